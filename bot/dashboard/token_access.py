@@ -1,5 +1,7 @@
 """Lets people in by a token and its cookie, on the hosts that the dashboard serves.
 
+Reading takes the token as pressing does: loopback is open to all users of a machine.
+
 The token is printed where the dashboard was started. Opening the printed address turns
 it into a cookie that no other site's page can send along.
 """
@@ -16,6 +18,9 @@ SOMEBODY: Final = "somebody at the dashboard"
 COOKIE: Final = "brat-dashboard"
 LOCAL: Final = "local-"
 """The first characters of this machine's dashboard token, which no other is sent."""
+ASKED: Final = "Open the address that brat printed: it has the token.\n"
+HEALTH: Final = "/healthz"
+STATIC: Final = "/static/"
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -90,37 +95,49 @@ def welcome(request: web.Request, token: str) -> web.Response | None:
     shown = request.query["token"]
     if not token or not hmac.compare_digest(shown.encode(), token.encode()):
         raise web.HTTPForbidden(text="This is not the token that brat printed.\n")
-    answer = web.Response(status=303, headers={"Location": request.path})
+    answer = web.Response(status=303, headers={"Location": _untold(request)})
     name, value = cookie_name(request), _cookie(request, token)
     answer.set_cookie(name, value, httponly=True, samesite="Strict", path="/")
     return answer
 
 
+def _untold(request: web.Request) -> str:
+    """Return the path and the query of a request without the token."""
+    kept = [(name, value) for name, value in request.query.items() if name != "token"]
+    return str(request.rel_url.with_query(kept))
+
+
 class TokenAccess:
-    """Access to a dashboard on this machine: the token allows pressing buttons."""
+    """Access to a dashboard on this machine: who has the token sees and decides."""
 
     def __init__(self, view: RepositoryView) -> None:
         """Show the only repository."""
         self._view = view
 
     async def admit(self, request: web.Request) -> web.Response | None:
-        """Refuse other names for this machine, and turn the token into a cookie."""
+        """Turn the token into a cookie; refuse whom it does not name, and other names.
+
+        The health check and the files that are the same everywhere need none.
+        """
         if not is_ours(request):
             raise web.HTTPMisdirectedRequest(text="This is not our name.\n")
-        return welcome(request, self._view.source.token)
+        token = self._view.source.token
+        answer = welcome(request, token)
+        is_open = request.path == HEALTH or request.path.startswith(STATIC)
+        if answer is None and not is_open and not is_known(request, token):
+            raise web.HTTPForbidden(text=ASKED)
+        return answer
 
     async def view(self, _: web.Request) -> RepositoryView:
         """Return the only repository."""
         return self._view
 
-    async def visitor(self, request: web.Request, view: RepositoryView) -> Visitor:
-        """Return the visitor, who sees buttons if they show the token."""
-        return Visitor(may_write=is_known(request, view.source.token))
+    async def visitor(self, _: web.Request, _view: RepositoryView) -> Visitor:
+        """Return the visitor, who has shown the token."""
+        return Visitor(may_write=True)
 
     async def writer(self, request: web.Request, view: RepositoryView) -> str:
         """Return `SOMEBODY` as the person who presses a button: names are unknown."""
         if not is_from_here(request) or not is_known(request, view.source.token):
-            raise web.HTTPForbidden(
-                text="Open the address that brat printed: it has the token.\n"
-            )
+            raise web.HTTPForbidden(text=ASKED)
         return SOMEBODY

@@ -1,4 +1,7 @@
-"""The dashboard of a repository: beside a running loop, or of any clone's log."""
+"""The dashboard of a repository: beside a running loop, or of any clone's log.
+
+Each address holds a token, without which nobody else on the machine sees anything.
+"""
 
 import asyncio
 import secrets
@@ -41,16 +44,14 @@ TOKEN_BYTES: Final = 16
 async def beside(local: Local, port: int) -> AsyncIterator[str]:
     """Serve the dashboard of a running loop, with buttons; yield its address.
 
-    The address holds the token. If the port is taken, another port is used.
+    If the port is taken, another port is used.
     """
-    token = LOCAL + secrets.token_urlsafe(TOKEN_BYTES)
     folder = local.checkout.folder
     loop, still = local.loop, Standstill(clock=wall_clock)
     source = replace(
         _source(bare_path(folder, local.known), local.known.repository),
         carry_out=local.loop.carry_out,
         start=partial(_start, local),
-        token=token,
         output=_printed(folder),
         output_is_here=True,
         checks=lambda: loop.context.observed.checks,
@@ -59,8 +60,8 @@ async def beside(local: Local, port: int) -> AsyncIterator[str]:
             *here(local.checkout.top, loop.context.mirror.state, runs=True),
         ),
     )
-    async with serving(source, port) as url:
-        yield f"{url}/?token={token}"
+    async with _at_its_address(source, port) as url:
+        yield url
 
 
 @asynccontextmanager
@@ -78,8 +79,15 @@ async def over(
     source = _source(log, name)
     if folder is not None:
         source = replace(source, output=_printed(folder), output_is_here=True)
-    async with serving(source, port) as url:
+    async with _at_its_address(source, port) as url:
         yield url
+
+
+@asynccontextmanager
+async def _at_its_address(source: DashboardSource, port: int) -> AsyncIterator[str]:
+    token = LOCAL + secrets.token_urlsafe(TOKEN_BYTES)
+    async with serving(replace(source, token=token), port) as url:
+        yield f"{url}/?token={token}"
 
 
 async def _start(local: Local, text: str, plan_only: bool) -> int:  # noqa: FBT001  as `Start` has it
@@ -126,7 +134,7 @@ async def alone(
     source = replace(source, here=lambda: here(path, source.read().state))
     if far is not None:
         source = replace(source, output=_printed_at(far))
-    async with serving(source, port) as url:
+    async with _at_its_address(source, port) as url:
         tell(f"dashboard: {url} (it only shows; stop with Ctrl-C)")
         await asyncio.Event().wait()
 

@@ -23,6 +23,7 @@ from tests.world.requests import carried_out
 from tests.world.rules import NAME, Rules
 
 TOKEN = "0123456789abcdef"
+SHOWS = {"Authorization": f"Bearer {TOKEN}"}
 
 
 @dataclass
@@ -35,6 +36,10 @@ class Visit:
     @property
     def url(self) -> str:
         return str(self.http.base_url).rstrip("/")
+
+    def address(self, path: str = "/") -> str:
+        """Return the address of a page with the token, as a browser opens it first."""
+        return f"{self.url}{path}{'&' if '?' in path else '?'}token={TOKEN}"
 
     async def text(self, path: str) -> str:
         answer = await self.http.get(path)
@@ -55,6 +60,7 @@ def opens() -> Opens:
     async def opened(  # noqa: PLR0913  an option each
         rules: Rules,
         *,
+        knows: bool = True,
         writes: bool = True,
         trouble: BratError | None = None,
         output: Output | None = prints,
@@ -87,7 +93,10 @@ def opens() -> Opens:
         async with (
             serving(source, port=0) as url,
             httpx.AsyncClient(
-                base_url=url, trust_env=False, timeout=patient(20)
+                base_url=url,
+                headers=SHOWS if knows else None,
+                trust_env=False,
+                timeout=patient(20),
             ) as http,
         ):
             yield Visit(http, rules)

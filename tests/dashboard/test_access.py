@@ -4,11 +4,11 @@ import pytest
 
 from convoy.rules.stop_task import BlockTask
 from grite.errors import Unavailable
-from tests.dashboard.conftest import TOKEN, Opens
+from tests.dashboard.conftest import SHOWS, TOKEN, Opens
+from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, spec
 
 RETRY = f"/convoys/{NAME}/tasks/1/retry"
-SHOWS = {"Authorization": f"Bearer {TOKEN}"}
 
 
 def blocked() -> Rules:
@@ -17,8 +17,8 @@ def blocked() -> Rules:
 
 
 async def test_the_printed_address_becomes_a_cookie_and_buttons(opens: Opens) -> None:
-    async with opens(blocked()) as visit:
-        before = await visit.text("/")
+    async with opens(blocked(), knows=False) as visit:
+        before = await visit.http.get("/")
         answer = await visit.http.get("/", params={"token": TOKEN})
         after = await visit.text("/")
         pressed = await visit.http.post(
@@ -29,14 +29,17 @@ async def test_the_printed_address_becomes_a_cookie_and_buttons(opens: Opens) ->
     assert (answer.status_code, answer.headers["Location"]) == (303, "/")
     assert "HttpOnly" in cookie
     assert "SameSite=Strict" in cookie
-    assert ("<button" in before, "<button" in after) == (False, True)
+    assert (before.status_code, "<button" in after) == (403, True)
     assert pressed.status_code == 303
     assert visit.rules.task(1).state == "queued"
 
 
 async def test_the_cookie_holds_the_port_and_never_the_token(opens: Opens) -> None:
     """Browsers send it to every port of the machine."""
-    async with opens(blocked()) as one, opens(blocked()) as other:
+    async with (
+        opens(blocked(), knows=False) as one,
+        opens(blocked(), knows=False) as other,
+    ):
         answer = await one.http.get("/", params={"token": TOKEN})
         cookie = answer.headers["Set-Cookie"].partition(";")[0]
         name, _, value = cookie.partition("=")
@@ -78,11 +81,30 @@ async def test_the_cookie_holds_the_port_and_never_the_token(opens: Opens) -> No
 async def test_who_may_not_changes_nothing(
     opens: Opens, headers: dict[str, str]
 ) -> None:
-    async with opens(blocked()) as visit:
+    async with opens(blocked(), knows=False) as visit:
         answer = await visit.http.post(RETRY, headers=headers)
 
     assert answer.status_code == 403
     assert visit.rules.task(1).state == "blocked"
+
+
+@looped(
+    "path",
+    [
+        *("/", f"/convoys/{NAME}", f"/convoys/{NAME}/tasks/1", "/log", "/events"),
+        *("/api/status", "/openapi.json", "/nope", "/convoys.csv"),
+    ],
+)
+async def test_another_user_of_the_machine_reads_nothing(
+    opens: Opens, path: str
+) -> None:
+    async with opens(blocked(), knows=False) as visit:
+        answer = await visit.http.get(path)
+        alive = await visit.http.get("/healthz")
+
+    assert (answer.status_code, alive.status_code) == (403, 200)
+    assert NAME not in answer.text
+    assert "Open the address that brat printed" in answer.text
 
 
 async def test_a_wrong_token_in_the_address_is_refused(opens: Opens) -> None:

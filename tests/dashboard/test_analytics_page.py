@@ -68,7 +68,7 @@ async def test_nobody_is_kept_from_reading_it(visit: Visit, told: Telling) -> No
     told.rules.landed(1, sha("a"))
     told.tell()
     async with browsers.launched() as browser, browsers.tab(browser) as tab:
-        await tab.page.goto(f"{visit.url}/analytics")
+        await tab.page.goto(visit.address("/analytics"))
         assert await tab.faults() == []
 
 
@@ -114,6 +114,6 @@ async def test_the_sessions_over_time_are_for_every_eye(
         for scheme in get_args(Scheme):
             async with browsers.tab(browser, scheme) as tab:
                 for path in ("/", f"/convoys/{NAME}"):
-                    await tab.page.goto(f"{visit.url}{path}")
+                    await tab.page.goto(visit.address(path))
                     await expect(tab.page.locator(".gantt .now")).to_have_count(1)
                     assert await tab.faults() == []

@@ -9,7 +9,7 @@ from playwright.async_api import Browser, expect
 
 from convoy.events.pausing import PauseConvoy
 from convoy.rules.stop_task import BlockTask
-from tests.dashboard.conftest import TOKEN, Opens, Visit
+from tests.dashboard.conftest import Opens, Visit
 from tests.world import browser as browsers
 from tests.world.browser import PROGRAM, Scheme, Tab
 from tests.world.rules import NAME, Rules, sha, spec
@@ -55,7 +55,7 @@ def busy() -> Rules:
 
 
 async def signed_in(tab: Tab, visit: Visit, path: str = "/") -> None:
-    await tab.page.goto(f"{visit.url}{path}?token={TOKEN}")
+    await tab.page.goto(visit.address(path))
 
 
 @pytest.mark.parametrize("scheme", get_args(Scheme))
@@ -84,7 +84,7 @@ async def test_news_come_without_a_reload_and_leave_the_focus(
 ) -> None:
     rules = busy()
     async with opens(rules) as visit, browsers.tab(browser) as tab:
-        await tab.page.goto(visit.url)
+        await tab.page.goto(visit.address())
         link = tab.page.get_by_role("link", name="List every role in the API documents")
         await link.focus()
         await tab.page.evaluate("window.here = 'the same page'")
@@ -102,7 +102,7 @@ async def test_a_lane_stays_itself_while_a_card_goes_back(
     rules = Rules().planned(spec(1)).started(1).accepted(1, sha("b"))
     merged = "document.querySelector('.lane[aria-label=merged]')"
     async with opens(rules) as visit, browsers.tab(browser) as tab:
-        await tab.page.goto(visit.url)
+        await tab.page.goto(visit.address())
         await tab.page.evaluate(f"{merged}.kept = 'the same lane'")
         rules.do(BlockTask(convoy=NAME, task=1, why="no CI here"))
         lane = tab.page.get_by_role("region", name="blocked")
@@ -119,7 +119,7 @@ async def test_a_tail_moves_and_a_script_in_it_stays_text(
         opens(busy(), output=lambda _: "\n".join(said)) as visit,
         browsers.tab(browser) as tab,
     ):
-        await tab.page.goto(visit.url + TASK)
+        await tab.page.goto(visit.address(TASK))
         printed = tab.page.locator("#printed")
         await expect(printed).to_have_text(said[0])
         said.append(f"and later {SCRIPT}")
@@ -190,6 +190,6 @@ async def test_a_convoys_page_moves_when_it_is_paused(
 ) -> None:
     rules = busy()
     async with opens(rules) as visit, browsers.tab(browser) as tab:
-        await tab.page.goto(f"{visit.url}/convoys/{NAME}")
+        await tab.page.goto(visit.address(f"/convoys/{NAME}"))
         rules.do(PauseConvoy(convoy=NAME, by="ann"))
         await expect(tab.page.get_by_role("heading", level=1)).to_contain_text("paused")

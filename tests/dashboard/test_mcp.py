@@ -175,7 +175,7 @@ async def test_a_prompt_holds_what_others_wrote_as_data(opens: Opens) -> None:
 async def test_a_token_without_rights_is_refused(
     opens: Opens, shown: dict[str, str]
 ) -> None:
-    async with opens(blocked()) as visit:
+    async with opens(blocked(), knows=False) as visit:
         said = await visit.http.post(PATH, json=ASKS, headers=ACCEPT | shown)
 
     assert (said.status_code, "token" in said.text) == (403, True)

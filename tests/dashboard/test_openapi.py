@@ -123,7 +123,8 @@ async def test_whatever_is_asked_is_answered_as_described(
 async def test_an_error_is_one_sentence_for_programs_too(opens: Opens) -> None:
     async with opens(busy()) as visit:
         missing = await visit.http.get(f"{api.ROOT}/convoys/nope")
-        alone = await visit.http.post(f"{api.ROOT}/convoys/{NAME}/pause")
+        stranger = {"Authorization": ""}
+        alone = await visit.http.get(f"{api.ROOT}/convoys", headers=stranger)
         nowhere = await visit.http.get(f"{api.ROOT}/nope")
 
     assert missing.json() == {"error": "There is no convoy nope."}

@@ -8,7 +8,7 @@ from playwright.async_api import expect
 
 from bot.dashboard.log_past import LogPast
 from tests.brat.telling import Telling
-from tests.dashboard.conftest import TOKEN, Opens, Visit
+from tests.dashboard.conftest import Opens, Visit
 from tests.world import browser as browsers
 from tests.world.browser import PROGRAM
 from tests.world.rules import NAME, sha
@@ -49,8 +49,6 @@ async def test_any_other_step_is_the_last_one(visit: Visit, step: str) -> None:
 
 
 async def test_what_is_past_has_no_buttons(visit: Visit) -> None:
-    await visit.http.get(f"/?token={TOKEN}", follow_redirects=True)
-
     page = await visit.text(f"{REPLAY}?step=2")
 
     assert 'method="post"' not in page
@@ -67,7 +65,7 @@ async def test_a_dashboard_without_a_past_says_so(opens: Opens, tmp_path: Path) 
 @pytest.mark.needs(PROGRAM, "npm")
 async def test_the_slider_moves_through_the_log(visit: Visit) -> None:
     async with browsers.launched() as browser, browsers.tab(browser) as tab:
-        await tab.page.goto(f"{visit.url}{REPLAY}?step=1")
+        await tab.page.goto(visit.address(f"{REPLAY}?step=1"))
         faults = await tab.faults()
         await tab.page.get_by_label("Step").press("ArrowRight")
         await expect(tab.page.locator(".replay p")).to_contain_text("step 2 of 3")

@@ -61,17 +61,24 @@ def running(terminal: Terminal, *words: str) -> Iterator[str]:
         process.communicate(timeout=patient(60))
 
 
+@contextmanager
+def let_in(url: str) -> Iterator[httpx.Client]:
+    """Open the printed address as a browser does; give who has its cookie now."""
+    with httpx.Client(
+        base_url=url.partition("?")[0],
+        trust_env=False,
+        timeout=patient(20),
+        follow_redirects=True,
+    ) as client:
+        assert client.get(url).status_code == 200
+        yield client
+
+
 @pytest.mark.layer("landing")
 def test_up_shows_what_waits_and_a_button_retries_it(terminal: Terminal) -> None:
-    with (
-        running(terminal, "up", "--port", "0") as url,
-        httpx.Client(
-            trust_env=False, timeout=patient(20), follow_redirects=True
-        ) as browser,
-    ):
-        page = browser.get(url).text
-        base = url.partition("/?")[0]
-        pressed = browser.post(f"{base}/convoys/say-hi-1/tasks/1/retry")
+    with running(terminal, "up", "--port", "0") as url, let_in(url) as browser:
+        page = browser.get("/").text
+        pressed = browser.post("/convoys/say-hi-1/tasks/1/retry")
 
     assert "Waits for you" in page
     assert 'action="/convoys/say-hi-1/tasks/1/retry"' in page
@@ -87,19 +94,16 @@ def test_up_shows_that_the_forge_refuses_its_log(tmp_path: Path) -> None:
     put_hook(bare_of(terminal), "update", refusing)
     with running(terminal, "up", "--port", "0") as url:
         ask(terminal, "POST", "issues", {"title": "Do it", "labels": ["brat"]})
-        address, until = url.partition("?")[0], time.monotonic() + patient(60)
+        until = time.monotonic() + patient(60)
         told: list[dict[str, str]] = []
-        with httpx.Client(
-            trust_env=False, timeout=patient(20), follow_redirects=True
-        ) as client:
-            client.get(url)
+        with let_in(url) as client:
             while time.monotonic() < until:
-                answer = client.get(f"{address}api/v1/status")
+                answer = client.get("/api/v1/status")
                 told = answer.json()["interventions"]
                 if told and told[0]["kind"] == "standstill":
                     break
                 time.sleep(0.2)
-            page = client.get(address).text
+            page = client.get("/").text
 
     assert told[0]["kind"] == "standstill"
     assert "the forge refuses its log, so nothing can land" in told[0]["why"]
@@ -110,16 +114,14 @@ def test_a_clone_has_one_that_only_shows(terminal: Terminal) -> None:
     clone = Terminal(terminal.cwd.parent / "clone", terminal.home)
     terminal.done(f"git clone -q {terminal.cwd / BARE} {clone.cwd}")
     clone.done("git fetch -q origin refs/grite/*:refs/grite/*")
-    with running(clone, "dashboard", "--port", "0") as url:
-        page = httpx.get(url, trust_env=False, timeout=patient(20)).text
-        refused = httpx.post(
-            f"{url}/convoys/say-hi-1/tasks/1/retry",
-            trust_env=False,
-            timeout=patient(20),
-        )
+    with running(clone, "dashboard", "--port", "0") as url, let_in(url) as browser:
+        page = browser.get("/").text
+        refused = browser.post("/convoys/say-hi-1/tasks/1/retry")
+        stranger = httpx.get(url.partition("?")[0], trust_env=False)
 
     assert "say-hi-1" in page
     assert refused.text == "This dashboard only shows.\n"
+    assert stranger.status_code == 403
 
 
 def test_a_bot_that_died_and_a_faulty_configuration_are_shown(
@@ -131,11 +133,12 @@ def test_a_bot_that_died_and_a_faulty_configuration_are_shown(
     before = config.read_text()
     config.write_text("[refinery]\nstrategy = 'magic'\n")
     try:
-        with running(terminal, "dashboard", "--port", "0") as url:
-            page = httpx.get(url, trust_env=False, timeout=patient(20)).text
-            told = httpx.get(
-                f"{url}/api/v1/status", trust_env=False, timeout=patient(20)
-            ).json()
+        with (
+            running(terminal, "dashboard", "--port", "0") as url,
+            let_in(url) as browser,
+        ):
+            page = browser.get("/").text
+            told = browser.get("/api/v1/status").json()
         shown = json.loads(terminal.type("brat status --json").out)
     finally:
         config.write_text(before)
@@ -150,24 +153,22 @@ def test_a_bot_that_died_and_a_faulty_configuration_are_shown(
 @pytest.mark.layer("landing")
 def test_the_demo_is_watched_to_its_end(tmp_path: Path) -> None:
     terminal = new_terminal(tmp_path)
-    with (
-        subprocess.Popen(
-            [BRAT, "demo", "--with-ui", "--json"],
-            cwd=terminal.cwd,
-            env=terminal.environment(),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-        ) as demo,
-        httpx.Client(trust_env=False, timeout=patient(20)) as browser,
-    ):
+    with subprocess.Popen(
+        [BRAT, "demo", "--with-ui", "--json"],
+        cwd=terminal.cwd,
+        env=terminal.environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as demo:
         assert demo.stdin is not None
         assert demo.stderr is not None
         states: set[str] = set()
         for line in demo.stderr:
             if found := re.search(r"dashboard: (\S+)", line):
-                states = _states_once_complete(browser, found[1])
+                with let_in(found[1]) as browser:
+                    states = _states_once_complete(browser)
             if "press Enter" in line:
                 demo.stdin.write("\n")
                 demo.stdin.flush()
@@ -175,12 +176,12 @@ def test_the_demo_is_watched_to_its_end(tmp_path: Path) -> None:
     assert states == {"merged"}
 
 
-def _states_once_complete(browser: httpx.Client, url: str) -> set[str]:
+def _states_once_complete(browser: httpx.Client) -> set[str]:
     """Follow the convoy over the dashboard's API; return how its tasks ended."""
     convoys: list[dict[str, Any]] = []
     deadline = time.monotonic() + patient(240)
     while time.monotonic() < deadline:
-        convoys = browser.get(f"{url}/api/v1/status").json()["convoys"]
+        convoys = browser.get("/api/v1/status").json()["convoys"]
         if [convoy["state"] for convoy in convoys] == ["complete"]:
             return {task["state"] for task in convoys[0]["tasks"]}
         time.sleep(0.2)

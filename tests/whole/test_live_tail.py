@@ -44,14 +44,19 @@ def test_each_line_of_a_session_is_seen_before_the_next(tmp_path: Path) -> None:
     terminal.done("brat init")
     terminal.done(f"brat mayor start --task '{LIST}'")
     with typed(terminal, "up") as up:
-        token = line_with(up, "dashboard: ").split("?token=")[0].split()[-1]
+        here, token = line_with(up, "dashboard: ").split()[-1].split("?token=")
         line_with(up, "task 1 running")
         with typed(terminal, "session", "tail", "-f", "1") as tail:
-            task, pages = f"{token}convoys/say-words-1/tasks/1/output", []
+            task, pages = f"{here}convoys/say-words-1/tasks/1/output", []
             runs, heads = terminal.cwd / ".git/brat/forge/runs", []
             for number in (1, 2, 3):
                 line_with(tail, f"line {number}")
-                answer = httpx.get(task, trust_env=False, timeout=patient(20))
+                answer = httpx.get(
+                    task,
+                    headers={"Authorization": f"Bearer {token}"},
+                    trust_env=False,
+                    timeout=patient(20),
+                )
                 pages.append(f"line {number}" in answer.text)
                 heads.append(terminal.done(HEAD))
                 if number < 3:
