@@ -13,7 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -31,12 +31,15 @@ from runner.workspace import bare_repository
 from runner.workspace.alternates import has_foreign_objects
 from runner.workspace.stray_content import (
     CONVERTING,
+    LINE_ENDS,
     MADE_AGAIN,
     NO_SUBMODULE,
     TWIN,
     UNSAFE,
     Staged,
+    batched,
     changed_attributes,
+    converted,
     is_empty,
     is_stray,
     links_in,
@@ -47,6 +50,7 @@ from runner.workspace.stray_content import (
     unfiltered,
     unfit,
     untracked,
+    with_line_ends_of,
 )
 from runner.workspace.workspace import Workspace
 
@@ -61,6 +65,9 @@ AGENT_FETCH_S = 20.0
 
 ALONE_MOST = 1_000
 """How many files are added one by one, where git gives up over one of them."""
+
+TEXT_BYTES = 1_000_000
+"""A larger file keeps the line ends that it was given."""
 
 MEMORY_BYTES = 1_000_000_000
 """The limit for each git process: a tree of a few bytes can stand for 10^10 files."""
@@ -131,7 +138,7 @@ def _is_in_base(workspace: Workspace, text: str) -> bool:
     return found.status == 0 and "\n" not in text
 
 
-def sizes_of(changes: Iterable[Change], folder: Path) -> list[tuple[str, int]]:
+def sizes_of(changes: Iterable[Change | Staged], folder: Path) -> list[tuple[str, int]]:
     """Return what lies in a folder of the changed files, with sizes, largest first."""
     found = []
     for each in changes:
@@ -352,11 +359,19 @@ class AttemptCommits:
         shown = self._unfiltered([each.path for each in files], encrypts=True)
         left_out |= shown
         undone += [e for e in files if any(e.path in paths for paths in shown.values())]
+        if NO_SUBMODULE in left_out:  # `git rm` of one edits this file, too
+            about = [each for each in staged if each.path == ".gitmodules"]
+            left_out[NO_SUBMODULE] += [each.path for each in about]
+            undone += about
         untouched = self._untouched(staged)
-        self._undo(undone)
-        self._undo(untouched, keeps_mode=True)
-        base = self._workspace.base
         gone = {each.path for each in (*undone, *untouched)}
+        rewritten = self._rewritten([e for e in staged if e.path not in gone])
+        if rewritten:
+            left_out[LINE_ENDS] = [each.path for each in rewritten]
+        self._undo(undone)
+        self._undo((*untouched, *rewritten), keeps_mode=True)
+        base = self._workspace.base
+        gone |= {each.path for each in rewritten}
         kept = {each.path for each in staged} - gone
         steps = self._steps(own) if own != base else ()
         is_mixed = any(
@@ -378,12 +393,50 @@ class AttemptCommits:
 
     def _made_again(self, staged: Sequence[Staged]) -> dict[str, list[Staged]]:
         """Return what is added in folders that tools make, unless the base has them."""
-        found = made_folders(staged)
+        found = made_folders(self._workspace.folder, staged)
         if not found:
             return found
-        listing = ("ls-tree", "-r", "-d", "-z", "--name-only", self._workspace.base)
-        had = {*map(os.fsdecode, self._git(*listing).stdout.split(b"\0"))}
-        return {folder: news for folder, news in found.items() if folder not in had}
+        listing = ("ls-tree", "-r", "-z", "--name-only", self._workspace.base)
+        listed = map(os.fsdecode, self._git(*listing).stdout.split(b"\0"))
+        paths = [*map(PurePosixPath, listed)]
+        had = {above for path in paths for above in path.parents}
+        had |= {path.with_name(f"_{path.suffix}") for path in paths if path.suffix}
+
+        def is_new(made: str) -> bool:
+            path = PurePosixPath(made)
+            alike = path.with_name(f"_{path.suffix}") if path.suffix else path
+            return had.isdisjoint((path, alike))
+
+        return {made: news for made, news in found.items() if is_new(made)}
+
+    def _rewritten(self, staged: Sequence[Staged]) -> list[Staged]:
+        """Return the texts whose line ends an edit changed, as what sets them right.
+
+        Where any file was changed in nothing else, line ends are what is asked for.
+        """
+        folder = self._workspace.folder
+        sizes = dict(
+            sizes_of((each for each in staged if each.is_changed_file), folder)
+        )
+        texts = [e for e in staged if sizes.get(e.path, TEXT_BYTES) < TEXT_BYTES]
+        blobs = [(each.blob_before, each.blob_after) for each in texts[:ALONE_MOST]]
+        asked = b"".join(b"%b\n%b\n" % each for each in blobs)
+        said = self._git("cat-file", "--batch", stdin=asked).stdout if blobs else b""
+        held = [*batched(said)]
+        found = []
+        for each, before, after in zip(texts, held[::2], held[1::2], strict=False):
+            meant = with_line_ends_of(before, after)
+            if meant == before:
+                return []
+            if meant is not None:
+                write = ("hash-object", "-w", "--stdin")
+                blob = self._git(*write, stdin=meant).stdout.strip()
+                found.append(replace(each, blob_before=blob))
+        paths = b"\0".join(os.fsencode(each.path) for each in found)
+        ask = ("check-attr", "-z", "--stdin", *CONVERTING)
+        told = self._git(*ask, stdin=paths).stdout if found else b""
+        gits = converted(told)
+        return [each for each in found if each.path not in gits]
 
     def _untouched(self, staged: Sequence[Staged]) -> list[Staged]:
         """Return the files that are in the work tree as they were checked out.

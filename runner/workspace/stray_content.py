@@ -29,6 +29,7 @@ MADE_AGAIN: Final = "Left out, as tools make it again"
 UNSAFE: Final = "Left out, as its name is not safe to write on every machine"
 NO_SUBMODULE: Final = "Left as it was, as submodules are not checked out here"
 TWIN: Final = "Kept, though another name differs in case alone"
+LINE_ENDS: Final = "Kept with the line ends that it had"
 _UNFILTERED: Final = (
     "Kept as it was written, though .gitattributes asks for the filter {}"
 )
@@ -49,14 +50,29 @@ _MADE_FOLDERS: Final = frozenset(
     (
         *("__pycache__", "node_modules", ".venv", ".tox", ".nox", ".eggs"),
         *(".gradle", ".hypothesis", ".ipynb_checkpoints", ".pytest_cache"),
-        *(".mypy_cache", ".ruff_cache"),
+        *(".mypy_cache", ".ruff_cache", ".nyc_output"),
     )
 )
 _MARKS: Final = frozenset(("pyvenv.cfg", "CACHEDIR.TAG"))
 """Files by which a folder says that it is an environment, or a cache.
 https://bford.info/cachedir/
 """
-_MADE_FILE: Final = re.compile(r"\.DS_Store|Thumbs\.db|\.coverage|.*\.(?:py[co]|swp)")
+_MADE_FILE: Final = re.compile(
+    r"\.DS_Store|Thumbs\.db|\.coverage|coverage\.out|lcov\.info"
+    r"|.*\.(?:py[co]|swp|gcda|gcno|profraw)"
+)
+_MADE_BESIDE: Final = {
+    "target": ("pom.xml", "Cargo.toml", "build.sbt"),
+    "build": ("build.gradle", "build.gradle.kts"),
+}
+"""Folders that are made where a build's own file is beside them."""
+_PROGRAM: Final = re.compile(
+    rb"\x7fELF|MZ.\0|[\xce\xcf]\xfa\xed\xfe|\xca\xfe\xba\xbe|!<arch>\n", re.DOTALL
+)
+"""How a compiler's and a linker's files begin, Java's too, on every system.
+https://man7.org/linux/man-pages/man5/elf.5.html
+"""
+_HEAD_BYTES: Final = 8
 _RECORD: Final = re.compile(rb":(\d{6}) (\d{6}) ([0-9a-f]+) ([0-9a-f]+) [A-Z]\d*")
 _POINTER: Final = b"version https://git-lfs.github.com/spec/"
 """How a file begins that Git LFS has written.
@@ -109,7 +125,7 @@ def untracked(folder: Path, listed: bytes) -> dict[str, str]:
     found: dict[str, str] = {}
     for entry in map(os.fsdecode, filter(None, listed.split(b"\0"))):
         if entry.endswith("/"):
-            spared = _is_made_folder(PurePosixPath(entry).parent)
+            spared = _is_made_folder(PurePosixPath(entry).parent, folder)
             found.update(_strays(folder, entry.rstrip("/"), left, spared=spared))
         elif _MADE_FILE.fullmatch(PurePosixPath(entry).name):
             found[entry] = MADE_AGAIN
@@ -137,7 +153,7 @@ def _strays(
             continue
         if ".git" in here:
             yield path, REPOSITORY
-        elif not spared and _is_made(path, here):
+        elif not spared and _is_made(top, path, here):
             yield path, MADE_AGAIN
         else:
             for (name, is_folder), _ in zip(here.items(), left, strict=False):
@@ -147,18 +163,24 @@ def _strays(
                     yield f"{path}/{name}", MADE_AGAIN
 
 
-def _is_made(path: str, names: Iterable[str]) -> bool:
-    name = path.rpartition("/")[2]
+def _is_made(top: Path | None, path: str, names: Iterable[str]) -> bool:
+    above, _, name = path.rpartition("/")
+    builds = [top / above / each for each in _MADE_BESIDE.get(name, ())] if top else ()
     is_named = name in _MADE_FOLDERS or name.endswith(".egg-info")
-    return is_named or not _MARKS.isdisjoint(names)
+    is_marked = not _MARKS.isdisjoint(names)
+    return is_named or is_marked or any(map(Path.is_file, builds))
 
 
-def _is_made_folder(path: PurePosixPath) -> bool:
-    return any(_is_made(name, ()) for name in path.parts)
+def _is_made_folder(path: PurePosixPath, top: Path | None = None) -> bool:
+    folders = (path, *path.parents[:-1]) if path.name else ()
+    return any(_is_made(top, str(each), ()) for each in folders)
 
 
-def made_folders(added: Iterable[Staged]) -> dict[str, list[Staged]]:
-    """Return what is added in folders that tools make, by the uppermost such folder."""
+def made_folders(folder: Path, added: Iterable[Staged]) -> dict[str, list[Staged]]:
+    """Return what is added in folders that tools make, by the uppermost such folder.
+
+    A program that was built stands by itself.
+    """
     news = [each for each in added if each.mode_before == GONE]
     marked = {
         str(path.parent)
@@ -169,13 +191,40 @@ def made_folders(added: Iterable[Staged]) -> dict[str, list[Staged]]:
     for each in news:
         above = reversed(PurePosixPath(each.path).parents[:-1])
         made = (
-            str(one) for one in above if _is_made(str(one), ()) or str(one) in marked
+            str(one)
+            for one in above
+            if _is_made(folder, str(one), ()) or str(one) in marked
         )
         if _MADE_FILE.fullmatch(PurePosixPath(each.path).name):
             found.setdefault(next(made, each.path), []).append(each)
-        elif folder := next(made, ""):
-            found.setdefault(folder, []).append(each)
+        elif uppermost := next(made, ""):
+            found.setdefault(uppermost, []).append(each)
+        elif each.mode_after.startswith("100") and _PROGRAM.match(
+            read_hostile(folder / each.path, _HEAD_BYTES)
+        ):
+            found.setdefault(each.path, []).append(each)
     return found
+
+
+def batched(said: bytes) -> Iterator[bytes]:
+    """Yield what `git cat-file --batch` wrote of each object."""
+    at = 0
+    while (end := said.find(b"\n", at)) >= 0:
+        size = int(said[at:end].rpartition(b" ")[2])
+        yield said[end + 1 : end + 1 + size]
+        at = end + size + 2
+
+
+def with_line_ends_of(before: bytes, after: bytes) -> bytes | None:
+    """Return a text with the line ends that all of it had, or None if it has them."""
+    had, lines = before.count(b"\r\n"), before.count(b"\n")
+    has, news = after.count(b"\r\n"), after.count(b"\n")
+    if not lines or b"\0" in before or b"\0" in after:
+        return None
+    plain = after.replace(b"\r\n", b"\n")
+    if had == lines and has < news:
+        return plain.replace(b"\n", b"\r\n")
+    return plain if b"\r" not in before and has == news else None
 
 
 def unfit(changes: Sequence[Staged]) -> Iterator[tuple[Staged, str]]:
@@ -217,6 +266,13 @@ def changed_attributes(before: bytes, after: bytes) -> set[str]:
     old, new = ([*zip(each[::3], each[2::3], strict=False)] for each in both)
     pairs = zip(old, new, strict=True)
     return {os.fsdecode(path) for (path, was), (_, now) in pairs if was != now}
+
+
+def converted(attributes: bytes) -> set[str]:
+    """Return the files that `git check-attr -z` gives any value but "unset"."""
+    fields = attributes.split(b"\0")
+    pairs = zip(fields[::3], fields[2::3], strict=False)
+    return {os.fsdecode(path) for path, value in pairs if not value.startswith(b"uns")}
 
 
 def unfiltered(

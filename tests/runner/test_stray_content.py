@@ -32,6 +32,10 @@ FILES = {
     "who.c": IDENT,
     ".gitattributes": b"*.txt text eol=lf\n*.c ident\n*.bat text eol=crlf\n",
     "run.bat": b"echo\n",
+    "win.cfg": b"a\r\nb\r\n",
+    "unix.cfg": b"a\nb\n",
+    "pom.xml": b"<project/>\n",
+    "bin/old.so": b"\x7fELF",
     "art/.gitattributes": b"*.bin filter=lfs diff=lfs merge=lfs -text\n",
     "vendored/node_modules/a/a.js": b"1\n",
 }
@@ -47,6 +51,7 @@ CRYPT = (
     "Left out, as it would land unencrypted where .gitattributes asks for the filter "
     "git-crypt: {}."
 )
+ENDS = "Kept with the line ends that it had: {}."
 LFS = "Kept as it was written, though .gitattributes asks for the filter lfs: {}."
 
 CASES: dict[str, tuple[str, set[str], tuple[str, ...]]] = {
@@ -147,6 +152,35 @@ CASES: dict[str, tuple[str, set[str], tuple[str, ...]]] = {
         {"new.py"},
         (MADE.format(".DS_Store"),),
     ),
+    "a program that was built": (
+        (
+            "printf '\\177ELF' | tee app bin/new.so > b.out; mkdir web;"
+            f"printf '\\312\\376\\272\\276' > web/A.class; {WORK}; {COMMIT};"
+            "printf 'mode: set\\n' > coverage.out; printf 'MZ\\220\\0' > a.exe"
+        ),
+        {"new.py", "bin/new.so"},
+        (MADE.format("a.exe, app, b.out and 2 more"),),
+    ),
+    "what Maven leaves, and a folder of that name": (
+        f"{WORK}; mkdir -p target/x src/target; touch target/x/a.txt src/target/b",
+        {"new.py", "src/target/b"},
+        (MADE.format("target"),),
+    ),
+    "a text written with other line ends": (
+        "printf 'a\\nc\\n' > win.cfg; printf 'a\\r\\nc\\r\\n' > unix.cfg",
+        {"win.cfg", "unix.cfg"},
+        (ENDS.format("unix.cfg, win.cfg"),),
+    ),
+    "a line with other line ends, committed": (
+        f"echo c >> win.cfg; {COMMIT}; printf 'c\\r\\n' >> unix.cfg",
+        {"win.cfg", "unix.cfg"},
+        (ENDS.format("win.cfg"),),
+    ),
+    "texts whose line ends are to be others": (
+        "printf 'a\\nb\\n' > win.cfg; printf 'a\\r\\nc\\r\\n' > unix.cfg",
+        {"win.cfg", "unix.cfg"},
+        (),
+    ),
     "more of what the project keeps": (
         (
             "cd vendored/node_modules; mkdir -p b/node_modules/c;"
@@ -164,6 +198,11 @@ CASES: dict[str, tuple[str, set[str], tuple[str, ...]]] = {
         f"{WORK}; rmdir lib; {COMMIT}",
         {"new.py"},
         (LIB,),
+    ),
+    "a submodule removed as git removes it": (
+        f"{WORK}; git rm -q lib",
+        {"new.py"},
+        ("Left as it was, as submodules are not checked out here: .gitmodules, lib.",),
     ),
     "work in a submodule": (f"{WORK}; echo 1 > lib/x.c", {"new.py"}, (LIB,)),
     "a repository in a submodule": (
@@ -273,6 +312,21 @@ def test_the_work_lands_and_what_is_no_work_is_left_out_by_name(forge: Forge) ->
             assert kept.startswith("160000 commit"), name
             seen = CommitRange(workspace.store).whole(workspace.base, work.commit)
             assert {each.change for each in seen} == {*work.changes}, name
+
+
+def test_an_edit_keeps_the_line_ends_that_all_of_a_text_had(forge: Forge) -> None:
+    for script, sizes in (
+        ("printf 'a\\nc\\n' > win.cfg", {"win.cfg": 6}),
+        (f"sed -i s/b/c/ win.cfg; echo d >> win.cfg; {COMMIT}", {"win.cfg": 9}),
+        ("printf 'a\\r\\nc\\r\\n' > unix.cfg", {"unix.cfg": 4}),
+        ("printf 'c\\r\\n' >> unix.cfg", {"unix.cfg": 7}),
+        ("printf 'a\\nb\\n' > win.cfg", {"win.cfg": 4}),
+    ):
+        workspace, work = worked(forge, script)
+
+        for name, size in sizes.items():
+            blob = f"{work.commit}:{name}"
+            assert git("cat-file", "-s", blob, cwd=workspace.store) == str(size), script
 
 
 def test_a_key_that_the_base_shows_keeps_no_work_back(forge: Forge) -> None:
