@@ -356,6 +356,28 @@ async def test_a_submodule_that_cannot_be_fetched_is_one_sentence(here: Town) ->
     assert check["output"]["summary"].startswith(said)
 
 
+async def test_a_submodule_that_the_person_does_without_stops_no_ci(here: Town) -> None:
+    checkout = await with_submodule(here, "file:///nowhere/at/all")
+    commit = await checkout.commit("work.txt", "x")
+    for number, (has_it, conclusion) in enumerate(
+        ((False, "success"), (True, "action_required"))
+    ):
+        if has_it:
+            await checkout.git("submodule", "--quiet", "init")
+        here.judge("ls -A 'vendor/my lib'", checkout=str(checkout.folder))
+        commit = await checkout.commit("work.txt", str(number))
+        branch = f"refs/heads/brat/queue/main/{number}"
+        await checkout.git("push", "--quiet", "origin", f"HEAD:{branch}")
+
+        check = await judged(here, commit)
+
+        assert check["conclusion"] == conclusion
+        if not has_it:
+            said = check["output"]["text"]
+            assert said.startswith("the submodule vendor/my lib cannot be fetched: ")
+            assert said.endswith("; your own checkout is without it, too.\n")
+
+
 async def put_ci(here: Town, by: str, told: Json) -> int:
     """Change how pushes are judged while the forge runs; return the status."""
     who = {"Authorization": f"Bearer {here.tokens[by]}"}

@@ -37,8 +37,10 @@ class _Unsure(BratError):
     """An earlier job's files may not become a fresh checkout's."""
 
 
-def checkout(bare: Bare, commit: str, job: Path, own: Path | None) -> None:
+def checkout(bare: Bare, commit: str, job: Path, own: Path | None) -> list[str]:
     """Check a commit out into `work` in a job's folder.
+
+    Returns a sentence on each submodule that is not there.
 
     Args:
         bare: has the commit.
@@ -60,8 +62,8 @@ def checkout(bare: Bare, commit: str, job: Path, own: Path | None) -> None:
         _prepare(bare, work)
         _switch(work, commit)
     _put_aside(job, commit)
-    if (work / ".gitmodules").is_file():
-        fill(work, bare, own)
+    has_submodules = (work / ".gitmodules").is_file()
+    return fill(work, bare, own) if has_submodules else []
 
 
 class KeptTrees:

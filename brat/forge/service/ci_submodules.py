@@ -25,8 +25,11 @@ class NoSubmodule(BratError):
     """A submodule could not be fetched; its text is one sentence."""
 
 
-def fill(work: Path, bare: Bare, own: Path | None) -> None:
+def fill(work: Path, bare: Bare, own: Path | None) -> list[str]:
     """Check out the submodules of a checkout of `bare`.
+
+    One that cannot be fetched is left empty if the person's own checkout does without
+    it, too: a sentence on each is returned.
 
     Args:
         work: the checkout.
@@ -36,7 +39,8 @@ def fill(work: Path, bare: Bare, own: Path | None) -> None:
     Raises:
         NoSubmodule: one could not be fetched.
     """
-    _fill(work, _origin(own) if own else str(bare.path), _git_folder(own))
+    origin = _origin(own) if own else str(bare.path)
+    return _fill(work, origin, _git_folder(own), own)
 
 
 def _origin(own: Path) -> str:
@@ -50,15 +54,19 @@ def _git_folder(own: Path | None) -> Path | None:
     return own / said if own and said else None
 
 
-def _fill(folder: Path, origin: str, kept: Path | None, depth: int = 1) -> None:
+def _fill(
+    folder: Path, origin: str, kept: Path | None, own: Path | None, depth: int = 1
+) -> list[str]:
     """Check out the submodules of a checkout, and theirs.
 
     Args:
         folder: the checkout.
         origin: the address that it came from.
         kept: the git folder of the person's own copy; None: there is none.
+        own: the person's own checkout of it; None: there is none.
         depth: how far the checkout lies inside others.
     """
+    left = []
     git.run(["config", "remote.origin.url", origin], cwd=folder)
     for name, path in _submodules(folder):
         try:
@@ -72,9 +80,14 @@ def _fill(folder: Path, origin: str, kept: Path | None, depth: int = 1) -> None:
             git.run([*_FILES, *update], cwd=folder, deadline_s=SUBMODULE_S)
         except (GitFailed, Unavailable) as error:
             said = f"the submodule {path} cannot be fetched: {error}"
-            raise NoSubmodule(said) from error
+            if own is None or _read(own, "config", f"submodule.{name}.url"):
+                raise NoSubmodule(said) from error
+            left.append(f"{said.rstrip('.')}; your own checkout is without it, too.")
+            continue
         if depth < DEEPEST and (folder / path / ".gitmodules").is_file():
-            _fill(folder / path, url, copy, depth + 1)
+            within = own / path if own else None
+            left += _fill(folder / path, url, copy, within, depth + 1)
+    return left
 
 
 def _submodules(folder: Path) -> list[tuple[str, str]]:

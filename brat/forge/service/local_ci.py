@@ -196,13 +196,17 @@ class Judge:
         bare = self._context.forge.bare(repo)
         try:
             own = Path(settings.checkout) if settings.checkout else None
-            await asyncio.to_thread(checkout, bare, check.head_sha, folder, own)
+            lacking = await asyncio.to_thread(
+                checkout, bare, check.head_sha, folder, own
+            )
         except (GitFailed, NoSubmodule, Unavailable) as error:
             return "action_required", Output(title=NAME, summary=f"{error}.")
         if self._overtaken(repo, check):
             return "cancelled", GONE
         box = CiBox(settings, folder, bare.path / "objects", self._context.forge.folder)
         with (folder / "log").open("wb+") as log:
+            log.write("".join(f"{each}\n" for each in lacking).encode())
+            log.flush()
             try:
                 await asyncio.to_thread(box.open)
                 status = await self._command(repo, check, (box, folder / WORK, log))
