@@ -39,6 +39,16 @@ _ERROR: Final = re.compile(
     re.VERBOSE | re.MULTILINE,
 )
 """What compilers say of a place: C, Go, linters and others, TypeScript, Rust."""
+_NO_NEWS: Final = re.compile(
+    r"""
+      \[ERROR\][ ]*(?:\[Help[ ]|Re-run[ ]|To[ ]see[ ]the[ ]full|For[ ]more[ ]info|$)
+    | npm[ ](?:ERR!|error)[ ](?:A[ ]complete[ ]log|[ ]|$) | npm[ ]notice
+    | BUILD[ ]FAILED[ ]in[ ] | \d+[ ]actionable[ ]tasks?:
+    | Node\.js[ ]v\d | evaluation[ ]failed[ ]: | info[ ]Visit[ ]
+    """,
+    re.VERBOSE,
+)
+"""What Maven, npm, Gradle, Node, tox and Yarn say at last, whatever failed."""
 _MOCHA: Final = re.compile(r"^[ ]{2}\d+ failing$", re.MULTILINE)
 """Mocha's sum: without it, a number with a bracket is an item of somebody's list."""
 _TAIL: Final = re.compile(r"[ ]*(?:# (?:SKIP|TODO)\b.*)$")
@@ -50,15 +60,16 @@ def failing_tests(text: str) -> tuple[str, ...]:
 
 
 def headline(text: str) -> str:
-    """Return one line that says what failed: the tests, else the text's last line.
+    """Return one line that says what failed: the tests, else the last line of news.
 
     Returns:
         "" where the text has no word.
     """
     names = failing_tests(text) or errors(text)
     if not names:
-        lines = [line.strip() for line in text.splitlines() if line.strip()]
-        return lines[-1][:LINE_CHARS] if lines else ""
+        lines = [line.strip() for line in text.splitlines() if line.strip()][::-1]
+        told = (line for line in lines if not _NO_NEWS.match(line))
+        return next(told, lines[0] if lines else "")[:LINE_CHARS]
     shown = ", ".join(name[:LINE_CHARS] for name in names[:MOST])
     more = f", and {len(names) - MOST} more" if len(names) > MOST else ""
     return f"{shown}{more}"

@@ -95,5 +95,14 @@ def test_a_headline_is_short_and_says_how_many_more_there_are() -> None:
         "tests/a.py::test_0, tests/a.py::test_1, tests/a.py::test_2, and 6 more"
     )
     assert headline("one\n\nmake: *** [all] Error 2\n\n") == "make: *** [all] Error 2"
+    for said in (
+        "[ERROR]\n[ERROR] Re-run Maven using -X\n[ERROR] [Help 1] http://cwiki.example",
+        "npm error A complete log of this run can be found in: /tmp/x.log",
+        "BUILD FAILED in 3s\n7 actionable tasks: 7 executed",
+        "\nNode.js v20.20.2",
+        "  evaluation failed :( (1.66 seconds)",
+    ):
+        assert headline(f"one\n{said}\n") == "one"
+    assert headline("Node.js v20.20.2") == "Node.js v20.20.2"
     assert headline("\n \n") == ""
     assert len(headline("x" * 9_000)) <= 200
