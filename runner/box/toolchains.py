@@ -45,8 +45,11 @@ FOLDERS: Final = (
 CHOICES: Final = (
     *("RUSTUP_TOOLCHAIN", "PYENV_VERSION", "RBENV_VERSION", "NODENV_VERSION"),
     *("GOENV_VERSION", "JENV_VERSION", "GOTOOLCHAIN", "CONDA_DEFAULT_ENV"),
+    *("RUSTUP_AUTO_INSTALL", "UV_PYTHON_DOWNLOADS"),
 )
-"""Variables that choose among the versions that are installed."""
+"""Variables that choose among the versions that are installed, or say that no other
+is to be.
+"""
 
 _NAMED_IN: Final = ("pyproject.toml", "setup.cfg", "setup.py")
 _NAME: Final = re.compile(r"\bname\s*=\s*[\"']?([\w.-]{1,200})")

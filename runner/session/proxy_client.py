@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 import msgspec
 from msgspec.structs import replace
@@ -126,6 +127,22 @@ def _model(row: Row, call: Call, key: Key | None) -> Model | None:
     )
 
 
+def _for_java(proxy: str) -> dict[str, str]:
+    """Return what leads Maven and Gradle to a proxy: Java reads no HTTPS_PROXY.
+
+    https://docs.oracle.com/en/java/javase/21/core/java-networking.html (proxies)
+    """
+    where = urlsplit(proxy)
+    ways = [
+        f"-D{scheme}.proxy{what}"
+        for scheme in ("http", "https")
+        for what in (f"Host={where.hostname}", f"Port={where.port}")
+    ]
+    asked = "-Daether.connector.http.useSystemProperties=true"  # by Maven from 3.9 on
+    said = " ".join((*ways, asked))
+    return {"MAVEN_OPTS": said, "GRADLE_OPTS": said}
+
+
 class ProxyClient:
     """One session's proxy."""
 
@@ -190,7 +207,7 @@ class ProxyClient:
         ways = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY"), self._egress)
         ways["NO_PROXY"] = ",".join(outbound.LOCAL_NAMES)
         lower = {name.lower(): value for name, value in ways.items()}
-        return {**ways, **lower, "NODE_USE_ENV_PROXY": "1"}
+        return {**ways, **lower, **_for_java(self._egress), "NODE_USE_ENV_PROXY": "1"}
 
     def way(self) -> NetworkExit | None:
         """Return the only way out of the agent's network; None: it is not closed."""

@@ -105,8 +105,8 @@ async def test_the_command_knows_nothing_of_the_forge(
     own = ["CI", "GITHUB_REF_NAME", "GITHUB_SHA", "HOME", "LANG", "PATH", "TMPDIR"]
     ways = ["HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"]  # of its box
     lower = [each.lower() for each in ways]
-    tools = toolchains.here()
-    assert sorted(names) == sorted([*own, *ways, *lower, *tools, "NODE_USE_ENV_PROXY"])
+    tools = (*toolchains.here(), "NODE_USE_ENV_PROXY", "MAVEN_OPTS", "GRADLE_OPTS")
+    assert sorted(names) == sorted([*own, *ways, *lower, *tools])
 
 
 async def test_tags_and_the_default_branch_are_known_as_in_a_clone(here: Town) -> None:

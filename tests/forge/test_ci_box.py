@@ -87,6 +87,7 @@ TOOLS: tuple[tuple[str, dict[str, str], str], ...] = (
     ("venv/bin/pytest", {}, "pytest | grep -q mine"),
     ("", {"VIRTUAL_ENV": "venv"}, 'test -x "$VIRTUAL_ENV/bin/pytest"'),
     (".rustup/settings.toml", {}, 'cat "$RUSTUP_HOME/settings.toml"'),
+    ("", {"RUSTUP_AUTO_INSTALL": "0"}, 'test "${RUSTUP_AUTO_INSTALL##*/}" = 0'),
     (".pyenv/version", {}, 'cat "$PYENV_ROOT/version"'),
     (".nvm/nvm.sh", {}, '. "$NVM_DIR/nvm.sh"'),
     (".asdf/asdf.sh", {}, '. "$ASDF_DIR/asdf.sh"'),
@@ -95,6 +96,8 @@ TOOLS: tuple[tuple[str, dict[str, str], str], ...] = (
     ("secret", {"M2_HOME": "."}, "! grep mine ~person/secret"),
     (".ssh/id", {"GRADLE_HOME": ".ssh"}, "! grep mine ~person/.ssh/id"),
     ("load/x.py", {"PYTHONPATH": "load"}, 'test -z "$PYTHONPATH"'),
+    ("", {}, '! echo "$MAVEN_OPTS" | grep -v "https.proxyPort=${HTTPS_PROXY##*:} "'),
+    ("", {}, '! test "$GRADLE_OPTS" != "$MAVEN_OPTS"'),
     ("", {"GITHUB_TOKEN": "venv"}, 'test -z "$GITHUB_TOKEN"'),
 )
 
