@@ -7,6 +7,7 @@ import shlex
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -114,10 +115,128 @@ def without_tests(folder: Path) -> Session:
     return here
 
 
+class Beginning(Struct, frozen=True):
+    """A project of one kind, as somebody has it on their machine."""
+
+    files: dict[str, str]
+    agent: str
+    """What the agent types after `echo hello > hello.txt`."""
+    ci: str
+    shown: str
+    """What ends with 0 when the work is in the checkout."""
+    before: str = "true"
+    """What is typed before the first commit."""
+    is_cloned: bool = False
+    """Whether the person works in a clone of it."""
+
+
+POINTER: Final = (
+    f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 3\n"
+)
+SUBJECT: Final = "grep -Eq '^(docs|feat|fix): '"
+SUBMODULE: Final = '[submodule "lib"]\n\tpath = lib\n\turl = ../nowhere.git\n'
+BEGINNINGS: Final = {
+    "a monorepo of workspaces": Beginning(
+        files={
+            "package.json": '{"private": true, "workspaces": ["packages/*"]}\n',
+            "packages/a/greet.sh": "echo hi\n",
+            "packages/a/test.sh": 'test -n "$(sh packages/a/greet.sh)"\n',
+            "packages/b/test.sh": "test -e packages/a/greet.sh\n",
+        },
+        agent=(
+            "sed -i s/hi/hello/ packages/a/greet.sh; git commit -qam Own;"
+            "mkdir -p node_modules/c packages/b/node_modules;"
+            "touch node_modules/c/c.js packages/b/node_modules/d.js packages/b/new.sh"
+        ),
+        ci="for each in packages/*; do sh $each/test.sh || exit 1; done",
+        shown=(
+            "! git ls-files | grep node_modules && test -f packages/b/new.sh &&"
+            'test "$(sh packages/a/greet.sh)" = hello'
+        ),
+    ),
+    "a submodule that nobody can fetch": Beginning(
+        files={"a.txt": "a\n", ".gitmodules": SUBMODULE},
+        before=(
+            f"git init -q lib && git -C lib {WHO} commit -q --allow-empty -m L &&"
+            "git -c advice.addEmbeddedRepo=false add lib"
+        ),
+        is_cloned=True,
+        agent="git submodule update --init; git rm -q lib; echo b >> a.txt",
+        ci="test -d lib && grep b a.txt",
+        shown="git ls-files --stage lib | grep ^160000 && grep lib .gitmodules",
+    ),
+    "Git LFS that is not installed": Beginning(
+        files={
+            ".gitattributes": "*.bin filter=lfs diff=lfs merge=lfs -text\n",
+            "art/a.bin": POINTER,
+        },
+        agent="git mv art/a.bin art/b.bin",
+        ci="grep -q git-lfs art/b.bin",
+        shown='test -z "$(git status --short)" && ! test -e art/a.bin',
+    ),
+    "a text with CRLF": Beginning(
+        files={"dos.txt": "a\r\nb\r\nc\r\n"},
+        agent=r"printf 'a\nB\nc\n' > dos.txt",
+        ci="grep B dos.txt",
+        shown="git diff --numstat HEAD^ -- dos.txt | grep -w 1.1",
+    ),
+    "DCO and a hook for subjects": Beginning(
+        files={"hooks/commit-msg": f'#!/bin/sh\nhead -1 "$1" | {SUBJECT}\n'},
+        before="chmod +x hooks/commit-msg && git config core.hooksPath hooks",
+        agent="git add hello.txt; git commit -qsm 'docs: say hello'",
+        ci=(
+            f"git log --format=%s -1 | {SUBJECT} && git log --format=%B -1 |"
+            'grep -q "^Signed-off-by: $(git log --format=%an -1) <"'
+        ),
+        shown="git log --format=%s -1 | grep '^docs: say hello$'",
+    ),
+    "a generated file and a changelog": Beginning(
+        files={
+            "make.sh": "sort words > made.txt\n",
+            "words": "b\na\n",
+            "made.txt": "a\nb\n",
+            "CHANGELOG.md": "# Changes\n\n- Begin\n",
+        },
+        agent=(
+            "echo 0 >> words; sh make.sh; cp /bin/true made;"
+            r"sed -i 's/^- Begin/- More\n&/' CHANGELOG.md"
+        ),
+        ci="sh make.sh && git diff --exit-code && grep More CHANGELOG.md",
+        shown="grep 0 made.txt && grep More CHANGELOG.md && ! test -e made",
+    ),
+}
+
+
+def from_a_project(folder: Path, name: str) -> Session:
+    """Begin in a project of some kind, with an agent that leaves what agents leave."""
+    one = BEGINNINGS[name]
+    here = Session(folder, "project")
+    here.type("git init --quiet --initial-branch=main")
+    engine = CONFIG.partition("args")[0] + 'args = ["sh", "agent.sh"]\n\n'
+    config = f"{engine}[ci]\ncommand = '''{one.ci}'''\n"
+    agent = f"echo hello > hello.txt\n{one.agent}\n"
+    for path, text in (
+        *one.files.items(),
+        ("agent.sh", agent),
+        (".brat/config.toml", config),
+    ):
+        here.write(path, text)
+    here.type(one.before)
+    here.type(f"git add --all && git {WHO} commit --quiet -m 'docs: begin'")
+    if one.is_cloned:
+        here = Session(folder, "clone")
+        here.type("git clone --quiet ../project .")
+    here.type("brat init")
+    here.pull(here.type(START))
+    here.type(one.shown)
+    return here
+
+
 SESSIONS: Final[dict[str, Callable[[Path], Session]]] = {
     "an empty folder": from_nothing,
     "a clone": from_a_clone,
     "no tests": without_tests,
+    **{name: partial(from_a_project, name=name) for name in BEGINNINGS},
 }
 
 
