@@ -35,10 +35,13 @@ _ERROR: Final = re.compile(
       \S+\.\w+:\d+(?::\d+)?:[ ](?!warning|note|info)\S.*
     | \S+\.\w+\(\d+,\d+\):[ ]error[ ].+
     | error\[E\d+\]:[ ].+
+    | ✖[ ]{3}\S.*[ ]\[[a-z-]+\]
     )$""",
     re.VERBOSE | re.MULTILINE,
 )
-"""What compilers say of a place: C, Go, linters and others, TypeScript, Rust."""
+"""What compilers say of a place: C, Go, linters and others, TypeScript, Rust; and
+what commitlint says of a message.
+"""
 _NO_NEWS: Final = re.compile(
     r"""
       \[ERROR\][ ]*(?:\[Help[ ]|Re-run[ ]|To[ ]see[ ]the[ ]full|For[ ]more[ ]info|$)

@@ -80,6 +80,10 @@ def test_what_is_no_failing_test_is_none(line: str) -> None:
         ("a.c:3:5: error: no", "a.c:3:5: error: no"),
         ("a.py:3: error: no  [misc]", "a.py:3: error: no  [misc]"),
         ("a.c:3:5: warning: hm", "make: *** [all] Error 1"),
+        (
+            "✖   type may not be empty [type-empty]\n✖   found 1 problems, 0 warnings",
+            "✖   type may not be empty [type-empty]",
+        ),
     ],
 )
 def test_an_error_of_a_compiler_comes_before_the_last_line(
