@@ -30,6 +30,7 @@ from runner.box.hostile_file import read_hostile
 from runner.workspace import bare_repository
 from runner.workspace.alternates import has_foreign_objects
 from runner.workspace.stray_content import (
+    ASIDE,
     CONVERTING,
     LINE_ENDS,
     MADE_AGAIN,
@@ -49,6 +50,7 @@ from runner.workspace.stray_content import (
     staged_in,
     unfiltered,
     unfit,
+    unportable,
     untracked,
     with_line_ends_of,
 )
@@ -206,10 +208,11 @@ class AttemptCommits:
         head = bare_repository.value(workspace.store, workspace.ref)
         leftover = head != own
         if head == workspace.base:
+            left_out |= self._put_aside()
             return Work(faults=faults, left_out=sentences(left_out))
         changes = parse_raw(self._diff("--raw", "-z"))
         files = [each.path for each in changes if each.mode_after.startswith("100")]
-        left_out |= self._unfiltered(files) | self._twins(changes)
+        left_out |= self._unfiltered(files) | self._odd_names(changes)
         told = sentences(left_out)
         bundle = workspace.store / "work.bundle"
         self._git(
@@ -268,10 +271,8 @@ class AttemptCommits:
 
     def _agents_commit(self) -> str | None:
         """Return the agent's HEAD if the work can be built on it."""
-        workspace = self._workspace
-        theirs = workspace.folder / ".git"
-        head = theirs / "HEAD"
-        if theirs.is_symlink() or head.is_symlink() or not head.is_file():
+        workspace, theirs = self._workspace, self._theirs()
+        if theirs is None:
             return None
         at = (left_in(theirs, each).strip() for each in ("HEAD", workspace.ref))
         if (f"ref: {workspace.ref}", workspace.base) == tuple(at):
@@ -294,6 +295,28 @@ class AttemptCommits:
         # Keeps the stat data of what did not change, and asks nothing of the files.
         self._git("read-tree", "-i", "-m", commit)
         return commit
+
+    def _theirs(self) -> Path | None:
+        """Return the agent's git directory, if it is one."""
+        theirs = self._workspace.folder / ".git"
+        head = theirs / "HEAD"
+        is_odd = theirs.is_symlink() or head.is_symlink() or not head.is_file()
+        return None if is_odd else theirs
+
+    def _put_aside(self) -> dict[str, list[str]]:
+        """Return where the agent left commits, if its HEAD is none of its own."""
+        theirs = self._theirs()
+        if theirs is None or has_foreign_objects(theirs):
+            return {}
+        asked = ("ls-remote", "--", str(theirs), "HEAD", "refs/heads/*", "refs/stash")
+        try:
+            told = self._git(*asked, check=False, limit_s=AGENT_FETCH_S)
+        except Unavailable:
+            return {}
+        pairs = [line.split("\t") for line in os.fsdecode(told.stdout).splitlines()]
+        seen = {self._workspace.base, *(at for at, ref in pairs if ref == "HEAD")}
+        found = [ref.removeprefix("refs/heads/") for at, ref in pairs if at not in seen]
+        return {ASIDE: found} if found else {}
 
     def _submodules(self) -> dict[str, list[str]]:
         """Let git leave submodules as they are; return those that are not.
@@ -473,14 +496,14 @@ class AttemptCommits:
         told = self._git(*asked, stdin=paths).stdout if files else b""
         return unfiltered(self._workspace.folder, told, encrypts=encrypts)
 
-    def _twins(self, changes: Sequence[Change]) -> dict[str, list[str]]:
-        """Return the new files whose names differ from others' in case alone."""
+    def _odd_names(self, changes: Sequence[Change]) -> dict[str, list[str]]:
+        """Return the new files whose names not every machine can hold."""
         news = [each.path for each in changes if each.mode_before == GONE]
         listing = ("ls-tree", "-r", "-z", "--name-only", "HEAD")
         said = self._git(*listing).stdout if news else b""
         counted = Counter(os.fsdecode(each).casefold() for each in said.split(b"\0"))
         twins = [path for path in news if counted[path.casefold()] > 1]
-        return {TWIN: twins} if twins else {}
+        return unportable(news) | ({TWIN: twins} if twins else {})
 
     def _commit_the_rest(self, message: CommitMessage) -> None:
         commit = ("commit", "--quiet", "--no-verify", "--cleanup=verbatim", "--file=-")

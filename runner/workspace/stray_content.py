@@ -30,6 +30,8 @@ UNSAFE: Final = "Left out, as its name is not safe to write on every machine"
 NO_SUBMODULE: Final = "Left as it was, as submodules are not checked out here"
 TWIN: Final = "Kept, though another name differs in case alone"
 LINE_ENDS: Final = "Kept with the line ends that it had"
+UNPORTABLE: Final = "Kept, though Windows can write no such name"
+ASIDE: Final = "Left out, as the agent committed it on another branch or stashed it"
 _UNFILTERED: Final = (
     "Kept as it was written, though .gitattributes asks for the filter {}"
 )
@@ -58,8 +60,9 @@ _MARKS: Final = frozenset(("pyvenv.cfg", "CACHEDIR.TAG"))
 https://bford.info/cachedir/
 """
 _MADE_FILE: Final = re.compile(
-    r"\.DS_Store|Thumbs\.db|\.coverage|coverage\.out|lcov\.info"
+    r"\.DS_Store|Thumbs\.db|\.coverage|coverage\.out|lcov\.info|nohup\.out|.+~"
     r"|.*\.(?:py[co]|swp|gcda|gcno|profraw)"
+    r"|\.aider\.(?:chat|input|llm)\.history(?:\.md)?|settings\.local\.json"
 )
 _MADE_BESIDE: Final = {
     "target": ("pom.xml", "Cargo.toml", "build.sbt"),
@@ -73,6 +76,11 @@ _PROGRAM: Final = re.compile(
 https://man7.org/linux/man-pages/man5/elf.5.html
 """
 _HEAD_BYTES: Final = 8
+_NOT_ON_WINDOWS: Final = re.compile(
+    r'[<>:"|?*\\]|[ .](?:/|$)|(?:^|/)(?:con|prn|aux|nul|com\d|lpt\d)(?:[./]|$)',
+    re.IGNORECASE,
+)
+"""https://learn.microsoft.com/windows/win32/fileio/naming-a-file"""
 _RECORD: Final = re.compile(rb":(\d{6}) (\d{6}) ([0-9a-f]+) ([0-9a-f]+) [A-Z]\d*")
 _POINTER: Final = b"version https://git-lfs.github.com/spec/"
 """How a file begins that Git LFS has written.
@@ -167,6 +175,7 @@ def _is_made(top: Path | None, path: str, names: Iterable[str]) -> bool:
     above, _, name = path.rpartition("/")
     builds = [top / above / each for each in _MADE_BESIDE.get(name, ())] if top else ()
     is_named = name in _MADE_FOLDERS or name.endswith(".egg-info")
+    is_named |= name.startswith(".aider.tags.cache.")
     is_marked = not _MARKS.isdisjoint(names)
     return is_named or is_marked or any(map(Path.is_file, builds))
 
@@ -238,6 +247,12 @@ def unfit(changes: Sequence[Staged]) -> Iterator[tuple[Staged, str]]:
             yield each, REPOSITORY
         elif each.mode_after != GONE and not is_safe(each.path):
             yield each, UNSAFE
+
+
+def unportable(paths: Iterable[str]) -> dict[str, list[str]]:
+    """Return the paths that not every machine can write, by the reason."""
+    found = [path for path in paths if _NOT_ON_WINDOWS.search(path)]
+    return {UNPORTABLE: found} if found else {}
 
 
 def is_stray(change: Change) -> bool:

@@ -230,6 +230,43 @@ CASES: dict[str, tuple[str, set[str], tuple[str, ...]]] = {
         {"Readme.md", "dos.txt", "DOS.txt"},
         ("Kept, though another name differs in case alone: Readme.md.",),
     ),
+    "names that Windows cannot write": (
+        "touch a:b 'c ' nul.txt null.txt",
+        {"a:b", "c ", "nul.txt", "null.txt"},
+        ("Kept, though Windows can write no such name: a:b, c , nul.txt.",),
+    ),
+    "what agents write down for themselves": (
+        (
+            f"{WORK}; mkdir .claude .aider.tags.cache.v4; echo 1 > a.py~;"
+            "touch .claude/settings.local.json .aider.chat.history.md nohup.out"
+            " .aider.tags.cache.v4/cache.db"
+        ),
+        {"new.py"},
+        (
+            MADE.format(
+                ".aider.chat.history.md, .aider.tags.cache.v4, "
+                ".claude/settings.local.json and 2 more"
+            ),
+        ),
+    ),
+    "work that is stashed, and work on another branch": (
+        (
+            f"{WORK}; {COMMIT}; git branch own; git update-ref refs/stash own;"
+            "git reset -q --hard HEAD~"
+        ),
+        set(),
+        (
+            (
+                "Left out, as the agent committed it on another branch or stashed it: "
+                "own, refs/stash."
+            ),
+        ),
+    ),
+    "a branch that was merged": (
+        f"{WORK}; {COMMIT}; git branch own",
+        {"new.py"},
+        (),
+    ),
     "a link that moved": (
         f"{WORK}; mv old moved",
         {"new.py", "old/link", "moved/link"},
