@@ -159,10 +159,10 @@ def boxed(
         ends = (_END, _END) if way else ()
         yield Box((*closing, *ends, *argv), (way.fd,) if way else ())
         return
-    number = agent_user.own_number()
-    if number is not None:
-        agent_user.give((*room.owned(), *also), number)
-    yield from _made(argv, room, _become(room, number), way, also)
+    with agent_user.own_number() as number:
+        if number is not None:
+            agent_user.give((*room.owned(), *also), number)
+        yield from _made(argv, room, _become(room, number), way, also)
 
 
 @contextmanager

@@ -7,8 +7,9 @@ https://systemd.io/UIDS-GIDS/
 """
 
 import os
+import threading
 from collections.abc import Iterable, Iterator
-from functools import cache
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -19,13 +20,38 @@ _UNUSED: Final = range(60_578, 61_184)
 _MAPS: Final = ("/proc/self/uid_map", "/proc/self/gid_map")
 
 
-@cache
-def own_number() -> int | None:
-    """Return the number of this session's user and group; None: the witness's own."""
+_PROCESSES: Final = 1 << 22
+"""No process has a higher number.
+https://man7.org/linux/man-pages/man5/proc_sys_kernel.5.html
+"""
+_AT_ONCE: Final = 50
+_TAKEN: Final[set[int]] = set()
+"""Which boxes of this process have a user now: the local forge's CI has several."""
+_TAKING: Final = threading.Lock()
+
+
+@contextmanager
+def own_number() -> Iterator[int | None]:
+    """Lend the number of a box's user and group; None: the witness's own.
+
+    Boxes of one process that follow each other have the same.
+    """
     if os.getuid() != 0:
-        return None
+        yield None
+        return
+    with _TAKING:
+        box = next(each for each in range(_AT_ONCE) if each not in _TAKEN)
+        _TAKEN.add(box)
+    try:
+        yield _number(box)
+    finally:
+        _TAKEN.discard(box)
+
+
+def _number(box: int) -> int | None:
     process = os.getpid()
-    for number in (_ABOVE_ALL + process, _UNUSED[process % len(_UNUSED)]):
+    high = _ABOVE_ALL + box * _PROCESSES + process
+    for number in (high, _UNUSED[(process + box) % len(_UNUSED)]):
         if all(_knows(Path(each), number) for each in _MAPS):
             return number
     return None

@@ -99,6 +99,15 @@ TOOLS: tuple[tuple[str, dict[str, str], str], ...] = (
     ("", {}, '! echo "$MAVEN_OPTS" | grep -v "https.proxyPort=${HTTPS_PROXY##*:} "'),
     ("", {}, '! test "$GRADLE_OPTS" != "$MAVEN_OPTS"'),
     ("", {"GITHUB_TOKEN": "venv"}, 'test -z "$GITHUB_TOKEN"'),
+    (
+        "",
+        {},
+        (
+            "cd $(mktemp -d) && git init -q && git commit -q --allow-empty -m x &&"
+            " git log --format=%an,%ae trunk | grep -F 'P \\ \"at\" x,p@x'"
+        ),
+    ),
+    ("", {}, "git config --global a.b c && ! git config credential.helper"),
 )
 
 
@@ -116,6 +125,10 @@ async def test_ci_finds_the_tools_of_the_persons_terminal_and_nothing_else(
             (home / file).chmod(0o755)
         for name, value in variables.items():
             monkeypatch.setenv(name, str(home / value))
+    (home / ".gitconfig").write_text(
+        '[user]\n\tname = "P \\\\ \\"at\\" x"\n\temail = p@x\n'
+        "[init]\n\tdefaultBranch = trunk\n[credential]\n\thelper = mine\n"
+    )
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("PATH", f"{home}/venv/bin{os.pathsep}{os.environ['PATH']}")
     tried = [each.replace("~person", str(home)) for _, _, each in TOOLS]

@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from runner.box.agent_box import cannot_box
+from runner.box.agent_user import own_number
 from tests.attacks.environments import NOTHING
 from tests.runner.job import TOKEN, Forge, Left, git
 from tests.runner.test_endings import is_left, working
@@ -103,6 +104,15 @@ def test_an_agent_sees_its_own_processes_and_files_alone(forge: Forge) -> None:
         "user": another,
         "syscalls": "seccomp",
     }
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
+def test_boxes_of_one_process_have_users_of_their_own() -> None:
+    with own_number() as one, own_number() as two:
+        assert one != two
+        assert None not in (one, two)
+    with own_number() as again:
+        assert again == one
 
 
 def test_a_program_that_ends_at_once_had_a_box(forge: Forge) -> None:

@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from threading import Thread
 
@@ -28,7 +28,7 @@ ATTEMPTS = Path(__file__).with_name("box_attempts.py")
 @pytest.fixture(autouse=True)
 def no_other_users(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the box be one for a user without rights, as on those machines."""
-    monkeypatch.setattr(agent_user, "own_number", lambda: None)
+    monkeypatch.setattr(agent_user, "own_number", nullcontext)
 
 
 @contextmanager

@@ -9,12 +9,12 @@ import os
 import threading
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Self
+from typing import Final, Self
 
 from brat.forge.resources.repository_resource import Ci
 from brat.forge.service import programs
 from brat.forge.service.ci_checkout import WORK
-from grite import outbound
+from grite import git, outbound
 from runner.box import agent_user, toolchains
 from runner.box.agent_box import Box, Room, boxed
 from runner.box.box_report import Report
@@ -25,6 +25,10 @@ from runner.session.proxy_client import ProxyClient
 from runner.session.setup_hosts import REGISTRIES
 
 _HOME, _TEMPORARY = "home", "tmp"
+
+
+_OF_GIT: Final = ("user.name", "user.email", "init.defaultBranch")
+"""What tests that use git take for granted where a person has configured it."""
 
 
 class CiBox:
@@ -78,6 +82,7 @@ class CiBox:
     def _open(self) -> None:
         for each in (self._room.home, self._room.temporary):
             each.mkdir()
+        (self._room.home / ".gitconfig").write_text(_identity(), encoding="utf-8")
         hosts = reachable(self._settings.egress, by_default=False)
         if self._settings.egress is None:
             hosts = REGISTRIES
@@ -105,5 +110,18 @@ class CiBox:
             return box.report() if box else Report()
         finally:
             self._stack.close()
-            if agent_user.own_number() is not None:
+            if os.getuid() == 0:
                 agent_user.give(self._room.owned(), os.getuid())
+
+
+def _identity() -> str:
+    """Return the person's name and address as they have told git, for its own file."""
+    env = {"GIT_CONFIG_GLOBAL": os.path.expanduser("~/.gitconfig")}  # noqa: PTH111
+    found = []
+    for key in _OF_GIT:
+        told = git.run(["config", "--global", "--get", key], env=env, check=False)
+        value = told.stdout.decode(errors="replace").rstrip("\n")
+        quoted = value.replace("\\", "\\\\").replace('"', '\\"')
+        section, _, name = key.partition(".")
+        found.append(f'[{section}]\n\t{name} = "{quoted}"\n' if value else "")
+    return "".join(found)
