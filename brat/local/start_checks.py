@@ -82,6 +82,9 @@ def clone_lacks(checkout: Checkout, known: Registration | None) -> Iterator[Lack
             "run `git fetch --refetch --no-filter`, or give actions/checkout no filter"
         )
         yield Lack(said, mend)
+    if not checkout.config.exists() and _is_sparse(top):
+        said = f"this sparse checkout of {top} leaves out its {CONFIG}"
+        yield Lack(said, f"run `git sparse-checkout add {CONFIG.partition('/')[0]}`")
     branch = known.branch if known else checkout.branch
     if own := ids.clashing(branch):
         said = f"the branch {branch} stands in the way of brat's own refs, {own}"
@@ -95,6 +98,12 @@ def _is_partial(top: Path) -> bool:
         return False
     listed = ["rev-list", "--objects", "--no-object-names", "--missing=print", "HEAD"]
     return b"?" in git.run(listed, cwd=top, deadline_s=_LISTED_S).stdout
+
+
+def _is_sparse(top: Path) -> bool:
+    """Whether git knows the configuration, and is told to leave it out."""
+    listed = git.run(["ls-files", "-t", "--", CONFIG], cwd=top).stdout
+    return listed.startswith(b"S ")
 
 
 def branch_lacks(checkout: Checkout, known: Registration | None) -> Iterator[Lack]:
@@ -152,7 +161,8 @@ def _lacks(
         words = (program, inner)
     for word in words:
         if not is_found(checkout.top, word):
-            yield Lack(f"{where}: there is no program {word}", _install(row))
+            mend = _marking(checkout.top, word) or _install(row)
+            yield Lack(f"{where}: there is no program {word}", mend)
             return
     if have is not None and (row.vendors or spec.secret):
         call = Call(spec, Path(), Path(), endpoint=have.get(STAND_IN, ""))
@@ -177,6 +187,16 @@ def _unseen(where: str, spec: EngineSpec) -> Iterator[Lack]:
             yield Lack(f"{where}: agents do not see {word}", mend)
 
 
+def _marking(top: Path, word: str) -> str:
+    """Return how a file becomes the program that a word means; empty: there is none."""
+    if word.startswith("~/"):
+        return "write its whole path, for no shell reads this one"
+    if not (top / word).is_file():
+        return ""
+    named = shlex.quote(word)
+    return f"run `chmod +x {named} && git add {named}`, and commit it"
+
+
 def _install(row: Row) -> str:
     how = f"run `{row.install}`" if row.install else "install it, put it on the PATH"
     return f"{how}, or choose another engine in {CONFIG}"
@@ -194,7 +214,8 @@ def ci_lacks(checkout: Checkout, config: Config, ci: Ci) -> Iterator[Lack]:
     word = first_word(ci.command)
     if word and not is_found(checkout.top, word):
         said = f"CI's command is `{ci.command}`, and there is no program {word}"
-        yield Lack(said, f"install it, or set another [ci] command in {CONFIG}")
+        mend = _marking(checkout.top, word) or "install it"
+        yield Lack(said, f"{mend}, or set another [ci] command in {CONFIG}")
     elif module := _PYTHON_MODULE.match(ci.command):
         python, name = module.groups()
         if not _has_module(checkout.top, python, name):
@@ -261,7 +282,7 @@ def is_found(top: Path, word: str) -> bool:
     if shutil.which(word, path=env["PATH"]):
         return True
     if "/" in word:
-        return (top / word).is_file()
+        return os.access(top / word, os.X_OK) and (top / word).is_file()
     done = subprocess.run(
         ["sh", "-c", 'command -v -- "$1"', "sh", word],
         cwd=top,

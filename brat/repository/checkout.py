@@ -18,6 +18,7 @@ from convoy.planner.detect import Proposal, propose_ci
 from grite import git
 from grite.errors import BratError
 
+_IDS: Final = "sha1"
 _SHOWN: Final = 3
 _LONGEST_NAME: Final = 100
 _STATE: Final = len("XY ")
@@ -91,6 +92,13 @@ def find(path: Path) -> Checkout:
             raise BratError(f"{path} is a bare repository: give one with a work tree")
         top = Path(repo.working_tree_dir)
         _trust(repo, top)
+        with repo.config_reader("repository") as reader:
+            ids = reader.get_value("extensions", "objectformat", _IDS)
+        if str(ids).lower() != _IDS:
+            raise BratError(
+                f"{top} names its objects by {ids}, and brat, like GitHub, reads those "
+                f"named by {_IDS} alone"
+            )
         if not repo.head.is_valid():
             raise BratError(
                 f"{top} has no commit yet, and agents start from commits: make the "

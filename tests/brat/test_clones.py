@@ -92,6 +92,34 @@ def test_a_clone_that_is_not_whole_is_named_with_the_command_that_makes_it_whole
     init(where)
 
 
+def test_a_configuration_that_a_sparse_checkout_hides_is_no_default(
+    origin: Path,
+) -> None:
+    (origin / ".brat").mkdir()
+    (origin / ".brat/config.toml").write_text('[ci]\ncommand = "true"\n')
+    git(origin, "add", ".brat")
+    git(origin, "commit", "--quiet", "--message", "Configure")
+    where = cloned(origin, "--sparse")
+
+    (said,) = lacks(where)
+    mend = "git sparse-checkout add .brat"
+    assert f"`{mend}`" in said
+    with pytest.raises(BratError, match=mend):
+        init(where)
+    git(where, *mend.split()[1:])
+    assert lacks(where) == []
+    (where / ".brat/config.toml").unlink()  # by the person: then it is meant so
+    assert lacks(where) == []
+
+
+def test_names_of_objects_that_no_library_reads_are_said(tmp_path: Path) -> None:
+    git(tmp_path, "init", "--quiet", "--object-format=sha256")
+    commit(tmp_path, "one\n")
+
+    with pytest.raises(BratError, match="names its objects by sha256"):
+        find(tmp_path)
+
+
 def test_a_branch_in_the_place_of_ours_is_refused_and_no_other_is(
     origin: Path,
 ) -> None:
