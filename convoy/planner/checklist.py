@@ -14,6 +14,11 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 _BOX = re.compile(r"\[([ xX])\][ \t\n]+(?=\S)")
+_TYPED = re.compile(
+    r"^([ \t]*)(?:([-*+]|[0-9]{1,9}[.)])|[\u2010-\u2015\u2212•‣◦▪●])([^\S\n]+)"
+    r"\[([^\S\n]|[xX])\](?=[^\S\n]+\S)"
+)
+"""A box as phones type it, with other dashes and spaces."""
 _BLOCKS = MarkdownIt("commonmark").disable(["inline", "text_join"])
 _QUOTED = {"fence", "code_block", "html_block", "blockquote_open"}
 _REFERENCE = re.compile(
@@ -70,8 +75,8 @@ def checklist(text: str) -> Checklist:
     Args:
         text: Markdown whose lines end in newlines only.
     """
+    text, tokens = _parsed(text)
     lines = text.split("\n")
-    tokens = _BLOCKS.parse(text)
     items: list[Item] = []
     inside: set[int] = set()
     headings: list[int] = []
@@ -97,6 +102,27 @@ def checklist(text: str) -> Checklist:
     outside = ("" if number in inside else line for number, line in enumerate(lines))
     around = _EMPTY_LINES.sub("\n\n", "\n".join(outside)).strip()
     return Checklist(tuple(items), around, tuple(headings))
+
+
+def _parsed(text: str) -> tuple[str, list[Token]]:
+    """Return the text with each box as Markdown has it, and its blocks."""
+    tokens, lines = _BLOCKS.parse(text), text.split("\n")
+    quoted = {n for each in tokens if each.type in _QUOTED for n in _span(each)}
+    meant = [
+        line if number in quoted else _TYPED.sub(_as_markdown, line)
+        for number, line in enumerate(lines)
+    ]
+    if meant == lines:
+        return text, tokens
+    text = "\n".join(meant)
+    return text, _BLOCKS.parse(text)
+
+
+def _as_markdown(typed: re.Match[str]) -> str:
+    indent, bullet, gap, box = typed[1], typed[2] or "-", typed[3], typed[4]
+    if typed[2] and not gap.strip(" \t") and box in " xX":
+        return typed[0]
+    return f"{indent}{bullet} [{box.strip() or ' '}]"
 
 
 def _extent(
