@@ -8,6 +8,7 @@ from convoy.model.set_aside import SetAside
 from convoy.model.state import Convoy, Task
 from convoy.readiness.needs import Need
 from convoy.text.escaped_markdown import inline
+from convoy.text.plaintext import full_stop
 
 _MOST: Final = 10
 
@@ -49,7 +50,7 @@ def _said(convoy: Convoy, need: Need) -> Iterator[str]:
         yield f"task {task.number}, {inline(task.spec.title)}: "
     match need.kind:
         case "failed":
-            yield f"the convoy failed: {inline(convoy.why)}. "
+            yield f"the convoy failed: {full_stop(inline(convoy.why))} "
             yield "`/brat retry` takes it up with its work; the label starts anew."
         case "approve the plan":
             yield "the plan: look at it, and say `/brat approve`."
@@ -67,7 +68,7 @@ def _said(convoy: Convoy, need: Need) -> Iterator[str]:
 def _unblocking(convoy: Convoy, task: Task | None) -> str:
     if task is None:
         return ""
-    why = f"{inline(task.why)}."
+    why = full_stop(inline(task.why))
     if unallowed(task, convoy.settings.gate):
         return why  # it says what helps: another try would not
     return f"{why} Say `/brat retry {task.number}` or `/brat drop {task.number}`."
@@ -75,7 +76,7 @@ def _unblocking(convoy: Convoy, task: Task | None) -> str:
 
 def _landing(convoy: Convoy) -> Iterator[str]:
     if convoy.sync.stalled:
-        yield f"its landing: {inline(convoy.sync.stalled)}. "
+        yield f"its landing: {full_stop(inline(convoy.sync.stalled))} "
         yield "Once that is put right, say `/brat retry`."
     else:
         yield f"pull request #{convoy.pull} is green and waits for "
@@ -85,7 +86,7 @@ def _landing(convoy: Convoy) -> Iterator[str]:
 def _refused(aside: SetAside | None, task: Task | None) -> Iterator[str]:
     if aside is None:
         return
-    yield f"{inline(aside.why)}. "
+    yield f"{full_stop(inline(aside.why))} "
     if aside.helps:
         yield f"{inline(aside.helps)} "
     again = f"/brat retry task-{task.number}" if task else "/brat retry"

@@ -12,6 +12,7 @@ from convoy.model.state import Convoy, Task
 from convoy.readiness.lacking_approvals import lacking
 from convoy.text.escaped_markdown import inline
 from convoy.text.failing_places import failing_places
+from convoy.text.plaintext import full_stop
 
 _GATED: Final = "brat lands it when CI is green on the exact commit that will land."
 _AGAIN: Final = "The next attempt is told this; its work gets a check of its own."
@@ -61,7 +62,7 @@ def _of_task(
             landed, branch = (task.landed or "")[:10], ids.base_branch(convoy.name)
             return "success", "Landed", f"It landed on `{branch}` as `{landed}`."
         case "dropped":
-            return "cancelled", "Dropped", f"{inline(task.why)}."
+            return "cancelled", "Dropped", full_stop(inline(task.why))
         case "blocked":
             return "action_required", "Waits for a person", _told(task.why)
         case _ if lacks := lacking(convoy, task):
@@ -73,7 +74,7 @@ def _of_task(
 def _told(why: str) -> str:
     """Return a reason: its first line as a sentence, the rest as it was printed."""
     first, _, rest = why.strip().partition("\n")
-    said = f"{inline(first)}."
+    said = full_stop(inline(first))
     return f"{said}\n\n{code_block(rest.strip())}" if rest.strip() else said
 
 
@@ -85,7 +86,7 @@ def _convoy_view(convoy: Convoy, page: str) -> View:
         conclusion, title = "success", f"Landed on {convoy.target}"
         why = f"It landed as `{landed}`."
     elif convoy.state == "failed":
-        conclusion, title, why = "failure", "Given up", f"{inline(convoy.why)}."
+        conclusion, title, why = "failure", "Given up", full_stop(inline(convoy.why))
     return View(
         key=ids.check_key(convoy.name, 0, 1),
         commit=convoy.offered,

@@ -17,6 +17,7 @@ from convoy.model.state import Convoy, Lease
 from convoy.text.counts_and_times import counted
 from convoy.text.escaped_markdown import LINE_CHARS, fitting, inline
 from convoy.text.forge_limits import POST_CHARS
+from convoy.text.plaintext import full_stop
 from convoy.views.followups import further
 from convoy.views.landing_words import about_parts, unread, way_of_landing
 from convoy.views.plan_document import approval
@@ -141,7 +142,9 @@ def _refused(asides: Sequence[SetAside]) -> list[str]:
     """Say what was refused, in words that stay the same from one try to the next."""
     if not asides:
         return []
-    told = dict.fromkeys(inline(f"{each.why}. {each.helps}".strip()) for each in asides)
+    told = dict.fromkeys(
+        inline(f"{full_stop(each.why)} {each.helps}".strip()) for each in asides
+    )
     shown = fitting([f"- {each}" for each in told], "- {}", _REFUSED_CHARS)
     heading = "**Set aside**, and tried again from time to time, or by `/brat retry`:"
     return [heading, "", *shown, ""]

@@ -12,6 +12,7 @@ from bot.forge.rest import Refused
 from convoy.model import ids
 from convoy.model.attempt import Candidate
 from convoy.model.state import State
+from convoy.text.plaintext import full_stop
 
 
 class CiStarts:
@@ -50,7 +51,7 @@ async def started(starts: CiStarts, context: BotContext) -> str | None:
         await starts.ask(context)
     except Refused as refused:
         refusal = of_rest(refused)
-        return f"CI cannot be started: {refusal.why}. {refusal.helps}"
+        return f"CI cannot be started: {full_stop(refusal.why)} {refusal.helps}"
     return None
 
 

@@ -26,6 +26,7 @@ from convoy.config import Config
 from convoy.kinds.relations import is_done
 from convoy.model.state import Convoy, State
 from convoy.owed.action_roles import Role
+from convoy.text.plaintext import shortened
 from convoy.views.unread_issues import unread
 from grite.errors import Unavailable
 
@@ -146,7 +147,8 @@ class News:
             for task in convoy.tasks:
                 now = (task.state, task.started)
                 if self._changed((convoy.name, task.number), now):
-                    why = f" ({' '.join(task.why.split())[:120]})" if task.why else ""
+                    first = " ".join(task.why.partition("\n\n")[0].split())
+                    why = f" ({shortened(first, 120)})" if first else ""
                     self._tell(
                         f"  task {task.number} {task.state}{why}: {task.spec.title}"
                     )

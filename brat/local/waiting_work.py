@@ -88,10 +88,13 @@ def _of_convoy(convoy: Convoy, *, named: bool) -> Iterator[_Wait]:
         why, _, more = task.why.partition("\n\n")
         rest = f" (all of it: brat why {task.number}{which})" if more else ""
         wants = unallowed(task, convoy.settings.gate)
-        word = ("drop" if forbidden(wants) else "allow") if wants else "retry"
         said = f"{name}: task {task.number} is blocked: {why}{rest}"
-        mend = f"{_ONCE}brat task {word} {task.number}{which}"
-        yield _Wait(name, "blocked", task.number, (said, mend))
+        whose = f"{task.number}{which}"
+        mends = (f"{_ONCE}brat task allow {whose}",) * (not forbidden(wants))
+        if not wants:
+            mends = (f"  to try it again: brat task retry {whose}",)
+        drop = f"  to go on without it: brat task drop {whose}"
+        yield _Wait(name, "blocked", task.number, (said, *mends, drop))
     if convoy.sync.stalled:
         said = f"{name}: its landing waits: {convoy.sync.stalled}"
         yield _Wait(name, _LANDING, 0, (said, f"{_ONCE}brat convoy retry {name}"))

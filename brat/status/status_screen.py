@@ -174,8 +174,8 @@ def intervention_lines(found: Intervention, *, whole: bool = False) -> Iterator[
 
 
 def one_line(text: str) -> str:
-    """Return untrusted text as one line without control codes."""
-    return " ".join(clean(text).split())
+    """Return untrusted text's first paragraph as one line without control codes."""
+    return " ".join(clean(text).strip().partition("\n\n")[0].split())
 
 
 def kept_lines(text: str, indent: str) -> str:

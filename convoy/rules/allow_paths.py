@@ -1,6 +1,7 @@
 """How people let a task change protected paths, and what waits for that."""
 
 from convoy.events.command import Command, Decision, Events, Refusal, unsettled
+from convoy.events.fact import clause
 from convoy.events.plan_edits import TaskAllowed
 from convoy.events.task_queue import TaskBlocked
 from convoy.gate.protected_needs import forbidden, protected, unallowed, wants
@@ -33,6 +34,9 @@ class AllowPaths(Command, frozen=True, kw_only=True):
         new = tuple(path for path in found if path not in task.allowed)
         if not new:
             what = self.path or f"what the plan of task {task.number} names"
+            if task.state == "blocked" and not unallowed(task, gate):
+                why = clause(task.why)
+                return Refusal(f"{what} is not what keeps it back, but this: {why}")
             return Refusal(f"{what} is not protected, or allowed already")
         allowed = TaskAllowed(
             convoy=self.convoy, task=task.number, paths=new, by=self.by

@@ -54,6 +54,13 @@ _NO_NEWS: Final = re.compile(
 """What Maven, npm, Gradle, Node, tox and Yarn say at last, whatever failed."""
 _MOCHA: Final = re.compile(r"^[ ]{2}\d+ failing$", re.MULTILINE)
 """Mocha's sum: without it, a number with a bracket is an item of somebody's list."""
+_TELLS: Final = re.compile(
+    r"\b(?:\w*error|fatal|\w*exception|failed|assert\w*|cannot|can't|not found|denied"
+    r"|refused|no such)\b(?!:? 0\b)",
+    re.IGNORECASE,
+)
+_SETTING: Final = re.compile(r"[A-Za-z_]\w*=")
+"""A line by which somebody shows a variable."""
 _TAIL: Final = re.compile(r"[ ]*(?:# (?:SKIP|TODO)\b.*)$")
 
 
@@ -63,16 +70,19 @@ def failing_tests(text: str) -> tuple[str, ...]:
 
 
 def headline(text: str) -> str:
-    """Return one line that says what failed: the tests, else the last line of news.
+    """Return one line that says what failed: the tests, else the last line that tells.
 
     Returns:
         "" where the text has no word.
     """
     names = failing_tests(text) or errors(text)
     if not names:
-        lines = [line.strip() for line in text.splitlines() if line.strip()][::-1]
-        told = (line for line in lines if not _NO_NEWS.match(line))
-        return next(told, lines[0] if lines else "")[:LINE_CHARS]
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        news = [line for line in lines if not _NO_NEWS.match(line)]
+        telling = [line for line in news if _TELLS.search(line)]
+        others = [line for line in news if not _SETTING.match(line)]
+        found = (each[-1] for each in (telling, others, news, lines) if each)
+        return next(found, "")[:LINE_CHARS]
     shown = ", ".join(name[:LINE_CHARS] for name in names[:MOST])
     more = f", and {len(names) - MOST} more" if len(names) > MOST else ""
     return f"{shown}{more}"

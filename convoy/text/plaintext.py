@@ -34,6 +34,11 @@ def cut(text: str, room: int) -> str:
     return text if len(text) <= room else f"{text[: room - 1].rstrip()}…"
 
 
+def full_stop(text: str) -> str:
+    """Return `text` as a sentence that ends once."""
+    return text if text.endswith(("?", "!", "…")) else f"{text.rstrip('. ')}."
+
+
 def shortened(text: str, room: int) -> str:
     """Return at most `room` characters, cut between words where there is a blank."""
     if len(text) <= room:

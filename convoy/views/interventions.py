@@ -20,6 +20,7 @@ from convoy.readiness.attempt_start import kept_by_leases
 from convoy.readiness.landing import kept_by_people
 from convoy.rules.consequences import ALL_DROPPED
 from convoy.text.counts_and_times import clock
+from convoy.text.plaintext import full_stop
 from convoy.views.followups import further
 from convoy.views.reasons import holding
 
@@ -139,7 +140,7 @@ def _aside(state: State, item: str, aside: SetAside) -> Intervention:
     what = "" if part_of(item) else f"{item}: "
     tried = "once" if aside.tries == 1 else f"{aside.tries} times"
     why = f"{what}{aside.why} (tried {tried}; again at {clock(aside.due)})"
-    why = f"{why}. {aside.helps}" if aside.helps else why
+    why = f"{full_stop(why)} {aside.helps}" if aside.helps else why
     whole = (f"brat convoy retry {name}",) if name else ()
     own = (f"brat task retry {task} --convoy {name}",) if task else whole
     say = (f"/brat retry task-{task}" if task else "/brat retry",) if name else ()

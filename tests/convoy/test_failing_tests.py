@@ -109,4 +109,11 @@ def test_a_headline_is_short_and_says_how_many_more_there_are() -> None:
         assert headline(f"one\n{said}\n") == "one"
     assert headline("Node.js v20.20.2") == "Node.js v20.20.2"
     assert headline("\n \n") == ""
+    for text, told in (
+        ("E  AssertionError: 3\nno_proxy=localhost\n", "E  AssertionError: 3"),
+        ("ci: failure\nit is cold\nPATH=/bin\n", "it is cold"),
+        ("fatal: no identity\n0 errors, done in 3 s\n", "fatal: no identity"),
+        ("A=1\n", "A=1"),
+    ):
+        assert headline(text) == told
     assert len(headline("x" * 9_000)) <= 200

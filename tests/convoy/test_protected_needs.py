@@ -3,6 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
+from convoy.events.task_queue import TaskBlocked
 from convoy.gate.patch import Change, refusals
 from convoy.gate.protected_needs import gate_of, protected
 from convoy.model.records import Gate, Limits
@@ -92,6 +93,14 @@ def test_what_is_not_protected_needs_no_word() -> None:
     assert protected(("src/", "a.py", ".github"), Gate()) == (".github",)
     refused = AllowPaths(convoy=NAME, task=2, by="ann").decide(blocked().state)
     assert "not protected" in str(refused)
+
+    rules = Rules().planned(spec(1))
+    why = "The patch adds or changes a symbolic link: a."
+    blocked_by = TaskBlocked(convoy=NAME, task=1, why=why)
+    told = AllowPaths(convoy=NAME, task=1, by="ann").decide(
+        blocked_by.change(rules.state)
+    )
+    assert "not what keeps it back, but this: The patch adds" in str(told)
 
 
 def test_a_task_that_is_added_waits_too() -> None:

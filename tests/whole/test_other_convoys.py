@@ -68,7 +68,7 @@ def test_what_waits_elsewhere_is_one_line(tmp_path: Path) -> None:
 def test_where_several_convoys_go_on_each_line_names_its_own(tmp_path: Path) -> None:
     terminal = project(tmp_path, engine("seq 40; exit 3", CONFIG))
     alone = terminal.type(f"{START} 'Say ho'")
-    retry = "  once that is put right: brat task retry 1"
+    retry = "  to try it again: brat task retry 1"
     assert retry in alone.lines
     terminal.type(f"{START} 'Say hi'")
 

@@ -1,5 +1,6 @@
 """Whatever a convoy is like, no text of the bot is longer than a forge takes."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -93,9 +94,12 @@ def test_no_text_about_a_convoy_is_too_long(worst: Worst, state: str) -> None:
     for task in found.tasks[:3]:
         assert len(task_pull_body(found, task)) < POST_CHARS
         assert len(pull_title(found, task)) <= TITLE_CHARS
+    texts = [convoy_comment(found)]
     for view in views(found, "https://example.org/octo/project"):
+        texts.append(view.summary)
         assert len(view.summary) < SUMMARY_CHARS
         assert len(view.title) <= TITLE_CHARS
+    assert not any(re.search(r"[^.]\.\.(?!\.)", each) for each in texts)
 
 
 @pytest.mark.parametrize("state", ["planning", "active"])
