@@ -1,11 +1,14 @@
 """The command `brat`. It exits with 2 on bad usage and with 1 on any other failure."""
 
+import errno
+import io
 import os
 import sys
 
 VALUES = "__complete"
 """The word by which a shell asks for values while somebody types."""
 
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 _OF_A_REPOSITORY = (
     *("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_PREFIX"),
     *("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE"),
@@ -17,10 +20,22 @@ https://git-scm.com/docs/githooks (`git rev-parse --local-env-vars`)
 """
 
 
+def _open_streams() -> None:
+    """Let there be streams that take every text, whoever started us, and how."""
+    for number, name in ((1, "stdout"), (2, "stderr")):
+        if getattr(sys, name) is None:  # else the next file takes its number
+            os.open(os.devnull, os.O_WRONLY)
+            setattr(sys, name, open(number, "w", closefd=False))  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # it may know ASCII alone
+            stream.reconfigure(errors="backslashreplace")
+
+
 def main() -> None:
     """Run the command line; an expected error prints one sentence and exits with 1."""
     for name in _OF_A_REPOSITORY:
         os.environ.pop(name, None)  # noqa: TID251  every git that we start would heed it
+    _open_streams()
     if sys.argv[1:2] == [VALUES]:  # before anything slow is loaded
         from brat.status.completion_values import tell_values
 
@@ -34,6 +49,13 @@ def main() -> None:
         app()
     except BratError as error:
         fail(str(error))
+        sys.exit(1)
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        fail(f"{error.filename or 'what it says'} cannot be written: {error.strerror}")
+        # What is left of it would be written at the end, and fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except KeyboardInterrupt:
         say("stopped")

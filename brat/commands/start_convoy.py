@@ -54,8 +54,8 @@ class Start:
 
 def mayor_start(path: Path, text: str, how: Start) -> int:
     """Open the issue, then plan or run its convoy; return the exit status."""
-    if not text.strip():
-        raise SystemExit(_usage("--task is empty: say what is to be done"))
+    if fault := _fault_in(text):
+        raise SystemExit(_usage(f"--task is {fault}"))
     title = None if how.title is None else how.title.strip()
     if title is not None and (not title or len(title) > TITLE_MOST or "\n" in title):
         fault = f"--title is one line of 1 to {TITLE_MOST} characters"
@@ -78,6 +78,12 @@ def mayor_start(path: Path, text: str, how: Start) -> int:
         _register(checkout)
     limit = float(limit_s) if how.headless else None
     return run_to_end(_start(checkout, config, text, how, limit))
+
+
+def _fault_in(text: str) -> str:
+    if any("\ud800" <= each <= "\udfff" for each in text):
+        return "not all UTF-8: convert it first"
+    return "" if text.strip() else "empty: say what is to be done"
 
 
 def _register(checkout: Checkout) -> None:

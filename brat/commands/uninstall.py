@@ -20,6 +20,8 @@ from grite.outbound import here
 
 PATTERNS: Final = ("refs/grite/", "refs/heads/brat/queue/")
 """Refs that nobody but brat needs."""
+AT_ONCE: Final = 1000
+"""How many refs one push removes: a command's arguments may fill no more than 2 MB."""
 LABELS_STAY: Final = (
     "labels stay on the forge; where you have its command line client: "
     "gh label list --search brat, then gh label delete NAME"
@@ -114,11 +116,12 @@ def uninstall(
 def _remove(checkout: Checkout, found: Found, remote: str | None) -> None:
     """Remove everything, remote refs first: if that push fails, the rest stays."""
     if remote and found.remote_refs:
-        gone = (f":{ref}" for ref in found.remote_refs)
-        asked = ["push", "--quiet", remote, *gone]
-        git.run(asked, cwd=checkout.top, env=here().for_git())
-    for ref in found.refs:
-        git.run(["update-ref", "-d", ref], cwd=checkout.top)
+        gone = [f":{ref}" for ref in found.remote_refs]
+        for first in range(0, len(gone), AT_ONCE):
+            asked = ["push", "--quiet", remote, *gone[first : first + AT_ONCE]]
+            git.run(asked, cwd=checkout.top, env=here().for_git())
+    told = "".join(f"delete {ref}\n" for ref in found.refs).encode()
+    git.run(["update-ref", "--stdin"], cwd=checkout.top, stdin=told)
     for file in found.files:
         file.unlink(missing_ok=True)
     if found.folder:

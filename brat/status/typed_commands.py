@@ -1,6 +1,7 @@
 """Runs one command of ours as if the user had typed it, and returns what it said."""
 
 import asyncio
+import errno
 import signal
 import sys
 from collections.abc import Sequence
@@ -34,16 +35,21 @@ async def typed(path: Path, words: Sequence[str], *given: str) -> Said:
     """
     # -I: a folder `brat` in the repository must not be run in our place.
     command = (sys.executable, "-I", "-m", "brat")
-    child = await asyncio.create_subprocess_exec(
-        *command,
-        *map(clean, words),
-        f"--repo={path}",
-        "--",
-        *map(clean, given),
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
+    try:
+        child = await asyncio.create_subprocess_exec(
+            *command,
+            *map(clean, words),
+            f"--repo={path}",
+            "--",
+            *map(clean, given),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+    except OSError as error:
+        if error.errno != errno.E2BIG:
+            raise
+        return Said(1, "", ("the text is too long: shorten it, or put it in a file",))
     try:
         out, err = await child.communicate()
     except asyncio.CancelledError:

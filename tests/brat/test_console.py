@@ -1,8 +1,15 @@
 """What the command line says is what was meant, letter by letter."""
 
+import subprocess
+from pathlib import Path
+
 import pytest
 
+from brat.status.status_screen import one_line
+from brat.status.typed_commands import typed
 from brat.terminal.console import say
+from tests.world.patience import patient
+from tests.world.terminal import BRAT
 
 
 def test_a_path_between_colons_is_no_picture(
@@ -11,3 +18,49 @@ def test_a_path_between_colons_is_no_picture(
     say("src/:smile:/a.py [bold]")
 
     assert capsys.readouterr().err == "src/:smile:/a.py [bold]\n"
+
+
+def test_one_line_of_a_reason_is_its_first_paragraph() -> None:
+    assert one_line("CI is red:\n a.py\n\na.py\nci: failure") == "CI is red: a.py"
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "told"),
+    [
+        ("{brat} config check", 0, b""),
+        ("{brat} config check | true", 0, b""),
+        ("{brat} config check 2>&-", 0, b""),
+        ("{brat} mayor --help >&-", 0, b""),
+        ("{brat} mayor --help >/dev/full", 1, b"cannot be written: No space left"),
+        (
+            "git init -q \u00fc; PYTHONIOENCODING=ascii {brat} why 1 --repo \u00fc",
+            1,
+            b"\\xfc ",
+        ),
+        ("{brat} mayor start --task \"$(printf 'gr\\374n')\"", 2, b"not all UTF-8"),
+    ],
+)
+def test_wherever_it_is_told_there_is_no_traceback(
+    line: str, status: int, told: bytes, tmp_path: Path
+) -> None:
+    person = "-c user.name=a -c user.email=a@x"
+    begun = f"git init -q; git {person} commit -qm a --allow-empty;"
+    done = subprocess.run(
+        ["sh", "-c", begun + line.format(brat=BRAT)],
+        cwd=tmp_path,
+        capture_output=True,
+        timeout=patient(60),
+        check=False,
+    )
+
+    assert b"Traceback" not in done.stderr
+    assert b"Exception ignored" not in done.stderr
+    assert told in done.stderr
+    assert done.returncode == status
+
+
+async def test_a_text_that_is_too_long_for_a_command_is_said(tmp_path: Path) -> None:
+    said = await typed(tmp_path, ("mayor", "start"), "x" * 200_000)
+
+    assert said.status == 1
+    assert "too long" in said.lines[0]
