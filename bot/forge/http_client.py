@@ -57,6 +57,14 @@ class Ask:
     precedence: Precedence = Precedence.REST
     query: bool = False
     """Whether its body only asks, as a query in GraphQL does."""
+    list_url: str = ""
+    """Of the list that it is a later page of: GitHub's address of that page has the
+    number of the repository in place of its name."""
+
+    @property
+    def about(self) -> str:
+        """The address that says what the request is about."""
+        return self.list_url or self.url
 
     @property
     def reads(self) -> bool:

@@ -236,7 +236,7 @@ class Pace:
         if limit.isdecimal() and reply.headers.get("x-ratelimit-resource") == "core":
             self.shares.hourly = max(int(limit), 1)
         if not reply.counted:
-            self.shares.spend(visit.ask.url, self.time.steady(), -1)
+            self.shares.spend(visit.ask.about, self.time.steady(), -1)
 
     def _note(self, visit: Visit) -> None:
         """Count the call that is sent now."""
@@ -245,7 +245,7 @@ class Pace:
         visit.number = self._sent
         visit.tries += 1
         if self.shares is not None:
-            self.shares.spend(visit.ask.url, now)
+            self.shares.spend(visit.ask.about, now)
         if self.budget is not None:
             self.budget = self.budget.spent()
         if not (visit.ask.reads or visit.prompt):
@@ -272,7 +272,7 @@ class Pace:
             raise OverShare(str(ask), said, after_ms)
         if self.shares is None:
             return
-        at = self.shares.free_at(ask.url, now, ask.precedence)
+        at = self.shares.free_at(ask.about, now, ask.precedence)
         if at > now:
             after_ms = math.ceil((self.time.wall() + at - now) * 1000)
             raise OverShare(str(ask), "the repository's share is used up", after_ms)

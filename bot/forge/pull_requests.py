@@ -5,6 +5,7 @@ https://docs.github.com/rest/pulls
 
 from http import HTTPStatus
 from typing import Final
+from urllib.parse import urlencode
 
 from bot.forge import payloads
 from bot.forge.rest import Refused, Rest
@@ -31,7 +32,8 @@ class PullRequests:
     async def of(self, head: str, base: str) -> payloads.Pull | None:
         """Return the newest pull request from `head` into `base`, open or not."""
         owner = self._repository.split("/", maxsplit=1)[0]
-        url = f"{self._repo}/pulls?state=all&head={owner}:{head}&base={base}"
+        asked = urlencode({"state": "all", "head": f"{owner}:{head}", "base": base})
+        url = f"{self._repo}/pulls?{asked}"
         async for pull in self._rest.each(payloads.Pull, url):
             return pull
         return None

@@ -27,6 +27,10 @@ class _Share:
     at: float
     """When that much was left, steady seconds."""
 
+    def is_in_use(self, now: float) -> bool:
+        """Whether anything was asked of it within the hour."""
+        return now - self.at < HOUR_S
+
 
 @dataclass
 class RequestShares:
@@ -62,7 +66,10 @@ class RequestShares:
 
     def _filled(self, name: str, now: float) -> _Share:
         if name not in self._shares:
-            self._shares[name] = _Share(0.0, now)
+            used = {
+                each: one for each, one in self._shares.items() if one.is_in_use(now)
+            }
+            self._shares = used | {name: _Share(0.0, now)}
             self._shares[name].left = self._most
         share = self._shares[name]
         refilled = share.left + (now - share.at) * self._most / HOUR_S

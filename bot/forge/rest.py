@@ -6,6 +6,7 @@ token: then nothing has happened. Every library error becomes one of ours here.
 
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from http import HTTPStatus
 from typing import Any, Final, TypeVar
 
@@ -117,7 +118,7 @@ class Rest:
 
     async def get(self, url: str) -> Json:
         """Return the JSON at `url`."""
-        return (await self._page(url))[0]
+        return (await self._page(url, url))[0]
 
     async def read(self, model: type[Model], url: str) -> Model:
         """Return the JSON at `url`, checked by a model."""
@@ -131,7 +132,7 @@ class Rest:
         for _ in range(PAGES):
             if more is None:
                 return
-            page, more = await self._page(more)
+            page, more = await self._page(more, url)
             items = page.get(key) if key and isinstance(page, dict) else page
             if not isinstance(items, list):
                 raise Unavailable(f"GET {url}: not what GitHub answers: no list")
@@ -186,9 +187,9 @@ class Rest:
             raise Unavailable(f"{ask}: {reply.status}")
         raise Refused(str(ask), reply.status, said)
 
-    async def _page(self, url: str) -> tuple[Json, str | None]:
-        """Read one page and return it with the next one's URL."""
-        return await self._repeated(self._answer, "GET", url)
+    async def _page(self, url: str, first: str) -> tuple[Json, str | None]:
+        """Read one page of a list that begins at `first`; return the next one, too."""
+        return await self._repeated(partial(self._answer, list_url=first), "GET", url)
 
     async def _repeated(
         self, call: Callable[..., Awaitable[Found]], *given: str
@@ -197,7 +198,7 @@ class Rest:
         return await self._retrying.copy()(call, *given)
 
     async def _answer(
-        self, method: str, url: str, body: object = None
+        self, method: str, url: str, body: object = None, *, list_url: str = ""
     ) -> tuple[Json, str | None]:
         """Make one call and return its answer with the next page's URL."""
         content = None if body is None else json.dumps(body).encode()
@@ -207,6 +208,7 @@ class Rest:
             body=content,
             keep=method == "GET",
             precedence=current(),
+            list_url=list_url,
         )
         return _deciphered(ask, await self._reply(ask))
 

@@ -164,7 +164,7 @@ class HostedDashboard:
     async def _view(self, one: Served) -> RepositoryView:
         name = _key_of(one)
         if name not in self._views:
-            source = source_of(one)
+            source = source_of(one, self._host.served)
             view = RepositoryView(
                 source, StateWatcher(source.read, source.here, source.checks)
             )

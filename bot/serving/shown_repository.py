@@ -1,5 +1,7 @@
 """What the dashboard of a hosted bot shows of one repository, and reads it from."""
 
+from collections.abc import Mapping
+
 from bot.context.configuration import configuration
 from bot.dashboard.changed_lines import changes_in
 from bot.dashboard.dashboard_source import DashboardSource, Session
@@ -16,18 +18,27 @@ from bot.verbs.request_context import Asker
 from bot.verbs.verb import Request
 from convoy.config import ConfigError
 from convoy.log.following import Reading
+from convoy.readiness.observed import Checks
 from convoy.views.interventions import Intervention, standing_still, unusable
 from convoy.views.unread_issues import unread
 from grite.errors import BratError, Unavailable
 
 
-def source_of(one: Served) -> DashboardSource:
-    """Return the dashboard's source for one repository, read from its current loop."""
-    settings = loop_of(one).context.settings
+def source_of(one: Served, served: Mapping[str, Served]) -> DashboardSource:
+    """Return the dashboard's source for one repository, read from its current loop.
+
+    Args:
+        one: the repository.
+        served: all of them: after a pause another stands there under its name.
+    """
+    settings, name = loop_of(one).context.settings, one.name.casefold()
+
+    def now() -> Served:
+        return served.get(name, one)
 
     def loop() -> Loop:
         """Return the loop, if it still serves the repository that was shown."""
-        found = loop_of(one)
+        found = loop_of(now())
         if found.context.settings.repository_id != settings.repository_id:
             raise Unavailable(f"{one.name} is another repository now")
         return found
@@ -54,15 +65,23 @@ def source_of(one: Served) -> DashboardSource:
         past=LogPast(mirror, head),
         history=LogHistory(mirror, read),
         clock=wall_clock,
-        here=lambda: (*_standing_still(one), *_misconfigured(one), *_unread(one)),
+        here=lambda: _here(now()),
         output=printed,
         output_is_here=True,
-        checks=lambda: one.loop.context.observed.checks if one.loop else {},
+        checks=lambda: _checks(now()),
         changes=changes_in(mirror),
         web=f"{settings.git_url}/{settings.repository}",
         carry_out=carry_out,
         base=f"/{settings.repository}",
     )
+
+
+def _checks(one: Served) -> Mapping[str, Checks]:
+    return one.loop.context.observed.checks if one.loop else {}
+
+
+def _here(one: Served) -> tuple[Intervention, ...]:
+    return (*_standing_still(one), *_misconfigured(one), *_unread(one))
 
 
 def _standing_still(one: Served) -> tuple[Intervention, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final, Self
+from urllib.parse import urlsplit
 
 import httpx
 import pygit2
@@ -16,6 +17,7 @@ from bot.forge.outbound_client import client_of
 from brat.status.task_output import LAST_BYTES, shown
 from convoy.model import ids
 from convoy.model.state import Convoy, Task
+from grite import outbound
 from grite.errors import BratError, Unavailable
 
 TOKEN: Final = "BRAT_FEED_TOKEN"  # noqa: S105  the variable's name
@@ -37,8 +39,15 @@ class RemoteOutput:
         """Return the feed of the repository that `clone` is a clone of.
 
         Raises:
-            BratError: the clone's origin names no repository, or there is no token.
+            BratError: the address is not valid, the clone's origin names no repository,
+                or there is no token.
         """
+        parts = urlsplit(bot)
+        near = parts.scheme == "http" and outbound.is_local(parts.hostname or "")
+        if not parts.hostname or not (near or parts.scheme == "https"):
+            raise BratError(
+                f"{bot} is no bot's address: give https://HOST, or http://localhost:PORT"
+            )
         token = os.environ.get(TOKEN, "")  # noqa: TID251  a person's own terminal
         if not token:
             raise BratError(f"set {TOKEN} to the bot's feed_token")

@@ -65,7 +65,7 @@ def _on_the_forge(path: Path, number: int, convoy: str | None) -> BratError:
     found = live_or_named(Reader(log).read(), convoy)
     run = run_of(task_in(found, number))
     origin = origin_of(log)
-    there = f"https://{origin.host}/{origin.repository}/actions/runs/{run}"
+    there = f"{origin.web}/actions/runs/{run}"
     return BratError(
         f"the session of task {number} ran on the forge, and its output is there: "
         f"{there}; a bot that receives it shows it with --bot"

@@ -60,6 +60,16 @@ def _fault(clone: Path) -> str:
     return str(raised.value)
 
 
+def test_the_token_goes_to_no_address_without_tls_but_this_machine(
+    clone: Path,
+) -> None:
+    for bot in ("http://bot.example.com", "bot.example.com", "ftp://localhost", ""):
+        with pytest.raises(BratError, match=f"{bot} is no bot's address"):
+            RemoteOutput.of(bot, clone)
+    for bot in ("https://bot.example.com", "http://localhost:1", "http://[::1]:1/"):
+        assert RemoteOutput.of(bot, clone).url.startswith(bot.rstrip("/"))
+
+
 def test_what_is_missing_is_said(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     away = _fault(clone)
     pygit2.Repository(str(clone)).remotes.delete("origin")

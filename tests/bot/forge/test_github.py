@@ -292,13 +292,13 @@ async def test_a_pull_request_is_found_by_its_branches_open_or_not(
     ]
     route = forge.get(f"{REPO}/pulls").respond(json=pulls)
 
-    found = await github.pulls.of("convoy/fix-7/task-1", "convoy/fix-7/base")
+    found = await github.pulls.of("convoy/fix-7/task-1", "release/1.0+x#1&2%41")
 
     assert found is not None
     assert found.number == 12
     asked = route.calls.last.request.url.params
     assert asked["head"] == "octo:convoy/fix-7/task-1"
-    assert (asked["base"], asked["state"]) == ("convoy/fix-7/base", "all")
+    assert (asked["base"], asked["state"]) == ("release/1.0+x#1&2%41", "all")
 
 
 async def test_where_there_is_no_pull_request_there_is_none(

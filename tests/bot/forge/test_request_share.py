@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bot.forge.pace import OverShare, Pace, pacing
+from bot.forge.payloads import Numbered
 from bot.forge.precedence import Precedence, going
 from bot.forge.request_share import (
     HOUR_S,
@@ -97,3 +98,39 @@ async def test_answers_go_on_when_everything_else_waits(hand: HandTime) -> None:
 
     hand.passed += HOUR_S
     await rest.get(ISSUE)
+
+
+async def test_each_page_of_a_list_counts_for_its_repository(hand: HandTime) -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        later = "https://api.x/repositories/7/issues?page=2"
+        is_first = "repositories" not in str(request.url)
+        link = {"link": f'<{later}>; rel="next"'} if is_first else {}
+        return httpx.Response(200, json=[], headers=link)
+
+    client = httpx.AsyncClient(transport=httpx.MockTransport(answer))
+    pace = Pace(pacing(1.0), hand.time)
+    rest = Rest(client, api_url="https://api.x", token="x", pace=pace)
+    assert [each async for each in rest.each(Numbered, "/repos/alice/app/issues")] == []
+
+    assert pace.shares is not None
+    now = hand.time.steady()
+    assert left(pace.shares, now) == left(RequestShares(), now) - 2
+
+
+def test_a_repository_that_asks_no_more_takes_no_share() -> None:
+    shares = RequestShares()
+    shares.spend(OTHER, 0.0)
+
+    assert left(shares, HOUR_S - 1) * 2 == left(RequestShares(), 0.0)
+    shares = RequestShares()
+    shares.spend(OTHER, 0.0)
+    assert left(shares, HOUR_S) == left(RequestShares(), 0.0)
+
+
+def left(shares: RequestShares, now: float) -> int:
+    """Return how many requests about the issue may go at once."""
+    sent = 0
+    while shares.free_at(ISSUE, now, Precedence.ANSWER) <= now:
+        shares.spend(ISSUE, now)
+        sent += 1
+    return sent

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from bot.serving.hosted_service import hosted
+from bot.serving.shown_repository import source_of
 from brat.repository.registration import BOT
 from tests.bot.serving.hosted_town import (
     OTHER,
@@ -35,6 +36,7 @@ async def test_an_app_serves_where_an_allowed_owner_installed_it(here: Town) -> 
         await accepted(here, OTHER, later)
         assert {*host.served} == {REPO, OTHER}
 
+        shown = source_of(host.served[REPO], host.served)
         (one,) = Apps(here.forge).installations.all()
         Apps(here.forge).suspend(one)
 
@@ -42,6 +44,12 @@ async def test_an_app_serves_where_an_allowed_owner_installed_it(here: Town) -> 
             return not host.served
 
         await until(empty, deadline_s=patient(60))
+
+        with here.forge.store.change():
+            Apps(here.forge).installations.put(one)
+        again = await labelled(here, REPO)
+        await accepted(here, REPO, again)
+        assert again in {each.issue for each in shown.read().state.live()}
 
 
 async def test_what_a_stranger_installed_is_not_served(here: Town) -> None:
