@@ -86,6 +86,28 @@ def test_an_agent_that_its_box_hides_is_said_before_it_is_paid(tmp_path: Path) -
     assert f"agents do not see {script} -> move it" in terminal.type("brat doctor").err
 
 
+def test_a_script_that_is_no_program_yet_is_said_with_what_makes_it_one(
+    tmp_path: Path,
+) -> None:
+    for program, mend in (
+        (
+            "./agent.sh",
+            "run `chmod +x ./agent.sh && git add ./agent.sh`, and commit it",
+        ),
+        ("~/agent.sh", "write its whole path, for no shell reads this one"),
+    ):
+        config = f'[engine.default]\ntype = "shell"\nargs = ["{program}"]\n'
+        terminal = project(tmp_path / program[0], config)
+        (terminal.cwd / "agent.sh").write_text("true\n")
+        for line in ("git add agent.sh", "git commit -qm Agent", "brat init"):
+            terminal.done(line)
+
+        said = terminal.type(START)
+
+        lack = f"[engine.default] shell: there is no program {program}: {mend}"
+        assert said.lines == [f"brat: {lack}"]
+
+
 def test_what_to_change_is_a_sentence_of_its_own(tmp_path: Path) -> None:
     terminal = project(tmp_path, '[engine.default]\ntype = "plugin:aidr"\n')
     terminal.done("brat init")
