@@ -20,7 +20,6 @@ from urllib.parse import urlsplit
 
 import psutil
 
-from brat.demo.vendor.script import Case, Script, dump
 from brat.local.child_processes import Process
 from convoy.model.records import EngineSpec
 from runner.box.agent_box import NetworkExit
@@ -29,6 +28,7 @@ from runner.box.visible_paths import own_code
 from runner.engines.row import Call, Key
 from runner.proxy.proxy_protocol import Model, ProxyOrder
 from runner.session.proxy_client import ProxyClient, cannot_close
+from tests.world.vendor.script import Case, Script, dump
 
 CALLS: Final = 300
 STARTS: Final = 15
@@ -166,7 +166,7 @@ def _vendor(folder: Path) -> Iterator[str]:
     script = folder / "script.json"
     script.write_bytes(dump(Script(cases=(Case(closing="Well."),))))
     log = folder / "vendor.log"
-    process = Process("brat.demo.vendor", "--script", str(script), log=log)
+    process = Process("tests.world.vendor", "--script", str(script), log=log)
     try:
         yield json.loads(process.ready())["url"]
     finally:

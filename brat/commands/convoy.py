@@ -221,23 +221,16 @@ def demo(  # noqa: PLR0913  an option each
     ] = False,
     engine: Annotated[str, typer.Option(help="A real CLI: codex, aider ...")] = "shell",
     model: Annotated[
-        str | None, typer.Option(help="A real model for it; needs its key.")
-    ] = None,
-    plan_with: Annotated[
-        str | None,
-        typer.Option(help="A real CLI plans the issue, which is prose then."),
+        str | None, typer.Option(help="Its model; needs the vendor's key.")
     ] = None,
 ) -> None:
     """Show the whole loop on a sample project, on this machine, without an account."""
     from brat.demo import demo_engine as engines, demo_run
 
-    played = engines.Cast(
-        engines.chosen(engine, model), engines.planner(plan_with, model)
-    )
     sys.exit(
         demo_run.tell(
             directory,
-            played,
+            engines.chosen(engine, model),
             as_json=as_json,
             chaos=chaos,
             seed=seed,

@@ -1,4 +1,4 @@
-"""The agent that plays the demo: a script, or a real CLI with a model."""
+"""The agent that plays the demo: a script, or a real CLI with its vendor's model."""
 
 import shutil
 from dataclasses import dataclass
@@ -22,42 +22,22 @@ CLIS: Final = {name: row for name, row in ENGINES.items() if row.install}
 
 @dataclass(frozen=True)
 class Engine:
-    """A real CLI, and its model."""
+    """A real CLI, and its vendor's model."""
 
     type: str
     model: str
-    is_scripted: bool
-    """Whether the model follows our script; else it is a vendor's and needs a key."""
 
     def __str__(self) -> str:
         """Name the engine and its model in one line."""
-        if self.is_scripted:
-            return (
-                f"engine: {self.type}, the real CLI; its model follows a script on "
-                "this machine, so no key is needed; --model NAME takes a real one"
-            )
         return f"engine: {self.type} with the model {self.model}, paid by your key"
-
-
-@dataclass(frozen=True)
-class Cast:
-    """The real CLIs in the demo; None: a script works, and the list is the plan."""
-
-    agent: Engine | None = None
-    planner: Engine | None = None
-
-    @property
-    def model(self) -> Engine | None:
-        """The engine whose model has to be reached."""
-        return self.agent or self.planner
 
 
 def chosen(name: str, model: str | None) -> Engine | None:
     """Return the engine that a person asks for; None: the demo's own shell script.
 
     Raises:
-        BratError: there is no such engine, it is not installed, or there is no key for
-            the real model.
+        BratError: there is no such engine, it is not installed, or its model or the key
+            for it is missing.
     """
     if name == "shell":
         if model is not None:
@@ -68,25 +48,11 @@ def chosen(name: str, model: str | None) -> Engine | None:
         known = ", ".join(["shell", *CLIS])
         hint = did_you_mean(name, CLIS)
         raise BratError(f"the demo has no engine {name!r} (it has {known}){hint}")
-    engine = Engine(name, model or row.sample_model, is_scripted=model is None)
+    if model is None:
+        raise BratError(f"--engine needs --model, such as --model {row.sample_model}")
+    engine = Engine(name, model)
     _require(engine, row)
     return engine
-
-
-def planner(name: str | None, model: str | None) -> Engine | None:
-    """Return the engine that is to plan; None: no planner was asked for.
-
-    Raises:
-        BratError: there is no such engine, it is not installed, or a real model is
-            asked for, too: the demo's planner follows a script.
-    """
-    if name is None:
-        return None
-    if model is not None:
-        raise BratError("--plan-with follows a script: leave --model away")
-    if name == "shell":
-        raise BratError("--plan-with needs a CLI that talks to a model, such as codex")
-    return chosen(name, None)
 
 
 def _require(engine: Engine, row: Row) -> None:
@@ -96,9 +62,7 @@ def _require(engine: Engine, row: Row) -> None:
         raise BratError(
             f"{program} is not installed: run `{row.install}`, then try again"
         )
-    if engine.is_scripted:
-        return
     call = Call(spec, Path(), Path())
     call = replace(call, key=key_for(row, call, model_keys(Config())))
     if missing := missing_key(row, call):
-        raise BratError(f"{missing} Without --model a scripted model plays")
+        raise BratError(f"{missing} Without --engine a script plays the agent.")

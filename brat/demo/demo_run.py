@@ -28,12 +28,12 @@ from rich.text import Text
 
 from brat.demo import demo_machine, sample
 from brat.demo.bot_process import BotProcess
-from brat.demo.demo_engine import Cast
-from brat.demo.demo_model import reached
+from brat.demo.demo_engine import Engine
 from brat.demo.demo_summary import lines, ways_to_look
 from brat.demo.sample import Sample
 from brat.forge.resources.repository_resource import Ci
 from brat.local import child_processes, local_mode
+from brat.local.model_keys import model_keys
 from brat.local.orderly_end import run_to_end
 from brat.repository import registration as registrations
 from brat.repository.log_reader import Reader
@@ -42,6 +42,7 @@ from brat.status import dashboard_server
 from brat.status.dashboard_server import PORT
 from brat.status.status_screen import convoy_table
 from brat.terminal.console import err, say, write
+from convoy.config import Config
 from convoy.model.state import Convoy
 from convoy.views.document import convoy_document
 from grite import git
@@ -56,7 +57,6 @@ GOES: Final = "with --dir DIR all of it stays there, to be looked at with plain 
 EXCHANGES: Final = "exchanges.jsonl"
 """The file of the forge's REST requests and answers: a JSON line each."""
 DEADLINE_S: Final = 240.0
-SCRIPTED_S: Final = 900.0
 REAL_S: Final = 7200.0
 STUCK_S: Final = 60.0
 """The demo waits this long for a blocked task while nothing else goes on."""
@@ -70,20 +70,18 @@ TESTS_S: Final = 60.0
 
 @dataclass(frozen=True, kw_only=True)
 class Stage:
-    """The demo's folder, sample, registration and engines."""
+    """The demo's folder, sample, registration and engine."""
 
     folder: Path
     sample: Sample
     known: Registration
-    cast: Cast
+    engine: Engine | None
+    """The real CLI that does the tasks; None: a script does."""
 
     @property
     def deadline_s(self) -> float:
         """How long the whole demo may take."""
-        real = self.cast.model
-        if real is None:
-            return DEADLINE_S
-        return SCRIPTED_S if real.is_scripted else REAL_S
+        return REAL_S if self.engine else DEADLINE_S
 
     @property
     def bare(self) -> Path:
@@ -93,7 +91,7 @@ class Stage:
 
 def tell(
     directory: Path | None,
-    cast: Cast,
+    engine: Engine | None,
     *,
     as_json: bool,
     chaos: bool,
@@ -104,7 +102,7 @@ def tell(
 
     Args:
         directory: where it lies and is left; None: a temporary folder.
-        cast: the real CLIs in the demo; if one of them plans, the issue is prose.
+        engine: the real CLI that does the tasks; None: a script does.
         as_json: print one JSON object on standard output.
         chaos: kill the bot at random moments.
         seed: the seed of that randomness; None draws one.
@@ -117,12 +115,10 @@ def tell(
     own = str(Path(sys.executable).parent)
     os.environ["PATH"] = os.pathsep.join((own, *os.get_exec_path()))  # noqa: TID251  as above
     with _folder(directory) as folder:
-        stage = _set_up(folder, cast)
+        stage = _set_up(folder, engine)
         if _tests_pass(stage):
             raise BratError("the sample's tests pass before anything was fixed")
-        say(str(cast.agent or ENGINE))
-        if cast.planner is not None:
-            say(f"the issue is prose, and {cast.planner.type}, the real CLI, plans it")
+        say(str(engine or ENGINE))
         begun = time.monotonic()
         drawn = _drawn(seed) if chaos else None
         kills = run_to_end(_shown(stage, drawn, live=not as_json, ui=ui))
@@ -169,14 +165,14 @@ def _folder(directory: Path | None) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _set_up(folder: Path, cast: Cast) -> Stage:
-    project = sample.write(folder / "project", cast.agent, cast.planner)
+def _set_up(folder: Path, engine: Engine | None) -> Stage:
+    project = sample.write(folder / "project", engine)
     known = registrations.register(
         folder,
         Source(path=project.path, branch=project.branch, name="auth", person=PERSON),
     )
     registrations.set_ci(folder, known, Ci(command=project.ci_command))
-    return Stage(folder=folder, sample=project, known=known, cast=cast)
+    return Stage(folder=folder, sample=project, known=known, engine=engine)
 
 
 async def _shown(
@@ -213,12 +209,10 @@ async def _play(stage: Stage, drawn: random.Random | None, *, live: bool) -> int
     folder = stage.folder
     options = ("--record", str(folder / EXCHANGES), "--feed", str(folder / BOT_FOLDER))
     log = folder / "forge.log"
-    with (
-        reached(stage.cast.model, folder, stage.sample.ci_command) as secrets,
-        child_processes.forge(
-            folder / FORGE_FOLDER, 0, *options, log=log, secrets=secrets
-        ) as url,
-    ):
+    secrets = model_keys(Config()) if stage.engine else {}
+    with child_processes.forge(
+        folder / FORGE_FOLDER, 0, *options, log=log, secrets=secrets
+    ) as url:
         bot = BotProcess(folder, stage.known, url)
         bot.start()
         try:

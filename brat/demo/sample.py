@@ -17,8 +17,6 @@ from grite import git
 
 BRANCH = "main"
 _SHELL = 'type = "shell"\nargs = ["sh", ".brat/agent.sh"]\n'
-LIST = "issue.md"
-PROSE = "prose.md"
 DEADLINE_S = 30.0
 AUTHOR = {
     "GIT_AUTHOR_NAME": "brat demo",
@@ -41,16 +39,13 @@ class Sample:
     """As in its .brat/config.toml: green while `known_bugs/` tells the truth."""
     issue_title: str
     issue_text: str
-    """Markdown with a list of seven tasks, or prose that asks for the same."""
+    """Markdown with a list of seven tasks."""
 
 
-def write(
-    folder: Path, engine: Engine | None = None, planner: Engine | None = None
-) -> Sample:
+def write(folder: Path, engine: Engine | None = None) -> Sample:
     """Write the project into `folder`, which is made where it is missing.
 
-    With an `engine` that does the tasks, and without the script and its patches. With a
-    `planner` the issue is prose, which that engine plans; else it has a task list.
+    With an `engine` that does the tasks it comes without the script and its patches.
 
     Raises:
         FileExistsError: there is something in `folder`; nothing was written.
@@ -62,29 +57,17 @@ def write(
     _copy(source / "project", folder)
     if engine is not None:
         _employ(engine, folder / ".brat")
-    if planner is not None:
-        _let_plan(planner, folder / ".brat")
     _commit(folder)
     config = tomllib.loads((folder / ".brat/config.toml").read_text(encoding="utf-8"))
-    title, text = issue(PROSE if planner else LIST)
+    issue = (source / "issue.md").read_text(encoding="utf-8")
+    title, _, text = issue.partition("\n")
     return Sample(
         path=folder,
         branch=BRANCH,
         ci_command=config["ci"]["command"],
-        issue_title=title,
-        issue_text=text,
+        issue_title=title.removeprefix("# "),
+        issue_text=text.lstrip("\n"),
     )
-
-
-def issue(name: str) -> tuple[str, str]:
-    """Return an issue's title and its text.
-
-    Args:
-        name: LIST or PROSE.
-    """
-    file = resources.files("brat.demo") / "sample" / name
-    title, _, text = file.read_text(encoding="utf-8").partition("\n")
-    return title.removeprefix("# "), text.lstrip("\n")
 
 
 def _copy(source: Traversable, target: Path) -> None:
@@ -105,14 +88,6 @@ def _employ(engine: Engine, folder: Path) -> None:
     _about, _, text = config.read_text(encoding="utf-8").partition("\n\n")
     named = f'type = "{engine.type}"\nmodel = {json.dumps(engine.model)}\n'
     config.write_text(text.replace(_SHELL, named), encoding="utf-8")
-
-
-def _let_plan(engine: Engine, folder: Path) -> None:
-    with (folder / "config.toml").open("a", encoding="utf-8") as config:
-        config.write(
-            f'\n[mayor]\nengine = "planner"\n\n[engine.planner]\n'
-            f'type = "{engine.type}"\nmodel = {json.dumps(engine.model)}\n'
-        )
 
 
 def _commit(folder: Path) -> None:

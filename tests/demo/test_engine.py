@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from brat.demo import demo_engine, sample, scripted_work
+from brat.demo import demo_engine, sample
 from brat.demo.demo_engine import CLIS, Engine
 from convoy.config import load
 from grite.errors import BratError
 from runner.engines import ENGINES
+from tests.world import scripted_work
 
 
 @pytest.fixture
@@ -34,7 +35,7 @@ def test_one_that_is_not_installed_is_said_with_what_installs_it(
     programs: Path,
 ) -> None:
     with pytest.raises(BratError) as refused:
-        demo_engine.chosen("codex", None)
+        demo_engine.chosen("codex", "gpt-5")
 
     assert str(refused.value) == (
         "codex is not installed: run `npm install -g @openai/codex`, then try again"
@@ -48,14 +49,11 @@ def test_an_unknown_one_is_refused_with_the_nearest(programs: Path) -> None:
         demo_engine.chosen("claude", None)
 
 
-def test_without_a_model_it_is_scripted(programs: Path) -> None:
+def test_without_a_model_it_is_refused(programs: Path) -> None:
     install(programs, "codex")
 
-    found = demo_engine.chosen("codex", None)
-
-    assert found is not None
-    assert found.is_scripted
-    assert "no key is needed" in str(found)
+    with pytest.raises(BratError, match="--engine needs --model, such as --model gpt"):
+        demo_engine.chosen("codex", None)
 
 
 def test_a_real_model_needs_its_key(
@@ -68,7 +66,7 @@ def test_a_real_model_needs_its_key(
     monkeypatch.setenv("OPENAI_API_KEY", "made-up")
     found = demo_engine.chosen("codex", "gpt-5")
 
-    assert found == Engine("codex", "gpt-5", is_scripted=False)
+    assert found == Engine("codex", "gpt-5")
 
 
 def test_a_model_alone_is_refused() -> None:
@@ -77,7 +75,7 @@ def test_a_model_alone_is_refused() -> None:
 
 
 def test_the_project_asks_for_it_and_holds_no_answers(tmp_path: Path) -> None:
-    made = sample.write(tmp_path, Engine("codex", 'gpt "5"', is_scripted=True))
+    made = sample.write(tmp_path, Engine("codex", 'gpt "5"'))
 
     text = (tmp_path / ".brat/config.toml").read_text()
     engines = load(text, source="config.toml").engine

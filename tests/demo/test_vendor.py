@@ -8,14 +8,16 @@ from typing import Any, Protocol
 
 import pytest
 
-from brat.demo.vendor import (
+from grite.errors import BratError
+from tests.demo.requests import ANTHROPIC, CHAT, GEMINI, RESPONSES
+from tests.world.vendor import (
     anthropic_messages,
     gemini_content,
     openai_chat,
     openai_responses,
 )
-from brat.demo.vendor.conversation import Asked, Say, Tool, Use
-from brat.demo.vendor.script import (
+from tests.world.vendor.conversation import Asked, Say, Tool, Use
+from tests.world.vendor.script import (
     Case,
     Loop,
     Patch,
@@ -26,10 +28,8 @@ from brat.demo.vendor.script import (
     dump,
     load,
 )
-from brat.demo.vendor.scripted_model import answer
-from brat.demo.vendor.tool_calls import folder
-from grite.errors import BratError
-from tests.demo.requests import ANTHROPIC, CHAT, GEMINI, RESPONSES
+from tests.world.vendor.scripted_model import answer
+from tests.world.vendor.tool_calls import folder
 
 WRITE = Tool("write", {"filePath": {}, "content": {}}, ("filePath", "content"))
 SHELL = Tool(

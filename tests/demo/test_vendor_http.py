@@ -11,7 +11,11 @@ from typing import Any
 import httpx
 import pytest
 
-from brat.demo.vendor.script import (
+from brat.local.child_processes import Process
+from tests.demo.requests import ANTHROPIC, CHAT, GEMINI, RESPONSES
+from tests.world.cases import looped
+from tests.world.patience import patient
+from tests.world.vendor.script import (
     Case,
     Cut,
     Fault,
@@ -22,11 +26,7 @@ from brat.demo.vendor.script import (
     Status,
     dump,
 )
-from brat.demo.vendor.vendor_server import serving
-from brat.local.child_processes import Process
-from tests.demo.requests import ANTHROPIC, CHAT, GEMINI, RESPONSES
-from tests.world.cases import looped
-from tests.world.patience import patient
+from tests.world.vendor.vendor_server import serving
 
 ADDRESSES = {
     "anthropic": "/v1/messages",
@@ -161,7 +161,7 @@ def test_as_a_process_it_writes_down_each_call(tmp_path: Path) -> None:
     script, log = tmp_path / "script.json", tmp_path / "calls.jsonl"
     script.write_bytes(dump(Script(cases=(Case(steps=STEPS),))))
     options = ("--script", str(script), "--log", str(log))
-    process = Process("brat.demo.vendor", *options, log=tmp_path / "err")
+    process = Process("tests.world.vendor", *options, log=tmp_path / "err")
     try:
         url = json.loads(process.ready())["url"]
         keys = {"Authorization": "Bearer a-key"}
@@ -180,12 +180,19 @@ def test_as_a_process_it_writes_down_each_call(tmp_path: Path) -> None:
 
 def test_a_missing_script_is_one_sentence(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-I", "-m", "brat.demo.vendor", "--script", tmp_path / "none"],
+        [
+            sys.executable,
+            "-I",
+            "-m",
+            "tests.world.vendor",
+            "--script",
+            tmp_path / "none",
+        ],
         capture_output=True,
         text=True,
         check=False,
     )
 
     assert done.returncode == 1
-    assert done.stderr.startswith("brat.demo.vendor: ")
+    assert done.stderr.startswith("tests.world.vendor: ")
     assert "Traceback" not in done.stderr

@@ -3,7 +3,12 @@
 from dataclasses import dataclass
 from typing import Final
 
-from brat.demo.vendor.script import (
+from convoy.model.outcome import Outcome
+from convoy.model.records import EngineSpec
+from runner.engines import ENGINES as ROWS
+from runner.engines.row import program_of
+from tests.world.patience import patient
+from tests.world.vendor.script import (
     Case,
     Cut,
     Fault,
@@ -15,11 +20,6 @@ from brat.demo.vendor.script import (
     Status,
     Write,
 )
-from convoy.model.outcome import Outcome
-from convoy.model.records import EngineSpec
-from runner.engines import ENGINES as ROWS
-from runner.engines.row import program_of
-from tests.world.patience import patient
 
 PROMPT: Final = "Greet the world"
 KEY: Final = "made-up-key-"

@@ -11,13 +11,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from brat.demo.vendor.script import dump
 from brat.local.child_processes import Process
 from convoy.model.records import EngineSpec, Limits
 from runner.engines import key_names
 from tests.engines.cases import CAP_S, KEY, PROMPT, Column, Engine
 from tests.engines.install import PROGRAMS
 from tests.runner.job import Forge, Left, git
+from tests.world.vendor.script import dump
 
 OUTPUT_BYTES = 2_000_000
 LOOK = r"""
@@ -56,7 +56,7 @@ def vendor(folder: Path, column: Column) -> Iterator[Served]:
     script, log = folder / "script.json", folder / "calls.jsonl"
     script.write_bytes(dump(column.script(LOOKING)))
     options = ("--script", str(script), "--log", str(log))
-    process = Process("brat.demo.vendor", *options, log=folder / "vendor.log")
+    process = Process("tests.world.vendor", *options, log=folder / "vendor.log")
     try:
         yield Served(json.loads(process.ready())["url"], log)
     finally:

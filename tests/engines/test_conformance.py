@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from brat.demo.vendor.script import Status
-from brat.demo.vendor.vendor_server import digest
 from convoy.model.outcome import Outcome
 from convoy.model.records import EngineSpec
 from runner.engines import ENGINES as ROWS
@@ -26,6 +24,8 @@ from tests.engines.cases import (
 from tests.engines.driving import OUTPUT_BYTES, key, seen, session, vendor
 from tests.runner.job import Forge, Left
 from tests.world.terminal import left_running
+from tests.world.vendor.script import Status
+from tests.world.vendor.vendor_server import digest
 
 pytestmark = pytest.mark.timeout(90)
 SHOWN = [*COLUMNS] if os.environ.get("BRAT_ENGINES") == "all" else [*QUICK]

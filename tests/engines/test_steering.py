@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from bot.feed.repository_feed import Feed
-from brat.demo.vendor.script import Case, Run, Script, Write, dump
 from brat.local.child_processes import Process
 from convoy.events.task_messages import NoteHeard, TellTask
 from convoy.model.records import EngineSpec
@@ -22,6 +21,7 @@ from tests.runner.job import Forge
 from tests.world.forge import until
 from tests.world.patience import patient
 from tests.world.rules import NAME
+from tests.world.vendor.script import Case, Run, Script, Write, dump
 
 pytestmark = pytest.mark.timeout(90)
 
@@ -52,7 +52,7 @@ def vendor(folder: Path) -> Iterator[str]:
     script = folder / "script.json"
     script.write_bytes(dump(SCRIPT))
     process = Process(
-        "brat.demo.vendor", "--script", str(script), log=folder / "vendor.log"
+        "tests.world.vendor", "--script", str(script), log=folder / "vendor.log"
     )
     try:
         yield json.loads(process.ready())["url"]

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import pytest
 
-from brat.demo.vendor.script import Case, Insist, Script, Write
 from runner.engines import ENGINES as ROWS
 from tests.engines.cases import ENGINES, PROMPT, Column, Engine
 from tests.engines.driving import session, vendor
 from tests.runner.job import Forge
+from tests.world.vendor.script import Case, Insist, Script, Write
 
 pytestmark = pytest.mark.timeout(90)
 TOOLS = {

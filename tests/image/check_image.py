@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from bot.settings import log_key
-from brat.demo.vendor.script import Case, Run, Script, Write, dump
 from brat.forge.resources.repository_resource import Ci
 from brat.local import child_processes, local_mode
 from brat.local.child_processes import Process
@@ -28,6 +27,7 @@ from tests.runner.job import TOKEN, Forge, git
 from tests.world.ended import ended
 from tests.world.held_port import held_port
 from tests.world.patience import patient
+from tests.world.vendor.script import Case, Run, Script, Write, dump
 from tests.world.words import engine, project
 
 DEADLINE_S = patient(100)
@@ -99,7 +99,7 @@ def vendor(folder: Path) -> Iterator[str]:
     script, log = folder / "script.json", folder / "calls.jsonl"
     script.write_bytes(dump(Script(cases=(case,))))
     told = ("--script", str(script), "--log", str(log))
-    process = Process("brat.demo.vendor", *told, log=folder / "vendor.log")
+    process = Process("tests.world.vendor", *told, log=folder / "vendor.log")
     try:
         yield str(json.loads(process.ready())["url"])
     finally:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from brat.demo.vendor.script import Case, Insist, Script, dump
 from brat.local.child_processes import Process
 from tests.engines.install import PROGRAMS
 from tests.world.given_secrets import given
 from tests.world.terminal import Terminal
+from tests.world.vendor.script import Case, Insist, Script, dump
 from tests.world.words import engine, project
 
 pytestmark = [
@@ -73,7 +73,7 @@ def test_an_agent_starts_a_convoy_and_reads_why_a_task_waits(tmp_path: Path) -> 
     script, log = tmp_path / "script.json", tmp_path / "calls.jsonl"
     script.write_bytes(dump(Script(cases=(case,))))
     options = ("--script", str(script), "--log", str(log))
-    vendor = Process("brat.demo.vendor", *options, log=tmp_path / "vendor.log")
+    vendor = Process("tests.world.vendor", *options, log=tmp_path / "vendor.log")
     try:
         said = asked(terminal, json.loads(vendor.ready())["url"], tmp_path)
     finally:

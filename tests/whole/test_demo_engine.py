@@ -7,11 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from brat.demo.demo_model import CALLS
+from brat.demo.sample import write
+from brat.local.child_processes import Process
+from brat.local.model_keys import STAND_IN
 from tests.engines.install import PROGRAMS
 from tests.whole.demo import TASKS
+from tests.world import scripted_work
+from tests.world.given_secrets import given
 from tests.world.patience import patient
 from tests.world.terminal import Terminal, left_running
+from tests.world.vendor.script import dump
+
+DEMO = "brat demo --engine codex --model gpt-5"
 
 
 @pytest.mark.needs("codex")
@@ -20,45 +27,30 @@ def test_all_tasks_merge_by_a_real_cli(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = os.pathsep.join((str(PROGRAMS), *os.get_exec_path()))
+    where, script, log = (tmp_path / name for name in ("demo", "script", "calls"))
+    ci_command = write(tmp_path / "sample").ci_command
+    script.write_bytes(dump(scripted_work.script(ci_command)))
+    options = ("--script", str(script), "--log", str(log))
+    vendor = Process("tests.world.vendor", *options, log=tmp_path / "vendor.log")
     monkeypatch.setenv("PATH", path)
-    where = tmp_path / "demo"
-
-    said = Terminal(tmp_path, tmp_path).type(
-        f"brat demo --json --engine codex --dir {where}", deadline_s=patient(240)
-    )
+    key = given("made-up-key-0123456789")
+    try:
+        env = f"env OPENAI_API_KEY={key} {STAND_IN}={json.loads(vendor.ready())['url']}"
+        said = Terminal(tmp_path, tmp_path).type(
+            f"{env} {DEMO} --json --dir {where}", deadline_s=patient(240)
+        )
+    finally:
+        vendor.stop()
 
     assert said.status == 0, said.err
-    assert said.lines[0].startswith("engine: codex, the real CLI")
+    assert said.lines[0] == "engine: codex with the model gpt-5, paid by your key"
     assert said.lines[-1] == "tests on main: pass"
     told = json.loads(said.out)
     attempts = {task["number"]: task["attempts"] for task in told["tasks"]}
     assert {task["state"] for task in told["tasks"]} == {"merged"}
     assert attempts[4] == 2
     assert sum(attempts.values()) <= len(TASKS) + 2
-    calls = [json.loads(line) for line in (where / CALLS).read_text().splitlines()]
-    assert {call["path"] for call in calls} == {"/v1/responses"}
-    assert left_running(where) == []
-
-
-@pytest.mark.needs("codex")
-@pytest.mark.timeout(300)
-def test_an_issue_in_prose_is_planned_by_a_real_cli(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = os.pathsep.join((str(PROGRAMS), *os.get_exec_path()))
-    monkeypatch.setenv("PATH", path)
-    where = tmp_path / "demo"
-
-    said = Terminal(tmp_path, tmp_path).type(
-        f"brat demo --json --plan-with codex --dir {where}", deadline_s=patient(240)
-    )
-
-    assert said.status == 0, said.err
-    assert "the issue is prose, and codex, the real CLI, plans it" in said.lines
-    told = json.loads(said.out)["tasks"]
-    assert {task["state"] for task in told} == {"merged"}
-    assert [task["number"] for task in told] == [*TASKS]
-    [*calls] = (json.loads(line) for line in (where / CALLS).read_text().splitlines())
+    calls = [json.loads(line) for line in log.read_text().splitlines()]
     assert {call["path"] for call in calls} == {"/v1/responses"}
     assert left_running(where) == []
 
@@ -71,9 +63,7 @@ def test_one_that_is_not_installed_changes_nothing(
     (tmp_path / "git").symlink_to(git)
     monkeypatch.setenv("PATH", str(tmp_path))
 
-    said = Terminal(tmp_path, tmp_path).type(
-        f"brat demo --engine codex --dir {tmp_path / 'demo'}"
-    )
+    said = Terminal(tmp_path, tmp_path).type(f"{DEMO} --dir {tmp_path / 'demo'}")
 
     assert said.status == 1
     assert said.err == (

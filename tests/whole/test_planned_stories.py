@@ -9,18 +9,19 @@ from typing import Any
 
 import pytest
 
-from brat.demo.scripted_plan import ASKED
-from brat.demo.vendor.script import Case, Script, dump
 from brat.local.child_processes import Process
 from brat.local.model_keys import STAND_IN
 from tests.engines.install import PROGRAMS
 from tests.world.patience import patient
 from tests.world.second_reader import rows
 from tests.world.terminal import Terminal, contents, left_running, new_terminal
+from tests.world.vendor.script import Case, Script, dump
 from tests.world.words import NO_BOX
 
 pytestmark = pytest.mark.timeout(600)
 
+ASKED = "Plan the work that the issue asks for"
+"""The beginning of a planning session's prompt: convoy.planner.brief."""
 JWT = (
     "Refactor the auth module to use JWT tokens, update all tests, and update API "
     "documentation"
@@ -87,7 +88,7 @@ def model(folder: Path, *answers: str) -> Iterator[str]:
     script.write_bytes(dump(Script(cases=(*cases, Case(when=(ASKED,), closing=first)))))
     log = str(folder / "calls.jsonl")
     options = ("--script", str(script), "--log", log)
-    process = Process("brat.demo.vendor", *options, log=folder / "vendor.log")
+    process = Process("tests.world.vendor", *options, log=folder / "vendor.log")
     try:
         yield str(json.loads(process.ready())["url"])
     finally:

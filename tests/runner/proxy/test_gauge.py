@@ -4,17 +4,17 @@ import json
 
 import pytest
 
-from brat.demo.vendor import (
+from runner.proxy.proxy_protocol import Metered
+from runner.proxy.server.usage_reader import UsageReader
+from tests.world.cases import looped
+from tests.world.vendor import (
     anthropic_messages,
     gemini_content,
     openai_chat,
     openai_responses,
 )
-from brat.demo.vendor.conversation import Asked, Say
-from brat.demo.vendor.vendor_server import Dialect
-from runner.proxy.proxy_protocol import Metered
-from runner.proxy.server.usage_reader import UsageReader
-from tests.world.cases import looped
+from tests.world.vendor.conversation import Asked, Say
+from tests.world.vendor.vendor_server import Dialect
 
 SPEAKERS = {
     each.__name__.rpartition(".")[2]: Dialect(

@@ -11,13 +11,13 @@ from pathlib import Path
 import psutil
 import pytest
 
-from brat.demo.vendor.script import Case, Script, dump
 from brat.local.child_processes import Process
 from convoy.model.records import EngineSpec, Limits
 from runner.box.agent_box import cannot_box
 from tests.runner.job import Forge, Left, git
 from tests.runner.proxy.vendor import KEY
 from tests.world.patience import patient
+from tests.world.vendor.script import Case, Script, dump
 
 # As root it could read the proxy's memory; docs/engines.md says so.
 THIEF = """\
@@ -177,7 +177,7 @@ def vendor(tmp_path: Path) -> Iterator[str]:
     script = tmp_path / "script.json"
     script.write_bytes(dump(Script(cases=(Case(when=(), closing="Well."),))))
     log = tmp_path / "vendor.log"
-    process = Process("brat.demo.vendor", "--script", str(script), log=log)
+    process = Process("tests.world.vendor", "--script", str(script), log=log)
     try:
         yield json.loads(process.ready())["url"]
     finally:

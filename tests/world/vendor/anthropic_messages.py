@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from brat.demo.vendor.conversation import (
+from tests.world.vendor.conversation import (
     Asked,
     Frames,
     Say,
@@ -17,7 +17,7 @@ from brat.demo.vendor.conversation import (
     tokens,
     tool,
 )
-from brat.demo.vendor.sse import event
+from tests.world.vendor.sse import event
 
 _FAULTS: Final = {
     401: ("authentication_error", "invalid x-api-key"),

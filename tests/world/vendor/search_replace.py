@@ -6,8 +6,8 @@ https://aider.chat/docs/more/edit-formats.html
 from collections.abc import Iterator
 from typing import Final
 
-from brat.demo.vendor.conversation import Asked
-from brat.demo.vendor.script import Case, Insist, Patch, Run, Step, Write
+from tests.world.vendor.conversation import Asked
+from tests.world.vendor.script import Case, Insist, Patch, Run, Step, Write
 
 _FORMAT: Final = "<<<<<<< SEARCH"
 _GONE: Final = "# gone\n"

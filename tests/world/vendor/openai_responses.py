@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from brat.demo.vendor.conversation import (
+from tests.world.vendor.conversation import (
     Asked,
     Frames,
     Say,
@@ -17,8 +17,8 @@ from brat.demo.vendor.conversation import (
     tokens,
     tool,
 )
-from brat.demo.vendor.openai_chat import fault
-from brat.demo.vendor.sse import event
+from tests.world.vendor.openai_chat import fault
+from tests.world.vendor.sse import event
 
 __all__ = ["fault", "frames", "read", "whole"]
 

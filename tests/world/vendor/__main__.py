@@ -1,4 +1,4 @@
-"""`python -I -m brat.demo.vendor --script FILE`: play a script on loopback.
+"""`python -m tests.world.vendor --script FILE`: play a script on loopback.
 
 Prints one line of JSON, {"url": ...}, when it can be reached. It ends when its standard
 input does, so that it never outlives whoever started it, or on SIGTERM or SIGINT.
@@ -14,13 +14,13 @@ import threading
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from brat.demo.vendor.script import Script, load
-from brat.demo.vendor.vendor_server import Note, serving
 from grite.errors import BratError
+from tests.world.vendor.script import Script, load
+from tests.world.vendor.vendor_server import Note, serving
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="brat.demo.vendor", description=__doc__)
+    parser = argparse.ArgumentParser(prog="tests.world.vendor", description=__doc__)
     parser.add_argument("--script", type=Path, required=True, help="what is played")
     parser.add_argument("--port", type=int, default=0, help="0: a free one")
     parser.add_argument("--log", type=Path, help="write a line here for every call")
@@ -58,7 +58,7 @@ def main() -> int:
 
             asyncio.run(_serve(script, arguments.port, note))
     except (BratError, OSError) as error:
-        print(f"brat.demo.vendor: {error}", file=sys.stderr)  # noqa: T201  a command's error
+        print(f"tests.world.vendor: {error}", file=sys.stderr)  # noqa: T201  a command's error
         return 1
     return 0
 

@@ -6,7 +6,7 @@ https://ai.google.dev/api/generate-content
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from brat.demo.vendor.conversation import (
+from tests.world.vendor.conversation import (
     Asked,
     Frames,
     Say,
@@ -16,7 +16,7 @@ from brat.demo.vendor.conversation import (
     tokens,
     tool,
 )
-from brat.demo.vendor.sse import data
+from tests.world.vendor.sse import data
 
 _FAULTS: Final = {
     401: ("UNAUTHENTICATED", "Request had invalid authentication credentials."),

@@ -9,8 +9,8 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from brat.demo.vendor.conversation import Asked, Tool
-from brat.demo.vendor.script import Insist, Patch, Run, Step, Write
+from tests.world.vendor.conversation import Asked, Tool
+from tests.world.vendor.script import Insist, Patch, Run, Step, Write
 
 _PATHS: Final = ("file_path", "filePath", "filepath", "path")
 _CONTENTS: Final = ("content", "contents", "file_text")

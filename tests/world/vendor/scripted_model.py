@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from brat.demo.vendor import search_replace, tool_calls
-from brat.demo.vendor.conversation import Asked, Say, Turn, Use
-from brat.demo.vendor.script import Case, Loop, Run
+from tests.world.vendor import search_replace, tool_calls
+from tests.world.vendor.conversation import Asked, Say, Turn, Use
+from tests.world.vendor.script import Case, Loop, Run
 
 _AGAIN: Final = Run(command="true")
 

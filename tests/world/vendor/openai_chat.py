@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from brat.demo.vendor.conversation import (
+from tests.world.vendor.conversation import (
     Asked,
     Frames,
     Say,
@@ -17,7 +17,7 @@ from brat.demo.vendor.conversation import (
     tokens,
     tool,
 )
-from brat.demo.vendor.sse import data
+from tests.world.vendor.sse import data
 
 _DONE: Final = b"data: [DONE]\n\n"
 _FAULTS: Final = {

@@ -11,15 +11,15 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from brat.demo.vendor import (
+from tests.world.vendor import (
     anthropic_messages,
     gemini_content,
     openai_chat,
     openai_responses,
 )
-from brat.demo.vendor.conversation import Asked, Frames, Say, Turn
-from brat.demo.vendor.script import Case, Cut, Fault, Flood, Hang, Script, Status
-from brat.demo.vendor.scripted_model import answer
+from tests.world.vendor.conversation import Asked, Frames, Say, Turn
+from tests.world.vendor.script import Case, Cut, Fault, Flood, Hang, Script, Status
+from tests.world.vendor.scripted_model import answer
 
 HOST: Final = "127.0.0.1"
 BODY_BYTES: Final = 64 * 1024 * 1024

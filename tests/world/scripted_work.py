@@ -10,9 +10,7 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import Final
 
-from brat.demo import scripted_plan
-from brat.demo.sample import LIST, issue
-from brat.demo.vendor.script import Case, Patch, Run, Script
+from tests.world.vendor.script import Case, Patch, Run, Script
 
 _TASKS: Final = range(1, 8)
 _WRONG: Final = 4
@@ -44,8 +42,7 @@ _GONE: Final = """\
 
 def script(ci_command: str) -> Script:
     """Return the model's script; the model checks its work with the project's tests."""
-    plan = scripted_plan.case(*issue(LIST))
-    return Script(cases=(plan, *_cases(Run(command=ci_command))))
+    return Script(cases=tuple(_cases(Run(command=ci_command))))
 
 
 def _cases(look: Run) -> Iterator[Case]:
