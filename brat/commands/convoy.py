@@ -17,7 +17,6 @@ from brat.commands.options import (
     Watch,
     group,
 )
-from brat.local.executors import Executor
 
 mayor: Final = group("Plan: one issue, one convoy.")
 witness: Final = group("Run agents on ready tasks.")
@@ -175,19 +174,12 @@ def up(
     *,
     dashboard: Annotated[bool, typer.Option(help="Show it in a browser, too.")] = True,
     port: Port = 5173,
-    executor: Annotated[
-        Executor,
-        typer.Option(help="What runs sessions; act: the real workflow files."),
-    ] = Executor.LOCAL,
-    container: Annotated[
-        str, typer.Option(help="The image agents work in, with --executor act.")
-    ] = "",
     repo: Repo = HERE,
 ) -> None:
     """Run all roles until interrupted, with the dashboard."""
     from brat.commands import run_loop
 
-    sys.exit(run_loop.up(repo, port if dashboard else None, executor, container))
+    sys.exit(run_loop.up(repo, port if dashboard else None))
 
 
 @task.command("show")

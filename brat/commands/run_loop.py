@@ -8,7 +8,6 @@ from typing import Final
 
 from bot.settings.bot_settings import ROLES
 from brat.local import run_roles
-from brat.local.executors import Executor, options_of
 from brat.local.local_mode import Local
 from brat.local.orderly_end import ending_agents, run_to_end
 from brat.repository import (
@@ -21,11 +20,10 @@ from convoy.owed.action_roles import Role
 _BY_NAME: Final[dict[str, Role]] = {role: role for role in ROLES}
 
 
-def up(path: Path, port: int | None, executor: Executor, image: str) -> int:
+def up(path: Path, port: int | None) -> int:
     """Run all roles until interrupted; show the dashboard if a port is given."""
-    options = options_of(executor, image)
     checkout = checkouts.find(path)
-    run_roles.checked(checkout, here=executor is Executor.LOCAL)
+    run_roles.checked(checkout)
 
     @asynccontextmanager
     async def beside(here: Local) -> AsyncIterator[None]:
@@ -37,7 +35,7 @@ def up(path: Path, port: int | None, executor: Executor, image: str) -> int:
                 say(f"dashboard: {url}")
                 yield
 
-    run_to_end(run_roles.watch(checkout, ROLES, say, beside=beside, executor=options))
+    run_to_end(run_roles.watch(checkout, ROLES, say, beside=beside))
     return run_roles.OK
 
 

@@ -23,7 +23,7 @@ from brat.local import child_processes
 from brat.repository import registration as registrations
 from brat.repository.forge_lock import in_use
 from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Registration
-from grite.errors import BratError, Unavailable
+from grite.errors import Unavailable
 
 LOOK_S: Final = 0.3
 TELL_S: Final = 10.0
@@ -47,8 +47,6 @@ class ServeOptions:
     """How candidates are judged."""
     secrets: Mapping[str, str]
     """The variables that the forge's runs get, by name."""
-    executor: tuple[str, ...] = ()
-    """The command that runs jobs; see `brat.local.executors`."""
 
 
 def judge_by(url: str, known: Registration, options: ServeOptions, ci: Ci) -> None:
@@ -88,14 +86,8 @@ async def served(
 
     Raises:
         Unavailable: it did not start.
-        BratError: an executor is wanted, but another process serves the forge.
     """
     if in_use(folder) and known.port:
-        if options.executor:
-            raise BratError(
-                "another terminal serves the local forge, with an executor of its own: "
-                "stop it first"
-            )
         async with _attached(folder, known, options):
             yield Served(f"http://127.0.0.1:{known.port}", lambda: True)
         return
@@ -146,7 +138,7 @@ def _start(
     forge = child_processes.forge_process(
         folder / FORGE_FOLDER,
         known.port,
-        *("--feed", str(folder / BOT_FOLDER), *options.executor),
+        *("--feed", str(folder / BOT_FOLDER)),
         log=folder / _LOG,
         secrets=options.secrets,
     )

@@ -149,7 +149,6 @@ async def serving(
     checkout: Checkout,
     roles: tuple[Role, ...],
     tell: Tell,
-    executor: tuple[str, ...] = (),
     adopt_log: str = "",
 ) -> AsyncIterator[Local]:
     """Start the forge and a bot with `roles`, and stop them at the end.
@@ -158,7 +157,6 @@ async def serving(
         checkout: the repository.
         roles: the bot's roles.
         tell: is told of every fault and wait.
-        executor: the command that runs jobs; empty: ours; see `brat.local.executors`.
         adopt_log: the commit at which to take the log over; see the bot's settings.
 
     Raises:
@@ -170,7 +168,7 @@ async def serving(
     config = configuration(checkout)
     Reader(registrations.bare_path(folder, known)).read()  # else it raises
     ci, keys = ci_of(checkout, config, known), model_keys(config)
-    options = ServeOptions(ci, keys, executor)
+    options = ServeOptions(ci, keys)
     async with AsyncExitStack() as stack:
         elsewhere = stack.enter_context(carried_out(folder, roles))
         forge = await stack.enter_async_context(served(folder, known, options))

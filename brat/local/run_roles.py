@@ -74,7 +74,6 @@ async def watch(
     beside: Callable[[Local], AbstractAsyncContextManager[None]] = lambda _: (
         nullcontext()
     ),
-    executor: tuple[str, ...] = (),
 ) -> None:
     """Run the roles until interrupted; new commits and issues are taken up.
 
@@ -83,9 +82,8 @@ async def watch(
         roles: the loop's roles.
         tell: is told each change.
         beside: a context that stays open as long as the loop runs.
-        executor: the command that runs jobs; empty: ours; see `brat.local.executors`.
     """
-    async with serving(checkout, roles, tell, executor) as local, beside(local):
+    async with serving(checkout, roles, tell) as local, beside(local):
         tell(f"watching {checkout.top}; stop with Ctrl-C")
         while True:
             await until_done(local)
@@ -192,16 +190,13 @@ def finished(convoy: Convoy) -> int:
     return OK if whole else BLOCKED
 
 
-def checked(
-    checkout: Checkout, roles: Collection[Role] = ROLES, *, here: bool = True
-) -> Config:
+def checked(checkout: Checkout, roles: Collection[Role] = ROLES) -> Config:
     """Return the configuration after checking that these roles can do their work.
 
     Args:
         checkout: the repository.
         roles: sessions need engines with their keys, merges need CI, and new work
             needs engines, whose keys may be in another terminal, and CI.
-        here: whether sessions run on this machine, not in containers.
 
     Raises:
         BratError: something is missing; a line for each says what, and how to get it.
@@ -209,7 +204,7 @@ def checked(
     config = configuration(checkout)
     known = registrations.known(checkout.folder)
     lacks = [*clone_lacks(checkout, known)]
-    if here and {"mayor", "witness"} & {*roles}:
+    if {"mayor", "witness"} & {*roles}:
         lacks += engine_lacks(checkout, config, keys="witness" in roles)
     if {"mayor", "refinery"} & {*roles}:
         ci = ci_of(checkout, config, known)

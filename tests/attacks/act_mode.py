@@ -5,6 +5,7 @@ import time
 from msgspec import json
 
 from tests.attacks.surroundings import SECRET
+from tests.world.act.extension import with_act
 from tests.world.patience import patient
 from tests.world.staying import typed
 from tests.world.terminal import Terminal
@@ -16,9 +17,9 @@ UNDER_WAY = "queued", "running"
 
 def run_by_act(terminal: Terminal) -> None:
     """Let act run the session of one task; return when the bot has its result."""
-    terminal.done("brat init")
+    with_act(terminal).done("brat init")
     terminal.done("brat mayor start --task 'Spell words'")
-    words = ("up", "--executor", "act", "--no-dashboard")
+    words = ("up", "--no-dashboard")
     with typed(terminal, *words, AWS_SECRET_ACCESS_KEY=SECRET):
         until = time.monotonic() + DEADLINE_S
         while time.monotonic() < until:

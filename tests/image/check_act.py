@@ -14,6 +14,7 @@ from brat.local import child_processes
 from tests.image.containers import BUILT, USER
 from tests.runner.job import ALLOWED, REPOSITORY_ID, Forge as JobForge, git
 from tests.whole.test_act import ended
+from tests.world.act.extension import with_act
 from tests.world.patience import patient
 from tests.world.seen import look
 from tests.world.staying import typed
@@ -67,12 +68,11 @@ def test_a_session_runs_in_the_jobs_container(tmp_path: Path) -> None:
 def test_two_sessions_at_once_have_a_container_each(tmp_path: Path) -> None:
     config = '[witness]\nattempts = 1\n[ci]\ncommand = "true"\n'
     terminal = project(tmp_path, engine("id -u > $BRAT_TASK.txt", config))
+    with_act(terminal, f"brat-{NODE}", os.environ.get("DOCKER_HOST", ""))
     terminal.done("brat init")
     terminal.done("brat mayor start --task '- [ ] one\n- [ ] two'")
 
-    words = ("up", "--executor", "act", "--container", f"brat-{NODE}")
-    docker_host = os.environ.get("DOCKER_HOST", "")
-    with typed(terminal, *words, "--no-dashboard", DOCKER_HOST=docker_host):
+    with typed(terminal, "up", "--no-dashboard"):
         state = ended(terminal)
 
     folder = terminal.cwd / ".git/brat"

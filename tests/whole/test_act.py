@@ -1,4 +1,4 @@
-"""`brat up --executor act`: sessions run from the real workflow file, by act."""
+"""Sessions of a local convoy run from the real workflow file, by act."""
 
 import time
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from msgspec import json
 
+from tests.world.act.extension import with_act
 from tests.world.patience import patient
 from tests.world.seen import look
 from tests.world.staying import typed
@@ -40,13 +41,12 @@ def ended(terminal: Terminal) -> str:
 @pytest.mark.timeout(240)
 def test_sessions_run_from_the_workflow_file_by_act(tmp_path: Path) -> None:
     config = 'secret = "ANTHROPIC_API_KEY"\n' + CONFIG
-    terminal = project(tmp_path, engine(AGENT, config))
+    terminal = with_act(project(tmp_path, engine(AGENT, config)))
     terminal.commit("Adopt", {".github/workflows/brat.yml": LOOP})  # left to the bot
     terminal.done("brat init")
     terminal.done("brat mayor start --task 'Spell words'")
 
-    words = ("up", "--executor", "act", "--no-dashboard")
-    with typed(terminal, *words, ANTHROPIC_API_KEY=KEY) as up:
+    with typed(terminal, "up", "--no-dashboard", ANTHROPIC_API_KEY=KEY) as up:
         state = ended(terminal)
     assert up.returncode is not None
 
@@ -72,18 +72,3 @@ def keeping(folder: Path, secret: str) -> list[str]:
         for file, text in texts(folder)
         if secret.encode() in text
     ]
-
-
-@pytest.mark.layer("landing")
-def test_what_cannot_be_is_said_before_anything_starts(tmp_path: Path) -> None:
-    terminal = project(tmp_path, engine(AGENT, CONFIG))
-    terminal.done("brat init")
-
-    alone = terminal.type("brat up --container some/image")
-    other = terminal.type("brat up --executor docker")
-
-    assert (alone.status, alone.lines[-1]) == (
-        *(1, "brat: --container needs --executor act"),
-    )
-    assert other.status == 2
-    assert "is not one of 'local'" in other.err

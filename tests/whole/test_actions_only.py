@@ -2,7 +2,6 @@
 
 import asyncio
 import shlex
-import sys
 from pathlib import Path
 from uuid import uuid4
 
@@ -22,6 +21,7 @@ from brat.repository.registration import (
     Source,
 )
 from convoy.model.state import Convoy
+from tests.world.act.extension import PROGRAM
 from tests.world.ended import ended
 from tests.world.patience import patient
 from tests.world.readme import WITHOUT_SERVER, commands
@@ -72,7 +72,7 @@ def adopted(folder: Path) -> Registration:
 
 async def worked_off(folder: Path, known: Registration) -> tuple[Convoy, list[str]]:
     """Label an issue, disturb; return its convoy at its end, and all runs' titles."""
-    executor = json.encode([sys.executable, "-I", "-m", "brat.act"]).decode()
+    executor = json.encode(PROGRAM).decode()
     options = ("--executor", executor)
     log = folder / "forge.log"
     log_key.kept_in(folder / BOT_FOLDER)  # its readers believe that one

@@ -10,7 +10,6 @@ from tests.world.readme import README, WITH_BOT, WITHOUT_SERVER, commands
 from tests.world.terminal import Said, left_running, new_terminal
 
 DOCS = README.parent / "docs"
-ACT = Path(__file__).with_name("test_act.py")
 
 
 def typed(page: str, section: str = "") -> list[str]:
@@ -69,7 +68,5 @@ def test_the_fleet_is_set_up_as_its_own_page_says() -> None:
 
 
 @pytest.mark.layer("landing")
-def test_the_ways_on_this_machine_are_typed_by_tests() -> None:
+def test_the_way_on_this_machine_is_typed_by_tests() -> None:
     assert lines("rungs.md", "Local") == ["brat init", "brat up"]
-    assert lines("rungs.md", "Act") == ["brat init", "brat up --executor act"]
-    assert '("up", "--executor", "act", ' in ACT.read_text("utf-8")

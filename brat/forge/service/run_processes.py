@@ -41,7 +41,7 @@ class Starter:
         """Start runs of the forge, and announce them to `events`."""
         self._context = context
         self._events = events
-        self._how = how
+        self.how = how
         self._forge = context.forge
         self._store = context.forge.store
         self._cancels: dict[int, asyncio.Event] = {}
@@ -60,7 +60,7 @@ class Starter:
     @property
     def executes_files(self) -> bool:
         """Whether any workflow file can be run, not only a session's."""
-        return bool(self._how.executor) and not self._how.tasks_only
+        return bool(self.how.executor) and not self.how.tasks_only
 
     def begin(  # noqa: PLR0913  what a run is
         self,
@@ -165,7 +165,7 @@ class Starter:
                 pid = child.pid
             except OSError as error:  # no such starter, no more processes, disk full
                 place.log.write_text(
-                    f"{self._how.argv[0]} could not be started: {error}\n"
+                    f"{self.how.argv[0]} could not be started: {error}\n"
                 )
         actor = self._events.renderer.who(run.actor)
         now = self._forge.now()
@@ -187,7 +187,7 @@ class Starter:
 
         brat's own folder holds the bot's folder and the registration.
         """
-        ours = [self._how.feed.parent] if self._how.feed else []
+        ours = [self.how.feed.parent] if self.how.feed else []
         return os.pathsep.join(map(str, (self._forge.folder, *ours)))
 
     def _start(
@@ -206,15 +206,15 @@ class Starter:
             }
         )
         env = environment(self._context.site, repo, run, place, who.login)
-        if self._how.executor:
+        if self.how.executor:
             env |= self._handover(run, place)
         env["BRAT_HIDDEN"] = self._hidden()
         handed = {"BRAT_TOKEN_FD": self._token(repo, run).encode()}
-        if self._how.feed is not None and not self._how.executor:
+        if self.how.feed is not None and not self.how.executor:
             session = run.inputs.get("session", "")
-            told = handover.given(self._how.feed, repo.full_name, session)
+            told = handover.given(self.how.feed, repo.full_name, session)
             handed |= {"BRAT_FEED_FD": told} if told else {}
-        return launch(self._how.argv, place, env, handed)
+        return launch(self.how.argv, place, env, handed)
 
     def _handover(self, run: Run, place: Place) -> dict[str, str]:
         """Let another starter hand artifacts over by HTTP."""
@@ -260,9 +260,9 @@ class Starter:
     async def _end_when(self, asked: asyncio.Event, pid: int, born: float) -> None:
         await asked.wait()
         programs.tell(pid, born, signal.SIGINT)
-        await asyncio.sleep(self._how.interrupt_s)
+        await asyncio.sleep(self.how.interrupt_s)
         programs.tell(pid, born, signal.SIGTERM)
-        await asyncio.sleep(self._how.terminate_s)
+        await asyncio.sleep(self.how.terminate_s)
         programs.end_tree(pid, born)
 
     async def _finish(self, repo: Repository, run: Run, status: int | None) -> None:

@@ -1,4 +1,4 @@
-"""`python -I -m brat.act [IMAGE [DOCKER_HOST]]`: run one workflow file with act.
+"""`python -I -m tests.world.act [IMAGE [DOCKER_HOST]]`: run one workflow file with act.
 
 The forge starts this process with a run's environment, and the process becomes act.
 The workflow file comes from the run's branch; if the branch has no brat-task.yml, ours
@@ -32,7 +32,7 @@ MARK_CHARS: Final = 12
 _NAME: Final = re.compile(r"^name: .*$", re.MULTILINE)
 _PIN: Final = re.compile(r"actions/upload-artifact@[0-9a-f]{40}")
 _SECRET: Final = re.compile(r"secrets\.([A-Z][A-Z0-9_]*)")
-_OURS: Final = os.environ  # noqa: TID251  of this one run
+_OURS: Final = os.environ
 
 
 def arguments(folder: Path, workflow: Path, image: str) -> list[str]:

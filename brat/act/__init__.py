@@ -1,1 +1,0 @@
-"""Workflow files executed by act instead of the local forge's own starter."""
