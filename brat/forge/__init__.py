@@ -8,12 +8,11 @@ It has accounts with rights, repositories (real bare ones on disk), issues, comm
 labels, reactions, pull requests, reviews, merges, refs, check runs and statuses,
 webhooks, workflow runs of `brat-task.yml` as processes of this machine, and CI that
 runs the owner's command on pushed commits. A pull request is merged exactly when its
-base comes to contain its head, as on GitHub. Branch protection and rulesets refuse
-pushes and merges in GitHub's words; a repository has none until it is given some.
+base comes to contain its head, as on GitHub. git alone judges pushes.
 
-It has no pages to look at, no GraphQL, no forks, no organisations and no sandbox: what
-it runs, runs as you. It listens on 127.0.0.1 only. It does not run workflow files;
-`brat-task.yml` always exists and stands for our runner.
+It has no rules for branches, no pages to look at, no GraphQL, no forks, no
+organisations and no sandbox: what it runs, runs as you. It listens on 127.0.0.1 only.
+It does not run workflow files; `brat-task.yml` always exists and stands for our runner.
 
 Set one up, with or without a server on top::
 

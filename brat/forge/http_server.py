@@ -25,12 +25,10 @@ from brat.forge.rest import (
     rest_labels,
     rest_locks,
     rest_merge,
-    rest_protection,
     rest_pull_changes,
     rest_pulls,
     rest_repos,
     rest_reviews,
-    rest_rulesets,
 )
 from brat.forge.rest.git_http import GitHttp
 from brat.forge.rest.request_gate import MOST_BODY, NOTHING, Gate
@@ -61,9 +59,7 @@ ROUTES: Final = (
     *rest_actions.ROUTES,
     *rest_artifacts.ROUTES,
     *rest_hooks.ROUTES,
-    *rest_protection.ROUTES,  # before branches: their names may have slashes
     *rest_branches.ROUTES,
-    *rest_rulesets.ROUTES,
     *rest_repos.ROUTES,
 )
 
@@ -96,6 +92,7 @@ async def serving(
         async with asyncio.TaskGroup() as tasks:
             service = Service(forge, tasks, how=how)
             extension = extend(service) if extend else NOTHING
+            service.merges.judge = extension.judge
             runner = web.AppRunner(
                 _app(service, observe, extension),
                 access_log=None,
@@ -117,7 +114,8 @@ def _app(
     watchers = [watching(observe)] if observe is not None else []
     app = web.Application(client_max_size=MOST_BODY, middlewares=watchers)
     app.router.add_routes(extension.pages)
-    for route in (*ROUTES, *extension.routes):
+    routes = {(r.method, r.path): r for r in (*ROUTES, *extension.routes)}
+    for route in routes.values():
         answer = Gate(service, route, extension).answer
         app.router.add_route(route.method, API + route.path, answer)
         by_id = route.path.replace(BY_NAME, BY_ID, 1)
@@ -129,7 +127,7 @@ def _app(
     unknown = Gate(service, Route("*", "", _unknown), extension)
     app.router.add_route("*", API + "/{tail:.*}", unknown.answer)
     app.router.add_routes(rest_artifacts.Storage(service).routes())
-    app.router.add_routes(GitHttp(service).routes())
+    app.router.add_routes(GitHttp(service, extension.receive).routes())
     return app
 
 

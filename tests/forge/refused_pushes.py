@@ -1,14 +1,13 @@
 """Pushes that the forge refuses, by the name of the transcript that shows the like."""
 
 from collections.abc import Awaitable, Callable
-
-from msgspec.structs import replace
+from typing import Any
 
 from brat.forge.resources.account_resource import Access
-from brat.forge.resources.repository_resource import PushLimits
 from grite.git import Completed
 from tests.world.forge import REPO, Checkout, Town
 from tests.world.forge_rules import checks, protect, pull_request, rule
+from tests.world.github_forge.rules.rule_tables import PushLimits, rules_in
 
 TOKEN = "ghp_" + "A1b2" * 9
 Play = Callable[[Town, Checkout], Awaitable[Completed]]
@@ -121,8 +120,7 @@ async def _(here: Town, checkout: Checkout) -> Completed:
 
 @play("secrets")
 async def _(here: Town, checkout: Checkout) -> Completed:
-    settings = here.forge.known(REPO).settings
-    here.forge.set_settings(REPO, replace(settings, secret_push_protection=True))
+    limit(here, secrets=False)
     await checkout.commit("src/api/github.ts", f"\n\nkey = '{TOKEN}'\n")
     return await pushed(checkout, "main")
 
@@ -150,10 +148,10 @@ async def _(here: Town, checkout: Checkout) -> Completed:
     return await pushed(checkout, "HEAD:refs/pull/265/head")
 
 
-def limit(here: Town, **limits: int) -> None:
+def limit(here: Town, **given: Any) -> None:  # noqa: ANN401  its fields
     """Let a repository take less than GitHub would."""
-    settings = here.forge.known(REPO).settings
-    here.forge.set_settings(REPO, replace(settings, limits=PushLimits(**limits)))
+    limits = PushLimits(id=here.forge.known(REPO).id, **given)
+    rules_in(here.forge.store).set_limits(limits)
 
 
 async def job_checkout(here: Town, **permissions: str) -> Checkout:

@@ -4,10 +4,10 @@ import pytest
 
 from brat.forge import Settings
 from brat.forge.resources.account_resource import Access
-from brat.forge.service.allowed_methods import UNSIGNED
 from tests.forge.pushing import green
 from tests.world.forge import Json, Town
 from tests.world.forge_rules import checks, merge_queue, protect, pull_request, rule
+from tests.world.github_forge.rules.allowed_methods import UNSIGNED
 
 pytestmark = pytest.mark.layer("landing")
 

@@ -15,6 +15,7 @@ from tests.world.forge_rules import (
     put_ruleset,
     rule,
 )
+from tests.world.github_forge.rules.incoming_pack import incoming
 
 
 def bare_path(here: Town) -> Path:
@@ -140,7 +141,7 @@ async def test_what_a_dead_forge_left_of_a_push_goes(
     forge: Forge, source: Path, tmp_path: Path
 ) -> None:
     tokens = settle_in(forge, source)
-    left = forge.bare(forge.known("alice/app")).incoming()
+    left = incoming(forge.bare(forge.known("alice/app")))
     (left / "pack").write_bytes(b"PACK")
 
     async with town(forge, tokens, tmp_path):

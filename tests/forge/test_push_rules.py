@@ -5,8 +5,6 @@ from typing import Any, get_args
 import pytest
 
 from brat.forge.resources.account_resource import ACTIONS_APP_ID
-from brat.forge.resources.rule_types import Rule
-from brat.forge.service.push_rules import CHECKS
 from tests.forge.pushing import PROTECTED, RULES, green, push
 from tests.world.forge import Town
 from tests.world.forge_rules import (
@@ -17,6 +15,8 @@ from tests.world.forge_rules import (
     rule,
 )
 from tests.world.github_forge.apps import Apps, NewApp
+from tests.world.github_forge.rules.push_rules import CHECKS
+from tests.world.github_forge.rules.rule_types import Rule
 
 pytestmark = pytest.mark.layer("landing")
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from brat.repository.registration import BOT
+from tests.world.extended import extended
 from tests.world.forge_rules import (
     checks,
     pull_request,
@@ -24,7 +25,7 @@ START = "brat mayor start --task 'Spell words' --headless"
 def ruled(folder: Path) -> Terminal:
     """Return a project whose main takes pull requests only, but for the bot."""
     config = engine("my-agent < $BRAT_PROMPT", "[refinery]\nbypass = true\n")
-    terminal = project(folder, config)
+    terminal = extended(project(folder, config), "rules")
     terminal.done("brat init")
     known = registered(terminal)
     with at_rest(terminal) as forge:
@@ -49,7 +50,7 @@ def test_a_bot_that_may_bypass_the_rules_lands(tmp_path: Path) -> None:
 def test_a_protection_that_no_list_shows_is_learnt_from_the_first_refusal(
     tmp_path: Path,
 ) -> None:
-    terminal = project(tmp_path, engine("my-agent < $BRAT_PROMPT"))
+    terminal = extended(project(tmp_path, engine("my-agent < $BRAT_PROMPT")), "rules")
     terminal.done("brat init")
     known = registered(terminal)
     with at_rest(terminal) as forge:
@@ -68,7 +69,7 @@ def test_a_protection_that_no_list_shows_is_learnt_from_the_first_refusal(
 
 
 def test_rules_are_set_while_the_forge_is_served(tmp_path: Path) -> None:
-    terminal = project(tmp_path, engine("my-agent < $BRAT_PROMPT"))
+    terminal = extended(project(tmp_path, engine("my-agent < $BRAT_PROMPT")), "rules")
     terminal.done("brat init")
     with typed(terminal, "up") as up:
         assert up.stdout is not None
@@ -100,7 +101,7 @@ def test_the_repositorys_own_hooks_see_what_the_bot_pushes(tmp_path: Path) -> No
 
 @pytest.mark.layer("landing")
 def test_a_headless_run_ends_where_only_a_review_is_missing(tmp_path: Path) -> None:
-    terminal = project(tmp_path, engine("my-agent < $BRAT_PROMPT"))
+    terminal = extended(project(tmp_path, engine("my-agent < $BRAT_PROMPT")), "rules")
     terminal.done("brat init")
     known = registered(terminal)
     with at_rest(terminal) as forge:

@@ -7,17 +7,22 @@ from tests.world.plugin import python_with
 from tests.world.terminal import Terminal
 
 PACKAGE = {"name": "brat-forge-of-the-tests", "version": "1"}
-POINTS = {"brat.forge": {"github": "tests.world.github_forge.extension:github"}}
+EXTENSION = "tests.world.github_forge.extension"
 
 
-def python(folder: Path) -> Path:
+def python(folder: Path, extend: str = "github") -> Path:
     """Return a Python whose `brat.forge` is extended, put into `folder`."""
-    return python_with(folder, PACKAGE, POINTS)
+    return python_with(folder, PACKAGE, {"brat.forge": {"x": f"{EXTENSION}:{extend}"}})
 
 
-def extended(terminal: Terminal) -> Terminal:
-    """Let `brat`, typed there, start a forge with the tests' world; return it."""
-    path = python(terminal.home)
+def extended(terminal: Terminal, extend: str = "github") -> Terminal:
+    """Let `brat`, typed there, start a forge with the tests' world; return it.
+
+    Args:
+        terminal: where it is typed.
+        extend: the function that extends the forge; `rules` for these alone.
+    """
+    path = python(terminal.home, extend)
     terminal.install("brat", f'exec {path} -I -m brat "$@"\n')
     return terminal
 

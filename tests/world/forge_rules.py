@@ -6,10 +6,11 @@ from typing import Any
 from msgspec import convert
 
 from brat.forge import Forge
-from brat.forge.resources.protection_resource import Protection, Wanted
-from brat.forge.resources.ruleset_resource import Ruleset
-from brat.forge.rest.rest_rulesets import NewRuleset
 from tests.world.forge import REPO, Json, Town
+from tests.world.github_forge.rules.protection_resource import Protection, Wanted
+from tests.world.github_forge.rules.rest_rulesets import NewRuleset
+from tests.world.github_forge.rules.rule_tables import rules_in
+from tests.world.github_forge.rules.ruleset_resource import Ruleset
 
 MAIN = "~DEFAULT_BRANCH"
 FORBID_ALL = ({"type": "creation"}, {"type": "update"}, {"type": "deletion"})
@@ -92,7 +93,7 @@ def put_ruleset(forge: Forge, *rules: Json, repo: str = REPO, **more: Json) -> R
     asked = convert(ruleset(*rules, **more), NewRuleset)
     with forge.store.change():
         number, of = forge.store.next_id(), forge.known(repo).id
-        return forge.store.rulesets.put(asked.made(number, of, forge.now()))
+        return rules_in(forge.store).rulesets.put(asked.made(number, of, forge.now()))
 
 
 def put_protection(
@@ -101,7 +102,7 @@ def put_protection(
     """Protect a branch of a forge that may not be served."""
     wanted = convert(protection(*contexts, **more), Wanted)
     with forge.store.change():
-        return forge.store.protections.put(
+        return rules_in(forge.store).protections.put(
             Protection(
                 id=forge.store.next_id(),
                 repo=forge.known(repo).id,

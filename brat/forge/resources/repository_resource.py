@@ -1,15 +1,16 @@
 """Repositories and what their owners chose, and how GitHub writes them."""
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Raw, Struct, json
 
 from brat.forge.resources.account_resource import Role, User, permissions, user
 from brat.forge.resources.resource_record import Record
-from brat.forge.resources.rule_types import MergeMethod
 from brat.forge.wire.urls import Site, node_id
 from convoy.model.records import BoxSetting
+
+MergeMethod = Literal["merge", "squash", "rebase"]
 
 
 class Ci(Struct, frozen=True, kw_only=True):
@@ -32,23 +33,10 @@ class Ci(Struct, frozen=True, kw_only=True):
     """Whether it runs in a box; `off`: as the forge's own user."""
 
 
-class PushLimits(Struct, frozen=True, kw_only=True):
-    """How much one push may bring; the figures are GitHub's.
-
-    https://docs.github.com/repositories/creating-and-managing-repositories/repository-limits
-    """
-
-    file_bytes: int = 100 << 20
-    pack_bytes: int = 2 << 30
-
-
 class Settings(Struct, frozen=True, kw_only=True):
     """What the owner of a repository may choose."""
 
     ci: Ci = Ci()
-    limits: PushLimits = PushLimits()
-    secret_push_protection: bool = False
-    """Whether pushes that hold a secret are refused."""
     merge_methods: tuple[MergeMethod, ...] = ("merge", "squash", "rebase")
     """How pull requests may be merged."""
 

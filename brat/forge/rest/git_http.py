@@ -17,8 +17,7 @@ from aiohttp import hdrs, web
 
 from brat.forge.resources.repository_resource import Repository
 from brat.forge.rest.git_process import feed, git_process
-from brat.forge.rest.push_protocol import FLUSH
-from brat.forge.rest.receive_pack import receive_pack
+from brat.forge.rest.receive_pack import FLUSH, Receive, receive_pack
 from brat.forge.rest.request_gate import authenticate, visible
 from brat.forge.rest.token_permissions import grants
 from brat.forge.storage.token_store import Caller
@@ -50,9 +49,10 @@ class _Visit:
 class GitHttp:
     """The endpoints of the git protocol."""
 
-    def __init__(self, service: "Service") -> None:
-        """Serve the repositories of `service`."""
+    def __init__(self, service: "Service", receive: Receive = receive_pack) -> None:
+        """Serve the repositories of `service`; `receive` takes the pushes."""
         self._service = service
+        self._take = receive
         self._advertised: dict[int, bytes] = {}
 
     def routes(self) -> list[web.RouteDef]:
@@ -145,7 +145,9 @@ class GitHttp:
 
     async def _receive(self, request: web.Request) -> web.Response:
         visit = self._visit(request, "git-receive-pack")
-        body = await receive_pack(self._service, visit.caller, visit.repo, request)
+        body = await self._take(
+            self._service, visit.caller, visit.repo, request.content
+        )
         return web.Response(
             body=body,
             headers=_NO_CACHE

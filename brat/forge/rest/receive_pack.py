@@ -1,97 +1,77 @@
-"""Pushes: judged by the repository's rules, then handed to `git receive-pack`.
-
-The server judges, and no hook: only so can each ref have its own reason in the report
-("protected branch hook declined"), where git's own hooks leave one fixed word for each
-kind of hook. git gets the refs that are allowed, and its answer is completed with the
-others; with `--atomic` it gets none if one is refused. A repository's own hooks are
-git's business and run as ever, on what the rules allow.
-"""
+"""Pushes: `git receive-pack` takes them, and what must follow from a moved ref does."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TYPE_CHECKING, Final
 
-from aiohttp import web
+from aiohttp import StreamReader
 
 from brat.forge.resources.repository_resource import Repository
 from brat.forge.rest.git_process import feed, git_process
-from brat.forge.rest.incoming_pack import IncomingPack, incoming_pack
-from brat.forge.rest.push_protocol import PushHead, read_head
-from brat.forge.service import refusal_words as words
-from brat.forge.service.push_judge import Verdict
 from brat.forge.storage.git_storage import Move
 from brat.forge.storage.token_store import Caller
+from brat.forge.wire.http_refusals import Refused
 
 if TYPE_CHECKING:
     from brat.forge.service.running_forge import Service
 
-_UNREAD: Final = "index-pack abnormal exit"
-_HIDDEN: Final = "receive.hideRefs=refs/pull"
+Receive = Callable[["Service", Caller, Repository, StreamReader], Awaitable[bytes]]
+"""Takes a push and returns the answer; raises `Refused` if it is none."""
+HIDDEN: Final = "receive.hideRefs=refs/pull"
 """Nobody pushes pull requests. https://git-scm.com/docs/git-config#Documentation/git-config.txt-transferhideRefs"""
+FLUSH: Final = b"0000"
+MOST_COMMANDS: Final = 1 << 20
+"""Bytes of ref commands in one push."""
+_COMMAND: Final = re.compile(rb"[0-9a-f]{40} [0-9a-f]{40} ([^\0\n]+)")
 
 
 async def receive_pack(
-    service: "Service", caller: Caller, repo: Repository, request: web.Request
+    service: "Service", caller: Caller, repo: Repository, content: StreamReader
 ) -> bytes:
-    """Take a push as far as the rules allow, and return the answer.
+    """Take a push, and return git's answer.
 
     Raises:
         Refused: 400: it is not a push.
     """
-    head = await read_head(request.content)
+    head, names = await _head(content)
     bare = service.forge.bare(repo)
-    most = repo.settings.limits.pack_bytes
-    async with incoming_pack(bare, request.content, most) as pack:
-        if pack.size > most:
-            failed = {each.ref: "failed" for each in head.commands}
-            return head.report(failed, words.large_pack(most), _UNREAD)
-        async with service.lock(repo):
-            return await _taken(service, caller, repo, head, pack)
+
+    async def whole() -> AsyncIterator[bytes]:
+        yield head
+        async for chunk in content.iter_any():
+            yield chunk
+
+    async with service.lock(repo):
+        before = {name: bare.ref(name) for name in names}
+        args = ("-c", HIDDEN, "receive-pack", "--stateless-rpc")
+        async with git_process(*args, bare=bare.path) as process:
+            assert process.stdout is not None  # noqa: S101  it is a pipe
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(feed(process, whole()))
+                body = await process.stdout.read()
+        after = {name: bare.ref(name) for name in names}
+        moves = [
+            Move(name, before[name], after[name])
+            for name in names
+            if before[name] != after[name]
+        ]
+        if moves:
+            service.pushes.settle(repo, caller.user, moves)
+    return body
 
 
-async def _taken(
-    service: "Service",
-    caller: Caller,
-    repo: Repository,
-    head: PushHead,
-    pack: IncomingPack,
-) -> bytes:
-    bare = service.forge.bare(repo)
-    before = {each.ref: bare.ref(each.ref) for each in head.commands}
-    asked = [Move(each.ref, before[each.ref], each.after) for each in head.commands]
-    verdict = await service.rules.judge_push(repo, caller, asked, pack.objects)
-    refused = _rejected(head, verdict)
-    if refused.keys() >= before.keys() and asked:
-        return head.report(refused, verdict.said)
-    args = ("-c", _HIDDEN, "receive-pack", "--stateless-rpc")
-    async with git_process(*args, bare=bare.path) as process:
-        assert process.stdout is not None  # noqa: S101  it is a pipe
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(feed(process, _body(head, refused, pack)))
-            body = await process.stdout.read()
-    after = {name: bare.ref(name) for name in before}
-    moves = [
-        Move(name, before[name], after[name])
-        for name in before
-        if before[name] != after[name]
-    ]
-    if moves:
-        service.pushes.settle(repo, caller.user, moves)
-    return head.completed(body, refused, verdict.said)
-
-
-def _rejected(head: PushHead, verdict: Verdict) -> dict[str, str]:
-    """Return every ref that is not to be tried, with its reason."""
-    refused = dict(verdict.refused)
-    if refused and head.is_atomic:
-        for each in head.commands:
-            refused.setdefault(each.ref, words.ATOMIC)
-    return refused
-
-
-async def _body(
-    head: PushHead, refused: Mapping[str, str], pack: IncomingPack
-) -> AsyncIterator[bytes]:
-    yield head.encoded(refused)
-    async for chunk in pack.chunks():
-        yield chunk
+async def _head(content: StreamReader) -> tuple[bytes, list[str]]:
+    """Read what comes before the objects, and which refs it names."""
+    head, names = bytearray(), list[str]()
+    try:
+        while (size := await content.readexactly(4)) != FLUSH:
+            line = await content.readexactly(int(size, 16) - 4)
+            head += size + line
+            if len(head) > MOST_COMMANDS:
+                raise Refused(400, "These are too many refs for one push.")
+            if found := _COMMAND.match(line):
+                names.append(found[1].decode())
+    except (EOFError, ValueError) as error:
+        raise Refused(400, "This is not a push.") from error
+    return bytes(head + FLUSH), names

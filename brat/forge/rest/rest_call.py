@@ -13,6 +13,8 @@ from aiohttp import web
 from brat.forge.resources.account_resource import Role, Token, User
 from brat.forge.resources.repository_resource import Repository
 from brat.forge.rest import request_bodies
+from brat.forge.rest.receive_pack import Receive, receive_pack
+from brat.forge.service.merge_methods import RefJudge
 from brat.forge.wire.http_refusals import Fault, Refused, invalid, not_found
 from brat.forge.wire.urls import Site
 
@@ -181,10 +183,15 @@ class Extension:
     """Additions to a served forge: brat has none, its tests add the rest of GitHub."""
 
     routes: Sequence[Route] = ()
+    """In the place of the forge's own where method and path are the same."""
     pages: Sequence[web.RouteDef] = ()
     """Outside of the REST API."""
     guards: Sequence[Callable[[Call], Mapping[str, str]]] = ()
     """Called before each endpoint: each returns headers for the answer, or refuses."""
+    judge: RefJudge | None = None
+    """What is held against merges; None: nothing."""
+    receive: Receive = receive_pack
+    """What takes pushes."""
 
 
 def found(thing: T | None) -> T:

@@ -4,7 +4,7 @@ https://docs.github.com/en/rest/pulls/pulls#merge-a-pull-request
 """
 
 from brat.forge.resources.pull_resource import Pull
-from brat.forge.resources.rule_types import MergeMethod
+from brat.forge.resources.repository_resource import MergeMethod
 from brat.forge.rest.pull_lookup import pull_of
 from brat.forge.rest.request_bodies import Body
 from brat.forge.rest.rest_call import Answer, Call, Route
@@ -50,7 +50,7 @@ def _allowed(call: Call, pull: Pull, asked: MergeAsked) -> None:
     if asked.sha is not None and asked.sha != pull.head_sha:
         raise Refused(409, "Head branch was modified. Review and try the merge again.")
     caller = Caller(call.user, call.token)
-    call.service.rules.check_merge(call.repo, caller, pull, asked.merge_method)
+    call.service.merges.check(call.repo, caller, pull, asked.merge_method)
 
 
 async def is_merged(call: Call) -> Answer:

@@ -4,17 +4,17 @@ https://docs.github.com/en/rest/pulls/pulls#merge-a-pull-request
 """
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import pygit2
 
 from brat.forge.resources.account_resource import User
 from brat.forge.resources.issue_resource import Issue
 from brat.forge.resources.pull_resource import Pull
-from brat.forge.resources.repository_resource import Repository
-from brat.forge.resources.rule_types import MergeMethod
-from brat.forge.service.rule_enforcement import RuleEnforcement
+from brat.forge.resources.repository_resource import MergeMethod, Repository
 from brat.forge.storage.forge_state import Forge
 from brat.forge.storage.git_storage import Bare
+from brat.forge.storage.token_store import Caller
 from brat.forge.wire.http_refusals import Refused
 
 MOST_KNOWN = 10_000
@@ -29,13 +29,25 @@ class MergeOptions:
     message: str | None = None
 
 
+class RefJudge(Protocol):
+    """Rules of repositories: brat's forge has none, the one of its tests GitHub's."""
+
+    def check_merge(
+        self, repo: Repository, caller: Caller, pull: Pull, method: MergeMethod, /
+    ) -> None:
+        """Raise `Refused` if a pull request may not be merged."""
+
+    def merge_state(self, repo: Repository, pull: Pull, /) -> str:
+        """Return `clean`, `behind` or `blocked`."""
+
+
 class Merges:
     """Checks whether a pull request can be merged, and builds the merge commit."""
 
-    def __init__(self, forge: Forge, rules: RuleEnforcement) -> None:
-        """Merge in the repositories of `forge`, as far as `rules` allow."""
+    def __init__(self, forge: Forge) -> None:
+        """Merge in the repositories of `forge`."""
         self._forge = forge
-        self._rules = rules
+        self.judge: RefJudge | None = None
         self._known: dict[tuple[str, str], bool] = {}
 
     def mergeable(
@@ -53,7 +65,18 @@ class Merges:
             return False, "dirty"
         if pull.draft:
             return True, "draft"
-        return True, self._rules.merge_state(repo, pull)
+        return True, self.judge.merge_state(repo, pull) if self.judge else "clean"
+
+    def check(
+        self, repo: Repository, caller: Caller, pull: Pull, method: MergeMethod
+    ) -> None:
+        """Check that no rule stands against a merge.
+
+        Raises:
+            Refused: 405, or 403 for a missing right.
+        """
+        if self.judge is not None:
+            self.judge.check_merge(repo, caller, pull, method)
 
     def build(
         self, repo: Repository, pull: Pull, options: MergeOptions, actor: User

@@ -13,7 +13,6 @@ from brat.forge.service.local_ci import Judge
 from brat.forge.service.merge_methods import Merges
 from brat.forge.service.push_effects import Pushes
 from brat.forge.service.renderer import Renderer
-from brat.forge.service.rule_enforcement import RuleEnforcement
 from brat.forge.service.run_launcher import LIKE_GITHUB, How
 from brat.forge.service.run_processes import Starter
 from brat.forge.service.webhook_deliveries import WebhookSender
@@ -32,8 +31,7 @@ class Service:
         """Put a service on `forge`; its background work runs in `tasks`."""
         self.forge = forge
         self._context = context = ForgeContext(forge, tasks)
-        self.rules = RuleEnforcement(context)
-        self.merges = Merges(forge, self.rules)
+        self.merges = Merges(forge)
         self.renderer = Renderer(context, self.merges)
         self.events = Events(context, self.renderer)
         self.webhooks = WebhookSender(context)
@@ -61,7 +59,6 @@ class Service:
         self._context.site = Site(base)
         self.webhooks.start()
         for repo in self.forge.store.repositories.all():
-            self.forge.bare(repo).sweep()
             self.pushes.settle(repo, self.renderer.owner(repo), [])
         self.judge.start()
         self.starter.start()

@@ -17,7 +17,6 @@ from brat.forge.resources.run_resource import Run
 from brat.forge.service import push_payloads
 from brat.forge.service.forge_context import ForgeContext
 from brat.forge.service.renderer import Renderer
-from brat.forge.service.rule_bindings import is_protected
 from brat.forge.storage.git_storage import Move
 from brat.forge.storage.record_store import Store
 
@@ -171,7 +170,7 @@ class Events:
                 yield {
                     "name": name,
                     "commit": {"sha": tip, "url": where + tip},
-                    "protected": is_protected(self._forge, repo, name),
+                    "protected": False,
                 }
 
     def check_run(

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Final
 
 import pygit2
@@ -18,7 +17,6 @@ from pygit2.enums import ObjectType, SortMode
 
 from grite import git
 
-_INCOMING: Final = "incoming-"
 _CONFIG: Final = (
     ("http.receivepack", "true"),
     ("uploadpack.allowAnySHA1InWant", "true"),
@@ -64,15 +62,6 @@ class Bare:
         if "git" in self.__dict__:
             self.git.free()
             del self.__dict__["git"]
-
-    def incoming(self) -> Path:
-        """Make a folder for what comes in; the caller removes it."""
-        return Path(mkdtemp(prefix=_INCOMING, dir=self.path))
-
-    def sweep(self) -> None:
-        """Remove what a process that died left of pushes; before any is taken."""
-        for left in self.path.glob(f"{_INCOMING}*"):
-            shutil.rmtree(left)
 
     # --- refs ---------------------------------------------------------------------
 

@@ -24,11 +24,9 @@ from brat.forge.resources.issue_resource import (
     Label,
     Reaction,
 )
-from brat.forge.resources.protection_resource import Protection
 from brat.forge.resources.pull_resource import Pull, Review
 from brat.forge.resources.repository_resource import Repository
 from brat.forge.resources.resource_record import Record, Sequence
-from brat.forge.resources.ruleset_resource import Ruleset
 from brat.forge.resources.run_resource import Artifact, Run
 
 R = TypeVar("R", bound=Record)
@@ -114,8 +112,6 @@ class Store:
         self.users = Table(self, User, lambda r: r.login.lower())
         self.tokens = Table(self, Token, lambda r: r.user)
         self.repositories = Table(self, Repository, lambda r: r.full_name.lower())
-        self.protections = Table(self, Protection, lambda r: (r.repo, r.branch))
-        self.rulesets = Table(self, Ruleset, lambda r: r.repo)
         self.labels = Table(self, Label, lambda r: r.repo)
         self.issues = Table(self, Issue, lambda r: r.repo)
         self.former_issues = Table(self, FormerIssue, lambda r: r.repo)

@@ -1,5 +1,6 @@
 """What GitHub has beyond the local forge: Apps, sign-in, GraphQL, more of REST."""
 
+from dataclasses import replace
 from typing import Any, Final
 
 from brat.forge.resources.account_resource import User
@@ -29,10 +30,16 @@ from tests.world.github_forge.injected_faults import Faults
 from tests.world.github_forge.manifests import Manifests
 from tests.world.github_forge.profiles import chosen
 from tests.world.github_forge.rate_limits import Limits
+from tests.world.github_forge.rules import rest_protection, rest_rulesets
+from tests.world.github_forge.rules.incoming_pack import sweep
+from tests.world.github_forge.rules.receive_pack import receive_pack
+from tests.world.github_forge.rules.rule_enforcement import RuleEnforcement
 from tests.world.github_forge.sign_in import OAuth
 
 UNSERVED: Final = rest_commit_pulls.UNSERVED
 ROUTES: Final = (
+    *rest_protection.ROUTES,
+    *rest_rulesets.ROUTES,
     *rest_refs.ROUTES,
     *rest_commit_pulls.ROUTES,
     *rest_commits.ROUTES,
@@ -49,6 +56,16 @@ ROUTES: Final = (
 )
 
 
+def rules(service: Service) -> Extension:
+    """Hold a served forge to rules, and give it nothing else of GitHub."""
+    sweep(service.forge)
+    return Extension(
+        routes=(*rest_protection.ROUTES, *rest_rulesets.ROUTES),
+        judge=RuleEnforcement(service),
+        receive=receive_pack,
+    )
+
+
 def github(service: Service) -> Extension:
     """Make a served forge as much like GitHub as the tests ask for.
 
@@ -62,7 +79,8 @@ def github(service: Service) -> Extension:
         apps.hear(service.webhooks, repo, kind, payload)
 
     service.events.heard_by.append(hear)
-    return Extension(
+    return replace(
+        rules(service),
         routes=(*UNSERVED, *ROUTES),
         pages=(
             *OAuth(service).routes(),

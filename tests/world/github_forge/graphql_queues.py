@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from brat.forge.resources.pull_resource import Pull
 from brat.forge.resources.repository_resource import Repository
-from brat.forge.resources.rule_types import MergeQueueParameters
 from brat.forge.wire.urls import node_id
 from tests.world.github_forge.graphql_git import AccountNode, CommitNode, account
 from tests.world.github_forge.graphql_viewer import Viewer
 from tests.world.github_forge.queue_entries import QueueEntry
+from tests.world.github_forge.rules.rule_types import MergeQueueParameters
 
 
 @dataclass(frozen=True)

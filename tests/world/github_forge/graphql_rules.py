@@ -6,7 +6,10 @@ https://docs.github.com/graphql/reference/objects#refupdaterule
 from dataclasses import dataclass
 
 from brat.forge.resources.account_resource import ROLES, Role
-from brat.forge.resources.protection_resource import ProtectedReviews, Protection
+from tests.world.github_forge.rules.protection_resource import (
+    ProtectedReviews,
+    Protection,
+)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from brat.forge.resources.account_resource import User
 from brat.forge.resources.commit_resource import simple_commit
 from brat.forge.resources.pull_resource import Pull
 from brat.forge.resources.repository_resource import Repository
-from brat.forge.resources.rule_types import MergeQueueParameters
 from brat.forge.service.merge_methods import MergeOptions
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.git_storage import Move
@@ -22,6 +21,7 @@ from tests.world.github_forge.queue_verdicts import (
     front,
     may_recover,
 )
+from tests.world.github_forge.rules.rule_types import MergeQueueParameters
 
 ACTOR: Final = "github-merge-queue[bot]"
 """Who moves what a queue moves: https://github.com/objectstack-ai/objectstack/issues/19343"""

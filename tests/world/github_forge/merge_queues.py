@@ -9,8 +9,6 @@ from typing import Any
 from brat.forge.resources.account_resource import User
 from brat.forge.resources.pull_resource import Pull
 from brat.forge.resources.repository_resource import Repository
-from brat.forge.resources.rule_types import MergeQueueParameters
-from brat.forge.service.rule_bindings import Mover, binding, without_queue
 from brat.forge.service.running_forge import Service
 from brat.forge.service.webhook_payloads import Kind
 from brat.forge.storage.record_store import Table
@@ -19,6 +17,8 @@ from tests.world.github_forge import queue_events
 from tests.world.github_forge.merge_groups import MergeGroups
 from tests.world.github_forge.queue_entries import QueueEntry
 from tests.world.github_forge.queue_rules import check_queued
+from tests.world.github_forge.rules.rule_bindings import Mover, binding, without_queue
+from tests.world.github_forge.rules.rule_types import MergeQueueParameters
 
 LOOK_S = 5.0
 """How often a queue is looked at in which nothing happens: times may have run out."""

@@ -4,12 +4,12 @@ from typing import Final
 
 from brat.forge.resources.account_resource import User
 from brat.forge.resources.pull_resource import Pull
-from brat.forge.resources.repository_resource import Repository
-from brat.forge.resources.rule_types import MergeMethod
-from brat.forge.service.push_judge import opinion_of
-from brat.forge.service.rule_bindings import mover, without_queue
+from brat.forge.resources.repository_resource import MergeMethod, Repository
 from brat.forge.service.running_forge import Service
 from brat.forge.wire.http_refusals import Refused
+from tests.world.github_forge.rules.push_judge import opinion_of
+from tests.world.github_forge.rules.rule_bindings import mover, without_queue
+from tests.world.github_forge.rules.rule_enforcement import RuleEnforcement
 
 METHODS: Final[dict[str, MergeMethod]] = {
     "MERGE": "merge",
@@ -28,11 +28,11 @@ def check_queued(service: Service, repo: Repository, user: User, pull: Pull) -> 
         Refused: 422.
     """
     who = mover(service.forge, repo, user)
-    held, queue = without_queue(service.rules.held(repo, who, pull))
+    held, queue = without_queue(RuleEnforcement(service).held(repo, who, pull))
     if queue is None:
         raise Refused(422, f"The branch {pull.base} has no merge queue")
     how = (METHODS[queue.merge_method], who)
-    change = service.rules.merge_of(repo, pull, how, held)
+    change = RuleEnforcement(service).merge_of(repo, pull, how, held)
     opinion = opinion_of(held, change.brought_up_to_date())
     every = (*opinion.of_protection, *opinion.of_rulesets)
     if every:

@@ -8,13 +8,16 @@ from datetime import timedelta
 from typing import Literal
 
 from brat.forge.resources.repository_resource import Repository
-from brat.forge.resources.rule_types import MergeQueueParameters, RequiredStatusChecks
-from brat.forge.service.commit_checks import checks_of
-from brat.forge.service.push_rules import check_state
-from brat.forge.service.rule_bindings import protection_of, rulesets_on
 from brat.forge.storage.forge_state import Forge
 from brat.forge.wire.timestamps import parse
 from tests.world.github_forge.queue_entries import QueueEntry
+from tests.world.github_forge.rules.commit_checks import checks_of
+from tests.world.github_forge.rules.push_rules import check_state
+from tests.world.github_forge.rules.rule_bindings import protection_of, rulesets_on
+from tests.world.github_forge.rules.rule_types import (
+    MergeQueueParameters,
+    RequiredStatusChecks,
+)
 
 Verdict = Literal["green", "pending", "failing"]
 

@@ -10,6 +10,7 @@ from brat.forge.storage.git_storage import Move
 from brat.forge.storage.token_store import Caller
 from brat.forge.wire.http_refusals import Refused
 from tests.world.github_forge import commit_views
+from tests.world.github_forge.rules.rule_enforcement import RuleEnforcement
 
 
 class NewRef(Body):
@@ -33,7 +34,8 @@ def _shown(call: Call, name: str, sha: str) -> dict[str, object]:
 
 def _moved(call: Call, name: str, before: str | None, after: str | None) -> None:
     move = Move(name, before, after)
-    call.service.rules.check_move(call.repo, Caller(call.user, call.token), move)
+    caller = Caller(call.user, call.token)
+    RuleEnforcement(call.service).check_move(call.repo, caller, move)
     call.bare.move(name, after)
     call.service.pushes.settle(call.repo, call.user, [move])
 

@@ -10,15 +10,14 @@ from typing import Final
 
 import pygit2
 
-from brat.forge.resources import rule_types as rules
-from brat.forge.resources.repository_resource import PushLimits
-from brat.forge.service import refusal_words as words
-from brat.forge.service.push_protection import SecretScan
-from brat.forge.service.push_rules import Violation, violations
-from brat.forge.service.pushed_commits import PushedObjects
-from brat.forge.service.ref_change import Checks, PushedCommit, RefChange
-from brat.forge.service.rule_bindings import Binding
 from brat.forge.storage.git_storage import Move
+from tests.world.github_forge.rules import refusal_words as words, rule_types as rules
+from tests.world.github_forge.rules.push_protection import SecretScan
+from tests.world.github_forge.rules.push_rules import Violation, violations
+from tests.world.github_forge.rules.pushed_commits import PushedObjects
+from tests.world.github_forge.rules.ref_change import Checks, PushedCommit, RefChange
+from tests.world.github_forge.rules.rule_bindings import Binding
+from tests.world.github_forge.rules.rule_tables import PushLimits
 
 _OF_COMMITS: Final = (rules.RequiredLinearHistory, rules.RequiredSignatures)
 _OF_FILES: Final = rules.PUSH_RULES
@@ -33,7 +32,6 @@ class Standing:
     default_branch: str
     may_change_workflows: bool
     limits: PushLimits
-    scans_secrets: bool
     bindings: Mapping[str, tuple[Binding, ...]]
     """By ref."""
     checks: Mapping[str, Checks]
@@ -67,7 +65,7 @@ def _judged(moves: list[Move], standing: Standing, objects: PushedObjects) -> Ve
     said = _too_large(moves, standing, objects)
     if said:
         return Verdict({move.ref: words.PRE_RECEIVE for move in moves}, said)
-    scan = SecretScan(objects) if standing.scans_secrets else None
+    scan = SecretScan(objects) if not standing.limits.secrets else None
     refused, told = dict[str, str](), list[str]()
     for move in moves:
         reason, said = _judge_ref(move, standing, objects, scan)

@@ -6,19 +6,21 @@ https://docs.github.com/rest/repos/rules
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
-from brat.forge.resources import ruleset_resource
-from brat.forge.resources.rule_types import PUSH_RULES, RulesetRule
-from brat.forge.resources.ruleset_resource import (
+from brat.forge.rest import rest_branches
+from brat.forge.rest.rest_call import Answer, Call, Route
+from brat.forge.wire.http_refusals import Refused, fault, not_found
+from tests.world.github_forge.rules import ruleset_resource
+from tests.world.github_forge.rules.push_rules import not_held
+from tests.world.github_forge.rules.rule_bindings import can_bypass, mover, rulesets_on
+from tests.world.github_forge.rules.rule_tables import rules_in
+from tests.world.github_forge.rules.rule_types import PUSH_RULES, RulesetRule
+from tests.world.github_forge.rules.ruleset_resource import (
     BypassActor,
     Conditions,
     Enforcement,
     Ruleset,
     Target,
 )
-from brat.forge.rest.rest_call import Answer, Call, Route
-from brat.forge.service.push_rules import not_held
-from brat.forge.service.rule_bindings import can_bypass, mover, rulesets_on
-from brat.forge.wire.http_refusals import Refused, fault, not_found
 
 _WITH_NUMBER = frozenset({"Integration", "RepositoryRole", "User"})
 
@@ -61,7 +63,7 @@ class RulesetChange(Struct, forbid_unknown_fields=True):
 
 
 def _of(call: Call) -> Ruleset:
-    one = call.store.rulesets.get(call.number("id"))
+    one = rules_in(call.store).rulesets.get(call.number("id"))
     if one is None or one.repo != call.repo.id:
         raise not_found()
     return one
@@ -93,7 +95,7 @@ def _checked(call: Call, one: Ruleset) -> Ruleset:
         if actor.actor_type in _WITH_NUMBER and actor.actor_id is None:
             said = f"A bypass actor of the type {actor.actor_type} needs an actor_id."
             raise fault("RepositoryRuleset", "bypass_actors", "invalid", said)
-    for other in call.store.rulesets.of(one.repo):
+    for other in rules_in(call.store).rulesets.of(one.repo):
         if other.id != one.id and other.name == one.name:
             raise Refused(422, "Validation Failed: Name must be unique")
     return one
@@ -101,7 +103,7 @@ def _checked(call: Call, one: Ruleset) -> Ruleset:
 
 async def list_rulesets(call: Call) -> Answer:
     """`GET rulesets`: without their rules."""
-    found = call.store.rulesets.of(call.repo.id)
+    found = rules_in(call.store).rulesets.of(call.repo.id)
     return call.page(
         found, lambda one: ruleset_resource.summary(call.site, call.repo, one)
     )
@@ -112,7 +114,7 @@ async def create_ruleset(call: Call) -> Answer:
     asked, now = call.body(NewRuleset), call.service.forge.now()
     with call.store.change():
         one = asked.made(call.store.next_id(), call.repo.id, now)
-        call.store.rulesets.put(_checked(call, one))
+        rules_in(call.store).rulesets.put(_checked(call, one))
     return _shown(call, one, 201)
 
 
@@ -131,14 +133,14 @@ async def change_ruleset(call: Call) -> Answer:
     }
     one = replace(one, **given, updated_at=call.service.forge.now())
     with call.store.change():
-        call.store.rulesets.put(_checked(call, one))
+        rules_in(call.store).rulesets.put(_checked(call, one))
     return _shown(call, one)
 
 
 async def delete_ruleset(call: Call) -> Answer:
     """`DELETE rulesets/{id}`."""
     with call.store.change():
-        call.store.rulesets.remove(_of(call))
+        rules_in(call.store).rulesets.remove(_of(call))
     return Answer(status=204)
 
 
@@ -162,5 +164,5 @@ ROUTES = (
     Route("GET", _ONE, get_ruleset),
     Route("PUT", _ONE, change_ruleset, "admin"),
     Route("DELETE", _ONE, delete_ruleset, "admin"),
-    Route("GET", _REPO + "/rules/branches/{branch:.+}", list_branch_rules),
+    Route("GET", rest_branches.BRANCH_RULES, list_branch_rules),
 )

@@ -11,7 +11,7 @@ from typing import Final
 
 import pygit2
 
-from brat.forge.service.pushed_commits import PushedObjects
+from tests.world.github_forge.rules.pushed_commits import PushedObjects
 
 MOST_SCANNED: Final = 10 << 20
 """Bytes of a file; a larger one is not looked into."""

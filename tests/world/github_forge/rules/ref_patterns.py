@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from brat.forge.resources.ruleset_resource import Ruleset
+from tests.world.github_forge.rules.ruleset_resource import Ruleset
 
 _NAMESPACES: Final = {"branch": "refs/heads/", "tag": "refs/tags/"}
 _MEANING: Final = {"**/": "(?:[^/]+/)*", "*": "[^/]*", "?": "[^/]"}

@@ -12,14 +12,17 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Final
 
 from aiohttp import StreamReader
 
 from brat.forge.service.programs import git_environment
+from brat.forge.storage.forge_state import Forge
 from brat.forge.storage.git_storage import Bare
 
 CHUNK: Final = 1 << 16
+_INCOMING: Final = "incoming-"
 _HEADER: Final = 12
 """Bytes: `PACK`, its version, and how many objects it has."""
 
@@ -41,6 +44,18 @@ class IncomingPack:
                 yield chunk
 
 
+def incoming(bare: Bare) -> Path:
+    """Make a folder for what comes in; the caller removes it."""
+    return Path(mkdtemp(prefix=_INCOMING, dir=bare.path))
+
+
+def sweep(forge: Forge) -> None:
+    """Remove what a process that died left of pushes; before any is taken."""
+    for repo in forge.store.repositories.all():
+        for left in forge.bare(repo).path.glob(f"{_INCOMING}*"):
+            shutil.rmtree(left)
+
+
 @asynccontextmanager
 async def incoming_pack(
     bare: Bare, stream: StreamReader, most: int
@@ -49,7 +64,7 @@ async def incoming_pack(
 
     Of a pack of more than `most` bytes the rest is read and dropped.
     """
-    folder = bare.incoming()
+    folder = incoming(bare)
     try:
         file, size = folder / "pack", 0
         with file.open("wb") as spool:

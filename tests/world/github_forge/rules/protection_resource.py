@@ -9,10 +9,10 @@ from urllib.parse import quote
 
 from msgspec import Meta, Struct
 
-from brat.forge.resources import rule_types as rules
 from brat.forge.resources.repository_resource import Repository
 from brat.forge.resources.resource_record import Record
 from brat.forge.wire.urls import Site
+from tests.world.github_forge.rules import rule_types as rules
 
 ANY_APP = -1
 """The `app_id` that says: whoever reports it."""

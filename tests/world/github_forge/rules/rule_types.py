@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-MergeMethod = Literal["merge", "squash", "rebase"]
+from brat.forge.resources.repository_resource import MergeMethod
+
 Minutes = Annotated[int, Meta(ge=0, le=360)]
 Entries = Annotated[int, Meta(ge=0, le=100)]
 

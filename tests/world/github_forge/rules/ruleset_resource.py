@@ -9,8 +9,8 @@ from msgspec import Struct, to_builtins
 
 from brat.forge.resources.repository_resource import Repository
 from brat.forge.resources.resource_record import Record
-from brat.forge.resources.rule_types import RulesetRule
 from brat.forge.wire.urls import Site, node_id
+from tests.world.github_forge.rules.rule_types import RulesetRule
 
 Target = Literal["branch", "tag", "push"]
 Enforcement = Literal["active", "disabled"]

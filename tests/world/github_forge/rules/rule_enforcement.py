@@ -14,13 +14,15 @@ from typing import Literal, get_args
 
 from brat.forge.resources.account_resource import Token, User
 from brat.forge.resources.pull_resource import Pull
-from brat.forge.resources.repository_resource import Repository
-from brat.forge.resources.rule_types import MergeMethod
-from brat.forge.service import refusal_words as words
-from brat.forge.service.allowed_methods import method_refusal
-from brat.forge.service.commit_checks import checks_of
-from brat.forge.service.forge_context import ForgeContext
-from brat.forge.service.push_judge import (
+from brat.forge.resources.repository_resource import MergeMethod, Repository
+from brat.forge.service.running_forge import Service
+from brat.forge.storage.git_storage import Move
+from brat.forge.storage.token_store import Caller
+from brat.forge.wire.http_refusals import Refused
+from tests.world.github_forge.rules import refusal_words as words
+from tests.world.github_forge.rules.allowed_methods import method_refusal
+from tests.world.github_forge.rules.commit_checks import checks_of
+from tests.world.github_forge.rules.push_judge import (
     Opinion,
     Standing,
     Verdict,
@@ -28,18 +30,16 @@ from brat.forge.service.push_judge import (
     judge,
     opinion_of,
 )
-from brat.forge.service.pushed_commits import PushedObjects
-from brat.forge.service.ref_change import MergedPull, RefChange
-from brat.forge.service.rule_bindings import (
+from tests.world.github_forge.rules.pushed_commits import PushedObjects
+from tests.world.github_forge.rules.ref_change import MergedPull, RefChange
+from tests.world.github_forge.rules.rule_bindings import (
     Binding,
     Mover,
     binding,
     mover,
     without_queue,
 )
-from brat.forge.storage.git_storage import Move
-from brat.forge.storage.token_store import Caller
-from brat.forge.wire.http_refusals import Refused
+from tests.world.github_forge.rules.rule_tables import rules_in
 
 MergeState = Literal["clean", "behind", "blocked"]
 
@@ -47,10 +47,10 @@ MergeState = Literal["clean", "behind", "blocked"]
 class RuleEnforcement:
     """The rules of all repositories of a forge."""
 
-    def __init__(self, context: ForgeContext) -> None:
-        """Read what the forge of `context` knows."""
-        self._context = context
-        self._forge = context.forge
+    def __init__(self, service: Service) -> None:
+        """Read what the forge of `service` knows."""
+        self._service = service
+        self._forge = service.forge
 
     async def judge_push(
         self, repo: Repository, caller: Caller, moves: list[Move], new: Path | None
@@ -139,11 +139,10 @@ class RuleEnforcement:
         who = mover(self._forge, repo, caller.user)
         new = {move.after for move in moves if move.after is not None}
         return Standing(
-            page=self._context.site.page(repo.full_name),
+            page=self._service.site.page(repo.full_name),
             default_branch=repo.default_branch,
             may_change_workflows=may_change_workflows(caller.token),
-            limits=repo.settings.limits,
-            scans_secrets=repo.settings.secret_push_protection,
+            limits=rules_in(self._forge.store).limits(repo),
             bindings={
                 move.ref: binding(self._forge, repo, move.ref, who) for move in moves
             },

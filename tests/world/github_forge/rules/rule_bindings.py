@@ -13,9 +13,13 @@ from brat.forge.resources.account_resource import (
     Role,
     User,
 )
-from brat.forge.resources.protection_resource import Protection
 from brat.forge.resources.repository_resource import Repository
-from brat.forge.resources.rule_types import (
+from brat.forge.service.workflow_catalog import JOB_LOGIN
+from brat.forge.storage.forge_state import Forge
+from tests.world.github_forge.rules.protection_resource import Protection
+from tests.world.github_forge.rules.ref_patterns import binds
+from tests.world.github_forge.rules.rule_tables import rules_in
+from tests.world.github_forge.rules.rule_types import (
     PUSH_RULES,
     Deletion,
     MergeQueue,
@@ -23,10 +27,11 @@ from brat.forge.resources.rule_types import (
     NonFastForward,
     Rule,
 )
-from brat.forge.resources.ruleset_resource import BypassActor, CanBypass, Ruleset
-from brat.forge.service.ref_patterns import binds
-from brat.forge.service.workflow_catalog import JOB_LOGIN
-from brat.forge.storage.forge_state import Forge
+from tests.world.github_forge.rules.ruleset_resource import (
+    BypassActor,
+    CanBypass,
+    Ruleset,
+)
 
 Source = Literal["protection", "ruleset"]
 _ROLE_IDS: Final[dict[int, Role]] = {2: "maintain", 4: "write", 5: "admin"}
@@ -108,7 +113,7 @@ def binding(
 
 def protection_of(forge: Forge, repo: Repository, branch: str) -> Protection | None:
     """Return the protection of a branch."""
-    found = forge.store.protections.of((repo.id, branch))
+    found = rules_in(forge.store).protections.of((repo.id, branch))
     return found[0] if found else None
 
 
@@ -122,7 +127,7 @@ def is_protected(forge: Forge, repo: Repository, branch: str) -> bool:
 
 def rulesets_on(forge: Forge, repo: Repository, ref: str) -> Iterator[Ruleset]:
     """Yield the active rulesets that apply to a ref, oldest first."""
-    for one in forge.store.rulesets.of(repo.id):
+    for one in rules_in(forge.store).rulesets.of(repo.id):
         if binds(one, ref, repo.default_branch):
             yield one
 

@@ -8,8 +8,8 @@ from typing import Final
 from brat.forge.resources.account_resource import ACTIONS_APP, ACTIONS_APP_ID
 from brat.forge.resources.check_resource import CheckRun
 from brat.forge.resources.repository_resource import Repository
-from brat.forge.service.ref_change import Checks, CheckState
 from brat.forge.storage.forge_state import Forge
+from tests.world.github_forge.rules.ref_change import Checks, CheckState
 
 _PASSES: Final = frozenset({"success", "neutral", "skipped"})
 _STATES: Final[dict[str, CheckState]] = {"success": "green", "pending": "pending"}

@@ -5,12 +5,14 @@ https://docs.github.com/rest/branches/branch-protection
 
 from msgspec.structs import replace
 
-from brat.forge.resources import protection_resource
-from brat.forge.resources.protection_resource import Protection, Wanted
+from brat.forge.rest import rest_branches
 from brat.forge.rest.rest_call import Answer, Call, Route
-from brat.forge.service.push_rules import not_held
-from brat.forge.service.rule_bindings import protection_of
 from brat.forge.wire.http_refusals import Refused
+from tests.world.github_forge.rules import protection_resource
+from tests.world.github_forge.rules.protection_resource import Protection, Wanted
+from tests.world.github_forge.rules.push_rules import not_held
+from tests.world.github_forge.rules.rule_bindings import is_protected, protection_of
+from tests.world.github_forge.rules.rule_tables import rules_in
 
 _ORGANIZATIONS = "Only organization repositories can have users and team restrictions"
 _CONVERSATIONS = (
@@ -68,14 +70,14 @@ async def protect(call: Call) -> Answer:
         unheld = not_held(one.rules())
         if unheld:
             raise Refused(422, unheld)
-        call.store.protections.put(one)
+        rules_in(call.store).protections.put(one)
     return Answer(protection_resource.protection(call.site, call.repo, one))
 
 
 async def unprotect(call: Call) -> Answer:
     """`DELETE branches/{branch}/protection`."""
     with call.store.change():
-        call.store.protections.remove(_kept(call))
+        rules_in(call.store).protections.remove(_kept(call))
     return Answer(status=204)
 
 
@@ -92,20 +94,34 @@ async def get_signatures(call: Call) -> Answer:
 async def require_signatures(call: Call) -> Answer:
     """`POST branches/{branch}/protection/required_signatures`."""
     with call.store.change():
-        one = call.store.protections.put(replace(_kept(call), signatures=True))
+        one = rules_in(call.store).protections.put(
+            replace(_kept(call), signatures=True)
+        )
     return _signatures(call, one)
 
 
 async def allow_unsigned(call: Call) -> Answer:
     """`DELETE branches/{branch}/protection/required_signatures`."""
     with call.store.change():
-        call.store.protections.put(replace(_kept(call), signatures=False))
+        rules_in(call.store).protections.put(replace(_kept(call), signatures=False))
     return Answer(status=204)
+
+
+async def get_branch(call: Call) -> Answer:
+    """`GET branches/{branch}`."""
+    answer, name = await rest_branches.get_branch(call), call.word("branch")
+    kept = protection_of(call.service.forge, call.repo, name)
+    shown = {
+        "protected": is_protected(call.service.forge, call.repo, name),
+        "protection": protection_resource.branch_protection(kept),
+    }
+    return Answer(answer.body | shown)
 
 
 _ONE = "/repos/{owner}/{repo}/branches/{branch:.+}/protection"
 _SIGNATURES = _ONE + "/required_signatures"
 ROUTES = (
+    Route("GET", rest_branches.BRANCH, get_branch),
     Route("GET", _SIGNATURES, get_signatures, "admin"),
     Route("POST", _SIGNATURES, require_signatures, "admin"),
     Route("DELETE", _SIGNATURES, allow_unsigned, "admin"),

@@ -10,11 +10,9 @@ from typing import Final
 
 from aiohttp import StreamReader
 
+from brat.forge.rest.receive_pack import FLUSH, MOST_COMMANDS
 from brat.forge.wire.http_refusals import Refused
 
-FLUSH: Final = b"0000"
-MOST_COMMANDS: Final = 1 << 20
-"""Bytes of ref commands in one push."""
 _NOTHING: Final = "0" * 40
 _BAND_DATA: Final = b"\1"
 _BAND_WORDS: Final = b"\2"

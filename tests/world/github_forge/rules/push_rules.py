@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
-from brat.forge.resources import rule_types as rules
-from brat.forge.service.ref_change import Checks, PushedFile, RefChange
+from tests.world.github_forge.rules import rule_types as rules
+from tests.world.github_forge.rules.ref_change import Checks, PushedFile, RefChange
 
 MEGABYTE: Final = 1 << 20
 _WORDS: Final = {
@@ -175,7 +175,7 @@ def _lacking(missing: Mapping[str, str], asked: int) -> str:
     if len(counted) == 1:
         return f"{some} are {next(iter(counted))}."
     parts = [f"{counted[each]} {each}" for each in _WORDS if counted[each]]
-    comma = "," if len(parts) > 2 else ""  # noqa: PLR2004  two need no comma
+    comma = "," if len(parts) > 2 else ""
     listed = ", ".join(parts[:-1]) + f"{comma} and {parts[-1]}"
     return f"{some} have not succeeded: {listed}."
 

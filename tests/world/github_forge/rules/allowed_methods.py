@@ -9,10 +9,9 @@ https://github.com/bazelbuild/continuous-integration/pull/2178
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from brat.forge.resources import rule_types as rules
-from brat.forge.resources.repository_resource import Repository
-from brat.forge.resources.rule_types import MergeMethod
-from brat.forge.service.rule_bindings import Binding
+from brat.forge.resources.repository_resource import MergeMethod, Repository
+from tests.world.github_forge.rules import rule_types as rules
+from tests.world.github_forge.rules.rule_bindings import Binding
 
 _REFUSED: Final[Mapping[MergeMethod, str]] = {
     "merge": "Merge commits are not allowed on this repository.",
