@@ -1,15 +1,14 @@
 """The demo's project: a small package with seven bugs, written as a git repository.
 
-Its files lie as they are in brat/demo/sample/project. The commit's author and date are
-fixed, so that every run of the demo starts from the same commit id.
+Its files lie as they are in examples/demo-project, and in an installed brat beside the
+modules. The commit's author and date are fixed, so that every run of the demo starts
+from the same commit id.
 """
 
 import json
 import shutil
 import tomllib
 from dataclasses import dataclass
-from importlib import resources
-from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from brat.demo.demo_engine import Engine
@@ -18,6 +17,8 @@ from grite import git
 BRANCH = "main"
 _SHELL = 'type = "shell"\nargs = ["sh", ".brat/agent.sh"]\n'
 DEADLINE_S = 30.0
+_BRAT = Path(__file__).parents[1]
+_SOURCES = (_BRAT / "demo-project", _BRAT.parent / "examples/demo-project")
 AUTHOR = {
     "GIT_AUTHOR_NAME": "brat demo",
     "GIT_AUTHOR_EMAIL": "demo@brat.invalid",
@@ -53,7 +54,7 @@ def write(folder: Path, engine: Engine | None = None) -> Sample:
     """
     if folder.exists() and any(folder.iterdir()):
         raise FileExistsError(f"{folder} is not empty: give an empty or a new folder")
-    source = resources.files("brat.demo") / "sample"
+    source = next(folder for folder in _SOURCES if folder.is_dir())
     _copy(source / "project", folder)
     if engine is not None:
         _employ(engine, folder / ".brat")
@@ -70,7 +71,8 @@ def write(folder: Path, engine: Engine | None = None) -> Sample:
     )
 
 
-def _copy(source: Traversable, target: Path) -> None:
+def _copy(source: Path, target: Path) -> None:
+    """Copy what files hold, not their rights: nobody may write an installed brat."""
     target.mkdir(parents=True, exist_ok=True)
     for entry in source.iterdir():
         if entry.name == "__pycache__":  # installers compile what a wheel holds

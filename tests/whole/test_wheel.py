@@ -26,6 +26,7 @@ def test_a_wheel_holds_every_file_of_the_packages(tmp_path: Path) -> None:
     run(str(BIN / "uv"), "build", "--quiet", "--wheel", "--out-dir", str(tmp_path))
     kept = run("git", "ls-files", *PACKAGES).split()
     workflows = run("git", "ls-files", "workflows").split()
+    demo = run("git", "ls-files", "examples/demo-project").split()
 
     (wheel,) = tmp_path.glob("*.whl")
     with ZipFile(wheel) as held:
@@ -33,6 +34,7 @@ def test_a_wheel_holds_every_file_of_the_packages(tmp_path: Path) -> None:
 
     assert {*kept} - names == set()
     assert {f"brat/{name}" for name in workflows} - names == set()
+    assert {name.replace("examples", "brat", 1) for name in demo} - names == set()
     assert wheel.name == f"brat_bot-{VERSION}-py3-none-any.whl"
 
 

@@ -6,12 +6,12 @@ lost here, because the CLI is real.
 """
 
 from collections.abc import Iterator
-from importlib import resources
-from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Final
 
 from tests.world.vendor.script import Case, Patch, Run, Script
 
+_PROJECT: Final = Path(__file__).parents[2] / "examples/demo-project/project"
 _TASKS: Final = range(1, 8)
 _WRONG: Final = 4
 _ENTRIES: Final = {
@@ -47,15 +47,14 @@ def script(ci_command: str) -> Script:
 
 def _cases(look: Run) -> Iterator[Case]:
     """Yield a case for each task, recognised by the first line of the task's prompt."""
-    project = resources.files("brat.demo") / "sample/project"
     for task in _TASKS:
         named = f"# Task {task} of convoy"
         if task == _WRONG:
-            wrong = _fix(project, task, f"{task}-wrong")
+            wrong = _fix(task, f"{task}-wrong")
             yield _case((named, ", attempt 1\n"), wrong, look)
         if task in _ENTRIES:
             yield _case((named, _CONFLICT), Run(command=_KEEP_BOTH), look)
-        yield _case((named,), _fix(project, task, str(task)), look)
+        yield _case((named,), _fix(task, str(task)), look)
 
 
 def _case(when: tuple[str, ...], fix: Patch | Run, look: Run) -> Case:
@@ -63,17 +62,17 @@ def _case(when: tuple[str, ...], fix: Patch | Run, look: Run) -> Case:
     return Case(when=when, steps=(fix, look), closing=closing)
 
 
-def _fix(project: Traversable, task: int, name: str) -> Patch:
-    patch = (project / f".brat/patches/{name}.patch").read_text(encoding="utf-8")
+def _fix(task: int, name: str) -> Patch:
+    patch = (_PROJECT / f".brat/patches/{name}.patch").read_text(encoding="utf-8")
     entry = _ENTRIES.get(task)
     note = _NOTE.format(entry=entry) if entry else ""
-    return Patch(diff=patch + _gone(project, task) + note)
+    return Patch(diff=patch + _gone(task) + note)
 
 
-def _gone(project: Traversable, task: int) -> str:
+def _gone(task: int) -> str:
     (bug,) = (
         each
-        for each in (project / "known_bugs").iterdir()
+        for each in (_PROJECT / "known_bugs").iterdir()
         if each.name.startswith(f"{task}-")
     )
     return _GONE.format(name=bug.name, line=bug.read_text(encoding="utf-8").strip())
