@@ -88,7 +88,10 @@ def _watch_parent(loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> None
 
 
 async def _serve(
-    arguments: argparse.Namespace, forge: Forge, observe: Observer | None
+    arguments: argparse.Namespace,
+    forge: Forge,
+    observe: Observer | None,
+    extend: Callable[[Service], Extension] | None,
 ) -> None:
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -99,15 +102,19 @@ async def _serve(
         feed=arguments.feed,
     )
     async with serving(
-        forge, arguments.port, how=how, observe=observe, extend=_extension()
+        forge, arguments.port, how=how, observe=observe, extend=extend
     ) as url:
         print(json.dumps({"url": url}), flush=True)  # noqa: T201  the promised line
         _watch_parent(loop, ended)
         await ended.wait()
 
 
-def main() -> int:
-    """Serve; 0 when asked to end, 1 when it could not start."""
+def main(extend: Callable[[Service], Extension] | None = None) -> int:
+    """Serve; 0 when asked to end, 1 when it could not start.
+
+    Args:
+        extend: adds to the forge; None: what an installed package adds does.
+    """
     arguments = _arguments()
     log_warnings()
     try:
@@ -116,7 +123,7 @@ def main() -> int:
             observe = None
             if arguments.record is not None:
                 observe = writer(stack.enter_context(arguments.record.open("ab")))
-            asyncio.run(_serve(arguments, forge, observe))
+            asyncio.run(_serve(arguments, forge, observe, extend or _extension()))
     except (BratError, OSError) as error:
         print(f"brat.forge: {error}", file=sys.stderr)  # noqa: T201  a command's error
         return 1

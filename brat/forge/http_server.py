@@ -127,7 +127,7 @@ def _app(
     unknown = Gate(service, Route("*", "", _unknown), extension)
     app.router.add_route("*", API + "/{tail:.*}", unknown.answer)
     app.router.add_routes(rest_artifacts.Storage(service).routes())
-    app.router.add_routes(GitHttp(service, extension.receive).routes())
+    app.router.add_routes(GitHttp(service, extension).routes())
     return app
 
 

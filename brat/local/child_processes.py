@@ -24,6 +24,7 @@ ALLOWED_SIGNERS: Final = "BRAT_ALLOWED_SIGNERS"
 START_S: Final = 20.0
 STOP_S: Final = 5.0
 NONE: Final[Mapping[str, str]] = {}
+FORGE: Final = "brat.forge"
 
 
 def _environment(secrets: Mapping[str, str]) -> dict[str, str]:
@@ -111,9 +112,12 @@ def forge(
     *options: str,
     log: Path,
     secrets: Mapping[str, str] = NONE,
+    program: str = FORGE,
 ) -> Iterator[str]:
     """Serve the forge in `folder` and give its address; see `forge_process`."""
-    served = forge_process(folder, port, *options, log=log, secrets=secrets)
+    served = forge_process(
+        folder, port, *options, log=log, secrets=secrets, program=program
+    )
     with served as (url, _):
         yield url
 
@@ -125,6 +129,7 @@ def forge_process(
     *options: str,
     log: Path,
     secrets: Mapping[str, str] = NONE,
+    program: str = FORGE,
 ) -> Iterator[tuple[str, Process]]:
     """Serve the forge in `folder` and give its address and process.
 
@@ -137,6 +142,7 @@ def forge_process(
         options: more arguments for the forge.
         log: the file for the forge's stderr.
         secrets: values of the variables that the forge's runs get, by name.
+        program: the module that is run: the forge, or one that adds to it.
 
     Raises:
         Unavailable: it did not start.
@@ -146,13 +152,13 @@ def forge_process(
     secrets = signers | dict(secrets)
     args = ("--dir", str(folder), *options)
     first, any_port = ("--port", str(port)), ("--port", "0")
-    process = Process("brat.forge", *args, *first, log=log, secrets=secrets)
+    process = Process(program, *args, *first, log=log, secrets=secrets)
     try:
         said = process.ready()
     except Unavailable:
         if not port:
             raise
-        process = Process("brat.forge", *args, *any_port, log=log, secrets=secrets)
+        process = Process(program, *args, *any_port, log=log, secrets=secrets)
         said = process.ready()
     try:
         yield str(json.loads(said)["url"]), process

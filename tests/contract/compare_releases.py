@@ -13,8 +13,8 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-from brat.forge.rest.endpoint_permissions import shape
 from tests.contract.prune_openapi import served
+from tests.world.github_forge.endpoint_permissions import shape
 
 TARGET: Final = Path(__file__).with_name("github-releases.json")
 NAMES: Final = {"ghec": "ghe.com"}

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from brat.forge.http_server import ROUTES
-from brat.forge.rest.endpoint_permissions import shape
 from tests.contract.openapi import described_path
+from tests.world.github_forge.endpoint_permissions import shape
 from tests.world.github_forge.extension import ROUTES as MORE_ROUTES
 
 TARGET = Path(__file__).with_name("github-openapi.json")

@@ -3,9 +3,9 @@
 import pytest
 from msgspec import json
 
-from brat.forge.rest.endpoint_permissions import shape
 from tests.forge.running import DISPATCH, INPUTS, hasty
 from tests.world.forge import Json, Town, town
+from tests.world.github_forge.endpoint_permissions import shape
 from tests.world.github_forge.profiles import RELEASES, choose, names
 
 

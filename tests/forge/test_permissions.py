@@ -11,10 +11,16 @@ from ruamel.yaml import YAML
 from brat.forge.http_server import ROUTES
 from brat.forge.resources.account_resource import Access
 from brat.forge.resources.run_resource import Run
-from brat.forge.rest.endpoint_permissions import ENDPOINTS, FOR_ANY, needed, read, shape
 from brat.forge.service.workflow_catalog import LOOP_WORKFLOW, permissions_of
 from tests.world import npm
 from tests.world.forge import REPO, Town
+from tests.world.github_forge.endpoint_permissions import (
+    ENDPOINTS,
+    FOR_ANY,
+    needed,
+    read,
+    shape,
+)
 from tests.world.github_forge.extension import ROUTES as MORE_ROUTES
 from tests.world.readme import README
 

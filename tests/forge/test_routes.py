@@ -7,11 +7,11 @@ import pytest
 from aiohttp import web
 
 from brat.forge.http_server import ROUTES
-from brat.forge.rest.endpoint_permissions import shape
 from brat.forge.rest.rest_call import Route
 from tests.contract.openapi import described_path
 from tests.contract.prune_openapi import OPERATIONS
 from tests.world.forge import Town
+from tests.world.github_forge.endpoint_permissions import shape
 from tests.world.github_forge.extension import ROUTES as MORE, UNSERVED
 
 SAMPLES = ("1", "word", "two/words")

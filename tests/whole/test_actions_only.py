@@ -78,7 +78,12 @@ async def worked_off(folder: Path, known: Registration) -> tuple[Convoy, list[st
     log_key.kept_in(folder / BOT_FOLDER)  # its readers believe that one
     secrets = {"BRAT_LOG_KEY": (folder / BOT_FOLDER / log_key.FILE).read_text()}
     with child_processes.forge(
-        folder / FORGE_FOLDER, 0, *options, log=log, secrets=secrets
+        folder / FORGE_FOLDER,
+        0,
+        *options,
+        log=log,
+        secrets=secrets,
+        program="tests.world.github_forge",
     ) as url:
         async with local_mode.person(url, known) as github:
             issue = await github.open_issue(TITLE, TASKS)

@@ -8,8 +8,6 @@ from bot.forge.app_auth import PERMISSIONS
 from bot.serving.manifest import EVENTS, Wish
 from brat.forge.http_server import serving
 from brat.forge.resources.account_resource import Access
-from brat.forge.rest.endpoint_permissions import needed
-from brat.forge.rest.token_permissions import grants
 from brat.forge.storage.forge_state import Forge
 from brat.forge.traffic_recording import Exchange
 from brat.local import local_mode
@@ -20,7 +18,9 @@ from tests.whole.demo import Story
 from tests.world.app_key import pair
 from tests.world.github_forge import profiles
 from tests.world.github_forge.apps import Apps, NewApp
+from tests.world.github_forge.endpoint_permissions import needed
 from tests.world.github_forge.extension import github
+from tests.world.github_forge.token_permissions import grants
 from tests.world.trusting_jobs import trusting_jobs
 
 pytestmark = pytest.mark.timeout(300)

@@ -17,9 +17,9 @@ from aiohttp import hdrs, web
 
 from brat.forge.resources.repository_resource import Repository
 from brat.forge.rest.git_process import feed, git_process
-from brat.forge.rest.receive_pack import FLUSH, Receive, receive_pack
+from brat.forge.rest.receive_pack import FLUSH
 from brat.forge.rest.request_gate import authenticate, visible
-from brat.forge.rest.token_permissions import grants
+from brat.forge.rest.rest_call import Extension
 from brat.forge.storage.token_store import Caller
 from brat.forge.wire.http_refusals import Refused
 
@@ -49,10 +49,11 @@ class _Visit:
 class GitHttp:
     """The endpoints of the git protocol."""
 
-    def __init__(self, service: "Service", receive: Receive = receive_pack) -> None:
-        """Serve the repositories of `service`; `receive` takes the pushes."""
+    def __init__(self, service: "Service", extension: Extension) -> None:
+        """Serve the repositories of `service`, as far as `extension` lets."""
         self._service = service
-        self._take = receive
+        self._take = extension.receive
+        self._permissions = extension.permissions
         self._advertised: dict[int, bytes] = {}
 
     def routes(self) -> list[web.RouteDef]:
@@ -83,8 +84,8 @@ class GitHttp:
         repo = visible(self._service, caller, f"{names['owner']}/{names['repo']}")
         access = caller.token.access
         level = "write" if program == "git-receive-pack" else "read"
-        if access is not None and not grants(access, "contents", level):
-            raise Refused(403, f"This token may not {level} contents.")
+        if access is not None and self._permissions is not None:
+            self._permissions.check_git(access, level)
         if program == "git-receive-pack":
             if caller.token.scope == "read":
                 raise Refused(403, "This token may only read.")

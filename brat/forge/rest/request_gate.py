@@ -12,9 +12,7 @@ from aiohttp import BasicAuth, hdrs, web
 from msgspec import json
 
 from brat.forge.resources.repository_resource import Repository
-from brat.forge.rest import token_permissions
 from brat.forge.rest.content_negotiation import SERVED_HEADERS, negotiate
-from brat.forge.rest.endpoint_permissions import needed
 from brat.forge.rest.rest_call import Answer, Call, Extension, Route, found
 from brat.forge.storage.token_store import Caller
 from brat.forge.wire.http_refusals import Refused, not_found
@@ -26,6 +24,7 @@ if TYPE_CHECKING:
 _log: Final = logging.getLogger(__name__)
 _NO_BODY: Final = frozenset({204, 302, 304})
 NOTHING: Final = Extension()
+NOT_ACCESSIBLE: Final = "Resource not accessible by integration"
 MOST_BODY: Final = 25_000_000
 """Bytes."""
 
@@ -86,6 +85,7 @@ class Gate:
         self._service = service
         self._route = route
         self._guards = extension.guards
+        self._permissions = extension.permissions
 
     async def answer(self, request: web.Request) -> web.Response:
         """Answer one call, or refuse it with a reason."""
@@ -132,8 +132,8 @@ class Gate:
             headers |= guard(call)
         if writes and caller.token.scope == "read":
             raise Refused(403, _read_only(caller), headers=self._accepted())
-        if caller.token.access is not None:
-            token_permissions.check(caller.token.access, self._route, call.found)
+        if caller.token.access is not None and self._permissions is not None:
+            self._permissions.check(call, self._route)
         elif call.found is not None:
             call.need(self._route.role)
         if writes and call.found is not None and call.found.archived:
@@ -150,14 +150,14 @@ class Gate:
 
     def _accepted(self) -> dict[str, str]:
         """Return the header that names what the route needs."""
-        needs = needed(self._route.method, self._route.path)
-        return token_permissions.accepted(needs) if needs else {}
+        asked = self._permissions
+        return asked.accepted(self._route) if asked is not None else {}
 
 
 def _read_only(caller: Caller) -> str:
     """Return the words for a token that may only read: a job's, or a person's."""
     if caller.token.repo is not None:
-        return token_permissions.NOT_ACCESSIBLE
+        return NOT_ACCESSIBLE
     return "Resource not accessible by personal access token"
 
 

@@ -6,11 +6,11 @@ all have in common (token, rights, ETag, headers) is in `request_gate`.
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from aiohttp import web
 
-from brat.forge.resources.account_resource import Role, Token, User
+from brat.forge.resources.account_resource import Access, Role, Token, User
 from brat.forge.resources.repository_resource import Repository
 from brat.forge.rest import request_bodies
 from brat.forge.rest.receive_pack import Receive, receive_pack
@@ -178,6 +178,19 @@ class Route:
     """What it answers in beside JSON, where `Accept` asks for it: `diff`, ..."""
 
 
+class Permissions(Protocol):
+    """What restricted tokens may do, in the place of their account's role."""
+
+    def check(self, call: Call, route: Route, /) -> None:
+        """Raise `Refused` if a token may not use a route."""
+
+    def accepted(self, route: Route, /) -> dict[str, str]:
+        """Return the header that names what a route needs."""
+
+    def check_git(self, access: Access, level: str, /) -> None:
+        """Raise `Refused` if a token may not fetch (`read`) or push (`write`)."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Extension:
     """Additions to a served forge: brat has none, its tests add the rest of GitHub."""
@@ -190,6 +203,8 @@ class Extension:
     """Called before each endpoint: each returns headers for the answer, or refuses."""
     judge: RefJudge | None = None
     """What is held against merges; None: nothing."""
+    permissions: Permissions | None = None
+    """None: no token is restricted to some."""
     receive: Receive = receive_pack
     """What takes pushes."""
 

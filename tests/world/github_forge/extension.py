@@ -35,6 +35,7 @@ from tests.world.github_forge.rules.incoming_pack import sweep
 from tests.world.github_forge.rules.receive_pack import receive_pack
 from tests.world.github_forge.rules.rule_enforcement import RuleEnforcement
 from tests.world.github_forge.sign_in import OAuth
+from tests.world.github_forge.token_permissions import TokenPermissions
 
 UNSERVED: Final = rest_commit_pulls.UNSERVED
 ROUTES: Final = (
@@ -82,6 +83,7 @@ def github(service: Service) -> Extension:
     return replace(
         rules(service),
         routes=(*UNSERVED, *ROUTES),
+        permissions=TokenPermissions(),
         pages=(
             *OAuth(service).routes(),
             *CheckPages(service).routes(),

@@ -8,8 +8,7 @@ from brat.forge.resources.account_resource import Role
 from brat.forge.resources.issue_resource import Comment, Issue
 from brat.forge.resources.pull_resource import Pull, Review
 from brat.forge.resources.repository_resource import Repository
-from brat.forge.rest.request_gate import visible
-from brat.forge.rest.token_permissions import NOT_ACCESSIBLE
+from brat.forge.rest.request_gate import NOT_ACCESSIBLE, visible
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.token_store import Caller
 from brat.forge.wire.http_refusals import Refused

@@ -22,7 +22,6 @@ from brat.forge.rest.rest_call import (
     found,
 )
 from brat.forge.rest.rest_hooks import shown_config
-from brat.forge.rest.token_permissions import LEVELS
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.token_store import Caller
 from brat.forge.wire.http_refusals import Refused, fault, not_found
@@ -31,6 +30,7 @@ from tests.world.github_forge import app_views as views, hook_views
 from tests.world.github_forge.app_records import App, Installation
 from tests.world.github_forge.apps import Apps
 from tests.world.github_forge.rest_hooks import listed, send_again
+from tests.world.github_forge.token_permissions import LEVELS
 
 _SUSPENDED: Final = "This installation has been suspended"
 _NOT_GRANTED: Final = "The permissions requested are not granted to this installation."

@@ -9,9 +9,10 @@ from typing import Final
 
 from brat.forge.resources.account_resource import Access
 from brat.forge.resources.repository_resource import Repository
-from brat.forge.rest.endpoint_permissions import Need, needed, written
-from brat.forge.rest.rest_call import Route
+from brat.forge.rest.request_gate import NOT_ACCESSIBLE
+from brat.forge.rest.rest_call import Call, Route
 from brat.forge.wire.http_refusals import Refused
+from tests.world.github_forge.endpoint_permissions import Need, needed, written
 
 LEVELS: Final = ("none", "read", "write", "admin")
 """In rising order."""
@@ -21,7 +22,6 @@ ALWAYS: Final = ("metadata", "read")
 https://docs.github.com/apps/creating-github-apps/registering-a-github-app/choosing-permissions-for-a-github-app
 """
 _NEVER_PUBLIC: Final = frozenset({"administration", "repository_hooks", "secrets"})
-NOT_ACCESSIBLE: Final = "Resource not accessible by integration"
 
 
 def grants(access: Access, name: str, level: str) -> bool:
@@ -48,6 +48,25 @@ def check(access: Access, route: Route, repo: Repository | None) -> None:
         return
     if not any(all(grants(access, *one) for one in each) for each in needs):
         raise Refused(403, NOT_ACCESSIBLE, headers=accepted(needs))
+
+
+class TokenPermissions:
+    """GitHub's permissions, as the forge's `Extension` asks for them."""
+
+    def check(self, call: Call, route: Route) -> None:
+        """Check that a restricted token may use a route."""
+        if call.token.access is not None:
+            check(call.token.access, route, call.found)
+
+    def accepted(self, route: Route) -> dict[str, str]:
+        """Return the header that names what a route needs."""
+        needs = needed(route.method, route.path)
+        return accepted(needs) if needs else {}
+
+    def check_git(self, access: Access, level: str) -> None:
+        """Check that a restricted token may fetch (`read`) or push (`write`)."""
+        if not grants(access, "contents", level):
+            raise Refused(403, f"This token may not {level} contents.")
 
 
 def accepted(needs: Need) -> dict[str, str]:
