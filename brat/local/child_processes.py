@@ -66,6 +66,7 @@ class Process:
                 return line
         self.stop()
         said = self._log.read_text(errors="replace")[-2000:].strip()
+        said = said or f"it was not ready in {START_S:.0f} s"
         raise Unavailable(f"{self._child.args[3]!r} did not start: {said}")  # type: ignore[index]  # a list
 
     @property

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
-from brat.forge import Ci, Forge, Settings
+from brat.forge import Ci, Forge, Settings, serving
 from brat.forge.resources.account_resource import User
 from grite import git
 from grite.errors import BratError, GitFailed
@@ -42,6 +42,18 @@ def test_a_forge_that_is_opened_again_is_the_same(tmp_path: Path, source: Path) 
         caller = forge.caller(tokens["alice"])
         assert caller is not None
         assert caller.user.login == "alice"
+
+
+async def test_what_ci_left_is_out_of_the_way_when_a_forge_starts(
+    tmp_path: Path,
+) -> None:
+    """To remove it may take minutes, in which nobody would be answered."""
+    (tmp_path / "ci/7/node_modules").mkdir(parents=True)
+    (tmp_path / "ci-left/earlier").mkdir(parents=True)
+
+    with Forge(tmp_path) as forge:
+        async with serving(forge):
+            assert not (tmp_path / "ci").exists()
 
 
 def test_one_process_has_a_forge_at_a_time(tmp_path: Path) -> None:

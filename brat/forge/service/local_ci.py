@@ -9,8 +9,11 @@ import re
 import shutil
 from asyncio.subprocess import DEVNULL
 from collections import defaultdict
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
+from secrets import token_hex
+from threading import Thread
 from typing import IO, Final
 
 from msgspec.structs import replace
@@ -47,12 +50,21 @@ class Judge:
 
     def start(self) -> None:
         """Restart the jobs that an earlier process left unfinished."""
-        shutil.rmtree(self._context.forge.folder / "ci", ignore_errors=True)
+        self._clear()
         for repo in self._store.repositories.all():
             for check in self._store.check_runs.all():
                 if check.repo == repo.id and check.status != "completed":
                     self._again(repo, check)
             self.look_again(repo)
+
+    def _clear(self) -> None:
+        """Take what earlier jobs left out of the way; to remove it may take minutes."""
+        folder = self._context.forge.folder
+        left = folder / "ci-left"
+        left.mkdir(exist_ok=True)
+        with suppress(FileNotFoundError):
+            (folder / "ci").rename(left / token_hex(8))
+        Thread(target=shutil.rmtree, args=(left, True), daemon=True).start()
 
     def look_again(self, repo: Repository) -> None:
         """Judge what nothing has judged, or only asked a person about who has acted."""
