@@ -92,7 +92,7 @@ def meaning(event: str, delivery: Envelope, label: str, login: str) -> Meaning:
 
     Args:
         event: the header X-GitHub-Event, unchecked.
-        delivery: the body as `read` returned it.
+        delivery: the body, as it was read here.
         label: the label that asks for a convoy.
         login: the bot's account; its own actions ask for nothing.
     """

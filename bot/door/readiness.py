@@ -13,7 +13,7 @@ PATH = "/readyz"
 def readiness(
     unready: Callable[[], str | None], troubles: Callable[[], Iterable[str]]
 ) -> Handler:
-    """Return the handler of `PATH`.
+    """Return the handler that answers whether the bot can work.
 
     Args:
         unready: returns why the bot cannot work now; None: it can.

@@ -65,7 +65,7 @@ class FeedEndpoint:
         self._issuer = issuer
 
     def application(self) -> web.Application:
-        """Return what is served below `handover.PATH`."""
+        """Return what is served below the feed's path."""
         app = web.Application()
         app.router.add_post(_SESSION + "/output", self._output)
         app.router.add_get(_SESSION + "/output", self._read)

@@ -40,7 +40,7 @@ class Refusal(Struct, frozen=True):
     """Why a forge said no."""
 
     rule: str
-    """A stable name, such as `protected-branch`; bot/forge/refusal_table.py has all."""
+    """A stable name, such as `protected-branch`; `ROWS` has all."""
     passing: bool
     """Whether it may go away by itself."""
     whose: str

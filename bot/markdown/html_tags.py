@@ -92,10 +92,10 @@ def hidden(block: str) -> Iterator[tuple[int, int | None, str]]:
         if end is None:
             break
         at = end
-    for entity in _ENTITY.finditer(block):
-        decoded = unescape(entity[0])
+    for found in _ENTITY.finditer(block):
+        decoded = unescape(found[0])
         if not decoded or clean(decoded) != decoded:
-            yield entity.start(), entity.end(), clean(decoded)
+            yield found.start(), found.end(), clean(decoded)
 
 
 def _end(block: str, start: int) -> int | None:

@@ -60,9 +60,9 @@ class Clone:
         self.writer = Writer(authority.repository, sign)
         self.confirm = confirm
         self.adopt = ""
-        """The commit at which a person takes the log over; see `adopted_log`."""
+        """The commit at which a person takes the log over; empty: nobody does."""
         self.witnesses: tuple[str, ...] = ()
-        """Commits that a new clone looks for in the log; see `log_witnesses`."""
+        """Commits that a new clone looks for in the log: the forge names them."""
         self._own, self._fault = authority, ""
         self.committed: AllowedSigners | None = None
         """The keys that the default branch allows; None: it names none."""

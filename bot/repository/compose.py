@@ -47,7 +47,7 @@ class Piece(Struct, frozen=True, kw_only=True):
     target: str = ""
     """For a task that takes the target in: the target's commit."""
     mergers: tuple[str, ...] = ()
-    """What may merge files that conflict, after git: see `structural_merge`."""
+    """The programs that may merge files that conflict, after git."""
     is_again: bool = False
     """Whether CI has judged this before: the candidate must be another commit."""
 
@@ -139,8 +139,7 @@ class Composer:
         """Return `work` with messages that no forge acts on; deterministic.
 
         The result is `work` itself if the messages of `base..work` are inert already,
-        and everybody reads them alike: see `commit_text`. A rewritten commit loses its
-        signature.
+        and everybody reads them alike. A rewritten commit loses its signature.
         """
         made: dict[str, str] = {}
         for commit in self._commits(base, work):

@@ -53,7 +53,8 @@ async def examined(
             yield Finding("note", said, mend)
         return
     if not url:
-        mend = f"set it in {_WHERE} to https://YOUR-HOST{PATH}, or serve with --poll"
+        address = f"https://YOUR-HOST{PATH}"
+        mend = f"set it in {_WHERE} to {address}, or serve with --poll"
         yield Finding("fault", "the webhook has no address", mend)
         return
     if config.content_type != "json":

@@ -207,7 +207,7 @@ class Settings(Common):
 
 
 def read(file: Path) -> Settings:
-    """Return the settings in a JSON file; see `read_as`."""
+    """Return one bot's settings in a JSON file; raises as for any other kind."""
     return read_as(Settings, file)
 
 

@@ -59,7 +59,7 @@ def of(folder: Path, file: Path | None) -> LogKey:
     """Return a bot's key: that in `file`, else that in its folder, made if needed.
 
     Raises:
-        BratError: as `kept_in` and `read`.
+        BratError: the folder cannot be written, or the file holds no such key.
     """
     return kept_in(folder) if file is None else read(file)
 

@@ -186,10 +186,8 @@ def test_a_client_is_an_address_or_a_subscribers_network(
 
 
 def post(more: str, body: str) -> bytes:
-    return (
-        f"POST {PATH} HTTP/1.1\r\nHost: x\r\n{more}Content-Length: {len(body)}\r\n\r\n"
-        f"{body}"
-    ).encode()
+    head = f"POST {PATH} HTTP/1.1\r\nHost: x\r\n{more}"
+    return f"{head}Content-Length: {len(body)}\r\n\r\n{body}".encode()
 
 
 @pytest.mark.parametrize(

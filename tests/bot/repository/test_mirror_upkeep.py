@@ -6,8 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from bot.repository import mirror_upkeep
-from bot.repository.mirror_upkeep import MirrorWatch, Outgrown, collect, on_disk
+from bot.repository.mirror_upkeep import (
+    EVERY_S,
+    MirrorWatch,
+    Outgrown,
+    collect,
+    has_grown,
+    on_disk,
+)
 from grite import git
 from tests.bot.history import History
 
@@ -17,7 +23,7 @@ JUNK = 3_000_000
 @pytest.fixture
 def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> History:
     """A mirror with one commit, and megabytes that no ref leads to any more."""
-    monkeypatch.setattr(mirror_upkeep, "FLOOR_BYTES", 1_000_000)
+    monkeypatch.setattr("bot.repository.mirror_upkeep.FLOOR_BYTES", 1_000_000)
     history = History(tmp_path / "mirror.git")
     kept = history.commit({"a.txt": b"1\n"})
     git.run(["update-ref", "refs/seen/heads/main", kept], cwd=history.path)
@@ -72,19 +78,19 @@ def test_a_large_mirror_is_collected_once_and_again_when_it_has_doubled(
 ) -> None:
     litter(mirror, hours=0)
     collect(mirror.path)
-    assert not mirror_upkeep.has_grown(mirror.path)
+    assert not has_grown(mirror.path)
 
     litter(mirror, hours=-1)
     litter(mirror, hours=-2)
 
-    assert mirror_upkeep.has_grown(mirror.path)
+    assert has_grown(mirror.path)
 
 
 def test_a_mirror_of_many_small_files_is_collected(
     mirror: History, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mirror_upkeep, "FLOOR_BYTES", 10_000_000)
-    monkeypatch.setattr(mirror_upkeep, "FLOOR_FILES", 60)
+    monkeypatch.setattr("bot.repository.mirror_upkeep.FLOOR_BYTES", 10_000_000)
+    monkeypatch.setattr("bot.repository.mirror_upkeep.FLOOR_FILES", 60)
     kept = mirror.commit({"0.txt": b"0\n"})
     for number in range(1, 30):
         kept = mirror.commit({f"{number}.txt": b"1\n"}, kept)
@@ -94,13 +100,13 @@ def test_a_mirror_of_many_small_files_is_collected(
     collect(mirror.path)
 
     assert before.files > 60 > on_disk(mirror.path).files
-    assert not mirror_upkeep.has_grown(mirror.path)
+    assert not has_grown(mirror.path)
 
 
 def test_a_small_mirror_or_none_is_left_alone(
     mirror: History, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mirror_upkeep, "FLOOR_BYTES", 10_000_000)
+    monkeypatch.setattr("bot.repository.mirror_upkeep.FLOOR_BYTES", 10_000_000)
     before = on_disk(mirror.path)
 
     collect(mirror.path)
@@ -125,7 +131,7 @@ def test_a_loop_is_asked_to_leave_its_mirror_now_and_then(mirror: History) -> No
     watch = MirrorWatch(mirror.path, lambda: now)
     watch.look()
 
-    now = mirror_upkeep.EVERY_S
+    now = EVERY_S
 
     with pytest.raises(Outgrown, match="its mirror has grown"):
         watch.look()
