@@ -13,8 +13,9 @@ from bot.settings.folder_lock import FILE, KEPT, held
 
 HOLD = """
 import sys
+from importlib import import_module
 from pathlib import Path
-from bot.settings.folder_lock import held
+held = getattr(import_module(sys.argv[2]), sys.argv[3])
 with held(Path(sys.argv[1]), "theirs") as dead:
     print(sorted(dead), flush=True)
     sys.stdin.read()
@@ -25,7 +26,7 @@ with held(Path(sys.argv[1]), "theirs") as dead:
 def holder(tmp_path: Path) -> "subprocess.Popen[str]":
     """A process that has the folder."""
     process = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(tmp_path)],
+        [sys.executable, "-c", HOLD, str(tmp_path), held.__module__, held.__name__],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
