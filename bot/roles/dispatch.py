@@ -13,7 +13,7 @@ from bot.messages import warning_texts
 from bot.repository.draft import Draft
 from bot.roles import result_artifact, target_merges
 from bot.roles.conflict_resolution import resolution
-from bot.roles.handin import LOST
+from bot.roles.ended_attempt import LOST
 from convoy.answers import ANSWERS
 from convoy.answers.answering import Question
 from convoy.events.forge_actions import Answer

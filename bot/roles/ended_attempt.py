@@ -1,6 +1,7 @@
 """Puts an ended attempt into a draft: its refusal, its notes, its kept commits."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from bot.context.bot_context import BotContext
 from bot.repository.draft import Draft
@@ -16,6 +17,8 @@ from convoy.rules.keep_notes import NoteTask
 from convoy.rules.stop_task import BlockTask
 from convoy.text.plaintext import clean
 from convoy.text.redaction import redacted
+
+LOST: Final = "the session ended without a result: its machine or its witness died"
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,11 @@ that may not land is kept under refs/grite/attempts: none is ever lost.
 
 from contextlib import suppress
 from functools import partial
-from typing import Final
 
 from bot.context.bot_context import BotContext
 from bot.repository.draft import Draft
 from bot.roles import result_artifact
-from bot.roles.ended_attempt import EndedAttempt, fit
+from bot.roles.ended_attempt import LOST, EndedAttempt, fit
 from bot.roles.handed_change import brought, take_change, unfit
 from bot.roles.recovered_work import salvaged
 from bot.roles.result_artifact import ResultArtifact
@@ -25,8 +24,6 @@ from convoy.owed.actions import Collect
 from convoy.rules.end_session import LoseSession
 from convoy.text.json_block import Unfit
 from grite.errors import GitFailed
-
-LOST: Final = "the session ended without a result: its machine or its witness died"
 
 
 def collect(

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.roles.handin import LOST, collect
+from bot.roles.ended_attempt import LOST
+from bot.roles.handin import collect
 from convoy.model import ids
 from convoy.model.records import Usage
 from convoy.model.state import Task
