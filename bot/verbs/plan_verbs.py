@@ -7,8 +7,15 @@ from bot.verbs import arguments as args
 from bot.verbs.arguments import ANY_TASK, TASK, Argument
 from bot.verbs.request_context import RequestContext
 from bot.verbs.reshaping_verbs import changed
-from bot.verbs.retry_verbs import MOST_BOXES
-from bot.verbs.verb import Box, ConvoyEndpoint, NotPossible, Request, TaskEndpoint, Verb
+from bot.verbs.verb import (
+    MOST_BOXES,
+    Box,
+    ConvoyEndpoint,
+    NotPossible,
+    Request,
+    TaskEndpoint,
+    Verb,
+)
 from convoy.events.plan_edits import RankConvoy
 from convoy.gate.protected_needs import forbidden, unallowed
 from convoy.model.records import TaskSpec

@@ -5,6 +5,7 @@ from typing import Final
 from bot.verbs.arguments import ANY_TASK
 from bot.verbs.request_context import RequestContext
 from bot.verbs.verb import (
+    MOST_BOXES,
     Box,
     CheckButton,
     ConvoyEndpoint,
@@ -23,8 +24,6 @@ from convoy.rules.stop_task import RetryTask
 
 SET_ASIDE: Final = "What was set aside"
 LANDING: Final = "What is to land is shown to CI again."
-MOST_BOXES: Final = 20
-"""The most boxes shown; a command retries further blocked tasks."""
 
 
 def _retry(context: RequestContext, *, task: int | None = None) -> str:

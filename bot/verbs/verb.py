@@ -30,6 +30,8 @@ Raises `NotPossible` where the request is refused.
 
 USAGE_CHARS: Final = 80
 """How many characters of a verb's form are shown."""
+MOST_BOXES: Final = 20
+"""The most boxes that one verb shows; a command names further tasks."""
 
 
 class NotPossible(BratError):
