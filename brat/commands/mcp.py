@@ -9,7 +9,6 @@ from pathlib import Path
 
 import typer
 
-from bot.mcp import MISSING
 from brat.commands.options import HERE, Repo
 from grite.errors import BratError
 
@@ -22,6 +21,8 @@ def add_to(app: typer.Typer) -> None:
 def mcp(repo: Repo = HERE) -> None:
     """Serve agents and editors over MCP on standard input and output."""
     if find_spec("mcp") is None:
+        from bot.mcp import MISSING
+
         raise BratError(MISSING)
     asyncio.run(_served(repo.resolve()))
 
