@@ -25,6 +25,7 @@ from bot.door.front_messages import (
     Setup,
 )
 from bot.door.listening import listener_at, listening_behind
+from bot.serving.bot_service import Tell
 from bot.settings.clock import wall_clock
 from bot.settings.origins import Origins
 from bot.settings.version import VERSION
@@ -40,7 +41,6 @@ PASSED_ON: Final = ("PATH", "LANG", "LC_ALL", "TZ", "PYTHONDEVMODE", "PYTHONHASH
 """All that a front has of our environment, in which secrets may be."""
 
 Heard = Callable[[FromFront], None]
-Tell = Callable[[str], None]
 _from_front: Final = msgspec.json.Decoder(FromFront)
 _log: Final = logging.getLogger(__name__)
 

@@ -5,12 +5,12 @@ The answer is asked for once: rules that change take effect with the next start.
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bot.forge.branch_rules import BranchRules
 from bot.forge.graphql import GraphQl
 from bot.forge.payloads import Repository
 from bot.forge.rest import Rest
-from bot.loop.loop import Loop
 from bot.serving import workflow_presence
 from bot.serving.examination_finding import Finding
 from bot.settings.service_settings import ServiceSettings
@@ -18,8 +18,11 @@ from bot.settings.signers_source import in_force
 from grite.allowed_signers import FILE, OF_A_BOT, AllowedSigners, parse
 from grite.errors import BratError
 
+if TYPE_CHECKING:  # `brat setup` asks for files by this, and the loop is slow to load
+    from bot.loop.loop import Loop
 
-async def settle(loop: Loop) -> None:
+
+async def settle(loop: "Loop") -> None:
     """Let the file count if only approved changes reach it; safe to call again.
 
     Raises:
