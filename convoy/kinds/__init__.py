@@ -2,29 +2,29 @@
 
 from typing import Final
 
-from convoy.kinds import (
-    choice_kind,
-    plan_kind,
-    report_kind,
-    review_kind,
-    rival_kind,
-    scout_kind,
-    split_kind,
-    sync_kind,
-    tests_kind,
-    work_kind,
-)
+from convoy.kinds.choice_kind import KIND as CHOICE
+from convoy.kinds.plan_kind import KIND as PLAN
+from convoy.kinds.report_kind import KIND as REPORT
+from convoy.kinds.review_kind import KIND as REVIEW
+from convoy.kinds.rival_kind import KIND as RIVAL
+from convoy.kinds.scout_kind import KIND as SCOUT
+from convoy.kinds.split_kind import KIND as SPLIT
+from convoy.kinds.sync_kind import KIND as SYNC
 from convoy.kinds.task_kind import Name, TaskKind
+from convoy.kinds.tests_kind import KIND as TESTS
+from convoy.kinds.work_kind import KIND as WORK
 from convoy.model.records import TaskSpec
 
-_MODULES = (
-    *(work_kind, report_kind, scout_kind, review_kind, tests_kind, rival_kind),
-    *(choice_kind, split_kind, sync_kind, plan_kind),
-)
-KINDS: Final[dict[Name, TaskKind]] = {each.KIND.name: each.KIND for each in _MODULES}
+KINDS: Final[dict[Name, TaskKind]] = {
+    kind.name: kind
+    for kind in (
+        *(WORK, REPORT, SCOUT, REVIEW, TESTS, RIVAL),
+        *(CHOICE, SPLIT, SYNC, PLAN),
+    )
+}
 """The kinds by name, in the order people are shown them."""
 
 
 def kind_of(spec: TaskSpec) -> TaskKind:
     """Return the row of a task's kind; number 0, the plan itself, has its own."""
-    return KINDS[spec.kind] if spec.number else plan_kind.KIND
+    return KINDS[spec.kind] if spec.number else PLAN
