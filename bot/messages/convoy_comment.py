@@ -131,7 +131,7 @@ def _flakes(convoy: Convoy) -> list[str]:
 
 
 def _money(convoy: Convoy) -> list[str]:
-    about = "" if convoy.ended else foreseen(convoy)
+    about = "" if convoy.ended else foreseen(convoy.estimate)
     spent = spoken(convoy.used)
     told = [f"Estimate: {about}."] * bool(about)
     told += [f"Its sessions used {spent}."] * bool(spent)

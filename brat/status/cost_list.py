@@ -57,7 +57,7 @@ COLUMNS: Final = (
         shown=lambda task: spoken(task.used),
         fields=lambda task: {"usage": msgspec.to_builtins(task.used)},
         in_all=lambda convoy: spoken(convoy.used) or "not said",
-        estimate=foreseen,
+        estimate=lambda convoy: foreseen(convoy.estimate),
     ),
 )
 
@@ -68,7 +68,7 @@ def cost_table(convoys: Iterable[Convoy]) -> Table:
     for convoy in convoys:
         rows = [[column.shown(task) for column in COLUMNS] for task in convoy.spenders]
         rows.append([column.in_all(convoy) for column in COLUMNS])
-        if foreseen(convoy):
+        if convoy.estimate is not None:
             rows.append([column.estimate(convoy) for column in COLUMNS])
         for row in rows:
             table.add_row(convoy.name, *map(Text, row))

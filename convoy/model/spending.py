@@ -2,8 +2,7 @@
 
 from typing import Final
 
-from convoy.model.records import Usage
-from convoy.model.state import Convoy
+from convoy.model.records import Estimate, Usage
 from convoy.model.usage import tokens
 
 _DIME: Final = 0.1
@@ -19,9 +18,8 @@ def spoken(usage: Usage) -> str:
     return f"{said}, {_money(usage)}"
 
 
-def foreseen(convoy: Convoy) -> str:
+def foreseen(found: Estimate | None) -> str:
     """Return the plan's estimated cost in a few words; empty: there is none."""
-    found = convoy.estimate
     if found is None:
         return ""
     by = (

@@ -258,7 +258,9 @@ def test_before_the_first_attempt_it_is_a_guess_by_price() -> None:
 
     # 0.1 million read, 0.4 from the cache and 0.015 written, each twice.
     assert rules.convoy.estimate == Estimate(usd=1.1)
-    assert foreseen(rules.convoy).startswith("about $1.10 if each task takes one ")
+    assert foreseen(rules.convoy.estimate).startswith(
+        "about $1.10 if each task takes one "
+    )
 
 
 def test_then_it_is_what_such_attempts_cost_before() -> None:
