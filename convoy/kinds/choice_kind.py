@@ -105,9 +105,6 @@ def made(
     return (chosen, *others, shown)
 
 
-# --- the row --------------------------------------------------------------------------
-
-
 def _waits_for(convoy: Convoy, choice: Task) -> str:
     if choice.chosen:
         return f"task {choice.chosen} to land"

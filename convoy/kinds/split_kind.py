@@ -42,9 +42,6 @@ def _splits(split: Task, task: Task) -> bool:
     return is_for_it and task.state == "blocked"
 
 
-# --- the row --------------------------------------------------------------------------
-
-
 def _settles_with(_convoy: Convoy, split: Task, other: Task) -> str:
     is_whole = other.number in split.spec.on and not split.settled
     return "which it was to split" if is_whole else ""
