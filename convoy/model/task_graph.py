@@ -1,4 +1,4 @@
-"""What may start now, and in which order: the dependency graph of a convoy's tasks.
+"""In which order tasks can go: the dependency graph of a convoy's tasks.
 
 Pure. Edges point from a task to what it waits for. The order of everything returned
 depends on the numbers only, so that two bots that fold the same log agree.
@@ -11,24 +11,6 @@ from heapq import heapify, heappop, heappush
 from msgspec.structs import replace
 
 from convoy.model.records import TaskSpec, Wait
-
-
-def ready(tasks: Iterable[TaskSpec], merged: Collection[int]) -> tuple[int, ...]:
-    """Return the tasks that are not merged and wait for nothing, by number.
-
-    Args:
-        tasks: the plan; a dependency on a number that is not in it is met only when
-            `merged` holds it.
-        merged: numbers of the tasks whose work has landed.
-    """
-    return tuple(
-        sorted(
-            task.number
-            for task in tasks
-            if task.number not in merged
-            and all(number in merged for number in task.after)
-        )
-    )
 
 
 def order(tasks: Iterable[TaskSpec]) -> tuple[int, ...]:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from convoy.model.records import TaskSpec
-from convoy.model.task_graph import find_cycle, order, ready
+from convoy.model.task_graph import find_cycle, order
 from tests.world.cases import looped
 
 
@@ -23,20 +23,6 @@ def plans(draw: st.DrawFn) -> list[TaskSpec]:
         for rank, number in enumerate(ranks)
     ]
     return draw(st.permutations(tasks))
-
-
-def test_a_task_is_ready_when_all_it_waits_for_is_merged() -> None:
-    tasks = [task(3, 1, 2), task(1), task(2), task(4, 3)]
-
-    assert ready(tasks, ()) == (1, 2)
-    assert ready(tasks, {1}) == (2,)
-    assert ready(tasks, {1, 2}) == (3,)
-    assert ready(tasks, {1, 2, 3, 4}) == ()
-
-
-def test_a_dependency_outside_the_plan_is_met_only_when_it_is_merged() -> None:
-    assert ready([task(2, 1)], ()) == ()
-    assert ready([task(2, 1)], {1}) == (2,)
 
 
 def test_the_order_prefers_small_numbers() -> None:
@@ -73,20 +59,6 @@ def test_every_task_comes_after_what_it_waits_for(tasks: list[TaskSpec]) -> None
 
     assert sorted(placed) == sorted(t.number for t in tasks)
     assert all(placed.index(n) < placed.index(t.number) for t in tasks for n in t.after)
-
-
-@settings(deadline=None)
-@given(plans())
-def test_merging_what_is_ready_ends_with_everything_merged(
-    tasks: list[TaskSpec],
-) -> None:
-    merged: set[int] = set()
-
-    while batch := ready(tasks, merged):
-        assert not merged & set(batch)
-        merged.update(batch)
-
-    assert merged == {t.number for t in tasks}
 
 
 @settings(deadline=None)
