@@ -6,9 +6,6 @@ https://docs.github.com/en/communities/using-templates-to-encourage-useful-issue
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
-
 from convoy.planner.consent import plain
 
 FOLDER: Final = ".github/ISSUE_TEMPLATE/"
@@ -52,6 +49,10 @@ def _labels(text: str) -> Iterator[str]:
 
 def _loaded(text: str) -> object:
     """Return the YAML's content; None: it is none, and GitHub shows no form."""
+    # 40 ms to load, and most processes read no form.
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
     if len(text) > FORM_CHARS:
         return None
     try:
