@@ -14,9 +14,9 @@ from convoy.events.taken_out_work import WorkTakenBack
 from convoy.events.task_ends import TaskDropped
 from convoy.events.task_queue import TaskBlocked, TaskQueued
 
-MOST: Final = 100
+MOST_DECISIONS: Final = 100
 """So many decisions are kept of a convoy, the newest."""
-CONVOYS: Final = 100
+CONVOYS_WITH_DECISIONS: Final = 100
 """So many convoys are kept: those in which somebody decided last."""
 _NO_DECISION: Final = (ActionIntended, AnswerShown)
 MAINTAIN: Final = (MergeRequested, MergeWithdrawn, WorkTakenBack, ConvoyRanked)
@@ -49,11 +49,13 @@ class DecisionHistory:
             name, by = getattr(fact, "convoy", ""), _decided_by(fact)
             if not (name and by):
                 continue
-            known = self._convoys.pop(name, None) or deque[Decision](maxlen=MOST)
+            known = self._convoys.pop(name, None) or deque[Decision](
+                maxlen=MOST_DECISIONS
+            )
             right = "maintain" if isinstance(fact, MAINTAIN) else "write"
             known.append(Decision(at, by, right, fact.sentence()))
             self._convoys[name] = known
-            if len(self._convoys) > CONVOYS:
+            if len(self._convoys) > CONVOYS_WITH_DECISIONS:
                 del self._convoys[next(iter(self._convoys))]
 
     def of(self, convoy: str) -> tuple[Decision, ...]:

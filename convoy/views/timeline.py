@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from convoy.events import Claim, Event as Fact
+from convoy.events import Claim, Event
 from convoy.log.codec import fact_of
 from grite.entry import Entry
-from grite.event import CommentAdded, Event
+from grite.event import CommentAdded, Event as GriteEvent
 
 
 class Line(Struct, frozen=True):
@@ -35,7 +35,9 @@ def lines(entries: list[Entry]) -> Iterator[Line]:
             yield Line(one.at_ms, "", "", f"fault in {one.commit[:10]}: {fault}")
 
 
-def facts(entries: Iterable[Entry], bots: frozenset[str]) -> Iterator[tuple[int, Fact]]:
+def facts(
+    entries: Iterable[Entry], bots: frozenset[str]
+) -> Iterator[tuple[int, Event]]:
     """Give what bots wrote, with its time (unix ms), in the log's order.
 
     Args:
@@ -46,7 +48,7 @@ def facts(entries: Iterable[Entry], bots: frozenset[str]) -> Iterator[tuple[int,
         for event in one.events:
             if isinstance(event.kind, CommentAdded) and event.actor.hex() in bots:
                 fact = fact_of(event.kind.body)
-                if isinstance(fact, Fact):
+                if isinstance(fact, Event):
                     yield event.ts, fact
 
 
@@ -65,11 +67,11 @@ def last(newest_first: Iterable[Entry], number: int) -> tuple[Line, ...]:
     return tuple(found[-number:])
 
 
-def _line(event: Event) -> Line | None:
+def _line(event: GriteEvent) -> Line | None:
     if not isinstance(event.kind, CommentAdded):
         return None
     fact = fact_of(event.kind.body)
-    if not isinstance(fact, Fact | Claim):
+    if not isinstance(fact, Event | Claim):
         return None
     text, _, _ = event.kind.body.partition("\n")
     convoy = str(getattr(fact, "convoy", ""))

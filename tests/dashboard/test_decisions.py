@@ -13,7 +13,12 @@ from convoy.events.taken_out_work import WorkTakenBack
 from convoy.events.task_messages import TellTask
 from convoy.log.following import follow
 from convoy.rules.stop_task import BlockTask, DropTask, RetryTask
-from convoy.views.decision_history import CONVOYS, MAINTAIN, MOST, DecisionHistory
+from convoy.views.decision_history import (
+    CONVOYS_WITH_DECISIONS,
+    MAINTAIN,
+    MOST_DECISIONS,
+    DecisionHistory,
+)
 from tests.brat.telling import Telling
 from tests.dashboard.conftest import Opens
 from tests.world.rules import NAME
@@ -56,12 +61,12 @@ def test_rights_are_those_of_the_verbs() -> None:
 
 def test_the_newest_are_kept() -> None:
     history = DecisionHistory()
-    for at in range(MOST + 5):
+    for at in range(MOST_DECISIONS + 5):
         history.read([(at, ConvoyPaused(convoy="old", by="eve"))])
     kept = history.of("old")
-    for number in range(CONVOYS):
+    for number in range(CONVOYS_WITH_DECISIONS):
         history.read([(0, ConvoyPaused(convoy=f"c-{number}", by="eve"))])
 
-    assert (len(kept), kept[0].at) == (MOST, MOST + 4)
+    assert (len(kept), kept[0].at) == (MOST_DECISIONS, MOST_DECISIONS + 4)
     assert history.of("old") == ()
     assert len(history.of("c-0")) == 1
