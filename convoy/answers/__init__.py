@@ -15,8 +15,9 @@ from convoy.kinds.task_kind import Name
 ANSWERS: Final[dict[Name, Answering]] = {
     each.kind.name: each
     for each in (
-        *(plan_answer.ANSWERING, report_answer.REPORT, report_answer.SCOUT),
-        *(review_answer.ANSWERING, choice_answer.ANSWERING, split_answer.ANSWERING),
+        *(plan_answer.PLAN_ANSWER, split_answer.SPLIT_ANSWER),
+        *(report_answer.REPORT_ANSWER, report_answer.SCOUT_ANSWER),
+        *(review_answer.REVIEW_ANSWER, choice_answer.CHOICE_ANSWER),
     )
 }
 """By kind of task; a kind that is not here brings a change."""

@@ -136,6 +136,6 @@ def _read(reply: Reply) -> Taken:
     )
 
 
-ANSWERING = Answering(
+CHOICE_ANSWER = Answering(
     kind=KIND, none="the engine chose nothing", told=_told, read=_read
 )

@@ -67,4 +67,4 @@ def _read(reply: Reply) -> Taken:
     )
 
 
-ANSWERING = Answering(kind=KIND, none=NONE, told=_told, read=_read)
+PLAN_ANSWER = Answering(kind=KIND, none=NONE, told=_told, read=_read)

@@ -162,13 +162,13 @@ def _is_awaited(convoy: Convoy, task: Task) -> bool:
     return any(task.number in other.spec.after for other in convoy.tasks)
 
 
-REPORT = Answering(
+REPORT_ANSWER = Answering(
     kind=report_kind.KIND,
     none="the engine gave no report",
     told=partial(_told, FIND_OUT),
     read=_read,
 )
-SCOUT = Answering(
+SCOUT_ANSWER = Answering(
     kind=scout_kind.KIND,
     none="the engine gave no report",
     told=partial(_told, TRY_OUT),

@@ -123,6 +123,6 @@ def _read(reply: Reply) -> Taken:
     )
 
 
-ANSWERING = Answering(
+REVIEW_ANSWER = Answering(
     kind=KIND, none="the engine gave no review", told=_told, read=_read
 )

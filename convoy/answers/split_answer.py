@@ -166,4 +166,4 @@ def _read(reply: Reply) -> Taken:
     )
 
 
-ANSWERING = Answering(kind=KIND, none=NONE, told=_told, read=_read)
+SPLIT_ANSWER = Answering(kind=KIND, none=NONE, told=_told, read=_read)
