@@ -64,5 +64,5 @@ def union(
 
 
 def _events(log: Log, head: str, since: str | None) -> Iterator[Event]:
-    for entry in log.read(head, since=since):
-        yield from entry.events
+    for one in log.read(head, since=since):
+        yield from one.events
