@@ -45,12 +45,12 @@ def wants(number: int, paths: tuple[str, ...]) -> str:
     """Return why a task waits that needs protected paths, and who may help how."""
     if kept := forbidden(paths):
         return (
-            f"its plan needs {named(kept)}, which no agent may change: a person has to "
-            f"do it, and then say /brat drop {number}"
+            f"its plan needs {named(kept)}, which no agent may change: "
+            f"a person has to do it, and then say /brat drop {number}"
         )
     return (
-        f"its plan needs the protected {named(paths)}: somebody who may write allows "
-        f"it by /brat allow {number}, or says /brat drop {number}"
+        f"its plan needs the protected {named(paths)}: somebody who may write "
+        f"allows it by /brat allow {number}, or says /brat drop {number}"
     )
 
 

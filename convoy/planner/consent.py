@@ -1,4 +1,3 @@
-# ruff: noqa: RUF001  people write in several languages
 """Knows the boxes by which an author says something of themself; they are no tasks.
 
 Such as "I searched the existing issues" and "I want to work on this". Pure.
@@ -88,6 +87,6 @@ def is_statement(label: str) -> bool:
 
 def plain(label: str) -> str:
     """Return a box's words so that they compare: no markup, one case, one space."""
-    text = unicodedata.normalize("NFKC", label[:_LONGEST]).replace("’", "'")
+    text = unicodedata.normalize("NFKC", label[:_LONGEST]).replace("\u2019", "'")
     words = _MARKUP.sub(lambda found: found[1] or "", text).casefold().split()
     return " ".join(words).strip(" .。!;*")

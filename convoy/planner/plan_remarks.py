@@ -49,8 +49,8 @@ def _waves(found: Intake, wave: int) -> Iterator[str]:
     todo = sum(not item.done for item in found.work.items)
     if wave and todo > wave:
         yield (
-            f"its {todo} tasks go in {count(todo, wave)} waves: {wave} are under way "
-            "at a time ([mayor] tasks)"
+            f"its {todo} tasks go in {count(todo, wave)} waves: "
+            f"{wave} are under way at a time ([mayor] tasks)"
         )
 
 

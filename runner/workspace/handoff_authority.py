@@ -94,6 +94,7 @@ def _default_branch(inputs: Inputs) -> str:
         return str(json.loads(text)["repository"]["default_branch"])
     except (OSError, ValueError, LookupError, TypeError):
         raise NobodySigned(
-            f"GITHUB_EVENT_PATH names no event with the default branch, on which {FILE} "
-            "would count: set the variable BRAT_ALLOWED_SIGNERS instead."
+            "GITHUB_EVENT_PATH names no event with the default branch, on which "
+            f"{FILE} would count: "
+            "set the variable BRAT_ALLOWED_SIGNERS instead."
         ) from None
