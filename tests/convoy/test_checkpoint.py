@@ -42,8 +42,9 @@ def test_another_process_understands_it(tmp_path: Path) -> None:
     file = tmp_path / "kept.json"
     file.write_bytes(state_codec.encode(reading(Rules().planned(spec(1)))))
     program = (
-        "from pathlib import Path; from convoy.log.state_codec import decode; "
-        f"print(*decode(Path({str(file)!r}).read_bytes()).state.convoys)"
+        "from pathlib import Path; import convoy.log.state_codec; "
+        "print(*convoy.log.state_codec.decode("
+        f"Path({str(file)!r}).read_bytes()).state.convoys)"
     )
 
     said = subprocess.run(
