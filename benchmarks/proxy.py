@@ -148,7 +148,13 @@ def _walled() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
         way = NetworkExit(theirs.fileno(), (40_001, 40_002)).word
-        start = [*launched("box.network_namespace"), way, *own_code(), "--", "--"]
+        start = [
+            *launched("runner.box.network_namespace"),
+            way,
+            *own_code(),
+            "--",
+            "--",
+        ]
         _program(start, (theirs.fileno(),))()
         _, fds, _, _ = socket.recv_fds(ours, 1000, 2)
         for each in fds:

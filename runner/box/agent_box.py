@@ -33,7 +33,7 @@ NO_BOX: Final = "only Linux has boxes"
 _OFF: Final = box_report.Report(is_off=True, why="the configuration turns it off")
 PROBE_S: Final = 20.0
 _REPORT_BYTES: Final = 2000
-_LAUNCHER: Final = launched("box.namespaces")
+_LAUNCHER: Final = launched("runner.box.namespaces")
 _END: Final = "--"
 
 
@@ -155,7 +155,7 @@ def boxed(
         yield Box(("false",), (), None, box_report.Report(why=NO_BOX))
         return
     if not room.is_boxed:
-        closing = (*launched("box.network_namespace"), way.word) if way else ()
+        closing = (*launched("runner.box.network_namespace"), way.word) if way else ()
         ends = (_END, _END) if way else ()
         yield Box((*closing, *ends, *argv), (way.fd,) if way else ())
         return

@@ -13,21 +13,20 @@ import signal
 import sys
 import time
 from collections.abc import Callable
-from typing import Final
 
 from runner.box import process_tree
 
-KILL_S: Final = 3.0
+KILL_S = 3.0
 """How long SIGKILL is repeated; only a process stuck in the kernel outlasts it."""
-SWEEP_S: Final = 0.05
-_PR_SET_PDEATHSIG: Final = 1
-_BY_THE_KERNEL: Final = 0x80
+SWEEP_S = 0.05
+_PR_SET_PDEATHSIG = 1
+_BY_THE_KERNEL = 0x80
 """The code of a signal from the terminal. It reaches the witness anyway, so the guard
 does not pass it on.
 https://man7.org/linux/man-pages/man2/sigaction.2.html
 """
-_ASKING: Final = (signal.SIGINT, signal.SIGTERM)
-_HEARD: Final = (*_ASKING, signal.SIGCHLD)
+_ASKING = (signal.SIGINT, signal.SIGTERM)
+_HEARD = (*_ASKING, signal.SIGCHLD)
 
 
 def guarded(work: Callable[[], int]) -> int:

@@ -6,17 +6,15 @@ while a file that is run is compiled each time.
 """
 
 import sys
-from pathlib import Path
-from typing import Final
 
-_ROOT: Final = str(Path(__file__).parents[2])
-_CODE: Final = (
+_ROOT = __file__.rsplit("/", 3)[0]
+_CODE = (
     "import sys; sys.path.append(sys.argv.pop(1)); "
-    "from runner.{name} import main; sys.exit(main(sys.argv[1:]))"
+    "from {name} import main; sys.exit(main(sys.argv[1:]))"
 )
 
 
-def launched(name: str) -> tuple[str, ...]:
+def launched(module: str) -> tuple[str, ...]:
     """Return the command that runs `main` of one of our modules without libraries."""
-    code = _CODE.format(name=name)
+    code = _CODE.format(name=module)
     return (sys.executable, "-I", "-S", "-c", code, _ROOT)

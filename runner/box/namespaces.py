@@ -52,7 +52,7 @@ def main(argv: Sequence[str]) -> int:
     from runner.box.module_launch import launched  # it loads more
 
     os.set_inheritable(number, True)  # noqa: FBT003  as above
-    told = (*launched("box.unprivileged_box"), str(number), way, user, why)
+    told = (*launched("runner.box.unprivileged_box"), str(number), way, user, why)
     os.execv(told[0], (*told, *rest))  # noqa: S606  which tries it without them
 
 

@@ -14,7 +14,7 @@ from convoy.model.engine_types import ENGINE_TYPES
 from convoy.model.records import PLANNER
 from convoy.planner import asked
 from convoy.text.nearest import did_you_mean
-from runner.engines import function_plugin, planner_plugin
+from runner.engines.plugins import function_row, planner_row
 from runner.engines.row import Row
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def found(kind: str) -> Row:
 def _planner(name: str) -> Row:
     points = _installed(asked.GROUP)
     if point := points.get(name):
-        return planner_plugin.row(name, point.value)
+        return planner_row(name, point.value)
     listed = ", ".join(sorted(points)) or "none is installed"
     meant = did_you_mean(name, points) or "."
     raise ValueError(f"No planner is called {name!r}; known: {listed}{meant}")
@@ -116,7 +116,7 @@ def _loaded(point: "EntryPoint") -> Row:
     if isinstance(thing, Row):
         return thing
     if callable(thing):
-        return function_plugin.row(point.name, point.value)
+        return function_row(point.name, point.value)
     raise ValueError(
         f"The engine {PLUGIN}{point.name} is neither a Row nor a function: {thing!r}."
     )

@@ -2,16 +2,15 @@
 
 import http
 import threading
-from typing import Final
 
 from runner.feed.feed_client import FeedClient, FeedError
 from runner.inputs.feed_address import FeedRoute
 
-PATIENCE_S: Final = 30.0
-AGAIN_S: Final = 1.0
-AGAIN_MOST_S: Final = 30.0
-LAST_S: Final = 0.5
-_FOR_GOOD: Final = frozenset(
+PATIENCE_S = 30.0
+AGAIN_S = 1.0
+AGAIN_MOST_S = 30.0
+LAST_S = 0.5
+_FOR_GOOD = frozenset(
     {
         http.HTTPStatus.BAD_REQUEST,
         http.HTTPStatus.NOT_FOUND,  # a bot that knows of no checkpoints

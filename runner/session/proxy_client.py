@@ -81,7 +81,7 @@ def beside(inputs: Inputs, started: TaskStarted) -> Iterator["ProxyClient | None
 def cannot_close() -> str:
     """Return why this machine cannot close an agent's network, or "" if it can."""
     done = subprocess.run(
-        launched("box.network_namespace"),
+        launched("runner.box.network_namespace"),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -165,7 +165,7 @@ class ProxyClient:
         fds = () if order.egress is None else (taking.fileno(),)
         with theirs, taking:
             self._process = subprocess.Popen(
-                [*launched("proxy.server.proxy_main"), *map(str, fds)],
+                [*launched("runner.proxy.server.proxy_main"), *map(str, fds)],
                 cwd="/",
                 env=_environment(offered),
                 pass_fds=fds,

@@ -1,0 +1,99 @@
+"""Python functions as engines and as planners, each called in a process of its own.
+
+`python -I -m runner.engines.plugins MODULE:NAME ARGUMENT...` calls an engine's function
+in the checkout with the prompt, from the file that BRAT_PROMPT names. What it prints is
+shown as it comes, and what it returns are its last words. An exception means failure.
+
+`python -I -m runner.engines.plugins --planner NAME MODULE:NAME` calls a planner's with
+the planning prompt, and leaves what it returns where a plan is looked for.
+The package is imported there and nowhere else: never beside the job's token or a key.
+"""
+
+import os
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from convoy.planner import FILE
+from convoy.planner.asked import Asked, asked
+from runner.box.supervisor import Stream
+from runner.engines import shell
+from runner.engines.engine_events import Error, Said
+from runner.engines.row import Abilities, Call, Row
+
+_STARTED: Final = (sys.executable, "-I", "-m", "runner.engines.plugins")
+_PLANNER: Final = "--planner"
+_FAULT: Final = "brat: "
+
+
+def function_row(name: str, target: str) -> Row:
+    """Return the row of the function that `target` (`module:name`) says."""
+
+    def argv(call: Call) -> tuple[str, ...]:
+        return (*_STARTED, target, *call.spec.args)
+
+    return Row(
+        name=name,
+        argv=argv,
+        read=shell.read,
+        prompt="argument",
+        ends="exits",
+        is_quiet=True,
+        can=Abilities(),
+    )
+
+
+def planner_row(name: str, target: str) -> Row:
+    """Return the row of the planner that `target` (`module:name`) names."""
+    return Row(
+        name=name,
+        argv=lambda _call: (*_STARTED, _PLANNER, name, target),
+        read=_read_planner,
+        prompt="argument",
+        tells=asked,
+        ends="exits",
+        is_quiet=True,
+    )
+
+
+def _read_planner(stream: Stream, line: str) -> Iterator[Said]:
+    """Take each line as text, and the line with the failure's reason as the error."""
+    if stream == "err" and line.startswith(_FAULT):
+        yield Error(kind="failed", message=line.removeprefix(_FAULT))
+    else:
+        yield from shell.read(stream, line)
+
+
+def main(first: str, *rest: str) -> int:
+    """Call the function or the planner; both may print."""
+    prompt = Path(os.environ["BRAT_PROMPT"])  # noqa: TID251  the engine's own
+    if first == _PLANNER:
+        return _plan(prompt, *rest)
+    module, _, name = first.partition(":")
+    function = getattr(import_module(module), name)
+    words = function(prompt.read_text(encoding="utf-8"))
+    print(words or "")  # noqa: T201  its output is what it says
+    return 0
+
+
+def _plan(prompt: Path, name: str, target: str) -> int:
+    """Write the planner's plan to the plan's file."""
+    told = msgspec.json.decode(prompt.read_bytes(), type=Asked)
+    try:
+        module, _, function = target.partition(":")
+        plan = getattr(import_module(module), function)(told)
+        Path(FILE).write_bytes(msgspec.json.encode(plan))
+    except Exception as error:  # noqa: BLE001  a stranger's code, in a process of its own
+        sys.excepthook(type(error), error, error.__traceback__)
+        said = " ".join(f"{type(error).__name__}: {error}".split())
+        print(f"{_FAULT}the planner {name} raised {said}", file=sys.stderr)  # noqa: T201
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
