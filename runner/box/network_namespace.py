@@ -15,7 +15,6 @@ https://man7.org/linux/man-pages/man7/mount_namespaces.7.html
 import ctypes
 import os
 import sys
-import warnings  # noqa: F401  os.execvp imports it, when it may be out of reach
 from collections.abc import Callable, Sequence
 
 from runner.box.socket_handover import listening, raise_loopback, send
@@ -168,6 +167,8 @@ def main(argv: Sequence[str]) -> int:
 
     Without arguments, only print why the machine does not allow it; nothing if it does.
     """
+    import warnings  # noqa: F401  os.execvp imports it, when it may be out of reach
+
     if not argv:
         sys.stdout.write(refusal())
         return 0

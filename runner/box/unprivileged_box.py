@@ -16,7 +16,6 @@ import select
 import signal
 import socket
 import sys
-import warnings  # noqa: F401  os.execvp imports it, when it may be out of reach
 from collections.abc import Sequence
 
 from runner.box import capabilities, landlock, landlock_paths, seccomp
@@ -42,6 +41,8 @@ class _Box:
 
 def main(argv: Sequence[str]) -> int:
     """Run the program in the box, and end as it ends."""
+    import warnings  # noqa: F401  os.execvp imports it, when it may be out of reach
+
     number, way, user, before, *rest = argv
     told, mark = int(number), rest.index("--")
     os.set_inheritable(told, False)  # noqa: FBT003  its form

@@ -4,10 +4,11 @@ It uses no HTTP library, since the runner sits in the agent's box and must start
 """
 
 import contextlib
-import http.client
 import json
 import math
 from collections.abc import Mapping
+from http import HTTPStatus
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -38,7 +39,7 @@ class FeedClient:
 
     def __init__(self, way: FeedRoute) -> None:
         self._way = way
-        self._line: http.client.HTTPConnection | None = None
+        self._line: HTTPConnection | None = None
 
     def ask(
         self,
@@ -55,7 +56,7 @@ class FeedClient:
         """
         try:
             return self._asked(method, what, body, patience_s)
-        except (OSError, http.client.HTTPException, ValueError) as error:
+        except (OSError, HTTPException, ValueError) as error:
             self.close()
             raise FeedError(str(error) or repr(error)) from error
         except FeedError:
@@ -81,12 +82,12 @@ class FeedClient:
         try:
             return request(self._line, method, path, f"Bearer {place.token}", body)
         except FeedError as missed:
-            if missed.status == http.HTTPStatus.UNAUTHORIZED:
+            if missed.status == HTTPStatus.UNAUTHORIZED:
                 self._way.lost()
             raise
 
 
-def connect(url: str) -> http.client.HTTPConnection:
+def connect(url: str) -> HTTPConnection:
     """Return a connection to the server of an address, by the machine's own way.
 
     Raises:
@@ -95,27 +96,25 @@ def connect(url: str) -> http.client.HTTPConnection:
     """
     parts = urlsplit(url)
     host = parts.hostname or ""
-    line = http.client.HTTPConnection(host, parts.port, timeout=DEADLINE_S)
+    line = HTTPConnection(host, parts.port, timeout=DEADLINE_S)
     if parts.scheme == "https":  # else it is on this machine: FEED_URL of the bot
         line = _secured(url, host, parts.port)
     line.connect()
     return line
 
 
-def _secured(url: str, host: str, port: int | None) -> http.client.HTTPSConnection:
+def _secured(url: str, host: str, port: int | None) -> HTTPSConnection:
     way = outbound.here()
     try:
         context, proxy = way.authorities(), way.proxy(url)
     except BratError as error:
         raise FeedError(str(error)) from error
     if not proxy:
-        return http.client.HTTPSConnection(
-            host, port, timeout=DEADLINE_S, context=context
-        )
+        return HTTPSConnection(host, port, timeout=DEADLINE_S, context=context)
     above = urlsplit(proxy)
     if above.scheme != "http":
         raise FeedError("the feed is reached by proxies of the kind http only")
-    line = http.client.HTTPSConnection(
+    line = HTTPSConnection(
         above.hostname or "", above.port or 80, timeout=DEADLINE_S, context=context
     )
     word = outbound.proxy_word(proxy)
@@ -124,7 +123,7 @@ def _secured(url: str, host: str, port: int | None) -> http.client.HTTPSConnecti
 
 
 def request(
-    line: http.client.HTTPConnection,
+    line: HTTPConnection,
     method: str,
     path: str,
     authorization: str,
@@ -140,7 +139,7 @@ def request(
     line.request(method, path, body, headers)
     answer = line.getresponse()
     said = answer.read(ANSWER_BYTES + 1)
-    if answer.status != http.HTTPStatus.OK or len(said) > ANSWER_BYTES:
+    if answer.status != HTTPStatus.OK or len(said) > ANSWER_BYTES:
         wait_s = bounded(answer.getheader("Retry-After"))
         raise FeedError(f"status {answer.status}", wait_s, answer.status)
     found = json.loads(said)

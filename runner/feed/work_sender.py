@@ -1,7 +1,7 @@
 """Sends the newest saved work while a session runs, in a thread of its own."""
 
-import http
 import threading
+from http import HTTPStatus
 
 from runner.feed.feed_client import FeedClient, FeedError
 from runner.inputs.feed_address import FeedRoute
@@ -12,9 +12,9 @@ AGAIN_MOST_S = 30.0
 LAST_S = 0.5
 _FOR_GOOD = frozenset(
     {
-        http.HTTPStatus.BAD_REQUEST,
-        http.HTTPStatus.NOT_FOUND,  # a bot that knows of no checkpoints
-        http.HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        HTTPStatus.BAD_REQUEST,
+        HTTPStatus.NOT_FOUND,  # a bot that knows of no checkpoints
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     }
 )
 
