@@ -1,12 +1,13 @@
 """The commands that read the whole log: what happened, and why things stand there."""
 
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
 from bot.settings.clock import wall_clock
+from brat.commands.print_views import INDENT, OK
 from brat.repository.log_location import log_repository
 from brat.repository.log_reader import Reader
 from brat.status import past_sessions
@@ -16,9 +17,6 @@ from brat.status.why_subject import explained
 from brat.terminal.console import out, say, write
 from convoy.views import document
 from convoy.views.attempt_story import attempt_story
-
-OK: Final = 0
-INDENT: Final = "    "
 
 
 def why(path: Path, asked: str, convoy: str | None, *, as_json: bool) -> int:

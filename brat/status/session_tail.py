@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Final
 
 from brat.repository import checkout as checkouts, registration as registrations
 from brat.repository.log_location import log_repository
@@ -13,7 +14,7 @@ from brat.status.remote_output import RemoteOutput
 from brat.terminal.console import write
 from grite.errors import BratError
 
-OK = 0
+OK: Final = 0
 
 
 def tail(
