@@ -91,13 +91,13 @@ def _beside_landed(path: Path, folder: Path) -> Iterator[Intervention]:
     """Give the person's commits that cannot be taken up as they are."""
     if not (folder / REGISTRATION).exists():
         return
-    from brat.local import landed_work  # slow to load
+    from brat.local.landed_work import apart, landed_line  # slow to load
     from brat.repository import checkout as checkouts, registration
 
     try:
         checkout, known = checkouts.find(path), registration.read(folder)
-        found = landed_work.apart(checkout, known)
-        line = landed_work.landed_line(checkout, known)
+        found = apart(checkout, known)
+        line = landed_line(checkout, known)
     except BratError:
         return  # no branch, or no forge: other commands say what to do
     if found.own and found.landed:
