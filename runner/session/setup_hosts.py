@@ -4,10 +4,12 @@ The script of a base commit may run what an agent wrote there, so it gets a list
 own, and neither the model's key nor the proxy that holds it.
 """
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from convoy.events.task_start import TaskStarted
 from runner.proxy.egress_hosts import reachable
+
+if TYPE_CHECKING:
+    from convoy.events.task_start import TaskStarted
 
 REGISTRIES: Final = (
     *("pypi.org", "files.pythonhosted.org", "conda.anaconda.org"),
@@ -24,7 +26,7 @@ REGISTRIES: Final = (
 
 
 def setup_hosts(
-    started: TaskStarted, agents: tuple[str, ...] | None
+    started: "TaskStarted", agents: tuple[str, ...] | None
 ) -> tuple[str, ...] | None:
     """Return the only hosts that the script may reach; None: all.
 
