@@ -16,6 +16,7 @@ from runner.box.guard import guarded
 from runner.box.process_hardening import harden
 from runner.box.stop_signals import Cancelled
 from runner.inputs.job_inputs import BadInput, Inputs, environment, read
+from runner.inputs.prompted_task import prompted
 from runner.result.job_annotations import annotate, mask
 from runner.session.session_run import attend
 from runner.workspace.session_folders import Folders, fresh_folders
@@ -46,8 +47,6 @@ def _asked(env: Mapping[str, str]) -> tuple[Inputs, TaskStarted | None]:
     """Return the job's inputs, and the attempt that they describe themselves, if so."""
     if not any(env.get(name, "").strip() for name in PROMPTS):
         return read(env), None
-    from runner.inputs.prompted_task import prompted  # few sessions need it
-
     task = prompted(env)
     inputs = read(task.environment(env))
     return inputs, task.started(inputs)
