@@ -34,6 +34,7 @@ from convoy.rules.start_attempt import StartTask
 from grite import git
 from tests.bot.history import History
 from tests.world.forge import AUTHOR, Checkout, make_source
+from tests.world.github_forge.extension import people
 from tests.world.patience import patient
 from tests.world.trusting_jobs import trusting_jobs
 
@@ -293,7 +294,7 @@ async def room(  # noqa: PLR0913  an option each
     roles: tuple[Job, ...] = ("mayor", "refinery", "deacon"),
     delivered: bool = False,
     observe: Observer | None = None,
-    extend: Callable[[Service], Extension] | None = None,
+    extend: Callable[[Service], Extension] = people,
 ) -> AsyncIterator[Room]:
     """Serve a forge with an issue whose convoy the bot has just begun.
 

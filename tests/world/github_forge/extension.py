@@ -12,12 +12,15 @@ from tests.world.github_forge import (
     manifests,
     rest_apps,
     rest_archiving,
+    rest_assignees,
     rest_collaborators,
     rest_commit_pulls,
     rest_commits,
     rest_environments,
     rest_hooks,
     rest_job_tokens,
+    rest_locks,
+    rest_pull_changes,
     rest_refs,
     rest_secrets,
     rest_variables,
@@ -38,7 +41,14 @@ from tests.world.github_forge.sign_in import OAuth
 from tests.world.github_forge.token_permissions import TokenPermissions
 
 UNSERVED: Final = rest_commit_pulls.UNSERVED
+DEEDS: Final = (
+    *rest_assignees.ROUTES,
+    *rest_locks.ROUTES,
+    *rest_pull_changes.ROUTES,
+)
+"""What people do on GitHub, and brat never."""
 ROUTES: Final = (
+    *DEEDS,
     *rest_protection.ROUTES,
     *rest_rulesets.ROUTES,
     *rest_refs.ROUTES,
@@ -55,6 +65,11 @@ ROUTES: Final = (
     *rest_environments.ROUTES,
     *rest_job_tokens.ROUTES,
 )
+
+
+def people(_: Service) -> Extension:
+    """Let people do what they can do on GitHub, and add nothing else of it."""
+    return Extension(routes=DEEDS)
 
 
 def rules(service: Service) -> Extension:
