@@ -25,7 +25,6 @@ from brat.forge.rest import (
     rest_merge,
     rest_pulls,
     rest_repos,
-    rest_reviews,
 )
 from brat.forge.rest.git_http import GitHttp
 from brat.forge.rest.request_gate import MOST_BODY, NOTHING, Gate
@@ -48,7 +47,6 @@ ROUTES: Final = (
     *rest_labels.ROUTES,
     *rest_merge.ROUTES,
     *rest_pulls.ROUTES,
-    *rest_reviews.ROUTES,
     *rest_checks.ROUTES,
     *rest_actions.ROUTES,
     *rest_artifacts.ROUTES,

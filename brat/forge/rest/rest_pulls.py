@@ -139,10 +139,19 @@ async def get_pull(call: Call) -> Answer:
     return await change_text(call, fork or pull.base_sha, pull.head_sha)
 
 
+async def list_reviews(call: Call) -> Answer:
+    """`GET pulls/{number}/reviews`: oldest first."""
+    pull, renderer = pull_of(call), call.service.renderer
+    reviews = call.store.reviews.of(pull.id)
+    return call.page(reviews, lambda one: renderer.review(call.repo, one, pull.number))
+
+
 _PULLS = "/repos/{owner}/{repo}/pulls"
 _ONE = _PULLS + r"/{number:\d+}"
+REVIEWS = _ONE + "/reviews"
 ROUTES = (
     Route("GET", _PULLS, list_pulls),
     Route("POST", _PULLS, create_pull, "write"),
     Route("GET", _ONE, get_pull, forms=FORMS),
+    Route("GET", REVIEWS, list_reviews),
 )

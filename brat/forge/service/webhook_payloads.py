@@ -11,7 +11,7 @@ from brat.forge.resources import check_resource, commit_resource, run_resource
 from brat.forge.resources.account_resource import User
 from brat.forge.resources.check_resource import CheckRun, CommitStatus
 from brat.forge.resources.issue_resource import Comment, Issue, Label
-from brat.forge.resources.pull_resource import Pull, Review
+from brat.forge.resources.pull_resource import Pull
 from brat.forge.resources.repository_resource import Repository
 from brat.forge.resources.run_resource import Run
 from brat.forge.service import push_payloads
@@ -114,23 +114,6 @@ class Events:
             "pull_request": self.renderer.announced_pull(repo, pull),
         }
         self.send(repo, actor, ("pull_request", action), body | more)
-
-    def review(
-        self,
-        repo: Repository,
-        actor: User,
-        action: str,
-        found: tuple[Pull, Review],
-        **more: Any,  # noqa: ANN401  JSON
-    ) -> None:
-        """A review was submitted, edited or dismissed; its state is written small."""
-        pull, review = found
-        face = self.renderer.review(repo, review, pull.number)
-        body = {
-            "pull_request": self.renderer.pull(repo, pull),
-            "review": face | {"state": review.state.lower()},
-        }
-        self.send(repo, actor, ("pull_request_review", action), body | more)
 
     def push(self, repo: Repository, actor: User, move: Move) -> None:
         """A branch or tag moved, came or went; other refs are not told of."""

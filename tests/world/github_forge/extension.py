@@ -22,6 +22,7 @@ from tests.world.github_forge import (
     rest_locks,
     rest_pull_changes,
     rest_refs,
+    rest_reviews,
     rest_secrets,
     rest_variables,
     sealed_secrets,
@@ -45,6 +46,7 @@ DEEDS: Final = (
     *rest_assignees.ROUTES,
     *rest_locks.ROUTES,
     *rest_pull_changes.ROUTES,
+    *rest_reviews.ROUTES,
 )
 """What people do on GitHub, and brat never."""
 ROUTES: Final = (
@@ -76,7 +78,7 @@ def rules(service: Service) -> Extension:
     """Hold a served forge to rules, and give it nothing else of GitHub."""
     sweep(service.forge)
     return Extension(
-        routes=(*rest_protection.ROUTES, *rest_rulesets.ROUTES),
+        routes=(*DEEDS, *rest_protection.ROUTES, *rest_rulesets.ROUTES),
         judge=RuleEnforcement(service),
         receive=receive_pack,
     )

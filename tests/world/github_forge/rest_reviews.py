@@ -14,6 +14,7 @@ from brat.forge.rest.label_changes import note
 from brat.forge.rest.pull_lookup import pull_of
 from brat.forge.rest.request_bodies import Body
 from brat.forge.rest.rest_call import Answer, Call, Route, found
+from brat.forge.rest.rest_pulls import REVIEWS
 from brat.forge.wire.http_refusals import Refused, not_found
 from convoy.text.forge_limits import BODY_CHARS
 
@@ -148,8 +149,26 @@ def _submitted(call: Call, pull: Pull, review: Review, event: Verdict) -> Review
     review = call.store.reviews.put(
         replace(review, state=_STATES[event], submitted_at=now)
     )
-    call.service.events.review(call.repo, call.user, "submitted", (pull, review))
+    _tell(call, "submitted", pull, review)
     return review
+
+
+def _tell(
+    call: Call,
+    action: str,
+    pull: Pull,
+    review: Review,
+    **more: Any,  # noqa: ANN401  JSON
+) -> None:
+    """Announce a review that was submitted, edited or dismissed."""
+    events, renderer = call.service.events, call.service.renderer
+    face = renderer.review(call.repo, review, pull.number)
+    body = {
+        "pull_request": renderer.pull(call.repo, pull),
+        "review": face | {"state": review.state.lower()},
+    }
+    kind = ("pull_request_review", action)
+    events.send(call.repo, call.user, kind, body | more)
 
 
 def _draft(call: Call, pull: Pull, deed: str) -> Review:
@@ -196,9 +215,7 @@ async def change_review(call: Call) -> Answer:
     with call.store.change():
         review = call.store.reviews.put(replace(review, body=asked.body))
         if review.state != DRAFT:
-            found_here = (pull, review)
-            events = call.service.events
-            events.review(call.repo, call.user, "edited", found_here, changes=was)
+            _tell(call, "edited", pull, review, changes=was)
     return _shown(call, pull, review)
 
 
@@ -214,15 +231,14 @@ async def dismiss_review(call: Call) -> Answer:
     with call.store.change():
         review = call.store.reviews.put(replace(review, state="DISMISSED"))
         note(call, call.service.forge.issue_of(pull), "review_dismissed")
-        call.service.events.review(call.repo, call.user, "dismissed", (pull, review))
+        _tell(call, "dismissed", pull, review)
     return _shown(call, pull, review)
 
 
-_REVIEWS = r"/repos/{owner}/{repo}/pulls/{number:\d+}/reviews"
-_ONE = _REVIEWS + r"/{review:\d+}"
+_ONE = REVIEWS + r"/{review:\d+}"
 ROUTES = (
-    Route("GET", _REVIEWS, list_reviews),
-    Route("POST", _REVIEWS, create_review),
+    Route("GET", REVIEWS, list_reviews),
+    Route("POST", REVIEWS, create_review),
     Route("GET", _ONE, get_review),
     Route("PUT", _ONE, change_review),
     Route("DELETE", _ONE, delete_review),
