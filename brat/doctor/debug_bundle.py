@@ -13,13 +13,14 @@ import tarfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 import pygit2
 
 from bot.settings.clock import wall_clock
 from bot.settings.version import VERSION
+from brat.doctor.finding import Finding
 from brat.doctor.known_secrets import known_secrets
 from brat.repository import checkout as checkouts, registration as registrations
 from brat.repository.checkout import Checkout
@@ -30,9 +31,6 @@ from convoy.views.document import state_document
 from grite import git
 from grite.errors import BratError
 from grite.wal import WAL_REF
-
-if TYPE_CHECKING:
-    from brat.doctor.finding import Finding
 
 TAIL_BYTES: Final = 200_000
 """So much of the end of each log file."""
@@ -47,7 +45,7 @@ _HOME: Final = "~"
 _LOGS: Final = "logs/"
 
 
-def write(path: Path, file: Path, found: Iterable["Finding"]) -> None:
+def write(path: Path, file: Path, found: Iterable[Finding]) -> None:
     """Write the bundle to `file`, which only its owner can read.
 
     Args:
@@ -107,7 +105,7 @@ def _about() -> str:
     return "".join(f"{name}: {value}\n" for name, value in rows.items())
 
 
-def _findings(found: Iterable["Finding"]) -> str:
+def _findings(found: Iterable[Finding]) -> str:
     return "".join(f"{one.grade}: {one.said} -> {one.mend}\n" for one in found)
 
 
