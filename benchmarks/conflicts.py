@@ -17,8 +17,7 @@ from pathlib import Path
 import pygit2
 
 from benchmarks.history_pairs import EARLIER, Pair, Step, main_line, pairs
-from convoy.planner.conflicts import RECENT, Past, reach, risk
-from convoy.planner.hunks import Hunk
+from convoy.planner.ground import RECENT, FileHistory, Hunk, collision_risk, reach
 
 FORETOLD: float = 0.25
 """From this chance on a plan would call it likely."""
@@ -76,14 +75,14 @@ class _Foreseen:
         mine = reach(one, commits, 1 - self._declared)
         its = reach(other, commits, 1 - self._declared)
         tree = self._repo[self._line[pair.before].commit].peel(pygit2.Tree)
-        past = Past(
+        past = FileHistory(
             hunks=lambda file: self._hunks(file, pair.before),
             lines=lambda file: _lines(tree, file),
         )
         return Seen(
             same_file=bool({*one} & {*other}),
             same_folder=bool({*map(_folder, one)} & {*map(_folder, other)}),
-            chance=risk(mine, its, past).chance,
+            chance=collision_risk(mine, its, past).chance,
             conflict=pair.conflict,
         )
 

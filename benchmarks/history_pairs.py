@@ -16,7 +16,7 @@ from random import Random
 
 import pygit2
 
-from convoy.planner.hunks import Hunk, hunks
+from convoy.planner.ground import Hunk, hunks
 from grite import git
 
 APART: int = 8

@@ -16,7 +16,7 @@ from typing import Final, Literal
 
 from msgspec import Struct, convert
 
-from convoy.planner.intake import intake
+from convoy.planner.issue_text import intake
 from convoy.planner.tasklist import PlanError, plan
 
 CORPUS: Final = Path(__file__).with_name("intake_corpus.json")

@@ -19,8 +19,8 @@ import pygit2
 
 from benchmarks import grite_protocol
 from brat.repository.log_reader import Reader
-from convoy.log import state_codec
-from convoy.log.following import Reading
+from convoy.log import record
+from convoy.log.record import Reading
 from convoy.model.state import State
 from grite.wal import WAL_REF
 from tests.world.log_keys import LOG_KEY, open_mirror
@@ -80,7 +80,7 @@ def main() -> None:
     spent = sum(os.times()[:4]) - before
     children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     memory_mb = _memory_mb()
-    same = blake2b(state_codec.encode(Reading(state)), digest_size=8).hexdigest()
+    same = blake2b(record.encode_reading(Reading(state)), digest_size=8).hexdigest()
     found = {
         "seconds": round(seconds, 3),
         "cpu_s": round(spent, 2),

@@ -22,8 +22,7 @@ from brat.repository.log_reader import Reader
 from convoy.model import ids
 from convoy.model.state import Convoy
 from grite import entry, git
-from grite.event import Event
-from grite.kind import kind_of, payload_of
+from grite.event import Event, kind_of, payload_of
 from grite.objects import WAL_MAIL
 from grite.remote import ensure_mirror
 from grite.wal import WAL_REF, Log

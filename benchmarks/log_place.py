@@ -8,7 +8,7 @@ from benchmarks import bare_loop
 from brat.repository import registration as registrations
 from brat.repository.registration import Registration, Source
 from convoy.events.session_claims import SessionReady
-from convoy.log.event_body import body_of
+from convoy.log import body_of
 from convoy.model import ids
 from grite import git
 from grite.event import CommentAdded, Event

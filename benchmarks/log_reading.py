@@ -21,8 +21,8 @@ from brat.local import child_processes
 from brat.repository import registration as registrations
 from brat.repository.log_reader import CACHE
 from brat.repository.registration import FORGE_FOLDER, Registration, Source
-from convoy.log import state_codec as states
-from convoy.log.following import NOTHING, Reading, follow
+from convoy.log import record as states
+from convoy.log.record import NOTHING_READ, Reading, follow
 from grite import checkpoint, git
 from grite.wal import WAL_REF, Log
 from tests.world.log_keys import LOG_KEY
@@ -132,7 +132,7 @@ def _places(log: Path) -> Iterator[_Place]:
     pushes = list(log_history.pushes(max(SIZES)))
     commits = log_history.write(log, pushes)
     ends = list(accumulate(map(len, pushes)))
-    known = NOTHING
+    known = NOTHING_READ
     for size in SIZES:
         head = next(at for at, end in enumerate(ends) if end >= size)
         marked = next(at for at, end in enumerate(ends) if end >= ends[head] - TAIL)
@@ -151,7 +151,7 @@ def _place(log: Path, size: int, head: str, kept: Reading) -> _Place:
     )
     known = registrations.register(folder, source)
     bare = registrations.bare_path(folder, known)
-    data, at = states.encode(kept), str(kept.head)
+    data, at = states.encode_reading(kept), str(kept.head)
     repo, made = pygit2.Repository(str(log)), checkpoint.ref_of(MADE_MS)
     writer, words = LOG_KEY.writer(), [log_append.event(0)]
     # The newest commit vouches for the chain: no other signature is looked at.

@@ -12,12 +12,10 @@ import pygit2
 
 from bot.repository.collision_forecast import foreseen
 from bot.repository.repository_survey import files_at, surveyed, text_at
+from convoy.answers import plan_brief
 from convoy.model.records import EngineSpec
 from convoy.model.state import State
-from convoy.planner.answer import House, read
-from convoy.planner.brief import brief
-from convoy.planner.edges import beside
-from convoy.planner.strengths import strengths
+from convoy.planner.plan_reader import House, imports_beside, read_plan, strengths
 from grite import git
 
 FILES: Final = 50_000
@@ -48,7 +46,7 @@ def _run(folder: Path, commit: str) -> dict[str, float]:
     """Return the seconds of each step, and of processors for all of them."""
     begun, cpu = time.perf_counter(), _cpu()
     survey = surveyed(folder, commit)
-    assert brief(survey, strengths(State(), ENGINES), TASKS, "a-long-fence")
+    assert plan_brief(survey, strengths(State(), ENGINES), TASKS, "a-long-fence")
     surveyed_at = time.perf_counter()
     house = House(
         files=files_at(folder, commit),
@@ -56,8 +54,8 @@ def _run(folder: Path, commit: str) -> dict[str, float]:
         limit=TASKS,
         text=text_at(folder, commit),
     )
-    tasks = read(_answer(), house)
-    beside(tasks, house.ground)
+    tasks = read_plan(_answer(), house)
+    imports_beside(tasks, house.ground)
     assert any(wait.why.startswith("tests/") for task in tasks for wait in task.waits)
     ruled_at = time.perf_counter()
     foreseen(folder, commit, tasks)

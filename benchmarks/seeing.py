@@ -21,8 +21,8 @@ from bot.feed.repository_feed import tape_file
 from bot.feed.session_output import SessionOutput
 from brat.repository.log_reader import CACHE
 from brat.repository.registration import BOT_FOLDER
-from convoy.log import state_codec as states
-from convoy.log.following import follow
+from convoy.log import record as states
+from convoy.log.record import follow
 from convoy.model import ids
 from convoy.rules.stop_task import BlockTask, RetryTask
 from grite import checkpoint, git
@@ -279,5 +279,7 @@ def _checkpoint(path: Path, commits: list[str], sizes: list[int]) -> None:
         after += sizes[at]
     reading = follow(Log(path), commits[at - 1])
     repo, made = pygit2.Repository(str(path)), 1_700_000_000_000
-    commit = checkpoint.write(repo, states.encode(reading), commits[at - 1], made)
+    commit = checkpoint.write(
+        repo, states.encode_reading(reading), commits[at - 1], made
+    )
     repo.references.create(checkpoint.ref_of(made), commit)

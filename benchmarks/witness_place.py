@@ -15,12 +15,12 @@ from typing import Final
 from benchmarks.bare_loop import call
 from bot.settings.log_key import kept_in
 from convoy.events.task_start import TaskStarted
-from convoy.log.event_body import body_of
+from convoy.log import body_of
 from convoy.model import ids
 from convoy.model.records import EngineSpec, Gate, Limits
 from grite import git
 from grite.event import CommentAdded, Event
-from grite.log_authority import Writer
+from grite.signatures import Writer
 from grite.wal import Log
 
 BOT: Final = b"b" * 16

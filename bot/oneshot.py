@@ -31,7 +31,7 @@ from bot.settings.oneshot_settings import (
 )
 from convoy.model.asides import shown_asides
 from convoy.model.state import State
-from convoy.text.counts_and_times import counted
+from convoy.text import counted
 from grite.errors import BratError, Unavailable
 from grite.git import pair_of
 

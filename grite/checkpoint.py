@@ -15,8 +15,8 @@ import pygit2
 
 from grite import objects
 from grite.errors import Corrupt
-from grite.log_authority import CHECKPOINT, Authority, Writer
 from grite.objects import Note
+from grite.signatures import CHECKPOINT, Authority, Writer
 
 CHECKPOINTS: Final = "refs/grite/checkpoints/"
 KEPT: Final = 3

@@ -1,4 +1,4 @@
-"""Everything this project raises on purpose.
+"""Everything this project raises on purpose, and how it is said.
 
 BratError
 ├── Conflict      someone else wrote first; read again and decide again
@@ -9,11 +9,17 @@ BratError
 │   └── Missing   the log is there, but not all of it is in this repository
 └── GitFailed     git ended with an error that is none of the above
     └── Rejected  the remote will not take a push: a hook, a rule or a lacking right
+
+Of a failed call of git people are told its verb and the line that says why. A record
+that holds a secret is shown without it, in a log, a traceback or a failed test.
 """
 
+import re
 from collections.abc import Sequence
+from typing import Final
 
-from grite import git_words
+from msgspec import Struct
+
 from grite.push_answer import PushAnswer
 
 STDERR_CHARS = 2000
@@ -106,7 +112,7 @@ class GitFailed(BratError):
         self.argv = tuple(argv)
         self.status = status
         self.stderr = stderr[-STDERR_CHARS:]
-        super().__init__(git_words.sentence(self.argv[1:], status, self.stderr))
+        super().__init__(git_sentence(self.argv[1:], status, self.stderr))
 
     def __reduce__(self) -> tuple[type["GitFailed"], tuple[object, ...]]:
         return type(self), (self.argv, self.status, self.stderr)
@@ -132,3 +138,66 @@ class Rejected(GitFailed):
             return f"the remote refused the push: {self.answer.said}"
         told = (f"{one.ref}: {one.said}" for one in self.answer.refused)
         return f"the remote refused {'; '.join(told)}"
+
+
+LINE_CHARS: Final = 300
+
+_LEVEL: Final = re.compile(r"(?:fatal|error):\s*", re.IGNORECASE)
+_ADVICE: Final = re.compile(
+    r"hint:.*|(?:error: )?failed to push some refs.*|Aborting\.?"
+    r"|(?:fatal: )?Could not read from remote repository\."
+    r"|Please make sure you have the correct access rights|and the repository exists\."
+)
+"""Lines that follow the reason and say nothing of their own."""
+_RESULT: Final = re.compile(
+    r"fatal: (?:the remote end hung up unexpectedly|early EOF|.* index-pack output)"
+)
+"""What an earlier line is often the cause of."""
+
+
+def git_verb(args: Sequence[str]) -> str:
+    """Return the first word that is neither an option nor the value of `-c` or `-C`.
+
+    Args:
+        args: without the word git.
+    """
+    words = iter(args)
+    for word in words:
+        if word in {"-c", "-C"}:
+            next(words, None)
+        elif not word.startswith("-"):
+            return word
+    return ""
+
+
+def git_reason(stderr: str) -> str:
+    """Return the line that says best why git failed, as one phrase; may be empty."""
+    lines = [" ".join(line.split()) for line in re.split(r"[\r\n]+", stderr)]
+    lines = [line for line in lines if line]
+    plain = [line for line in lines if not _ADVICE.fullmatch(line)]
+    levelled = [line for line in plain if _LEVEL.match(line)]
+    causes = [line for line in levelled if not _RESULT.fullmatch(line)]
+    best = next((some[-1] for some in (causes, levelled, plain, lines) if some), "")
+    return _LEVEL.sub("", best, count=1)[:LINE_CHARS].rstrip(". ")
+
+
+def git_sentence(args: Sequence[str], status: int, stderr: str) -> str:
+    """Return a failed call as one sentence without a full stop.
+
+    Args:
+        args: without the word git.
+        status: how git ended; negative for a signal.
+        stderr: what it wrote, without secrets.
+    """
+    what = f"git {git_verb(args)}".strip()
+    if why := git_reason(stderr):
+        return f"{what} failed: {why}"
+    how = f"by signal {-status}" if status < 0 else f"with status {status}"
+    return f"{what} ended {how} and said nothing"
+
+
+def repr_without(record: Struct, *secrets: str) -> str:
+    """Return the `repr` of a record, but for the fields that these names name."""
+    names = [name for name in record.__struct_fields__ if name not in secrets]
+    shown = ", ".join(f"{name}={getattr(record, name)!r}" for name in names)
+    return f"{type(record).__name__}({shown})"

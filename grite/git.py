@@ -24,7 +24,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from grite import git_words, outbound, trusted_programs
+from grite import errors, outbound, trusted_programs
 from grite.errors import BratError, GitFailed, Unavailable
 
 DEADLINE_S: Final = 60.0
@@ -106,7 +106,7 @@ def run(  # noqa: PLR0913  what a call is
             _bound(process.pid, memory_bytes)
         status, out, err = _end_of(process, stdin, deadline_s)
     except subprocess.TimeoutExpired:
-        verb = redacted(git_words.verb(args), extra)
+        verb = redacted(errors.git_verb(args), extra)
         said = f"git {verb} took longer than {deadline_s:g} s"
         raise Unavailable(said) from None
     stderr = redacted(err.decode(errors="replace"), extra)

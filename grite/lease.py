@@ -15,8 +15,8 @@ from msgspec import Struct
 from grite import objects
 from grite.errors import Corrupt
 from grite.event import ID_BYTES
-from grite.log_authority import LOCK, Authority, Writer
 from grite.objects import Note
+from grite.signatures import LOCK, Authority, Writer
 
 LOCKS: Final = "refs/grite/locks/"
 FILE: Final = "lock.json"

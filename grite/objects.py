@@ -11,9 +11,8 @@ from typing import Final
 import pygit2
 from msgspec import Struct, structs
 
-from grite.commit_signature import Sign, with_signature
 from grite.errors import Corrupt, Missing, Unavailable
-from grite.log_authority import Writer, message
+from grite.signatures import Sign, Writer, signed_message, with_signature
 
 WAL_MAIL: Final = "grit@local"  # grit: so it is written in grite's source.
 UNREADABLE: Final = (KeyError, ValueError, OSError, pygit2.GitError)
@@ -41,7 +40,7 @@ class Note(Struct, frozen=True):
         """
         if by is None:
             return self
-        text = message(self.message, by.repository, trailers)
+        text = signed_message(self.message, by.repository, trailers)
         return structs.replace(self, message=text, sign=by.sign)
 
 

@@ -18,8 +18,7 @@ from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct
 
-from grite.errors import BratError
-from grite.redacted_repr import without
+from grite.errors import BratError, repr_without
 
 if TYPE_CHECKING:
     from ssl import SSLContext  # takes 10 ms: most processes need none
@@ -42,7 +41,7 @@ class Outbound(Struct, frozen=True):
     """Those of `PROXIES` and `TRUST` that are set."""
 
     def __repr__(self) -> str:
-        return without(self, "variables")  # a proxy's address may hold a password
+        return repr_without(self, "variables")  # a proxy's address may hold a password
 
     def proxy(self, url: str) -> str:
         """Return the address of the proxy that leads to `url`; empty: none does.

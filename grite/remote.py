@@ -13,10 +13,16 @@ from typing import Final
 
 from msgspec import Struct
 
-from grite import git, git_words, outbound
-from grite.errors import BratError, Conflict, GitFailed, Rejected, Unavailable
+from grite import errors, git, outbound
+from grite.errors import (
+    BratError,
+    Conflict,
+    GitFailed,
+    Rejected,
+    Unavailable,
+    repr_without,
+)
 from grite.push_answer import push_answer
-from grite.redacted_repr import without
 
 PATTERNS: Final = ("refs/heads/*", "refs/grite/*")
 PARTS: Final = ("HEAD", "config", "objects", "refs")
@@ -115,7 +121,7 @@ class Remote(Struct, frozen=True):
     """For each call of git."""
 
     def __repr__(self) -> str:
-        return without(self, "token")
+        return repr_without(self, "token")
 
     def advertised(self, patterns: Sequence[str] = PATTERNS) -> Advertised:
         """Return the refs that match `patterns`, and HEAD, in one look.
@@ -246,15 +252,15 @@ def _failure(
     said = f"{done.stderr}\n{rejected}".strip()
     where = git.redacted(url)
     if re.search(_NO_ROOM, said):
-        return Unavailable(f"there is no room to write: {git_words.reason(said)}")
+        return Unavailable(f"there is no room to write: {errors.git_reason(said)}")
     if "fetch" in args and re.search(_FETCH_RACE, said):
-        why = git_words.reason(said)
+        why = errors.git_reason(said)
         return Conflict(f"somebody else fetches into this mirror: {why}")
     answer = push_answer(pushed, stdout, done.stderr)
     if any(one.verdict == "stale" for one in answer.refs):
         return Conflict(f"{where} rejected the push: {rejected}")
     if not rejected and not re.search(_REFUSED, said) and re.search(_UNREACHABLE, said):
-        return Unavailable(f"{where} did not answer: {git_words.reason(said)}")
+        return Unavailable(f"{where} did not answer: {errors.git_reason(said)}")
     argv = ["git", *map(git.redacted, args)]
     if answer.refused or (pushed and answer.unnamed):
         return Rejected(argv, done.status, said, answer)

@@ -1,19 +1,27 @@
 """The log: a chain of commits in a local bare repository, in grite's own form.
 
 Nothing here talks to another machine; `grite.remote` pushes what was written. The order
-of the log is the chain's: commit by commit, then the order inside the chunk.
+of the log is the chain's, from a head back to its beginning by first parents, then the
+order inside the chunk. Of the chain only the commits themselves are read, not what they
+hold; libgit2's own `parent_ids` would end at the edge of a shallow clone.
 https://github.com/neul-labs/grite/blob/main/docs/git-wal.md
+
+Two chains that were logged apart become one that holds the events of both. Neither is
+rewritten: what only one of them holds goes after the other as one chunk, each event
+with the id, actor and time that it has.
 """
 
 import contextlib
 import re
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Final
 
 import pygit2
+from msgspec import Struct
 
-from grite import entry, git, log_chain, objects
+from grite import entry, git, objects
 from grite.entry import Entry
 from grite.errors import (
     BratError,
@@ -25,11 +33,163 @@ from grite.errors import (
     Unavailable,
 )
 from grite.event import Event
-from grite.log_authority import ENTRY, Authority, Writer, foreign_in, foreign_lines
-from grite.log_chain import TrustedHead
-from grite.objects import Note
+from grite.objects import Note, commit_bytes
+from grite.signatures import ENTRY, Authority, Writer, foreign_in, foreign_lines
 
-__all__ = ["WAL_REF", "Entry", "Log"]
+MOST_FOREIGN: Final = 1000
+"""How many foreign commits a signed one lists; above more of them nothing is added."""
+_NAMED: Final = 3
+_PARENT: Final = b"\nparent "
+
+
+class Chain(Struct, frozen=True):
+    """A stretch of the log."""
+
+    commits: list[str]
+    """Newest first."""
+    foreign: set[str]
+    """Those that count for nothing: a commit that is not foreign lists them."""
+    missing: str | None
+    """The first that is not here, the last of the commits; None: all are here."""
+
+
+class TrustedHead(Struct, frozen=True):
+    """How far a log counts."""
+
+    head: str | None
+    """The newest commit that counts; None: no commit does."""
+    foreign: tuple[str, ...]
+    """The commits above it, newest first."""
+    fault: str
+    """Why the newest commit does not count; empty: it does."""
+
+    @property
+    def warning(self) -> str:
+        """A sentence about the commits above the one that counts; empty: none are."""
+        if self.head is None or not self.foreign:
+            return ""
+        named = ", ".join(commit[:10] for commit in self.foreign[:_NAMED])
+        more = len(self.foreign) - _NAMED
+        return (
+            f"refs/grite/wal: {named}{f' and {more} more' if more > 0 else ''} did not "
+            f"come from this repository's bot ({self.fault}); they count for nothing. "
+            "Whoever pushed them may push to this repository: see who that is"
+        )
+
+
+def trusted_head_of(
+    repo: pygit2.Repository, head: str, authority: Authority
+) -> TrustedHead:
+    """Return the newest commit of the log that an allowed key signed.
+
+    What stands below it counts without another look, but for the foreign commits that
+    the log itself lists: it vouches for them. Commits that are not here end the search.
+
+    Args:
+        repo: holds the log.
+        head: the newest commit.
+        authority: says whose signature counts.
+
+    Raises:
+        Unavailable: the repository is gone.
+    """
+    above: list[str] = []
+    why = ""
+    try:
+        for commit in ancestors(repo, head):
+            fault = authority.fault(commit_bytes(repo, commit), ENTRY)
+            if not fault:
+                return TrustedHead(commit, tuple(above), why)
+            why = why or fault
+            above.append(commit)
+    except Corrupt as error:  # not all of it is here, or it ends in another object
+        why = why or str(error)
+    return TrustedHead(None, tuple(above), why)
+
+
+def chain_since(repo: pygit2.Repository, head: str, since: str | None) -> Chain:
+    """Return the commits after `since` up to `head`.
+
+    Raises:
+        Rewritten: `head` does not descend from `since`, or lists it as foreign.
+    """
+    commits: list[str] = []
+    foreign: set[str] = set()
+    at: str | None = head
+    while at is not None and at != since:
+        commits.append(at)
+        try:
+            data = commit_bytes(repo, at)
+        except Missing:
+            return Chain(commits, foreign, at)
+        except Corrupt:  # the ref was pointed at something else
+            at = None
+            break
+        if at not in foreign:
+            foreign.update(foreign_in(data))
+        at = _parent(data)
+    if since is not None and (at != since or since in foreign):
+        raise Rewritten(since, head)
+    return Chain(commits, foreign, None)
+
+
+def ancestors(repo: pygit2.Repository, head: str) -> Iterator[str]:
+    """Yield `head` and its ancestors, up to an object that is not a commit.
+
+    Raises:
+        Missing: a commit is not here.
+    """
+    at: str | None = head
+    while at is not None:
+        yield at
+        try:
+            at = _parent(commit_bytes(repo, at))
+        except Missing:
+            raise
+        except Corrupt:
+            return
+
+
+def commit_before(repo: pygit2.Repository, head: str) -> str | None:
+    """Return the commit before `head` that it does not list as foreign, None: no such.
+
+    Raises:
+        Missing: `head` or a foreign commit is not here.
+        Corrupt: the log's ref was pointed at something else.
+    """
+    data = commit_bytes(repo, head)
+    foreign = foreign_in(data)
+    at = _parent(data)
+    while at is not None and at in foreign:
+        at = _parent(commit_bytes(repo, at))
+    return at
+
+
+def newest_shared(repo: pygit2.Repository, ours: str, theirs: str) -> str | None:
+    """Return the newest commit that two chains share; None when there is none.
+
+    Raises:
+        Missing: a commit of theirs or ours is not here.
+    """
+    seen: tuple[set[str], set[str]] = (set(), set())
+    for pair in zip_longest(ancestors(repo, ours), ancestors(repo, theirs)):
+        for side, commit in enumerate(pair):
+            if commit is None:
+                continue
+            if commit in seen[1 - side]:
+                return commit
+            seen[side].add(commit)
+    return None
+
+
+def _parent(data: bytes) -> str | None:
+    head = data[: data.find(b"\n\n")]
+    at = head.find(_PARENT)
+    if at < 0:
+        return None
+    start = at + len(_PARENT)
+    return head[start : head.find(b"\n", start)].decode()
+
 
 WAL_REF: Final = "refs/grite/wal"
 _LOST_RACE: Final = re.compile(
@@ -203,7 +363,7 @@ class Log:
         Raises as `entries`, before anything is given; with `whole` also `Missing` when
         the log's beginning is not here.
         """
-        found = log_chain.chain(self._repo, head, since)
+        found = chain_since(self._repo, head, since)
         missing = found.missing
         if since is not None and missing is not None:
             raise Missing(
@@ -229,7 +389,7 @@ class Log:
         """
         listed: set[str] = set()
         with contextlib.suppress(Missing):
-            for commit in log_chain.walk(self._repo, head):
+            for commit in ancestors(self._repo, head):
                 if commit in listed:
                     yield entry.foreign(commit)
                     continue
@@ -246,7 +406,7 @@ class Log:
         Raises:
             Rewritten: `head` does not descend from `since`.
         """
-        return log_chain.chain(self._repo, head, since).missing
+        return chain_since(self._repo, head, since).missing
 
     def fork(self, ours: str, theirs: str) -> str | None:
         """Return the newest commit that two chains share; None when there is none.
@@ -254,7 +414,7 @@ class Log:
         Raises:
             Missing: a commit of theirs or ours is not here.
         """
-        return log_chain.fork(self._repo, ours, theirs)
+        return newest_shared(self._repo, ours, theirs)
 
     def before(self, head: str) -> str | None:
         """Return the commit before `head` that counts; None: it is the first.
@@ -262,18 +422,18 @@ class Log:
         Raises:
             Missing: it is not here.
         """
-        return log_chain.before(self._repo, head)
+        return commit_before(self._repo, head)
 
     def passes(self, head: str, commit: str) -> bool:
         """Whether a commit counts in the log up to `head`, as far as that is here."""
         try:
-            return log_chain.chain(self._repo, head, commit).missing is None
+            return chain_since(self._repo, head, commit).missing is None
         except Rewritten:
             return False
 
     def trusted_head(self, head: str, authority: Authority) -> TrustedHead:
         """Return the newest commit that counts; as `log_chain.trusted_head`."""
-        return log_chain.trusted_head(self._repo, head, authority)
+        return trusted_head_of(self._repo, head, authority)
 
     def _create(self, new: str) -> None:
         # libgit2 can lose one of two refs created at once; git itself cannot.
@@ -287,3 +447,61 @@ class Log:
 
 def _target(ref: pygit2.Reference | None) -> str | None:
     return None if ref is None else str(ref.target)
+
+
+def missing_events(log: Log, ours: str, theirs: str | None) -> tuple[Event, ...]:
+    """Return the events of our chain that theirs has not, each once, in our order.
+
+    Both chains are in the log's repository; None: theirs is empty.
+
+    Raises:
+        Missing: a commit of one of them is not here.
+    """
+    fork = None if theirs is None else log.fork(ours, theirs)
+    there = set[bytes]()
+    if theirs is not None:
+        there.update(event.id for event in _events(log, theirs, fork))
+    found: dict[bytes, Event] = {}
+    for event in _events(log, ours, fork):
+        if event.id not in there:
+            found.setdefault(event.id, event)
+    return tuple(found.values())
+
+
+def log_union(
+    log: Log,
+    ours: str,
+    theirs: str | None,
+    *,
+    actor: bytes,
+    at_ms: int,
+    but: bytes | None = None,
+) -> str:
+    """Return a commit that holds the events of both chains and descends from theirs.
+
+    That is theirs itself where it holds all of ours, and ours where it comes after
+    theirs; else a new commit after theirs. No ref moves.
+
+    Args:
+        log: over a repository that has both chains.
+        ours: the head of one.
+        theirs: the head of the other, that must be kept; None: it is empty.
+        actor: 16 bytes, the writer of a new commit; not of the events in it.
+        at_ms: now, unix ms.
+        but: an actor whose events are left out.
+
+    Raises:
+        Missing: a commit of one of them is not here.
+        Unavailable: it cannot be written.
+    """
+    if theirs is None or theirs == log.fork(ours, theirs):
+        return ours
+    events = [each for each in missing_events(log, ours, theirs) if each.actor != but]
+    if not events:
+        return theirs
+    return log.write(events, parent=theirs, actor=actor, at_ms=at_ms)
+
+
+def _events(log: Log, head: str, since: str | None) -> Iterator[Event]:
+    for one in log.read(head, since=since):
+        yield from one.events

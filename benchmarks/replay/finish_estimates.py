@@ -18,9 +18,8 @@ from msgspec import Struct
 
 from convoy.log.record import fold
 from convoy.model.state import State
-from convoy.views.finish_estimate import Finish, finish
-from convoy.views.session_history import SessionHistory
-from convoy.views.timeline import facts
+from convoy.views.estimates import Finish, finish
+from convoy.views.history import SessionHistory, bot_facts
 from grite.wal import Log
 
 FORGE: Final = ".git/brat/forge/repos/*/*.git"
@@ -70,7 +69,7 @@ def points(log: Log) -> list[list[Point]]:
     shown: dict[str, list[tuple[int, Finish, float]]] = defaultdict(list)
     for entry in log.read(log.head() or "", whole=True):
         before, state = state, fold(state, entry.commit, entry.events, entry.actor)
-        history.read(facts((entry,), state.bots))
+        history.read(bot_facts((entry,), state.bots))
         for convoy in state.live():
             if convoy is not before.convoys.get(convoy.name):
                 begun = time.process_time()

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from benchmarks.replay import history
 from benchmarks.replay.history import History
-from convoy.gate.ci_files import ci_files
+from convoy.gate import ci_files
 from convoy.model.records import Gate
 from grite import git
 from grite.errors import BratError

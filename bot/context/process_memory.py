@@ -7,7 +7,7 @@ from bot.context.answer_budget import AnswerBudget
 from bot.context.item_failures import Failures
 from bot.context.overlapping_looks import Looks
 from bot.context.recent_comments import RecentComments
-from convoy.views.unread_issues import LabelledIssue
+from convoy.views.interventions import LabelledIssue
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,14 @@ from bot.dashboard import charts
 from bot.dashboard.dashboard_source import DashboardSource
 from bot.dashboard.log_history import LogHistory
 from convoy.model.spending import dollars
-from convoy.text.duration import spoken
-from convoy.views.analytics import Analytics, EngineCost, Spread
-from convoy.views.analytics_words import summary
-from convoy.views.change_table import csv_text
+from convoy.text import spoken_duration
+from convoy.views.analytics import (
+    Analytics,
+    EngineCost,
+    TimeSpread,
+    analytics_summary,
+    csv_text,
+)
 from grite.errors import BratError
 
 WEEK_MS: Final = 7 * 86_400_000
@@ -35,7 +39,7 @@ async def given(source: DashboardSource, now: int) -> Mapping[str, Any]:
     priced = [one for one in found.engines if one.usd]
     return {
         "found": found,
-        "summary": summary(found),
+        "summary": analytics_summary(found),
         "bars": charts.bars(found.per_day),
         "width": charts.WIDTH,
         "height": charts.HEIGHT,
@@ -95,9 +99,14 @@ def _costs(costs: Iterable[EngineCost]) -> list[tuple[object, ...]]:
     ]
 
 
-def _spreads(found: Mapping[str, Spread]) -> list[tuple[object, ...]]:
+def _spreads(found: Mapping[str, TimeSpread]) -> list[tuple[object, ...]]:
     return [
-        (name, one.count, spoken(round(one.median)), spoken(round(one.most)))
+        (
+            name,
+            one.count,
+            spoken_duration(round(one.median)),
+            spoken_duration(round(one.most)),
+        )
         for name, one in found.items()
     ]
 

@@ -12,9 +12,9 @@ from aiohttp import web
 from bot.dashboard.access_policy import view_of
 from bot.dashboard.path_lookup import convoy_of, task_of
 from bot.settings.version import VERSION
+from convoy import views
 from convoy.model.state import State
-from convoy.views import document
-from convoy.views.document import SCHEMA_VERSION
+from convoy.views import SCHEMA_VERSION
 
 ROOT: Final = "/api/v1"
 DESCRIPTION: Final = Path(__file__).with_name("openapi.json")
@@ -33,8 +33,8 @@ class Api:
             web.get(f"{root}/repositories", self._repositories),
             web.get(f"{root}/status", self._status),
             web.get(f"{root}/convoys", self._convoys),
-            web.get(f"{root}/sessions", self._list("sessions", document.sessions)),
-            web.get(f"{root}/queue", self._list("queue", document.queue)),
+            web.get(f"{root}/sessions", self._list("sessions", views.sessions)),
+            web.get(f"{root}/queue", self._list("queue", views.queue)),
             web.get(f"{root}/convoys/{{convoy}}", self._convoy),
             web.get(f"{root}/convoys/{{convoy}}/tasks", self._tasks),
             web.get(root + TASK, self._task),
@@ -63,7 +63,7 @@ class Api:
 
     async def _status(self, request: web.Request) -> web.Response:
         view = view_of(request)
-        told = document.state_document(
+        told = views.state_document(
             view.state, view.now, view.watcher.reading.faults, view.watcher.here
         )
         return web.json_response(told)
@@ -78,26 +78,26 @@ class Api:
 
     async def _convoys(self, request: web.Request) -> web.Response:
         view = view_of(request)
-        return _answer("convoys", document.convoys(view.state, view.now))
+        return _answer("convoys", views.convoys(view.state, view.now))
 
     async def _convoy(self, request: web.Request) -> web.Response:
         view = view_of(request)
         convoy = convoy_of(view.state, request)
-        return web.json_response(document.planned_document(convoy, view.leases))
+        return web.json_response(views.planned_document(convoy, view.leases))
 
     async def _tasks(self, request: web.Request) -> web.Response:
         view = view_of(request)
         convoy = convoy_of(view.state, request)
         tasks = [
-            document.task_document(convoy, task, view.leases) for task in convoy.tasks
+            views.task_document(convoy, task, view.leases) for task in convoy.tasks
         ]
         return _answer("tasks", tasks)
 
     async def _task(self, request: web.Request) -> web.Response:
         view = view_of(request)
         convoy, task = task_of(view.state, request)
-        told = document.task_document(convoy, task, view.leases)
-        why = document.why_document(view.state, convoy, task, view.now)
+        told = views.task_document(convoy, task, view.leases)
+        why = views.why_document(view.state, convoy, task, view.now)
         return web.json_response(told | why)
 
     async def _printed(self, request: web.Request) -> web.Response:

@@ -14,13 +14,11 @@ from bot.dashboard.state_watcher import Here, nothing_here
 from bot.messages.replies import Reply
 from bot.verbs.request_context import Asker
 from bot.verbs.verb import Request
-from convoy.log.following import Reading
+from convoy.log.record import Reading
 from convoy.model import ids
 from convoy.model.state import Convoy, Task
 from convoy.readiness.observed import Checks
-from convoy.views.decision_history import Decision
-from convoy.views.session_history import Past
-from convoy.views.timeline import Line
+from convoy.views.history import Decision, LogLine, PastSession
 from grite.errors import BratError
 
 _Row = TypeVar("_Row")
@@ -51,7 +49,7 @@ class DashboardSource:
     """The repository's full name, or what people call it."""
     read: Callable[[], Reading]
     """Returns the current reading of the log; may block."""
-    log: Callable[[int], tuple[Line, ...]]
+    log: Callable[[int], tuple[LogLine, ...]]
     """Returns the given number of the log's last lines; may block."""
     past: LogPast | None = None
     """What the log said earlier; None: pages show only what it says now."""
@@ -80,7 +78,7 @@ class DashboardSource:
     token: str = ""
     """The token that a person must show to press a button."""
 
-    async def sessions(self, convoy: Convoy) -> tuple[Past, ...]:
+    async def sessions(self, convoy: Convoy) -> tuple[PastSession, ...]:
         """Return all sessions of a convoy; none where the log is not all here."""
         return await self._told(lambda log: log.sessions(convoy.name))
 

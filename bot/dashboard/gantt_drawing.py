@@ -9,9 +9,9 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from convoy.model.state import Convoy, Task
-from convoy.text.counts_and_times import rough
-from convoy.views.finish_estimate import Finish
-from convoy.views.session_history import How, Past
+from convoy.text import rough
+from convoy.views.estimates import Finish
+from convoy.views.history import How, PastSession
 
 ROW: Final = 18
 """The height of a row, in pixels."""
@@ -75,7 +75,7 @@ class Gantt(Struct, frozen=True, kw_only=True):
 
 def draw(
     convoy: Convoy,
-    sessions: Sequence[Past],
+    sessions: Sequence[PastSession],
     now: int,
     finish: Finish | None = None,
     most: int | None = None,
@@ -138,7 +138,7 @@ def _ahead(finish: Finish, been: int) -> int:
     return min(round(finish.latest * 1000), _AHEAD * been)
 
 
-def _stages(one: Past, end: int) -> Iterator[tuple[Stage, int, int]]:
+def _stages(one: PastSession, end: int) -> Iterator[tuple[Stage, int, int]]:
     """Yield the stages of an attempt, each with its beginning and end."""
     if one.queued and one.queued < one.begun:
         yield "queue", one.queued, one.begun
@@ -166,16 +166,18 @@ def _band(
     return Band(x(low), width, x(likely) if likely <= last else None)
 
 
-def _end(one: Past, convoy: Convoy, now: int) -> int:
+def _end(one: PastSession, convoy: Convoy, now: int) -> int:
     return now if _goes_on(one, convoy) else one.landed or one.back or one.ended
 
 
-def _goes_on(one: Past, convoy: Convoy) -> bool:
+def _goes_on(one: PastSession, convoy: Convoy) -> bool:
     """Whether a session runs, or its work may still land."""
     return not one.ended or (one.how == "handed in" and not convoy.ended)
 
 
-def _names(convoy: Convoy, sessions: Sequence[Past]) -> dict[int, tuple[str, str]]:
+def _names(
+    convoy: Convoy, sessions: Sequence[PastSession]
+) -> dict[int, tuple[str, str]]:
     """Return each row's name and state: tasks and, if sessions made it, the plan."""
     names = {task.number: (task.spec.title, task.state) for task in convoy.tasks}
     planned = any(one.task == 0 for one in sessions)
@@ -185,7 +187,7 @@ def _names(convoy: Convoy, sessions: Sequence[Past]) -> dict[int, tuple[str, str
 
 def _busiest(
     convoy: Convoy,
-    sessions: Sequence[Past],
+    sessions: Sequence[PastSession],
     names: dict[int, tuple[str, str]],
     most: int | None,
 ) -> list[int]:
@@ -206,7 +208,7 @@ def _rank(task: Task) -> int:
 _WORDS: Final = {"queue": "waited", "session": "session", "ci": "CI and landing"}
 
 
-def _said(one: Past, stage: Stage, took_ms: int) -> str:
+def _said(one: PastSession, stage: Stage, took_ms: int) -> str:
     what = f"task {one.task}, attempt {one.attempt}: {_WORDS[stage]}"
     if stage != "session":
         return f"{what}, {rough(took_ms / 1000)}"

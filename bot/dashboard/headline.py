@@ -7,7 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 from convoy.model.state import Convoy
-from convoy.text.counts_and_times import counted
+from convoy.text import counted
 from convoy.views.interventions import Intervention, needs_a_person
 
 STATES: Final = ("merged", "needs-review", "running", "queued", "blocked", "dropped")

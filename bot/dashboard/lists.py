@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from bot.dashboard.access_policy import RepositoryView
 from convoy.model.state import Convoy, State, Task
+from convoy.views.history import LogLine
 from convoy.views.interventions import Intervention, interventions
-from convoy.views.timeline import Line
 
 STATES: Final = (
     "queued",
@@ -58,7 +58,7 @@ def convoys(state: State) -> Found:
     return newest_first(state), {}
 
 
-def lines(state: State, known: Sequence[Line], wanted: str, words: str) -> Found:
+def lines(state: State, known: Sequence[LogLine], wanted: str, words: str) -> Found:
     """Return the log's matching last lines, the newest first.
 
     Args:
@@ -86,7 +86,9 @@ SHOWN: Final = 30
 """Of each kind of thing a search shows so many at most."""
 
 
-def found(view: RepositoryView, known: Sequence[Line], words: str) -> Mapping[str, Any]:
+def found(
+    view: RepositoryView, known: Sequence[LogLine], words: str
+) -> Mapping[str, Any]:
     """Return what holds all of the words: convoys, tasks, what waits, the last lines.
 
     Args:

@@ -5,12 +5,22 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from convoy.log.following import Reading
-from convoy.views import timeline
-from convoy.views.analytics import Analytics, EngineCost, analytics, engine_costs, rows
-from convoy.views.change_history import ChangeHistory
-from convoy.views.decision_history import Decision, DecisionHistory
-from convoy.views.session_history import Past, SessionHistory
+from convoy.log.record import Reading
+from convoy.views import history
+from convoy.views.analytics import (
+    Analytics,
+    EngineCost,
+    analytics,
+    change_rows,
+    engine_costs,
+)
+from convoy.views.history import (
+    ChangeHistory,
+    Decision,
+    DecisionHistory,
+    PastSession,
+    SessionHistory,
+)
 from grite.errors import Rewritten
 from grite.wal import Log
 
@@ -51,9 +61,9 @@ class LogHistory:
         """Return a row for each change that has ended; raises as `figures` does."""
         with self._turn:
             self._read_on()
-            return rows(self._history)
+            return change_rows(self._history)
 
-    def sessions(self, convoy: str) -> tuple[Past, ...]:
+    def sessions(self, convoy: str) -> tuple[PastSession, ...]:
         """Return a convoy's sessions; raises as `figures` does."""
         with self._turn:
             self._read_on()
@@ -79,7 +89,7 @@ class LogHistory:
         except Rewritten:  # what was read is of another log
             self._begin()
             entries = log.read(reading.head, whole=True)
-        for fact in timeline.facts(entries, reading.state.bots):
+        for fact in history.bot_facts(entries, reading.state.bots):
             self._history.read((fact,))
             self._sessions.read((fact,))
             self._decisions.read((fact,))

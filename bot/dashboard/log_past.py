@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from threading import Lock
 
-from convoy.log.past_states import PastStates, Step
+from convoy.log.record import LogStep, PastStates
 from convoy.model.state import State
 from grite.wal import Log
 
@@ -24,7 +24,7 @@ class LogPast:
         self._past: PastStates | None = None
         self._turn = Lock()
 
-    def steps(self, convoy: str) -> tuple[Step, ...]:
+    def steps(self, convoy: str) -> tuple[LogStep, ...]:
         """Return the commits that changed a convoy, oldest first.
 
         Raises:
@@ -34,7 +34,7 @@ class LogPast:
             head = self._newest()
             return self._states().steps(head, convoy) if head else ()
 
-    def at(self, step: Step) -> State:
+    def at(self, step: LogStep) -> State:
         """Return what the log folds to at a step.
 
         Raises:

@@ -6,8 +6,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Final
 
-from convoy.views import timeline
-from convoy.views.timeline import Line
+from convoy.views import history
+from convoy.views.history import LogLine
 from grite.errors import Missing, Rewritten
 from grite.wal import Log
 
@@ -30,10 +30,10 @@ class LogTail:
         self._path = path
         self._newest = newest
         self._head: str | None = None
-        self._lines: deque[Line] = deque(maxlen=MOST)
+        self._lines: deque[LogLine] = deque(maxlen=MOST)
         self._turn = Lock()
 
-    def last(self, number: int) -> tuple[Line, ...]:
+    def last(self, number: int) -> tuple[LogLine, ...]:
         """Return at most `number` lines, oldest first; a shallow clone has fewer."""
         with self._turn:
             self._read_on()
@@ -46,7 +46,7 @@ class LogTail:
             return
         if not (self._head and self._added(log, head, self._head)):
             self._lines.clear()
-            self._lines.extend(timeline.last(log.newest(head), MOST))
+            self._lines.extend(history.last_lines(log.newest(head), MOST))
         self._head = head
 
     def _added(self, log: Log, head: str, known: str) -> bool:
@@ -55,5 +55,5 @@ class LogTail:
             news = log.entries(head, since=known)
         except (Missing, Rewritten):
             return False
-        self._lines.extend(timeline.lines(news))
+        self._lines.extend(history.log_lines(news))
         return True

@@ -18,7 +18,7 @@ from bot.mcp import MISSING
 from bot.mcp.backend import Decision, Snapshot
 from bot.mcp.tool import Refused, convoy_in, task_in
 from convoy.model.state import Convoy, Task
-from convoy.views.timeline import Line
+from convoy.views.history import LogLine
 
 _NO_START: Final = (
     "convoys begin on the forge here: open an issue there and label it, or say "
@@ -71,7 +71,7 @@ class DashboardBackend:
             here=self._view.watcher.here,
         )
 
-    async def log(self, number: int) -> Sequence[Line]:
+    async def log(self, number: int) -> Sequence[LogLine]:
         """Return the log's last lines."""
         return await asyncio.to_thread(self._view.source.log, number)
 

@@ -23,15 +23,12 @@ from convoy.model import ids
 from convoy.model.spending import spoken
 from convoy.model.state import Convoy, State, Task
 from convoy.readiness.observed import Checks
-from convoy.text.counts_and_times import ago, clock, iso, rough
-from convoy.views import finish_estimate, forecast_words
-from convoy.views.decision_history import Decision
-from convoy.views.elapsed import saved_s, worked_s
+from convoy.text import ago, clock, iso, rough
+from convoy.views import estimates, plan, saved_s, worked_s
+from convoy.views.history import Decision, PastSession
 from convoy.views.interventions import interventions
-from convoy.views.plan_coverage import HOW
-from convoy.views.plan_document import plan_document
+from convoy.views.plan import HOW_COMPARED, plan_document
 from convoy.views.reasons import reasons, waits_for
-from convoy.views.session_history import Past
 
 LANES: Final = ("queued", "running", "blocked", "needs-review", "merged")
 HEAD: Final = 8
@@ -54,8 +51,8 @@ _pages.filters["clock"] = clock
 _pages.filters["iso"] = iso
 _pages.filters["ago"] = ago
 _pages.filters["rough"] = rough
-_pages.globals["forecast"] = forecast_words
-_pages.globals["coverage_how"] = HOW
+_pages.globals["forecast"] = plan
+_pages.globals["coverage_how"] = HOW_COMPARED
 _pages.globals["static"] = assets.address
 _pages.globals["task_buttons"] = endpoints.task_buttons
 
@@ -115,7 +112,7 @@ def newest_live(state: State) -> tuple[Convoy, ...]:
 
 def overview(
     view: RepositoryView,
-    clocks: Sequence[tuple[Convoy, tuple[Past, ...]]] = (),
+    clocks: Sequence[tuple[Convoy, tuple[PastSession, ...]]] = (),
     agents: Sequence[Agent] = (),
 ) -> Mapping[str, Any]:
     """Return the first page's values: the head of each list.
@@ -156,15 +153,18 @@ class Clock(Struct, frozen=True, kw_only=True):
 
 
 def _shown(
-    convoy: Convoy, sessions: tuple[Past, ...], now: int, seen: Mapping[str, Checks]
+    convoy: Convoy,
+    sessions: tuple[PastSession, ...],
+    now: int,
+    seen: Mapping[str, Checks],
 ) -> Clock:
-    found = finish_estimate.finish(convoy, sessions, now)
+    found = estimates.finish(convoy, sessions, now)
     chart = gantt_drawing.draw(convoy, sessions, now, found, ROWS) if sessions else None
     return Clock(
         convoy=convoy,
         merged=sum(task.state == "merged" for task in convoy.tasks),
         parts=parts(convoy),
-        finish=finish_estimate.said(found) if found else "",
+        finish=estimates.finish_words(found) if found else "",
         gantt=chart,
         train=train(convoy, seen)[:HEAD],
     )
@@ -174,7 +174,7 @@ def of_convoy(
     state: State,
     convoy: Convoy,
     now: int,
-    sessions: tuple[Past, ...] = (),
+    sessions: tuple[PastSession, ...] = (),
     seen: Mapping[str, Checks] | None = None,
     decisions: Sequence[Decision] = (),
 ) -> Mapping[str, Any]:
@@ -188,7 +188,7 @@ def of_convoy(
         seen: what CI was seen to say last, by commit; None: nothing is known.
         decisions: what people decided in it, the newest first.
     """
-    estimate = finish_estimate.finish(convoy, sessions, now)
+    estimate = estimates.finish(convoy, sessions, now)
     found = (each for each in interventions(state, now) if each.convoy == convoy.name)
     return {
         "convoy": convoy,
@@ -198,7 +198,7 @@ def of_convoy(
         "gantt": gantt_drawing.draw(convoy, sessions, now, estimate)
         if sessions
         else None,
-        "finish": finish_estimate.said(estimate) if estimate else "",
+        "finish": estimates.finish_words(estimate) if estimate else "",
         "progress": parts(convoy),
         "merged": sum(task.state == "merged" for task in convoy.tasks),
         "plan": plan_document(convoy),

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from bot.dashboard import page_contents
 from bot.dashboard.dashboard_source import DashboardSource
-from convoy.log.past_states import Step
+from convoy.log.record import LogStep
 from convoy.model.state import Convoy, State
 from convoy.readiness.attempt_start import valid_leases
 from convoy.views.reasons import waits_for
@@ -27,7 +27,7 @@ class Replayed(Struct, frozen=True):
     """From 1."""
     last: int
     """How many steps there are."""
-    step: Step
+    step: LogStep
     state: State
     convoy: Convoy
 

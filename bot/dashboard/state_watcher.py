@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from hashlib import blake2b
 from typing import Final
 
-from convoy.log.following import NOTHING, Reading
+from convoy.log.record import NOTHING_READ, Reading
 from convoy.readiness.observed import Checks
 from convoy.views.interventions import Intervention
 from grite.errors import BratError
@@ -47,7 +47,7 @@ class StateWatcher:
         self._look_here = here
         self._looked = -HERE_S
         self.here: tuple[Intervention, ...] = ()
-        self.reading = NOTHING
+        self.reading = NOTHING_READ
         self.trouble = ""
         """Why the last read of the log failed; empty: it succeeded."""
         self._changed = asyncio.Condition()

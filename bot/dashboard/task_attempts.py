@@ -8,8 +8,8 @@ from msgspec import Struct
 from bot.dashboard.dashboard_source import Session
 from convoy.model import ids
 from convoy.model.spending import spoken
-from convoy.text.failing_tests import errors, failing_tests
-from convoy.views.session_history import Past
+from convoy.text.project_tests import compiler_errors, failing_tests
+from convoy.views.history import PastSession
 
 _ACCEPTED: Final = ("handed in", "landed", "sent back")
 
@@ -17,7 +17,7 @@ _ACCEPTED: Final = ("handed in", "landed", "sent back")
 class Attempt(Struct, frozen=True, kw_only=True):
     """One attempt, in words."""
 
-    past: Past
+    past: PastSession
     used: str
     why: str
     """Why its work did not land, in a line."""
@@ -27,13 +27,13 @@ class Attempt(Struct, frozen=True, kw_only=True):
     walls: str
 
 
-def attempts(sessions: Iterable[Past], task: int) -> tuple[Attempt, ...]:
+def attempts(sessions: Iterable[PastSession], task: int) -> tuple[Attempt, ...]:
     """Return the attempts at a task, the newest first."""
     found = [_attempt(one) for one in sessions if one.task == task]
     return tuple(reversed(found))
 
 
-def _attempt(one: Past) -> Attempt:
+def _attempt(one: PastSession) -> Attempt:
     why, _, told = one.why.partition("\n")
     return Attempt(
         past=one,
@@ -45,7 +45,7 @@ def _attempt(one: Past) -> Attempt:
     )
 
 
-def _acceptance(one: Past) -> str:
+def _acceptance(one: PastSession) -> str:
     if not one.acceptance:
         return "it has no command for it"
     if one.how in _ACCEPTED:
@@ -54,13 +54,13 @@ def _acceptance(one: Past) -> str:
     return f"{one.acceptance}: {said}"
 
 
-def _walls(one: Past) -> str:
+def _walls(one: PastSession) -> str:
     if one.walls is None:
         return ""
     return f"all but {', '.join(one.walls)}" if one.walls else "all"
 
 
-def session_of(convoy: str, one: Past) -> Session:
+def session_of(convoy: str, one: PastSession) -> Session:
     """Return the session of an attempt, to read its output."""
     name = ids.session_name(convoy, one.task, one.attempt)
     return Session(name=name, run=one.run, running=not one.ended)
@@ -68,5 +68,5 @@ def session_of(convoy: str, one: Past) -> Session:
 
 def failing_part(output: str) -> tuple[str, ...]:
     """Return the lines of an output that say what failed, to stand first."""
-    clean = (*failing_tests(output), *errors(output))
+    clean = (*failing_tests(output), *compiler_errors(output))
     return tuple(dict.fromkeys(clean))

@@ -15,7 +15,7 @@ from convoy.events.task_messages import NoteHeard
 from convoy.model import ids
 from convoy.model.attempt import Attempt, Message
 from convoy.model.state import State
-from convoy.text.plaintext import clean
+from convoy.text import clean
 
 LOOK_S: Final = 0.2
 SILENT_S: Final = 60.0

@@ -10,8 +10,8 @@ from msgspec import Struct, to_builtins
 
 from bot.forge import payloads
 from bot.forge.rest import Refused, Rest
-from convoy.text.failing_places import Place
-from convoy.text.forge_limits import STATUS_CHARS
+from convoy.text import STATUS_CHARS
+from convoy.text.project_tests import FailingPlace
 
 Conclusion = Literal["success", "failure", "cancelled", "action_required"]
 _STATES: Final[dict[Conclusion | None, str]] = {
@@ -51,7 +51,7 @@ class View(Struct, frozen=True, kw_only=True):
     """Markdown."""
     url: str
     """The address of a page with more details."""
-    places: tuple[Place, ...] = ()
+    places: tuple[FailingPlace, ...] = ()
     """The lines that the forge marks; those of a check never change."""
     buttons: tuple[Button, ...] = ()
     """At most three."""
@@ -116,7 +116,7 @@ class CheckRuns:
         await self._rest.write("POST", address, {**body, "target_url": view.url})
 
 
-def _annotation(place: Place) -> dict[str, object]:
+def _annotation(place: FailingPlace) -> dict[str, object]:
     return {
         "path": place.path,
         "start_line": place.line,

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from bot.forge.refusal_table import ROWS, UNKNOWN, RefusalRow
 from bot.forge.rest import Refused
-from convoy.text.plaintext import clean, cut, shortened
+from convoy.text import clean, cut, shortened
 
 SAID_CHARS: Final = 300
 ASKED_CHARS: Final = 120

@@ -1,6 +1,6 @@
 """Makes text from outside fit to be kept and shown to a model. Pure.
 
-`convoy.text.plaintext.clean` removes characters that no screen shows: enough for one
+`convoy.text.clean` removes characters that no screen shows: enough for one
 line of a table, and for the planner. `clean` here also removes text that a *page* does
 not show, so that a model reads no more than people do. A text of 65,000 characters
 built to be slow takes some seconds: async callers use a thread.
@@ -11,8 +11,8 @@ from typing import Final
 from unicodedata import normalize
 
 from bot.markdown.visible_text import visible
-from convoy.log.event_body import broken_up
-from convoy.text import plaintext
+from convoy import text as plaintext
+from convoy.log import broken_up
 
 CUT_NOTE: Final = "\n\n(The text goes on; it was too long and is cut here.)"
 

@@ -2,8 +2,8 @@
 
 import re
 
-from convoy.log.event_body import broken_up
-from convoy.text.plaintext import clean
+from convoy.log import broken_up
+from convoy.text import clean
 
 _FENCES = re.compile(r"`{3,}")
 

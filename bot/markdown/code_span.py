@@ -1,7 +1,7 @@
 """Shows foreign words in the bot's own sentences as code, so that they do nothing."""
 
-from convoy.log.event_body import broken_up
-from convoy.text.plaintext import clean, cut
+from convoy.log import broken_up
+from convoy.text import clean, cut
 
 WORD_CHARS = 60
 

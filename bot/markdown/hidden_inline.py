@@ -9,7 +9,7 @@ from markdown_it.token import Token
 from bot.markdown import html_tags
 from bot.markdown.parser_differences import doubtful
 from bot.markdown.text_edits import NOTE, REST, Edit, Span
-from convoy.text.plaintext import clean
+from convoy.text import clean
 
 _UNWANTED: Final = re.compile(r"(?:data|javascript|vbscript):", re.IGNORECASE)
 

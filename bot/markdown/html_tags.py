@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from html import unescape
 from typing import Final
 
-from convoy.text.plaintext import clean
+from convoy.text import clean
 
 _SPACE = r"[ \t\n]"
 _ATTRIBUTE = (

@@ -12,7 +12,7 @@ from itertools import pairwise
 from markdown_it import MarkdownIt
 
 from bot.markdown.mail_separators import own_end
-from convoy.text.plaintext import clean
+from convoy.text import clean
 
 _MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from bot.markdown.code_span import code_span
 from bot.markdown.mail_separators import own_end
-from convoy.text.plaintext import clean, cut
+from convoy.text import clean, cut
 
 MOST_COMMANDS: Final = 10
 """The most commands carried out from one comment."""

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from convoy.model.state import Convoy, State, Task
+from convoy.views.history import LogLine
 from convoy.views.interventions import Intervention
-from convoy.views.timeline import Line
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +44,7 @@ class Backend(Protocol):
             BratError: the log cannot be read.
         """
 
-    async def log(self, number: int) -> Sequence[Line]:
+    async def log(self, number: int) -> Sequence[LogLine]:
         """Return at most the last `number` lines of the log, oldest first.
 
         Raises:

@@ -13,8 +13,7 @@ from msgspec import Struct
 
 from bot.mcp.backend import Backend
 from bot.mcp.tool import Refused
-from convoy.text.fence import fence_of, fenced
-from convoy.text.plaintext import clean, cut
+from convoy.text import clean, cut, fence_of, fenced
 from convoy.views.interventions import interventions
 
 ROOM: Final = 40_000

@@ -15,10 +15,9 @@ from bot.mcp.tool import (
     convoy_in,
     task_in,
 )
+from convoy import views
 from convoy.readiness.attempt_start import valid_leases
-from convoy.text.plaintext import clean
-from convoy.text.redaction import redacted
-from convoy.views import document
+from convoy.text import clean, redacted
 
 
 class LogLines(Struct, forbid_unknown_fields=True):
@@ -32,7 +31,7 @@ class LogLines(Struct, forbid_unknown_fields=True):
 async def status(backend: Backend, _: NoArguments) -> dict[str, Any]:
     """Return every convoy that has not ended whole, and the others by name."""
     seen = await backend.snapshot()
-    whole = document.state_document(seen.state, seen.now, seen.faults, seen.here)
+    whole = views.state_document(seen.state, seen.now, seen.faults, seen.here)
     live = {convoy.name for convoy in seen.state.live()}
     ended = [
         {"name": name, "state": known.state, "issue": known.issue}
@@ -48,22 +47,22 @@ async def convoy_show(backend: Backend, asked: OfConvoy) -> dict[str, Any]:
     seen = await backend.snapshot()
     leases = valid_leases(seen.state, seen.now)
     convoy = convoy_in(seen.state, asked.convoy)
-    version = {"schema_version": document.SCHEMA_VERSION}
-    return version | document.planned_document(convoy, leases)
+    version = {"schema_version": views.SCHEMA_VERSION}
+    return version | views.planned_document(convoy, leases)
 
 
 async def why(backend: Backend, asked: OfTask) -> dict[str, Any]:
     """Return one task whole, and why it is where it is."""
     seen = await backend.snapshot()
     convoy, task = task_in(seen.state, asked.convoy, asked.task)
-    told = document.task_document(convoy, task, valid_leases(seen.state, seen.now))
-    return told | document.why_document(seen.state, convoy, task, seen.now)
+    told = views.task_document(convoy, task, valid_leases(seen.state, seen.now))
+    return told | views.why_document(seen.state, convoy, task, seen.now)
 
 
 async def log(backend: Backend, asked: LogLines) -> dict[str, Any]:
     """Return the log's last lines."""
     lines = [msgspec.to_builtins(line) for line in await backend.log(asked.lines)]
-    return {"schema_version": document.SCHEMA_VERSION, "lines": lines}
+    return {"schema_version": views.SCHEMA_VERSION, "lines": lines}
 
 
 async def task_output(backend: Backend, asked: OfTask) -> dict[str, Any]:
@@ -71,7 +70,7 @@ async def task_output(backend: Backend, asked: OfTask) -> dict[str, Any]:
     seen = await backend.snapshot()
     convoy, task = task_in(seen.state, asked.convoy, asked.task)
     printed = await backend.output(convoy, task)
-    version = {"schema_version": document.SCHEMA_VERSION}
+    version = {"schema_version": views.SCHEMA_VERSION}
     return version | {"output": redacted(clean(printed))}
 
 

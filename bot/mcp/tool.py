@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 
 from bot.mcp.backend import Backend
 from convoy.model.state import Convoy, State, Task
-from convoy.text.nearest import did_you_mean
+from convoy.text import did_you_mean
 from grite.errors import BratError
 
 MOST_LINES: Final = 500

@@ -5,7 +5,7 @@ from typing import Final
 
 from convoy.model.shown_answer import ShownAnswer
 from convoy.model.state import Convoy
-from convoy.text.escaped_markdown import fitting, inline
+from convoy.text import fitting, inline
 
 _OPEN: Final = 3
 """How many are to be seen without unfolding."""

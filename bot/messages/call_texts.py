@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 from typing import Final
 
-from convoy.gate.protected_needs import unallowed
+from convoy.gate import unallowed
 from convoy.model.set_aside import SetAside
 from convoy.model.state import Convoy, Task
 from convoy.readiness.needs import Need
-from convoy.text.escaped_markdown import inline
-from convoy.text.plaintext import full_stop
+from convoy.text import full_stop, inline
 
 _MOST: Final = 10
 

@@ -10,9 +10,8 @@ from convoy.model import ids
 from convoy.model.attempt import HandedIn
 from convoy.model.state import Convoy, Task
 from convoy.readiness.lacking_approvals import lacking
-from convoy.text.escaped_markdown import inline
-from convoy.text.failing_places import failing_places
-from convoy.text.plaintext import full_stop
+from convoy.text import full_stop, inline
+from convoy.text.project_tests import failing_places
 
 _GATED: Final = "brat lands it when CI is green on the exact commit that will land."
 _AGAIN: Final = "The next attempt is told this; its work gets a check of its own."

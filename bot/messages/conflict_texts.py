@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct
 
 from convoy.model.state import Task
-from convoy.text.plaintext import clean, cut
+from convoy.text import clean, cut
 
 DIFF_CHARS: Final = 12_000
 """How much of each side's patch is told."""

@@ -14,15 +14,10 @@ from convoy.model import ids
 from convoy.model.set_aside import SetAside
 from convoy.model.spending import foreseen, spoken
 from convoy.model.state import Convoy, Lease
-from convoy.text.counts_and_times import counted
-from convoy.text.escaped_markdown import LINE_CHARS, fitting, inline
-from convoy.text.forge_limits import POST_CHARS
-from convoy.text.plaintext import full_stop
-from convoy.views.followups import further
-from convoy.views.landing_words import about_parts, unread, way_of_landing
-from convoy.views.plan_document import approval
-from convoy.views.plan_order import collisions
-from convoy.views.reasons import plan_waits
+from convoy.text import INLINE_CHARS, POST_CHARS, counted, fitting, full_stop, inline
+from convoy.views.interventions import further_work
+from convoy.views.plan import approval, collision_words
+from convoy.views.reasons import about_parts, plan_waits, unread_rules, way_of_landing
 
 _FLAKES_MOST: Final = 5
 _FURTHER_CHARS: Final = 8_000
@@ -96,7 +91,7 @@ def _landing(convoy: Convoy) -> list[str]:
     if landing is not None and not convoy.ended:
         told += [
             inline(way_of_landing(landing, convoy.target)),
-            inline(unread(landing)),
+            inline(unread_rules(landing)),
         ]
     lines = [" ".join(filter(None, told)), ""] if any(told) else []
     if convoy.sync.stalled and not convoy.ended:
@@ -111,7 +106,7 @@ def _look_out(convoy: Convoy) -> list[str]:
     more = f"{{}}: `brat convoy show {convoy.name}`"
     warned, risks = (
         "; ".join(fitting([inline(each) for each in said], more, _WARNED_CHARS))
-        for said in (convoy.warnings, collisions(convoy))
+        for said in (convoy.warnings, collision_words(convoy))
     )
     waits = plan_waits(convoy)
     told = [f"**The plan waits:** {inline(waits)}.", ""] if waits else []
@@ -153,8 +148,8 @@ def _refused(asides: Sequence[SetAside]) -> list[str]:
 def _further(convoy: Convoy) -> list[str]:
     """Return the further work that agents saw, with the command that adds each."""
     lines = []
-    for found in further(convoy):
-        add = code_span(f"/brat add -- {found.title}", LINE_CHARS)
+    for found in further_work(convoy):
+        add = code_span(f"/brat add -- {found.title}", INLINE_CHARS)
         why = f" ({inline(found.why)})" if found.why else ""
         lines.append(f"- of task {found.task}{why}: {add}")
     if not lines:

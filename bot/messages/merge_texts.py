@@ -7,11 +7,8 @@ from convoy.model import ids
 from convoy.model.records import Strategy
 from convoy.model.state import Convoy, Task
 from convoy.readiness.unlanded_work import unlanded
-from convoy.text.commit_message import inert
-from convoy.text.escaped_markdown import inline
-from convoy.text.failing_tests import headline
-from convoy.text.plaintext import clean
-from convoy.text.redaction import redacted
+from convoy.text import clean, inert, inline, redacted
+from convoy.text.project_tests import headline
 
 TEXT_CHARS: Final = 2_000
 """How much of the end of CI's text the next attempt is told."""

@@ -5,9 +5,7 @@ from typing import Final
 from bot.settings.bot_settings import Settings
 from convoy.model.intent import Intent
 from convoy.model.state import Convoy
-from convoy.text.counts_and_times import counted
-from convoy.text.plaintext import clean, shortened
-from convoy.text.redaction import redacted
+from convoy.text import clean, counted, redacted, shortened
 
 CHARS: Final = 3000
 _LITERAL: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})

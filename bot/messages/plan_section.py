@@ -6,12 +6,15 @@ from typing import Final
 from bot.markdown.code_span import code_span
 from bot.messages import plan_diagram
 from convoy.model.state import Convoy
-from convoy.text.counts_and_times import counted
-from convoy.text.escaped_markdown import fitting, inline
-from convoy.text.plaintext import clean
-from convoy.views.forecast_words import all_tasks, one_task
-from convoy.views.plan_coverage import HOW
-from convoy.views.plan_document import PlanDocument, PlanTask, plan_document
+from convoy.text import clean, counted, fitting, inline
+from convoy.views.plan import (
+    HOW_COMPARED,
+    PlanDocument,
+    PlanTask,
+    forecast_words,
+    plan_document,
+    range_words,
+)
 
 MOST_CHARS: Final = 30_000
 """However much room there is, nobody reads more."""
@@ -55,7 +58,7 @@ def plan_section(convoy: Convoy, room: int) -> list[str]:
         *changed,
         *blocks,
         "",
-        f"**Estimate for all of it:** {all_tasks(found.total)}.",
+        f"**Estimate for all of it:** {range_words(found.total)}.",
         "",
         *_left_out(found, left_out),
         "</details>",
@@ -130,7 +133,7 @@ def _task(task: PlanTask) -> Iterator[str]:
     if task.protected:
         by = inline(task.protected_by)
         yield f"  - **needs protected paths**: {_paths(task.protected)}; {by}"
-    yield f"  - estimate: {one_task(task.forecast)}"
+    yield f"  - estimate: {forecast_words(task.forecast)}"
 
 
 def _touches(task: PlanTask) -> str:
@@ -149,5 +152,5 @@ def _left_out(found: PlanDocument, lines: list[str]) -> list[str]:
     if not found.covered:
         return []
     if not lines:
-        return [f"Every statement of the issue is in a task ({HOW}).", ""]
-    return [f"**In no task** ({HOW}):", "", *lines, ""]
+        return [f"Every statement of the issue is in a task ({HOW_COMPARED}).", ""]
+    return [f"**In no task** ({HOW_COMPARED}):", "", *lines, ""]

@@ -10,11 +10,8 @@ from bot.messages.box_warnings import box_warnings
 from bot.messages.convoy_links import comment_url, run_url
 from convoy.model import ids
 from convoy.model.state import Convoy, Task
-from convoy.text.counts_and_times import counted
-from convoy.text.escaped_markdown import fitting, inline
-from convoy.text.forge_limits import TITLE_CHARS
-from convoy.text.plaintext import cut
-from convoy.views.risk import Risk, files_of, landings, risks, untested
+from convoy.text import TITLE_CHARS, counted, cut, fitting, inline
+from convoy.views.estimates import Risk, files_of, landed_ranges, risks, untested
 
 _SHORT: Final = 10
 _ROWS_CHARS: Final = 40_000
@@ -89,7 +86,7 @@ def convoy_pull_body(convoy: Convoy, web: str = "", dashboard: str = "") -> str:
         "| # | Task | Look at | Change | Accepted because |",
         "|---|---|---|---|---|",
     ]
-    between = landings(convoy)
+    between = landed_ranges(convoy)
     rows = [
         _row(convoy, task, risk, between.get(task.number), web)
         for risk in shown

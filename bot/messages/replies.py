@@ -6,8 +6,7 @@ from typing import Final
 from msgspec import Struct
 
 from convoy.model.records import Reaction
-from convoy.text.counts_and_times import clock
-from convoy.text.forge_limits import posted
+from convoy.text import clock, posted
 
 REST: Final = (
     "The rest of this answer is left out, for a comment has an end: ask for one thing "

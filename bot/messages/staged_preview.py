@@ -6,7 +6,7 @@ from typing import Final
 
 from convoy.model import ids
 from convoy.model.state import Convoy, Task
-from convoy.text.counts_and_times import counted
+from convoy.text import counted
 
 HOW_ON: Final = (
     "To let it go on, take `staged = true` out of `.brat/config.toml` and say "

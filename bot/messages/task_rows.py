@@ -5,8 +5,7 @@ from typing import Final
 
 from bot.messages.convoy_links import checks_url, run_url
 from convoy.model.state import Convoy, Lease, Task
-from convoy.text.duration import spoken
-from convoy.text.escaped_markdown import fitting, inline
+from convoy.text import fitting, inline, spoken_duration
 from convoy.views.reasons import waits_for
 
 _BEGIN: Final = ("#", "Task", "State", "Engine", "Attempts", "Worked", "Pull request")
@@ -51,7 +50,7 @@ def _cells(
         task.state,
         inline(_engine(convoy, task)),
         _attempts(task, web),
-        spoken(task.worked_ms // 1000) if task.worked_ms else "",
+        spoken_duration(task.worked_ms // 1000) if task.worked_ms else "",
         f"#{task.pull}" if task.pull else "",
         *((_checks(task, web),) if web else ()),
         landed,

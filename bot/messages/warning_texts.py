@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from bot.forge.ci_exposure import Exposure
 from bot.markdown.code_span import code_span
-from convoy.text.escaped_markdown import inline
-from convoy.text.forge_limits import posted
+from convoy.text import inline, posted
 
 
 def unvouched(by: str) -> str:

@@ -9,13 +9,12 @@ from typing import Final
 
 from bot.repository.clone import Clone
 from convoy.model import ids
-from convoy.text.counts_and_times import counted
+from convoy.text import counted
 from grite import objects
 from grite.errors import BratError
 from grite.event import ID_BYTES, CommentAdded, Event
-from grite.log_chain import MOST_FOREIGN
 from grite.remote import RefUpdate
-from grite.wal import WAL_REF
+from grite.wal import MOST_FOREIGN, WAL_REF
 
 ADOPTER: Final = blake2b(b"brat:adopt", digest_size=ID_BYTES).digest()
 """The actor of the commit that takes a log over; it is no bot."""

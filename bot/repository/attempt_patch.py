@@ -13,7 +13,7 @@ from typing import Final
 from msgspec import Struct
 
 from bot.repository.commit_range import CommitRange, TooMuch, Touched
-from convoy.gate import patch as gate
+from convoy import gate
 from convoy.gate.leaks import leaks
 from convoy.model.records import Settings
 from grite import git
@@ -102,7 +102,7 @@ def _too_large(sizes: Mapping[str, int]) -> str:
 def _largest(sizes: Mapping[str, int]) -> str:
     """Return the largest file in words; empty: there is none."""
     path = max(sizes, key=lambda one: sizes[one], default="")
-    return gate.in_words(path, sizes[path]) if path else ""
+    return gate.file_and_size(path, sizes[path]) if path else ""
 
 
 def _sizes(repository: Path, touched: Iterable[Touched]) -> dict[str, int]:

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pygit2
 
-from convoy.gate.ci_files import ci_files
-from convoy.gate.patch import printable
+from convoy.gate import ci_files, printable
 from grite import git
 
 

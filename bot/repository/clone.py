@@ -13,16 +13,14 @@ import pygit2
 from msgspec.structs import replace
 
 from bot.repository.committed_signers import committed_signers
-from convoy.log import state_codec as states
-from convoy.log.following import Reading
+from convoy.log import record as states
+from convoy.log.record import Reading
 from convoy.model import ids
 from grite import checkpoint
-from grite.allowed_signers import AllowedSigners
-from grite.commit_signature import Sign
 from grite.errors import Conflict, Corrupt, GitFailed
-from grite.log_authority import Authority, Writer
 from grite.objects import writing
 from grite.remote import PARTS, WHOLE, Remote, ensure_mirror
+from grite.signatures import AllowedSigners, Authority, Sign, Writer
 from grite.wal import WAL_REF, Log
 
 SEEN: Final = "refs/seen/"
@@ -185,7 +183,7 @@ class Clone:
             depth = checkpoint.DEPTH if self.is_new else None
             self.remote.fetch([f"+{ref}:{_seen(ref)}"], depth)
             self._whole.add(commit)
-        return states.load(self.objects, commit, self.authority)
+        return states.load_checkpoint(self.objects, commit, self.authority)
 
     def _forget(self, refs: Mapping[str, str]) -> None:
         """Delete copies of deleted refs: a new ref may need the path as a folder."""

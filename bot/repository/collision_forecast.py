@@ -10,8 +10,14 @@ import pygit2
 from bot.repository.recent_changes import commits_lately, hunks_of
 from convoy.model.records import Overlap, TaskSpec
 from convoy.model.task_graph import waits
-from convoy.planner.conflicts import RECENT, Past, Reach, reach, risk
-from convoy.planner.hunks import Hunk
+from convoy.planner.ground import (
+    RECENT,
+    FileHistory,
+    Hunk,
+    Reach,
+    collision_risk,
+    reach,
+)
 
 WORTH_SAYING: Final = 0.05
 MOST: Final = 10
@@ -40,7 +46,10 @@ def foreseen(path: Path, commit: str, tasks: Iterable[TaskSpec]) -> tuple[Overla
     changed = commits_lately(path, commit)
     reaches = {n: reach(specs[n].paths, changed.values()) for n in {*sum(at_once, ())}}
     past = _past(path, commit, changed, reaches)
-    found = ((pair, risk(reaches[pair[0]], reaches[pair[1]], past)) for pair in at_once)
+    found = (
+        (pair, collision_risk(reaches[pair[0]], reaches[pair[1]], past))
+        for pair in at_once
+    )
     overlaps = [
         Overlap(
             one=one,
@@ -59,7 +68,7 @@ def _past(
     commit: str,
     changed: Mapping[str, tuple[str, ...]],
     reaches: Mapping[int, Reach],
-) -> Past:
+) -> FileHistory:
     files = _met(reaches.values())
     wanted: dict[str, int] = dict.fromkeys(files, RECENT)
     commits = []
@@ -70,7 +79,7 @@ def _past(
     did: dict[str, list[tuple[Hunk, ...]]] = hunks_of(path, commits, files)
     tree = pygit2.Repository(str(path))[commit].peel(pygit2.Tree)
     lines = {file: _lines(tree, file) for file in files}
-    return Past(
+    return FileHistory(
         hunks=lambda file: did.get(file, ()),
         lines=lambda file: lines.get(file, 0),
     )

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 import pygit2
 
-from convoy.gate.patch import GONE, Change, changed
+from convoy.gate import GONE, PathChange, path_change
 from grite.errors import BratError
 
 COMMITS_MOST: Final = 1_000
@@ -31,7 +31,7 @@ class TooMuch(BratError):
 class Touched(NamedTuple):
     """One commit's change to one path."""
 
-    change: Change
+    change: PathChange
     blob: str
     """The id of the file's new content; empty: it has none."""
 
@@ -105,7 +105,7 @@ class CommitRange:
             raise TooMuch(f"The work changes over {CHANGED_MOST} files.")
         blobs = (str(each.id) if each is not None else "" for each in (was, now))
         name = path.decode(errors="surrogateescape")
-        change = changed(name, _mode(was), _mode(now), *blobs)
+        change = path_change(name, _mode(was), _mode(now), *blobs)
         holds = now is not None and now.type == _Kind.BLOB
         yield Touched(change, str(now.id) if now is not None and holds else "")
 

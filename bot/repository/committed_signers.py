@@ -2,9 +2,9 @@
 
 import pygit2
 
-from grite import allowed_signers, objects
-from grite.allowed_signers import AllowedSigners
+from grite import objects, signatures
 from grite.errors import BratError, Corrupt
+from grite.signatures import AllowedSigners
 
 
 def committed_signers(
@@ -21,11 +21,11 @@ def committed_signers(
         with it.
     """
     try:
-        data = objects.file_in(repo, commit, allowed_signers.FILE)
+        data = objects.file_in(repo, commit, signatures.SIGNERS_FILE)
     except (Corrupt, *objects.UNREADABLE):
         return None, ""
-    text = data[: allowed_signers.MOST_BYTES].decode(errors="replace")
+    text = data[: signatures.MOST_SIGNERS_BYTES].decode(errors="replace")
     try:
-        return allowed_signers.parse(text), ""
+        return signatures.parse_signers(text), ""
     except BratError as error:
-        return None, f"{allowed_signers.FILE} counts for nothing: {error}"
+        return None, f"{signatures.SIGNERS_FILE} counts for nothing: {error}"

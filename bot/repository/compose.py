@@ -20,12 +20,12 @@ from bot.repository import (
 )
 from bot.repository.attributed_merge import is_attributed
 from bot.repository.dropped_lines import Dropped
+from convoy import text
 from convoy.model.records import Strategy
-from convoy.text import commit_message
 
 HELPED: Final = "Brat-Merged-By"
 """The trailer that tells which program merged which files of a commit."""
-BOT: Final = commit_message.AUTHOR
+BOT: Final = text.AUTHOR
 
 
 class Conflicted(Struct, frozen=True):
@@ -63,7 +63,7 @@ class Tree(Struct, frozen=True):
         """Return a commit's message that tells of the help that its merge had."""
         if not self.helped:
             return said
-        return commit_message.trailed(said, HELPED, self.helped)
+        return text.trailed(said, HELPED, self.helped)
 
 
 class Composer:
@@ -113,7 +113,7 @@ class Composer:
     def flattened(self, base: str, work: str) -> str:
         """Return the files of `work` as one commit on `base`; deterministic."""
         made = self._commit(work)
-        said = commit_message.inert(commit_text.message(self._repo, made))
+        said = text.inert(commit_text.message(self._repo, made))
         return self._write(*_people(self._repo, made), said, made.tree_id, [base])
 
     def target_of(self, merge: str) -> str:
@@ -146,7 +146,7 @@ class Composer:
             old = [str(parent) for parent in commit.parent_ids]
             parents = [made.get(parent, parent) for parent in old]
             said = commit_text.message(self._repo, commit)
-            message = commit_message.inert(said)
+            message = text.inert(said)
             is_kept = message == said and parents == old
             if not (is_kept and commit_text.is_plain(self._repo, commit)):
                 author, committer = _people(self._repo, commit)
@@ -161,8 +161,7 @@ class Composer:
         commits = self._commits(base, commit)
         ours = (each for each in commits if each.committer.raw_name == name)
         found = (
-            commit_message.trailer(commit_text.message(self._repo, each), HELPED)
-            for each in ours
+            text.trailer(commit_text.message(self._repo, each), HELPED) for each in ours
         )
         return tuple(filter(None, found))
 
@@ -198,7 +197,7 @@ class Composer:
         author = commit_text.author(self._repo, self._commit(piece.work))
         commits = self._commits(piece.base, piece.work)
         said = [commit_text.message(self._repo, commit) for commit in commits]
-        told = tree.message(commit_message.squashed(piece.message, said))
+        told = tree.message(text.squashed(piece.message, said))
         return self._write(author, _bot(piece.at), told, tree.id, [piece.onto])
 
     def _rebase(self, piece: Piece) -> str | Conflicted:
@@ -220,9 +219,7 @@ class Composer:
                 return tree
             if tree.id == self._commit(onto).tree_id:
                 continue  # other work has landed the change already
-            said = tree.message(
-                commit_message.inert(commit_text.message(self._repo, commit))
-            )
+            said = tree.message(text.inert(commit_text.message(self._repo, commit)))
             author, bot = commit_text.author(self._repo, commit), _bot(piece.at)
             onto = self._write(author, bot, said, tree.id, [onto])
         return onto

@@ -1,9 +1,8 @@
 """Commits that somebody else put on top of the log: listed, or taken off again."""
 
 from bot.repository.clone import Clone
-from grite.log_chain import MOST_FOREIGN, TrustedHead
 from grite.remote import RefUpdate
-from grite.wal import WAL_REF
+from grite.wal import MOST_FOREIGN, WAL_REF, TrustedHead
 
 
 def kept_short(

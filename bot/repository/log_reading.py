@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from bot.repository.clone import Clone
-from convoy.log.following import Reading, follow
+from convoy.log.record import Reading, follow
 from grite import objects
 from grite.errors import Corrupt, Missing, Rewritten, Unsigned
-from grite.log_chain import TrustedHead
-from grite.wal import WAL_REF
+from grite.wal import WAL_REF, TrustedHead
 
 
 def trusted(clone: Clone, tip: str) -> TrustedHead:

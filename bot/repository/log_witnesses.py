@@ -10,8 +10,8 @@ from typing import Final
 from bot.repository.clone import Clone
 from grite import objects
 from grite.errors import Corrupt, GitFailed
-from grite.log_authority import ENTRY
-from grite.log_chain import Chain, chain
+from grite.signatures import ENTRY
+from grite.wal import Chain, chain_since
 
 MOST: Final = 20
 """How many unknown commits are fetched: titles can be made up."""
@@ -27,7 +27,9 @@ def witnessed(clone: Clone, tip: str | None) -> str | None:
     Raises:
         Unavailable: the remote did not answer.
     """
-    log = Chain([], set(), None) if tip is None else chain(clone.objects, tip, None)
+    log = (
+        Chain([], set(), None) if tip is None else chain_since(clone.objects, tip, None)
+    )
     here = log.commits[:-1] if log.missing else log.commits
     # The history of a shallow clone ends: what is older is not lost.
     oldest = _date(clone, here[-1]) if log.missing and here else -1

@@ -20,18 +20,15 @@ from bot.repository.foreign_commits import kept_short
 from bot.repository.log_witnesses import witnessed
 from bot.repository.mirror_upkeep import INTAKE
 from bot.repository.rewritten_log import believed
-from convoy.log import state_codec as states
-from convoy.log.following import NOTHING, Reading
-from convoy.log.packed_convoys import packed
-from convoy.log.record import fold
+from convoy.log import record as states
+from convoy.log.record import NOTHING_READ, Reading, fold, packed
 from convoy.model.ids import HEADS
 from convoy.model.state import State
 from grite import checkpoint
-from grite.commit_signature import Sign
 from grite.errors import Missing
 from grite.event import Event
-from grite.log_authority import Authority, Writer
 from grite.remote import RefUpdate, Remote
+from grite.signatures import Authority, Sign, Writer
 from grite.wal import WAL_REF, Log
 
 
@@ -43,7 +40,7 @@ class Mirror:
     refs: dict[str, str] = field(default_factory=dict)
     """The remote's refs as last seen or pushed."""
     default_branch: str = "main"
-    reading: Reading = NOTHING
+    reading: Reading = NOTHING_READ
     """The log's content when it was last seen or pushed."""
     foreign: tuple[str, ...] = ()
     """The commits above the newest that counts; the next push lists them as foreign."""
@@ -262,7 +259,7 @@ class Mirror:
             return ()
         ref = checkpoint.ref_of(now)
         self.reading = replace(self.reading, state=packed(self.state))
-        data = states.encode(self.reading)
+        data = states.encode_reading(self.reading)
         commit = checkpoint.write(self.objects, data, self.head, now, self.writer)
         refs = {**self.refs, ref: commit}
         gone = checkpoint.outdated(refs, now)

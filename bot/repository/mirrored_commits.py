@@ -12,11 +12,10 @@ from bot.repository.recent_changes import lately
 from bot.repository.repository_survey import files_at, surveyed, text_at
 from bot.repository.templates import template_at
 from convoy.model.records import Overlap, Scope, TaskSpec
-from convoy.patterns.template import Template
-from convoy.planner.ground import Ground
-from convoy.planner.issue_forms import box_labels, forms
-from convoy.planner.scopes import absent, scopes
-from convoy.planner.survey import Survey
+from convoy.patterns import Template
+from convoy.planner import Survey
+from convoy.planner.ground import Ground, absent_paths, scopes
+from convoy.planner.issue_text import box_labels, form_files
 from grite import git
 from grite.errors import GitFailed, Unavailable
 
@@ -91,7 +90,7 @@ class MirroredCommits:
         """Return what the boxes of a commit's issue forms say."""
         self.mirror.ensure([commit])
         read = self.text(commit)
-        return box_labels(map(read, forms(self.files(commit))))
+        return box_labels(map(read, form_files(self.files(commit))))
 
     def scopes(self, commit: str, tasks: tuple[TaskSpec, ...]) -> tuple[Scope, ...]:
         """Return how much of a commit each of a plan's tasks is about.
@@ -112,7 +111,9 @@ class MirroredCommits:
         """Return remarks about declared paths that do not exist at a commit."""
         if not any(scope.creates for scope in found):
             return ()
-        return tuple(absent(found, Ground(files=self.files(commit))))[:ABSENT_MOST]
+        return tuple(absent_paths(found, Ground(files=self.files(commit))))[
+            :ABSENT_MOST
+        ]
 
     def foreseen(self, commit: str, tasks: tuple[TaskSpec, ...]) -> tuple[Overlap, ...]:
         """Return which of a plan's tasks, started at a commit, may collide.

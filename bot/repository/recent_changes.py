@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Final
 
-from convoy.planner.hunks import Hunk, hunks
+from convoy.planner.ground import Hunk, hunks
 from grite import git
 
 COMMITS: Final = 500

@@ -14,10 +14,9 @@ from typing import Final
 import pygit2
 
 from bot.repository.recent_changes import lately
-from convoy.planner.detect import propose_all
-from convoy.planner.imports import go_module, is_read, linked
-from convoy.planner.survey import Survey
-from convoy.planner.together import pairs
+from convoy.planner import Survey
+from convoy.planner.ground import changed_together, go_module, is_read, linked
+from convoy.text.project_tests import propose_all
 
 DEPTH: Final = 3
 """How many levels of folders are listed."""
@@ -84,7 +83,7 @@ def surveyed(path: Path, commit: str) -> Survey:
             :OWNERS_CHARS
         ],
         busy=tuple(busy[:BUSY]),
-        together=pairs(past, files)[:LINKS],
+        together=changed_together(past, files)[:LINKS],
         used=_most_used(links),
         uses=_between_folders(links),
     )

@@ -11,9 +11,8 @@ from bot.repository.clone import Clone
 from grite import objects
 from grite.errors import GitFailed, Missing, Rewritten
 from grite.event import ID_BYTES
-from grite.log_union import union
 from grite.remote import RefUpdate
-from grite.wal import WAL_REF
+from grite.wal import WAL_REF, log_union
 
 UNION: Final = blake2b(b"brat:union", digest_size=ID_BYTES).digest()
 """The actor of the appended chunks: it is no bot, so none of their events counts."""
@@ -83,4 +82,4 @@ def _union(clone: Clone, known: str, found: str) -> str:
 
 def _joined(clone: Clone, known: str, found: str, at_ms: int) -> str:
     # An event by the writer of the signed chunk would count as written there.
-    return union(clone.log, found, known, actor=UNION, at_ms=at_ms, but=UNION)
+    return log_union(clone.log, found, known, actor=UNION, at_ms=at_ms, but=UNION)

@@ -2,9 +2,7 @@
 
 from pathlib import Path
 
-from convoy.patterns.catalog import FOLDER, named
-from convoy.patterns.source import MOST_BYTES
-from convoy.patterns.template import Template
+from convoy.patterns import MOST_BYTES, PATTERNS_FOLDER, Template, named_pattern
 from grite import git
 
 
@@ -19,12 +17,16 @@ def template_at(path: Path, commit: str, name: str) -> Template:
     Raises:
         PatternError: no pattern has that name, or it has faults.
     """
-    return named(name, files_in(path, commit), lambda file: text_at(path, commit, file))
+    return named_pattern(
+        name, files_in(path, commit), lambda file: text_at(path, commit, file)
+    )
 
 
 def files_in(path: Path, commit: str) -> tuple[str, ...]:
     """Return the files in the folder of templates, without those in its subfolders."""
-    found = git.run(["ls-tree", "-z", "--name-only", commit, "--", FOLDER], cwd=path)
+    found = git.run(
+        ["ls-tree", "-z", "--name-only", commit, "--", PATTERNS_FOLDER], cwd=path
+    )
     names = found.stdout.decode(errors="replace").split("\0")
     return tuple(filter(None, names))
 

@@ -11,8 +11,8 @@ from bot.messages.convoy_labels import NO
 from bot.roles import mayor
 from bot.roles.admission import edited_since
 from convoy.model.set_aside import issue_item
-from convoy.text.plaintext import clean, shortened
-from convoy.views.unread_issues import LabelledIssue
+from convoy.text import clean, shortened
+from convoy.views.interventions import LabelledIssue
 
 TITLE_SHOWN: Final = 72
 """How many characters of an unread issue's title are shown."""

@@ -13,9 +13,8 @@ from bot.forge.payloads import Issue
 from bot.forge.rest import Refused
 from bot.markdown.cleaning import clean
 from bot.messages.start_refusals import OUTSIDER
-from convoy.text import plaintext
-from convoy.text.forge_limits import TITLE_CHARS
-from convoy.text.redaction import redacted
+from convoy import text as plaintext
+from convoy.text import TITLE_CHARS, redacted
 from grite.errors import Unavailable
 
 TEXT_CHARS: Final = 60_000

@@ -8,7 +8,7 @@ from bot.messages import start_refusals
 from bot.roles.admission import Words
 from bot.roles.refused_request import tell
 from convoy.model import ids
-from convoy.planner.vagueness import questions
+from convoy.planner.issue_text import questions
 
 
 async def asked_back(

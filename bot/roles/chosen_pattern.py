@@ -4,8 +4,7 @@ from bot.context.bot_context import BotContext
 from bot.repository.draft import Draft
 from convoy.events.convoy_request import RequestConvoy
 from convoy.model.state import Convoy
-from convoy.patterns import PatternError
-from convoy.patterns.catalog import NONE
+from convoy.patterns import NO_PATTERN, PatternError
 from convoy.patterns.compiling import Compiled, Use, compiled
 from convoy.rules.stop_task import FailConvoy
 from convoy.rules.take_plan import PlanConvoy
@@ -23,7 +22,7 @@ def chosen(wanted: str, configured: str, *, listed: bool) -> str:
         listed: whether the issue holds a task list.
     """
     if wanted:
-        return "" if wanted == NONE else wanted
+        return "" if wanted == NO_PATTERN else wanted
     return "" if listed else configured
 
 

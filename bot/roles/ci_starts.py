@@ -12,7 +12,7 @@ from bot.forge.rest import Refused
 from convoy.model import ids
 from convoy.model.attempt import Candidate
 from convoy.model.state import State
-from convoy.text.plaintext import full_stop
+from convoy.text import full_stop
 
 
 class CiStarts:

@@ -12,12 +12,12 @@ from bot.messages import conflict_texts, merge_texts
 from bot.messages.conflict_texts import DIFF_CHARS, Sides
 from bot.repository.compose import Piece
 from bot.roles.ended_attempt import EndedAttempt, fit
-from convoy.gate.patch import named
+from convoy.gate import path_list
 from convoy.kinds import kind_of
 from convoy.kinds.relations import half_done, unmerged
 from convoy.model.attempt import Resolution, Unmerged
 from convoy.model.state import Convoy, Task
-from convoy.text.commit_message import inert
+from convoy.text import inert
 
 DROPPED: Final = "Lines of one side are gone from "
 _SHOWN: Final = 3
@@ -99,7 +99,7 @@ def unresolved(ended: EndedAttempt, commit: str) -> str:
     if not merge:
         return ""
     left = ended.context.composer.left_over(merge, commit)
-    names = named([fit(path) for path in left])
+    names = path_list([fit(path) for path in left])
     return f"Conflict markers are left in {names}." if left else ""
 
 
@@ -121,7 +121,7 @@ def dropped(ended: EndedAttempt, commit: str, said: str) -> str:
     if not silent:
         return ""
     lines = "; ".join(f"`{fit(line)}`" for line in silent[0].lines[:_SHOWN])
-    names = named([fit(each.path) for each in silent])
+    names = path_list([fit(each.path) for each in silent])
     return (
         f"{DROPPED}{names}, such as {lines}: keep what both sides meant; where lines "
         "have to go, name the file after `BRAT: done` and say why."

@@ -15,8 +15,7 @@ from convoy.model.state import Convoy, Task
 from convoy.rules.end_session import RefuseWork
 from convoy.rules.keep_notes import NoteTask
 from convoy.rules.stop_task import BlockTask
-from convoy.text.plaintext import clean
-from convoy.text.redaction import redacted
+from convoy.text import clean, redacted
 
 LOST: Final = "the session ended without a result: its machine or its witness died"
 

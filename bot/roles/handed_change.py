@@ -10,8 +10,7 @@ from bot.repository.bundle import NoBundle
 from bot.roles.conflict_resolution import dropped, unresolved, whole
 from bot.roles.ended_attempt import EndedAttempt, fit
 from bot.roles.result_artifact import Result, ResultArtifact
-from convoy.gate.ci_files import ci_files
-from convoy.gate.protected_needs import gate_of
+from convoy.gate import ci_files, gate_of
 from convoy.kinds import kind_of
 from convoy.model import ids
 from convoy.model.outcome import CUT_OFF

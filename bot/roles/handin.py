@@ -22,7 +22,7 @@ from convoy.model.records import Usage
 from convoy.model.usage import noted, priced
 from convoy.owed.actions import Collect
 from convoy.rules.end_session import LoseSession
-from convoy.text.json_block import Unfit
+from convoy.text import Unfit
 from grite.errors import GitFailed
 
 

@@ -11,9 +11,8 @@ from convoy.model.state import Convoy
 from convoy.model.task_graph import renumbered
 from convoy.patterns import PatternError
 from convoy.planner import tasklist
-from convoy.planner.intake import intake
-from convoy.planner.plan_remarks import remarks
-from convoy.planner.waves import MOST_TASKS
+from convoy.planner.issue_text import intake
+from convoy.planner.tasklist import MOST_TASKS, plan_remarks
 
 
 async def holds_tasks(context: BotContext, base: str, text: str) -> bool:
@@ -53,7 +52,7 @@ def by_text(
     tasks = renumbered(_planned(context, convoy), convoy.numbered)
     labels = context.commits.box_labels(convoy.base)
     settings = convoy.settings
-    return tasks, remarks(convoy.text, labels, settings.tasks, settings.workers)
+    return tasks, plan_remarks(convoy.text, labels, settings.tasks, settings.workers)
 
 
 def _planned(context: BotContext, of: RequestConvoy | Convoy) -> tasklist.Plan:

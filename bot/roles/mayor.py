@@ -31,12 +31,10 @@ from convoy.model import ids
 from convoy.model.records import Settings
 from convoy.model.state import Convoy, State
 from convoy.owed.actions import CreateBase, MakePlan
-from convoy.planner import tasklist
-from convoy.planner.asked import planned_by
+from convoy.planner import planned_by, tasklist
 from convoy.rules.stop_task import FailConvoy
 from convoy.rules.take_plan import PlanConvoy
-from convoy.text.names import convoy_name
-from convoy.text.plaintext import shortened
+from convoy.text import convoy_name, shortened
 
 LIST: Final = "task list"
 

@@ -36,7 +36,7 @@ from convoy.readiness.landing import judged_by
 from convoy.rules.doubt_merge import ClearMerge, DoubtMerge
 from convoy.rules.merge_work import AttemptMerge, FailMerge, LandMerge, SettleEmpty
 from convoy.rules.stop_task import BlockTask
-from convoy.text.commit_message import inert
+from convoy.text import inert
 
 _SECOND_MS: Final = 1_000
 """Git dates commits by the second: a second more makes another commit of the same

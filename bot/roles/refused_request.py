@@ -6,7 +6,7 @@ from bot.context.retries import Try, failed_try, quiet_try
 from bot.door.delivery_inbox import Request
 from bot.messages import start_refusals
 from convoy.model import ids
-from convoy.text.forge_limits import posted
+from convoy.text import posted
 from grite.errors import Unavailable
 
 

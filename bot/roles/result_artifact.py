@@ -19,8 +19,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from bot.forge.payload import Payload
 from convoy.events import Claim
-from convoy.log.codec import UnknownFact, fact_of
-from convoy.log.record import issue_of
+from convoy.log.record import UnknownFact, fact_of, issue_of
 from convoy.model import ids
 from convoy.model.notes import LINE_CHARS, LINES_MOST
 from convoy.model.outcome import Outcome

@@ -13,9 +13,8 @@ from bot.context.retries import failed_try, quiet_try
 from bot.door.delivery_inbox import Request
 from bot.repository.draft import Draft
 from bot.roles import mayor
-from convoy.config import ConfigError
-from convoy.config.schedule import Due, due
-from convoy.config.sections import ScheduleTable
+from convoy.config import ConfigError, Due, due
+from convoy.config.keys import ScheduleTable
 from convoy.model import ids
 from convoy.model.state import State
 from grite.errors import Unavailable

@@ -19,7 +19,7 @@ from convoy.rules.take_target_in import (
     LandSync as Land,
     StallLanding,
 )
-from convoy.text.commit_message import inert
+from convoy.text import inert
 
 
 def build_sync(context: BotContext, draft: Draft, action: BuildSync) -> None:

@@ -14,11 +14,15 @@ from bot.roles.admission import TEXT_CHARS, Words, admitted
 from convoy.events.convoy_request import RequestConvoy
 from convoy.model.records import NamedIssue
 from convoy.model.state import Convoy, State
-from convoy.planner.checklist import Item
-from convoy.planner.intake import intake
-from convoy.planner.left_out import CLOSED, missed
-from convoy.planner.named_issues import Named, filled, number_here
-from convoy.text.plaintext import clean, cut
+from convoy.planner.issue_text import Item, intake
+from convoy.planner.marks import (
+    CLOSED,
+    ReferredIssue,
+    filled_items,
+    missed_work,
+    number_here,
+)
+from convoy.text import clean, cut
 from grite.errors import BratError
 
 _GONE: Final = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
@@ -64,7 +68,7 @@ async def with_named_issues(
     if len(named) > MOST_READ:
         many = f"it names {len(named)} issues and {MOST_READ} can be read: split it"
         return Text(wanted.text, NO_PLAN.format(error=many))
-    read: dict[int, Named | str] = {}
+    read: dict[int, ReferredIssue | str] = {}
     for item in named:
         try:
             number = _number(context, item, read.values())
@@ -78,14 +82,14 @@ async def with_named_issues(
         nothing = f"nothing is left to do: {'; '.join(out)}"
         return Text(wanted.text, NO_PLAN.format(error=nothing))
     room = TEXT_CHARS - len(text)
-    words = await asyncio.to_thread(filled, text, read, room, labels)
+    words = await asyncio.to_thread(filled_items, text, read, room, labels)
     items = (await asyncio.to_thread(intake, words, labels)).work.items
-    if fault := missed(items):
+    if fault := missed_work(items):
         return Text(words, NO_PLAN.format(error=fault))
     became = [
         NamedIssue(item.number, issue.number)
         for item in named
-        if isinstance(issue := read[item.at], Named)
+        if isinstance(issue := read[item.at], ReferredIssue)
     ]
     # The items keep their numbers: the texts that were put in have none of their own.
     is_same = len(items) == len(found.work.items)
@@ -105,14 +109,18 @@ async def close_named(context: BotContext, convoy: Convoy) -> None:
                 raise
 
 
-def _number(context: BotContext, item: Item, before: Iterable[Named | str]) -> int:
+def _number(
+    context: BotContext, item: Item, before: Iterable[ReferredIssue | str]
+) -> int:
     written = item.reference
     web = context.settings.web
     number = number_here(written, context.github.repository, web)
     if number is None:
         what = "a pull request" if "/pull/" in written else "no issue"
         raise _NoTask(f"{cut(written, _SHOWN)} is {what} of this repository")
-    if any(isinstance(each, Named) and each.number == number for each in before):
+    if any(
+        isinstance(each, ReferredIssue) and each.number == number for each in before
+    ):
         raise _NoTask(f"#{number} is named twice")
     return number
 
@@ -123,7 +131,7 @@ async def _frozen(
     wanted: RequestConvoy,
     number: int,
     outsiders: bool,  # noqa: FBT001
-) -> Named:
+) -> ReferredIssue:
     if number == wanted.issue:
         raise _NoTask(f"#{number} is this very issue")
     if any(convoy.issue == number for convoy in state.live()):
@@ -134,7 +142,7 @@ async def _frozen(
     words = await admitted(context, asked, author, outsiders=outsiders)
     if not isinstance(words, Words):
         raise _NoTask(f"#{number} was written by somebody without write access")
-    return Named(number, words.title, words.text)
+    return ReferredIssue(number, words.title, words.text)
 
 
 async def _issue(context: BotContext, number: int) -> Issue:

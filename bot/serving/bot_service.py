@@ -41,9 +41,9 @@ from bot.serving.way_in import WayIn
 from bot.settings import folder_lock, log_key, state_folder
 from bot.settings.bot_settings import Settings
 from bot.settings.version import VERSION
-from grite import allowed_signers
+from grite import signatures
 from grite.errors import Unavailable
-from grite.log_authority import Authority
+from grite.signatures import Authority
 
 if TYPE_CHECKING:  # cryptography is slow to load
     from bot.feed.oidc import Issuer
@@ -160,7 +160,7 @@ async def _mirror(
     """
     folder = settings.key_folder or settings.folder
     key = log_key.of(folder, settings.log_key_file)
-    signers = key.signers | allowed_signers.parse(settings.allowed_signers)
+    signers = key.signers | signatures.parse_signers(settings.allowed_signers)
     opening = partial(
         Mirror.open,
         authority=Authority(str(identity.number), signers),

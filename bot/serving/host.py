@@ -27,7 +27,7 @@ from bot.serving.service_metrics import RepositoryStanding, ServiceMetrics
 from bot.serving.standing_still import StandstillMetric
 from bot.settings.clock import wall_clock
 from bot.settings.service_settings import ServiceSettings
-from convoy.text.plaintext import cut
+from convoy.text import cut
 from grite.errors import BratError
 
 Wanted = dict[str, Covered | None]

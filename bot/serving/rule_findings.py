@@ -13,7 +13,7 @@ from bot.forge.rest import Rest
 from bot.forge.rule_meaning import Rule
 from bot.serving.examination_finding import Finding
 from convoy.readiness.landing_way import landing_by
-from convoy.views.landing_words import unread, way_of_landing
+from convoy.views.reasons import unread_rules, way_of_landing
 
 OWN_BRANCHES: Final = ("convoy/any/base", "brat/queue/any/any")
 """Names to ask the rules for; the branches need not exist."""
@@ -64,7 +64,7 @@ async def _landing(rules: BranchRules, name: str, main: str) -> Finding:
     if found.passes and landing.way != "push":
         said = f"{said} {_BYPASS}"
     if landing.unknown:
-        return Finding("note", f"{said} {unread(landing)}", _READ)
+        return Finding("note", f"{said} {unread_rules(landing)}", _READ)
     if landing.way == "person":
         return Finding("note", said, _READ)
     return Finding("ok", said)

@@ -21,7 +21,7 @@ from bot.repository.mirror import Mirror
 from bot.serving.log_counters import LogCounters
 from convoy.model.asides import asides
 from convoy.model.state import State
-from convoy.views import timeline
+from convoy.views import history
 from convoy.views.interventions import interventions
 from grite import git
 from grite.errors import BratError
@@ -87,7 +87,7 @@ class ServiceMetrics(Collector):
         except BratError:
             return  # the log was rewritten; the loop reports it
         self.log_commits[name] = self.log_commits.get(name, 0) + len(new)
-        for at, fact in timeline.facts(new, mirror.state.bots):
+        for at, fact in history.bot_facts(new, mirror.state.bots):
             self._counted.note(name, mirror.state, at, fact)
 
     async def keep_timing(self) -> None:

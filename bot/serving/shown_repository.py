@@ -17,10 +17,14 @@ from bot.settings.clock import wall_clock
 from bot.verbs.request_context import Asker
 from bot.verbs.verb import Request
 from convoy.config import ConfigError
-from convoy.log.following import Reading
+from convoy.log.record import Reading
 from convoy.readiness.observed import Checks
-from convoy.views.interventions import Intervention, standing_still, unusable
-from convoy.views.unread_issues import unread
+from convoy.views.interventions import (
+    Intervention,
+    standing_still,
+    unread_issues,
+    unusable_config,
+)
 from grite.errors import BratError, Unavailable
 
 
@@ -94,7 +98,7 @@ def _misconfigured(one: Served) -> tuple[Intervention, ...]:
     try:
         configuration(loop_of(one).context)
     except ConfigError as error:
-        return (unusable(str(error)),)
+        return (unusable_config(str(error)),)
     except (BratError, KeyError):  # no loop, no default branch: reported elsewhere
         return ()
     return ()
@@ -105,7 +109,7 @@ def _unread(one: Served) -> tuple[Intervention, ...]:
     if one.loop is None:
         return ()
     context = one.loop.context
-    return tuple(unread([*context.memory.unread.values()], context.mirror.state))
+    return tuple(unread_issues([*context.memory.unread.values()], context.mirror.state))
 
 
 def loop_of(one: Served) -> Loop:

@@ -15,8 +15,13 @@ from bot.serving import workflow_presence
 from bot.serving.examination_finding import Finding
 from bot.settings.service_settings import ServiceSettings
 from bot.settings.signers_source import in_force
-from grite.allowed_signers import FILE, OF_A_BOT, AllowedSigners, parse
 from grite.errors import BratError
+from grite.signatures import (
+    BOT_SIGNERS_FILE,
+    SIGNERS_FILE,
+    AllowedSigners,
+    parse_signers,
+)
 
 if TYPE_CHECKING:  # `brat setup` asks for files by this, and the loop is slow to load
     from bot.loop.loop import Loop
@@ -56,7 +61,7 @@ async def examined(
     """
     known = await rest.read(Repository, f"/repos/{name}")
     main = known.default_branch
-    text = await workflow_presence.text_at(rest, name, FILE)
+    text = await workflow_presence.text_at(rest, name, SIGNERS_FILE)
     rules = await BranchRules(rest, GraphQl(rest, hosting.api_url), name).of(main)
     found = in_force(hosting.allowed_signers, has_file=text is not None, rules=rules)
     said = f"{name}: allowed signers: {found.why}"
@@ -72,7 +77,7 @@ async def examined(
     if line and not _holds(text or "", line):
         yield Finding(
             "note",
-            f"{name}: {FILE} does not name the key of the bot, whose hand-offs "
+            f"{name}: {SIGNERS_FILE} does not name the key of the bot, whose hand-offs "
             "sessions take only if the variable BRAT_ALLOWED_SIGNERS does",
             f"put this line there: {line}",
         )
@@ -80,7 +85,7 @@ async def examined(
 
 def _own_line(folder: Path) -> str:
     """Return the line of the bot's key; empty: it has made none yet."""
-    file = folder / OF_A_BOT
+    file = folder / BOT_SIGNERS_FILE
     return file.read_text().strip() if file.is_file() else ""
 
 
@@ -91,6 +96,6 @@ def _holds(text: str, line: str) -> bool:
 
 def _parsed(text: str) -> AllowedSigners:
     try:
-        return parse(text)
+        return parse_signers(text)
     except BratError:  # such a file allows nobody
         return AllowedSigners()

@@ -17,7 +17,7 @@ from convoy.config import Config
 from convoy.model import ids
 from convoy.model.state import State
 from convoy.planner import tasklist
-from convoy.text.names import convoy_name
+from convoy.text import convoy_name
 from grite.errors import BratError
 
 HEADER: Final = "x-github-event"

@@ -19,7 +19,7 @@ from bot.settings.forge_hosts import is_clouds
 from bot.settings.quota import Quota
 from convoy.owed.action_roles import Role
 from convoy.owed.patience import Patience
-from convoy.text.forge_limits import LABEL_CHARS
+from convoy.text import LABEL_CHARS
 from grite.errors import BratError
 
 GITHUB_GAP_S: Final = 1.0

@@ -15,9 +15,15 @@ from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from grite.allowed_signers import OF_A_BOT, AllowedSigners, line, only
-from grite.commit_signature import armored, signed_text
 from grite.errors import BratError
+from grite.signatures import (
+    BOT_SIGNERS_FILE,
+    AllowedSigners,
+    armored,
+    only_signer,
+    signed_text,
+    signer_line,
+)
 
 FILE: Final = "log_key"
 _HOW: Final = "make one with: ssh-keygen -t ed25519 -N '' -C brat -f FILE"
@@ -34,12 +40,12 @@ class LogKey:
     @property
     def signers(self) -> AllowedSigners:
         """This key alone."""
-        return only(self.public)
+        return only_signer(self.public)
 
     @property
     def line(self) -> str:
         """The line of `.brat/allowed_signers` that allows this key."""
-        return line(self.public, "brat's log key")
+        return signer_line(self.public, "brat's log key")
 
     @property
     def private(self) -> str:
@@ -78,7 +84,7 @@ def kept_in(folder: Path) -> LogKey:
         if not file.exists():
             _make(file)
         key = read(file)
-        public = folder / OF_A_BOT
+        public = folder / BOT_SIGNERS_FILE
         if not public.exists() or public.read_text() != key.line:
             _written(public, key.line.encode()).replace(public)
     except OSError as error:

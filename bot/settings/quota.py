@@ -10,7 +10,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, Field
 
 from convoy.model.state import State
-from convoy.text.counts_and_times import counted
+from convoy.text import counted
 
 HOUR_MS: Final = 3_600_000
 

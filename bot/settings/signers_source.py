@@ -9,7 +9,7 @@ from typing import Literal
 from msgspec import Struct
 
 from convoy.model.target_rules import TargetRules
-from grite.allowed_signers import FILE
+from grite.signatures import SIGNERS_FILE
 
 Source = Literal["settings", "file", "own key"]
 
@@ -39,8 +39,8 @@ def in_force(pinned: str, *, has_file: bool, rules: TargetRules) -> SignersSourc
         return SignersSource("settings", "they are pinned where no push changes them")
     if has_file and is_guarded(rules):
         why = "the default branch asks for an approved pull request"
-        return SignersSource("file", f"{FILE} counts, for {why}")
+        return SignersSource("file", f"{SIGNERS_FILE} counts, for {why}")
     if has_file:
         why = "whoever may push to the default branch could change it"
-        return SignersSource("own key", f"{FILE} does not count, for {why}")
-    return SignersSource("own key", f"there is no {FILE}, and none are pinned")
+        return SignersSource("own key", f"{SIGNERS_FILE} does not count, for {why}")
+    return SignersSource("own key", f"there is no {SIGNERS_FILE}, and none are pinned")

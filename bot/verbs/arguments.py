@@ -7,7 +7,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from convoy.model.resources import declared_path
-from convoy.text.duration import seconds
+from convoy.text import seconds_in
 from grite.resource import BOT, validate
 
 LOCK_TTL_S: Final = 3600
@@ -106,7 +106,7 @@ def resource(word: str) -> str:
 def ttl(word: str) -> int:
     """Read a length of time, in seconds."""
     try:
-        length_s = seconds(word)
+        length_s = seconds_in(word)
     except ValueError:
         length_s = 0
     if not 1 <= length_s <= LONGEST_LOCK_S:

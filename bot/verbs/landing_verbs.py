@@ -9,7 +9,7 @@ from convoy.events.parts import Wanted
 from convoy.model.state import Convoy
 from convoy.readiness.unlanded_work import unlanded
 from convoy.rules.land_part import RequestPart
-from convoy.text.counts_and_times import counted
+from convoy.text import counted
 
 _HOW: Final[dict[str, Wanted]] = {"parts": "parts", "whole": "whole"}
 

@@ -9,9 +9,7 @@ from bot.markdown.slash_commands import LINE_CHARS, MalformedCommand, SlashComma
 from bot.verbs.arguments import Reader
 from bot.verbs.verb import USAGE_CHARS, Place, Request, Verb
 from bot.verbs.verb_table import BY_NAME
-from convoy.text.nearest import did_you_mean
-from convoy.text.plaintext import cut
-from convoy.text.redaction import redacted
+from convoy.text import cut, did_you_mean, redacted
 
 TEXT_CHARS: Final = 20_000
 """The longest text of a request, as long as the instructions of a task."""

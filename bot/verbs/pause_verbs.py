@@ -6,7 +6,7 @@ from bot.verbs.arguments import ALL
 from bot.verbs.request_context import RequestContext
 from bot.verbs.verb import ConvoyEndpoint, Verb
 from convoy.events.pausing import PauseAll, PauseConvoy, ResumeAll, ResumeConvoy
-from convoy.text.counts_and_times import counted
+from convoy.text import counted
 
 
 def _pause(context: RequestContext, *, all: bool = False) -> str:  # noqa: A002  the word people write

@@ -17,12 +17,12 @@ from bot.verbs.verb import (
     Verb,
 )
 from convoy.events.plan_edits import RankConvoy
-from convoy.gate.protected_needs import forbidden, unallowed
+from convoy.gate import forbidden, unallowed
 from convoy.model.records import TaskSpec
 from convoy.model.state import Convoy
 from convoy.rules.allow_paths import AllowPaths
 from convoy.rules.plan_changes import AddTask, AssignTask, LinkTask
-from convoy.text.escaped_markdown import inline
+from convoy.text import inline
 
 
 def _add(context: RequestContext, *, text: str) -> str:

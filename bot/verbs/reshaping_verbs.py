@@ -10,10 +10,10 @@ from bot.verbs.request_context import RequestContext
 from bot.verbs.verb import NotPossible, TaskEndpoint, Verb
 from convoy.model.records import TaskSpec
 from convoy.model.state import Convoy, Task
-from convoy.planner.own_words import own_words
+from convoy.planner import own_words
 from convoy.rules.reshape_plan import JoinTasks, PartTask
 from convoy.rules.stop_task import BlockTask
-from convoy.text.plaintext import cut
+from convoy.text import cut
 
 WHOLE_CHARS: Final = 6_000
 """How much of the whole task each part is told."""
@@ -23,10 +23,10 @@ _ITEM: Final = re.compile(r"^ {0,3}(?:[-*+]|\d{1,3}[.)]) +(?:\[ \] +)?", re.MULT
 def changed(context: RequestContext, before: Convoy) -> str:
     """Return what a request changed of the plan, as a block of Markdown."""
     from bot.messages.plan_section import diff_block
-    from convoy.views.plan_difference import current, difference
+    from convoy.views.plan import current_outline, outline_changes
 
     after = context.convoy
-    lines = difference(current(before), current(after))
+    lines = outline_changes(current_outline(before), current_outline(after))
     return "\n".join(("", "", *diff_block(lines, WHOLE_CHARS, after.name)))
 
 
@@ -75,8 +75,8 @@ def _split_by_mayor(context: RequestContext, convoy: Convoy, task: Task) -> str:
 def _parts(convoy: Convoy, whole: Task, text: str) -> tuple[TaskSpec, ...]:
     """Read the parts of a list, each like an item that is added to the plan."""
     from convoy.planner import tasklist
-    from convoy.planner.edges import ordered
     from convoy.planner.ground import Ground
+    from convoy.planner.plan_reader import ordered
 
     _, *items = [each.strip() for each in _ITEM.split(text)]
     known = {task.number: task.state == "merged" for task in convoy.tasks}

@@ -14,7 +14,7 @@ from bot.verbs.verb import (
     Verb,
 )
 from convoy.events.set_asides import TakeItemUp
-from convoy.gate.protected_needs import unallowed
+from convoy.gate import unallowed
 from convoy.kinds.relations import is_stopped
 from convoy.model.asides import asides_of
 from convoy.model.set_aside import task_item

@@ -10,10 +10,8 @@ from convoy.model.asides import shown_asides
 from convoy.model.spending import spoken
 from convoy.model.state import Task
 from convoy.readiness.attempt_start import valid_leases
-from convoy.text.counts_and_times import counted
-from convoy.text.escaped_markdown import inline
-from convoy.views.plan_document import approval
-from convoy.views.plan_order import edges
+from convoy.text import counted, inline
+from convoy.views.plan import approval, edge_words
 from convoy.views.reasons import waits_for
 
 
@@ -46,7 +44,7 @@ def _why(context: RequestContext, *, task: int) -> str:
     leases = valid_leases(context.draft.state, context.draft.now)
     if waits := waits_for(context.convoy, found, leases):
         lines.append(f"It waits for {inline(waits)}.")
-    lines += [f"- {inline(edge)}" for edge in edges(found.spec)]
+    lines += [f"- {inline(edge)}" for edge in edge_words(found.spec)]
     lines += [f"- {inline(note)}" for note in found.notes]
     return "\n".join(lines)
 

@@ -26,7 +26,7 @@ from bot.verbs import (
 from bot.verbs.arguments import Argument
 from bot.verbs.request_context import RequestContext
 from bot.verbs.verb import USAGE_CHARS, Verb
-from convoy.text.nearest import did_you_mean
+from convoy.text import did_you_mean
 
 _PLACES: Final = {"issue": "issues", "pull": "pull requests", "both": "both"}
 _RIGHTS: Final = {

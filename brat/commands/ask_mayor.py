@@ -24,11 +24,8 @@ from convoy.config import Config
 from convoy.events.task_start import TaskStarted
 from convoy.model.records import EngineSpec, Settings
 from convoy.model.state import State
-from convoy.text.fence import fence_of, fenced
-from convoy.text.nearest import did_you_mean
-from convoy.text.plaintext import clean, cut
-from convoy.text.redaction import Redaction, redacted
-from convoy.views.document import state_document
+from convoy.text import Redaction, clean, cut, did_you_mean, fence_of, fenced, redacted
+from convoy.views import state_document
 from convoy.views.reasons import reasons
 from grite import git
 from grite.errors import BratError

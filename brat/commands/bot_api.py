@@ -20,7 +20,7 @@ from bot.forge.outbound_client import client_of
 from bot.verbs.endpoints import endpoint_of
 from bot.verbs.verb import Request
 from brat.repository.remote_forge import LOOPBACK, origin_of
-from convoy.text.plaintext import clean
+from convoy.text import clean
 from grite.errors import BratError, Unavailable
 
 ADDRESS: Final = "BRAT_BOT_URL"

@@ -13,10 +13,14 @@ from brat.local import local_mode
 from brat.repository import checkout as checkouts
 from brat.repository.checkout import Checkout
 from brat.terminal.console import out, say, write
-from convoy.patterns import PatternError
-from convoy.patterns.catalog import BUILT_IN, built_in_text, own
+from convoy.patterns import (
+    BUILT_IN,
+    PatternError,
+    Template,
+    built_in_text,
+    own_patterns,
+)
 from convoy.patterns.compiling import Use, compiled
-from convoy.patterns.template import Template
 from grite.errors import BratError
 
 OK: Final = 0
@@ -45,7 +49,7 @@ def show_all(path: Path, *, as_json: bool) -> int:
 
 def _patterns(checkout: Checkout) -> Iterator[tuple[dict[str, Any], list[str]]]:
     """Yield each pattern's facts and its faults."""
-    ours = own(files_in(checkout.top, _HEAD))
+    ours = own_patterns(files_in(checkout.top, _HEAD))
     for name in (*ours, *(each for each in BUILT_IN if each not in ours)):
         file = ours.get(name)
         try:
@@ -71,7 +75,7 @@ def show(path: Path, name: str, *, as_json: bool) -> int:
         steps = [step.model_dump() for step in template.all_steps]
         write(json.dumps({"name": name, **_known(template), "steps": steps}))
         return OK
-    file = own(files_in(checkout.top, _HEAD)).get(name)
+    file = own_patterns(files_in(checkout.top, _HEAD)).get(name)
     text = text_at(checkout.top, _HEAD, file) if file else built_in_text(name)
     write(text.rstrip("\n"))
     return OK

@@ -11,11 +11,9 @@ from brat.repository.log_location import log_repository
 from brat.repository.log_reader import Reader
 from brat.status import analytics_tables
 from brat.terminal.console import out, say, write
-from convoy.views.analytics import Analytics, analytics, rows
-from convoy.views.change_history import ChangeHistory
-from convoy.views.change_table import csv_text
-from convoy.views.document import SCHEMA_VERSION
-from convoy.views.timeline import facts
+from convoy.views import SCHEMA_VERSION
+from convoy.views.analytics import Analytics, analytics, change_rows, csv_text
+from convoy.views.history import ChangeHistory, bot_facts
 from grite.errors import BratError
 
 STDOUT: Final = "-"
@@ -36,9 +34,9 @@ def figures(path: Path, since: int, table: str | None, *, as_json: bool) -> int:
     log = log_repository(path)
     state = Reader(log).read()
     history = ChangeHistory()
-    history.read(facts(log_export.entries(log), state.bots))
+    history.read(bot_facts(log_export.entries(log), state.bots))
     if table is not None:
-        _write_table(table, rows(history, since))
+        _write_table(table, change_rows(history, since))
         return OK
     found = analytics(history, since)
     if as_json:

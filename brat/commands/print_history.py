@@ -15,8 +15,8 @@ from brat.status.find_task import convoy_named
 from brat.status.status_screen import kept_lines, one_line
 from brat.status.why_subject import explained
 from brat.terminal.console import out, say, write
-from convoy.views import document
-from convoy.views.attempt_story import attempt_story
+from convoy import views
+from convoy.views.history import attempt_story
 
 
 def why(path: Path, asked: str, convoy: str | None, *, as_json: bool) -> int:
@@ -62,5 +62,5 @@ def all_sessions(path: Path, convoy: str | None, *, as_json: bool) -> int:
 
 
 def _write(told: dict[str, Any]) -> None:
-    whole = {"schema_version": document.SCHEMA_VERSION} | told
+    whole = {"schema_version": views.SCHEMA_VERSION} | told
     write(msgspec.json.format(msgspec.json.encode(whole), indent=2).decode())

@@ -7,10 +7,10 @@ from brat.repository.log_location import log_repository
 from brat.repository.log_reader import Reader
 from brat.status.find_task import convoy_named
 from brat.terminal.console import out, write
-from convoy.log.past_states import state_at
+from convoy import views
+from convoy.log.record import state_at
 from convoy.model.state import State
-from convoy.text.counts_and_times import clock
-from convoy.views import document
+from convoy.text import clock
 from convoy.views.interventions import interventions, needs_a_person
 from grite.errors import BratError
 from grite.wal import Log
@@ -32,7 +32,7 @@ def status(path: Path, at: int, convoy: str | None, *, as_json: bool) -> int:
     if convoy is not None:
         convoy_named(state, convoy)
     if as_json:
-        whole = document.state_document(state, at)
+        whole = views.state_document(state, at)
         named = [c for c in whole["convoys"] if convoy in (None, c["name"])]
         print_document(whole | {"convoys": named, "at": at})
     else:

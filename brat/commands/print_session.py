@@ -13,9 +13,8 @@ from brat.status.ended_session import ended_session
 from brat.status.find_task import session_names
 from brat.status.status_screen import kept_lines
 from brat.terminal.console import write
-from convoy.text.counts_and_times import clock
-from convoy.text.nearest import did_you_mean
-from convoy.views import document
+from convoy import views
+from convoy.text import clock, did_you_mean
 from grite.errors import BratError
 
 OK: Final = 0
@@ -30,7 +29,7 @@ def session(path: Path, name: str, *, as_json: bool) -> int:
     """
     log = log_repository(path)
     state = Reader(log).read()
-    running = {str(row["name"]): row for row in document.sessions(state)}
+    running = {str(row["name"]): row for row in views.sessions(state)}
     if name in running:
         return _told(running[name], _running(running[name]), as_json=as_json)
     ended = ended_session(path, log, state, name)
@@ -47,7 +46,7 @@ def _told(
     whole: dict[str, Any], lines: Iterator[tuple[str, str]], *, as_json: bool
 ) -> int:
     if as_json:
-        told = {"schema_version": document.SCHEMA_VERSION, "session": whole}
+        told = {"schema_version": views.SCHEMA_VERSION, "session": whole}
         write(msgspec.json.format(json.dumps(told), indent=2))
         return OK
     for label, said in lines:

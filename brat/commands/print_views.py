@@ -20,10 +20,10 @@ from brat.status.plan_screen import plan_screen
 from brat.terminal import live_screen
 from brat.terminal.console import out, say, write
 from brat.terminal.pinning import View
+from convoy import views
 from convoy.model.spending import spoken
 from convoy.model.state import Convoy, State
 from convoy.readiness.attempt_start import valid_leases
-from convoy.views import document
 from convoy.views.interventions import Intervention, interventions, needs_a_person
 from grite.errors import BratError
 
@@ -58,7 +58,7 @@ def status(path: Path, convoy: str | None, *, as_json: bool, watch: bool) -> int
         pass  # the person has seen enough
     elif as_json:
         local = here(path, state)
-        whole = document.state_document(state, wall_clock(), reader.faults, local)
+        whole = views.state_document(state, wall_clock(), reader.faults, local)
         names = {each.name for each in shown}
         whole["convoys"] = [each for each in whole["convoys"] if each["name"] in names]
         print_document(whole)
@@ -82,9 +82,9 @@ def convoy(path: Path, name: str, *, as_json: bool) -> int:
     state = reader.read()
     found, local = convoy_named(state, name), here(path, state)
     if as_json:
-        whole = document.state_document(state, wall_clock(), reader.faults, local)
+        whole = views.state_document(state, wall_clock(), reader.faults, local)
         leases = valid_leases(state, wall_clock())
-        print_document(whole | {"convoys": [document.planned_document(found, leases)]})
+        print_document(whole | {"convoys": [views.planned_document(found, leases)]})
     else:
         out.print(looked(state, reader.faults, name, local, whole=True))
         out.print(plan_screen(found), soft_wrap=True)
@@ -109,7 +109,7 @@ def all_repositories(path: Path, *, as_json: bool, watch: bool) -> int:
     if watch:
         live_screen.watch(seen, status_screen.WAITS, "brat status --all-repos")
     elif as_json:
-        version = {"schema_version": document.SCHEMA_VERSION}
+        version = {"schema_version": views.SCHEMA_VERSION}
         told = {"repositories": many.told(found), "broken": broken}
         print_document(version | told)
     else:
@@ -181,9 +181,9 @@ def task(path: Path, number: int, convoy: str | None, *, as_json: bool) -> int:
     state = Reader(log_repository(path)).read()
     found = live_or_named(state, convoy)
     leases = valid_leases(state, wall_clock())
-    told = document.task_document(found, task_in(found, number), leases)
+    told = views.task_document(found, task_in(found, number), leases)
     if as_json:
-        print_document({"schema_version": document.SCHEMA_VERSION, "task": told})
+        print_document({"schema_version": views.SCHEMA_VERSION, "task": told})
         return OK
     told["usage"] = spoken(task_in(found, number).used)
     for key, value in told.items():
@@ -214,7 +214,7 @@ def convoys(path: Path, *, as_json: bool) -> int:
         path,
         as_json,
         "convoys",
-        lambda state: document.convoys(state, wall_clock()),
+        lambda state: views.convoys(state, wall_clock()),
         list_tables.convoys_table,
     )
 
@@ -225,14 +225,14 @@ def sessions(path: Path, *, as_json: bool) -> int:
         path,
         as_json,
         "sessions",
-        document.sessions,
+        views.sessions,
         list_tables.sessions_table,
     )
 
 
 def queue(path: Path, *, as_json: bool) -> int:
     """Print the merge queues in the order of landing."""
-    return _table(path, as_json, "queue", document.queue, list_tables.queue_table)
+    return _table(path, as_json, "queue", views.queue, list_tables.queue_table)
 
 
 def _table(
@@ -245,7 +245,7 @@ def _table(
     state = Reader(log_repository(path)).read()
     rows = told(state)
     if as_json:
-        print_document({"schema_version": document.SCHEMA_VERSION, name: rows})
+        print_document({"schema_version": views.SCHEMA_VERSION, name: rows})
     elif rows:
         out.print(drawn(state))
     else:

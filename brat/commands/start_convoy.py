@@ -24,8 +24,8 @@ from brat.terminal.console import out, say, write
 from convoy.config import Config
 from convoy.model.state import Convoy
 from convoy.owed.action_roles import Role
-from convoy.text.duration import seconds
-from convoy.views.document import planned_document
+from convoy.text import seconds_in
+from convoy.views import planned_document
 
 _FOUND: Final = "issue #{issue} asks for the same and is open: it goes on"
 TITLE_MOST: Final = 256
@@ -66,7 +66,7 @@ def mayor_start(path: Path, text: str, how: Start) -> int:
         raise SystemExit(_usage("--timeout ends a --headless run: give both"))
     timeout = how.timeout or TIMEOUT
     try:
-        limit_s = int(timeout) if timeout.isdecimal() else seconds(timeout)
+        limit_s = int(timeout) if timeout.isdecimal() else seconds_in(timeout)
     except ValueError as error:
         raise SystemExit(_usage(f"--timeout: {error}")) from error
     if limit_s == 0:

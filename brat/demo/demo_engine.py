@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from brat.local.model_keys import model_keys
 from convoy.config import Config
 from convoy.model.records import EngineSpec
-from convoy.text.nearest import did_you_mean
+from convoy.text import did_you_mean
 from grite.errors import BratError
 from runner.engines import ENGINES
 from runner.engines.model_key import key_for, missing_key

@@ -44,7 +44,7 @@ from brat.status.status_screen import convoy_table
 from brat.terminal.console import err, say, write
 from convoy.config import Config
 from convoy.model.state import Convoy
-from convoy.views.document import convoy_document
+from convoy.views import convoy_document
 from grite import git
 from grite.errors import BratError, Unavailable
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from brat.status.status_screen import SHORT
 from convoy.model.state import Convoy, Task
-from convoy.views.elapsed import worked_s
+from convoy.views import worked_s
 
 
 def lines(convoy: Convoy, wall_s: float, kills: int) -> list[str]:

@@ -19,7 +19,7 @@ from brat.repository.log_reader import Reader, verify
 from brat.terminal.console import say
 from convoy.config import ConfigError
 from convoy.model.state import State
-from convoy.text.counts_and_times import counted
+from convoy.text import counted
 from convoy.views.interventions import interventions
 from grite import git
 from grite.errors import BratError, Corrupt

@@ -26,8 +26,8 @@ from brat.repository import checkout as checkouts, registration as registrations
 from brat.repository.checkout import Checkout
 from brat.repository.log_reader import Reader
 from brat.repository.state_files import CONFIG
-from convoy.text.redaction import HIDDEN, Redaction
-from convoy.views.document import state_document
+from convoy.text import HIDDEN, Redaction
+from convoy.views import state_document
 from grite import git
 from grite.errors import BratError
 from grite.wal import WAL_REF

@@ -11,7 +11,7 @@ from typing import Final
 import pygit2
 
 from brat.repository.log_reader import CACHE, Reader, wrong_checkpoints
-from convoy.log.following import follow
+from convoy.log.record import follow
 from grite import git, lease
 from grite.errors import Corrupt, GitFailed
 from grite.wal import Log

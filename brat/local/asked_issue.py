@@ -13,7 +13,7 @@ from bot.forge.payloads import Issue
 from brat.local import local_mode
 from brat.local.local_mode import Local
 from convoy.model.ids import without_markers
-from convoy.text.plaintext import shortened
+from convoy.text import shortened
 
 TITLE_CHARS: Final = 72
 PLAN_ONLY: Final = "/brat start plan-only"

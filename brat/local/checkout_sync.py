@@ -14,7 +14,7 @@ from brat.repository import registration as registrations
 from brat.repository.checkout import Checkout
 from brat.repository.registration import Registration
 from brat.terminal.console import Tell
-from convoy.text.counts_and_times import counted
+from convoy.text import counted
 from grite import git
 
 _APART: Final = re.compile("non-fast-forward|fetch first")

@@ -17,7 +17,7 @@ from bot.serving import bot_service
 from brat.local.local_mode import Local
 from brat.terminal.console import say
 from convoy.owed.action_roles import Role
-from convoy.text.counts_and_times import counted
+from convoy.text import counted
 
 END_S: Final = 20.0
 """How long agents may take: a cancelled run has 10 s, as on GitHub, and is killed."""

@@ -26,8 +26,8 @@ from convoy.config import Config
 from convoy.kinds.relations import is_done
 from convoy.model.state import Convoy, State
 from convoy.owed.action_roles import Role
-from convoy.text.plaintext import shortened
-from convoy.views.unread_issues import unread
+from convoy.text import shortened
+from convoy.views.interventions import unread_issues
 from grite.errors import Unavailable
 
 OK: Final = 0
@@ -170,7 +170,9 @@ def report(local: Local, own: str = "", done: Collection[Role] = ()) -> int:
     stuck = tell_waiting(local, own)
     local.sync.tell_landed()
     state = local.loop.context.mirror.state
-    waiting = [*unread(labelled_issues(local.checkout.folder), state, (_ALL_ROLES,))]
+    waiting = [
+        *unread_issues(labelled_issues(local.checkout.folder), state, (_ALL_ROLES,))
+    ]
     for each in waiting:
         local.tell(each.why)
     busy = local.elsewhere()

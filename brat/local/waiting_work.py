@@ -6,7 +6,7 @@ from typing import Final
 from msgspec import Struct
 
 from brat.local.local_mode import Local
-from convoy.gate.protected_needs import forbidden, unallowed
+from convoy.gate import forbidden, unallowed
 from convoy.kinds.relations import is_stopped
 from convoy.model.asides import asides, convoy_of_item
 from convoy.model.set_aside import part_of

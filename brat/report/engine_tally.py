@@ -11,8 +11,8 @@ from convoy.model.records import Usage
 from convoy.model.spending import spoken
 from convoy.model.state import Convoy
 from convoy.model.usage import plus
-from convoy.views.risk import files_of
-from convoy.views.session_history import Past
+from convoy.views.estimates import files_of
+from convoy.views.history import PastSession
 
 
 class Tally(Struct, frozen=True, kw_only=True):
@@ -33,9 +33,9 @@ class Tally(Struct, frozen=True, kw_only=True):
         return round(100 * self.landed / self.sessions)
 
 
-def tallies(convoy: Convoy, sessions: Sequence[Past]) -> tuple[Tally, ...]:
+def tallies(convoy: Convoy, sessions: Sequence[PastSession]) -> tuple[Tally, ...]:
     """Return a row for each engine and kind of task, sorted by name."""
-    groups: dict[tuple[str, str], list[Past]] = defaultdict(list)
+    groups: dict[tuple[str, str], list[PastSession]] = defaultdict(list)
     for one in sessions:
         task = convoy.task(one.task)
         kind = area_of(files_of(task)) if task else "plan"
@@ -43,7 +43,7 @@ def tallies(convoy: Convoy, sessions: Sequence[Past]) -> tuple[Tally, ...]:
     return tuple(_tally(*key, some) for key, some in sorted(groups.items()))
 
 
-def _tally(engine: str, kind: str, some: list[Past]) -> Tally:
+def _tally(engine: str, kind: str, some: list[PastSession]) -> Tally:
     ended = [one for one in some if one.ended]
     return Tally(
         engine=engine,

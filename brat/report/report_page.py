@@ -24,11 +24,11 @@ from convoy.events import Event as Fact
 from convoy.model.path_area import area_of
 from convoy.model.spending import spoken
 from convoy.model.state import Convoy
-from convoy.text.counts_and_times import clock, rough
-from convoy.views.elapsed import saved_s, worked_s
+from convoy.text import clock, rough
+from convoy.views import saved_s, worked_s
+from convoy.views.estimates import files_of, risks
+from convoy.views.history import past_sessions
 from convoy.views.reasons import waits_for
-from convoy.views.risk import files_of, risks
-from convoy.views.session_history import past
 
 _pages: Final = Environment(
     loader=ChoiceLoader(
@@ -62,7 +62,7 @@ def page(
         moments: what the slider shows, the oldest first; without any there is none.
     """
     facts = tuple(facts)
-    sessions = past(convoy.name, facts)
+    sessions = past_sessions(convoy.name, facts)
     return _pages.get_template("page.html").render(
         convoy=convoy,
         sessions=sessions,

@@ -12,9 +12,9 @@ from typing import Final
 from markupsafe import Markup
 from msgspec import Struct
 
-from convoy.log.past_states import Step
+from convoy.log.record import LogStep
 from convoy.model.state import Convoy, TaskState
-from convoy.text.counts_and_times import clock
+from convoy.text import clock
 
 _TEXT: Final = (files("brat.report") / "report_slider.js").read_text(encoding="utf-8")
 SCRIPT: Final = Markup(_TEXT)  # noqa: S704  our own file
@@ -33,7 +33,7 @@ class Moment(Struct, frozen=True):
     said: tuple[str, ...]
 
 
-def moments(steps: Iterable[tuple[Step, Convoy]]) -> tuple[Moment, ...]:
+def moments(steps: Iterable[tuple[LogStep, Convoy]]) -> tuple[Moment, ...]:
     """Return what the slider shows at each step."""
     return tuple(
         Moment(

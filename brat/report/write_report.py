@@ -10,8 +10,8 @@ from brat.repository.log_location import log_repository
 from brat.repository.log_reader import Reader
 from brat.status.find_task import live_or_named
 from brat.terminal.console import say
-from convoy.log.past_states import convoy_steps
-from convoy.views import timeline
+from convoy.log.record import convoy_steps
+from convoy.views import history
 from grite.errors import BratError
 from grite.wal import Log
 
@@ -32,7 +32,7 @@ def report(path: Path, convoy: str | None, out: Path | None) -> None:
     state = reader.read()
     found = live_or_named(state, convoy)
     steps = convoy_steps(Log(log), str(reader.reading.head), found.name)
-    facts = timeline.facts(log_export.entries(log), state.bots)
+    facts = history.bot_facts(log_export.entries(log), state.bots)
     file = out or Path(f"brat-{found.name}.html")
     text = page(found, facts, wall_clock(), moments(steps))
     try:

@@ -14,7 +14,7 @@ from typing import Final
 import git as gitpython
 
 from brat.repository.state_files import CONFIG, STATE_FOLDER
-from convoy.planner.detect import Proposal, propose_ci
+from convoy.text.project_tests import Proposal, propose_ci
 from grite import git
 from grite.errors import BratError
 

@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeVar
 import msgspec
 
 from bot.messages.convoy_labels import NO
-from convoy.views.unread_issues import LabelledIssue
+from convoy.views.interventions import LabelledIssue
 from grite.errors import BratError
 
 LABEL: Final = "brat"

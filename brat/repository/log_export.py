@@ -12,13 +12,13 @@ import msgspec
 
 from brat.repository.reading_authority import authority_of
 from convoy.events import Claim, Event as Fact
-from convoy.log.codec import fact_of
-from convoy.text.plaintext import clean
-from convoy.views import timeline
-from convoy.views.timeline import Line
-from grite.entry import foreign
+from convoy.log.record import fact_of
+from convoy.text import clean
+from convoy.views import history
+from convoy.views.history import LogLine
+from grite.entry import Entry, foreign
 from grite.event import CommentAdded, Event
-from grite.wal import Entry, Log
+from grite.wal import Log
 
 FOLLOW_S: Final = 0.5
 SCHEMA_VERSION: Final = 1
@@ -47,7 +47,7 @@ def newest(path: Path, number: int) -> list[str]:
         return []
     head, above = _counting(log, path, tip)
     newest_first = itertools.chain(map(foreign, above), log.newest(head))
-    return [*map(_shown, timeline.last(newest_first, number))]
+    return [*map(_shown, history.last_lines(newest_first, number))]
 
 
 def _counting(log: Log, path: Path, tip: str) -> tuple[str, tuple[str, ...]]:
@@ -62,10 +62,10 @@ def _counting(log: Log, path: Path, tip: str) -> tuple[str, tuple[str, ...]]:
 
 def lines(some: list[Entry]) -> Iterator[str]:
     """Yield a line for each brat event and each fault."""
-    return map(_shown, timeline.lines(some))
+    return map(_shown, history.log_lines(some))
 
 
-def _shown(line: Line) -> str:
+def _shown(line: LogLine) -> str:
     return f"{_time(line.at)} {line.actor[:8] or '--------'} {clean(line.text)}"
 
 

@@ -15,14 +15,13 @@ from typing import Final
 import pygit2
 
 from brat.repository.reading_authority import authority_of
-from convoy.log import state_codec as states
-from convoy.log.following import NOTHING, Reading, follow
+from convoy.log import record as states
+from convoy.log.record import NOTHING_READ, Reading, follow
 from convoy.model.state import State
 from grite import checkpoint
 from grite.errors import Corrupt, Rewritten
-from grite.log_authority import Authority
-from grite.log_chain import TrustedHead
-from grite.wal import WAL_REF, Log
+from grite.signatures import Authority
+from grite.wal import WAL_REF, Log, TrustedHead
 
 __all__ = ["WAL_REF", "Reader", "verify", "wrong_checkpoints"]
 
@@ -40,7 +39,7 @@ class Reader:
     """A repository, bare or not."""
     cache: Path | None = None
     """The cache's folder; None: `brat-cache` in the repository's git folder."""
-    reading: Reading = NOTHING
+    reading: Reading = NOTHING_READ
     notices: tuple[str, ...] = ()
     """A sentence for each cache or checkpoint that is of no use, with the reason."""
     authority: Authority | None = None
@@ -117,7 +116,7 @@ class Reader:
         """Yield this reader's cache and a bot's checkpoints, probably nearest first."""
         file = self._folder / _FILE
         try:
-            yield str(file), states.decode(file.read_bytes())
+            yield str(file), states.decode_reading(file.read_bytes())
         except OSError:
             pass  # there is no cache, or it may not be read
         except Corrupt as error:
@@ -126,7 +125,7 @@ class Reader:
         for ref in checkpoint.newest_first(repo.listall_references()):
             try:
                 target = str(repo.references[ref].target)
-                reading = states.load(repo, target, self.authority)
+                reading = states.load_checkpoint(repo, target, self.authority)
             except Corrupt as error:
                 self._note(ref, error)
             else:
@@ -138,7 +137,7 @@ class Reader:
         beside = self._folder / f".{_FILE}.{os.getpid()}"
         with contextlib.suppress(OSError):
             self._folder.mkdir(exist_ok=True)
-            beside.write_bytes(states.encode(self.reading))
+            beside.write_bytes(states.encode_reading(self.reading))
             beside.replace(self._folder / _FILE)
 
     def _note(self, name: str, error: Corrupt) -> None:
@@ -160,10 +159,12 @@ def wrong_checkpoints(path: Path) -> dict[str, str]:
     log, repo = Log(path), pygit2.Repository(str(path))
     authority = authority_of(path)
     found: dict[str, str] = {}
-    folded = NOTHING
+    folded = NOTHING_READ
     for ref in reversed(checkpoint.newest_first(repo.listall_references())):
         try:
-            kept = states.load(repo, str(repo.references[ref].target), authority)
+            kept = states.load_checkpoint(
+                repo, str(repo.references[ref].target), authority
+            )
             folded = _folded(log, str(kept.head), folded)
         except Corrupt as error:
             found[ref] = f"it is of no use: {error}"

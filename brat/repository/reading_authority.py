@@ -10,9 +10,9 @@ from typing import Final
 import pygit2
 
 from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER
-from grite import allowed_signers, objects
+from grite import objects, signatures
 from grite.errors import BratError, Corrupt
-from grite.log_authority import Authority
+from grite.signatures import Authority
 
 _DEFAULT: Final = ("refs/remotes/origin/HEAD", "HEAD")
 _REPOSITORIES: Final = "repos"
@@ -31,7 +31,7 @@ def authority_of(path: Path) -> Authority | None:
     """
     local = _of_local_forge(path.resolve())
     text = _text(local) if local is not None else _committed(path)
-    return None if text is None else Authority("", allowed_signers.parse(text))
+    return None if text is None else Authority("", signatures.parse_signers(text))
 
 
 def _of_local_forge(path: Path) -> Path | None:
@@ -40,7 +40,7 @@ def _of_local_forge(path: Path) -> Path | None:
     names = [each.name for each in above[1:3]]
     if names != [_REPOSITORIES, FORGE_FOLDER]:
         return None
-    return above[3] / BOT_FOLDER / allowed_signers.OF_A_BOT
+    return above[3] / BOT_FOLDER / signatures.BOT_SIGNERS_FILE
 
 
 def _text(file: Path) -> str | None:
@@ -57,8 +57,8 @@ def _committed(path: Path) -> str | None:
     for name in _DEFAULT:
         try:
             commit = str(repo.references[name].peel(pygit2.Commit).id)
-            data = objects.file_in(repo, commit, allowed_signers.FILE)
+            data = objects.file_in(repo, commit, signatures.SIGNERS_FILE)
         except (Corrupt, *objects.UNREADABLE):
             continue  # there is no such branch, or no such file on it
-        return data[: allowed_signers.MOST_BYTES].decode(errors="replace")
+        return data[: signatures.MOST_SIGNERS_BYTES].decode(errors="replace")
     return None

@@ -14,8 +14,8 @@ from brat.setup import sealed_box
 from brat.setup.environment_step import NAME as ENVIRONMENT, EnvironmentStep
 from brat.setup.step import Look, for_a_person, owed, wanted
 from brat.setup.variable import Variable
-from grite.allowed_signers import FILE, parse
 from grite.errors import BratError
+from grite.signatures import SIGNERS_FILE, parse_signers
 
 SECRET: Final = "BRAT_LOG_KEY"  # noqa: S105  a name
 SIGNERS: Final = "BRAT_ALLOWED_SIGNERS"
@@ -34,7 +34,7 @@ def planned(told: str, *, has_secret: bool, has_file: bool) -> Look:
         has_file: whether the default branch has a file of allowed signers.
     """
     try:
-        parse(told)
+        parse_signers(told)
     except BratError as error:
         return for_a_person(f"mend the variable {SIGNERS}: {error}")
     if not has_secret:
@@ -73,7 +73,8 @@ class LogKeyStep:
         return planned(
             await self._signers.value(),
             has_secret=SECRET in await self._names(),
-            has_file=await text_at(self._rest, self._repository, FILE) is not None,
+            has_file=await text_at(self._rest, self._repository, SIGNERS_FILE)
+            is not None,
         )
 
     async def do(self) -> None:

@@ -18,7 +18,7 @@ from brat.repository.log_location import log_repository
 from brat.repository.log_reader import Reader
 from brat.repository.state_files import REGISTRATION, STATE_FOLDER
 from brat.terminal.pinning import View
-from convoy.views import document
+from convoy import views
 from grite.errors import BratError
 
 DEPTH: Final = 5
@@ -76,9 +76,7 @@ def told(found: dict[str, Reader]) -> list[dict[str, object]]:
     return [
         {
             "path": name,
-            "status": document.state_document(
-                reader.read(), wall_clock(), reader.faults
-            ),
+            "status": views.state_document(reader.read(), wall_clock(), reader.faults),
         }
         for name, reader in found.items()
     ]

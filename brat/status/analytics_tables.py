@@ -7,9 +7,8 @@ from rich.text import Text
 
 from brat.status.list_tables import plain_table
 from convoy.model.spending import dollars
-from convoy.text.duration import spoken
-from convoy.views.analytics import Analytics, Spread
-from convoy.views.analytics_words import summary
+from convoy.text import spoken_duration
+from convoy.views.analytics import Analytics, TimeSpread, analytics_summary
 
 
 def drawn(found: Analytics) -> RenderableType:
@@ -18,7 +17,7 @@ def drawn(found: Analytics) -> RenderableType:
 
 
 def _parts(found: Analytics) -> Iterator[RenderableType]:
-    yield Text(summary(found))
+    yield Text(analytics_summary(found))
     if found.stages:
         yield _spreads("a change was", found.stages)
     if found.engines:
@@ -47,9 +46,9 @@ def _parts(found: Analytics) -> Iterator[RenderableType]:
         yield _spreads("people were asked", found.asked)
 
 
-def _spreads(title: str, found: dict[str, Spread]) -> RenderableType:
+def _spreads(title: str, found: dict[str, TimeSpread]) -> RenderableType:
     table = plain_table(title, "times", "half took", "nine of ten took")
     for name, one in found.items():
-        half, most = (spoken(round(each)) for each in (one.median, one.most))
+        half, most = (spoken_duration(round(each)) for each in (one.median, one.most))
         table.add_row(name, str(one.count), f"at most {half}", f"at most {most}")
     return table

@@ -12,7 +12,7 @@ from brat.status.list_tables import plain_table
 from brat.status.status_screen import one_line
 from convoy.model.spending import foreseen, spoken
 from convoy.model.state import Convoy, Task
-from convoy.views.document import SCHEMA_VERSION
+from convoy.views import SCHEMA_VERSION
 
 
 def _nothing(_: Convoy) -> str:

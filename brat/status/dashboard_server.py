@@ -31,7 +31,7 @@ from brat.status import task_output
 from brat.status.local_attention import here
 from brat.status.remote_output import RemoteOutput
 from brat.terminal.console import Tell
-from convoy.log.following import Reading
+from convoy.log.record import Reading
 from convoy.views.interventions import standing_still
 from grite.errors import BratError
 

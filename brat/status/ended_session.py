@@ -18,10 +18,8 @@ from convoy.events.forge_actions import ActionDone
 from convoy.model import ids
 from convoy.model.spending import spoken
 from convoy.model.state import State
-from convoy.text.counts_and_times import clock
-from convoy.text.duration import spoken as length
-from convoy.views.session_history import Past, past
-from convoy.views.timeline import facts
+from convoy.text import clock, spoken_duration as length
+from convoy.views.history import PastSession, bot_facts, past_sessions
 from grite.errors import BratError
 
 LAST_LINES: Final = 20
@@ -33,7 +31,7 @@ class EndedSession(Struct, frozen=True, kw_only=True):
 
     name: str
     convoy: str
-    past: Past
+    past: PastSession
     run: int
     """Of the forge; 0: it is not known."""
     output: str
@@ -81,9 +79,11 @@ def ended_session(
         convoy, task, attempt = ids.parse_session(name)
     except ValueError:
         return None
-    known = tuple(facts(log_export.entries(log), state.bots))
+    known = tuple(bot_facts(log_export.entries(log), state.bots))
     found = [
-        one for one in past(convoy, known) if (one.task, one.attempt) == (task, attempt)
+        one
+        for one in past_sessions(convoy, known)
+        if (one.task, one.attempt) == (task, attempt)
     ]
     if not found:
         return None

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from convoy.model import ids
 from convoy.model.state import Convoy, State, Task
-from convoy.text.nearest import did_you_mean
+from convoy.text import did_you_mean
 from grite.errors import BratError
 
 

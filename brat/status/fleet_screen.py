@@ -16,8 +16,7 @@ from brat.terminal.pinning import View
 from convoy.model import ids
 from convoy.model.state import Convoy, State, Task
 from convoy.readiness.landing import waiting_to_merge
-from convoy.text.counts_and_times import counted
-from convoy.text.duration import spoken
+from convoy.text import counted, spoken_duration
 from convoy.views.interventions import interventions
 from grite.errors import BratError
 
@@ -119,7 +118,13 @@ def _table(agents: list[Agent]) -> Group | Text:
     heads = ("session", "engine", "for", "task", "prints")
     table = plain_table(*(("repository",) if several else ()), *heads)
     for one in agents:
-        cells = (one.session, one.engine, spoken(one.seconds), one.title, one.last_line)
+        cells = (
+            one.session,
+            one.engine,
+            spoken_duration(one.seconds),
+            one.title,
+            one.last_line,
+        )
         table.add_row(
             *(Text(cell) for cell in ((one.place,) if several else ()) + cells)
         )

@@ -8,7 +8,7 @@ from brat.status.status_screen import SHORT, one_line
 from convoy.model import ids
 from convoy.model.state import State
 from convoy.readiness.landing import waiting_to_merge
-from convoy.text.counts_and_times import clock
+from convoy.text import clock
 from convoy.views.reasons import waits_for
 
 

@@ -9,8 +9,7 @@ from brat.repository.forge_lock import in_use
 from brat.repository.labelled_issues import labelled_issues
 from brat.repository.state_files import CONFIG, DAEMON_FILE, REGISTRATION, STATE_FOLDER
 from convoy.model.state import State
-from convoy.views.interventions import Intervention, unusable
-from convoy.views.unread_issues import unread
+from convoy.views.interventions import Intervention, unread_issues, unusable_config
 from grite.errors import BratError
 
 
@@ -60,7 +59,7 @@ def _configuration(file: Path) -> Iterator[Intervention]:
     try:
         config_in(file, source=CONFIG)
     except ConfigError as error:
-        yield unusable(str(error))
+        yield unusable_config(str(error))
 
 
 def ended_daemon(folder: Path) -> Iterator[Intervention]:
@@ -84,7 +83,7 @@ def _unread(folder: Path, state: State, *, runs: bool) -> Iterator[Intervention]
         return
     if issues:
         runs = runs or in_use(folder)
-        yield from unread(issues, state, () if runs else ("brat up",))
+        yield from unread_issues(issues, state, () if runs else ("brat up",))
 
 
 def _beside_landed(path: Path, folder: Path) -> Iterator[Intervention]:

@@ -19,7 +19,7 @@ from brat.status import task_output
 from brat.status.local_attention import here
 from brat.status.typed_commands import Said, typed
 from convoy.model.state import Convoy, Task
-from convoy.views.timeline import Line
+from convoy.views.history import LogLine
 from grite.errors import BratError
 
 
@@ -35,7 +35,7 @@ class CheckoutBackend:
         """Return what the log and this machine say now."""
         return await asyncio.to_thread(self._look)
 
-    async def log(self, number: int) -> Sequence[Line]:
+    async def log(self, number: int) -> Sequence[LogLine]:
         """Return the log's last lines."""
         return await asyncio.to_thread(self._lines, number)
 
@@ -72,7 +72,7 @@ class CheckoutBackend:
             here=here(self._path, state),
         )
 
-    def _lines(self, number: int) -> Sequence[Line]:
+    def _lines(self, number: int) -> Sequence[LogLine]:
         return LogTail(log_repository(self._path)).last(number)
 
     def _printed(self, convoy: Convoy, task: Task) -> str:

@@ -12,16 +12,14 @@ from brat.status.list_tables import plain_table
 from brat.status.status_screen import one_line
 from convoy.model import ids
 from convoy.model.state import State
-from convoy.text.counts_and_times import clock
-from convoy.text.duration import spoken
-from convoy.views.session_history import Past, past
-from convoy.views.timeline import facts
+from convoy.text import clock, spoken_duration
+from convoy.views.history import PastSession, bot_facts, past_sessions
 
-Sessions = Mapping[str, tuple[Past, ...]]
+Sessions = Mapping[str, tuple[PastSession, ...]]
 """By their convoys' names."""
 
 
-def of_convoy(log: Path, state: State, convoy: str) -> tuple[Past, ...]:
+def of_convoy(log: Path, state: State, convoy: str) -> tuple[PastSession, ...]:
     """Return one convoy's sessions in the order in which they began."""
     return of_convoys(log, state, (convoy,))[convoy]
 
@@ -34,8 +32,8 @@ def of_convoys(log: Path, state: State, convoys: Iterable[str]) -> Sessions:
         state: what the log says.
         convoys: their names.
     """
-    known = tuple(facts(log_export.entries(log), state.bots))
-    return {name: past(name, known) for name in convoys}
+    known = tuple(bot_facts(log_export.entries(log), state.bots))
+    return {name: past_sessions(name, known) for name in convoys}
 
 
 def documents(sessions: Sessions) -> list[dict[str, Any]]:
@@ -64,7 +62,7 @@ def table(sessions: Sessions) -> Table:
                 ids.session_name(convoy, one.task, one.attempt),
                 one.engine,
                 clock(one.begun),
-                spoken(round(one.took_s)) if one.ended else "",
+                spoken_duration(round(one.took_s)) if one.ended else "",
                 one.how,
                 Text(one_line(why)),
             )

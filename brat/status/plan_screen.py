@@ -7,10 +7,14 @@ from rich.text import Text
 
 from brat.status.status_screen import one_line
 from convoy.model.state import Convoy
-from convoy.text.counts_and_times import counted
-from convoy.views.forecast_words import all_tasks, one_task
-from convoy.views.plan_coverage import HOW
-from convoy.views.plan_document import PlanTask, plan_document
+from convoy.text import counted
+from convoy.views.plan import (
+    HOW_COMPARED,
+    PlanTask,
+    forecast_words,
+    plan_document,
+    range_words,
+)
 
 _LEVEL: Final = "  "
 
@@ -34,15 +38,15 @@ def _lines(convoy: Convoy) -> Iterator[str]:
     for task in found.tasks:
         yield from _task(task)
     yield f"graph: {_graph(found.tasks)}"
-    yield f"estimate for all of it: {all_tasks(found.total)}"
+    yield f"estimate for all of it: {range_words(found.total)}"
     if found.changes:
         yield "changed since it was made or last approved:"
         yield from (f"{_LEVEL}{each}" for each in found.changes)
     if found.left_out:
-        yield f"of the issue in no task ({HOW}):"
+        yield f"of the issue in no task ({HOW_COMPARED}):"
         yield from (f"{_LEVEL}- {each}" for each in found.left_out)
     elif found.covered:
-        yield f"every statement of the issue is in a task ({HOW})"
+        yield f"every statement of the issue is in a task ({HOW_COMPARED})"
     if found.approval:
         yield found.approval.replace("`", "")
 
@@ -65,7 +69,7 @@ def _task(task: PlanTask) -> Iterator[str]:
     if task.protected:
         paths = _named(task.protected)
         yield f"{_LEVEL}needs protected paths: {paths}; {task.protected_by}"
-    yield f"{_LEVEL}estimate: {one_task(task.forecast)}"
+    yield f"{_LEVEL}estimate: {forecast_words(task.forecast)}"
 
 
 def _graph(tasks: Sequence[PlanTask]) -> str:

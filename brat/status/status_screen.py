@@ -15,13 +15,11 @@ from convoy.model.spending import spoken
 from convoy.model.state import Convoy, Lease, State
 from convoy.readiness.attempt_start import valid_leases
 from convoy.readiness.landing import waiting_to_merge
-from convoy.text.counts_and_times import clock
-from convoy.text.plaintext import clean
-from convoy.views.elapsed import saved_s
+from convoy.text import clean, clock
+from convoy.views import saved_s
 from convoy.views.interventions import Intervention, interventions
-from convoy.views.landing_words import about_parts, landing_document
-from convoy.views.plan_order import collisions
-from convoy.views.reasons import plan_waits, waits_for
+from convoy.views.plan import collision_words
+from convoy.views.reasons import about_parts, landing_document, plan_waits, waits_for
 
 _STYLES: Final = {
     "queued": "dim",
@@ -100,7 +98,7 @@ def parts_of(
             yield Text(f"  {one_line(landing['said'])}")
         if convoy.state == "failed":
             yield Text(f"  to take it up again: brat convoy retry {convoy.name}")
-        for told in collisions(convoy):
+        for told in collision_words(convoy):
             yield Text(f"  may collide: {one_line(told)}")
         if sums := _sums(convoy):
             yield Text(f"  {sums}", style="dim")

@@ -16,7 +16,7 @@ from brat.forge.service.run_environment import Place
 from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER
 from convoy.model import ids
 from convoy.model.state import Convoy, Task
-from convoy.text.plaintext import clean
+from convoy.text import clean
 
 LOOK_S: Final = 0.3
 PATIENCE_S: Final = 3.0

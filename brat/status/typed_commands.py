@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from convoy.text.plaintext import clean
+from convoy.text import clean
 
 _PREFIX: Final = "brat: "
 

@@ -8,10 +8,8 @@ from msgspec import Struct
 from brat.status.find_task import live_or_named, task_in
 from convoy.model.state import Convoy, State
 from convoy.readiness.attempt_start import valid_leases
-from convoy.text.nearest import did_you_mean
-from convoy.views.convoy_reasons import convoy_reasons
-from convoy.views.dependencies import edge_reasons, pull_reasons
-from convoy.views.reasons import reasons
+from convoy.text import did_you_mean
+from convoy.views.reasons import convoy_reasons, edge_reasons, pull_reasons, reasons
 from grite.errors import BratError
 
 _TASK: Final = re.compile(r"(?:task-)?(\d{1,9})", re.ASCII)

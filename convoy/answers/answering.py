@@ -1,17 +1,54 @@
-"""How a kind of task that ends in an answer asks for it, and what it makes of it."""
+"""How a session is asked for an answer and how that is read; reports, reviews, choices.
 
-from collections.abc import Callable
-from typing import Protocol
+An answer is a stranger's text, and so are the work and the question that it is about.
+It is judged by a schema, a report also by whether the files it names are there, a
+choice by whether the winner can be chosen; what is wrong is told to the next attempt.
+"""
+
+import json
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
+from typing import Annotated, Final, Protocol, TypeVar
 
 from msgspec import Struct
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from convoy.events.command import Command
 from convoy.events.forge_actions import Answer
+from convoy.kinds import report_kind, scout_kind
+from convoy.kinds.choice_kind import KIND as CHOICE, left, rivals
+from convoy.kinds.review_kind import KIND as REVIEW
 from convoy.kinds.task_kind import TaskKind
+from convoy.model import ids
 from convoy.model.attempt import Attempt
-from convoy.model.records import Overlap, Scope, TaskSpec, Usage
+from convoy.model.records import (
+    Finding,
+    Opinion,
+    Overlap,
+    Report,
+    Scope,
+    TaskSpec,
+    Usage,
+)
 from convoy.model.state import Convoy, State, Task
-from convoy.planner.survey import Survey
+from convoy.planner import REPLY, Survey
+from convoy.planner.ground import Ground
+from convoy.rules.end_session import AcceptReport
+from convoy.rules.make_choice import MakeChoice
+from convoy.rules.take_review import AcceptReview
+from convoy.text import (
+    POST_CHARS,
+    Unfit,
+    clean,
+    cut,
+    fence_of,
+    fenced,
+    fitting,
+    harmless,
+    inline,
+    json_answer,
+    redacted,
+)
 
 
 class Repository(Protocol):
@@ -85,3 +122,438 @@ class Answering(Struct, frozen=True, kw_only=True):
     """Says what a session is told beside its task, in Markdown."""
     read: Callable[[Reply], Taken]
     """Raises Unfit where the answer cannot be used."""
+
+
+ANSWER_FAULTS: Final = 10
+"""So many are told at once."""
+_ASKED: Final = """\
+Write {what} into the file `{file}` at the top of this folder: one JSON object that
+fits this schema, and nothing else. If you cannot write files, end your last message
+with it, in a block of ```json.
+
+{schema}
+"""
+
+
+class AnswerForm(BaseModel):
+    """What an agent writes: nothing unknown, nothing changed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+F = TypeVar("F", bound=AnswerForm)
+
+
+def asked_for(what: str, form: type[AnswerForm]) -> str:
+    """Return how an agent is asked to write an answer, in Markdown."""
+    schema = json.dumps(form.model_json_schema(), separators=(",", ":"))
+    return _ASKED.format(what=what, file=REPLY, schema=schema)
+
+
+def parsed(text: str, form: type[F], what: str) -> F:
+    """Return the answer that an agent wrote, its words as they are.
+
+    Args:
+        text: what it wrote, with the answer as the last JSON object.
+        form: of the answer.
+        what: what faults call it, such as `report`.
+
+    Raises:
+        Unfit: it is none; each fault is a sentence.
+    """
+    try:
+        return form.model_validate(json_answer(text, what))
+    except ValidationError as error:
+        faults = error.errors()[:ANSWER_FAULTS]
+        places = (".".join(map(str, each["loc"])) or f"The {what}" for each in faults)
+        told = (
+            f"{cut(clean(place), 80)}: {fault['msg'].rstrip('.')}."
+            for place, fault in zip(places, faults, strict=True)
+        )
+        raise Unfit(" ".join(told)) from error
+
+
+def words(text: str) -> str:
+    """Return an agent's words, cleaned."""
+    return redacted(clean(text)).strip()
+
+
+_HOW: Final = """\
+`summary` answers the question in a few sentences. Each finding is one thing that you
+saw, with the `paths` that show it: files or folders there are, relative to the top of
+the repository. What you could not find out goes into `open`.
+"""
+FIND_OUT: Final = """\
+Find out what the task asks for, and report it; change nothing. Look around in this
+folder, a checkout of the repository.
+"""
+TRY_OUT: Final = """\
+This is a scouting attempt: try what the task asks for in this folder, a checkout of
+the repository, as far as it takes to know how hard it is, and report what you learned.
+Nothing that you change here is ever used.
+"""
+
+
+class Found(AnswerForm):
+    """One thing that was found out."""
+
+    title: Annotated[str, Field(min_length=1, max_length=200)]
+    detail: Annotated[str, Field(max_length=2_000)] = ""
+    paths: Annotated[tuple[str, ...], Field(max_length=20)] = ()
+
+
+class Reported(AnswerForm):
+    """A whole report, as an agent writes it."""
+
+    summary: Annotated[str, Field(min_length=1, max_length=4_000)]
+    findings: Annotated[tuple[Found, ...], Field(max_length=30)] = ()
+    recommendation: Annotated[str, Field(max_length=2_000)] = ""
+    open: Annotated[
+        tuple[Annotated[str, Field(max_length=500)], ...], Field(max_length=20)
+    ] = ()
+
+
+def read_report(text: str, known: Collection[str] | None) -> Report:
+    """Return the report that an agent wrote, cleaned.
+
+    Args:
+        text: what it wrote, with the report as the last JSON object.
+        known: the files and folders (with a slash) that a finding may name; None: any.
+
+    Raises:
+        Unfit: it is no report.
+    """
+    found = parsed(text, Reported, report_kind.KIND.answer)
+    if missing := list(_missing(found, known)):
+        raise Unfit(" ".join(missing[:ANSWER_FAULTS]))
+    report = Report(
+        summary=words(found.summary),
+        findings=tuple(
+            Finding(
+                title=" ".join(words(each.title).split()),
+                detail=words(each.detail),
+                paths=tuple(map(words, each.paths)),
+            )
+            for each in found.findings
+        ),
+        recommendation=words(found.recommendation),
+        open=tuple(" ".join(words(each).split()) for each in found.open),
+    )
+    if not report.summary:
+        raise Unfit("The report has no summary.")
+    return report
+
+
+def _missing(found: Reported, known: Collection[str] | None) -> Iterator[str]:
+    for number, finding in enumerate(found.findings, 1):
+        for path in finding.paths:
+            there = known is None or path in known or f"{path}/" in known
+            if not there:
+                yield f'Finding {number}: there is no "{cut(clean(path), 80)}".'
+
+
+def report_markdown(task: Task, report: Report) -> str:
+    """Return a task's report as people read it, in Markdown."""
+    lines = [
+        f"### Report of task {task.number}: {inline(task.spec.title)}",
+        "",
+        *harmless(report.summary),
+        "",
+    ]
+    for number, finding in enumerate(report.findings, 1):
+        where = ", ".join(map(inline, finding.paths))
+        title = inline(finding.title)
+        lines.append(f"{number}. **{title}**{f' ({where})' if where else ''}")
+        lines += (f"   {line}" for line in harmless(finding.detail) if line)
+    if report.recommendation:
+        recommended = " ".join(harmless(report.recommendation))
+        lines += ["", f"**Recommendation.** {recommended}"]
+    if report.open:
+        lines += ["", "**Not found out:**", ""]
+        lines += (f"- {' '.join(harmless(each))}" for each in report.open)
+    more = f"{{}} lines: `brat task show {task.number} --json`"
+    return "\n".join(fitting(lines, more, POST_CHARS - len(more)))
+
+
+def report_brief(what: str) -> str:
+    """Return what a session that reports is told beside its task, in Markdown."""
+    return f"{what}\n{asked_for('it', Reported)}\n{_HOW}"
+
+
+def _ask_report(what: str, _question: Question) -> str:
+    return report_brief(what)
+
+
+def _take_report(reply: Reply) -> Taken:
+    """Hold the findings to what the attempt was given."""
+    files = reply.repository.files(reply.attempt.base)
+    return _taken_report(reply, read_report(reply.text, Ground(files=files).known))
+
+
+def _take_scouting(reply: Reply) -> Taken:
+    """Let findings name what the attempt made."""
+    return _taken_report(reply, read_report(reply.text, None))
+
+
+def _taken_report(reply: Reply, found: Report) -> Taken:
+    convoy, task = reply.convoy, reply.task
+    sign = ids.sign_key(report_kind.KIND.name, f"{convoy.name}/{task.number}")
+    said = Answer(issue=convoy.issue, sign=sign, text=report_markdown(task, found))
+    return Taken(
+        command=AcceptReport(
+            convoy=convoy.name,
+            task=task.number,
+            attempt=reply.attempt.number,
+            report=found,
+            usage=reply.usage,
+        ),
+        said=None if _is_awaited(convoy, task) else said,
+    )
+
+
+def _is_awaited(convoy: Convoy, task: Task) -> bool:
+    """Whether another task waits for it, and is handed what it found out."""
+    return any(task.number in other.spec.after for other in convoy.tasks)
+
+
+REPORT_ANSWER = Answering(
+    kind=report_kind.KIND,
+    none="the engine gave no report",
+    told=partial(_ask_report, FIND_OUT),
+    read=_take_report,
+)
+SCOUT_ANSWER = Answering(
+    kind=scout_kind.KIND,
+    none="the engine gave no report",
+    told=partial(_ask_report, TRY_OUT),
+    read=_take_scouting,
+)
+
+
+DIFF_CHARS: Final = 40_000
+REVIEW_CHARS: Final = 8_000
+
+_REVIEW_BRIEF: Final = """\
+Another agent did task {number}, and you have not seen how. This folder is a checkout
+with its work in it. Look at the work with fresh eyes: whether it does what was asked,
+all of it and nothing else, and what goes wrong with it. Read the code around it, and
+run what helps; nothing that you change here is used.
+
+{asked_for}
+`changes` sends the work back to its agent with your `text`: each point with its place
+and what is to be different. Ask only for what must change; `approve` may have a `text`,
+too.
+
+## What was asked for
+
+{asked}
+
+## What it changed{cut}
+
+{diff}
+"""
+
+
+class ReviewAnswer(AnswerForm):
+    """A verdict, as an agent writes it."""
+
+    verdict: Opinion
+    text: Annotated[str, Field(max_length=REVIEW_CHARS)] = ""
+
+
+def review_brief(subject: Task, diff: str, fence: str) -> str:
+    """Return what a reviewer is told beside its own task, in Markdown.
+
+    Args:
+        subject: the task whose work it is.
+        diff: the work, as a patch.
+        fence: the session's own.
+    """
+    spec = subject.spec
+    is_cut = len(diff) > DIFF_CHARS
+    return _REVIEW_BRIEF.format(
+        number=subject.number,
+        asked_for=asked_for("your verdict", ReviewAnswer),
+        asked=fenced(clean(f"{spec.title}\n\n{spec.instructions}"), fence),
+        cut=" (the beginning of it: see the files themselves)" if is_cut else "",
+        diff=fenced(clean(cut(diff, DIFF_CHARS)), fence),
+    )
+
+
+def read_review(text: str) -> ReviewAnswer:
+    """Return the verdict that an agent wrote, cleaned.
+
+    Raises:
+        Unfit: it is none, or asks for changes and does not say which.
+    """
+    found = parsed(text, ReviewAnswer, REVIEW.answer)
+    said = words(found.text)
+    if found.verdict == "changes" and not said:
+        raise Unfit("The review asks for changes and does not say which.")
+    return ReviewAnswer(verdict=found.verdict, text=said)
+
+
+def review_markdown(task: Task, commit: str, found: ReviewAnswer) -> str:
+    """Return a verdict as people read it, in Markdown."""
+    said = {"approve": "approves", "changes": "asks for changes of"}[found.verdict]
+    head = f"**Task {task.number} ({inline(task.spec.title)})** {said} `{commit[:10]}`"
+    return "\n".join((f"{head}{':' if found.text else '.'}", "", *harmless(found.text)))
+
+
+def _ask_review(question: Question) -> str:
+    subject = question.convoy.task(question.task.spec.on[0])
+    if subject is None or subject.work is None:
+        return ""
+    work = subject.work
+    diff = question.repository.diff(work.base, work.commit, DIFF_CHARS)
+    return review_brief(subject, diff, fence_of(question.session))
+
+
+def _take_review(reply: Reply) -> Taken:
+    convoy, task, attempt = reply.convoy, reply.task, reply.attempt
+    found = read_review(reply.text)
+    subject = convoy.task(task.spec.on[0])
+    sign = ids.session_name(convoy.name, task.number, attempt.number)
+    pull = subject.pull if subject is not None else None
+    return Taken(
+        command=AcceptReview(
+            convoy=convoy.name,
+            task=task.number,
+            attempt=attempt.number,
+            verdict=found.verdict,
+            text=found.text,
+            usage=reply.usage,
+        ),
+        said=Answer(
+            issue=pull or convoy.issue,
+            sign=ids.sign_key(REVIEW.name, sign),
+            text=review_markdown(task, attempt.base, found),
+        ),
+        kept=subject if found.verdict == "changes" else None,
+    )
+
+
+REVIEW_ANSWER = Answering(
+    kind=REVIEW, none="the engine gave no review", told=_ask_review, read=_take_review
+)
+
+
+DIFFS_CHARS: Final = 60_000
+"""Of all rivals; each has as much as any other."""
+CHOICE_CHARS: Final = 2_000
+
+_CHOICE_BRIEF: Final = """\
+Several agents did the same task, each without seeing the others' work, and CI found
+all of these green: tasks {numbers}. This folder is a checkout as it was before. Compare
+what they changed, and choose the one that lands; the others are thrown away. Look for
+the one that does what was asked, all of it and nothing else, is right where tests do
+not look, and fits the code around it. Change nothing in this folder.
+
+{asked_for}
+`winner` is the number of one of these tasks, `text` says in a few sentences why it is
+the best, and what the others lack.
+
+## What was asked for
+
+{asked}
+"""
+
+
+class Choice(AnswerForm):
+    """A choice, as an agent writes it."""
+
+    winner: int
+    text: Annotated[str, Field(min_length=1, max_length=CHOICE_CHARS)]
+
+
+def diff_room(rivals: Sequence[Task]) -> int:
+    """Return how many characters of its change each rival is shown with."""
+    return DIFFS_CHARS // max(1, len(rivals))
+
+
+def choice_brief(rivals: Sequence[tuple[Task, str]], fence: str) -> str:
+    """Return what a judge is told beside its own task, in Markdown.
+
+    Args:
+        rivals: those that can be chosen, each with its work as a patch.
+        fence: the session's own.
+    """
+    first = rivals[0][0].spec
+    parts = [
+        _CHOICE_BRIEF.format(
+            numbers=", ".join(str(task.number) for task, _ in rivals),
+            asked_for=asked_for("your choice", Choice),
+            asked=fenced(clean(f"{first.title}\n\n{first.instructions}"), fence),
+        )
+    ]
+    most = diff_room([task for task, _ in rivals])
+    for task, diff in rivals:
+        is_cut = " (the beginning of it)" if len(diff) > most else ""
+        parts.append(f"## What task {task.number} changed{is_cut}\n")
+        parts.append(fenced(clean(cut(diff, most)), fence) + "\n")
+    return "\n".join(parts)
+
+
+def read_choice(text: str, rivals: Sequence[Task], green: Sequence[Task]) -> Choice:
+    """Return the choice that an agent made, cleaned.
+
+    Args:
+        text: what it wrote, with the choice as the last JSON object.
+        rivals: all that there are.
+        green: those that can be chosen.
+
+    Raises:
+        Unfit: it is none, or names what cannot be chosen.
+    """
+    found = parsed(text, Choice, CHOICE.answer)
+    numbers = [task.number for task in green]
+    if found.winner not in numbers:
+        known = any(task.number == found.winner for task in rivals)
+        why = "is not green in CI" if known else "is none of the rivals"
+        there = ", ".join(map(str, numbers))
+        raise Unfit(f"Task {found.winner} {why}: choose one of {there}.")
+    return Choice(winner=found.winner, text=words(found.text))
+
+
+def choice_markdown(task: Task, found: Choice) -> str:
+    """Return a choice as people read it, in Markdown."""
+    head = f"**Task {task.number} ({inline(task.spec.title)})** chose task "
+    return "\n".join((f"{head}{found.winner}:", "", *harmless(found.text)))
+
+
+def _ask_choice(question: Question) -> str:
+    found = left(question.convoy, question.task)
+    most = diff_room(found)
+    diff = question.repository.diff
+    diffs = [
+        (task, diff(task.work.base, task.work.commit, most))
+        for task in found
+        if task.work is not None
+    ]
+    return choice_brief(diffs, fence_of(question.session)) if diffs else ""
+
+
+def _take_choice(reply: Reply) -> Taken:
+    convoy, task = reply.convoy, reply.task
+    found = read_choice(reply.text, rivals(convoy, task), left(convoy, task))
+    sign = ids.session_name(convoy.name, task.number, reply.attempt.number)
+    return Taken(
+        command=MakeChoice(
+            convoy=convoy.name,
+            task=task.number,
+            attempt=reply.attempt.number,
+            on=found.winner,
+            text=found.text,
+            usage=reply.usage,
+        ),
+        said=Answer(
+            issue=convoy.issue,
+            sign=ids.sign_key(CHOICE.name, sign),
+            text=choice_markdown(task, found),
+        ),
+    )
+
+
+CHOICE_ANSWER = Answering(
+    kind=CHOICE, none="the engine chose nothing", told=_ask_choice, read=_take_choice
+)

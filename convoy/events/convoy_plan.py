@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from convoy.events.fact import ConvoyEvent
 from convoy.model.records import Estimate, Forecast, Overlap, Scope, TaskSpec, outlined
 from convoy.model.state import Convoy, Moment, Task
-from convoy.text.counts_and_times import counted
+from convoy.text import counted
 
 
 class ConvoyPlanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.planned"):

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from convoy.events.command import Command, Decision, Events, Refusal
 from convoy.events.fact import Event
 from convoy.model.state import Lease, State
-from convoy.text.counts_and_times import clock
+from convoy.text import clock
 from grite.resource import BOT, overlaps
 
 

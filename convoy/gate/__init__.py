@@ -1,1 +1,391 @@
-"""The patch gate: what the commits of an agent may not do. Pure."""
+"""The patch gate: what an agent's commits may not do, whatever its prompt said. Pure.
+
+The runner asks early, so that the attempt fails with a reason; the bot asks again about
+the commits it fetched, and only its answer counts. Patterns mean what they mean in
+.gitignore (https://git-scm.com/docs/gitignore#_pattern_format) but for POSIX classes
+such as `[[:alpha:]]`; they are read here, as pathspec would cost every runner 25 ms to
+import, and tested against git itself.
+
+Whoever changes the files that tell CI what to run changes the judge: a green verdict
+then says what they wanted it to say, so a person has to look. The protected paths that
+a task needs are known before anything starts: who may write may let one task change
+them; what brat itself and git obey, nobody may.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from convoy.model.records import Gate, Limits
+from convoy.model.state import Task
+
+SYMLINK, SUBMODULE, GONE = "120000", "160000", "000000"
+SHOWN_PATHS = 3
+"""How many paths a sentence names before it counts the rest."""
+
+_RECORD = re.compile(rb":(\d{6}) (\d{6}) ([0-9a-f]{40,64}) ([0-9a-f]{40,64}) [A-Z]\d*")
+# Control characters, line separators, what turns the reading direction round, and
+# lone surrogates: how bytes that are not UTF-8 arrive here.
+_UNPRINTABLE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+# What HFS+ leaves out when it compares names: git's own list (utf8.c, next_hfs_char).
+_IGNORED_BY_HFS = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
+_TOKEN = re.compile(
+    r"(?P<dirs>(?:^|(?<=/))\*{2,}/)"
+    r"|(?P<rest>(?:^|(?<=/))\*{2,}$)"
+    r"|(?P<some>\*+)"
+    r"|(?P<one>\?)"
+    r"|\[(?P<not>[!^]?)(?P<set>\]?(?:\\.|[^\]\\])*)\]"
+    r"|\\?(?P<char>.)",
+    re.DOTALL,
+)
+_MEMBER = re.compile(r"\\?(?P<low>.)(?:-\\?(?P<high>.))?", re.DOTALL)
+_REGEX = {"dirs": "(?:.*/)?", "rest": ".+", "some": "[^/]*", "one": "[^/]"}
+
+
+class PathChange(Struct, frozen=True, order=True):
+    """One path that the patch adds, changes or deletes; modes are six octal digits."""
+
+    path: str
+    mode_before: str
+    mode_after: str
+    link: str = ""
+    """The blob of the symbolic link that it brings, or else takes away."""
+
+
+class _Pattern(Struct, frozen=True):
+    regex: re.Pattern[str]
+    negated: bool
+    folders_only: bool
+    whole_path: bool
+
+    def matches(self, path: str, *, folder: bool) -> bool:
+        if self.folders_only and not folder:
+            return False
+        subject = path if self.whole_path else path.rpartition("/")[2]
+        return self.regex.fullmatch(subject) is not None
+
+
+def parse_raw(raw: bytes) -> tuple[PathChange, ...]:
+    """Read the output of `git diff-tree -r --raw -z --no-renames`.
+
+    A path that is not UTF-8 keeps its bytes as lone surrogates (and is refused below).
+
+    Raises:
+        ValueError: it is something else.
+    """
+    fields = raw.split(b"\0")
+    if fields.pop() or len(fields) % 2:
+        raise ValueError("the list of changed files is cut off")
+    changes = []
+    for record, path in zip(fields[::2], fields[1::2], strict=True):
+        found = _RECORD.fullmatch(record)
+        if found is None:
+            raise ValueError(f"not a record of a changed file: {record[:80]!r}")
+        modes, blobs = found.groups()[:2], found.groups()[2:]
+        changes.append(
+            path_change(
+                path.decode(errors="surrogateescape"),
+                *(mode.decode() for mode in modes),
+                *(blob.decode() for blob in blobs),
+            )
+        )
+    return tuple(changes)
+
+
+def path_change(
+    path: str, mode_before: str, mode_after: str, before: str, after: str
+) -> PathChange:
+    """Return the change of a path from one blob to another."""
+    modes = mode_before, mode_after
+    link = after if mode_after == SYMLINK else before
+    return PathChange(path, *modes, link if SYMLINK in modes else "")
+
+
+def refusals(
+    changes: Sequence[PathChange],
+    patch_bytes: int,
+    gate: Gate,
+    limits: Limits,
+    largest: str = "",
+) -> tuple[str, ...]:
+    """Return why the patch may not land, a sentence for each reason; empty: it may.
+
+    Args:
+        changes: against the commit the attempt started from.
+        patch_bytes: the length of `git diff --binary` between the same two commits.
+        gate: protected patterns match in any case (some file systems do not tell
+            `.GitHub` from `.github`), allowed ones exactly.
+        limits: how large the patch may be.
+        largest: the largest file in words, where it is known.
+    """
+    too_much = oversized(len(changes), patch_bytes, limits, largest)
+    return (*too_much, *_of_paths("The patch", changes, gate))
+
+
+def passing(changes: Sequence[PathChange], gate: Gate) -> tuple[str, ...]:
+    """Return why commits may not land whose changes are gone again behind them."""
+    return _of_paths("A commit in between", changes, gate)
+
+
+def _of_paths(what: str, changes: Sequence[PathChange], gate: Gate) -> tuple[str, ...]:
+    kept = [change for change in changes if change.mode_after != GONE]
+    links = set(_with_mode(kept, SYMLINK)) - _moved_links(changes)
+    found = {
+        "adds or changes a symbolic link": sorted(links),
+        "adds or changes a submodule": _with_mode(kept, SUBMODULE),
+        "has a path that cannot be written safely": [
+            change.path for change in kept if not is_safe(change.path)
+        ],
+        "touches a protected path": [
+            change.path
+            for change in changes
+            if is_matched(change.path, gate.protected, any_case=True)
+            and not is_matched(change.path, gate.spared)
+        ],
+        "touches a path outside of what is allowed": [
+            change.path
+            for change in changes
+            if gate.allowed and not is_matched(change.path, gate.allowed)
+        ],
+    }
+    return tuple(
+        f"{what} {does}: {path_list(tuple(dict.fromkeys(paths)))}."
+        for does, paths in found.items()
+        if paths
+    )
+
+
+def is_safe(path: str) -> bool:
+    """Say whether a path is relative, printable and nowhere near a `.git`."""
+    parts = path.replace("\\", "/").split("/")
+    return not (
+        _UNPRINTABLE.search(path)
+        or any(part in {"", ".", ".."} or _is_dot_git(part) for part in parts)
+    )
+
+
+def is_matched(path: str, patterns: Iterable[str], *, any_case: bool = False) -> bool:
+    """Say whether .gitignore lines would ignore the file `path`.
+
+    As there: the last line that matches decides, `!` takes out again, and what lies in
+    a matched folder is matched.
+    """
+    compiled = [found for text in patterns if (found := _compiled(text, any_case))]
+    parts = path.split("/")
+    for count in range(1, len(parts) + 1):
+        upper, folder = "/".join(parts[:count]), count < len(parts)
+        for pattern in reversed(compiled):
+            if pattern.matches(upper, folder=folder):
+                if not pattern.negated:
+                    return True
+                break
+    return False
+
+
+@cache
+def _compiled(text: str, any_case: bool) -> _Pattern | None:  # noqa: FBT001  cached by position
+    text = re.sub(r"(?<!\\) +$", "", text)
+    if not text or text.startswith("#"):
+        return None
+    negated = text.startswith("!")
+    body = text[negated:]
+    folders_only = body.endswith("/")
+    body = body.removesuffix("/")
+    regex = "".join(map(_translated, _TOKEN.finditer(body.removeprefix("/"))))
+    flags = re.DOTALL | (re.IGNORECASE if any_case else re.NOFLAG)
+    return _Pattern(re.compile(regex, flags), negated, folders_only, "/" in body)
+
+
+def _translated(token: re.Match[str]) -> str:
+    if token["set"] is not None:
+        chars = "".join(_members(token["set"]))
+        if token["not"]:
+            return f"[^/{chars}]"
+        return f"(?!/)[{chars}]"
+    if token["char"] is not None:
+        return re.escape(token["char"])
+    return _REGEX[str(token.lastgroup)]
+
+
+def _members(chars: str) -> Iterable[str]:
+    for member in _MEMBER.finditer(chars):
+        low, high = member["low"], member["high"] or member["low"]
+        # Of a range the wrong way round git takes the first character alone.
+        yield f"{re.escape(low)}-{re.escape(max(high, low))}"
+
+
+def _is_dot_git(part: str) -> bool:
+    # NTFS drops dots and blanks at the end and what follows a colon; git~1 is the
+    # short name it gives to .git.
+    name = _IGNORED_BY_HFS.sub("", part).partition(":")[0].rstrip(". ").casefold()
+    return name in {".git", "git~1"}
+
+
+def _with_mode(changes: Iterable[PathChange], mode: str) -> list[str]:
+    return [change.path for change in changes if change.mode_after == mode]
+
+
+def _moved_links(changes: Sequence[PathChange]) -> set[str]:
+    """Return the links that only moved, and not up: a path up would lead elsewhere.
+
+    So they lead out of the repository, or into what git keeps, only if they did before.
+    """
+    gone = [each for each in changes if each.mode_after == GONE and each.link]
+    return {
+        each.path
+        for each in changes
+        if each.mode_before == GONE
+        and any(
+            each.link == old.link and each.path.count("/") >= old.path.count("/")
+            for old in gone
+        )
+    }
+
+
+def oversized(
+    files: int, patch_bytes: int, limits: Limits, largest: str = ""
+) -> tuple[str, ...]:
+    """Return why a patch is too large, a sentence for each reason; empty: it is not.
+
+    Args:
+        files: how many it touches.
+        patch_bytes: its length.
+        limits: how large it may be.
+        largest: its largest file in words, where it is known.
+    """
+    told = f", most of them in {largest}" if largest else ""
+    found = []
+    if files > limits.patch_files:
+        found.append(
+            f"The patch touches {files} files; {limits.patch_files} are allowed."
+        )
+    if patch_bytes > limits.patch_bytes:
+        allowed = f"{limits.patch_bytes} are allowed"
+        found.append(f"The patch has {patch_bytes} bytes{told}; {allowed}.")
+    return tuple(found)
+
+
+def file_and_size(path: str, size: int) -> str:
+    """Return a file and its size in bytes, for people."""
+    return f"{printable(path)} ({size} bytes)"
+
+
+def path_list(paths: Sequence[str], most: int = SHOWN_PATHS) -> str:
+    """Return the first of some paths, printable, and how many more there are."""
+    more = len(paths) - most
+    names = [printable(path) for path in paths[:most]]
+    return ", ".join(names) + (f" and {more} more" if more > 0 else "")
+
+
+def printable(path: str) -> str:
+    """Return `path` with all that does not print written as an escape."""
+    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", path)
+
+
+CI_FILES: Final = (
+    *("/.github/workflows/", "/.github/actions/", "action.yml", "action.yaml"),
+    *("/.forgejo/workflows/", "/.gitea/workflows/", "/.circleci/", "/.buildkite/"),
+    *(
+        "/.gitlab-ci.yml",
+        "/.gitlab-ci/",
+        "/.gitlab/ci/",
+        "Jenkinsfile*",
+        "*.jenkinsfile",
+    ),
+    *("/azure-pipelines*.yml", "/azure-pipelines*.yaml", "/.azure-pipelines/"),
+    *("/.azuredevops/", "/.pipelines/", "/.travis.yml", "/.cirrus.*", "/.drone.*"),
+    *(
+        "/appveyor.yml",
+        "/.appveyor.yml",
+        "/.woodpecker*",
+        "/.semaphore/",
+        "/.teamcity/",
+    ),
+    *("/bitbucket-pipelines.yml", "/bitrise.yml", "/codemagic.yaml", "/wercker.yml"),
+    *("/buildspec*.yml", "/cloudbuild.y*ml", "/codeship-*.yml", "/.tekton/", "/.prow*"),
+    *("/.zuul.*", "/zuul.yaml", "/zuul.d/", "/.zuul.d/", "/.taskcluster.yml", "/.ci/"),
+    *("/.builds/", "/.build.yml"),
+)
+"""Patterns as in .gitignore, relative to the repository's top.
+
+https://docs.github.com/actions/reference/workflows-and-actions/metadata-syntax,
+https://circleci.com/docs/config-intro, https://docs.gitlab.com/ci/yaml,
+https://www.jenkins.io/doc/book/pipeline/jenkinsfile,
+https://buildkite.com/docs/pipelines/configure,
+https://learn.microsoft.com/azure/devops/pipelines/customize-pipeline
+"""
+
+
+def ci_files(paths: Iterable[str]) -> tuple[str, ...]:
+    """Return those of some paths that tell CI what to run, sorted."""
+    return tuple(
+        sorted({path for path in paths if is_matched(path, CI_FILES, any_case=True)})
+    )
+
+
+NEVER_ALLOWED: Final = (".brat/**", ".git/**", ".gitmodules")
+"""Whoever may change these has the next agent, or the bot, do what they want."""
+_GLOB: Final = re.compile(r"([\\*?\[ ])")
+
+
+def protected(paths: Iterable[str], gate: Gate) -> tuple[str, ...]:
+    """Return those of a task's paths that the gate would refuse.
+
+    A folder counts where all that is in it is protected.
+
+    Args:
+        paths: as a task declares them; a folder ends in a slash.
+        gate: the convoy's.
+    """
+    return tuple(dict.fromkeys(path for path in paths if _is_kept(path, gate)))
+
+
+def forbidden(paths: Iterable[str]) -> tuple[str, ...]:
+    """Return those of some protected paths that nobody may let an agent change."""
+    return protected(paths, Gate(protected=NEVER_ALLOWED))
+
+
+def unallowed(task: Task, gate: Gate) -> tuple[str, ...]:
+    """Return the protected paths that a task declares and nobody has allowed."""
+    found = protected(task.spec.paths, gate)
+    return tuple(path for path in found if not _is_allowed(path, task.allowed))
+
+
+def wants(number: int, paths: tuple[str, ...]) -> str:
+    """Return why a task waits that needs protected paths, and who may help how."""
+    if kept := forbidden(paths):
+        return (
+            f"its plan needs {path_list(kept)}, which no agent may change: "
+            f"a person has to do it, and then say /brat drop {number}"
+        )
+    return (
+        f"its plan needs the protected {path_list(paths)}: somebody who may write "
+        f"allows it by /brat allow {number}, or says /brat drop {number}"
+    )
+
+
+def gate_of(gate: Gate, task: Task) -> Gate:
+    """Return the gate for one task's work: without what people allowed it."""
+    return replace(gate, spared=tuple(map(_pattern, task.allowed)))
+
+
+def _is_kept(path: str, gate: Gate) -> bool:
+    inside = f"{path.rstrip('/')}/any"
+    whole = (path, inside) if not path.endswith("/") else (inside,)
+    return any(is_matched(each, gate.protected, any_case=True) for each in whole)
+
+
+def _is_allowed(path: str, allowed: tuple[str, ...]) -> bool:
+    folders = tuple(each for each in allowed if each.endswith("/"))
+    return path in allowed or path.startswith(folders)
+
+
+def _pattern(path: str) -> str:
+    """Return the line of a .gitignore that means exactly this path."""
+    return "/" + _GLOB.sub(r"\\\1", path)

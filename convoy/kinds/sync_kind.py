@@ -5,7 +5,7 @@ from typing import Final
 from convoy.kinds.task_kind import TaskKind
 from convoy.model.records import TaskSpec
 from convoy.model.state import Convoy
-from convoy.text.plaintext import clean
+from convoy.text import clean
 
 _CHECKOUT: Final = (
     "Your checkout is a merge of this convoy's branch and of `{target}`, which has "

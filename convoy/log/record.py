@@ -1,20 +1,39 @@
-"""Facts as grite events, and the fold of what is read back.
+"""Facts as grite events, and the fold of what is read back: now, at any time, as bytes.
 
 Each fact is a comment on the grite issue of its convoy or task. The label and state
 changes that let `grite issue list --label status:running` tell the truth are written in
 the same chunk; they are for grite's readers and change nothing here.
+
+Everybody who folds the log reads on from what is known. Checkpoints and caches hold
+that as bytes, and spare readers the log's length. Whoever meets bytes of another
+version, or of a state in another form, reads the log instead: half understood, a state
+would be worse than none.
 """
 
+import zlib
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cache, reduce
+from hashlib import blake2b
+from itertools import accumulate
+from operator import or_
+from typing import Final
 
+import msgspec
+import pygit2
+from msgspec import Struct
 from msgspec.structs import replace
 
 from convoy.events import Claim, Event
 from convoy.events.bots import BotStarted
-from convoy.log.codec import UnknownFact, fact_of
-from convoy.log.event_body import body_of, broken_up
+from convoy.events.event_kinds import CLAIMS, EVENTS
+from convoy.log import VERSION, body_of, broken_up, event_json
 from convoy.model import ids
+from convoy.model.convoy_summary import ConvoySummary
+from convoy.model.convoys import Convoys, Packed
 from convoy.model.state import Convoy, Moment, State
+from grite import checkpoint
+from grite.errors import Corrupt, Rewritten
 from grite.event import (
     CommentAdded,
     Event as GriteEvent,
@@ -24,6 +43,47 @@ from grite.event import (
     LabelRemoved,
     StateChanged,
 )
+from grite.signatures import Authority
+from grite.wal import Log
+
+_decoder: msgspec.json.Decoder[Event | Claim] = msgspec.json.Decoder(
+    reduce(or_, (*EVENTS, *CLAIMS))
+)
+
+
+class UnknownFact(msgspec.Struct, frozen=True):
+    """A brat event this version does not know; a bot that meets one goes read-only."""
+
+    type: str
+
+
+_tag_decoder = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+
+def fact_of(body: str) -> Event | Claim | UnknownFact | None:
+    """Return the fact a comment body carries; None when it is just a comment.
+
+    A line that has the marks and a known type but a form or a version that is not ours
+    is an `UnknownFact` too: half an event must not be taken for none.
+    """
+    text = event_json(body)
+    if text is None:
+        return None
+    try:
+        fact = _decoder.decode(text)
+    except (msgspec.ValidationError, RecursionError):
+        return UnknownFact(_type_in(text))
+    except msgspec.DecodeError:
+        return None
+    return fact if fact.v == VERSION else UnknownFact(_type_in(text))
+
+
+def _type_in(text: str) -> str:
+    try:
+        raw = _tag_decoder.decode(text).get("type", msgspec.Raw(b'"?"'))
+        return str(msgspec.json.decode(raw))
+    except (msgspec.DecodeError, RecursionError):
+        return "?"
 
 
 def issue_of(fact: Event | Claim) -> bytes:
@@ -170,3 +230,370 @@ def _move(
     yield issue, LabelAdded(f"status:{now}")
     if closed:
         yield issue, StateChanged("closed")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the log says up to a commit."""
+
+    state: State = field(default_factory=State)
+    """Its moment names the commit."""
+    faults: tuple[str, ...] = ()
+    """What could not be read on the way, by commit."""
+    events: int = 0
+    """How many of any kind were read to get here from where the reading began."""
+
+    @property
+    def head(self) -> str | None:
+        """The commit; None: nothing is read yet."""
+        return self.state.moment.commit or None
+
+
+NOTHING_READ: Final = Reading()
+
+
+def follow(log: Log, head: str, known: Reading = NOTHING_READ) -> Reading:
+    """Fold what was logged after what is known, up to `head`.
+
+    Commits that the log lists as foreign are left out.
+
+    Args:
+        log: where.
+        head: the commit to read up to; whoever asks has seen that it counts.
+        known: where to go on; nothing begins at the log's first commit.
+
+    Raises:
+        Rewritten: `head` does not descend from what is known.
+        Missing: the log is not all here, as in a shallow clone.
+    """
+    state, events = known.state, known.events
+    faults: list[str] = []
+    for entry in log.read(head, since=known.head, whole=True):
+        if entry.is_foreign:
+            continue
+        state = fold(state, entry.commit, entry.events, entry.actor)
+        faults += (f"{entry.commit}: {fault}" for fault in entry.faults)
+        events += len(entry.events)
+    return Reading(state, (*known.faults, *faults), events)
+
+
+TRACKS: Final = 4
+"""How many convoys' steps are kept: the last that were asked for."""
+STRIDE: Final = 250
+"""After how many commits a state is kept at first, so that the next fold begins near.
+"""
+MARKS: Final = 64
+"""How many are kept; of more, every second one goes."""
+
+
+class LogStep(Struct, frozen=True):
+    """A commit of the log that changed a convoy."""
+
+    number: int
+    """Its place in the log, from 1."""
+    commit: str
+    at: int
+    """Unix ms."""
+    said: tuple[str, ...]
+    """A sentence for each of the convoy's events in it."""
+
+
+class _Mark(Struct, frozen=True):
+    """A state, and the commit of the log that it was at."""
+
+    number: int = 0
+    commit: str = ""
+    state: State = State()
+
+
+class _Track(Struct, frozen=True):
+    """A convoy's steps up to a commit."""
+
+    mark: _Mark = _Mark()
+    steps: tuple[LogStep, ...] = ()
+
+
+class PastStates:
+    """Past states of one log. Not for several threads at once."""
+
+    def __init__(self, log: Log) -> None:
+        """Keep nothing yet."""
+        self._log = log
+        self._marks, self._stride = [_Mark()], STRIDE
+        self._tracks: dict[str, _Track] = {}
+
+    def steps(self, head: str, convoy: str) -> tuple[LogStep, ...]:
+        """Return the commits up to `head` that changed a convoy, oldest first.
+
+        The first time this reads the whole log, later only what is new.
+
+        Raises:
+            Missing: the log is not all here, as in a shallow clone.
+        """
+        known = self._tracks.pop(convoy, _Track())
+        try:
+            found = self._track(head, convoy, known)
+        except Rewritten:  # what is known is of another log
+            self._marks, self._tracks = [_Mark()], {}
+            found = self._track(head, convoy, _Track())
+        self._tracks[convoy] = found
+        if len(self._tracks) > TRACKS:
+            del self._tracks[next(iter(self._tracks))]
+        return found.steps
+
+    def at(self, step: LogStep) -> State:
+        """Return what the log folds to at one of its steps.
+
+        Raises:
+            Rewritten: the step is of another log.
+            Missing: the log is not all here.
+        """
+        near = max(
+            (each for each in self._marks if each.number <= step.number),
+            key=lambda each: each.number,
+        )
+        if near.commit == step.commit:
+            return near.state
+        *_, (mark, _) = _folded(self._log, step.commit, near)
+        return mark.state
+
+    def _track(self, head: str, convoy: str, known: _Track) -> _Track:
+        if known.mark.commit == head:
+            return known
+        mark, steps = known.mark, list(known.steps)
+        for after, events in _folded(self._log, head, mark):
+            if after.state.convoys.get(convoy) is not mark.state.convoys.get(convoy):
+                steps.append(_step(after, events, convoy))
+            mark = after
+            self._keep(mark)
+        return _Track(mark, tuple(steps))
+
+    def _keep(self, mark: _Mark) -> None:
+        if mark.number - self._marks[-1].number < self._stride:
+            return
+        self._marks.append(mark)
+        if len(self._marks) > MARKS:
+            self._marks, self._stride = self._marks[::2], 2 * self._stride
+
+
+def convoy_steps(log: Log, head: str, convoy: str) -> Iterator[tuple[LogStep, Convoy]]:
+    """Yield each commit up to `head` that changed a convoy, and what that came to be.
+
+    Raises:
+        Missing: the log is not all here, as in a shallow clone.
+    """
+    known: Convoy | None = None
+    for mark, events in _folded(log, head, _Mark()):
+        found = mark.state.convoys.get(convoy)
+        if found is not None and found is not known:
+            yield _step(mark, events, convoy), found
+        known = found
+
+
+def _step(mark: _Mark, events: tuple[GriteEvent, ...], convoy: str) -> LogStep:
+    at, said = mark.state.moment.at, _said(events, convoy)
+    return LogStep(mark.number, mark.commit, at, said)
+
+
+def state_at(log: Log, head: str, at: int) -> State:
+    """Return what the log folded to at a time; an empty state if it is younger.
+
+    Args:
+        log: where.
+        head: its newest commit that counts.
+        at: unix ms.
+
+    Raises:
+        Missing: the log is not all here, as in a shallow clone.
+    """
+    state = State()
+    for mark, _ in _folded(log, head, _Mark()):
+        if mark.state.moment.at > at:
+            break
+        state = mark.state
+    return state
+
+
+def _folded(
+    log: Log, head: str, mark: _Mark
+) -> Iterator[tuple[_Mark, tuple[GriteEvent, ...]]]:
+    """Yield the state after each commit that counts, and what that holds."""
+    for entry in log.read(head, since=mark.commit or None, whole=True):
+        if entry.is_foreign:
+            continue
+        state = fold(mark.state, entry.commit, entry.events, entry.actor)
+        mark = _Mark(mark.number + 1, entry.commit, state)
+        yield mark, entry.events
+
+
+def _said(events: tuple[GriteEvent, ...], convoy: str) -> tuple[str, ...]:
+    """Return the first line of each event of a commit that is about a convoy."""
+    bodies = (each.kind.body for each in events if isinstance(each.kind, CommentAdded))
+    return tuple(
+        body.partition("\n")[0]
+        for body in bodies
+        if isinstance(fact := fact_of(body), Event)
+        and getattr(fact, "convoy", "") == convoy
+    )
+
+
+_encode_convoy: Final = msgspec.json.Encoder().encode
+_convoy_decoder: Final = msgspec.json.Decoder(Convoy)
+
+
+def packed(state: State) -> State:
+    """Return the same state, holding those of its convoys packed that rest."""
+    at = state.moment.at
+    convoys = state.convoys.packing(lambda convoy: convoy.rests(at), _pack)
+    return msgspec.structs.replace(state, convoys=convoys)
+
+
+def unpack(data: bytes) -> Convoy:
+    """Return the convoy of these bytes, whose checksum has been verified."""
+    return _convoy_decoder.decode(zlib.decompress(data))
+
+
+def _pack(convoy: Convoy) -> Packed[Convoy]:
+    return Packed(convoy.summary, zlib.compress(_encode_convoy(convoy)), unpack)
+
+
+STATE_VERSION: Final = 2
+"""To be raised when the same events fold to another state of the same form."""
+
+
+class _Resting(msgspec.Struct, frozen=True, array_like=True):
+    summary: ConvoySummary
+    size: int
+    """Of its bytes, which follow those of the one before it in the second part."""
+
+
+class _Version(msgspec.Struct, frozen=True):
+    v: int
+    form: str
+    """Of the state: another one when a field is new, gone or of another type."""
+
+
+class _Kept(msgspec.Struct, frozen=True, kw_only=True):
+    v: int
+    form: str
+    faults: tuple[str, ...]
+    state: msgspec.Raw
+    """Without its convoys."""
+    at_hand: dict[str, Convoy]
+    order: tuple[str, ...]
+    """The names of all convoys."""
+    packed: msgspec.Raw
+    """Those that rest, by name."""
+    checksum: str
+    """Of `packed` and its bytes: what is unpacked later was sound when it was read."""
+
+
+def _absent(_: type, __: object) -> Convoys[Convoy]:
+    """Read convoys as none: they are kept beside the state."""
+    return Convoys()
+
+
+_encode: Final = msgspec.json.Encoder(enc_hook=lambda _: None).encode
+_version: Final = msgspec.json.Decoder(_Version)
+_kept: Final = msgspec.json.Decoder(_Kept)
+_state: Final = msgspec.json.Decoder(State, dec_hook=_absent)
+_packed: Final = msgspec.json.Decoder(dict[str, _Resting])
+
+
+def encode_reading(reading: Reading) -> bytes:
+    """Return the bytes of what was read; convoys that rest are packed.
+
+    A line of JSON, and after it, as they are, the bytes of what is packed.
+    """
+    convoys = packed(reading.state).convoys
+    data = b"".join(each.data for each in convoys.packed.values())
+    resting = _encode(
+        {
+            name: _Resting(each.summary, len(each.data))
+            for name, each in convoys.packed.items()
+        }
+    )
+    line = _encode(
+        _Kept(
+            v=STATE_VERSION,
+            form=_form(),
+            faults=reading.faults,
+            state=msgspec.Raw(_encode(reading.state)),
+            at_hand=dict(convoys.at_hand),
+            order=(*convoys,),
+            packed=msgspec.Raw(resting),
+            checksum=_checksum(resting, data),
+        )
+    )
+    return b"\n".join((line, data)) if data else line
+
+
+def decode_reading(data: bytes) -> Reading:
+    """Return what was read, as a place to go on from.
+
+    Raises:
+        Corrupt: there is nothing in `data`, or it is of another version.
+    """
+    line, _, rest = data.partition(b"\n")
+    try:
+        by = _version.decode(line)
+        if (by.v, by.form) != (STATE_VERSION, _form()):
+            raise Corrupt("it was kept by another version of brat")
+        kept = _kept.decode(line)
+        state = replace(_state.decode(kept.state), convoys=_convoys(kept, rest))
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise Corrupt(f"it holds no state: {error}") from error
+    if not state.moment.commit:
+        raise Corrupt("its state is of no commit")
+    return Reading(state, kept.faults)
+
+
+def _convoys(kept: _Kept, data: bytes) -> Convoys[Convoy]:
+    if _checksum(kept.packed, data) != kept.checksum:
+        raise Corrupt("it holds no state: the packed convoys are damaged")
+    resting = _packed.decode(kept.packed)
+    if {*kept.order} != {*resting, *kept.at_hand} or len(kept.order) != (
+        len(resting) + len(kept.at_hand)
+    ):
+        raise Corrupt("it holds no state: the names are not those of its convoys")
+    ends = accumulate(each.size for each in resting.values())
+    packed_ones = {
+        name: Packed(each.summary, data[end - each.size : end], unpack)
+        for (name, each), end in zip(resting.items(), ends, strict=True)
+    }
+    return Convoys(kept.at_hand, packed_ones, kept.order)
+
+
+def load_checkpoint(
+    repo: pygit2.Repository, commit: str, authority: Authority | None = None
+) -> Reading:
+    """Return what a checkpoint holds.
+
+    Whether the log passes through the commit it was made at is not looked at here.
+
+    Args:
+        repo: where.
+        commit: the checkpoint.
+        authority: says whose signature it needs; None: none.
+
+    Raises:
+        Corrupt: it is no checkpoint that this version can use, or its signature does
+            not count.
+    """
+    data, wal_head = checkpoint.read(repo, commit, authority)
+    reading = decode_reading(data)
+    if reading.head != wal_head:
+        raise Corrupt(f"its state is of {reading.head}, not of {wal_head}")
+    return reading
+
+
+def _checksum(names: bytes | msgspec.Raw, data: bytes) -> str:
+    found = blake2b(bytes(names), digest_size=16)
+    found.update(data)
+    return found.hexdigest()
+
+
+@cache
+def _form() -> str:
+    described = repr(msgspec.inspect.multi_type_info([State, _Kept, _Resting]))
+    return blake2b(described.encode(), digest_size=8).hexdigest()

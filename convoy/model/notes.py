@@ -10,8 +10,7 @@ from typing import Final
 from msgspec import Struct
 
 from convoy.model.records import Report
-from convoy.text.plaintext import clean, cut
-from convoy.text.redaction import redacted
+from convoy.text import clean, cut, redacted
 
 LINES_MOST: Final = 10
 """The most lines of one kind that one attempt may leave."""

@@ -14,12 +14,9 @@ from msgspec import Struct
 from convoy.kinds import KINDS, kind_of
 from convoy.model.records import EngineSpec, TaskSpec
 from convoy.model.resources import declared_need, declared_path
-from convoy.patterns import PatternError
-from convoy.patterns.template import GIVEN, SLOT, Step, Template
+from convoy.patterns import GIVEN, SLOT, PatternError, Step, Template
 from convoy.planner.tasklist import INSTRUCTIONS_CHARS, TITLE_CHARS
-from convoy.text.nearest import did_you_mean
-from convoy.text.plaintext import clean, cut
-from convoy.text.redaction import redacted
+from convoy.text import clean, cut, did_you_mean, redacted
 
 MOST_ITEMS: Final = 20
 MOST_TIMES: Final = 5

@@ -1,9 +1,142 @@
-"""Planning by a model: what it is told, and what a valid answer is. Pure."""
+"""Planning: where answers are left, what a plugin is given, how large a task is. Pure.
 
-from typing import Final
+A plugin is given the work, the repository, the limits. The bot writes them into the
+hand-off as JSON, in place of an engine's brief; the runner adds the issue's text and
+passes it all to the plugin's function. A task's size rests on its files, their earlier
+changes, and what it is told by itself, without what all tasks of a list share.
+"""
+
+import re
+from typing import Final, Literal
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from convoy.events.task_start import TaskStarted
+from convoy.model.records import PLANNER, Scope, TaskSpec
+from convoy.text import counted
 
 FILE: Final = "plan.json"
 """The file in which the engine leaves its plan, at the top of its folder."""
 REPLY: Final = "answer.json"
 """The file in which it leaves any other answer, such as a report."""
 ANSWER_CHARS: Final = 200_000
+
+
+class Survey(Struct, frozen=True, kw_only=True):
+    """What is known about a repository without running anything in it."""
+
+    files: int
+    folders: tuple[tuple[str, int], ...]
+    """Folders and how many files lie below each, by name."""
+    languages: tuple[tuple[str, int], ...]
+    """Endings of files and how many, the most frequent first."""
+    tests: tuple[str, ...] = ()
+    """The commands that run its tests, the most likely first."""
+    owners: str = ""
+    """Its CODEOWNERS file, cut."""
+    busy: tuple[str, ...] = ()
+    """The files that changed most in recent commits."""
+    together: tuple[tuple[str, str, int], ...] = ()
+    """Files that changed in the same commits, and in how many commits."""
+    used: tuple[tuple[str, int], ...] = ()
+    """The files that most others import, and how many do."""
+    uses: tuple[tuple[str, str, int], ...] = ()
+    """Folders that import from others, and how many of their files do."""
+
+
+PLUGIN_GROUP: Final = "brat.planners"
+"""The entry point group of planners."""
+
+
+class Asked(Struct, frozen=True, kw_only=True):
+    """The argument of a planner's function. All its texts are untrusted."""
+
+    text: str = ""
+    """The issue: its title, an empty line, its text."""
+    faults: tuple[str, ...] = ()
+    """What was wrong with its earlier answers, oldest first."""
+    limit: int
+    """The most tasks allowed."""
+    engines: dict[str, str]
+    """The engines that tasks may have: what each is, is good at, and has done so
+    far."""
+    survey: Survey
+    """What is known about the repository; of its folders only those at the top."""
+
+
+def asked(started: TaskStarted) -> str:
+    """Return the JSON that the plugin is given in this session.
+
+    Raises:
+        msgspec.MsgspecError: the session was not handed off for a plugin that plans.
+    """
+    told = msgspec.json.decode(started.brief, type=Asked)
+    told = replace(told, text=started.instructions, faults=started.notes)
+    return msgspec.json.encode(told).decode()
+
+
+def planned_by(name: str) -> str:
+    """Return the words for who plans: an engine or a plugin."""
+    is_plugin = name.startswith(PLANNER)
+    return f"planner {name.removeprefix(PLANNER)}" if is_plugin else f"engine {name}"
+
+
+_CONTEXT: Final = "\n\nThis is task {number} of the issue "
+"""How `tasklist` begins what all tasks of a list are told; a test compares."""
+_PATH: Final = re.compile(r"(?<![\w/.-])\.?\w[\w.-]*(?:/[\w.-]+)*/?|\.\w[\w./-]*")
+
+
+def own_words(task: TaskSpec) -> str:
+    """Return a task's instructions without the context of its task list."""
+    before, found, _ = task.instructions.rpartition(_CONTEXT.format(number=task.number))
+    return before if found else task.instructions
+
+
+def paths_in(text: str) -> tuple[str, ...]:
+    """Return the words of a text that look like paths: with a slash, or an ending."""
+    words = (word.rstrip(".") for word in _PATH.findall(text))
+    return tuple(dict.fromkeys(word for word in words if _is_path(word)))
+
+
+def _is_path(word: str) -> bool:
+    if "/" in word.strip("/"):
+        return True
+    stem, dot, ending = word.strip("/").rpartition(".")
+    return bool(dot and ending.isalpha() and len(stem) != 1) or word.endswith("/")
+
+
+Size = Literal["small", "medium", "large"]
+
+SMALL: Final = 6
+MEDIUM: Final = 20
+WORDS: Final = 60
+"""So many words of instructions count as much as one file."""
+CHANGES: Final = 25
+"""So many earlier changes to its files count as much as one file more."""
+
+
+def task_points(task: TaskSpec, scope: Scope | None) -> int:
+    """Return a task's size: its files, their earlier changes, and its words."""
+    words = len(own_words(task).split()) // WORDS
+    if scope is None:
+        return max(1, words)
+    files = scope.files + len(scope.creates)
+    return max(1, files + scope.changes // CHANGES + words)
+
+
+def task_size(task: TaskSpec, scope: Scope | None) -> Size:
+    """Return the same in a word."""
+    found = task_points(task, scope)
+    return "small" if found <= SMALL else "medium" if found <= MEDIUM else "large"
+
+
+def size_reason(task: TaskSpec, scope: Scope | None) -> str:
+    """Return what its size rests on, in a few words."""
+    words = counted(len(own_words(task).split()), "word")
+    if scope is None:
+        paths = "its files were not counted" if task.paths else "no paths declared"
+        return f"{words} of instructions, {paths}"
+    files = counted(scope.files + len(scope.creates), "file")
+    return f"{files}, {counted(scope.changes, 'earlier change')} to them, {words}"

@@ -1,14 +1,265 @@
-"""The commit that a plan's tasks start from, and how its files refer to each other."""
+"""The commit that tasks start from: files, imports, and what may collide. Pure.
 
-from collections.abc import Callable
+Line patterns find the import statements; for Python, `ast` reads them. A name counts
+only if it is a file or folder of the repository, so an apparent statement in a string
+or comment does little harm. docs/decisions/0024 says why there is no parser.
+
+How likely two changes are to collide, before either is made, is estimated from what the
+two declare, how large those files are, and what earlier commits did to them.
+docs/decisions/0031 says where the weights come from.
+"""
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import combinations
+from math import exp, log, log1p, prod
+from posixpath import basename, dirname, join, normpath, splitext
 from typing import Final
 
-from convoy.model.records import TaskSpec
-from convoy.planner.imports import Project, go_module, imported, is_read
+from convoy.model.records import Scope, TaskSpec
 
-READ: Final = 500
+Groups = Iterable[tuple[str, ...]]
+"""For each import, the paths where it may lie; the first that exists counts."""
+
+ROOTS: Final = 20
+"""Folders in which absolute names are looked up, the most used first."""
+
+# No pattern runs over more than a line, or a bounded bracket: texts may be hostile.
+_PYTHON: Final = re.compile(
+    r"^[ \t]*((?:from[ \t]+[.\w]+[ \t]+import[ \t]*(?:\([^)]{0,2000}\)|[^(\n]+))|"
+    r"(?:import[ \t]+\w[\w., \t]*))",
+    re.MULTILINE,
+)
+_SCRIPT: Final = re.compile(
+    r"""\b(?:from|import|require\(|import\()[ \t]{0,9}["'](\.{1,2}/[^"'\n]*)["']"""
+)
+_GO: Final = re.compile(
+    r'^[ \t]*(?:import[ \t]+)?(?:[\w.]+[ \t]+)?"([^"\s]+)"[ \t]*$', re.MULTILINE
+)
+_GO_MODULE: Final = re.compile(r"^module[ \t]+(\S+)", re.MULTILINE)
+_RUST: Final = re.compile(
+    r"^[ \t]*(?:pub(?:\([^)\n]*\))?[ \t]+)?"
+    r"(?:mod[ \t]+(\w+)[ \t]*;|use[ \t]+(?:(crate|super|self)::)([\w:]+))",
+    re.MULTILINE,
+)
+_JAVA: Final = re.compile(r"^[ \t]*import[ \t]+(?:static[ \t]+)?([\w.]+)", re.MULTILINE)
+_C: Final = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"\n]+)"', re.MULTILINE)
+_RUBY: Final = re.compile(
+    r"""^[ \t]*require_relative[ \t]+["']([^"'\n]+)["']""", re.MULTILINE
+)
+
+_ENDINGS: Final = (
+    *("", ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".vue", ".svelte"),
+    *("/index.ts", "/index.tsx", "/index.js", "/index.jsx"),
+)
+_SOURCES: Final = re.compile(r"(?:.*/)?(?:java|kotlin|scala)/")
+
+
+@dataclass(frozen=True)
+class Project:
+    """The files and folders in which imported names are looked up."""
+
+    files: frozenset[str]
+    go_module: str = ""
+    """The module name with which the project's own Go imports begin."""
+
+    @cached_property
+    def folders(self) -> frozenset[str]:
+        """Every folder that holds a file, with a slash at its end."""
+        return frozenset({file[: file.rfind("/") + 1] for file in self.files} - {""})
+
+    @cached_property
+    def roots(self) -> tuple[str, ...]:
+        """Folders, with a slash at their end, in which absolute names begin."""
+        found: Counter[str] = Counter()
+        for file in self.files:
+            if file.endswith("/__init__.py"):
+                above = dirname(dirname(file))
+                root = f"{above}/" if above else ""
+                if f"{root}__init__.py" not in self.files:
+                    found[root] += 1
+            elif file.endswith((".java", ".kt", ".scala")) and (
+                source := _SOURCES.match(file)
+            ):
+                found[source[0]] += 1
+        most = (root for root, _ in found.most_common(ROOTS))
+        return tuple(dict.fromkeys(("", "src/", *most)))
+
+
+def go_module(text: str | None) -> str:
+    """Return the module that a go.mod file names; empty: none."""
+    found = _GO_MODULE.search(text or "")
+    return found[1] if found else ""
+
+
+def is_read(path: str) -> bool:
+    """Whether there are rules for such a file."""
+    return path.endswith(_READ)
+
+
+def imported(path: str, text: str, project: Project) -> frozenset[str]:
+    """Return the files (for Go folders, with a slash) that a file's text imports.
+
+    Args:
+        path: the file, as in the repository.
+        text: what it holds.
+        project: the repository's files.
+    """
+    groups = _LANGUAGES.get(splitext(path)[1], _nothing)
+    found = (_first(group, project) for group in groups(path, text, project))
+    return frozenset(filter(None, found)) - {path}
+
+
+def _first(group: tuple[str, ...], project: Project) -> str:
+    for each in group:
+        if each in project.files or each in project.folders:
+            return each
+    return ""
+
+
+def _nothing(_path: str, _text: str, _project: Project) -> Groups:
+    return ()
+
+
+def _python(path: str, text: str, project: Project) -> Iterator[tuple[str, ...]]:
+    for node in _statements([found.strip() for found in _PYTHON.findall(text)]):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield _modules(_absolute(path, alias.name, project))
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                yield _imported_from(path, node, alias.name, project)
+
+
+def _statements(texts: list[str]) -> Iterator[ast.stmt]:
+    """Parse statements all at once, or one by one if that fails."""
+    try:
+        yield from ast.parse("\n".join(texts)).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        for text in texts if len(texts) > 1 else ():
+            yield from _statements([text])
+
+
+def _imported_from(
+    path: str, node: ast.ImportFrom, name: str, project: Project
+) -> tuple[str, ...]:
+    """Return where `from module import name` leads: a submodule, else the module."""
+    module = (node.module or "").replace(".", "/")
+    if node.level:
+        above = dirname(path)
+        for _ in range(node.level - 1):
+            above = dirname(above)
+        places: tuple[str, ...] = (join(above, module).strip("/"),)
+    else:
+        places = _absolute(path, module, project)
+    inner = tuple(f"{place}/{name}" for place in places)
+    return (*_modules(inner), *_modules(places))
+
+
+def _absolute(path: str, name: str, project: Project) -> tuple[str, ...]:
+    inside = name.replace(".", "/")
+    beside = f"{dirname(path)}/" if "/" in path else ""
+    return tuple(f"{root}{inside}" for root in (*project.roots, beside))
+
+
+def _modules(places: Iterable[str]) -> tuple[str, ...]:
+    return tuple(
+        f"{place}{end}" for place in places for end in (".py", "/__init__.py", ".pyi")
+    )
+
+
+def _script(path: str, text: str, _project: Project) -> Iterator[tuple[str, ...]]:
+    for name in _SCRIPT.findall(text):
+        place = _beside(path, name)
+        bare, ending = splitext(place)
+        # TypeScript names the file that will be made: `./a.js` is a.ts.
+        made = (f"{bare}.ts", f"{bare}.tsx") if ending in (".js", ".jsx") else ()
+        yield (*(f"{place}{end}" for end in _ENDINGS), *made)
+
+
+def _go(_path: str, text: str, project: Project) -> Iterator[tuple[str, ...]]:
+    module = project.go_module
+    for name in _GO.findall(text) if module else ():
+        if name.startswith(f"{module}/"):
+            yield (name.removeprefix(f"{module}/") + "/",)
+
+
+def _rust(path: str, text: str, _project: Project) -> Iterator[tuple[str, ...]]:
+    folder, name = dirname(path), splitext(path)[0].rsplit("/", 1)[-1]
+    own = folder if name in ("mod", "lib", "main") else join(folder, name)
+    crate = path[: path.rfind("src/") + 3] if "src/" in path else dirname(path)
+    starts = {"crate": crate, "self": own, "super": dirname(own)}
+    for module, start, rest in _RUST.findall(text):
+        if module:
+            yield _rust_module(join(own, module))
+            continue
+        parts = [part for part in rest.split("::") if part]
+        yield tuple(
+            place
+            for length in range(len(parts), -1, -1)
+            for place in _rust_module(join(starts[start], *parts[:length]))
+        )
+
+
+def _rust_module(place: str) -> tuple[str, ...]:
+    return (f"{place}.rs", f"{place}/mod.rs")
+
+
+def _java(_path: str, text: str, project: Project) -> Iterator[tuple[str, ...]]:
+    for name in _JAVA.findall(text):
+        inside = name.replace(".", "/")
+        yield tuple(
+            f"{root}{place}{end}"
+            for root in project.roots
+            for place in (inside, dirname(inside))
+            for end in (".java", ".kt", ".scala")
+        )
+
+
+def _c(path: str, text: str, _project: Project) -> Iterator[tuple[str, ...]]:
+    for name in _C.findall(text):
+        yield (
+            _beside(path, name),
+            *(f"{root}{name}" for root in ("include/", "src/", "")),
+        )
+
+
+def _ruby(path: str, text: str, _project: Project) -> Iterator[tuple[str, ...]]:
+    for name in _RUBY.findall(text):
+        yield (_beside(path, name), f"{_beside(path, name)}.rb")
+
+
+def _beside(path: str, name: str) -> str:
+    return normpath(join(dirname(path), name))
+
+
+Rule = Callable[[str, str, Project], Groups]
+_LANGUAGES: Final[dict[str, Rule]] = {
+    **dict.fromkeys((".py", ".pyi"), _python),
+    **dict.fromkeys((*_ENDINGS[1:9],), _script),
+    **dict.fromkeys((".java", ".kt", ".scala"), _java),
+    **dict.fromkeys((".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp"), _c),
+    ".go": _go,
+    ".rs": _rust,
+    ".rb": _ruby,
+}
+_READ: Final = tuple(_LANGUAGES)
+
+
+def linked(
+    texts: Iterable[tuple[str, str]], files: Collection[str], module: str = ""
+) -> dict[str, frozenset[str]]:
+    """Return what each of these files (path, text) imports, if anything."""
+    project = Project(frozenset(files), module)
+    found = {path: imported(path, text, project) for path, text in texts}
+    return {path: names for path, names in found.items() if names}
+
+
+MOST_READ: Final = 500
 """The most files read for one plan."""
 
 
@@ -47,11 +298,11 @@ class Ground:
         exact = self.declared(task)
         folders = tuple(f"{p.rstrip('/')}/" for p in task.paths if p not in exact)
         inside = (file for file in self.files if file.startswith(folders))
-        return [*dict.fromkeys((*exact, *(inside if folders else ())))][:READ]
+        return [*dict.fromkeys((*exact, *(inside if folders else ())))][:MOST_READ]
 
     def read(self, file: str) -> str:
         """Return a file's text; empty once READ files were read."""
-        if file not in self._texts and len(self._texts) < READ:
+        if file not in self._texts and len(self._texts) < MOST_READ:
             self._texts[file] = self.text(file)
         return self._texts.get(file, "")
 
@@ -67,3 +318,241 @@ class Ground:
     def _project(self) -> Project:
         module = self.read("go.mod") if "go.mod" in self.known else ""
         return Project(frozenset(self.files), go_module(module))
+
+
+SWEEPING: Final = 30
+"""A commit with more files than this says nothing about any two of them."""
+OFTEN: Final = 3
+"""Fewer common commits than this are chance."""
+
+ChangedFiles = Iterable[tuple[str, ...]]
+"""The files of each commit, the newest first."""
+
+
+def changed_together(
+    past: ChangedFiles, files: Collection[str]
+) -> tuple[tuple[str, str, int], ...]:
+    """Return pairs of files that changed together, and in how many commits, most first.
+
+    Args:
+        past: what the last commits changed.
+        files: what is still there.
+    """
+    counted: Counter[tuple[str, str]] = Counter()
+    for commit in past:
+        if len(commit) <= SWEEPING:
+            here = sorted(name for name in commit if name in files)
+            counted.update(combinations(here, 2))
+    often = (each for each in counted.most_common() if each[1] >= OFTEN)
+    return tuple((one, other, count) for (one, other), count in often)
+
+
+def scopes(
+    tasks: Iterable[TaskSpec], ground: Ground, past: ChangedFiles
+) -> tuple[Scope, ...]:
+    """Return the scope of each task that declares paths.
+
+    Args:
+        tasks: a plan's.
+        ground: the commit that they start from.
+        past: the files of each of the last commits.
+    """
+    changed = [frozenset(files) for files in past]
+    found = ((task, frozenset(ground.within(task))) for task in tasks if task.paths)
+    return tuple(
+        Scope(
+            task=task.number,
+            files=len(files),
+            changes=sum(not files.isdisjoint(commit) for commit in changed),
+            creates=tuple(path for path in task.paths if not ground.has(path)),
+        )
+        for task, files in found
+    )
+
+
+def absent_paths(found: Iterable[Scope], ground: Ground) -> Iterator[str]:
+    """Give a remark for each path that does not exist and may be a slip.
+
+    Args:
+        found: the scopes of a plan whose paths nobody has checked.
+        ground: the commit that they were taken from.
+    """
+    for scope in found:
+        for path in scope.creates:
+            same = [file for file in ground.files if basename(file) == basename(path)]
+            near = f"; there is {same[0]}" if same else ""
+            yield (
+                f"task {scope.task} names {path}, which does not exist: the task has "
+                f"to make it{near}"
+            )
+
+
+Hunk = tuple[int, int, int, int]
+"""A place that a commit changed: line and count, of the old file and of the new."""
+
+MOST_HUNKS: Final = 200
+"""How many places of a file are kept; a file with more has none."""
+_HEAD: Final = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+
+
+def hunks(lines: Iterable[str]) -> dict[str, tuple[Hunk, ...]]:
+    """Return each file of a diff without context, and where it was changed.
+
+    A file whose text is not compared (it is binary, or only its mode changed) has no
+    place, and is left out where the diff does not name it.
+
+    Args:
+        lines: the diff, made with `core.quotePath=false`.
+    """
+    found: dict[str, list[Hunk]] = {}
+    name, old, left = "", "", 0
+    for line in lines:
+        if left and line[:1] in ("+", "-"):
+            left -= 1
+        elif head := _HEAD.match(line):
+            place = [1 if number is None else int(number) for number in head.groups()]
+            left = place[1] + place[3]
+            if name and len(found[name]) < MOST_HUNKS:
+                found[name].append((place[0], place[1], place[2], place[3]))
+        elif line.startswith("diff --git "):
+            name, left = "", 0
+        elif line.startswith("--- "):
+            old = _name(line)
+        elif line.startswith("+++ "):
+            name = _name(line) or old
+            found[name] = []
+    return {each: tuple(places) for each, places in found.items()}
+
+
+def _name(line: str) -> str:
+    """Return the file of a `--- a/x` or `+++ b/x` line; empty: there is none."""
+    path = line[4:].rstrip("\t")
+    return "" if path == "/dev/null" else path[2:].strip('"')
+
+
+RECENT: Final = 20
+"""How many changes of a file are considered."""
+NEGLIGIBLE: Final = 0.01
+"""The lowest probability worth reporting."""
+
+BEYOND: Final = 0.5
+"""How far a plan's change is thought to go beyond what it declares."""
+_USUAL: Final = 0.3
+"""How often a change meets the one before it, if the file's history is unknown."""
+_WEIGHT: Final = 2
+"""How many observed changes that prior counts as."""
+_UNSEEN: Final = 0.01
+"""The probability that both touch one more file, if they work in the same folder."""
+_START, _MET, _LINES, _BREADTH = 0.30, 0.56, -0.14, -0.20
+"""Fitted: docs/decisions/0031."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileHistory:
+    """What is known about the files at the commit that both changes start from."""
+
+    hunks: Callable[[str], Sequence[tuple[Hunk, ...]]]
+    """What each commit that changed a file did to it, the newest first."""
+    lines: Callable[[str], int]
+    """How long a file is; 0: it is not there yet."""
+
+
+@dataclass(frozen=True)
+class CollisionRisk:
+    """How likely two changes are to collide (0 to 1), and in which files."""
+
+    chance: float
+    files: tuple[str, ...] = ()
+    """The likeliest first."""
+
+
+@dataclass(frozen=True)
+class Reach:
+    """What a change may touch."""
+
+    declared: tuple[str, ...]
+    """The files and folders it declares; a folder ends in a slash."""
+    files: Mapping[str, float]
+    """Each file it may touch, with the probability, from 0 to 1."""
+
+
+def reach(
+    declared: Collection[str],
+    commits: Iterable[tuple[str, ...]],
+    beyond: float = BEYOND,
+) -> Reach:
+    """Return what a change that declares these paths may touch.
+
+    Args:
+        declared: files, and folders with a slash at their end.
+        commits: the files of each of the last commits, in any order.
+        beyond: how far it is thought to go beyond what it declares, as changes before
+            it did; 0: not at all.
+    """
+    exact = {path for path in declared if not path.endswith("/")}
+    inside = tuple(path for path in declared if path.endswith("/"))
+    times, beside = Counter[str](), Counter[tuple[str, str]]()
+    for commit in commits if beyond or inside else ():
+        if len(commit) > SWEEPING:
+            continue
+        touched = {file for file in commit if file in exact}
+        touched.update(p for p in inside if any(f.startswith(p) for f in commit))
+        times.update(touched)
+        beside.update((path, file) for path in touched for file in commit)
+    found: dict[str, float] = {}
+    for (path, file), count in beside.items():
+        is_inside = path.endswith("/") and file.startswith(path)
+        chance = count / (times[path] + _WEIGHT) * (1 if is_inside else beyond)
+        found[file] = max(found.get(file, 0.0), chance)
+    return Reach(tuple(declared), {**found, **dict.fromkeys(exact, 1.0)})
+
+
+def collision_risk(one: Reach, other: Reach, past: FileHistory) -> CollisionRisk:
+    """Return how likely two changes are to collide; their order does not matter."""
+    breadth = log(max(len(one.declared), 1)) + log(max(len(other.declared), 1))
+    both = (
+        (one.files[file] * other.files[file], file)
+        for file in one.files.keys() & other.files.keys()
+    )
+    found = sorted(
+        (
+            (touched * _collide(file, breadth, past), file)
+            for touched, file in both
+            if touched >= NEGLIGIBLE
+        ),
+        key=lambda each: (-each[0], each[1]),
+    )
+    near = {*map(dirname, one.declared)} & {*map(dirname, other.declared)}
+    clear = prod(1 - chance for chance, _ in found) * (1 - _UNSEEN * bool(near))
+    likely = tuple(file for chance, file in found if chance >= NEGLIGIBLE)
+    return CollisionRisk(1 - clear, likely)
+
+
+def _collide(file: str, breadth: float, past: FileHistory) -> float:
+    """Return how likely two changes of the file are to touch the same lines."""
+    met = _meeting(past.hunks(file))
+    length = _LINES * log1p(past.lines(file))
+    odds = _START + _MET * log(met / (1 - met)) + length + _BREADTH * breadth
+    return 1 / (1 + exp(-odds))
+
+
+def _meeting(changes: Sequence[tuple[Hunk, ...]]) -> float:
+    """Return how often a change of a file touches lines that the one before wrote.
+
+    Line numbers are comparable only between neighbouring changes.
+    """
+    recent = changes[:RECENT]
+    pairs = [*zip(recent[1:], recent, strict=False)]
+    met = sum(_touch(older, newer) for older, newer in pairs)
+    return (met + _WEIGHT * _USUAL) / (len(pairs) + _WEIGHT)
+
+
+def _touch(older: tuple[Hunk, ...], newer: tuple[Hunk, ...]) -> bool:
+    wrote = [_span(start, count) for _, _, start, count in older]
+    meets = [_span(start, count) for start, count, _, _ in newer]
+    return any(a <= d and c <= b for a, b in wrote for c, d in meets)
+
+
+def _span(start: int, count: int) -> tuple[int, int]:
+    """Return the gaps between lines that a hunk reaches; next to it is a conflict."""
+    return (start - 1, start - 1 + count) if count else (start, start)

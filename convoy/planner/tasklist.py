@@ -1,25 +1,75 @@
 """The planner without a model: an issue's task list becomes the convoy's tasks.
 
 The issue's text is data. What it asks for is checked here, once, and every fault is one
-sentence that its author can act on; nothing is guessed.
+sentence that its author can act on; nothing is guessed. What readers of a plan are told
+of its text is said here, too.
+
+The tasks of a long plan go in waves, so many under way at a time: a task lets the one
+go first that stands a wave's length before it. That is a turn and no need: it ends when
+the other has landed, was given up, or waits for a person.
 """
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import Final
 
-from convoy.model.records import TaskSpec
+from msgspec.structs import replace as struct_replace
+
+from convoy.model.records import TaskSpec, Wait
 from convoy.model.resources import declared_need, declared_path
-from convoy.model.task_graph import find_cycle
-from convoy.planner.checklist import Item, checklist
-from convoy.planner.intake import intake
-from convoy.planner.marks import Known, Marked, marked
-from convoy.planner.named_issues import items_by_issue
-from convoy.planner.waves import MOST_TASKS, in_waves
-from convoy.text.nearest import did_you_mean
-from convoy.text.plaintext import clean, cut
+from convoy.model.task_graph import find_cycle, order
+from convoy.planner.issue_text import (
+    Intake,
+    IssueKind,
+    Item,
+    checklist,
+    intake,
+    reference_in,
+)
+from convoy.planner.marks import Known, Marked, items_by_issue, left_out, marked
+from convoy.text import clean, cut, did_you_mean
 from grite.errors import BratError
+
+MOST_TASKS: Final = 500
+"""So many tasks one convoy may have, however they are divided."""
+
+
+def in_waves(tasks: tuple[TaskSpec, ...], length: int) -> tuple[TaskSpec, ...]:
+    """Return a plan's tasks, with an order where they are more than one wave.
+
+    Args:
+        tasks: without a circle.
+        length: how many tasks a wave has.
+    """
+    if len(tasks) <= length:
+        return tasks
+    placed = order(tasks)
+    ahead = dict(zip(placed[length:], placed, strict=False))
+    wave = {number: at // length + 1 for at, number in enumerate(placed)}
+    return tuple(
+        _behind(task, ahead[task.number], wave[task.number], length)
+        if task.number in ahead
+        else task
+        for task in tasks
+    )
+
+
+def wave_count(tasks: int, length: int) -> int:
+    """Return how many waves a number of tasks makes."""
+    return -(-tasks // length)
+
+
+def _behind(task: TaskSpec, on: int, wave: int, length: int) -> TaskSpec:
+    if on in task.after:
+        return task
+    why = f"it is of wave {wave}, and {length} tasks are under way at a time"
+    after = tuple(sorted({*task.after, on}))
+    return struct_replace(
+        task, after=after, waits=(*task.waits, Wait(on, why, overlap=True))
+    )
+
 
 Plan = tuple[TaskSpec, ...]
 
@@ -246,3 +296,84 @@ def _check_circles(edges: Mapping[int, Collection[int]]) -> None:
     if circle:
         waits = ", ".join(f"{a} for {b}" for a, b in pairwise(circle))
         raise PlanError(f"tasks wait for each other in a circle: {waits}")
+
+
+_KINDS: Final[Mapping[IssueKind, str]] = {
+    "task list": "a task list",
+    "issue form": "an issue form",
+    "tracking issue": "a tracking issue",
+    "one task": "one task",
+}
+_STEP: Final = re.compile(r"\s*[-*+] \[[ xX]\] (?P<words>.*)")
+
+
+def plan_remarks(
+    text: str,
+    labels: Collection[str] = (),
+    wave: int = 0,
+    engines: Collection[str] = (),
+) -> tuple[str, ...]:
+    """Return what readers of the plan are told of its text, a clause each.
+
+    Args:
+        text: the issue's body.
+        labels: what the boxes of the repository's issue forms say.
+        wave: how many tasks are under way at a time; 0: any number.
+        engines: names that `engine:` may give.
+    """
+    found = intake(text, labels)
+    return (
+        *((f"this is {_KINDS[found.kind]}: {found.why}",) if found.why else ()),
+        *_waves(found, wave),
+        *_aside(found),
+        *_words(found, engines),
+    )
+
+
+def _waves(found: Intake, wave: int) -> Iterator[str]:
+    todo = sum(not item.done for item in found.work.items)
+    if wave and todo > wave:
+        yield (
+            f"its {todo} tasks go in {wave_count(todo, wave)} waves: "
+            f"{wave} are under way at a time ([mayor] tasks)"
+        )
+
+
+def _aside(found: Intake) -> Iterator[str]:
+    """Say which items are no tasks here, and why."""
+    for number, why in left_out(found.work.items):
+        yield f"item {number} is no task: {why}"
+
+
+def _words(found: Intake, engines: Collection[str]) -> Iterator[str]:
+    """Say what looks like a mark and is read as words."""
+    issues = items_by_issue(found.work.items)
+    for item in found.work.items:
+        if not item.done:
+            known = Known(engines, len(found.work.items))
+            yield from _words_of(item, issues, known)
+
+
+def _words_of(item: Item, issues: Mapping[int, int], known: Known) -> Iterator[str]:
+    marks = marked(item, known)
+    for words in marks.of("doubtful"):
+        yield (
+            f'task {item.number}: "{cut(words, SHOWN_CHARS)}" is read as words: '
+            "a mark ends its line and names what there is, such as (after 1, 2), "
+            "paths: a.py, b/, needs: port:5432, engine: NAME or accept: `COMMAND`"
+        )
+    for line in item.lines[item.lead :]:
+        step = _STEP.fullmatch(line)
+        if step and reference_in(step["words"]):
+            yield (
+                f"task {item.number} names {step['words'].strip()} among its steps: "
+                "its agent does not see that issue's text"
+            )
+    for written in marks.of("after"):
+        if written.startswith(("#", "\uff03")):
+            number = int(written[1:])
+            if number not in issues and number > known.most:
+                yield (
+                    f"task {item.number} names #{number}, which is no task here: it "
+                    "does not wait for it"
+                )

@@ -4,11 +4,11 @@ from convoy.events.command import Command, Decision, Events, Refusal, unsettled
 from convoy.events.fact import clause
 from convoy.events.plan_edits import TaskAllowed
 from convoy.events.task_queue import TaskBlocked
-from convoy.gate.protected_needs import forbidden, protected, unallowed, wants
+from convoy.gate import forbidden, protected, unallowed, wants
 from convoy.kinds import kind_of
 from convoy.model.records import Gate, TaskSpec
 from convoy.model.state import State, Task
-from convoy.planner.own_words import own_words, paths_in
+from convoy.planner import own_words, paths_in
 from convoy.rules.stop_task import RetryTask
 
 

@@ -29,7 +29,7 @@ from convoy.model.records import FREE, Cause, Occasion, Usage
 from convoy.model.state import Convoy, State, Task
 from convoy.model.task_graph import overlapping
 from convoy.readiness.unlanded_work import unlanded
-from convoy.text.counts_and_times import counted
+from convoy.text import counted
 
 ALL_DROPPED: Final = "every task was dropped"
 """Why a convoy failed of which people wanted nothing any more."""

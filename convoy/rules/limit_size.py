@@ -4,8 +4,8 @@ from convoy.events.command import Events
 from convoy.events.task_queue import TaskBlocked
 from convoy.kinds import kind_of
 from convoy.model.records import Scope, Settings, TaskSpec
-from convoy.planner.task_size import points, size_reason
-from convoy.text.counts_and_times import counted
+from convoy.planner import size_reason, task_points
+from convoy.text import counted
 
 
 def oversized(
@@ -18,7 +18,7 @@ def oversized(
     found = {}
     for spec in specs:
         scope = known.get(spec.number)
-        size = points(spec, scope)
+        size = task_points(spec, scope)
         whole = kind_of(spec).is_work and not spec.part_of
         if whole and size > settings.max_size:
             found[spec.number] = (

@@ -8,8 +8,7 @@ from convoy.model.records import TaskSpec
 from convoy.model.state import Convoy, State, Task
 from convoy.rules.allow_paths import kept_back
 from convoy.rules.take_plan import fault_of
-from convoy.text.counts_and_times import counted
-from convoy.text.nearest import did_you_mean
+from convoy.text import counted, did_you_mean
 
 
 class AddTask(Command, frozen=True, kw_only=True):

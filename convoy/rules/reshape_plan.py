@@ -12,13 +12,13 @@ from convoy.events.task_split import TaskSplit
 from convoy.kinds import kind_of
 from convoy.model.records import TaskSpec, Wait
 from convoy.model.state import Convoy, State, Task
-from convoy.planner.own_words import own_words
+from convoy.planner import own_words
 from convoy.planner.tasklist import ACCEPTANCE_CHARS, INSTRUCTIONS_CHARS, TITLE_CHARS
 from convoy.rules.allow_paths import kept_back
 from convoy.rules.plan_changes import at_rest
 from convoy.rules.split_task import split_fault
 from convoy.rules.take_plan import fault_of
-from convoy.text.plaintext import cut
+from convoy.text import cut
 
 
 class PartTask(Command, frozen=True, kw_only=True):

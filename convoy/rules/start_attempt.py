@@ -6,8 +6,7 @@ from convoy.events.command import Command, Decision, Events, Refusal, in_state
 from convoy.events.forge_actions import ActionIntended
 from convoy.events.leases import LeaseFreed, LeaseTaken
 from convoy.events.task_start import TaskStarted
-from convoy.gate.patch import named
-from convoy.gate.protected_needs import gate_of
+from convoy.gate import gate_of, path_list
 from convoy.kinds import kind_of
 from convoy.kinds.relations import half_done, stands_on
 from convoy.model import ids
@@ -185,7 +184,7 @@ def handed(convoy: Convoy, task: Task) -> tuple[str, ...]:
     before = (convoy.task(number) for number in task.spec.after)
     merged = (other for other in before if other and other.state == "merged")
     did = (
-        f"task {it.number} ({it.spec.title}) changed {named(it.work.files, FILES)}"
+        f"task {it.number} ({it.spec.title}) changed {path_list(it.work.files, FILES)}"
         for it in merged
         if it.work is not None
     )

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from convoy.events.command import Command, Decision, Refusal, live, task_in
 from convoy.events.task_ends import ConvoyFailed, TaskDropped
 from convoy.events.task_queue import TaskBlocked, TaskQueued
-from convoy.gate.protected_needs import unallowed, wants
+from convoy.gate import unallowed, wants
 from convoy.kinds import kind_of
 from convoy.kinds.relations import needed, relief
 from convoy.kinds.task_kind import Stop

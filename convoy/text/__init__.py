@@ -1,1 +1,506 @@
-"""Text from outside and for people: cleaned, cut, fenced, named."""
+"""Text from outside and for people: cleaned, cut, escaped, fenced, redacted, named.
+
+`clean` comes first for whatever a stranger wrote. In our Markdown `harmless` and
+`inline` let no mark, name or link of it work, in a prompt `fenced` puts it behind a
+name that nobody could guess, and `json_answer` takes an agent's answer out of it.
+`redacted` hides what is told by its shape, wherever text is kept or shown: issues and
+comments before they enter the log, an agent's output before anybody reads it. A commit
+message is made `inert`: it must not keep CI from the commit, nor close somebody's issue
+when it lands, nor speak in somebody else's name.
+
+A forge refuses as a whole what is longer than it takes; all lengths here are counted in
+characters. A convoy's name is the title's letters and digits, a dash, and the issue's
+number: always good as one part of a git branch, and never longer than 40, because it
+stands in branches, labels and run names.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Collection, Iterable
+from datetime import UTC, datetime
+from itertools import count
+from typing import Any, Final
+from unicodedata import combining, normalize
+
+from grite.errors import BratError
+
+TEXT_CHARS = 262_144
+"""Longer than any forge's issue; what is beyond it is not read."""
+
+_ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
+# What is there but cannot be seen: control characters but tab and newline, surrogates,
+# format characters (bidirectional, zero-width, tags), variation selectors, fillers, and
+# what Unicode says is ignored where it is unknown.
+# https://www.unicode.org/Public/16.0.0/ucd/DerivedCoreProperties.txt
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f"
+    "\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    "\u2028-\u202e\u2060-\u206f\u2800\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0"
+    "\ufff0-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+
+
+def clean(text: str) -> str:
+    """Return `text` without control codes and invisible characters; safe to do twice.
+
+    Its lines end in newlines only, and it can be written as UTF-8. What Markdown hides
+    stays: `bot.markdown.cleaning` takes that away too.
+    """
+    text = text[:TEXT_CHARS].replace("\r\n", "\n").replace("\r", "\n")
+    return _UNSEEN.sub("", _ANSI.sub("", text))
+
+
+def cut(text: str, room: int) -> str:
+    """Return at most `room` (1 or more) characters; `…` shows that it was cut."""
+    return text if len(text) <= room else f"{text[: room - 1].rstrip()}…"
+
+
+def full_stop(text: str) -> str:
+    """Return `text` as a sentence that ends once."""
+    return text if text.endswith(("?", "!", "…")) else f"{text.rstrip('. ')}."
+
+
+def shortened(text: str, room: int) -> str:
+    """Return at most `room` characters, cut between words where there is a blank."""
+    if len(text) <= room:
+        return text
+    words = text[: room - 1].rsplit(" ", 1)[0].rstrip(" ,;:.")
+    return f"{words or text[: room - 1]}…"
+
+
+INLINE_CHARS: Final = 160
+_HARMLESS: Final = str.maketrans(
+    {mark: f"\\{mark}" for mark in "\\|`[*_~"}
+    # GitHub looks for names and numbers when the escapes are gone already, and `brat`
+    # for its markers before.
+    | {"@": "@\u200b", "#": "#\u200b", "&": "&amp;", "<": "&lt;"}
+)
+
+
+def harmless(text: str) -> tuple[str, ...]:
+    """Return hostile text as harmless lines, whole."""
+    lines = clean(text).strip().split("\n")
+    return tuple(line.strip().translate(_HARMLESS) for line in lines)
+
+
+def inline(text: str) -> str:
+    """Return hostile text as one harmless line of a table."""
+    return " ".join(clean(text).split())[:INLINE_CHARS].translate(_HARMLESS)
+
+
+def fitting(lines: list[str], more: str, chars: int) -> list[str]:
+    """Return as many lines as fit, and in `more` how many are left out.
+
+    Args:
+        lines: the lines, whole.
+        more: has a place for "and 3 more", and says where those are.
+        chars: the most characters.
+    """
+    left = chars
+    for number, line in enumerate(lines):
+        left -= len(line) + 1
+        if left < 0:
+            return [*lines[:number], more.format(f"and {len(lines) - number} more")]
+    return lines
+
+
+BODY_CHARS: Final = 65_536
+"""Of an issue, a pull request or a comment. GitHub answers a longer one with 422: "body
+is too long (maximum is 65536 characters)"."""
+POST_CHARS: Final = 64_000
+"""The longest such text that a bot makes; the rest is room for a marker."""
+SUMMARY_CHARS: Final = 65_535
+"""Of a check run. https://docs.github.com/rest/checks/runs#create-a-check-run"""
+TITLE_CHARS: Final = 256
+"""Of an issue or a pull request: "title is too long (maximum is 256 characters)"."""
+STATUS_CHARS: Final = 140
+"""Of a commit status's description, by the same kind of answer."""
+LABEL_CHARS: Final = 50
+"""Of a label's name: "name is too long (maximum is 50 characters)". A description may
+have 100: https://docs.github.com/rest/issues/labels#create-a-label"""
+_CODE_FENCE: Final = "```"
+
+
+def posted(text: str, rest: str, room: int = POST_CHARS) -> str:
+    """Return a text that a forge takes, cut between lines.
+
+    Args:
+        text: Markdown.
+        rest: the line that stands for what is left out, and says where that is.
+        room: the most characters.
+    """
+    if len(text) <= room:
+        return text
+    left, kept = room - len(rest) - len(_CODE_FENCE) - 4, list[str]()
+    for line in text.split("\n"):
+        left -= len(line) + 1
+        if left < 0:
+            break
+        kept.append(line)
+    is_open = sum(line.lstrip().startswith(_CODE_FENCE) for line in kept) % 2
+    return "\n".join((*kept, *[_CODE_FENCE] * is_open, "", rest))
+
+
+_FENCE: Final = re.compile(r"[A-Za-z0-9-]{8,80}")
+
+
+def fence_of(session: str) -> str:
+    """Return the fence of one session's prompt.
+
+    `session` was drawn at random after all that the prompt quotes was written, and is
+    in the log: so it is found again. It is hashed, for whoever knows it may speak as
+    the session.
+    """
+    return f"data-{hashlib.blake2b(session.encode(), digest_size=8).hexdigest()}"
+
+
+def fenced(text: str, fence: str) -> str:
+    """Wrap a text for a model between two lines that do not occur in it.
+
+    Args:
+        text: data, from whoever.
+        fence: a name that was drawn at random for this one prompt.
+
+    Raises:
+        ValueError: the fence is not 8 to 80 letters, digits and dashes.
+    """
+    if not _FENCE.fullmatch(fence):
+        raise ValueError(
+            f"a fence is 8 to 80 letters, digits and dashes, not {fence!r}"
+        )
+    data = re.sub(re.escape(fence), "\u2026", text, flags=re.IGNORECASE)
+    return f"<{fence}>\n{data}\n</{fence}>"
+
+
+JSON_CHARS: Final = 200_000
+_BLOCK: Final = re.compile(r"^```(?:json)?\s*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+class Unfit(BratError):
+    """An answer cannot be used; its text says why, and is told to the next attempt."""
+
+
+def json_answer(text: str, what: str) -> Any:  # noqa: ANN401  any JSON
+    """Return what the last block of JSON says, or all from the first brace on.
+
+    Args:
+        text: the answer.
+        what: what faults call it, such as `plan`.
+
+    Raises:
+        Unfit: there is none, in one sentence.
+    """
+    if len(text) > JSON_CHARS:
+        raise Unfit(f"The {what} is longer than {JSON_CHARS} characters.")
+    blocks = _BLOCK.findall(text)
+    whole = blocks[-1] if blocks else text[text.find("{") : text.rfind("}") + 1]
+    if not whole.strip():
+        raise Unfit("The answer holds no JSON object.")
+    try:
+        return json.loads(whole)
+    except (ValueError, RecursionError) as error:
+        raise Unfit(f"The {what} is no JSON: {error}.") from error
+
+
+HIDDEN: Final = "***"
+SHORTEST: Final = 8
+"""A shorter known value would hide ordinary words."""
+
+_BASE64: Final = r"[A-Za-z0-9+/=]"
+# GitHub, OpenAI and Anthropic, AWS, Slack, GitLab, JSON web tokens, private keys.
+# https://github.blog/engineering/platform-security/behind-githubs-new-authentication-token-formats/
+_SECRET: Final = re.compile(
+    rf"""
+      \bgh[pousr]_[A-Za-z0-9]{{16,}} | \bgithub_pat_\w{{20,}}
+    | \bsk-[\w-]{{20,}}
+    | \b(?:AKIA|ASIA)[0-9A-Z]{{16}}\b
+    | \bxox[abeprs]-[\w-]{{10,}}
+    | \bglpat-[\w-]{{20,}}
+    | \beyJ[\w-]{{10,4000}}\.[\w-]{{10,4000}}\.[\w-]{{5,}}
+    | -----BEGIN[ ][A-Z0-9 ]{{0,30}}PRIVATE[ ]KEY(?:[ ]BLOCK)?-----
+      (?:(?:(?!-----BEGIN[ ])[\s\S])*?
+         -----END[ ][A-Z0-9 ]{{0,30}}PRIVATE[ ]KEY(?:[ ]BLOCK)?-----
+        |(?:\s+{_BASE64}{{16,}})*)
+    """,
+    re.VERBOSE | re.ASCII,
+)
+# What is told by its name: a value in quotes, or one of letters and digits mixed. Code
+# that only fetches a secret has dots, brackets or a dollar sign there.
+_NAMED: Final = re.compile(
+    r"""(?P<name>(?:pass(?:word|wd|phrase)|secret|token|api[_-]?key|access[_-]?key)
+        [\w-]{0,20}["']?[ \t]*(?::=|=>|[:=])[ \t]*)
+    (?:(?P<quote>["'])[^"'\s$<{]{8,}(?P=quote)
+      | (?=[A-Za-z_]*[0-9])(?=[0-9_]*[A-Za-z])[A-Za-z0-9+/=_-]{12,}(?![\w.(\[]))""",
+    re.VERBOSE | re.ASCII | re.IGNORECASE,
+)
+_IN_ADDRESS: Final = re.compile(r"(?<=://)[^\s/:@]{0,100}:[^\s/@]{1,200}(?=@)")
+
+
+def redacted(text: str) -> str:
+    """Return a text with `***` for what looks like a secret; safe to do twice.
+
+    Known shapes of tokens, private keys, passwords in addresses, and values whose names
+    say so. What is known to be secret is found by its value: see `Redaction`.
+    """
+    text = _IN_ADDRESS.sub(HIDDEN, _SECRET.sub(HIDDEN, text))
+    return _NAMED.sub(_without_value, text)
+
+
+_RUN: Final = re.compile(r"(?=[A-Za-z+/=]*[0-9])[A-Za-z0-9+/=]{16,}", re.ASCII)
+
+
+def secrets_in(text: str) -> frozenset[str]:
+    """Return what has the shape of a token or private key and is more than its name.
+
+    Stricter than `redacted`: for what is refused because of it, not only hidden.
+    """
+    found = (each[0] for each in _SECRET.finditer(text))
+    return frozenset(each for each in found if _RUN.search(each))
+
+
+def _without_value(found: re.Match[str]) -> str:
+    quote = found["quote"] or ""
+    return f"{found['name']}{quote}{HIDDEN}{quote}"
+
+
+class Redaction:
+    """Hides what looks like a secret, and secrets that are known."""
+
+    def __init__(self, secrets: Iterable[str]) -> None:
+        known = sorted({each for each in secrets if len(each) >= SHORTEST}, key=len)
+        # The longest first: one may be the beginning of another.
+        parts = (re.escape(each) for each in reversed(known))
+        self._known = re.compile("|".join(parts) or r"(?!)")
+
+        self.known = tuple(known)
+
+    def but(self, texts: Iterable[str]) -> "Redaction":
+        """Return one that does not know what stands in these texts for all to see."""
+        shown = tuple(texts)
+        return Redaction(
+            each for each in self.known if not any(each in text for text in shown)
+        )
+
+    def known_in(self, text: str) -> frozenset[str]:
+        """Return which of the known secrets stand in a text."""
+        return frozenset(self._known.findall(text))
+
+    def __call__(self, text: str) -> str:
+        """Return `text` with its secrets hidden; safe to call twice."""
+        return redacted(self._known.sub(HIDDEN, text))
+
+
+NO_SECRETS: Final = Redaction(())
+"""Knows none by its value."""
+
+
+# GitHub, GitLab, Azure, Travis, CircleCI, AppVeyor, Netlify, ... and their spellings:
+# https://docs.github.com/actions/how-tos/manage-workflow-runs/skip-workflow-runs
+# https://learn.microsoft.com/azure/devops/pipelines/repos/azure-repos-git (NO_CI)
+_SKIPS: Final = re.compile(
+    r"\[((?:skip|no)[ _-][\w .-]{2,30}|[\w .-]{2,30}[ _-]skip)\]", re.IGNORECASE
+)
+_NO_CI: Final = re.compile(r"\*{3}(NO_CI)\*{3}", re.IGNORECASE)
+_SKIP_TRAILER: Final = re.compile(
+    r"^([ \t]*skip-checks)[ \t]*:(?=[ \t]*true)", re.IGNORECASE | re.MULTILINE
+)
+# https://docs.github.com/issues/tracking-your-work-with-issues/using-issues/linking-a-pull-request-to-an-issue
+_CLOSES: Final = re.compile(
+    r"(?<![a-z0-9])(close[sd]?|fix(?:e[sd])?|resolve[sd]?)([*_]*):?([*_]*)\s+"
+    r"(?=[\[<(*_]{0,4}(?:(?:[\w.-]+/[\w.-]+)?#\d|GH-\d|https?://\S+/(?:issues|pull)/\d))",
+    re.IGNORECASE,
+)
+_MENTION: Final = re.compile(r"(?<![\w.+/-])@(?=[a-z0-9])", re.IGNORECASE)
+
+AUTHOR: Final = ("brat", "brat@users.noreply.github.com")
+"""The name and the address with which sessions commit."""
+SIGNED_OFF: Final = "Signed-off-by: {} <{}>".format(*AUTHOR)
+"""https://developercertificate.org"""
+_OF_OTHERS: Final = re.compile(
+    rf"^(?!{re.escape(SIGNED_OFF)}[ \t]*$)([ \t]*[a-z][a-z-]*-by)[ \t]*:",
+    re.IGNORECASE | re.MULTILINE,
+)
+# `feat(x): `, `net/http: `, `[docs] `, `ABC-12 `: how projects begin their subjects.
+_FORMED: Final = re.compile(r"(?:[\w./()!-]{1,40}: |\[[^\]]{1,40}\] |[A-Z]+-\d+ )\S")
+SUBJECT_CHARS: Final = 100
+"""The longest subject that is taken over; commitlint's limit."""
+_TRAILER: Final = re.compile(r"[\w-]+: ")
+
+
+def inert(message: str) -> str:
+    """Return the message without what makes GitHub act on it; safe to call twice.
+
+    What cannot be seen is gone. `[skip ci]` and its like stand in round brackets,
+    `Fixes #12` is `Fixes issue #12`, which closes nothing, and `@name` is `@ name`.
+    `Signed-off-by: ` and its like are no trailers without their colon; only the
+    session's own sign-off is left.
+    """
+    text = _NO_CI.sub(r"\1", _SKIPS.sub(r"(\1)", clean(message)))
+    text = _SKIP_TRAILER.sub(r"\1", text)
+    text = _OF_OTHERS.sub(r"\1", text)
+    text = _MENTION.sub("@ ", text)
+    return _CLOSES.sub(r"\1\2\3 issue ", text)
+
+
+def squashed(message: str, said: Iterable[str]) -> str:
+    """Return the message of a squash, with what commitlint and DCO look for.
+
+    The first subject of the form in which projects begin theirs stands for the
+    message's, and the session's own sign-off is kept.
+
+    Args:
+        message: what is said of the whole.
+        said: the messages of the commits, oldest first.
+    """
+    given = [inert(each) for each in said]
+    subjects = (each.partition("\n")[0].strip() for each in given)
+    fit = (each for each in subjects if _FORMED.match(each))
+    subject = next((each for each in fit if len(each) <= SUBJECT_CHARS), None)
+    if subject is not None:
+        message = f"{subject}\n{message.partition(chr(10))[2]}"
+    if any(SIGNED_OFF in each.split("\n") for each in given):
+        key, _, value = SIGNED_OFF.partition(": ")
+        message = trailed(message, key, value)
+    return message
+
+
+def trailed(message: str, key: str, value: str) -> str:
+    """Return the message with a trailer at its end.
+
+    https://git-scm.com/docs/git-interpret-trailers
+    """
+    text = message.rstrip("\n")
+    last = text.rpartition("\n\n")[2]
+    is_open = "\n\n" in text and all(_TRAILER.match(row) for row in last.split("\n"))
+    return f"{text}{chr(10) if is_open else chr(10) * 2}{key}: {value}\n"
+
+
+def trailer(message: str, key: str) -> str:
+    """Return the value of a trailer; empty: there is none."""
+    last = message.rstrip("\n").rpartition("\n\n")[2].split("\n")
+    found = (row.removeprefix(f"{key}: ") for row in last if row.startswith(f"{key}: "))
+    return next(found, "")
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name most like `name`, or None when none is like it.
+
+    Case does not count; of two that are equally like it, the first of the alphabet.
+    """
+    from difflib import get_close_matches  # it takes 2 ms, and few names are wrong
+
+    folded = {each.casefold(): each for each in sorted(known, reverse=True)}
+    close = get_close_matches(name[:100].casefold(), sorted(folded), n=1)
+    return folded[close[0]] if close else None
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return `; did you mean X?`, or nothing when no known name is like `name`."""
+    found = nearest(name, known)
+    return f"; did you mean {found}?" if found else ""
+
+
+NAME_CHARS = 40
+"""Characters of a name, with number and suffix."""
+
+_APOSTROPHES = re.compile("['\u2019\u02bc]")
+_OTHERS = re.compile(r"[^a-z0-9]+")
+
+
+def slug(title: str) -> str:
+    """Return the title in `[a-z0-9-]`, not cut; empty when it has no usable letter.
+
+    Accents are dropped (`é` is `e`); letters of other scripts only separate words.
+    """
+    folded = normalize("NFKD", _APOSTROPHES.sub("", title)).casefold()
+    letters = "".join(letter for letter in folded if not combining(letter))
+    return _OTHERS.sub("-", letters).strip("-")
+
+
+def convoy_name(title: str, issue: int, taken: Collection[str]) -> str:
+    """Return `<slug>-<issue>`, or with `-2`, `-3` behind it when that is taken.
+
+    Args:
+        title: the issue's title; one without a usable letter gives `convoy-<issue>`.
+        issue: its number, from 1.
+        taken: the names of all convoys there ever were.
+    """
+    words = slug(title) or "convoy"
+    tails = (f"-{issue}" if turn == 1 else f"-{issue}-{turn}" for turn in count(1))
+    names = (_shortened_slug(words, NAME_CHARS - len(tail)) + tail for tail in tails)
+    return next(name for name in names if name not in taken)
+
+
+def _shortened_slug(words: str, room: int) -> str:
+    """Shorten to `room` characters, between two words where there is such a place."""
+    if len(words) <= room:
+        return words
+    whole, dash, _ = words[: room + 1].rpartition("-")
+    return whole if dash else words[:room]
+
+
+JUST_S: Final = 2
+"""What is younger than this is now."""
+_MINUTE_S: Final = 60
+_HOUR_S: Final = 3600
+_DAY_S: Final = 86_400
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, whose plural takes an s: `1 task`, `2 tasks`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def clock(at: int) -> str:
+    """Return a time (unix ms) as people read it, to the second, in UTC."""
+    return f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def iso(at: int) -> str:
+    """Return a time (unix ms) as programs read it, in UTC."""
+    return f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def ago(at: int, now: int) -> str:
+    """Return how long before `now` a time was (both unix ms), as people say it."""
+    since = max(0, now - at) // 1000
+    if since < JUST_S:
+        return "just now"
+    return f"{rough(since)} ago"
+
+
+def rough(length_s: float) -> str:
+    """Return a length of time in one unit, the largest that fits twice."""
+    if length_s < 2 * _MINUTE_S:
+        return f"{length_s:.0f} s"
+    if length_s < 2 * _HOUR_S:
+        return f"{length_s / _MINUTE_S:.0f} min"
+    if length_s < 2 * _DAY_S:
+        return f"{length_s / _HOUR_S:.0f} h"
+    return f"{length_s / _DAY_S:.0f} days"
+
+
+_DURATION = re.compile(r"(?:([0-9]{1,6})h)?(?:([0-9]{1,6})m)?(?:([0-9]{1,6})s)?")
+
+
+def seconds_in(text: str) -> int:
+    """Return the seconds that `text` stands for.
+
+    Raises:
+        ValueError: `text` is no such length of time.
+    """
+    match = _DURATION.fullmatch(text)
+    if not match or not text:
+        raise ValueError(f"{text!r} is no length of time such as 90s, 30m or 1h30m")
+    hours, minutes, rest = (int(part or 0) for part in match.groups())
+    return hours * 3600 + minutes * 60 + rest
+
+
+def spoken_duration(length_s: int) -> str:
+    """Write seconds (0 or more) as `seconds` reads them, as short as it goes."""
+    minutes, rest = divmod(length_s, 60)
+    hours, minutes = divmod(minutes, 60)
+    parts = ((hours, "h"), (minutes, "m"), (rest, "s"))
+    return "".join(f"{count}{unit}" for count, unit in parts if count) or "0s"

@@ -1,1 +1,169 @@
-"""The state and the log, told to people and programs. Pure."""
+"""The state and the log, told to people and programs; here as JSON documents. Pure.
+
+`schema_version` goes up when a field changes its meaning or goes away; a new field does
+not change it. docs/status.md describes every field, and a test compares.
+"""
+
+from typing import Any, Final
+
+import msgspec
+
+from convoy.model import ids
+from convoy.model.state import Convoy, Lease, State, Task
+from convoy.readiness.attempt_start import valid_leases
+from convoy.readiness.landing import waiting_to_merge
+from convoy.views.interventions import Intervention, interventions
+from convoy.views.plan import because, likely_collisions, plan_document
+from convoy.views.reasons import landing_document, reasons, waits_for
+
+SCHEMA_VERSION: Final = 1
+
+
+def state_document(
+    state: State,
+    now: int,
+    faults: tuple[str, ...] = (),
+    here: tuple[Intervention, ...] = (),
+) -> dict[str, Any]:
+    """Return what `brat status --json` prints.
+
+    Args:
+        state: what the log says.
+        now: unix ms.
+        faults: what could not be read in the log.
+        here: what waits for a person beside what the log says.
+    """
+    found = (*here, *interventions(state, now, faults))
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "wal_head": state.moment.commit or None,
+        "convoys": convoys(state, now),
+        "sessions": sessions(state),
+        "queue": queue(state),
+        "locks": [msgspec.to_builtins(lease) for lease in state.leases.values()],
+        "interventions": [msgspec.to_builtins(each) for each in found],
+    }
+
+
+def convoys(state: State, now: int) -> list[dict[str, Any]]:
+    """Return all convoys, oldest first; `now` (unix ms) tells which locks hold."""
+    leases = valid_leases(state, now)
+    return [convoy_document(convoy, leases) for convoy in state.convoys.values()]
+
+
+def sessions(state: State) -> list[dict[str, Any]]:
+    """Return the sessions that have not ended."""
+    return [session_document(convoy, task) for convoy, task in state.running()]
+
+
+def convoy_document(convoy: Convoy, leases: tuple[Lease, ...] = ()) -> dict[str, Any]:
+    """Return what `--json` says of a convoy; `leases` are those that still hold."""
+    return {
+        "name": convoy.name,
+        "title": convoy.title,
+        "issue": convoy.issue,
+        "state": convoy.state,
+        "why": convoy.why,
+        "pull_request": convoy.pull,
+        "landing": landing_document(convoy),
+        "landed_commit": convoy.landed,
+        "landed_tasks": list(convoy.parts.tasks),
+        "worked_s": worked_s(convoy),
+        "saved_s": saved_s(convoy),
+        "usage": msgspec.to_builtins(convoy.used),
+        "pattern": convoy.pattern,
+        "warnings": list(convoy.warnings),
+        "overlaps": [msgspec.to_builtins(each) for each in likely_collisions(convoy)],
+        "estimate": msgspec.to_builtins(convoy.estimate),
+        "tasks": [task_document(convoy, task, leases) for task in convoy.tasks],
+    }
+
+
+def planned_document(convoy: Convoy, leases: tuple[Lease, ...] = ()) -> dict[str, Any]:
+    """Return a convoy with its plan, which takes too long for lists of them."""
+    plan = {"plan": msgspec.to_builtins(plan_document(convoy))}
+    return convoy_document(convoy, leases) | plan
+
+
+def task_document(
+    convoy: Convoy, task: Task, leases: tuple[Lease, ...] = ()
+) -> dict[str, Any]:
+    """Return what `--json` says of a task; `leases` are those that still hold."""
+    return {
+        "number": task.number,
+        "title": task.spec.title,
+        "kind": task.spec.kind,
+        "report": msgspec.to_builtins(task.report),
+        "state": task.state,
+        "attempts": task.started,
+        "usage": msgspec.to_builtins(task.used),
+        "after": list(task.spec.after),
+        "after_why": [because(task.spec, number) for number in task.spec.after],
+        "engine": task.spec.engine,
+        "branch": ids.task_branch(convoy.name, task.number),
+        "pull_request": task.pull,
+        "landed_commit": task.landed,
+        "waits_for": waits_for(convoy, task, leases),
+        "why": task.why,
+    }
+
+
+def session_document(convoy: Convoy, task: Task) -> dict[str, Any]:
+    """Return what `--json` says of a session that has not ended."""
+    attempt = task.attempt
+    return {
+        "name": ids.session_name(convoy.name, task.number, task.started),
+        "convoy": convoy.name,
+        "task": task.number,
+        "attempt": task.started,
+        "engine": task.spec.engine,
+        "run": attempt.run if attempt else None,
+        "since_ms": attempt.at if attempt else None,
+    }
+
+
+def queue(state: State) -> list[dict[str, Any]]:
+    """Return the merge queues of all live convoys, each in the order of landing."""
+    return [
+        {
+            "convoy": convoy.name,
+            "task": task.number,
+            "place": place,
+            "pull_request": task.pull,
+            "candidate": task.candidate.commit if task.candidate else None,
+            "waits_for": waits_for(convoy, task),
+        }
+        for convoy in state.live()
+        for place, task in enumerate(waiting_to_merge(convoy), 1)
+    ]
+
+
+def why_document(state: State, convoy: Convoy, task: Task, now: int) -> dict[str, Any]:
+    """Return what `brat why --json` prints."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "convoy": convoy.name,
+        "task": task.number,
+        "state": task.state,
+        "reasons": list(reasons(state, convoy, task, now)),
+    }
+
+
+def worked_s(convoy: Convoy) -> float:
+    """Return how long the convoy's sessions took one after the other, in seconds."""
+    return sum(task.worked_ms for task in convoy.tasks) / 1000
+
+
+def saved_s(convoy: Convoy) -> float:
+    """Return how much shorter the convoy's sessions were side by side, in seconds.
+
+    Counted from the first start to the last end of those that have ended; never less
+    than 0.
+    """
+    ended = [task for task in convoy.tasks if task.begun_at and task.ended_at]
+    if not ended:
+        return 0.0
+    first = min(task.begun_at for task in ended)
+    last = max(task.ended_at for task in ended)
+    worked_ms = sum(task.worked_ms for task in ended)
+    return max(0, worked_ms - (last - first)) / 1000

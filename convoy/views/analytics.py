@@ -1,8 +1,10 @@
-"""What became of changes, over convoys: how many, how long, how often, at what cost.
+"""What became of changes: how many, how long, how often, at what cost. Pure.
 
-Everything is counted from `ChangeHistory`, so it is as exact as the log. Pure.
+Everything is counted from `ChangeHistory`, so it is as exact as the log.
 """
 
+import csv
+import io
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -15,14 +17,16 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from convoy.model.records import Usage
+from convoy.model.spending import dollars
 from convoy.model.usage import plus, tokens
-from convoy.views.change_history import Asked, Change, ChangeHistory
+from convoy.text import counted
+from convoy.views.history import AnsweredQuestion, Change, ChangeHistory
 
 STAGES: Final = ("waiting", "working", "landing")
 """From the plan to the first session, to accepted work, to the landing."""
 
 
-class Spread(Struct, frozen=True):
+class TimeSpread(Struct, frozen=True):
     """How long something took, in seconds."""
 
     count: int
@@ -63,7 +67,7 @@ class Analytics(Struct, frozen=True, kw_only=True):
     usd: float
     per_day: tuple[tuple[str, int], ...]
     """Landed changes by day (UTC), each day from the first to the last."""
-    stages: dict[str, Spread]
+    stages: dict[str, TimeSpread]
     engines: tuple[EngineShare, ...]
     rework: tuple[tuple[str, int], ...]
     """Why changes went back to the queue, the most frequent first."""
@@ -71,7 +75,7 @@ class Analytics(Struct, frozen=True, kw_only=True):
     """How often each check was red, over the whole log."""
     flakes: tuple[tuple[str, int], ...]
     """How often each check flaked, over the whole log."""
-    asked: dict[str, Spread]
+    asked: dict[str, TimeSpread]
     """How long people took to answer, by what they were asked."""
 
 
@@ -121,7 +125,7 @@ def stages_ms(one: Change) -> tuple[int, int, int]:
     return waiting, working, landing
 
 
-def _stages(landed: Sequence[Change]) -> dict[str, Spread]:
+def _stages(landed: Sequence[Change]) -> dict[str, TimeSpread]:
     rows = [stages_ms(one) for one in landed]
     if not rows:
         return {}
@@ -129,11 +133,11 @@ def _stages(landed: Sequence[Change]) -> dict[str, Spread]:
     return {name: _spread(times) for name, times in named}
 
 
-def _spread(times_ms: Sequence[int]) -> Spread:
+def _spread(times_ms: Sequence[int]) -> TimeSpread:
     seconds = sorted(each / 1000 for each in times_ms)
     tenths = quantiles(seconds, n=10, method="inclusive") if len(seconds) > 1 else ()
     most = tenths[-1] if tenths else seconds[0]
-    return Spread(len(seconds), round(median(seconds), 1), round(most, 1))
+    return TimeSpread(len(seconds), round(median(seconds), 1), round(most, 1))
 
 
 def _engines(landed: Iterable[Change]) -> tuple[EngineShare, ...]:
@@ -161,7 +165,7 @@ def _ranked(counts: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(counts.items(), key=lambda each: (-each[1], each[0])))
 
 
-def _asked(answers: Iterable[Asked]) -> dict[str, Spread]:
+def _asked(answers: Iterable[AnsweredQuestion]) -> dict[str, TimeSpread]:
     groups: dict[str, list[int]] = defaultdict(list)
     for one in answers:
         groups[one.what].append(one.answered - one.since)
@@ -199,7 +203,7 @@ def engine_costs(history: ChangeHistory, since: int) -> tuple[EngineCost, ...]:
     return tuple(sorted(costs, key=lambda one: (-one.usd, -one.tokens, one.engine)))
 
 
-def rows(history: ChangeHistory, since: int = 0) -> list[dict[str, Any]]:
+def change_rows(history: ChangeHistory, since: int = 0) -> list[dict[str, Any]]:
     """Return a row for each change that ended at `since` or later, as for a table."""
     ended = [one for one in history.changes.values() if one.end and one.ended >= since]
     return [_row(one) for one in sorted(ended, key=lambda one: one.ended)]
@@ -213,3 +217,31 @@ def _row(one: Change) -> dict[str, Any]:
     times = dict(zip((f"{stage}_s" for stage in STAGES), seconds, strict=True))
     spent = {"tokens": tokens(usage), "usd": usage.usd, "rework": " ".join(rework)}
     return told | times | spent
+
+
+def analytics_summary(found: Analytics) -> str:
+    """Return the sums in a line."""
+    if not found.changes:
+        return "no change has landed"
+    days = len(found.per_day)
+    sessions = found.sessions / found.changes
+    runs = found.ci_runs / found.changes
+    each = found.usd / found.changes
+    cost = f", {dollars(each)} each" if found.usd else ""
+    return (
+        f"{counted(found.changes, 'change')} landed in {counted(days, 'day')}, with "
+        f"{sessions:.2f} sessions and {runs:.2f} CI runs each{cost}; "
+        f"{found.dropped} dropped"
+    )
+
+
+def csv_text(rows: Sequence[dict[str, Any]]) -> str:
+    """Return the rows of `analytics.rows` as CSV (RFC 4180, lines end with LF).
+
+    No cell is a stranger's text: names of convoys and engines are words of brat's own.
+    """
+    text = io.StringIO()
+    table = csv.DictWriter(text, list(rows[0]) if rows else (), lineterminator="\n")
+    table.writeheader()
+    table.writerows(rows)
+    return text.getvalue()

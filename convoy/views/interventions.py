@@ -1,7 +1,8 @@
 """What only a person can put right: what it is, why, and what to say or type. Pure.
 
 Each has the command for a terminal and, where there is one, the `/brat` line that does
-the same in a comment on the convoy's issue.
+the same in a comment on the convoy's issue. Further work that agents saw and issues
+that ask for a convoy and have none yet are among them.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,20 +12,24 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from convoy.events.comment_deletion import WRITTEN
-from convoy.gate.protected_needs import forbidden, unallowed, wants
+from convoy.gate import forbidden, unallowed, wants
 from convoy.kinds.relations import is_stopped
-from convoy.model.asides import asides, convoy_of_item
-from convoy.model.set_aside import SetAside, part_of
+from convoy.model.asides import asides, convoy_of_item, set_aside
+from convoy.model.set_aside import (
+    SetAside,
+    another_try,
+    delivery_item,
+    issue_item,
+    part_of,
+)
 from convoy.model.state import LATELY_MS, Convoy, State, Task
 from convoy.readiness.attempt_start import kept_by_leases
 from convoy.readiness.landing import kept_by_people
 from convoy.rules.consequences import ALL_DROPPED
-from convoy.text.counts_and_times import clock
-from convoy.text.plaintext import full_stop
-from convoy.views.followups import further
+from convoy.text import clock, full_stop
 from convoy.views.reasons import holding
 
-Kind = Literal[
+InterventionKind = Literal[
     "set_aside",
     "blocked_task",
     "merge_failed",
@@ -58,7 +63,7 @@ SLACK_S: Final = 300
 class Intervention(Struct, frozen=True, kw_only=True):
     """One thing that waits for a person."""
 
-    kind: Kind
+    kind: InterventionKind
     convoy: str = ""
     task: int = 0
     """0: it is not about one task."""
@@ -116,7 +121,7 @@ def needs_a_person(found: Iterable[Intervention], convoy: str | None = None) -> 
     )
 
 
-def unusable(said: str) -> Intervention:
+def unusable_config(said: str) -> Intervention:
     """Return that a configuration cannot be used; `said` has a line for each fault."""
     first, *more = said.splitlines() or [""]
     others = f" (and {len(more)} more)" if more else ""
@@ -279,7 +284,7 @@ def _taken_out(convoy: Convoy) -> Iterator[Intervention]:
 
 def _further(convoy: Convoy) -> Iterator[Intervention]:
     """Give the work that agents saw and that is no task."""
-    for found in further(convoy):
+    for found in further_work(convoy):
         why = f" ({found.why})" if found.why else ""
         yield Intervention(
             kind="further_work",
@@ -338,3 +343,70 @@ def _locked(state: State, now: int) -> Iterator[Intervention]:
                     commands=(f"brat lock release {lease.resource}",),
                     comments=(f"/brat unlock {lease.resource}",),
                 )
+
+
+class Further(Struct, frozen=True):
+    """One piece of it, in its agent's words."""
+
+    task: int
+    """Whose agent saw it."""
+    title: str
+    why: str
+    """Why it became no task by itself; empty: it was not to."""
+
+
+def further_work(convoy: Convoy) -> Iterator[Further]:
+    """Give what a person may still add to a convoy, oldest first."""
+    if convoy.ended or convoy.settled:
+        return
+    titles = {task.spec.title for task in convoy.tasks}
+    for task in convoy.tasks:
+        for each in task.followups:
+            if not each.added and each.title not in titles:
+                yield Further(task.number, each.title, each.why)
+
+
+SOON: Final = "the loop takes it up at its next look"
+
+
+class LabelledIssue(Struct, frozen=True, kw_only=True):
+    """An open issue with the label that asks for a convoy."""
+
+    number: int
+    title: str
+    never: str = ""
+    """The label that keeps brat away from it; empty: it has none."""
+
+
+def unread_issues(
+    issues: Iterable[LabelledIssue], state: State, commands: tuple[str, ...] = ()
+) -> Iterator[Intervention]:
+    """Yield each labelled issue that no convoy works on.
+
+    Args:
+        issues: as the forge shows them.
+        state: what the log says.
+        commands: what makes brat read them; empty: its loop runs and soon will.
+    """
+    at_work = {convoy.issue for convoy in state.live()}
+    for issue in issues:
+        if issue.number not in at_work:
+            why = f"issue #{issue.number} {issue.title!r} waits to be read: "
+            reason = _reason(issue, state, commands)
+            yield Intervention(
+                kind="issue_next" if reason == SOON else "unread_issue",
+                issue=issue.number,
+                why=why + reason,
+                commands=() if issue.never else commands,
+            )
+
+
+def _reason(issue: LabelledIssue, state: State, commands: tuple[str, ...]) -> str:
+    if issue.never:
+        return f"its label {issue.never} keeps brat away from it"
+    items = issue_item(issue.number), delivery_item(f"sweep-{issue.number}")
+    for aside in filter(None, (set_aside(state, item) for item in items)):
+        return another_try(aside)
+    if commands:
+        return "no mayor has run since it was labelled"
+    return SOON

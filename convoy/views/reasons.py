@@ -1,4 +1,4 @@
-"""Why a task is where it is, and what it waits for: the same rules, said to people.
+"""Why a task or convoy is where it is, and what it waits for: the rules in words.
 
 Pure: sentences from the state. Their parts may come from strangers; who shows them
 makes them harmless where it shows them.
@@ -14,14 +14,16 @@ from convoy.kinds.splitting import can_be_split
 from convoy.model.attempt import Attempt
 from convoy.model.set_aside import another_try
 from convoy.model.state import Convoy, Lease, State, Task
+from convoy.model.target_rules import Landing
 from convoy.readiness.attempt_start import blocking, conflicting_leases, resting
 from convoy.readiness.budget_left import closed, overspent
 from convoy.readiness.landing import clashing, kept_back, waiting_to_merge
+from convoy.readiness.landing_way import wanted
 from convoy.readiness.second_looks import helped_by
 from convoy.readiness.stuck_tasks import unmet
 from convoy.readiness.turns import turns
-from convoy.text.counts_and_times import clock
-from convoy.views.plan_order import edges
+from convoy.text import clock, counted
+from convoy.views.plan import approval, because, edge_words
 
 _PLAN_WAITS: Final = {
     False: "a person: the plan is to be approved",
@@ -131,7 +133,7 @@ def reasons(state: State, convoy: Convoy, task: Task, now: int) -> tuple[str, ..
     return (
         *_standing(task),
         *_waiting(state, convoy, task, now),
-        *edges(task.spec),
+        *edge_words(task.spec),
         *(f"an earlier attempt did not land: {note}" for note in task.notes),
         *(f"an attempt noted: {note}" for note in task.learned),
     )
@@ -271,3 +273,149 @@ def _doubted(task: Task) -> Iterator[str]:
     if doubt is not None and doubt.is_open:
         said = clause(doubt.why)
         yield f"CI was red on it ({said}), and judges it alone before anybody is blamed"
+
+
+def convoy_reasons(convoy: Convoy, leases: Iterable[Lease] = ()) -> tuple[str, ...]:
+    """Return what is so, then what keeps it: a line for each task that is not done.
+
+    Args:
+        convoy: the convoy.
+        leases: those that have not run out.
+    """
+    return tuple(_reasons(convoy, tuple(leases)))
+
+
+def _reasons(convoy: Convoy, leases: tuple[Lease, ...]) -> Iterator[str]:
+    merged = sum(task.state == "merged" for task in convoy.tasks)
+    yield f"it is {convoy.state}, {merged} of {len(convoy.tasks)} tasks merged"
+    yield from filter(None, (convoy.why, about_parts(convoy), approval(convoy)))
+    if waits := plan_waits(convoy):
+        yield f"its plan waits: {waits}"
+    if convoy.held:
+        yield f"it is held by the label {convoy.held}"
+    if convoy.landed:
+        yield f"it landed as {convoy.landed[:10]}"
+    if not convoy.ended:
+        yield from _landing(convoy)
+        yield from _tasks(convoy, leases)
+
+
+def _landing(convoy: Convoy) -> Iterator[str]:
+    if convoy.sync.stalled:
+        yield f"its landing waits for a person: {convoy.sync.stalled}"
+    if convoy.landing_waits:
+        yield f"it waits for {convoy.landing_waits}"
+    if queue := ", ".join(str(task.number) for task in waiting_to_merge(convoy)):
+        yield f"in the merge queue, in this order: task {queue}"
+
+
+def _tasks(convoy: Convoy, leases: tuple[Lease, ...]) -> Iterator[str]:
+    for task in convoy.tasks:
+        if not task.settled:
+            waits = waits_for(convoy, task, leases) or "nothing: it is about to go on"
+            yield f"task {task.number}, {task.state}, waits for {waits}"
+
+
+def edge_reasons(convoy: Convoy, first: Task, then: Task) -> tuple[str, ...]:
+    """Return why `then` waits for `first`, in order: what is so, then where it stands.
+
+    Args:
+        convoy: of both.
+        first: the task that is waited for.
+        then: the one that waits, or may be thought to.
+    """
+    return tuple(_edge(convoy, first, then))
+
+
+def _edge(convoy: Convoy, first: Task, then: Task) -> Iterator[str]:
+    one, two = f"task {first.number}", f"task {then.number}"
+    if first.number not in then.spec.after:
+        others = ", ".join(map(str, then.spec.after)) or "no task"
+        yield f"{two} does not wait for {one}; it waits for: {others}"
+        if then.number in first.spec.after:
+            yield f"it is the other way round: {one} waits for {two}"
+        return
+    why = because(then.spec, first.number)
+    yield f"{two} starts when {one} is merged: {why}"
+    if then.spec.why:
+        yield f"of {two} the plan says: {then.spec.why}"
+    if first.settled:
+        yield f"{one} is {first.state}"
+    else:
+        yield f"{one} is {first.state} and waits for {waits_for(convoy, first)}"
+    yield f"{two} is {then.state}"
+
+
+def pull_reasons(convoy: Convoy) -> tuple[str, ...]:
+    """Return what a convoy's own pull request waits for, in order."""
+    return tuple(_pull(convoy))
+
+
+def _pull(convoy: Convoy) -> Iterator[str]:
+    yield f"it is that of the whole convoy, which is {convoy.state}"
+    if convoy.why:
+        yield convoy.why
+    if convoy.landed:
+        yield f"it landed as {convoy.landed}"
+        return
+    if convoy.kept_by:
+        yield f"it waits for {convoy.kept_by}"
+    if convoy.withdrawn:
+        yield "it was taken out of the merge queue"
+    else:
+        yield "all its tasks are settled; it waits for the merge queue"
+
+
+def way_of_landing(landing: Landing, target: str) -> str:
+    """Return how a convoy will land on the branch `target`, in one sentence."""
+    said = {
+        "push": f"It lands by a push that moves {target} to the commit CI judged",
+        "merge": f"It lands by the forge's {landing.method} of its pull request",
+        "queue": f"It lands through the forge's merge queue of {target}",
+        "person": f"The rules of {target} let only a person merge its pull request",
+    }[landing.way]
+    after = ", ".join(wanted(landing))
+    return f"{said}, after {after}." if after else f"{said}."
+
+
+def about_parts(convoy: Convoy) -> str:
+    """Return what has landed before the rest, and when more does; empty: nothing."""
+    return " ".join(filter(None, (_landed_so_far(convoy), _more(convoy))))
+
+
+def _landed_so_far(convoy: Convoy) -> str:
+    there = len(convoy.parts.tasks)
+    if not there or convoy.state == "complete":
+        return ""
+    wanted = [t for t in convoy.tasks if convoy.ended or t.state != "dropped"]
+    have = "has" if there == 1 else "have"
+    tasks = counted(len(wanted), "task")
+    return f"{there} of {tasks} {have} landed on {convoy.target}."
+
+
+def _more(convoy: Convoy) -> str:
+    parts = convoy.parts
+    if convoy.ended or convoy.settled:
+        return ""
+    if parts.left:
+        return f"What is finished could not land without the rest: {parts.why}."
+    if parts.asked_by:
+        return f"What is finished lands now, as {parts.asked_by} asked."
+    lands = convoy.settings.land == "parts"
+    return "What is finished lands while other tasks go on." if lands else ""
+
+
+def landing_document(convoy: Convoy) -> dict[str, str] | None:
+    """Return what `--json` says of a convoy's landing; None: it is not known yet."""
+    landing = convoy.landing
+    if landing is None:
+        return None
+    told = (way_of_landing(landing, convoy.target), unread_rules(landing))
+    said = " ".join(filter(None, told))
+    return {"way": landing.way, "said": said, "waits_for": convoy.landing_waits}
+
+
+def unread_rules(landing: Landing) -> str:
+    """Return what the bot could not read of the target's rules; empty: nothing."""
+    what = " and ".join(landing.unknown)
+    return f"The bot may not read {what}; a refusal would tell it." if what else ""

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
+from convoy import planner
 from convoy.model.engine_types import ENGINE_TYPES
 from convoy.model.records import PLANNER
-from convoy.planner import asked
-from convoy.text.nearest import did_you_mean
+from convoy.text import did_you_mean
 from runner.engines.plugins import function_row, planner_row
 from runner.engines.row import Row
 
@@ -56,7 +56,7 @@ def known() -> frozenset[str]:
 
 def planners() -> frozenset[str]:
     """Return the names of the planners that are installed beside brat."""
-    return frozenset(_installed(asked.GROUP))
+    return frozenset(_installed(planner.PLUGIN_GROUP))
 
 
 def key_names() -> frozenset[str]:
@@ -84,7 +84,7 @@ def found(kind: str) -> Row:
 
 
 def _planner(name: str) -> Row:
-    points = _installed(asked.GROUP)
+    points = _installed(planner.PLUGIN_GROUP)
     if point := points.get(name):
         return planner_row(name, point.value)
     listed = ", ".join(sorted(points)) or "none is installed"

@@ -18,8 +18,7 @@ from typing import Final
 
 import msgspec
 
-from convoy.planner import FILE
-from convoy.planner.asked import Asked, asked
+from convoy.planner import FILE, Asked, asked
 from runner.box.supervisor import Stream
 from runner.engines import shell
 from runner.engines.engine_events import Error, Said

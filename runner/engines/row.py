@@ -8,7 +8,7 @@ from msgspec import Struct, field
 
 from convoy.events.task_start import TaskStarted
 from convoy.model.records import EngineSpec
-from grite.redacted_repr import without
+from grite.errors import repr_without
 from runner.box.supervisor import Stream
 from runner.engines.engine_events import Said
 from runner.proxy.proxy_protocol import Dialect
@@ -50,7 +50,7 @@ class Key(Struct, frozen=True):
     value: str
 
     def __repr__(self) -> str:
-        return without(self, "value")
+        return repr_without(self, "value")
 
 
 class Call(Struct, frozen=True):

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from grite.redacted_repr import without
+from grite.errors import repr_without
 
 HANDED_BYTES = 4096
 _STANDARD = 2
@@ -21,7 +21,7 @@ class FeedAddress(Struct, frozen=True):
     token: str
 
     def __repr__(self) -> str:
-        return without(self, "token")
+        return repr_without(self, "token")
 
     def reached(self) -> "FeedAddress":
         """Return this address itself."""

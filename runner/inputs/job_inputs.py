@@ -12,7 +12,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from convoy.model.ids import parse_session
-from grite.redacted_repr import without
+from grite.errors import repr_without
 from runner.inputs.container_entry import handed_on
 from runner.inputs.feed_address import FeedAddress, handed
 from runner.inputs.oidc_address import OidcAddress, lead
@@ -86,7 +86,7 @@ class Inputs(Struct, frozen=True):
     """Where the session is seen while it runs; None: only in the job's own log."""
 
     def __repr__(self) -> str:
-        return without(self, "token", "offered")
+        return repr_without(self, "token", "offered")
 
 
 def environment() -> dict[str, str]:

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from grite.redacted_repr import without
+from grite.errors import repr_without
 
 
 class OidcAddress(Struct, frozen=True):
@@ -21,7 +21,7 @@ class OidcAddress(Struct, frozen=True):
     """The token for that request; whoever has it can identify itself as this job."""
 
     def __repr__(self) -> str:
-        return without(self, "token")
+        return repr_without(self, "token")
 
 
 def lead(env: Mapping[str, str], session: str) -> OidcAddress | None:

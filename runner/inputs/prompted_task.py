@@ -17,7 +17,7 @@ from convoy.events.task_start import TaskStarted
 from convoy.model import ids
 from convoy.model.engine_types import ENGINE_TYPES
 from convoy.model.records import EngineSpec, Gate, Limits
-from convoy.text.nearest import nearest
+from convoy.text import nearest
 from runner.inputs.job_inputs import BadInput, Inputs
 
 CONVOY: Final = "prompt-1"

@@ -14,7 +14,7 @@ import msgspec
 
 from convoy.events import Claim
 from convoy.events.task_start import TaskStarted
-from convoy.log.event_body import body_of
+from convoy.log import body_of
 from convoy.model import ids
 from convoy.model.notes import Left
 from convoy.model.outcome import Outcome

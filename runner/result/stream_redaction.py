@@ -7,7 +7,7 @@ secret.
 
 import codecs
 
-from convoy.text.redaction import Redaction
+from convoy.text import Redaction
 
 LINE_CHARS = 65_536
 HELD_BACK_CHARS = 4096

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from convoy.text.redaction import Redaction
+from convoy.text import Redaction
 from runner.box.supervisor import Stream
 from runner.engines.engine_events import Said
 from runner.result.stream_redaction import RedactedStream

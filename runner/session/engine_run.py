@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from convoy.events.task_start import TaskStarted
 from convoy.model.records import EngineSpec
-from convoy.text.redaction import Redaction
+from convoy.text import Redaction
 from grite.git import pair_of
 from runner import engines
 from runner.box import box_report, toolchains

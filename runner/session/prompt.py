@@ -8,8 +8,7 @@ from collections.abc import Iterator
 
 from convoy.events.task_start import TaskStarted
 from convoy.kinds import KINDS
-from convoy.text.fence import fence_of, fenced
-from convoy.text.plaintext import clean
+from convoy.text import clean, fence_of, fenced
 
 _TASK = """\
 # Task {task} of convoy {convoy}, attempt {attempt}

@@ -9,8 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from convoy.text.plaintext import clean, shortened
-from convoy.text.redaction import Redaction
+from convoy.text import Redaction, clean, shortened
 from runner.box.agent_box import Box, Room, session_room
 from runner.box.engine_home import plain_environment
 from runner.box.stop_signals import Stop

@@ -21,12 +21,11 @@ from convoy.events.session_claims import (
     SessionSpawned,
 )
 from convoy.events.task_start import TaskStarted
-from convoy.gate.patch import printable
+from convoy.gate import printable
 from convoy.kinds import KINDS
 from convoy.model import ids
 from convoy.model.notes import bounded
-from convoy.text.plaintext import cut
-from convoy.text.redaction import Redaction
+from convoy.text import Redaction, cut
 from runner import engines
 from runner.box import box_report, engine_home
 from runner.box.stop_signals import Cancelled, Stop

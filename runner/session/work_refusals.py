@@ -1,7 +1,7 @@
 """Why an attempt's work may not land: it is too large, or the gate refuses it."""
 
 from convoy.events.task_start import TaskStarted
-from convoy.gate.patch import oversized, passing, refusals
+from convoy.gate import oversized, passing, refusals
 from runner.workspace.attempt_commits import Work
 
 

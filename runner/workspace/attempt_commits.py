@@ -18,12 +18,11 @@ from pathlib import Path, PurePosixPath
 from msgspec import Struct
 from msgspec.structs import replace
 
+from convoy.gate import GONE, PathChange, file_and_size, is_safe, parse_raw, path_list
 from convoy.gate.leaks import leaks
-from convoy.gate.patch import GONE, Change, in_words, is_safe, named, parse_raw
 from convoy.model.records import Gate
-from convoy.text.commit_message import SIGNED_OFF
-from convoy.text.redaction import NO_SECRETS, Redaction
-from grite import git, git_words
+from convoy.text import NO_SECRETS, SIGNED_OFF, Redaction
+from grite import errors, git
 from grite.errors import BratError, GitFailed, Unavailable
 from runner.box.engine_home import left_in
 from runner.box.hostile_file import read_hostile
@@ -89,9 +88,9 @@ class Work(Struct, frozen=True):
 
     commit: str | None = None
     """The newest commit; None: there is none besides the base."""
-    changes: tuple[Change, ...] = ()
+    changes: tuple[PathChange, ...] = ()
     """The changes against the base."""
-    between: tuple[Change, ...] = ()
+    between: tuple[PathChange, ...] = ()
     """Changes of single commits that later commits undid."""
     patch_bytes: int = 0
     bundle: Path | None = None
@@ -140,7 +139,9 @@ def _is_in_base(workspace: Workspace, text: str) -> bool:
     return found.status == 0 and "\n" not in text
 
 
-def sizes_of(changes: Iterable[Change | Staged], folder: Path) -> list[tuple[str, int]]:
+def sizes_of(
+    changes: Iterable[PathChange | Staged], folder: Path
+) -> list[tuple[str, int]]:
     """Return what lies in a folder of the changed files, with sizes, largest first."""
     found = []
     for each in changes:
@@ -219,7 +220,7 @@ class AttemptCommits:
             "bundle", "create", "--quiet", str(bundle), "HEAD", f"^{workspace.base}"
         )
         sizes = sizes_of(changes, workspace.folder)
-        largest = in_words(*sizes[0]) if sizes else ""
+        largest = file_and_size(*sizes[0]) if sizes else ""
         size = bundle.stat().st_size
         if size > BUNDLE_LIMIT:
             work = self._lighter(message, sizes, bundle)
@@ -266,7 +267,7 @@ class AttemptCommits:
         if bundle.stat().st_size > BUNDLE_LIMIT:
             return Work(oversized=" None of it is.")
         self._patch_bytes()  # which is then searched for secrets
-        said = f" The rest is kept without {named(gone[::-1])}."
+        said = f" The rest is kept without {path_list(gone[::-1])}."
         return Work(head, bundle=bundle, oversized=said)
 
     def _agents_commit(self) -> str | None:
@@ -361,8 +362,8 @@ class AttemptCommits:
                 left_out.setdefault(UNSAFE, []).append(path)
             elif done.status != 0:
                 refused.insert(0, path)
-                why = git_words.reason(done.stderr)
-        return (f"{named(refused)} could not be kept: {why}.",) if refused else ()
+                why = errors.git_reason(done.stderr)
+        return (f"{path_list(refused)} could not be kept: {why}.",) if refused else ()
 
     def _unstage(self, own: str, left_out: dict[str, list[str]]) -> str:
         """Take out of the index what is no work although it was added.
@@ -496,7 +497,7 @@ class AttemptCommits:
         told = self._git(*asked, stdin=paths).stdout if files else b""
         return unfiltered(self._workspace.folder, told, encrypts=encrypts)
 
-    def _odd_names(self, changes: Sequence[Change]) -> dict[str, list[str]]:
+    def _odd_names(self, changes: Sequence[PathChange]) -> dict[str, list[str]]:
         """Return the new files whose names not every machine can hold."""
         news = [each.path for each in changes if each.mode_before == GONE]
         listing = ("ls-tree", "-r", "-z", "--name-only", "HEAD")
@@ -516,7 +517,7 @@ class AttemptCommits:
         """Whether there is nothing to commit, which git reports like a fault."""
         return self._git("diff", "--cached", "--quiet", "HEAD", check=False).status == 0
 
-    def _between(self, lasting: tuple[Change, ...]) -> tuple[Change, ...]:
+    def _between(self, lasting: tuple[PathChange, ...]) -> tuple[PathChange, ...]:
         kept = {(each.path, each.mode_after) for each in lasting}
         return tuple(
             each
@@ -524,7 +525,7 @@ class AttemptCommits:
             if (each.path, each.mode_after) not in kept
         )
 
-    def _steps(self, head: str) -> tuple[Change, ...]:
+    def _steps(self, head: str) -> tuple[PathChange, ...]:
         """Return what each commit after the base changes."""
         new = self._git("rev-list", f"^{self._workspace.base}", head).stdout
         form = ("--stdin", "-m", "--no-commit-id")

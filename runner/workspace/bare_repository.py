@@ -9,7 +9,7 @@ git obeys nothing that the agent left in a `.git`.
 from collections.abc import Iterable
 from pathlib import Path
 
-from convoy.text.commit_message import AUTHOR
+from convoy.text import AUTHOR
 
 _NAME, _EMAIL = AUTHOR
 

@@ -14,14 +14,14 @@ from typing import Final
 import msgspec
 
 from convoy.events.task_start import TaskStarted
-from convoy.log.event_body import VERSION, json_in
+from convoy.log import VERSION, event_json
 from convoy.model import ids
 from grite import git
-from grite.commit_reader import read_commit
+from grite.chunk import read_commit
 from grite.errors import Corrupt, GitFailed, Unavailable
 from grite.event import CommentAdded, Event
-from grite.log_authority import ENTRY, Authority
 from grite.remote import Remote
+from grite.signatures import ENTRY, Authority
 from runner.inputs.job_inputs import BadInput, Inputs
 from runner.workspace import bare_repository, handoff_authority
 from runner.workspace.handoff_authority import NobodySigned
@@ -138,7 +138,7 @@ def _started(event: Event) -> TaskStarted | None:
     if not isinstance(event.kind, CommentAdded):
         return None
     try:
-        started = _decoder.decode(json_in(event.kind.body) or "")
+        started = _decoder.decode(event_json(event.kind.body) or "")
     except (msgspec.DecodeError, RecursionError):
         return None  # a comment, or another event
     is_there = event.issue == ids.issue_of(started.convoy, started.task)

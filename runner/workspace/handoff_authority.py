@@ -10,10 +10,9 @@ import json
 from pathlib import Path
 from typing import Final
 
-from grite import allowed_signers, git, outbound
-from grite.allowed_signers import FILE, AllowedSigners
+from grite import git, outbound, signatures
 from grite.errors import BratError, GitFailed
-from grite.log_authority import Authority
+from grite.signatures import SIGNERS_FILE, AllowedSigners, Authority
 from runner.inputs.job_inputs import BadInput, Inputs
 
 
@@ -24,7 +23,7 @@ class NobodySigned(BadInput):
 _HEADS: Final = "refs/heads/"
 _SET: Final = (
     "set the repository variable BRAT_ALLOWED_SIGNERS to the line of the bot's key, or "
-    f"commit it as {FILE} on the default branch"
+    f"commit it as {SIGNERS_FILE} on the default branch"
 )
 
 
@@ -45,9 +44,9 @@ def _signers(inputs: Inputs, repo: Path) -> AllowedSigners:
     where = "BRAT_ALLOWED_SIGNERS"
     text = inputs.signers
     if not text.strip():
-        text, where = _committed(inputs, repo), FILE
+        text, where = _committed(inputs, repo), SIGNERS_FILE
     try:
-        found = allowed_signers.parse(text)
+        found = signatures.parse_signers(text)
     except BratError as error:
         raise NobodySigned(f"{where}: {error}.") from error
     if not found.signers:
@@ -61,16 +60,18 @@ def _committed(inputs: Inputs, repo: Path) -> str:
     if inputs.ref != _HEADS + branch or not inputs.head:
         raise NobodySigned(
             f"This run is of {inputs.ref or 'no branch'}, and hand-offs are taken on "
-            f"{_HEADS}{branch} alone, where {FILE} says who may sign them."
+            f"{_HEADS}{branch} alone, where {SIGNERS_FILE} says who may sign them."
         )
     try:
         _git(inputs, repo, "fetch", *_LEAN, "--", inputs.url, inputs.head)
-        listed = _git(inputs, repo, "ls-tree", "-z", inputs.head, FILE)
+        listed = _git(inputs, repo, "ls-tree", "-z", inputs.head, SIGNERS_FILE)
         if not listed:
             raise NobodySigned(f"Nobody is allowed to sign hand-offs here: {_SET}.")
-        return _git(inputs, repo, "cat-file", "blob", f"{inputs.head}:{FILE}")
+        return _git(inputs, repo, "cat-file", "blob", f"{inputs.head}:{SIGNERS_FILE}")
     except GitFailed as error:
-        raise BadInput(f"Cannot read {FILE} at {inputs.head}: {error}.") from error
+        raise BadInput(
+            f"Cannot read {SIGNERS_FILE} at {inputs.head}: {error}."
+        ) from error
 
 
 _LEAN: Final = (
@@ -84,7 +85,7 @@ def _git(inputs: Inputs, repo: Path, *args: str) -> str:
     if inputs.token:
         env |= git.authorization(inputs.token)
     done = git.run(args, cwd=repo, env=env)
-    return done.stdout[: allowed_signers.MOST_BYTES].decode(errors="replace")
+    return done.stdout[: signatures.MOST_SIGNERS_BYTES].decode(errors="replace")
 
 
 def _default_branch(inputs: Inputs) -> str:
@@ -95,6 +96,6 @@ def _default_branch(inputs: Inputs) -> str:
     except (OSError, ValueError, LookupError, TypeError):
         raise NobodySigned(
             "GITHUB_EVENT_PATH names no event with the default branch, on which "
-            f"{FILE} would count: "
+            f"{SIGNERS_FILE} would count: "
             "set the variable BRAT_ALLOWED_SIGNERS instead."
         ) from None

@@ -15,7 +15,7 @@ from typing import Final
 
 import msgspec
 
-from convoy.gate.patch import passing, refusals
+from convoy.gate import passing, refusals
 from convoy.model.records import Gate, Limits
 from runner.box.hidden_paths import STORE
 from runner.workspace.attempt_commits import (

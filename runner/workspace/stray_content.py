@@ -13,13 +13,13 @@ from typing import Final
 
 from msgspec import Struct
 
-from convoy.gate.patch import (
+from convoy.gate import (
     GONE,
     SUBMODULE,
     SYMLINK,
-    Change,
+    PathChange,
     is_safe,
-    named,
+    path_list,
     printable,
 )
 from runner.box.hostile_file import read_hostile
@@ -255,7 +255,7 @@ def unportable(paths: Iterable[str]) -> dict[str, list[str]]:
     return {UNPORTABLE: found} if found else {}
 
 
-def is_stray(change: Change) -> bool:
+def is_stray(change: PathChange) -> bool:
     """Whether a commit should not have made a change that later ones undid."""
     is_link = change.mode_after in (SYMLINK, SUBMODULE)
     is_made = _is_made_folder(PurePosixPath(change.path).parent)
@@ -315,7 +315,7 @@ def unfiltered(
 def sentences(found: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     """Return a sentence for each reason, with the paths."""
     return tuple(
-        f"{reason}: {named(sorted({*paths}))}." for reason, paths in found.items()
+        f"{reason}: {path_list(sorted({*paths}))}." for reason, paths in found.items()
     )
 
 

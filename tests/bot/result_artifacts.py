@@ -12,7 +12,7 @@ from bot.roles import result_artifact
 from bot.roles.result_artifact import ResultArtifact, Unacceptable
 from convoy.events import Claim, Event
 from convoy.events.session_claims import SessionSpawned
-from convoy.log.event_body import body_of
+from convoy.log import body_of
 from convoy.model import ids
 from grite import chunk
 from grite.event import CommentAdded, Event as GriteEvent

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pygit2
 
-from convoy.log import state_codec as states
-from convoy.log.following import follow
+from convoy.log import record as states
+from convoy.log.record import follow
 from grite import checkpoint
 from grite.event import CommentAdded, Event
-from grite.log_authority import Writer
 from grite.remote import ensure_mirror
+from grite.signatures import Writer
 from grite.wal import Log
 from tests.grite.commits import said
 from tests.world.rules import ACTOR, Rules, spec
@@ -44,7 +44,7 @@ class Telling:
         """Make a checkpoint and return its ref."""
         head = str(self.log.head())
         repo = pygit2.Repository(str(self.path))
-        data = states.encode(follow(self.log, head))
+        data = states.encode_reading(follow(self.log, head))
         ref = checkpoint.ref_of(at)
         made = checkpoint.write(repo, data, head, at, self.writer)
         said(self.path, "update-ref", ref, made)

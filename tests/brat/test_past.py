@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from brat.terminal.past_time import past_time
-from convoy.log.following import follow
-from convoy.log.past_states import STRIDE, PastStates
+from convoy.log.record import STRIDE, PastStates, follow
 from tests.brat.telling import Telling
 from tests.world.cases import looped
 from tests.world.patience import patient

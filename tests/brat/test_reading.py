@@ -7,8 +7,8 @@ import pygit2
 import pytest
 
 from brat.repository.log_reader import CACHE, WORTH, Reader, verify
-from convoy.log import state_codec as states
-from convoy.log.following import Reading, follow
+from convoy.log import record as states
+from convoy.log.record import Reading, follow
 from convoy.model.state import Moment, State
 from grite import checkpoint
 from grite.errors import Missing, Rewritten
@@ -100,7 +100,7 @@ def test_it_is_kept_anew_when_that_is_worth_it(told: Telling) -> None:
     told.tell(words=WORTH)
     Reader(told.path).read()
 
-    assert states.decode(file.read_bytes()).head == told.log.head()
+    assert states.decode_reading(file.read_bytes()).head == told.log.head()
     assert [*file.parent.iterdir()] == [file]
 
 
@@ -135,9 +135,9 @@ def emptied(file: Path, _: Telling) -> None:
 
 
 def of_another_log(file: Path, _: Telling) -> None:
-    known = states.decode(file.read_bytes())
+    known = states.decode_reading(file.read_bytes())
     moment = Moment("1" * 40, known.state.moment.at)
-    file.write_bytes(states.encode(Reading(State(moment=moment))))
+    file.write_bytes(states.encode_reading(Reading(State(moment=moment))))
 
 
 def deleted(file: Path, _: Telling) -> None:
@@ -159,7 +159,7 @@ def test_what_is_of_no_use_is_not_used(
     assert [str(file) in notice for notice in reader.notices] == (
         [] if harm is deleted else [True]
     )
-    assert states.decode(file.read_bytes()).head == told.log.head()
+    assert states.decode_reading(file.read_bytes()).head == told.log.head()
 
 
 def test_where_nothing_can_be_kept_the_log_is_read_each_time(told: Telling) -> None:
@@ -241,7 +241,7 @@ def test_checkpoints_are_held_against_the_log(told: Telling) -> None:
 
     head = str(told.log.head())
     repo = pygit2.Repository(str(told.path))
-    wrong = states.encode(Reading(State(moment=Moment(head, 1))))
+    wrong = states.encode_reading(Reading(State(moment=Moment(head, 1))))
     made = checkpoint.write(repo, wrong, head, NOW)
     said(told.path, "update-ref", checkpoint.ref_of(NOW + 2), made)
     blob = commit(told.path, {"a": b"1"})

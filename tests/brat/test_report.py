@@ -10,13 +10,13 @@ from brat.report.check_tally import check_tallies
 from brat.report.report_page import page
 from brat.report.write_report import report
 from convoy.events import Event
-from convoy.log.codec import fact_of
+from convoy.log.record import fact_of
 from convoy.model.records import Usage
 from convoy.rules.doubt_merge import ClearMerge, DoubtMerge
 from convoy.rules.end_session import LoseSession
 from convoy.rules.merge_work import FailMerge
 from convoy.rules.stop_task import BlockTask
-from convoy.views.session_history import past
+from convoy.views.history import past_sessions
 from grite.event import CommentAdded
 from tests.brat.telling import Telling
 from tests.world import browser as browsers
@@ -59,7 +59,7 @@ def told(rules: Rules) -> str:
 
 def test_every_session_has_its_fate_and_its_reason() -> None:
     rules = eventful()
-    found = past(NAME, facts(rules))
+    found = past_sessions(NAME, facts(rules))
 
     assert [(one.task, one.attempt, one.how) for one in found] == [
         (1, 1, "landed"),

@@ -12,7 +12,7 @@ from bot.settings import log_key
 from brat.forge import Forge
 from brat.forge.storage.record_store import Table
 from brat.setup import container_step
-from grite.allowed_signers import only, parse
+from grite.signatures import only_signer, parse_signers
 from tests.world.cases import looped
 from tests.world.forge import REPO, Town, make_source, settle_in, town, until
 from tests.world.github_forge import sealed_secrets
@@ -211,7 +211,7 @@ async def test_the_log_is_signed_by_a_key_that_jobs_believe_and_nobody_kept(
     given(secret.value)
     public = log_key.parse(secret.value.encode(), "the secret").public
     told = (await here.get(SIGNERS, by="alice"))["value"]
-    assert parse(told).signers == only(public).signers
+    assert parse_signers(told).signers == only_signer(public).signers
     for text in (said.err, said.out, *contents(person.terminal.cwd).values()):
         assert secret.value not in str(text)
 
@@ -227,7 +227,7 @@ async def test_keys_that_were_believed_before_stay_believed(
 
     told = (await here.get(SIGNERS, by="alice"))["value"]
     assert told.splitlines()[0] == before
-    assert len(parse(told).signers) == 2
+    assert len(parse_signers(told).signers) == 2
 
 
 async def test_no_key_is_stored_where_other_branches_could_read_it(

@@ -10,7 +10,7 @@ from brat.repository.log_reader import Reader, verify
 from brat.repository.reading_authority import authority_of
 from convoy.events.pausing import ConvoyPaused
 from convoy.log.record import record
-from grite import allowed_signers
+from grite import signatures
 from grite.errors import BratError
 from grite.wal import Log
 from tests.brat.telling import NOW, Telling
@@ -24,7 +24,7 @@ def told(tmp_path: Path) -> Telling:
     """Give the log of a local forge, whose bot has a key."""
     bot = tmp_path / "bot"
     bot.mkdir()
-    (bot / allowed_signers.OF_A_BOT).write_text(line(LOG_KEY.public))
+    (bot / signatures.BOT_SIGNERS_FILE).write_text(line(LOG_KEY.public))
     path = tmp_path / "forge" / "repos" / "alice" / "app.git"
     path.parent.mkdir(parents=True)
     made = Telling(path, LOG_KEY.writer())
@@ -33,7 +33,7 @@ def told(tmp_path: Path) -> Telling:
 
 
 def line(public: bytes) -> str:
-    return allowed_signers.line(public, "a key")
+    return signatures.signer_line(public, "a key")
 
 
 def forged(told: Telling) -> str:
@@ -86,7 +86,7 @@ def test_in_a_clone_the_default_branch_says_who_may_sign(tmp_path: Path) -> None
     told = Telling(tmp_path / "clone.git", LOG_KEY.writer())
     told.tell()
     assert authority_of(told.path) is None
-    rules = {allowed_signers.FILE: line(OTHER_KEY.public).encode()}
+    rules = {signatures.SIGNERS_FILE: line(OTHER_KEY.public).encode()}
     said(told.path, "update-ref", "refs/heads/main", commit(told.path, rules))
 
     reader = Reader(told.path)
@@ -98,7 +98,7 @@ def test_in_a_clone_the_default_branch_says_who_may_sign(tmp_path: Path) -> None
 
 
 def test_a_line_that_cannot_be_enforced_stops_a_reader(told: Telling) -> None:
-    file = told.path.parents[3] / "bot" / allowed_signers.OF_A_BOT
+    file = told.path.parents[3] / "bot" / signatures.BOT_SIGNERS_FILE
     file.write_text("brat ssh-rsa AAAA")
 
     with pytest.raises(BratError, match="line 1 of the allowed signers"):

@@ -2,10 +2,14 @@
 
 from convoy.rules.end_session import RefuseWork
 from convoy.rules.stop_task import BlockTask, RetryTask
-from convoy.views.analytics import analytics, rows, stages_ms
-from convoy.views.analytics_words import summary
-from convoy.views.change_history import ChangeHistory
-from convoy.views.change_table import csv_text
+from convoy.views.analytics import (
+    analytics,
+    analytics_summary,
+    change_rows,
+    csv_text,
+    stages_ms,
+)
+from convoy.views.history import ChangeHistory
 from tests.world.rules import NAME, Rules, sha, spec
 
 
@@ -30,7 +34,9 @@ def test_each_change_is_counted_once_with_its_stages() -> None:
     first = history.changes[NAME, 1]
     assert sum(stages_ms(first)) == first.ended - first.planned
     assert found.per_day == (("1970-01-01", 2),)
-    assert summary(found).startswith("2 changes landed in 1 day, with 1.00 sessions")
+    assert analytics_summary(found).startswith(
+        "2 changes landed in 1 day, with 1.00 sessions"
+    )
 
 
 def test_a_change_that_went_back_is_no_first_try() -> None:
@@ -63,13 +69,13 @@ def test_what_ended_earlier_is_left_out() -> None:
     assert analytics(history, since=ended).changes == 1
     later = analytics(history, since=ended + 1)
     assert (later.changes, later.stages, later.per_day) == (0, {}, ())
-    assert summary(later) == "no change has landed"
+    assert analytics_summary(later) == "no change has landed"
 
 
 def test_the_table_has_a_row_a_change() -> None:
     history = told(Rules().planned(spec(1), spec(2)).landed(1, sha("a")))
 
-    head, row, *rest = csv_text(rows(history)).splitlines()
+    head, row, *rest = csv_text(change_rows(history)).splitlines()
 
     assert rest == []
     assert head.startswith("convoy,task,kind,engine,planned,")

@@ -10,7 +10,7 @@ from convoy.events.approvals import (
 )
 from convoy.events.command import Refusal
 from convoy.events.task_messages import TellTask
-from convoy.gate.ci_files import ci_files
+from convoy.gate import ci_files
 from convoy.owed.owed import owed_actions
 from convoy.owed.patience import Patience
 from convoy.readiness.attempt_start import startable

@@ -19,8 +19,7 @@ from convoy.readiness.observed import Observed
 from convoy.rules.end_session import AcceptWork, RefuseWork
 from convoy.rules.start_attempt import StartPlanning, StartTask
 from convoy.rules.stop_task import BlockTask, DeferTask, RetryTask
-from convoy.views.convoy_reasons import convoy_reasons
-from convoy.views.reasons import plan_waits, reasons, waits_for
+from convoy.views.reasons import convoy_reasons, plan_waits, reasons, waits_for
 from tests.world.rules import NAME, Rules, settings as rule_settings, sha, spec
 
 OBSERVED = Observed(refs={f"refs/heads/{base_branch(NAME)}": sha("0")})

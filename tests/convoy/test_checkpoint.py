@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from convoy.log import state_codec
-from convoy.log.following import Reading
+from convoy.log import record
+from convoy.log.record import Reading
 from convoy.model.state import Moment, State
 from grite.errors import Corrupt
 from tests.convoy.stories import Story, story
@@ -23,7 +23,7 @@ def reading(rules: Rules, *faults: str) -> Reading:
 def test_what_was_kept_is_the_same_again(tell: Story) -> None:
     kept = reading(tell(), "a fault")
 
-    read = state_codec.decode(state_codec.encode(kept))
+    read = record.decode_reading(record.encode_reading(kept))
 
     assert read.state == kept.state
     assert read.faults == kept.faults
@@ -35,15 +35,15 @@ def test_what_was_kept_is_the_same_again(tell: Story) -> None:
 def test_the_same_state_has_the_same_bytes() -> None:
     one = reading(Rules().planned(spec(1)))
 
-    assert state_codec.encode(one) == state_codec.encode(one)
+    assert record.encode_reading(one) == record.encode_reading(one)
 
 
 def test_another_process_understands_it(tmp_path: Path) -> None:
     file = tmp_path / "kept.json"
-    file.write_bytes(state_codec.encode(reading(Rules().planned(spec(1)))))
+    file.write_bytes(record.encode_reading(reading(Rules().planned(spec(1)))))
     program = (
-        "from pathlib import Path; import convoy.log.state_codec; "
-        "print(*convoy.log.state_codec.decode("
+        "from pathlib import Path; import convoy.log.record; "
+        "print(*convoy.log.record.decode_reading("
         f"Path({str(file)!r}).read_bytes()).state.convoys)"
     )
 
@@ -56,7 +56,7 @@ def test_another_process_understands_it(tmp_path: Path) -> None:
 
 def test_one_that_held_all_convoys_whole_is_of_another_version() -> None:
     with pytest.raises(Corrupt, match="another version"):
-        state_codec.decode(b'{"v":1,"form":"0","faults":[],"state":{}}')
+        record.decode_reading(b'{"v":1,"form":"0","faults":[],"state":{}}')
 
 
 @looped(
@@ -74,22 +74,22 @@ def test_one_that_held_all_convoys_whole_is_of_another_version() -> None:
 def test_what_is_not_understood_whole_is_not_believed(
     old: bytes, new: bytes, fault: str
 ) -> None:
-    data = state_codec.encode(reading(Rules().planned(spec(1))))
+    data = record.encode_reading(reading(Rules().planned(spec(1))))
     assert data.count(old) >= 1
 
     with pytest.raises(Corrupt, match=fault):
-        state_codec.decode(data.replace(old, new, 1))
+        record.decode_reading(data.replace(old, new, 1))
 
 
 @looped("data", [b"", b"{", b"[]", b"null", b"[" * 100_000])
 def test_rubbish_is_not_believed(data: bytes) -> None:
     with pytest.raises(Corrupt, match="holds no state"):
-        state_codec.decode(data)
+        record.decode_reading(data)
 
 
 def test_every_cut_is_noticed() -> None:
-    data = state_codec.encode(Reading(State(moment=Moment("a" * 40, 1))))
+    data = record.encode_reading(Reading(State(moment=Moment("a" * 40, 1))))
 
     for end in range(len(data)):
         with pytest.raises(Corrupt):
-            state_codec.decode(data[:end])
+            record.decode_reading(data[:end])

@@ -1,6 +1,6 @@
 """Which files tell CI what to run, whatever the CI."""
 
-from convoy.gate.ci_files import ci_files
+from convoy.gate import ci_files
 from tests.world.cases import looped
 
 

@@ -9,8 +9,8 @@ from convoy.events.pausing import ConvoyPaused
 from convoy.events.session_claims import SessionRunning
 from convoy.events.session_ends import WorkAccepted
 from convoy.events.task_ends import ConvoyFailed
-from convoy.log.codec import UnknownFact, fact_of
-from convoy.log.event_body import CLOSE, OPEN, body_of, broken_up
+from convoy.log import CLOSE, OPEN, body_of, broken_up
+from convoy.log.record import UnknownFact, fact_of
 from tests.convoy.anything import FACTS, FORGED, facts, hostile
 from tests.world.cases import looped
 

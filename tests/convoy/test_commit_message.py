@@ -2,7 +2,7 @@
 
 from hypothesis import given, strategies as st
 
-from convoy.text.commit_message import SIGNED_OFF, inert, squashed
+from convoy.text import SIGNED_OFF, inert, squashed
 from tests.world.cases import looped
 
 PIECES = [

@@ -11,8 +11,7 @@ from inline_snapshot import snapshot
 
 from convoy.config import Config, ConfigError, load, schema
 from convoy.model.records import EngineSpec, Gate, Limits, Price, Settings
-from convoy.text.duration import seconds, spoken
-from convoy.text.nearest import nearest
+from convoy.text import nearest, seconds_in, spoken_duration
 from tests.world.cases import looped
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -455,18 +454,18 @@ def test_every_example_on_the_page_is_valid() -> None:
     ("text", "length_s"), [("90s", 90), ("30m", 1800), ("1h30m", 5400), ("2h5s", 7205)]
 )
 def test_lengths_of_time_are_read(text: str, length_s: int) -> None:
-    assert seconds(text) == length_s
+    assert seconds_in(text) == length_s
 
 
 @looped("text", ["", "30", "m", "1.5h", "30 m", "5m1h", "-1m", "٣m"])
 def test_what_is_no_length_of_time_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="no length of time such as 90s"):
-        seconds(text)
+        seconds_in(text)
 
 
 @given(st.integers(0, 10**7))
 def test_a_length_of_time_is_written_as_it_is_read(length_s: int) -> None:
-    assert seconds(spoken(length_s)) == length_s
+    assert seconds_in(spoken_duration(length_s)) == length_s
 
 
 @pytest.mark.parametrize(

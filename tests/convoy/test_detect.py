@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from inline_snapshot import snapshot
 
-from convoy.planner.detect import Proposal, propose_ci
+from convoy.text.project_tests import Proposal, propose_ci
 from tests.world.cases import looped
 
 PLACEHOLDER = '{"scripts": {"test": "echo \\"Error: no test specified\\" && exit 1"}}'

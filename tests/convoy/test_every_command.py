@@ -20,7 +20,7 @@ from convoy.owed.owed import owed_actions
 from convoy.owed.patience import Patience
 from convoy.readiness.observed import Observed
 from convoy.rules.stop_task import FailConvoy
-from convoy.views.document import state_document, why_document
+from convoy.views import state_document, why_document
 from tests.convoy.anything import Simple, facts, hostile
 from tests.convoy.stories import STORIES
 from tests.world.rules import NAME, Rules, settings, sha

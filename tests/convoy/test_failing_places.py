@@ -5,32 +5,32 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from convoy.text.failing_places import MOST, Place, failing_places
-from convoy.text.plaintext import clean
+from convoy.text import clean
+from convoy.text.project_tests import MOST_PLACES, FailingPlace, failing_places
 from tests.world.cases import looped
 
 OUTPUTS = Path(__file__).parent / "outputs"
 KNOWN = {
-    "cargo": (Place("src/lib.rs", 1, "tests::adds"),),
-    "cargo_build": (Place("src/lib.rs", 1, "it failed here"),),
+    "cargo": (FailingPlace("src/lib.rs", 1, "tests::adds"),),
+    "cargo_build": (FailingPlace("src/lib.rs", 1, "it failed here"),),
     "cargo_doctest": (),
     "cargo_doctest_quiet": (),
-    "go": (Place("s_test.go", 3, "got 2"),),
-    "go_build": (Place("a_test.go", 5, "undefined: undefinedName"),),
+    "go": (FailingPlace("s_test.go", 3, "got 2"),),
+    "go_build": (FailingPlace("a_test.go", 5, "undefined: undefinedName"),),
     "go_panic": (),
     "jest": (
-        Place("j/sum.test.js", 1, "sum \u203a adds two"),
-        Place("j/sum.test.js", 2, "sum \u203a adds two"),
+        FailingPlace("j/sum.test.js", 1, "sum \u203a adds two"),
+        FailingPlace("j/sum.test.js", 2, "sum \u203a adds two"),
     ),
-    "mocha": (Place("m/sum.js", 1, "adds two"),),
+    "mocha": (FailingPlace("m/sum.js", 1, "adds two"),),
     "node": (),
     "nodespec": (),
     "pytest": (
-        Place("p/test_sum.py", 3, "AssertionError: 2 != 3"),
-        Place("p/test_sum.py", 4, "AssertionError: assert 'a' == 'b'"),
+        FailingPlace("p/test_sum.py", 3, "AssertionError: 2 != 3"),
+        FailingPlace("p/test_sum.py", 4, "AssertionError: assert 'a' == 'b'"),
     ),
     "unittest": (),
-    "vitest": (Place("v/sum.spec.mjs", 1, "v/sum.spec.mjs > sum > adds two"),),
+    "vitest": (FailingPlace("v/sum.spec.mjs", 1, "v/sum.spec.mjs > sum > adds two"),),
 }
 
 
@@ -50,7 +50,7 @@ def test_a_test_without_a_line_is_found_by_its_file() -> None:
 
     found = failing_places(text)
 
-    assert found == (Place("tests/test_a.py", 1, "tests/test_a.py::test_b"),)
+    assert found == (FailingPlace("tests/test_a.py", 1, "tests/test_a.py::test_b"),)
 
 
 @pytest.mark.parametrize(
@@ -65,5 +65,5 @@ def test_no_path_leads_out(line: str) -> None:
 def test_any_text_names_few_places(text: str) -> None:
     found = failing_places(text)
 
-    assert len(found) <= MOST
+    assert len(found) <= MOST_PLACES
     assert all(one.line > 0 and one.path[:1] != "/" for one in found)

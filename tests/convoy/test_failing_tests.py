@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from convoy.text.failing_tests import failing_tests, headline
-from convoy.text.plaintext import clean
+from convoy.text import clean
+from convoy.text.project_tests import failing_tests, headline
 from tests.world.cases import looped
 
 OUTPUTS = Path(__file__).parent / "outputs"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from inline_snapshot import snapshot
 
-from convoy.text.fence import fence_of, fenced
+from convoy.text import fence_of, fenced
 from tests.world.cases import looped
 
 

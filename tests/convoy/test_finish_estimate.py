@@ -5,9 +5,16 @@ from typing import Literal
 
 from convoy.model.records import EngineSpec
 from convoy.rules.stop_task import BlockTask
-from convoy.views.finish_estimate import Finish, finish, said
-from convoy.views.rest_of_convoy import GAMES, STEPS, known, played
-from convoy.views.session_history import Past
+from convoy.views.estimates import (
+    GAMES,
+    STEPS,
+    Finish,
+    finish,
+    finish_words,
+    known_times,
+    rest_played,
+)
+from convoy.views.history import PastSession
 from tests.world.rules import NAME, Rules, sha, spec
 
 
@@ -16,11 +23,11 @@ def took(
     seconds: int,
     landing: int = 10,
     how: Literal["landed", "lost"] = "landed",
-) -> Past:
+) -> PastSession:
     """Return a session that took this long, and landed so much later or never."""
     begun = 1_000_000 * number
     ended = begun + 1000 * seconds
-    return Past(
+    return PastSession(
         task=number,
         attempt=1,
         engine="shell",
@@ -34,7 +41,7 @@ def took(
 TWO = (took(1, 60), took(2, 60))
 
 
-def left(rules: Rules, sessions: Sequence[Past]) -> Finish:
+def left(rules: Rules, sessions: Sequence[PastSession]) -> Finish:
     found = finish(rules.convoy, sessions, rules.now)
     assert found is not None
     assert found.soonest < found.likely < found.latest
@@ -52,7 +59,7 @@ def test_a_chain_is_as_long_as_its_tasks_after_one_another() -> None:
     found = left(rules, TWO)
 
     assert 140 <= found.likely <= 150
-    assert said(found).startswith("about 2 min left (")
+    assert finish_words(found).startswith("about 2 min left (")
 
 
 def test_what_is_side_by_side_is_shared_by_the_slots_for_agents() -> None:
@@ -111,7 +118,7 @@ def test_what_waits_for_a_person_is_left_out_and_said() -> None:
 
     assert 70 <= found.likely <= 80
     assert found.waits == 1
-    assert said(found).endswith(", beside 1 task waiting for you")
+    assert finish_words(found).endswith(", beside 1 task waiting for you")
 
 
 def test_where_nothing_is_known_nothing_is_said() -> None:
@@ -129,10 +136,10 @@ def test_the_same_state_always_says_the_same_and_a_large_convoy_is_played_less()
     chain = [spec(n, after=(n - 1,) if n > 1 else ()) for n in range(1, 401)]
     rules = Rules().planned(*chain)
     sessions = [took(n, 30 * n) for n in (1, 2, 3)]
-    past = known(sessions)
+    past = known_times(sessions)
     assert past is not None
 
-    found = [played(rules.convoy, sessions, past, rules.now) for _ in range(2)]
+    found = [rest_played(rules.convoy, sessions, past, rules.now) for _ in range(2)]
 
     assert found[0] == found[1]
     assert len(found[0]) == STEPS // 400 < GAMES

@@ -5,7 +5,7 @@ from convoy.events.bots import BotStarted
 from convoy.events.pausing import ConvoyPaused, ConvoyResumed
 from convoy.events.session_claims import SessionSpawned
 from convoy.events.task_ends import TaskDropped
-from convoy.log.event_body import body_of
+from convoy.log import body_of
 from convoy.log.record import fold
 from convoy.model import ids
 from grite.event import CommentAdded, Event as GriteEvent, LabelAdded, StateChanged

@@ -6,14 +6,7 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 
 from convoy.config import load
-from convoy.gate.patch import (
-    Change,
-    is_matched,
-    is_safe,
-    parse_raw,
-    printable,
-    refusals,
-)
+from convoy.gate import PathChange, is_matched, is_safe, parse_raw, printable, refusals
 from convoy.model.records import Gate, Limits
 from tests.world.cases import looped
 
@@ -34,18 +27,18 @@ def git(*args: str, cwd: Path, stdin: bytes = b"") -> bytes:
     return done.stdout
 
 
-def edited(path: str, mode: str = "100644") -> Change:
-    return Change(path, "100644", mode)
+def edited(path: str, mode: str = "100644") -> PathChange:
+    return PathChange(path, "100644", mode)
 
 
-def why(*changes: Change, gate: Gate = GATE, size: int = 1) -> tuple[str, ...]:
+def why(*changes: PathChange, gate: Gate = GATE, size: int = 1) -> tuple[str, ...]:
     return refusals(changes, size, gate, LIMITS)
 
 
 def test_an_ordinary_patch_is_let_through() -> None:
     changes = (
         edited("src/a.py"),
-        Change("b.sh", "000000", "100755"),
+        PathChange("b.sh", "000000", "100755"),
         edited(".gitignore"),
     )
 
@@ -66,7 +59,7 @@ def test_too_many_files_and_too_many_bytes_are_two_reasons() -> None:
     "path", [".github/workflows/ci.yml", ".GitHub/x", ".brat/agent.sh", ".gitmodules"]
 )
 def test_a_protected_path_is_refused_even_when_it_is_deleted(path: str) -> None:
-    gone = Change(path, "100644", "000000")
+    gone = PathChange(path, "100644", "000000")
 
     assert why(gone) == (f"The patch touches a protected path: {path}.",)
 
@@ -82,8 +75,11 @@ def test_only_allowed_paths_may_be_touched_when_there_are_any() -> None:
 
 
 def test_links_and_submodules_may_go_but_not_come() -> None:
-    assert why(Change("a", "120000", "000000"), Change("b", "160000", "000000")) == ()
-    assert why(edited("a", "120000"), Change("b", "000000", "160000")) == (
+    assert (
+        why(PathChange("a", "120000", "000000"), PathChange("b", "160000", "000000"))
+        == ()
+    )
+    assert why(edited("a", "120000"), PathChange("b", "000000", "160000")) == (
         "The patch adds or changes a symbolic link: a.",
         "The patch adds or changes a submodule: b.",
     )
@@ -102,13 +98,13 @@ def test_links_and_submodules_may_go_but_not_come() -> None:
 def test_a_link_may_move_but_neither_up_nor_with_another_target(
     *, old: str, new: str, target: str, may: bool
 ) -> None:
-    gone = Change(old, "120000", "000000", "1")
-    came = Change(new, "000000", "120000", target)
+    gone = PathChange(old, "120000", "000000", "1")
+    came = PathChange(new, "000000", "120000", target)
 
     said = f"The patch adds or changes a symbolic link: {new}."
     assert why(gone, came) == (() if may else (said,))
     assert why(came) == (f"The patch adds or changes a symbolic link: {new}.",)
-    kept = Change(old, "120000", "120000", "1")
+    kept = PathChange(old, "120000", "120000", "1")
     assert why(kept)
 
 
@@ -161,11 +157,11 @@ def test_what_git_says_is_read_back_whole(tmp_path: Path) -> None:
 
     target = git("hash-object", "--stdin", cwd=tmp_path, stdin=b"/etc/passwd")
     assert set(parse_raw(raw)) == {
-        Change("old", "100644", "000000"),
-        Change("same", "100644", "100755"),
-        Change("two\nlines\tä", "000000", "100644"),
-        Change("link", "000000", "120000", target.decode().strip()),
-        Change("\udcff", "000000", "100644"),
+        PathChange("old", "100644", "000000"),
+        PathChange("same", "100644", "100755"),
+        PathChange("two\nlines\tä", "000000", "100644"),
+        PathChange("link", "000000", "120000", target.decode().strip()),
+        PathChange("\udcff", "000000", "100644"),
     }
     assert parse_raw(b"") == ()
 
@@ -255,7 +251,7 @@ def test_patterns_mean_what_they_mean_to_git(
 def test_what_instructs_the_next_agent_is_protected_unless_it_is_let_go(
     path: str,
 ) -> None:
-    change = Change(path, "000000", "100644")
+    change = PathChange(path, "000000", "100644")
     table = load("", source="c").gate
     lenient = load("[gate]\ninstructions = true\n", source="c").gate
 

@@ -5,8 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from convoy.log.codec import UnknownFact, fact_of
-from convoy.log.event_body import CLOSE, OPEN, body_of
+from convoy.log import CLOSE, OPEN, body_of
+from convoy.log.record import UnknownFact, fact_of
 from grite import git
 from tests.world.cases import looped
 

@@ -8,7 +8,7 @@ from convoy.answers import ANSWERS
 from convoy.kinds import KINDS, kind_of
 from convoy.kinds.task_kind import TaskKind
 from convoy.model.kind_names import Kind
-from convoy.patterns.template import Step
+from convoy.patterns import Step
 from tests.world.rules import spec
 
 ROWS = pytest.mark.parametrize("row", KINDS.values(), ids=lambda row: row.name)

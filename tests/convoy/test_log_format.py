@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from convoy.events.event_kinds import CLAIMS, EVENTS
 from convoy.events.task_queue import TaskBlocked
-from convoy.log.codec import fact_of
-from convoy.log.event_body import CLOSE, OPEN, VERSION, body_of
+from convoy.log import CLOSE, OPEN, VERSION, body_of
+from convoy.log.record import fact_of
 from convoy.model import ids
 from grite import lease
 from grite.wal import WAL_REF

@@ -4,7 +4,7 @@ import subprocess
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from convoy.text.names import LONGEST, convoy_name, slug
+from convoy.text import NAME_CHARS, convoy_name, slug
 from tests.world.cases import looped
 
 TITLES = st.one_of(
@@ -68,7 +68,7 @@ def test_names_are_short_clean_and_all_different(
     for _ in range(others + 1):
         name = convoy_name(title, issue, taken)
         assert name not in taken
-        assert len(name) <= LONGEST
+        assert len(name) <= NAME_CHARS
         assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name)
         taken.add(name)
 

@@ -19,8 +19,7 @@ from convoy.model.records import Followup
 from convoy.rules.end_session import RefuseWork
 from convoy.rules.keep_notes import NoteTask
 from convoy.rules.plan_changes import AddTask
-from convoy.views.followups import further
-from convoy.views.interventions import interventions
+from convoy.views.interventions import further_work, interventions
 from tests.convoy.anything import hostile
 from tests.world.rules import NAME, Rules, sha, spec
 
@@ -124,7 +123,7 @@ def test_further_work_is_shown_with_the_command_that_adds_it() -> None:
     assert found.commands == (f"brat task add 'Fix it'\"'\"'s docs' --convoy {NAME}",)
     assert found.comments == ("/brat add -- Fix it's docs",)
     rules.do(AddTask(convoy=NAME, spec=spec(2, title="Fix it's docs"), by="ann"))
-    assert tuple(further(rules.convoy)) == ()
+    assert tuple(further_work(rules.convoy)) == ()
 
 
 def test_further_work_becomes_a_task_behind_its_own_where_that_is_wanted() -> None:
@@ -136,7 +135,7 @@ def test_further_work_becomes_a_task_behind_its_own_where_that_is_wanted() -> No
     assert [each.number for each in added] == [2, 3]
     assert {(each.after, each.follows) for each in added} == {((1,), 1)}
     assert [task.state for task in rules.convoy.tasks[1:]] == ["queued", "queued"]
-    assert tuple(further(rules.convoy)) == ()
+    assert tuple(further_work(rules.convoy)) == ()
 
 
 @pytest.mark.parametrize(
@@ -153,7 +152,7 @@ def test_what_may_not_become_a_task_by_itself_is_shown_with_the_reason(
     rules.started(1).do(leaves(1, followups=("Mend the docs",)))
 
     assert len(rules.convoy.tasks) == 1
-    (found,) = further(rules.convoy)
+    (found,) = further_work(rules.convoy)
     assert found.why.startswith(why)
 
 

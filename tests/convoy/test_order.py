@@ -4,7 +4,7 @@ from convoy.events.convoy_request import RequestConvoy
 from convoy.model.records import Overlap, Wait
 from convoy.rules.plan_changes import LinkTask
 from convoy.rules.take_plan import PlanConvoy
-from convoy.views.plan_order import collisions, edges
+from convoy.views.plan import collision_words, edge_words
 from tests.world.rules import NAME, Rules, settings, sha, spec
 
 RISKY = (
@@ -37,24 +37,24 @@ def planned() -> Rules:
 
 def test_what_may_collide_is_told_until_it_is_settled_or_in_order() -> None:
     rules = planned()
-    assert collisions(rules.convoy) == (
+    assert collision_words(rules.convoy) == (
         "tasks 1 and 2: 40%, in a.py, b.py, c.py and 1 more",
         "tasks 2 and 3: 10%",
     )
 
     rules.do(LinkTask(convoy=NAME, task=3, on=2, by="bea"))
-    assert len(collisions(rules.convoy)) == 1
+    assert len(collision_words(rules.convoy)) == 1
 
     rules.landed(1, sha("a"))
-    assert collisions(rules.convoy) == ()
+    assert collision_words(rules.convoy) == ()
 
 
 def test_every_edge_has_its_reason() -> None:
     rules = planned().do(LinkTask(convoy=NAME, task=3, on=2, by="bea"))
     both = spec(4, after=(1, 2), waits=(Wait(2, "both touch a.py"),))
 
-    assert edges(rules.task(3).spec) == ("it comes after task 2: bea said so",)
-    assert edges(both) == (
+    assert edge_words(rules.task(3).spec) == ("it comes after task 2: bea said so",)
+    assert edge_words(both) == (
         "it comes after task 1: the plan says so",
         "it comes after task 2: both touch a.py",
     )

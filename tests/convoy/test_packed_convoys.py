@@ -4,9 +4,8 @@ import pytest
 from msgspec.structs import replace
 
 from convoy.events.command import Command
-from convoy.log import state_codec
-from convoy.log.following import Reading
-from convoy.log.packed_convoys import packed
+from convoy.log import record
+from convoy.log.record import Reading, packed
 from convoy.model.state import LATELY_MS, State
 from convoy.owed.owed import owed_actions
 from convoy.owed.patience import Patience
@@ -14,7 +13,7 @@ from convoy.readiness.observed import Observed
 from convoy.rules.call_people import CallPeople
 from convoy.rules.retry_convoy import RetryConvoy
 from convoy.rules.stop_task import FailConvoy
-from convoy.views.document import state_document
+from convoy.views import state_document
 from grite.errors import Corrupt
 from tests.convoy.stories import Story, landed_whole, story
 from tests.world.rules import NAME, Rules, spec
@@ -35,7 +34,7 @@ def failed() -> Rules:
 
 
 def kept(state: State) -> State:
-    return state_codec.decode(state_codec.encode(Reading(state))).state
+    return record.decode_reading(record.encode_reading(Reading(state))).state
 
 
 @story
@@ -113,9 +112,9 @@ def test_convoys_keep_the_order_they_were_asked_for_in() -> None:
 
 
 def test_a_packed_convoy_that_was_damaged_is_noticed_when_it_is_read() -> None:
-    data = state_codec.encode(Reading(aged(landed_whole().state)))
+    data = record.encode_reading(Reading(aged(landed_whole().state)))
     assert b"\n" in data
 
     for broken in (data[:-1], data + b"x", data[:-9] + b"x" + data[-8:]):
         with pytest.raises(Corrupt, match="damaged"):
-            state_codec.decode(broken)
+            record.decode_reading(broken)

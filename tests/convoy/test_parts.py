@@ -42,7 +42,7 @@ from convoy.rules.merge_work import AttemptMerge, LandMerge
 from convoy.rules.retry_convoy import RetryConvoy
 from convoy.rules.stop_task import DropTask, FailConvoy
 from convoy.rules.take_target_in import AttemptSync, LandSync
-from convoy.views.landing_words import about_parts
+from convoy.views.reasons import about_parts
 from tests.world.rules import NAME, Rules, sha, spec
 
 START, TIP, MORE, MOVED = sha("0"), sha("a"), sha("b"), sha("1")

@@ -4,14 +4,17 @@ from msgspec.structs import replace
 
 from convoy.model.records import EngineSpec, Overlap, Scope, Usage, Wait
 from convoy.model.state import Convoy
-from convoy.planner.ground import Ground
-from convoy.planner.scopes import absent, scopes
+from convoy.planner.ground import Ground, absent_paths, scopes
 from convoy.planner.tasklist import plan
 from convoy.rules.end_session import AcceptNothing
-from convoy.views.forecast_words import NOTHING, all_tasks, one_task
-from convoy.views.plan_coverage import coverage
-from convoy.views.plan_document import plan_document
-from convoy.views.requirements import requirements
+from convoy.views.plan import (
+    NO_FORECAST,
+    coverage,
+    forecast_words,
+    plan_document,
+    range_words,
+    requirements,
+)
 from tests.world.rules import NAME, Rules, spec
 
 ISSUE = """\
@@ -88,7 +91,7 @@ def test_a_task_says_what_it_makes_and_what_is_protected() -> None:
     ground = Ground(files=files)
     found = scopes(tasks, ground, [("src/a.py",), ("src/a.py", "b.py"), ("c.py",)])
     assert found[0] == Scope(task=1, files=2, changes=2, creates=("src/new.py",))
-    (said,) = absent(found, ground)
+    (said,) = absent_paths(found, ground)
     assert said.startswith("task 1 names src/new.py, which does not exist")
     assert said.endswith("; there is old/new.py")
     convoy = replace(
@@ -119,8 +122,8 @@ def test_a_wait_has_its_reason_and_a_dropped_task_is_gone() -> None:
 
 def test_an_estimate_comes_from_the_log_with_its_range() -> None:
     first = Rules().planned(spec(1), spec(2))
-    assert one_task(plan_document(first.convoy).tasks[0].forecast) == NOTHING
-    assert all_tasks(plan_document(first.convoy).total) == NOTHING
+    assert forecast_words(plan_document(first.convoy).tasks[0].forecast) == NO_FORECAST
+    assert range_words(plan_document(first.convoy).total) == NO_FORECAST
 
     for number, usd in ((1, 0.5), (2, 1.5)):
         first.started(number)
@@ -138,7 +141,7 @@ def forecast_of(rules: Rules) -> str:
     (found,) = forecasts(rules.state, {"default": engine})
     other = EngineSpec(type="codex")
     assert forecasts(rules.state, {"other": other}) == ()
-    return one_task(found)
+    return forecast_words(found)
 
 
 def test_approval_is_said_before_there_is_a_plan_and_not_after_it() -> None:

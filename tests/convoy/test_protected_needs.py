@@ -4,14 +4,13 @@ import pytest
 from msgspec.structs import replace
 
 from convoy.events.task_queue import TaskBlocked
-from convoy.gate.patch import Change, refusals
-from convoy.gate.protected_needs import gate_of, protected
+from convoy.gate import PathChange, gate_of, protected, refusals
 from convoy.model.records import Gate, Limits
 from convoy.rules.allow_paths import AllowPaths
 from convoy.rules.plan_changes import AddTask
 from convoy.rules.stop_task import RetryTask
 from convoy.views.interventions import interventions
-from convoy.views.plan_document import plan_document
+from convoy.views.plan import plan_document
 from tests.world.rules import NAME, Rules, spec
 
 WORKFLOW = ".github/workflows/ci.yml"
@@ -26,7 +25,7 @@ def blocked() -> Rules:
 def why_not(rules: Rules, path: str) -> tuple[str, ...]:
     task = rules.task(1)
     gate = gate_of(rules.convoy.settings.gate, task)
-    return refusals((Change(path, "000000", "100644"),), 1, gate, Limits())
+    return refusals((PathChange(path, "000000", "100644"),), 1, gate, Limits())
 
 
 def test_a_task_that_declares_one_waits_for_a_person_before_any_session() -> None:
@@ -82,7 +81,7 @@ def test_a_path_with_signs_of_a_pattern_allows_no_other() -> None:
     open_gate = gate_of(gate, task)
 
     def refused(path: str) -> bool:
-        change = Change(path, "000000", "100644")
+        change = PathChange(path, "000000", "100644")
         return bool(refusals((change,), 1, open_gate, Limits()))
 
     assert not refused("secret/[ab].py")

@@ -10,19 +10,15 @@ from convoy.events.convoy_request import RequestConvoy
 from convoy.events.event_kinds import EVENTS
 from convoy.events.pausing import PauseConvoy, ResumeConvoy
 from convoy.events.task_ends import ConvoyFailed, TaskDropped
-from convoy.log.codec import fact_of
-from convoy.log.event_body import CLOSE, OPEN
-from convoy.log.record import fold, issue_of, record
+from convoy.log import CLOSE, OPEN
+from convoy.log.record import fact_of, fold, issue_of, record
 from convoy.model import ids
 from convoy.model.convoys import Convoys
 from convoy.model.state import Convoy, State
 from convoy.rules.end_session import LoseSession
 from convoy.rules.stop_task import DropTask
 from convoy.rules.take_plan import PlanConvoy
-from grite.event import (
-    CommentAdded,
-    IssueCreated,
-)
+from grite.event import CommentAdded, IssueCreated
 from tests.convoy.anything import hostile
 from tests.convoy.stories import STORIES, Story, given_up, landed_whole, story
 from tests.world.rules import ACTOR, NAME, Rules, settings, sha, spec

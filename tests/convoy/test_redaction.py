@@ -2,7 +2,7 @@
 
 from hypothesis import given, settings, strategies as st
 
-from convoy.text.redaction import Redaction, redacted
+from convoy.text import Redaction, redacted
 from tests.world.cases import looped
 
 KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc+/=\n-----END RSA PRIVATE KEY-----"

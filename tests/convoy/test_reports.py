@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from convoy.answers.report_answer import FIND_OUT, TRY_OUT, brief, read
+from convoy.answers.answering import FIND_OUT, TRY_OUT, read_report, report_brief
 from convoy.events.command import Refusal
 from convoy.events.task_start import TaskStarted
 from convoy.model.notes import HANDED_CHARS, handed
 from convoy.model.records import Finding, Report
 from convoy.rules.end_session import AcceptNothing, AcceptReport, AcceptWork
-from convoy.text.json_block import Unfit
+from convoy.text import Unfit
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, sha, spec
 
@@ -29,7 +29,7 @@ def given(number: int, report: Report = REPORT) -> AcceptReport:
 
 
 def test_an_answer_that_fits_is_a_report() -> None:
-    report = read(f"So:\n```json\n{json.dumps(GOOD)}\n```\nBRAT: done", KNOWN)
+    report = read_report(f"So:\n```json\n{json.dumps(GOOD)}\n```\nBRAT: done", KNOWN)
 
     finding = Finding(title="A loop", detail="In it.", paths=("a.py", "lib"))
     assert report.findings == (finding,)
@@ -39,8 +39,8 @@ def test_an_answer_that_fits_is_a_report() -> None:
         "It recommends: Make it fast.",
         "Open: Why?",
     ]
-    assert '"findings"' in brief(FIND_OUT)
-    assert "Nothing that you change" in brief(TRY_OUT)
+    assert '"findings"' in report_brief(FIND_OUT)
+    assert "Nothing that you change" in report_brief(TRY_OUT)
 
 
 @looped(
@@ -60,13 +60,13 @@ def test_an_answer_that_fits_is_a_report() -> None:
 )
 def test_what_is_no_report_is_told_so(answer: str, told: str) -> None:
     with pytest.raises(Unfit) as caught:
-        read(answer, KNOWN)
+        read_report(answer, KNOWN)
     assert told in str(caught.value)
 
 
 def test_an_agents_words_are_cleaned_and_bounded() -> None:
     secret = "ghp_" + "a1B2" * 9
-    report = read(json.dumps({"summary": f"\x1b[1mx {secret}"}), KNOWN)
+    report = read_report(json.dumps({"summary": f"\x1b[1mx {secret}"}), KNOWN)
     assert secret not in report.summary
     assert report.summary.startswith("x ")
 

@@ -10,8 +10,7 @@ from convoy.rules.allow_paths import AllowPaths
 from convoy.rules.plan_changes import LinkTask
 from convoy.rules.reshape_plan import JoinTasks, PartTask, ReplanConvoy
 from convoy.rules.stop_task import DropTask
-from convoy.views.plan_difference import changed_since
-from convoy.views.plan_document import plan_document
+from convoy.views.plan import changed_since, plan_document
 from tests.convoy.stories import reshaped
 from tests.world.rules import NAME, Rules, spec
 

@@ -5,7 +5,7 @@ from typing import Literal
 
 import pytest
 
-from convoy.answers.review_answer import DIFF_CHARS, brief, read
+from convoy.answers.answering import DIFF_CHARS, read_review, review_brief
 from convoy.events.command import Refusal
 from convoy.events.task_start import TaskStarted
 from convoy.model.records import TaskSpec
@@ -16,7 +16,7 @@ from convoy.rules.start_attempt import StartTask
 from convoy.rules.stop_task import BlockTask, DropTask, RetryTask
 from convoy.rules.take_plan import fault_of
 from convoy.rules.take_review import AcceptReview
-from convoy.text.json_block import Unfit
+from convoy.text import Unfit
 from convoy.views.reasons import waits_for
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, sha, spec
@@ -156,11 +156,11 @@ def test_a_review_that_could_never_be_is_refused(review: TaskSpec, told: str) ->
 
 def test_a_reviewer_is_told_what_was_asked_and_what_changed() -> None:
     rules = begun()
-    told = brief(rules.task(1), "+ the line", "fence-0123456789")
+    told = review_brief(rules.task(1), "+ the line", "fence-0123456789")
     assert "<fence-0123456789>\nTask 1\n\nDo it.\n</fence-0123456789>" in told
     assert "+ the line" in told
     assert "the beginning of it" not in told
-    assert "the beginning of it" in brief(
+    assert "the beginning of it" in review_brief(
         rules.task(1), "x" * (DIFF_CHARS + 1), "fence-0123456789"
     )
 
@@ -175,8 +175,8 @@ def test_a_reviewer_is_told_what_was_asked_and_what_changed() -> None:
 )
 def test_what_is_no_verdict_is_told_so(answer: str, told: str) -> None:
     with pytest.raises(Unfit) as caught:
-        read(answer)
+        read_review(answer)
     assert told in str(caught.value)
 
-    said = read(json.dumps({"verdict": "approve", "text": "\x1b[1mNice."}))
+    said = read_review(json.dumps({"verdict": "approve", "text": "\x1b[1mNice."}))
     assert (said.verdict, said.text) == ("approve", "Nice.")

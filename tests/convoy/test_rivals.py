@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from convoy.answers.choice_answer import DIFFS_CHARS, brief, read
+from convoy.answers.answering import DIFFS_CHARS, choice_brief, read_choice
 from convoy.events.command import Refusal
 from convoy.events.forge_actions import ActionIntended
 from convoy.events.rival_choice import ChoiceMade
@@ -35,7 +35,7 @@ from convoy.rules.plan_changes import AddTask
 from convoy.rules.redo_work import RebaseWork, ReviseTask
 from convoy.rules.stop_task import DropTask, RetryTask
 from convoy.rules.take_plan import fault_of
-from convoy.text.json_block import Unfit
+from convoy.text import Unfit
 from convoy.views.interventions import interventions
 from convoy.views.reasons import waits_for
 from tests.world.cases import looped
@@ -363,7 +363,7 @@ def test_nobody_adds_a_task_behind_one_that_may_lose() -> None:
 def test_a_judge_is_told_what_was_asked_and_what_each_changed() -> None:
     tasks = green(begun(), 1, 2).convoy.tasks
     long = "x" * DIFFS_CHARS
-    told = brief([(tasks[0], "+ one"), (tasks[1], long)], "fence-0123456789")
+    told = choice_brief([(tasks[0], "+ one"), (tasks[1], long)], "fence-0123456789")
 
     assert "tasks 1, 2" in told
     assert "<fence-0123456789>\nTask 1\n\nDo it.\n</fence-0123456789>" in told
@@ -388,8 +388,10 @@ def test_a_judge_is_told_what_was_asked_and_what_each_changed() -> None:
 def test_what_is_no_choice_is_told_so(answer: str, told: str) -> None:
     tasks = begun().convoy.tasks
     with pytest.raises(Unfit) as caught:
-        read(answer, tasks[:3], tasks[:2])
+        read_choice(answer, tasks[:3], tasks[:2])
     assert told in str(caught.value)
 
-    said = read(json.dumps({"winner": 2, "text": "\x1b[1mNice."}), tasks[:3], tasks[:2])
+    said = read_choice(
+        json.dumps({"winner": 2, "text": "\x1b[1mNice."}), tasks[:3], tasks[:2]
+    )
     assert (said.winner, said.text) == (2, "Nice.")

@@ -18,7 +18,7 @@ from convoy.rules.split_task import BeginSplit, SplitTask
 from convoy.rules.stop_task import BlockTask, DropTask, RetryTask
 from convoy.rules.take_plan import fault_of
 from convoy.views.interventions import interventions
-from convoy.views.plan_order import edges
+from convoy.views.plan import edge_words
 from convoy.views.reasons import reasons, waits_for
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, sha, spec
@@ -102,7 +102,7 @@ def test_what_waited_for_it_waits_for_all_its_parts() -> None:
     }
     assert rules.task(1).why == "it was split: 4, 5"
     assert rules.task(2).spec.after == (4, 5)
-    assert edges(rules.task(2).spec) == (
+    assert edge_words(rules.task(2).spec) == (
         "it comes after task 4: it is a part of task 1",
         "it comes after task 5: it is a part of task 1",
     )

@@ -8,11 +8,11 @@ from convoy.model.records import EngineSpec, Scope
 from convoy.owed.actions import Split
 from convoy.owed.owed import owed_actions
 from convoy.owed.patience import Patience
-from convoy.planner.task_size import points, size
+from convoy.planner import task_points, task_size
 from convoy.readiness.needs import uncalled
 from convoy.readiness.observed import Observed
 from convoy.rules.take_plan import PlanConvoy
-from convoy.views.risk import untested
+from convoy.views.estimates import untested
 from tests.world.rules import NAME, Rules, settings, sha, spec
 
 ENGINES = {name: EngineSpec(type="shell") for name in ("default", "planner")}
@@ -40,10 +40,10 @@ def planned(**given: object) -> Rules:
 
 
 def test_size_counts_files_what_changed_in_them_and_words() -> None:
-    assert points(LARGE, SCOPES[0]) == 21 + 4
-    assert points(spec(1, instructions="word " * 600), None) == 10
-    assert size(LARGE, SCOPES[0]) == "large"
-    assert size(spec(2), SCOPES[1]) == "small"
+    assert task_points(LARGE, SCOPES[0]) == 21 + 4
+    assert task_points(spec(1, instructions="word " * 600), None) == 10
+    assert task_size(LARGE, SCOPES[0]) == "large"
+    assert task_size(spec(2), SCOPES[1]) == "small"
 
 
 def test_a_task_that_is_too_large_is_split_before_it_is_tried() -> None:

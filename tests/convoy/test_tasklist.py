@@ -9,7 +9,7 @@ from convoy.model.records import TaskSpec
 from convoy.model.resources import declared_need, declared_path
 from convoy.model.task_graph import find_cycle, order
 from convoy.planner.tasklist import Plan, PlanError, plan
-from convoy.text.plaintext import TEXT_CHARS, clean, cut
+from convoy.text import TEXT_CHARS, clean, cut
 from tests.world.cases import looped
 
 ENGINES = ("default", "docs", "tests")

@@ -2,7 +2,7 @@
 
 from convoy.events.set_asides import SetItemAside
 from convoy.model.set_aside import issue_item
-from convoy.views.unread_issues import LabelledIssue, unread
+from convoy.views.interventions import LabelledIssue, unread_issues
 from tests.world.rules import Rules, spec
 
 UP = ("brat up",)
@@ -13,7 +13,7 @@ def test_an_issue_waits_until_a_convoy_works_on_it() -> None:
     at_work = LabelledIssue(number=rules.convoy.issue, title="Fix it")
     new = LabelledIssue(number=90, title="Spell words")
 
-    (found,) = unread((at_work, new), rules.state, UP)
+    (found,) = unread_issues((at_work, new), rules.state, UP)
 
     assert (found.kind, found.issue, found.commands) == ("unread_issue", 90, UP)
     assert found.why == (
@@ -31,7 +31,9 @@ def test_it_is_said_why_a_running_loop_does_not_take_one_up() -> None:
         LabelledIssue(number=92, title="Never", never="brat:no"),
     )
 
-    told = [each.why.partition("read: ")[2] for each in unread(issues, rules.state)]
+    told = [
+        each.why.partition("read: ")[2] for each in unread_issues(issues, rules.state)
+    ]
 
     assert told == [
         "the loop takes it up at its next look",

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 
 from convoy.events.session_ends import WorkRefused
-from convoy.log.codec import fact_of
-from convoy.log.event_body import body_of
+from convoy.log import body_of
+from convoy.log.record import fact_of
 from convoy.model.records import Price, Usage
 from convoy.model.spending import spoken
 from convoy.model.usage import TOKENS_MOST, USD_MOST, bounded, noted, plus, priced

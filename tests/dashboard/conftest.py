@@ -15,8 +15,8 @@ from bot.dashboard.state_watcher import Here, nothing_here
 from bot.messages.replies import Reply
 from bot.verbs.request_context import Asker
 from bot.verbs.verb import Request
-from convoy.log.following import Reading
-from convoy.views.timeline import Line
+from convoy.log.record import Reading
+from convoy.views.history import LogLine
 from grite.errors import BratError
 from tests.world.patience import patient
 from tests.world.requests import carried_out
@@ -104,8 +104,8 @@ def opens() -> Opens:
     return opened
 
 
-def _lines(rules: Rules) -> tuple[Line, ...]:
+def _lines(rules: Rules) -> tuple[LogLine, ...]:
     return tuple(
-        Line(1000 * at, "ab" * 16, NAME, str(type(fact).__name__))
+        LogLine(1000 * at, "ab" * 16, NAME, str(type(fact).__name__))
         for at, fact in enumerate(rules.facts)
     )

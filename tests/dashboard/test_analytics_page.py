@@ -10,7 +10,7 @@ from playwright.async_api import expect
 
 from bot.dashboard.charts import HEIGHT, WIDTH, bars
 from bot.dashboard.log_history import LogHistory
-from convoy.log.following import follow
+from convoy.log.record import follow
 from tests.brat.telling import Telling
 from tests.dashboard.conftest import Opens, Visit
 from tests.world import browser as browsers

@@ -3,7 +3,7 @@
 import asyncio
 
 from convoy.rules.stop_task import BlockTask
-from convoy.views.interventions import Intervention, unusable
+from convoy.views.interventions import Intervention, unusable_config
 from tests.dashboard.conftest import Opens
 from tests.world.patience import patient
 from tests.world.rules import NAME, Rules, sha, spec
@@ -20,7 +20,7 @@ def blocked() -> Rules:
 
 
 async def test_all_kinds_are_on_the_pages_and_in_the_interface(opens: Opens) -> None:
-    wrong = unusable("config.toml: refinery.strategy: unknown\nand another")
+    wrong = unusable_config("config.toml: refinery.strategy: unknown\nand another")
     async with opens(blocked(), here=lambda: (wrong, DOWN), faults=(FAULT,)) as visit:
         told = (await visit.http.get("/api/v1/status")).json()["interventions"]
         pages = [await visit.text("/"), await visit.text("/waits")]

@@ -11,9 +11,9 @@ from convoy.events.pausing import ConvoyPaused, PauseConvoy
 from convoy.events.plan_edits import ConvoyRanked
 from convoy.events.taken_out_work import WorkTakenBack
 from convoy.events.task_messages import TellTask
-from convoy.log.following import follow
+from convoy.log.record import follow
 from convoy.rules.stop_task import BlockTask, DropTask, RetryTask
-from convoy.views.decision_history import (
+from convoy.views.history import (
     CONVOYS_WITH_DECISIONS,
     MAINTAIN,
     MOST_DECISIONS,

@@ -3,8 +3,8 @@
 import pytest
 
 from bot.dashboard.gantt_drawing import Gantt, draw
-from convoy.views.finish_estimate import Finish
-from convoy.views.session_history import Past
+from convoy.views.estimates import Finish
+from convoy.views.history import PastSession
 from tests.world.rules import Rules, spec
 
 BEGUN, MINUTE = 1_000_000, 60_000
@@ -15,7 +15,7 @@ def drawn(soonest: float, likely: float, latest: float) -> Gantt:
     ends = (60 * each for each in (soonest, likely, latest))
     low, middle, high = ends
     finish = Finish(soonest=low, likely=middle, latest=high, waits=0)
-    running = Past(task=1, attempt=1, engine="codex", begun=BEGUN)
+    running = PastSession(task=1, attempt=1, engine="codex", begun=BEGUN)
     convoy = Rules().planned(spec(1)).started(1).convoy
     return draw(convoy, (running,), BEGUN + 10 * MINUTE, finish)
 

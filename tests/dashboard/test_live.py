@@ -2,8 +2,8 @@
 
 import asyncio
 
+from convoy import views
 from convoy.events.pausing import PauseConvoy
-from convoy.views import document
 from tests.dashboard.conftest import TOKEN, Opens
 from tests.world.patience import patient
 from tests.world.rules import NAME, Rules, sha, spec
@@ -42,7 +42,7 @@ async def test_programs_get_what_the_command_prints(opens: Opens) -> None:
     assert whole["convoys"] == [convoy]
     assert convoy["tasks"][1]["waits_for"] == "task 1"
     assert task["reasons"][1] == "task 1 must be merged first; it is queued"
-    assert whole["schema_version"] == document.SCHEMA_VERSION
+    assert whole["schema_version"] == views.SCHEMA_VERSION
     assert paused.json() == {"done": True}
     assert rules.convoy.state == "paused"
 

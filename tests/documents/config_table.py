@@ -2,10 +2,9 @@
 
 import json
 
-from convoy.config import schema
-from convoy.config.schema_faults import Node, allowed, keys
-from convoy.config.values import SECONDS
-from convoy.text.duration import spoken
+from convoy.config import Node, allowed_words, schema, schema_keys
+from convoy.config.keys import SECONDS
+from convoy.text import spoken_duration
 
 
 def schema_text() -> str:
@@ -16,9 +15,9 @@ def schema_text() -> str:
 def keys_table() -> str:
     """Return all keys as a Markdown table: default, what is allowed, meaning."""
     rows = [
-        f"| `{key}` | {_default(node)} | {allowed(node)} "
+        f"| `{key}` | {_default(node)} | {allowed_words(node)} "
         f"| {' '.join(node['description'].split())} |\n"
-        for key, node in keys(schema())
+        for key, node in schema_keys(schema())
     ]
     return "| key | default | allowed | meaning |\n|---|---|---|---|\n" + "".join(rows)
 
@@ -28,5 +27,5 @@ def _default(node: Node) -> str:
     if value is None:
         return "none"
     if node.get("x-allowed") == SECONDS:
-        value = spoken(value)
+        value = spoken_duration(value)
     return f"`{json.dumps(value)}`"

@@ -1,8 +1,7 @@
 """The errors that documents show, as brat says them."""
 
 from convoy.config import ConfigError, load
-from convoy.patterns import PatternError
-from convoy.patterns.template import template
+from convoy.patterns import PatternError, template
 
 _CONFIG = 'engine.tests.type = "aidr"\nrefinery.stratgy = "squash"'
 _PATTERN = "steps:\n  - id: a\n    titel: b\n    title: b\n    body: c\n"

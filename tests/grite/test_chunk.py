@@ -5,9 +5,8 @@ from hypothesis import given, settings, strategies as st
 from msgspec.structs import replace
 
 from grite import chunk
-from grite.cbor import write
 from grite.errors import Corrupt
-from grite.event import Event, UnknownKind
+from grite.event import Event, UnknownKind, write_cbor
 from tests.grite.anything import events
 from tests.grite.plain import plain_chunk
 from tests.grite.vectors import ACTOR, ISSUE, OTHER, T0, VECTORS, vector
@@ -89,7 +88,7 @@ def test_rubbish_is_corrupt_and_nothing_worse(rubbish: bytes) -> None:
 def test_what_a_later_version_writes_is_kept_as_it_is(
     tag: int, payload: object
 ) -> None:
-    event = Event(ISSUE, ACTOR, T0, UnknownKind(tag, write(payload)))
+    event = Event(ISSUE, ACTOR, T0, UnknownKind(tag, write_cbor(payload)))
 
     found = chunk.decode(chunk.encode([event]))
 
@@ -129,7 +128,7 @@ def test_a_row_that_is_no_event_is_a_fault(row: object) -> None:
         (good.id, ISSUE, ACTOR, good.ts, good.parent, 3, ("Looks good",), None),
     ]
 
-    found = chunk.decode(chunk.HEADER + write(rows))
+    found = chunk.decode(chunk.HEADER + write_cbor(rows))
 
     assert found.events == (good,)
     assert len(found.faults) == 1

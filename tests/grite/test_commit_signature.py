@@ -9,24 +9,24 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import given, strategies as st
 
 from grite import git
-from grite.allowed_signers import line, only, parse
-from grite.commit_signature import (
-    Sign,
-    armored,
-    fingerprint,
-    is_signed,
-    signed_text,
-    signer_of,
-    with_signature,
-)
-from grite.log_authority import (
+from grite.signatures import (
     CHECKPOINT,
     ENTRY,
     LOCK,
     Authority,
+    Sign,
+    armored,
+    fingerprint,
     foreign_in,
     foreign_lines,
-    message,
+    is_signed,
+    only_signer,
+    parse_signers,
+    signed_message,
+    signed_text,
+    signer_line,
+    signer_of,
+    with_signature,
 )
 from tests.grite.commits import said
 from tests.world.cases import looped
@@ -69,7 +69,7 @@ def private_file(folder: Path) -> Path:
 
 def allowed_file(folder: Path) -> Path:
     file = folder / "allowed_signers"
-    file.write_text(line(PUBLIC, "the log's key"))
+    file.write_text(signer_line(PUBLIC, "the log's key"))
     return file
 
 
@@ -156,32 +156,35 @@ def test_another_form_of_a_good_signature_is_none(commit: bytes) -> None:
     assert signer_of(commit) is None
 
 
-HERE = Authority("7", only(PUBLIC))
+HERE = Authority("7", only_signer(PUBLIC))
 
 
 def test_a_commit_counts_if_an_allowed_key_signed_it_for_this_repository() -> None:
-    assert HERE.fault(signed(message("WAL: 1 events", "7")), ENTRY) == ""
+    assert HERE.fault(signed(signed_message("WAL: 1 events", "7")), ENTRY) == ""
 
 
 def test_where_the_repository_is_not_known_any_is_taken() -> None:
-    anywhere = Authority("", only(PUBLIC))
+    anywhere = Authority("", only_signer(PUBLIC))
 
-    assert anywhere.fault(signed(message("WAL: 1", "8")), ENTRY) == ""
+    assert anywhere.fault(signed(signed_message("WAL: 1", "8")), ENTRY) == ""
     assert "another repository" in anywhere.fault(signed("WAL: 1"), ENTRY)
 
 
 @looped(
     ("commit", "why"),
     [
-        (payload(message("WAL: 1", "7")), "not signed"),
-        (signed(message("WAL: 1", "7"), OTHER), "not allowed: SHA256:"),
-        (signed(message("WAL: 1", "77")), "another repository than 7"),
-        (signed(message("WAL: 1", "8")), "another repository than 7"),
+        (payload(signed_message("WAL: 1", "7")), "not signed"),
+        (signed(signed_message("WAL: 1", "7"), OTHER), "not allowed: SHA256:"),
+        (signed(signed_message("WAL: 1", "77")), "another repository than 7"),
+        (signed(signed_message("WAL: 1", "8")), "another repository than 7"),
         (signed("WAL: 1"), "another repository than 7"),
         (signed("WAL: 1\n\nForeign: x\nRepository-Id: 7"), "another repository"),
-        (signed(message("Checkpoint at 1", "7")), "begin with WAL"),
-        (signed(message("Lock: repo:bot", "7")), "begin with WAL"),
-        (signed(message("WAL: 1", "7")).replace(b"WAL: 1", b"WAL: 2"), "not valid"),
+        (signed(signed_message("Checkpoint at 1", "7")), "begin with WAL"),
+        (signed(signed_message("Lock: repo:bot", "7")), "begin with WAL"),
+        (
+            signed(signed_message("WAL: 1", "7")).replace(b"WAL: 1", b"WAL: 2"),
+            "not valid",
+        ),
     ],
 )
 def test_any_other_commit_does_not_count(commit: bytes, why: str) -> None:
@@ -191,35 +194,38 @@ def test_any_other_commit_does_not_count(commit: bytes, why: str) -> None:
 def test_each_kind_passes_for_itself_alone() -> None:
     texts = {ENTRY: "WAL: 1", CHECKPOINT: "Checkpoint at 1", LOCK: "Lock: repo:bot"}
     for kind, text in texts.items():
-        commit = signed(message(text, "7"))
+        commit = signed(signed_message(text, "7"))
         assert [k for k in texts if not HERE.fault(commit, k)] == [kind]
 
 
 def test_a_subject_of_two_lines_is_not_signed() -> None:
     with pytest.raises(ValueError, match="cannot be signed"):
-        message("Lock: a\n\nRepository-Id: 8", "7")
+        signed_message("Lock: a\n\nRepository-Id: 8", "7")
 
 
 def test_listed_commits_are_read_back() -> None:
     foreign = ("a" * 40, "b" * 64)
 
-    assert foreign_in(signed(message("WAL: 1", "7", foreign_lines(foreign)))) == foreign
-    assert foreign_in(signed(message("WAL: 1", "7"))) == ()
+    assert (
+        foreign_in(signed(signed_message("WAL: 1", "7", foreign_lines(foreign))))
+        == foreign
+    )
+    assert foreign_in(signed(signed_message("WAL: 1", "7"))) == ()
 
 
 def test_a_key_counts_within_its_time() -> None:
-    text = line(PUBLIC, "")
+    text = signer_line(PUBLIC, "")
     until = text.replace('"git"', '"git",valid-before="20231114221320Z"')
     since = text.replace('"git"', '"git",valid-after="20231114221320Z"')
 
-    assert parse(until).allows(PUBLIC, 1_700_000_000)
-    assert not parse(until).allows(PUBLIC, 1_700_000_001)
-    assert parse(since).allows(PUBLIC, 1_700_000_000)
-    assert not parse(since).allows(PUBLIC, 1_699_999_999)
+    assert parse_signers(until).allows(PUBLIC, 1_700_000_000)
+    assert not parse_signers(until).allows(PUBLIC, 1_700_000_001)
+    assert parse_signers(since).allows(PUBLIC, 1_700_000_000)
+    assert not parse_signers(since).allows(PUBLIC, 1_699_999_999)
 
 
 def test_a_file_in_the_forms_that_openssh_takes() -> None:
-    key = line(PUBLIC, "").split()[3]
+    key = signer_line(PUBLIC, "").split()[3]
     rows = (
         f"brat ssh-ed25519 {key}",
         f'"a b,c" namespaces="file,git" ssh-ed25519 {key} some words',
@@ -227,8 +233,8 @@ def test_a_file_in_the_forms_that_openssh_takes() -> None:
         f'x valid-after="20200101",valid-before="209901012359" ssh-ed25519 {key}',
     )
     for row in rows:
-        assert parse(f"# keys\n\n{row}\n").allows(PUBLIC, 1_700_000_000), row
-    assert not parse(f'x namespaces="file" ssh-ed25519 {key}').allows(PUBLIC, 0)
+        assert parse_signers(f"# keys\n\n{row}\n").allows(PUBLIC, 1_700_000_000), row
+    assert not parse_signers(f'x namespaces="file" ssh-ed25519 {key}').allows(PUBLIC, 0)
 
 
 @looped(
@@ -245,9 +251,9 @@ def test_a_file_in_the_forms_that_openssh_takes() -> None:
     ],
 )
 def test_a_line_that_cannot_be_enforced_is_refused(row: str, why: str) -> None:
-    key = line(PUBLIC, "").split()[3]
+    key = signer_line(PUBLIC, "").split()[3]
     with pytest.raises(Exception, match=why) as refused:
-        parse(f"# one\n{row.format(key=key)}\n")
+        parse_signers(f"# one\n{row.format(key=key)}\n")
     assert str(refused.value).startswith("line 2 of the allowed signers:")
 
 

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from grite.event import CommentAdded, Event
-from grite.log_union import missing, union
 from grite.remote import RefUpdate, Remote, ensure_mirror
-from grite.wal import WAL_REF, Log
+from grite.wal import WAL_REF, Log, log_union, missing_events
 from tests.grite.commits import commit, said
 from tests.grite.vectors import ACTOR, ISSUE, T0
 
@@ -52,7 +51,7 @@ class Replica:
             remote.fetch([f"+{WAL_REF}:refs/seen/grite/wal"])
         head = theirs
         if ours is not None:
-            head = union(log, ours, theirs, actor=self.actor, at_ms=T0)
+            head = log_union(log, ours, theirs, actor=self.actor, at_ms=T0)
         if head is not None and head != theirs:
             remote.push([RefUpdate(WAL_REF, head, theirs)])
         if head is not None and head != ours:
@@ -198,8 +197,8 @@ def test_one_event_that_was_read_back_is_not_missing(log: Log) -> None:
     event = Event(ISSUE, ACTOR, T0, CommentAdded("a"))
     head = log.append([event], after=None, actor=ACTOR, at_ms=T0)
 
-    assert missing(log, head, head) == ()
-    assert missing(log, head, None) == (event,)
+    assert missing_events(log, head, head) == ()
+    assert missing_events(log, head, None) == (event,)
 
 
 # --- any way --------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from grite import chunk
-from grite.commit_reader import read_commit
+from grite.chunk import read_commit
 from grite.errors import Corrupt, GitFailed
 from grite.event import CommentAdded, Event
 from grite.remote import RefUpdate, Remote, ensure_mirror
@@ -87,7 +87,7 @@ def test_only_a_full_id_names_a_commit(name: str, mirror: Path) -> None:
 
 def test_a_runner_loads_no_library_that_it_does_not_need() -> None:
     code = (
-        "import sys, grite.commit_reader, grite.remote, grite.resource\n"
+        "import sys, grite.chunk, grite.remote, grite.resource\n"
         "print([n for n in ('pygit2', 'tenacity', 'dataclasses') if n in sys.modules])"
     )
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from grite import chunk
+from grite.entry import Entry
 from grite.errors import Missing
-from grite.wal import Entry, Log
+from grite.wal import Log
 from tests.grite.commits import commit, lose, said
 from tests.grite.vectors import ACTOR
 from tests.grite.writing import append, comment

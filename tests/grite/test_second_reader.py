@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from grite import chunk
-from grite.event import Event
-from grite.kind import payload_of
+from grite.event import Event, payload_of
 from grite.remote import ensure_mirror
 from grite.wal import Log
 from tests.grite import grite_reader

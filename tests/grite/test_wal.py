@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from grite import chunk
+from grite.entry import Entry
 from grite.errors import BratError, Conflict, Corrupt
 from grite.event import CommentAdded, Event
 from grite.remote import ensure_mirror
-from grite.wal import WAL_REF, Entry, Log
+from grite.wal import WAL_REF, Log
 from tests.grite.anything import events
 from tests.grite.commits import said
 from tests.grite.vectors import ACTOR, T0, vector

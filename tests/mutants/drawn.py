@@ -22,7 +22,7 @@ RULES: Final = (
     ),
     *(
         "convoy/model/task_graph.py",
-        "convoy/gate/patch.py",
+        "convoy/gate/__init__.py",
         "convoy/log/record.py",
     ),
     *("grite/resource.py", "grite/lease.py"),

@@ -47,8 +47,8 @@ OWN: Final = {
     "convoy/readiness/turn_order.py": ("tests/convoy/test_turns.py",),
     "convoy/readiness/stuck_tasks.py": ("tests/convoy/test_turns.py",),
     "convoy/patterns/compiling.py": ("tests/convoy/patterns/test_templates.py",),
-    "convoy/patterns/template.py": ("tests/convoy/patterns/test_templates.py",),
-    "convoy/gate/patch.py": ("tests/convoy/test_gate.py",),
+    "convoy/patterns/__init__.py": ("tests/convoy/patterns/test_templates.py",),
+    "convoy/gate/__init__.py": ("tests/convoy/test_gate.py",),
     "convoy/model/task_graph.py": ("tests/convoy/test_graph.py",),
     "grite/lease.py": ("tests/grite/test_lease.py",),
     "grite/resource.py": (

@@ -25,7 +25,7 @@ from bot.messages.replies import Reply
 from bot.verbs.request_context import Asker
 from bot.verbs.verb import Request
 from brat.repository.log_reader import Reader
-from convoy.log.following import Reading
+from convoy.log.record import Reading
 from convoy.model import ids
 from tests.pictures import outside_the_log
 from tests.pictures.busy_repository import EARLIER, NAME, Busy, busy_repository

@@ -15,14 +15,13 @@ import msgspec
 
 from convoy.events import Claim
 from convoy.events.task_start import TaskStarted
-from convoy.log.codec import fact_of
-from convoy.log.event_body import body_of
+from convoy.log import body_of
+from convoy.log.record import fact_of
 from convoy.model import ids
 from convoy.model.records import EngineSpec, Gate, Limits
 from grite import chunk
-from grite.allowed_signers import line
 from grite.event import CommentAdded, Event
-from grite.log_authority import Writer
+from grite.signatures import Writer, signer_line
 from grite.wal import Log
 from tests.world.given_secrets import given, given_in, written
 from tests.world.log_keys import LOG_KEY
@@ -31,7 +30,7 @@ from tests.world.patience import patient
 TOKEN = given("made-up-secret-0123456789")
 SESSION = "0123456789abcdef" * 2
 REPOSITORY_ID = "4711"
-ALLOWED = line(LOG_KEY.public, "the bot's")
+ALLOWED = signer_line(LOG_KEY.public, "the bot's")
 CONVOY, TASK, ATTEMPT = "fix-login-7", 2, 1
 WAIT_S = patient(45)
 NEVER_S = 600

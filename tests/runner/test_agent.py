@@ -6,7 +6,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from convoy.text.redaction import Redaction
+from convoy.text import Redaction
 from runner.engines import ENGINES
 from runner.engines.model_key import key_for
 from runner.engines.row import Call, Vendor

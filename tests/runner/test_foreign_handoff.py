@@ -13,15 +13,14 @@ import pytest
 
 from convoy.events.task_start import TaskStarted
 from convoy.model.records import EngineSpec
-from grite.allowed_signers import FILE, line
-from grite.log_authority import Writer
+from grite.signatures import SIGNERS_FILE, Writer, signer_line
 from tests.runner.job import REPOSITORY_ID, Forge, Left, git
 from tests.world.given_secrets import given
 from tests.world.log_keys import LOG_KEY, OTHER_KEY
 
 ENGINE_KEY = given("sk-made-up-key-of-the-engine")
-OURS = line(LOG_KEY.public, "the bot's")
-THEIRS = line(OTHER_KEY.public, "an attacker's")
+OURS = signer_line(LOG_KEY.public, "the bot's")
+THEIRS = signer_line(OTHER_KEY.public, "an attacker's")
 
 
 def theft(forge: Forge) -> TaskStarted:
@@ -150,14 +149,14 @@ def test_without_allowed_signers_nothing_is_handed_over(forge: Forge) -> None:
 
 
 def test_the_file_on_the_default_branch_counts(forge: Forge) -> None:
-    head = commit(forge, {FILE: f"# ours\n{OURS}"})
+    head = commit(forge, {SIGNERS_FILE: f"# ours\n{OURS}"})
     log = forge.hand_off(theft(forge))
 
     assert "stolen: " in tried(forge, log, **on(forge, head)).said
 
 
 def test_a_file_on_another_branch_counts_for_nothing(forge: Forge) -> None:
-    head = commit(forge, {FILE: THEIRS}, "evil")
+    head = commit(forge, {SIGNERS_FILE: THEIRS}, "evil")
     forge.writer = OTHER_KEY.writer(REPOSITORY_ID)
     log = forge.hand_off(theft(forge))
 
@@ -167,7 +166,7 @@ def test_a_file_on_another_branch_counts_for_nothing(forge: Forge) -> None:
 
 
 def test_the_variable_counts_more_than_the_file(forge: Forge) -> None:
-    head = commit(forge, {FILE: THEIRS})
+    head = commit(forge, {SIGNERS_FILE: THEIRS})
     forge.writer = OTHER_KEY.writer(REPOSITORY_ID)
     log = forge.hand_off(theft(forge))
 
@@ -187,7 +186,7 @@ def test_a_line_that_is_wrong_is_named(forge: Forge) -> None:
 def test_without_the_event_the_file_counts_for_nothing(
     forge: Forge, tmp_path: Path
 ) -> None:
-    head = commit(forge, {FILE: OURS})
+    head = commit(forge, {SIGNERS_FILE: OURS})
     log = forge.hand_off(theft(forge))
     told = {**on(forge, head), "GITHUB_EVENT_PATH": str(tmp_path / "none")}
 

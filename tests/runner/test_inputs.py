@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from convoy.log.event_body import body_of
+from convoy.log import body_of
 from convoy.model import ids
 from grite.event import CommentAdded, Event
 from tests.runner.job import Forge

@@ -17,7 +17,7 @@ from convoy.events.session_claims import (
 from convoy.model import ids
 from convoy.model.engine_types import ENGINE_TYPES
 from convoy.model.records import EngineSpec, Gate, Limits
-from convoy.text.fence import fence_of
+from convoy.text import fence_of
 from runner.workspace import missing_content
 from tests.runner.job import SESSION, Forge, git
 

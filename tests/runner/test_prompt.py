@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from convoy.events.task_start import TaskStarted
 from convoy.model.records import EngineSpec, Gate, Limits
-from convoy.text.fence import fence_of
+from convoy.text import fence_of
 from runner.session.prompt import prompt
 from tests.runner.job import Forge
 

@@ -1,6 +1,6 @@
 from hypothesis import given, settings, strategies as st
 
-from convoy.text.redaction import Redaction
+from convoy.text import Redaction
 from runner.result.stream_redaction import HELD_BACK_CHARS, LINE_CHARS, RedactedStream
 
 SECRET = "very/secret+value=="

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from bot.repository.commit_range import CommitRange
-from convoy.gate.patch import refusals
+from convoy.gate import refusals
 from convoy.model.records import Gate, Limits
-from convoy.text.redaction import Redaction
+from convoy.text import Redaction
 from runner.inputs import job_inputs
 from runner.workspace.attempt_commits import (
     AttemptCommits,

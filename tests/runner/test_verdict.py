@@ -1,6 +1,6 @@
 """The witness's word: nobody is believed alone."""
 
-from convoy.gate.patch import Change
+from convoy.gate import PathChange
 from runner.box.supervisor import Ending
 from runner.engines.engine_events import Error
 from runner.engines.output_reader import Report
@@ -12,7 +12,7 @@ WELL = Ending(exit_code=0, seconds=1.0)
 DONE, NOOP = Report("done"), Report("noop")
 SPENT = Error(kind="budget", message="Out of credit.")
 NOTHING = Work()
-ONE = Work("c" * 40, (Change("a", "000000", "100644"),))
+ONE = Work("c" * 40, (PathChange("a", "000000", "100644"),))
 
 
 def judged(

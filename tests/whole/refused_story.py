@@ -31,7 +31,7 @@ from brat.local import local_mode
 from brat.repository import registration as registrations
 from brat.repository.registration import FORGE_FOLDER, Registration
 from convoy.model.state import State
-from convoy.views.document import state_document
+from convoy.views import state_document
 from grite import git
 from tests.whole.crash import set_up
 from tests.world.patience import patient

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from convoy.log.codec import fact_of
+from convoy.log.record import fact_of
 from grite.event import CommentAdded
 from grite.wal import Log
 from tests.whole.demo import Story

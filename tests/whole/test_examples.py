@@ -20,7 +20,7 @@ from brat.repository.log_reader import Reader
 from brat.repository.registration import FORGE_FOLDER, Registration, Source
 from convoy.config import load
 from convoy.model.state import Convoy
-from convoy.patterns.catalog import built_in
+from convoy.patterns import built_in_pattern
 from convoy.patterns.compiling import Use, compiled
 from convoy.planner import tasklist
 from tests.world.ended import ended
@@ -76,7 +76,7 @@ def test_the_second_engine_reviews_by_the_pattern() -> None:
         limit=20,
     )
 
-    tasks = compiled(built_in(pattern), use).tasks
+    tasks = compiled(built_in_pattern(pattern), use).tasks
 
     assert [(task.kind, task.engine) for task in tasks] == [
         ("work", "default"),

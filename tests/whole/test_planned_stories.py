@@ -21,7 +21,7 @@ from tests.world.words import NO_BOX
 pytestmark = pytest.mark.timeout(600)
 
 ASKED = "Plan the work that the issue asks for"
-"""The beginning of a planning session's prompt: convoy.planner.brief."""
+"""The beginning of a planning session's prompt: convoy.answers."""
 JWT = (
     "Refactor the auth module to use JWT tokens, update all tests, and update API "
     "documentation"

@@ -8,7 +8,7 @@ import pytest
 from brat.forge import Ci, Settings
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.git_storage import Move
-from convoy.views.document import state_document
+from convoy.views import state_document
 from tests.whole.protected_story import Protected, protected
 from tests.world.github_forge.queue_events import ADDED
 from tests.world.layers import sampled

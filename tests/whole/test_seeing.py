@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from convoy.views.interventions import Intervention
-from convoy.views.plan_document import PlanDocument
+from convoy.views.plan import PlanDocument
 from tests.world.terminal import Terminal
 from tests.world.words import engine, project
 

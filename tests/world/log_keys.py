@@ -9,10 +9,16 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from bot.repository.mirror import Mirror
 from grite import objects
-from grite.allowed_signers import only
-from grite.commit_signature import Sign, armored, signed_text
-from grite.log_authority import ENTRY, Authority, Writer
 from grite.objects import Note
+from grite.signatures import (
+    ENTRY,
+    Authority,
+    Sign,
+    Writer,
+    armored,
+    only_signer,
+    signed_text,
+)
 
 REPOSITORY = "1"
 
@@ -31,7 +37,7 @@ class Key:
 
     def authority(self, repository: str = REPOSITORY) -> Authority:
         """Return that this key alone counts."""
-        return Authority(repository, only(self.public))
+        return Authority(repository, only_signer(self.public))
 
     def writer(self, repository: str = REPOSITORY) -> Writer:
         """Return who writes with this key."""

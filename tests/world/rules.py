@@ -1,6 +1,6 @@
 """A log in memory: commands go through decide, record and fold, as in the bot."""
 
-from convoy.answers.report_answer import FIND_OUT, brief
+from convoy.answers.answering import FIND_OUT, report_brief
 from convoy.events import Event
 from convoy.events.bots import StartBot
 from convoy.events.command import Command, Refusal
@@ -95,7 +95,9 @@ class Rules:
             session=f"{number:032x}",
             nonce=f"nonce{number}",
             now=self.now,
-            brief=brief(FIND_OUT) if self.task(number).spec.kind == "report" else "",
+            brief=report_brief(FIND_OUT)
+            if self.task(number).spec.kind == "report"
+            else "",
         )
         self.do(start)
         attempt = self.task(number).started

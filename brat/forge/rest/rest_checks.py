@@ -22,7 +22,7 @@ from brat.forge.rest.rest_call import Answer, Call, Route, found
 from brat.forge.rest.text_limits import checked_actions, checked_output, within
 from brat.forge.wire.http_refusals import Refused, fault, not_found
 from brat.forge.wire.timestamps import iso, parse
-from convoy.text.forge_limits import STATUS_CHARS
+from convoy.text import STATUS_CHARS
 
 
 class CheckOutput(Body):

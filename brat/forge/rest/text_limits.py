@@ -5,12 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from brat.forge.wire.http_refusals import Refused, fault
-from convoy.text.forge_limits import (
-    BODY_CHARS,
-    LABEL_CHARS,
-    SUMMARY_CHARS,
-    TITLE_CHARS,
-)
+from convoy.text import BODY_CHARS, LABEL_CHARS, SUMMARY_CHARS, TITLE_CHARS
 
 MOST_ANNOTATIONS: Final = 50
 """In one request. https://docs.github.com/rest/checks/runs#create-a-check-run"""

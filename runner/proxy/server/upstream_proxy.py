@@ -7,8 +7,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from grite import outbound
-from grite.errors import BratError
-from grite.redacted_repr import without
+from grite.errors import BratError, repr_without
 
 CONNECT_S: Final = 30.0
 
@@ -25,7 +24,7 @@ class Upstream(Struct, frozen=True):
     """The value of `Proxy-Authorization`; empty: the proxy wants none."""
 
     def __repr__(self) -> str:
-        return without(self, "pass_word")
+        return repr_without(self, "pass_word")
 
     async def through(self, host: str, port: int, *, is_plain: bool) -> Streams:
         """Connect to the proxy, and through it to the host unless `is_plain`.

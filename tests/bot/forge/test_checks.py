@@ -10,7 +10,7 @@ from bot.forge.check_runs import Button, View
 from bot.forge.github import GitHub
 from bot.forge.rest import Refused
 from convoy.model import ids
-from convoy.text.failing_places import Place
+from convoy.text.project_tests import FailingPlace
 from tests.bot.forge.test_github import REPO, sent
 
 COMMIT = "c0ffee" + "0" * 34
@@ -90,7 +90,7 @@ async def test_its_lines_are_marked_once_and_its_buttons_kept(
     blocked = replace(
         VIEW,
         conclusion="action_required",
-        places=(Place("tests/test_a.py", 7, "1 != 2"),),
+        places=(FailingPlace("tests/test_a.py", 7, "1 != 2"),),
         buttons=(Button(label="Try again", description="Again", identifier="retry"),),
     )
     mark = {

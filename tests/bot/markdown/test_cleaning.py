@@ -8,8 +8,8 @@ from inline_snapshot import snapshot
 from bot.markdown.cleaning import CUT_NOTE, clean
 from bot.markdown.code_span import WORD_CHARS, code_span
 from bot.markdown.text_edits import NOTE
-from convoy.log.event_body import CLOSE, OPEN
-from convoy.text import plaintext
+from convoy import text as plaintext
+from convoy.log import CLOSE, OPEN
 from tests.world.cases import looped
 
 ROOM = 60_000

@@ -22,7 +22,7 @@ from convoy.model.records import Overlap, Usage, Wait, outlined
 from convoy.model.state import Convoy, Task
 from convoy.rules.end_session import LoseSession
 from convoy.rules.stop_task import BlockTask, FailConvoy
-from convoy.text.plaintext import clean
+from convoy.text import clean
 from tests.convoy.anything import hostile
 from tests.convoy.stories import landed_whole, went_wrong
 from tests.world.requests import carried_out

@@ -18,12 +18,7 @@ from convoy.model.approval import Approval
 from convoy.model.attempt import HandedIn
 from convoy.model.records import Followup, Overlap
 from convoy.model.state import Convoy, ConvoyState, Task, TaskState
-from convoy.text.forge_limits import (
-    POST_CHARS,
-    SUMMARY_CHARS,
-    TITLE_CHARS,
-    posted,
-)
+from convoy.text import POST_CHARS, SUMMARY_CHARS, TITLE_CHARS, posted
 from tests.bot.room import room
 from tests.world.rules import Rules, sha, spec
 

@@ -4,19 +4,19 @@ from pathlib import Path
 
 import pytest
 
-from grite.allowed_signers import FILE, line
 from grite.errors import Unsigned
+from grite.signatures import SIGNERS_FILE, signer_line
 from tests.bot.history import History
 from tests.bot.logs import Open, paused, story, write
 from tests.world.log_keys import LOG_KEY, OTHER_KEY
 
-THEIRS = line(OTHER_KEY.public, "another bot").encode()
-OURS = line(LOG_KEY.public, "this bot").encode()
+THEIRS = signer_line(OTHER_KEY.public, "another bot").encode()
+OURS = signer_line(LOG_KEY.public, "this bot").encode()
 
 
 def name(origin: History, *lines: bytes) -> None:
     """Put a file of allowed signers on the default branch."""
-    files = {FILE: b"".join(lines)} if lines else {"README.md": b"# app\n"}
+    files = {SIGNERS_FILE: b"".join(lines)} if lines else {"README.md": b"# app\n"}
     origin.point("refs/heads/main", origin.commit(files))
 
 
@@ -84,4 +84,4 @@ def test_a_file_that_cannot_be_read_is_said_once_and_allows_nobody(
         with pytest.raises(Unsigned):
             mirror.look()
     (said,) = mirror.notices
-    assert said.startswith(f"{FILE} counts for nothing: line 1 ")
+    assert said.startswith(f"{SIGNERS_FILE} counts for nothing: line 1 ")

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from bot.repository.mirror import Mirror
-from convoy.log import state_codec as states
-from convoy.log.following import Reading
+from convoy.log import record as states
+from convoy.log.record import Reading
 from convoy.model.state import Moment, State
 from grite import checkpoint, git
 from grite.errors import Rewritten
@@ -181,12 +181,12 @@ def foreign(mirror: Mirror) -> str:
 
 
 def of_another_version(mirror: Mirror) -> str:
-    data = states.encode(mirror.reading).replace(b'"v":2', b'"v":9')
+    data = states.encode_reading(mirror.reading).replace(b'"v":2', b'"v":9')
     return checkpoint.write(mirror.objects, data, str(mirror.head), NOW, mirror.writer)
 
 
 def of_another_form(mirror: Mirror) -> str:
-    data = states.encode(mirror.reading)
+    data = states.encode_reading(mirror.reading)
     at = data.index(b'"form":"') + len(b'"form":"')
     digit = b"0" if data[at : at + 1] != b"0" else b"1"
     other = data[:at] + digit + data[at + 1 :]
@@ -194,7 +194,7 @@ def of_another_form(mirror: Mirror) -> str:
 
 
 def of_another_commit(mirror: Mirror) -> str:
-    data = states.encode(Reading(State(moment=Moment("1" * 40, 7))))
+    data = states.encode_reading(Reading(State(moment=Moment("1" * 40, 7))))
     return checkpoint.write(mirror.objects, data, str(mirror.head), NOW, mirror.writer)
 
 

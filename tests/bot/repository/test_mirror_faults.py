@@ -14,8 +14,7 @@ from bot.repository.mirror import Mirror
 from convoy.events import Event as Fact
 from convoy.events.bots import BotStarted
 from convoy.events.leases import LeaseTaken
-from convoy.log.codec import fact_of
-from convoy.log.record import record
+from convoy.log.record import fact_of, record
 from grite.errors import Conflict, GitFailed, Unavailable
 from grite.event import CommentAdded, Event
 from grite.wal import WAL_REF, Log

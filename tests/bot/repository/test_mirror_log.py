@@ -4,7 +4,7 @@ import pytest
 
 from bot.repository.mirror import Mirror
 from convoy.events.bots import BotStarted
-from convoy.log.event_body import body_of
+from convoy.log import body_of
 from grite import git
 from grite.errors import Corrupt, Rewritten
 from grite.event import CommentAdded, Event

@@ -12,15 +12,13 @@ from bot.repository.mirror import Mirror
 from convoy.events import Event as Fact
 from convoy.events.approvals import TaskApproved
 from convoy.events.bots import BotStarted
-from convoy.log import state_codec as states
-from convoy.log.following import Reading, follow
-from convoy.log.record import record
+from convoy.log import record as states
+from convoy.log.record import Reading, follow, record
 from convoy.model.state import State
 from grite import checkpoint, git
 from grite.errors import Unsigned
 from grite.event import Event
-from grite.log_chain import MOST_FOREIGN
-from grite.wal import WAL_REF, Log
+from grite.wal import MOST_FOREIGN, WAL_REF, Log
 from tests.bot.history import History
 from tests.bot.logs import Open, paused, resumed, story, write
 from tests.grite.commits import said
@@ -258,7 +256,7 @@ def test_nothing_else_passes_for_a_commit_of_the_log(
 
 
 def signed_if(commit: bytes, *, is_signed: bool) -> bytes:
-    from grite.commit_signature import with_signature
+    from grite.signatures import with_signature
 
     return with_signature(commit, LOG_KEY.sign(commit)) if is_signed else commit
 
@@ -274,8 +272,8 @@ def test_a_forged_checkpoint_is_not_begun_at(
     assert not events
     convoy = bot.state.convoys[NAME]
     lie = Reading(bot.state)
-    data = states.encode(lie).replace(b'"state":"active"', b'"state":"paused"')
-    assert data != states.encode(lie), convoy
+    data = states.encode_reading(lie).replace(b'"state":"active"', b'"state":"paused"')
+    assert data != states.encode_reading(lie), convoy
     made = checkpoint.write(origin.repo, data, str(bot.head), NOW, NOT_OURS[whose])
     origin.point(checkpoint.ref_of(NOW), made)
     fresh = opened("fresh")
@@ -367,9 +365,9 @@ def test_git_shows_each_signature(bot: Mirror, origin: History, tmp_path: Path) 
     updates = bot.checkpoint(NOW)
     bot.push((), {update.ref: update for update in updates}, actor=ACTOR)
     allowed = tmp_path / "allowed_signers"
-    from grite.allowed_signers import line
+    from grite.signatures import signer_line
 
-    allowed.write_text(line(LOG_KEY.public, "the log's"))
+    allowed.write_text(signer_line(LOG_KEY.public, "the log's"))
     option = ("-c", f"gpg.ssh.allowedSignersFile={allowed}")
 
     shown = git.run([*option, "log", "--show-signature", WAL_REF], cwd=origin.path)

@@ -11,7 +11,7 @@ import pytest
 from convoy.events.merge_holds import RequestMerge, WithdrawMerge
 from convoy.model import ids
 from convoy.rules.stop_task import DropTask
-from convoy.views.document import state_document
+from convoy.views import state_document
 from tests.bot.room import NAME, Room, room
 
 pytestmark = pytest.mark.layer("landing")

@@ -7,7 +7,7 @@ import pytest
 from brat.forge.traffic_recording import Exchange
 from convoy.model import ids
 from convoy.rules.stop_task import BlockTask
-from convoy.views.document import state_document
+from convoy.views import state_document
 from tests.bot.lobby import lobby
 from tests.bot.room import NAME, Room, room
 from tests.world.github_forge.injected_faults import Faults

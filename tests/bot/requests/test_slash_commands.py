@@ -11,7 +11,7 @@ from bot.markdown.slash_commands import (
     SlashCommand,
     slash_commands,
 )
-from convoy.text.plaintext import clean
+from convoy.text import clean
 from tests.world.cases import looped
 
 

@@ -22,7 +22,7 @@ from bot.verbs.verb_table import (
     VERBS,
     help_text,
 )
-from convoy.text.plaintext import cut
+from convoy.text import cut
 from tests.world.cases import looped
 
 DOCS = Path(__file__).parents[3] / "docs"

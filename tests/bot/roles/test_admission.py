@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 
 from bot.messages.start_refusals import EDITED, OUTSIDER
 from bot.roles.admission import TEXT_CHARS, Words, fit
-from convoy.text.forge_limits import TITLE_CHARS
+from convoy.text import TITLE_CHARS
 from tests.bot.lobby import CONFIG, Lobby, lobby
 
 pytestmark = pytest.mark.layer("landing")

@@ -15,7 +15,7 @@ from bot.repository.commit_range import COMMITS_MOST
 from bot.roles.handin import collect
 from convoy.events.session_claims import SessionReady
 from convoy.events.task_queue import TaskBlocked
-from convoy.log.event_body import body_of
+from convoy.log import body_of
 from convoy.model import ids
 from convoy.owed.actions import Collect
 from grite import chunk, lease

@@ -7,7 +7,7 @@ import pytest
 
 from bot.serving import bot_service
 from bot.settings.oneshot_settings import SCHEDULE_WINDOW_S
-from convoy.config.schedule import HOUR_MS, due
+from convoy.config import HOUR_MS, due
 from tests.bot.lobby import CONFIG, Lobby, lobby
 
 pytestmark = pytest.mark.layer("landing")

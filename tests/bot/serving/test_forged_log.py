@@ -8,8 +8,7 @@ import pytest
 
 from convoy.events.bots import BotStarted
 from convoy.events.pausing import ConvoyPaused
-from convoy.log.following import follow
-from convoy.log.record import record
+from convoy.log.record import follow, record
 from grite.errors import Conflict
 from grite.remote import RefUpdate, Remote, ensure_mirror
 from grite.wal import WAL_REF, Log

@@ -4,7 +4,7 @@ import pytest
 
 from bot.serving import bot_service
 from bot.settings.bot_settings import Settings
-from grite.allowed_signers import FILE, line
+from grite.signatures import SIGNERS_FILE, signer_line
 from tests.world.forge import REPO, Town
 from tests.world.log_keys import OTHER_KEY
 
@@ -46,7 +46,7 @@ async def test_the_file_counts_where_the_branch_is_guarded(
     here: Town, *, guarded: bool
 ) -> None:
     checkout = await here.clone("alice")
-    await checkout.commit(FILE, line(OTHER_KEY.public, "another bot"))
+    await checkout.commit(SIGNERS_FILE, signer_line(OTHER_KEY.public, "another bot"))
     await checkout.git("push", "--quiet", "origin", "main")
     if guarded:
         await here.post("rulesets", RULES, by="alice")

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from bot.settings import log_key
-from grite.allowed_signers import OF_A_BOT, parse
-from grite.commit_signature import signer_of, with_signature
 from grite.errors import BratError
+from grite.signatures import BOT_SIGNERS_FILE, parse_signers, signer_of, with_signature
 
 PAYLOAD = b"tree 4b825dc642cb6eb9a060e54bf8d69288fbee4904\n\nWAL: 1"
 
@@ -22,7 +21,7 @@ def test_a_key_is_made_once_and_only_its_owner_may_read_it(tmp_path: Path) -> No
 
     assert first.public == again.public
     assert stat.S_IMODE((folder / log_key.FILE).stat().st_mode) == 0o600
-    allowed = parse((folder / OF_A_BOT).read_text())
+    allowed = parse_signers((folder / BOT_SIGNERS_FILE).read_text())
     assert allowed.allows(first.public, 0)
     assert "PRIVATE" not in repr(first)
 

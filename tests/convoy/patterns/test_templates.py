@@ -5,11 +5,16 @@ from pathlib import Path
 import pytest
 
 from convoy.model.records import EngineSpec
-from convoy.patterns import PatternError
-from convoy.patterns.catalog import BUILT_IN, built_in, named, own
+from convoy.patterns import (
+    BUILT_IN,
+    MOST_LINES,
+    PatternError,
+    built_in_pattern,
+    named_pattern,
+    own_patterns,
+    template,
+)
 from convoy.patterns.compiling import Compiled, Use, compiled
-from convoy.patterns.source import MOST_LINES
-from convoy.patterns.template import template
 from tests.world.cases import looped
 
 ENGINES = {
@@ -219,16 +224,16 @@ def test_a_pattern_may_make_as_many_tasks_as_are_allowed_and_no_more_of_one_list
 
 def test_a_pattern_is_found_by_its_name_and_the_repositorys_own_goes_first() -> None:
     files = (FILE, ".brat/workflows/spec.yaml", ".brat/workflows/none.yml", "x.yml")
-    assert own(files) == {"mine": FILE, "spec": ".brat/workflows/spec.yaml"}
-    assert named("spec", files, lambda _: STEP).steps[0].id == "one"
+    assert own_patterns(files) == {"mine": FILE, "spec": ".brat/workflows/spec.yaml"}
+    assert named_pattern("spec", files, lambda _: STEP).steps[0].id == "one"
 
     with pytest.raises(PatternError, match="mean mine"):
-        named("mien", files, lambda _: STEP)
+        named_pattern("mien", files, lambda _: STEP)
 
 
 @looped("name", BUILT_IN)
 def test_every_pattern_that_is_offered_makes_a_plan(name: str) -> None:
-    found = built_in(name)
+    found = built_in_pattern(name)
     assert found.description
     assert all(each.description for each in found.inputs.values())
 

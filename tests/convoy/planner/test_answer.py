@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, strategies as st
 
 from convoy.events.convoy_plan import ConvoyPlanned
-from convoy.log.codec import fact_of
-from convoy.log.event_body import body_of
+from convoy.log import body_of
+from convoy.log.record import fact_of
 from convoy.model.records import TaskSpec, Wait
 from convoy.model.resources import declared_path
 from convoy.model.task_graph import find_cycle
 from convoy.planner import ANSWER_CHARS
-from convoy.planner.answer import House, Unusable, read
+from convoy.planner.plan_reader import House, Unusable, read_plan
 from grite.resource import overlaps
 from tests.world.cases import looped
 
@@ -27,7 +27,7 @@ def step(**given: object) -> dict[str, Any]:
 
 
 def plan(*steps: dict[str, Any]) -> tuple[TaskSpec, ...]:
-    return read(json.dumps({"tasks": steps}), HOUSE)
+    return read_plan(json.dumps({"tasks": steps}), HOUSE)
 
 
 def faults(*steps: dict[str, Any]) -> tuple[str, ...]:
@@ -63,7 +63,7 @@ def test_a_plan_becomes_tasks() -> None:
     ],
 )
 def test_a_plan_is_found_in_a_message(text: str) -> None:
-    assert len(read(text % json.dumps(step()), HOUSE)) == 1
+    assert len(read_plan(text % json.dumps(step()), HOUSE)) == 1
 
 
 def test_tasks_that_share_a_path_wait_for_each_other() -> None:
@@ -167,7 +167,7 @@ def test_what_is_no_plan_is_refused(text: str, said: str) -> None:
     if text.startswith("["):
         text = '{"tasks": ' + text
     with pytest.raises(Unusable) as caught:
-        read(text, HOUSE)
+        read_plan(text, HOUSE)
 
     assert caught.value.faults[0].startswith(said)
 

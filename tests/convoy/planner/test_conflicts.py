@@ -4,15 +4,15 @@ from collections.abc import Mapping, Sequence
 
 from hypothesis import given, strategies as st
 
-from convoy.planner.conflicts import (
+from convoy.planner.ground import (
     BEYOND,
     RECENT,
-    Past,
-    Risk,
+    CollisionRisk,
+    FileHistory,
+    Hunk,
+    collision_risk as reckoned,
     reach,
-    risk as reckoned,
 )
-from convoy.planner.hunks import Hunk
 
 TOP: tuple[Hunk, ...] = ((2, 0, 3, 1),)
 """A line more near the top."""
@@ -25,9 +25,9 @@ def risk(
     hunks: Mapping[str, Sequence[tuple[Hunk, ...]]] | None = None,
     lines: Mapping[str, int] | None = None,
     beyond: float = BEYOND,
-) -> Risk:
+) -> CollisionRisk:
     known, long = hunks or {}, lines or {}
-    past = Past(
+    past = FileHistory(
         hunks=lambda file: known.get(file, ()),
         lines=lambda file: long.get(file, 100),
     )
@@ -82,7 +82,7 @@ def test_what_was_long_ago_counts_no_more() -> None:
     known = {"a.py": calm, "b.py": [*calm, *restless]}
     new, old = (risk([file], [file], hunks=known) for file in known)
 
-    assert new == Risk(old.chance, ("a.py",))
+    assert new == CollisionRisk(old.chance, ("a.py",))
 
 
 def test_a_long_file_is_less_likely_than_a_short_one() -> None:

@@ -7,9 +7,8 @@ from hypothesis import given, strategies as st
 
 from convoy.model.records import TaskSpec, Wait
 from convoy.model.task_graph import find_cycle, waits
-from convoy.planner.answer import House, Unusable, read
-from convoy.planner.edges import beside
-from convoy.planner.ground import READ, Ground
+from convoy.planner.ground import MOST_READ, Ground
+from convoy.planner.plan_reader import House, Unusable, imports_beside, read_plan
 from grite.resource import overlaps
 
 TEXTS = {
@@ -44,7 +43,7 @@ def plan(*paths: str, after: dict[int, list[int]] | None = None) -> list[TaskSpe
         }
         for number, given in enumerate(paths, 1)
     ]
-    return list(read(json.dumps({"tasks": tasks}), HOUSE))
+    return list(read_plan(json.dumps({"tasks": tasks}), HOUSE))
 
 
 def test_who_names_a_new_file_waits_for_who_makes_it_whatever_their_numbers() -> None:
@@ -139,14 +138,14 @@ def test_code_that_imports_code_runs_beside_it_and_that_is_told() -> None:
     tasks = tuple(plan("src/auth/login.py", "src/auth/tokens.py", "src/api.py"))
 
     assert [task.after for task in tasks] == [(), (), ()]
-    first, second = beside(tasks, HOUSE.ground)
+    first, second = imports_beside(tasks, HOUSE.ground)
     assert first == (
         "task 1 may run beside task 2: src/auth/login.py imports src/auth/tokens.py, "
         "which task 2 changes"
     )
     assert second.startswith("task 3 may run beside task 1: src/api.py imports ")
     in_order = tuple(plan(*("src/auth/login.py", "src/auth/tokens.py"), after={1: [2]}))
-    assert beside(in_order, HOUSE.ground) == ()
+    assert imports_beside(in_order, HOUSE.ground) == ()
 
 
 def test_no_more_than_five_are_told() -> None:
@@ -156,7 +155,7 @@ def test_no_more_than_five_are_told() -> None:
         for task in tasks
     )
 
-    assert len(beside(apart, HOUSE.ground)) == 5
+    assert len(imports_beside(apart, HOUSE.ground)) == 5
 
 
 def test_three_disjoint_tasks_of_a_feature_run_at_once() -> None:
@@ -179,14 +178,14 @@ def test_no_more_files_are_read_than_a_plan_is_worth() -> None:
         count += 1
         return "import m0\n"
 
-    files = tuple(f"tests/test_{n}.py" for n in range(READ + 100))
+    files = tuple(f"tests/test_{n}.py" for n in range(MOST_READ + 100))
     ground = Ground(files=files, text=text)
     tests = TaskSpec(number=1, title="", instructions="", paths=("tests/",))
     for file in ground.within(tests):
         ground.imports(file)
     ground.imports(files[-1])
 
-    assert count == READ
+    assert count == MOST_READ
 
 
 names = st.sampled_from(

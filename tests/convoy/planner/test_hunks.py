@@ -1,6 +1,6 @@
 """What a diff without context says of the places it changed."""
 
-from convoy.planner.hunks import MOST, hunks
+from convoy.planner.ground import MOST_HUNKS, hunks
 
 DIFF = """\
 diff --git a/a.py b/a.py
@@ -41,7 +41,7 @@ def test_each_file_has_its_places() -> None:
 
 
 def test_of_a_file_that_changed_all_over_some_places_are_kept() -> None:
-    places = [f"@@ -{n} +{n} @@\n-a\n+b" for n in range(1, 2 * MOST)]
+    places = [f"@@ -{n} +{n} @@\n-a\n+b" for n in range(1, 2 * MOST_HUNKS)]
     text = "\n".join(("--- a/a.py", "+++ b/a.py", *places))
 
-    assert len(hunks(text.split("\n"))["a.py"]) == MOST
+    assert len(hunks(text.split("\n"))["a.py"]) == MOST_HUNKS

@@ -2,7 +2,7 @@
 
 import pytest
 
-from convoy.planner.imports import Project, go_module, imported
+from convoy.planner.ground import Project, go_module, imported
 from tests.world.growth import LINEAR, growth
 
 FILES = frozenset(

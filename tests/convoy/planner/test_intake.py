@@ -6,11 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from convoy.planner.consent import plain
-from convoy.planner.intake import intake
-from convoy.planner.issue_forms import box_labels, forms
-from convoy.planner.plan_remarks import remarks
-from convoy.planner.tasklist import PlanError, plan
+from convoy.planner.issue_text import box_labels, form_files, intake, plain_label
+from convoy.planner.tasklist import PlanError, plan, plan_remarks
 from tests.world.cases import looped
 from tests.world.issue_form import FORM
 
@@ -21,7 +18,7 @@ OPTIONS = ("default", "tests")
 
 @looped("issue", ISSUES, ids=lambda each: str(each["name"]))
 def test_an_issue_is_what_its_label_says(issue: dict[str, object]) -> None:
-    labels = [plain(each) for each in issue["labels"]]  # type: ignore[attr-defined]
+    labels = [plain_label(each) for each in issue["labels"]]  # type: ignore[attr-defined]
     found = intake(str(issue["text"]), labels)
     todo = [item for item in found.work.items if not item.done]
 
@@ -53,7 +50,7 @@ def test_a_form_is_one_task_with_its_whole_text(box: str) -> None:
 
     assert task.title == "Crash"
     assert "It crashes." in task.instructions
-    assert remarks(text) == (
+    assert plan_remarks(text) == (
         "this is an issue form: a box is an issue form's and no task",
     )
 
@@ -64,7 +61,7 @@ def test_a_forms_options_are_read_from_the_repository() -> None:
     assert labels == {"linux", "i use the docs", "i searched", "it is new", "ok"}
     assert intake("- [ ] Linux\n", labels).kind == "issue form"
     assert intake("- [ ] Linux\n").kind == "task list"
-    assert forms([".github/ISSUE_TEMPLATE/a.yml", "a.yml", ".github/x.yml"]) == [
+    assert form_files([".github/ISSUE_TEMPLATE/a.yml", "a.yml", ".github/x.yml"]) == [
         ".github/ISSUE_TEMPLATE/a.yml"
     ]
 
@@ -121,13 +118,13 @@ def test_what_is_read_as_words_is_said(title: str) -> None:
     text = f"- [ ] {title}"
 
     assert plan("x", text, OPTIONS, 9)[0].title == title
-    (said,) = remarks(text)
+    (said,) = plan_remarks(text)
     assert said.startswith("task 1: ")
     assert "is read as words: a mark ends its line" in said
 
 
 def test_a_plain_list_is_told_nothing() -> None:
-    assert remarks("- [ ] a\n- [ ] b (after 1) paths: a.py") == ()
+    assert plan_remarks("- [ ] a\n- [ ] b (after 1) paths: a.py") == ()
 
 
 def test_an_agent_is_never_given_a_bare_number() -> None:

@@ -2,12 +2,9 @@
 
 import pytest
 
-from convoy.planner.checklist import checklist
-from convoy.planner.intake import intake
-from convoy.planner.left_out import missed
-from convoy.planner.named_issues import Named, filled
-from convoy.planner.plan_remarks import remarks
-from convoy.planner.tasklist import PlanError, plan
+from convoy.planner.issue_text import checklist, intake
+from convoy.planner.marks import ReferredIssue, filled_items, missed_work
+from convoy.planner.tasklist import PlanError, plan, plan_remarks
 from tests.world.cases import looped
 
 NESTED = """\
@@ -29,12 +26,12 @@ def read(text: str) -> str:
     """Return a text with the issues that its open items name, numbers below 90."""
     items = intake(text).work.items
     named = [item for item in items if item.reference and not item.done]
-    found: dict[int, Named | str] = {}
+    found: dict[int, ReferredIssue | str] = {}
     for item in named:
         number = int(item.reference[1:])
-        issue = Named(number, f"Title {number}", "- [ ] x paths: ../evil")
+        issue = ReferredIssue(number, f"Title {number}", "- [ ] x paths: ../evil")
         found[item.at] = issue if number < 90 else f"#{number} is closed"
-    return filled(text, found, 5000)
+    return filled_items(text, found, 5000)
 
 
 def test_boxes_that_only_name_issues_are_items_wherever_they_stand() -> None:
@@ -66,7 +63,7 @@ def test_they_keep_their_places_with_the_text_of_their_issues() -> None:
 
 
 def test_an_issue_among_the_steps_of_words_is_said() -> None:
-    assert remarks(NESTED) == (
+    assert plan_remarks(NESTED) == (
         "task 6 names #30 among its steps: its agent does not see that issue's text",
     )
 
@@ -92,7 +89,7 @@ def test_a_task_waits_for_the_item_that_names_the_issue(
 
 
 def test_an_issue_that_is_no_task_here_is_said() -> None:
-    assert remarks("- [ ] A\n- [ ] B (blocked by #312)") == (
+    assert plan_remarks("- [ ] A\n- [ ] B (blocked by #312)") == (
         "task 2 names #312, which is no task here: it does not wait for it",
     )
 
@@ -105,15 +102,15 @@ def test_a_small_number_may_be_meant_as_a_tasks() -> None:
 def test_nobody_waits_for_an_issue_that_is_closed() -> None:
     text = read("- [ ] #90\n- [ ] #12\n- [ ] B (after 1, 2)")
 
-    assert missed(intake(text).work.items) == ""
+    assert missed_work(intake(text).work.items) == ""
     assert [t.after for t in plan("x", text, ENGINES, 20)] == [(), (2,)]
-    assert remarks(text) == ("item 1 is no task: #90 is closed",)
+    assert plan_remarks(text) == ("item 1 is no task: #90 is closed",)
 
 
 def test_who_waits_for_what_nobody_does_here_is_named() -> None:
     text = "- [x] a/b#1 (left out: a/b#1 is no issue here)\n- [ ] B (after 1)"
 
-    assert missed(intake(text).work.items) == (
+    assert missed_work(intake(text).work.items) == (
         "task 2 waits for item 1: a/b#1 is no issue here"
     )
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from convoy.answers.split_answer import brief, parts
+from convoy.answers import split_brief, split_parts
 from convoy.model.records import TaskSpec
 from convoy.model.state import Convoy, Task
-from convoy.planner.answer import House, Unusable
+from convoy.planner.plan_reader import House, Unusable
 from tests.world.cases import looped
 from tests.world.rules import Rules, spec
 
@@ -31,7 +31,7 @@ def convoy(*more: TaskSpec) -> tuple[Convoy, Task]:
 def split(
     *steps: dict[str, Any], more: tuple[TaskSpec, ...] = ()
 ) -> tuple[TaskSpec, ...]:
-    return parts(json.dumps({"tasks": steps}), HOUSE, *convoy(*more))
+    return split_parts(json.dumps({"tasks": steps}), HOUSE, *convoy(*more))
 
 
 def test_parts_are_numbered_behind_all_and_wait_for_what_the_whole_waited_for() -> None:
@@ -79,7 +79,7 @@ def test_what_is_no_split_is_told_so(steps: list[dict[str, Any]], told: str) -> 
 def test_a_task_that_declared_nothing_may_touch_anything() -> None:
     rules = Rules().planned(spec(1))
     text = json.dumps({"tasks": [step(paths=["src/"]), step(paths=["docs/"])]})
-    found = parts(text, HOUSE, rules.convoy, rules.task(1))
+    found = split_parts(text, HOUSE, rules.convoy, rules.task(1))
     assert [each.paths for each in found] == [("src/",), ("docs/",)]
-    assert "touch nothing but" not in brief(rules.task(1))
-    assert "They touch nothing but: `src/`." in brief(convoy()[1])
+    assert "touch nothing but" not in split_brief(rules.task(1))
+    assert "They touch nothing but: `src/`." in split_brief(convoy()[1])

@@ -2,7 +2,7 @@
 
 from convoy.model.records import EngineSpec, Usage
 from convoy.model.state import State
-from convoy.planner.strengths import about, records, strengths
+from convoy.planner.plan_reader import area_of_task, engine_records, strengths
 from convoy.rules.end_session import AcceptWork, LoseSession
 from convoy.rules.merge_work import LandMerge
 from tests.world.cases import looped
@@ -36,7 +36,7 @@ def test_what_is_configured_goes_before_what_is_known() -> None:
     ],
 )
 def test_a_task_is_about_what_its_paths_are(paths: tuple[str, ...], area: str) -> None:
-    assert about(spec(1, paths=paths)) == area
+    assert area_of_task(spec(1, paths=paths)) == area
 
 
 def test_the_log_tells_how_an_engine_did() -> None:
@@ -64,8 +64,10 @@ def test_the_log_tells_how_an_engine_did() -> None:
     rules.offered(3, sha("e"), sha("0"))
     rules.do(LandMerge(convoy=NAME, task=3, candidate=sha("e"), judged=("ci",)))
 
-    assert {area: str(each) for area, each in records(rules.state, SHELL).items()} == {
+    assert {
+        area: str(each) for area, each in engine_records(rules.state, SHELL).items()
+    } == {
         "code": "1 of 2 merged at the first try, 0.0 min a task",
         "docs": "1 of 1 merged at the first try, 0.0 min, $0.50 a task",
     }
-    assert records(rules.state, EngineSpec(type="codex")) == {}
+    assert engine_records(rules.state, EngineSpec(type="codex")) == {}

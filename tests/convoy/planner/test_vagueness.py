@@ -2,7 +2,7 @@
 
 import pytest
 
-from convoy.planner.vagueness import CHANGE, PLACE, PROOF, questions
+from convoy.planner.issue_text import ASK_CHANGE, ASK_PLACE, ASK_PROOF, questions
 from tests.world.cases import looped
 
 
@@ -16,11 +16,11 @@ from tests.world.cases import looped
     ],
 )
 def test_a_few_words_without_a_place_are_too_few(title: str, text: str) -> None:
-    assert questions(title, text) == (CHANGE, PLACE, PROOF)
+    assert questions(title, text) == (ASK_CHANGE, ASK_PLACE, ASK_PROOF)
 
 
 def test_what_is_said_already_is_not_asked() -> None:
-    assert questions("The page should be faster", "") == (PLACE, PROOF)
+    assert questions("The page should be faster", "") == (ASK_PLACE, ASK_PROOF)
 
 
 @looped(

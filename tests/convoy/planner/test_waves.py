@@ -1,8 +1,7 @@
 """A long list goes in waves; no item is refused and none is dropped."""
 
 from convoy.model.task_graph import order, renumbered
-from convoy.planner.plan_remarks import remarks
-from convoy.planner.tasklist import plan
+from convoy.planner.tasklist import plan, plan_remarks
 
 ENGINES = ("default",)
 
@@ -41,6 +40,6 @@ def test_waves_are_said_and_keep_their_tasks_when_numbers_move() -> None:
     [*_, last] = renumbered(plan("x", text, ENGINES, 2), 10)
 
     assert (last.number, last.after, last.waits[0].on) == (14, (11,), 11)
-    assert remarks(text, wave=2) == (
+    assert plan_remarks(text, wave=2) == (
         "its 3 tasks go in 2 waves: 2 are under way at a time ([mayor] tasks)",
     )

@@ -10,8 +10,7 @@ import pytest
 
 from convoy.events.task_start import TaskStarted
 from convoy.model.records import EngineSpec
-from convoy.planner.asked import Asked
-from convoy.planner.survey import Survey
+from convoy.planner import Asked, Survey
 from tests.runner.job import TOKEN, Forge, Left
 from tests.world.plugin import installed, length
 

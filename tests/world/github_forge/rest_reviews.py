@@ -16,7 +16,7 @@ from brat.forge.rest.request_bodies import Body
 from brat.forge.rest.rest_call import Answer, Call, Route, found
 from brat.forge.rest.rest_pulls import REVIEWS
 from brat.forge.wire.http_refusals import Refused, not_found
-from convoy.text.forge_limits import BODY_CHARS
+from convoy.text import BODY_CHARS
 
 Verdict = Literal["APPROVE", "REQUEST_CHANGES", "COMMENT"]
 DRAFT: Final = "PENDING"

@@ -41,9 +41,8 @@ from convoy.model.state import Convoy, State, Task
 from convoy.owed.action_items import item_of, item_of_effect
 from convoy.owed.action_roles import Role
 from convoy.owed.actions import Action, Align, Collect, Effect, Staged
-from convoy.patterns.catalog import built_in
-from convoy.patterns.template import Template
-from convoy.planner.survey import Survey
+from convoy.patterns import Template, built_in_pattern
+from convoy.planner import Survey
 from convoy.rules.end_session import (
     AcceptNothing,
     AcceptReport,
@@ -117,7 +116,7 @@ class ModelCommits(MirroredCommits):
 
     def template(self, commit: str, name: str) -> Template:
         """Return one of brat's own: commits in memory hold none."""
-        return built_in(name)
+        return built_in_pattern(name)
 
     def diff(
         self, base: str, commit: str, room: int, paths: tuple[str, ...] = ()

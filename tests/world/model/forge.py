@@ -18,8 +18,7 @@ from bot.repository.compose import Conflicted
 from convoy.events import Event
 from convoy.events.command import Command
 from convoy.events.task_start import TaskStarted
-from convoy.log.codec import UnknownFact, fact_of
-from convoy.log.record import fold
+from convoy.log.record import UnknownFact, fact_of, fold
 from convoy.model.records import Report, TaskSpec
 from convoy.model.set_aside import MINUTE_MS
 from convoy.model.state import State

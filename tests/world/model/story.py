@@ -13,7 +13,7 @@ from convoy.events.convoy_request import RequestConvoy
 from convoy.model import ids
 from convoy.model.records import Settings
 from convoy.readiness.observed import Check
-from convoy.text.names import convoy_name
+from convoy.text import convoy_name
 from tests.world.model.bot import Bot
 from tests.world.model.forge import HEADS, MAIN, Forge
 from tests.world.model.promises import Promises

@@ -1,12 +1,19 @@
-"""What is left of a convoy, played through again and again. Pure.
+"""When a convoy will be done, and what of it to look at first. Pure.
 
-Each time each session and each landing takes as long as one that is known, and work is
-done again as often as it was. They are drawn evenly instead of by chance, so that the
-same state always leads to the same. Work lands one after another: each takes what it
-was in front of the queue for, whether CI judges one at a time or many at once. What
-waits for a person is left out.
+The end is judged by what its own sessions have taken: what is left
+is played through again and again. Each time each session and each landing takes as long
+as one that is known, and work is done again as often as it was. They are drawn evenly
+instead of by chance, so that the same state always leads to the same. Work lands one
+after another: each takes what it was in front of the queue for, whether CI judges one
+at a time or many at once. That knows nothing of what nobody has seen yet, such as work
+that will overlap, so the range is wider than what was played, by as much as such
+estimates were wrong (decision 81). People's answers are not foreseen: what waits for
+one is left out, and said.
+
+A task's risk is read off the paths that it changed and how it came to land.
 """
 
+import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -15,9 +22,59 @@ from typing import Final
 
 from msgspec import Struct
 
+from convoy.model.path_area import DEPENDENCIES, area_of_path
 from convoy.model.state import Convoy, Task
 from convoy.readiness.turns import turns
-from convoy.views.session_history import Past
+from convoy.text import counted
+from convoy.views.history import PastSession
+from convoy.views.plan import span
+
+SOONER: Final = 0.7
+"""What the lower end of what was played is multiplied by."""
+LATER: Final = 1.2
+"""What its upper end is multiplied by."""
+
+
+class Finish(Struct, frozen=True, kw_only=True):
+    """How long a convoy will go on, in seconds from now."""
+
+    soonest: float
+    likely: float
+    latest: float
+    waits: int
+    """How many of its tasks wait for a person, and are not in it."""
+
+
+def finish(convoy: Convoy, sessions: Sequence[PastSession], now: int) -> Finish | None:
+    """Return when a convoy will be done; None: it is not active, or nothing is known.
+
+    Args:
+        convoy: as it is now.
+        sessions: all that it has had.
+        now: unix ms.
+    """
+    left = tuple(task for task in convoy.tasks if not task.settled)
+    past = known_times(sessions)
+    if convoy.state != "active" or not left or past is None:
+        return None
+    found = rest_played(convoy, sessions, past, now)
+    blocked = sum(task.state == "blocked" for task in left)
+    return Finish(
+        soonest=SOONER * found[len(found) // 10],
+        likely=found[len(found) // 2],
+        latest=LATER * found[-1 - len(found) // 10],
+        waits=blocked,
+    )
+
+
+def finish_words(found: Finish) -> str:
+    """Return it in a few words."""
+    waits = counted(found.waits, "task")
+    after = f", beside {waits} waiting for you" if found.waits else ""
+    soonest, latest = span(found.soonest), span(found.latest)
+    between = f" ({soonest} to {latest})" if soonest != latest else ""
+    return f"about {span(found.likely)} left{between}{after}"
+
 
 GAMES: Final = 40
 """How often the rest is played."""
@@ -37,7 +94,7 @@ _DOUBTED: Final = (0.2, 2.0)
 """What was done again, and what was done, before anything is known."""
 
 
-class Known(Struct, frozen=True, kw_only=True):
+class KnownTimes(Struct, frozen=True, kw_only=True):
     """What sessions and landings have taken, in seconds, sorted."""
 
     work: tuple[float, ...]
@@ -68,7 +125,7 @@ class _Draw:
         return values[place] - passed
 
 
-def known(sessions: Sequence[Past]) -> Known | None:
+def known_times(sessions: Sequence[PastSession]) -> KnownTimes | None:
     """Return what a convoy's sessions have taken; None: too little is known yet."""
     done = [one for one in sessions if one.ended and one.task]
     landed = sorted((one.landed, one.ended) for one in done if one.landed)
@@ -81,7 +138,7 @@ def known(sessions: Sequence[Past]) -> Known | None:
     )
     lately = done[-max(LATELY, len(done) // 2) :]  # what overlaps is found early
     again = sum(one.how in ("sent back", "refused", "lost") for one in lately)
-    return Known(
+    return KnownTimes(
         work=tuple(sorted(one.took_s for one in done)),
         land=tuple(sorted(land)),
         again=(again + _DOUBTED[0]) / (len(lately) + _DOUBTED[1]),
@@ -89,8 +146,8 @@ def known(sessions: Sequence[Past]) -> Known | None:
     )
 
 
-def played(
-    convoy: Convoy, sessions: Sequence[Past], past: Known, now: int
+def rest_played(
+    convoy: Convoy, sessions: Sequence[PastSession], past: KnownTimes, now: int
 ) -> tuple[float, ...]:
     """Return how long the rest took each time, in seconds, sorted.
 
@@ -110,7 +167,11 @@ class _Rest:
     """What is left, as each game begins with it."""
 
     def __init__(
-        self, convoy: Convoy, sessions: Sequence[Past], past: Known, now: int
+        self,
+        convoy: Convoy,
+        sessions: Sequence[PastSession],
+        past: KnownTimes,
+        now: int,
     ) -> None:
         self.tasks = {
             task.number: task
@@ -229,3 +290,99 @@ def _behind(convoy: Convoy, task: Task) -> Iterator[int]:
     """
     waits = turns(convoy).get(task.number, ())
     return (turn.on for turn in waits if turn.on not in task.spec.after)
+
+
+_GUARDS: Final = re.compile(
+    r"auth|login|passw|secret|token|crypt|session|permission|polic|secur|sign"
+    r"|migrat|deploy|dockerfile",
+    re.IGNORECASE,
+)
+_MANY_FILES: Final = 10
+_NAMED: Final = 3
+
+
+class Risk(Struct, frozen=True, kw_only=True):
+    """How much a task wants to be looked at, and why."""
+
+    task: int
+    score: int
+    """0: nothing stands out."""
+    reasons: tuple[str, ...] = ()
+
+
+def files_of(task: Task) -> tuple[str, ...]:
+    """Return the paths that the task's newest work changed."""
+    return task.work.files if task.work else ()
+
+
+def risks(convoy: Convoy) -> tuple[Risk, ...]:
+    """Return the risk of each task that has landed, the greatest first."""
+    merged = [task for task in convoy.tasks if task.state == "merged"]
+    found = [_risk(convoy, task) for task in merged]
+    return tuple(sorted(found, key=lambda risk: (-risk.score, risk.task)))
+
+
+def _risk(convoy: Convoy, task: Task) -> Risk:
+    files = files_of(task)
+    guards = [
+        file for file in files if _GUARDS.search(file) and area_of_path(file) == "code"
+    ]
+    needs = [file for file in files if DEPENDENCIES.search(file)]
+    told: list[tuple[int, str]] = []
+    if files and not convoy.settings.require_ci:
+        told.append((4, "no CI judged it"))
+    if untested(convoy, task):
+        told.append((3, "changes code and no test"))
+    if guards:
+        told.append((3, f"touches what guards: {_names(guards)}"))
+    if needs:
+        told.append((2, f"touches dependencies: {_names(needs)}"))
+    if len(files) > _MANY_FILES:
+        told.append((1, f"changes {len(files)} files"))
+    if task.started > 1:
+        told.append((1, f"took {counted(task.started, 'attempt')}"))
+    score = sum(points for points, _ in told)
+    return Risk(task=task.number, score=score, reasons=tuple(why for _, why in told))
+
+
+def untested(convoy: Convoy, task: Task) -> tuple[str, ...]:
+    """Return the code that a task changed, if no test was changed with it.
+
+    A test counts that another task changed, which builds on this one or this on it: a
+    plan may keep tests apart.
+    """
+    files = files_of(task)
+    beside = (other for other in convoy.tasks if _is_tied(task, other))
+    if any(area_of_path(file) == "tests" for each in beside for file in files_of(each)):
+        return ()
+    areas = {file: area_of_path(file) for file in files}
+    if "tests" in areas.values():
+        return ()
+    return tuple(file for file, area in areas.items() if area == "code")
+
+
+def _is_tied(task: Task, other: Task) -> bool:
+    """Whether one of two tasks builds on the other, and the other one landed."""
+    ties = ({*one.spec.after, *one.spec.on} for one in (task, other))
+    mine, others = ties
+    is_tied = other.number in mine or task.number in others
+    return is_tied and other.state == "merged"
+
+
+def landed_ranges(convoy: Convoy) -> dict[int, tuple[str, str]]:
+    """Return what to compare to see each task's change: from which commit to which.
+
+    Tasks land one on the other, so a change goes from the landing before it to its own.
+    """
+    tip, found = convoy.base, {}
+    landed = [task for task in convoy.tasks if task.landed]
+    for task in sorted(landed, key=lambda task: (task.ended_at, task.number)):
+        found[task.number] = (tip, str(task.landed))
+        tip = str(task.landed)
+    return found
+
+
+def _names(files: list[str]) -> str:
+    names = ", ".join(file.rpartition("/")[2] for file in files[:_NAMED])
+    more = len(files) - _NAMED
+    return f"{names} and {more} more" if more > 0 else names

@@ -1,30 +1,30 @@
-"""The other tables of `.brat/config.toml`, with the meaning of each key.
+"""The tables of `.brat/config.toml`: what each key means, and what it may be.
 
 The strings under the fields are what editors and docs/configuration.md show. Defaults
-of what is frozen with a convoy come from `convoy.model.records`.
+of what is frozen with a convoy come from `convoy.model.records`. `x-allowed` in a
+schema says for people what a value may be; where it is missing,
+`convoy.config.allowed_words` finds words from the schema itself.
 """
 
+import re
 from typing import Annotated, Final, Literal
 
 from msgspec.structs import replace
 from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
+    PlainValidator,
+    StringConstraints,
+    ValidationInfo,
+    WithJsonSchema,
 )
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import PydanticCustomError, core_schema
 
-from convoy.config.engine_section import Table
-from convoy.config.values import (
-    Command,
-    Dollars,
-    Host,
-    Mergers,
-    Pattern,
-    PlannerName,
-    Seconds,
-    Sessions,
-    Text,
-    Words,
-)
+from convoy.model.engine_types import ENGINE_TYPES
 from convoy.model.records import (
     INSTRUCTIONS,
     Approve,
@@ -35,13 +35,336 @@ from convoy.model.records import (
     Followups,
     Gate,
     Limits,
+    Merger,
     Occasion,
+    Price,
     Settings,
     Strategy,
 )
-from convoy.text.forge_limits import TITLE_CHARS
+from convoy.text import TITLE_CHARS, seconds_in
+
+LONGEST_S = 5 * 24 * 3600
+"""No job runs longer: https://docs.github.com/en/actions/reference/limits."""
+
+SECONDS = 'seconds, or a string such as "90s", "30m" or "1h30m", up to 120h'
+COMMAND = 'a command line such as "make test", or a list of its words'
+PATTERN = "a pattern as in .gitignore that does not start with ! or #"
+VARIABLE = (
+    'a name such as "TEAM_KEY", none that begins with GITHUB_, ACTIONS_, RUNNER_, '
+    "BRAT_ or GIT_"
+)
+ENGINES = "tables [engine.NAME], with at most 40 letters, digits, - and _ as the name"
+DOLLARS = "a number of US dollars from 0 to 10000"
+PRICE = "a table such as { input = 3.0, output = 15.0 }"
+OPENED = (
+    'a field such as "speed", a value of one such as "tools[].type=web_search", '
+    '"model=NAME", "header:NAME" or a path such as "GET /v1/models"'
+)
+HOST = (
+    'a host such as "pypi.org", "*.npmjs.org" or "registry.example.org:8443", or "*" '
+    "for all"
+)
+MERGERS = 'a list such as ["git", "mergiraf"], each once and "git" first'
+PLANNER = "a name of at most 31 letters, digits, - and _"
+SCHEDULES = "tables [schedule.NAME], with small letters, digits and - as the name"
+
+
+class TomlSchema(GenerateJsonSchema):
+    """TOML has no null: what may be left out has no default that could be written."""
+
+    def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
+        """Describe an optional value as if it were there."""
+        return self.generate_inner(schema["schema"])
+
+    def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        """Leave out the defaults that say: none."""
+        if schema.get("default") in (None, (), {}):
+            return self.generate_inner(schema["schema"])
+        return super().default_schema(schema)
+
+    def encode_default(self, dft: object) -> object:
+        """Leave out of a table's default what may be left out of the table."""
+        default = super().encode_default(dft)
+        if isinstance(default, dict):
+            return {key: value for key, value in default.items() if value is not None}
+        return default
+
+
+def _seconds(value: object) -> int:
+    length_s = seconds_in(value) if isinstance(value, str) else value
+    if type(length_s) is not int or not 1 <= length_s <= LONGEST_S:
+        raise ValueError(value)
+    return length_s
+
+
+def _command(value: object) -> object:
+    return ("sh", "-c", value) if isinstance(value, str) and value.strip() else value
+
+
+def _startable(value: str) -> str:
+    if "\0" in value:  # no program can be given one
+        raise ValueError(value)
+    return value
+
+
+_PLUGIN = r"plugin:[A-Za-z0-9][A-Za-z0-9_-]*"
+_VARIABLE = "(?!(?:GITHUB|ACTIONS|RUNNER|BRAT|GIT)_)[A-Z_][A-Z0-9_]{0,99}"
+"""Not one of those that no agent may have."""
+
+
+def _engine_type(value: str) -> str:
+    if value not in ENGINE_TYPES and not re.fullmatch(_PLUGIN, value):
+        raise ValueError(value)
+    return value
+
+
+def _variable(value: str) -> str:
+    if not re.fullmatch(_VARIABLE, value):
+        raise ValueError(value)
+    return value
+
+
+Text = Annotated[str, StringConstraints(min_length=1), AfterValidator(_startable)]
+
+Words = Annotated[tuple[Text, ...], Field(strict=False)]
+
+
+def _after_git(given: tuple[Merger, ...]) -> tuple[Merger, ...]:
+    if given[:1] != ("git",) or len({*given}) < len(given):
+        raise ValueError(MERGERS)
+    return given
+
+
+Mergers = Annotated[
+    tuple[Merger, ...],
+    Field(strict=False, json_schema_extra={"x-allowed": MERGERS}),
+    AfterValidator(_after_git),
+]
+EngineName = Annotated[
+    str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$")
+]
+
+PlannerName = Annotated[
+    str,
+    StringConstraints(pattern=r"^(?:[A-Za-z0-9][A-Za-z0-9_-]{0,30})?$"),
+    Field(json_schema_extra={"x-allowed": PLANNER}),
+]
+
+ScheduleName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
+
+EngineType = Annotated[
+    str,
+    AfterValidator(_engine_type),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string", "enum": [*ENGINE_TYPES]},
+                {"type": "string", "pattern": f"^{_PLUGIN}$"},
+            ],
+            "x-allowed": f"{', '.join(ENGINE_TYPES)}, plugin:NAME",
+            "x-names": [*ENGINE_TYPES],
+        }
+    ),
+]
+
+Variable = Annotated[
+    str,
+    AfterValidator(_variable),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "pattern": f"^{_VARIABLE}$",
+            "x-allowed": VARIABLE,
+        }
+    ),
+]
+
+Dollars = Annotated[
+    float,
+    Field(
+        ge=0,
+        le=10_000,
+        allow_inf_nan=False,
+        json_schema_extra={"x-allowed": DOLLARS},
+    ),
+]
+
+Host = Annotated[
+    str,
+    StringConstraints(
+        pattern=r"^(?:\*|(?:\*\.)?[a-z0-9](?:[a-z0-9.-]{0,250}[a-z0-9])?(?::[0-9]{1,5})?)$"
+    ),
+    Field(json_schema_extra={"x-allowed": HOST}),
+]
+
+Opened = Annotated[
+    str,
+    StringConstraints(
+        pattern=r"^(?:(?:GET|POST) (?:/[\w:@-][\w.:@-]*)+|header:[\w-]+(?:=[\w.-]+)?"
+        r"|\w+(?:\[\])?(?:\.\w+(?:\[\])?)*(?:=[\w.:/@*-]+)?)$"
+    ),
+    Field(json_schema_extra={"x-allowed": OPENED}),
+]
+
+Sessions = Annotated[int, Field(ge=1, le=1000)]
+
+Pattern = Annotated[
+    str,
+    StringConstraints(pattern=r"^[^!#\s]"),
+    Field(json_schema_extra={"x-allowed": PATTERN}),
+]
+
+Seconds = Annotated[
+    int,
+    PlainValidator(_seconds),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": 1, "maximum": LONGEST_S},
+                {
+                    "type": "string",
+                    "minLength": 2,
+                    "pattern": "^([0-9]+h)?([0-9]+m)?([0-9]+s)?$",
+                },
+            ],
+            "x-allowed": SECONDS,
+        }
+    ),
+]
+
+Command = Annotated[
+    tuple[Text, ...],
+    Field(strict=False, min_length=1),
+    BeforeValidator(_command),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string", "pattern": "\\S"},
+                {
+                    "type": "array",
+                    "items": {"type": "string", "minLength": 1},
+                    "minItems": 1,
+                },
+            ],
+            "x-allowed": COMMAND,
+        }
+    ),
+]
+
+
+class Table(BaseModel):
+    """What all tables share: nothing unknown, nothing converted, nothing changed."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True
+    )
+
 
 _ENGINE = EngineSpec(type="claude-code")
+
+
+_UNLIMITED = " and ".join(
+    name for name, each in ENGINE_TYPES.items() if not each.can_be_limited
+).replace(" and ", ", ", 1)
+
+
+def _commanding(args: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+    if info.data.get("type") == "shell" and not args:
+        raise PydanticCustomError(
+            "told", 'missing; a shell engine needs its command: args = ["make"]'
+        )
+    return args
+
+
+def _offered(tools: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+    kind = info.data.get("type")
+    known = ENGINE_TYPES.get(kind or "")
+    if tools and known and not known.can_be_limited:
+        raise PydanticCustomError(
+            "told", f"not allowed; {kind} cannot be told which tools it may use"
+        )
+    return tools
+
+
+_Tools = Annotated[Words, AfterValidator(_offered)]
+
+
+_Args = Annotated[Words, AfterValidator(_commanding), Field(validate_default=True)]
+
+
+class PriceTable(Table):
+    """What a model's tokens cost, in US dollars per million."""
+
+    model_config = ConfigDict(title="price", json_schema_extra={"x-allowed": PRICE})
+
+    input: Dollars
+    """Of what the model reads."""
+    output: Dollars
+    """Of what the model writes."""
+    cached: Dollars | None = None
+    """Of what it reads from its vendor's cache; when not given, as `input`."""
+
+    def price(self) -> Price:
+        """Freeze it."""
+        return Price(input=self.input, output=self.output, cached=self.cached)
+
+
+class EngineTable(Table):
+    """One kind of agent; `default` takes the tasks that name no engine."""
+
+    model_config = ConfigDict(
+        title="engine.NAME",
+        json_schema_extra={"x-allowed": "a table, such as [engine.default]"},
+    )
+
+    type: EngineType
+    """Which program it is (must be given). `shell` runs `args` and needs no account;
+    `plugin:NAME` is one that a package installed beside brat adds."""
+    model: Text | None = None
+    """The model, in the engine's own words; when not given, the engine chooses."""
+    args: _Args = _ENGINE.args
+    """Arguments added to the engine's own; for `shell` the whole command."""
+    timeout: Seconds | None = None
+    """How long one attempt may take; when not given, `witness.timeout`."""
+    silence: Seconds = _ENGINE.silence_s
+    """How long it may say nothing before it counts as hung; not for `shell`, `continue`
+    and plugins, which may be silent while they work."""
+    secret: Variable | None = None
+    """The variable in the job's environment that holds the model's key; when not given,
+    the one that is usual for the engine."""
+    max_sessions: Sessions = _ENGINE.max_sessions
+    """How many sessions of this engine may run at once, over all convoys."""
+    price: PriceTable | None = None
+    """What its tokens cost, in US dollars per million, with `cached` for those from the
+    vendor's cache; reckoned with where the engine does not say what it cost."""
+    tools: _Tools = Field(
+        default=_ENGINE.tools,
+        description="The only tools it may use, in the engine's own words "
+        f"(docs/engines.md); none: all it has. {_UNLIMITED} cannot be told.",
+    )
+
+    allow: Annotated[tuple[Opened, ...], Field(strict=False)] = _ENGINE.allow
+    """What it may ask of its model's vendor beyond what the key proxy lets through
+    (docs/engines.md)."""
+    good_at: Text | None = None
+    """What to give it, in a few words that the planner is told, such as `"tests"`; when
+    not given, what is known of its type."""
+
+    def spec(self, timeout_s: int) -> EngineSpec:
+        """Freeze it; `timeout_s` holds when it has no time of its own."""
+        return EngineSpec(
+            type=self.type,
+            model=self.model,
+            args=self.args,
+            timeout_s=self.timeout or timeout_s,
+            silence_s=self.silence,
+            secret=self.secret,
+            max_sessions=self.max_sessions,
+            price=self.price.price() if self.price else None,
+            tools=self.tools,
+            allow=self.allow,
+            good_at=self.good_at or "",
+        )
 
 
 _DEFAULT = Settings(engines={"default": _ENGINE})

@@ -1,0 +1,466 @@
+"""What an issue's text is before it is planned: list, form, or words. Pure.
+
+The items of its task list are those that GitHub shows with a box. A real Markdown
+parser decides what a list item is, so that code, quotes and comments hold no tasks. A
+box inside an item belongs to that item; a box under a plain bullet is an item, and so
+is one that only names an issue, under an item with no other boxes.
+https://github.github.com/gfm/#task-list-items-extension-
+
+Boxes by which authors say something of themselves are no tasks, such as "I searched the
+existing issues" and "I want to work on this", nor are the boxes of the repository's
+issue forms:
+https://docs.github.com/en/communities/using-templates-to-encourage-useful-issues-and-pull-requests/syntax-for-githubs-form-schema
+
+Whether an issue says too little to begin is told by form alone: a few words without a
+list, code, a path or a number. A short issue that names its place is clear enough.
+"""
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from convoy.planner import paths_in
+from convoy.text import clean
+
+_BOX = re.compile(r"\[([ xX])\][ \t\n]+(?=\S)")
+_TYPED = re.compile(
+    r"^([ \t]*)(?:([-*+]|[0-9]{1,9}[.)])|[\u2010-\u2015\u2212•‣◦▪●])([^\S\n]+)"
+    r"\[([^\S\n]|[xX])\](?=[^\S\n]+\S)"
+)
+"""A box as phones type it, with other dashes and spaces."""
+_BLOCKS = MarkdownIt("commonmark").disable(["inline", "text_join"])
+_QUOTED = {"fence", "code_block", "html_block", "blockquote_open"}
+_REFERENCE = re.compile(
+    r"(?:[\w.-]+/[\w.-]+)?#[0-9]{1,9}"
+    r"|https?://[^\s/]+/[^\s/]+/[^\s/]+/(?:issues|pull)/[0-9]{1,9}\S*"
+)
+_EMPTY_LINES = re.compile(r"\n(?:[ \t]*\n)+")
+_TAB = 4
+
+
+@dataclass(frozen=True)
+class Item:
+    """One box of the list."""
+
+    number: int
+    """Its place in the text, from 1, counting ticked boxes."""
+    done: bool
+    lines: tuple[str, ...]
+    """Its Markdown without bullet, box and indentation."""
+    lead: int
+    """How many of the lines form its first paragraph."""
+    quoted: frozenset[int]
+    """Indexes of the lines that are code or quotes."""
+    at: int = 0
+    """The line of the text with its box, from 0."""
+    bullet: str = "- "
+    """What stands before the box, or before that of the item that it goes beside."""
+
+    @property
+    def reference(self) -> str:
+        """The issue that it consists of, as written; empty: it says more."""
+        return reference_in(" ".join(self.lines))
+
+
+@dataclass(frozen=True)
+class Checklist:
+    """An issue's text, split into task list items and the rest."""
+
+    items: tuple[Item, ...]
+    around: str
+    """The text outside the items."""
+    headings: tuple[int, ...] = ()
+    """The lines of boxes that are no items: those inside them only name issues."""
+
+
+def reference_in(words: str) -> str:
+    """Return the issue that words consist of, as written; empty: they say more."""
+    return words.strip() if _REFERENCE.fullmatch(words.strip()) else ""
+
+
+def checklist(text: str) -> Checklist:
+    """Return all items of all task lists in `text`, in their order.
+
+    Args:
+        text: Markdown whose lines end in newlines only.
+    """
+    text, tokens = _parsed(text)
+    lines = text.split("\n")
+    items: list[Item] = []
+    inside: set[int] = set()
+    headings: list[int] = []
+    beside: dict[range, str] = {}
+    at = 0
+    while at < len(tokens):
+        end = at + 1
+        if tokens[at].type == "blockquote_open":
+            end = _close(tokens, at)
+        elif box := _box(tokens, at):
+            end, span, is_heading = _extent(tokens, at, box)
+            if is_heading:
+                headings.append(span.start)
+                at = end
+                continue
+            item = _item(len(items) + 1, box, tokens[at:end], lines, span.stop)
+            above = (kept for each, kept in beside.items() if item.at in each)
+            items.append(replace(item, bullet=next(above, item.bullet)))
+            if end == at + 3:
+                beside.setdefault(_span(tokens[at]), items[-1].bullet)
+            inside.update(span)
+        at = end
+    outside = ("" if number in inside else line for number, line in enumerate(lines))
+    around = _EMPTY_LINES.sub("\n\n", "\n".join(outside)).strip()
+    return Checklist(tuple(items), around, tuple(headings))
+
+
+def _parsed(text: str) -> tuple[str, list[Token]]:
+    """Return the text with each box as Markdown has it, and its blocks."""
+    tokens, lines = _BLOCKS.parse(text), text.split("\n")
+    quoted = {n for each in tokens if each.type in _QUOTED for n in _span(each)}
+    meant = [
+        line if number in quoted else _TYPED.sub(_as_markdown, line)
+        for number, line in enumerate(lines)
+    ]
+    if meant == lines:
+        return text, tokens
+    text = "\n".join(meant)
+    return text, _BLOCKS.parse(text)
+
+
+def _as_markdown(typed: re.Match[str]) -> str:
+    indent, bullet, gap, box = typed[1], typed[2] or "-", typed[3], typed[4]
+    if typed[2] and not gap.strip(" \t") and box in " xX":
+        return typed[0]
+    return f"{indent}{bullet} [{box.strip() or ' '}]"
+
+
+def _extent(
+    tokens: Sequence[Token], at: int, box: re.Match[str]
+) -> tuple[int, range, bool]:
+    """Return where an item ends, its lines, and whether it is only a heading."""
+    end = _close(tokens, at)
+    if box[1] != " " or not _only_names_issues(tokens, at, end):
+        return end, _span(tokens[at]), False
+    return at + 3, _span(tokens[at + 1]), not _named(tokens, at, box)
+
+
+def _only_names_issues(tokens: Sequence[Token], at: int, end: int) -> bool:
+    """Whether an item holds boxes, and each of them nothing but an issue."""
+    boxes = ((each, _box(tokens, each)) for each in range(at + 1, end))
+    found = [_named(tokens, each, box) for each, box in boxes if box]
+    return bool(found) and all(found)
+
+
+def _named(tokens: Sequence[Token], at: int, box: re.Match[str]) -> str:
+    return reference_in(tokens[at + 2].content[box.end() :])
+
+
+def _box(tokens: Sequence[Token], at: int) -> re.Match[str] | None:
+    """Return the box that opens the item at `at`, or None when it is not a task."""
+    opening = [token.type for token in tokens[at : at + 3]]
+    if opening != ["list_item_open", "paragraph_open", "inline"]:
+        return None
+    return _BOX.match(tokens[at + 2].content)
+
+
+def _close(tokens: Sequence[Token], at: int) -> int:
+    """Return the index of the token that closes the one at `at`."""
+    level = tokens[at].level
+    return next(
+        index
+        for index in range(at + 1, len(tokens))
+        if tokens[index].level == level and tokens[index].nesting == -1
+    )
+
+
+def _item(
+    number: int,
+    box: re.Match[str],
+    tokens: Sequence[Token],
+    lines: Sequence[str],
+    stop: int,
+) -> Item:
+    """Return the item of a box whose lines end before `stop`."""
+    paragraph = _span(tokens[1])
+    start = paragraph.start
+    first = lines[start]
+    bullet = first.index("[")
+    width = len(first[:bullet].expandtabs(_TAB))
+    rest = list(lines[start + 1 : stop])
+    while rest and not rest[-1].strip():
+        rest.pop()
+    return Item(
+        number=number,
+        done=box[1] != " ",
+        lines=(
+            first[bullet + 3 :].strip(),
+            *(_dedented(line, width).rstrip() for line in rest),
+        ),
+        lead=len(paragraph),
+        quoted=frozenset(
+            line - start
+            for token in tokens
+            if token.type in _QUOTED
+            for line in _span(token)
+        ),
+        at=start,
+        bullet=first[:bullet],
+    )
+
+
+def _span(token: Token) -> range:
+    """Return the numbers of the source lines of a block."""
+    first, end = token.map or (0, 0)
+    return range(first, end)
+
+
+def _dedented(line: str, width: int) -> str:
+    """Take away up to `width` columns of white space."""
+    columns = 0
+    for index, letter in enumerate(line):
+        if columns >= width or letter not in " \t":
+            return line[index:]
+        columns += _TAB - columns % _TAB if letter == "\t" else 1
+    return ""
+
+
+IssueKind = Literal["task list", "issue form", "tracking issue", "one task"]
+
+
+@dataclass(frozen=True)
+class Intake:
+    """What an issue is, and why."""
+
+    kind: IssueKind
+    why: str
+    """A clause without a full stop; empty where the text says it by itself."""
+    work: Checklist
+    """Its task list without the boxes that are no tasks."""
+
+
+def intake(text: str, labels: Collection[str] = ()) -> Intake:
+    """Return what an issue is.
+
+    Args:
+        text: its body, GitHub Markdown by anybody.
+        labels: what the boxes of the repository's issue forms say; see `box_labels`.
+    """
+    found = checklist(clean(text))
+    if not found.items:
+        return Intake("one task", "", found)
+    items = [item for item in found.items if not _is_of_form(item, labels)]
+    if any(is_consent(_label(item)) for item in found.items):
+        items = [item for item in items if not is_statement(_label(item))]
+    aside = len(found.items) - len(items)
+    boxes = "a box is" if aside == 1 else f"{aside} boxes are"
+    why = f"{boxes} an issue form's and no task" if aside else ""
+    if not items:
+        return Intake("issue form", why, replace(found, items=()))
+    if aside:
+        items = [replace(item, number=at) for at, item in enumerate(items, 1)]
+    work = replace(found, items=tuple(items))
+    todo = [item for item in items if not item.done]
+    if not todo and found.around:
+        return Intake("one task", "each of its boxes is ticked", Checklist((), text))
+    if todo and all(item.reference for item in todo):
+        return Intake("tracking issue", "its open items only name other issues", work)
+    return Intake("task list", why, work)
+
+
+def _is_of_form(item: Item, labels: Collection[str]) -> bool:
+    label = _label(item)
+    return is_consent(label) or plain_label(label) in labels
+
+
+def _label(item: Item) -> str:
+    return " ".join(item.lines[: item.lead])
+
+
+_HAVE: Final = r"(?:have|'ve|did|do|am|'m|was|would|'d|will|'ll|can|could)?"
+_HOW: Final = r"(?:already|also|carefully|thoroughly|fully|previously|not|really)?"
+_DONE: Final = (
+    r"(?:search|check|read|verif|confirm|look|review|test|reproduc|acknowledg|"
+    r"understand|understood|agree|accept|consent|ensure|made sure|make sure|updated|"
+    r"using|use the latest|running|followed|follow this|tried|provided|included|"
+    r"filled|report|willing|interested|happy|open to|like to|want to|wish to|contribut|"
+    r"submit|open a|work on|a gssoc|written a descriptive|found no|aware|certify|"
+    r"swear|removed|specified|given|understand)"
+)
+_SAID: Final = (
+    rf"i ?{_HAVE} ?{_HOW} ?(?:be )?{_DONE}",
+    (
+        r"(?:searched|checked|looked|read|reviewed|verified|confirmed)\b.*"
+        r"\b(?:issues?|duplicates?|docs?|documentation|guidelines?|code of conduct|"
+        r"faq|readme|contributing)\b"
+    ),
+    (
+        r"(?:this|it|the issue|my issue|this issue) (?:is|has)(?:n't| not)?\b.*"
+        r"\b(?:duplicates?|reported|existing|bug report|feature request|question)\b"
+    ),
+    r"there (?:is|are) no\b.*\b(?:issues?|duplicates?)\b",
+    r"no (?:existing|similar|duplicate) (?:issues?|bugs?|reports?)\b",
+    r"yes,? i\b",
+    r"by submitting this\b",
+    r"to the best of my knowledge\b",
+    r"(?:are|would) you (?:be )?(?:willing|interested|like to|happy)\b",
+    r"(?:did|have) you (?:search|check|read|look|verif|review|tr(?:y|ied)|update)",
+    r"is there an existing\b",
+    r"我(?:已|已经|确认|确定|愿意|同意|理解|保证|想|希望|搜索|检查|阅读|查)",
+    r"已(?:经)?(?:搜索|阅读|查看|检查|确认|确保|查阅)",
+    r"(?:既存|重複|過去).*(?:検索|確認|探|調べ|ない|ありません)",
+    r".*(?:検索|確認|同意)(?:しました|済み?|します)",
+    r".*(?:검색|확인|동의|읽었)(?:했습니다|하였습니다|합니다|습니다)",
+    r"j(?:'|e )(?:ai|accepte|confirme|suis|souhaite|aimerais|m'engage|comprends)\b",
+    (
+        r"ich (?:habe|bin|stimme|bestätige|möchte|will|akzeptiere|verstehe)\b.*"
+        r"(?:gesucht|gelesen|geprüft|überprüft|zu|bereit|arbeiten|bestätige|akzeptiere|"
+        r"verstehe)"
+    ),
+    (
+        r"(?:yo )?(?:he|estoy|acepto|confirmo|quiero|me gustaría|entiendo)\b.*"
+        r"(?:buscado|leído|revisado|verificado|comprobado|acuerdo|dispuesto|acepto|"
+        r"confirmo|trabajar|entiendo)"
+    ),
+    (
+        r"(?:eu )?(?:já )?(?:pesquisei|procurei|li|verifiquei|confirmei|concordo|"
+        r"aceito|confirmo|gostaria de|quero (?:trabalhar|contribuir))\b"
+    ),
+    r"я (?:уже )?(?:искал|поиска|прочита|провери|соглас|подтвержда|хочу|готов)",
+)
+_CONSENT: Final = re.compile("|".join(_SAID))
+_STATEMENT: Final = re.compile(
+    r"there (?:is|are|was|were)\b"
+    r"|(?:this|the|my) (?:proposed )?(?:pr|pull request|patch|change|feature|issue|bug|"
+    r"commit|code|documentation|test)s? (?:is|are|was|were|has|have|does|do)\b"
+)
+_MARKUP: Final = re.compile(r"\[([^\]]*)\]\([^)]*\)|[*_`~\"“”<>]")
+_LONGEST: Final = 400
+
+
+def is_consent(label: str) -> bool:
+    """Whether a box's words are what its author says of themself.
+
+    Args:
+        label: the first lines of an item, Markdown.
+    """
+    return _CONSENT.match(plain_label(label)) is not None
+
+
+def is_statement(label: str) -> bool:
+    """Whether a box's words say how things are; beside consent, a form asks for them.
+
+    Such as "There is a reproducer", "The PR is proposed to the proper branch".
+    """
+    return _STATEMENT.match(plain_label(label)) is not None
+
+
+def plain_label(label: str) -> str:
+    """Return a box's words so that they compare: no markup, one case, one space."""
+    text = unicodedata.normalize("NFKC", label[:_LONGEST]).replace("\u2019", "'")
+    words = _MARKUP.sub(lambda found: found[1] or "", text).casefold().split()
+    return " ".join(words).strip(" .。!;*")
+
+
+FORMS_FOLDER: Final = ".github/ISSUE_TEMPLATE/"
+FILES_MOST: Final = 40
+FORM_CHARS: Final = 65_536
+"""A longer file is not read: the parser takes some 10 s for a megabyte."""
+
+
+def form_files(files: Iterable[str]) -> list[str]:
+    """Return which of a commit's files are issue forms, at most `FILES_MOST`."""
+    found = [
+        name
+        for name in files
+        if name.startswith(FORMS_FOLDER) and name.endswith((".yml", ".yaml"))
+    ]
+    return found[:FILES_MOST]
+
+
+def box_labels(texts: Iterable[str]) -> frozenset[str]:
+    """Return the labels of the forms' boxes, as `plain` writes them.
+
+    Args:
+        texts: the forms, YAML by anybody; what is no form has no labels.
+    """
+    found = (plain_label(label) for text in texts for label in _labels(text))
+    return frozenset(filter(None, found))
+
+
+def _labels(text: str) -> Iterator[str]:
+    """Yield the label of each option of each group of boxes.
+
+    Only the schema's own path is followed, so aliases cannot multiply what is read.
+    """
+    for element in _entries(_loaded(text), "body"):
+        if _at(element, "type") == "checkboxes":
+            for option in _entries(_at(element, "attributes"), "options"):
+                label = _at(option, "label")
+                if isinstance(label, str):
+                    yield label
+
+
+def _loaded(text: str) -> object:
+    """Return the YAML's content; None: it is none, and GitHub shows no form."""
+    # 40 ms to load, and most processes read no form.
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
+    if len(text) > FORM_CHARS:
+        return None
+    try:
+        content: object = YAML(typ="safe", pure=True).load(text)
+    except (YAMLError, ValueError, RecursionError):
+        return None
+    return content
+
+
+def _at(found: object, key: str) -> Any:  # noqa: ANN401  what a stranger wrote
+    return found.get(key) if isinstance(found, dict) else None
+
+
+def _entries(found: object, key: str) -> list[Any]:
+    entries = _at(found, key)
+    return entries if isinstance(entries, list) else []
+
+
+FEWEST_WORDS: Final = 12
+"""An issue with so many words says enough."""
+_HIDDEN: Final = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_CLEAR: Final = re.compile(
+    r"^\s*(?:[-*+]|\d{1,9}[.)])\s|`|\d|https?:|@\w|!\[", re.MULTILINE
+)
+_EACH_A_WORD: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
+_WORD: Final = re.compile(r"[^\W_]+")
+_WISH: Final = re.compile(r"\b(?:should|instead|expected|must|when)\b", re.IGNORECASE)
+
+ASK_CHANGE: Final = "What happens or is missing today, and what should be so instead?"
+ASK_PLACE: Final = "Where is it: which page, command, file or function?"
+ASK_PROOF: Final = "How can one see that it is done: an example, a command, a test?"
+
+
+def questions(title: str, text: str) -> tuple[str, ...]:
+    """Return what to ask the author of an issue; none: it says enough to begin.
+
+    Args:
+        title: the issue's.
+        text: its body, Markdown by anybody.
+    """
+    body = _HIDDEN.sub("", clean(text))
+    whole = f"{clean(title)}\n{body}"
+    if _CLEAR.search(whole) or paths_in(whole) or _words(whole) >= FEWEST_WORDS:
+        return ()
+    asked = () if _WISH.search(whole) else (ASK_CHANGE,)
+    return (*asked, ASK_PLACE, ASK_PROOF)
+
+
+def _words(text: str) -> int:
+    """Return how many words a text has; two letters of some scripts count as one."""
+    text = unicodedata.normalize("NFKC", text)
+    letters = len(_EACH_A_WORD.findall(text))
+    return letters // 2 + len(_WORD.findall(_EACH_A_WORD.sub(" ", text)))

@@ -1,0 +1,437 @@
+"""A model's plan: read, checked, and ordered where tasks would collide.
+
+The answer is untrusted text. All its faults are reported at once, a sentence each, so
+that the model can fix them. Every task gets an engine: what each is good at is known by
+configuration, by its type, and by the log.
+
+Three things imply an order, though the planner did not say so: a file that one task
+makes and another names, tests and documents of what another task changes, and a path
+that two tasks share. Work on different paths otherwise runs at once, also where one
+imports the other: docs/decisions/0040 says why.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain, islice, product
+from posixpath import basename, dirname
+from typing import Annotated, Any, Final
+
+from msgspec.structs import replace
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from convoy.model.engine_types import ENGINE_TYPES
+from convoy.model.path_area import Area, area_of
+from convoy.model.records import EngineSpec, TaskSpec, Wait
+from convoy.model.resources import declared_need, declared_path
+from convoy.model.state import State, Task
+from convoy.model.task_graph import find_cycle, waits
+from convoy.planner.ground import Ground
+from convoy.planner.tasklist import ACCEPTANCE_CHARS, INSTRUCTIONS_CHARS, TITLE_CHARS
+from convoy.text import Unfit, clean, cut, did_you_mean, json_answer, redacted
+from grite.resource import overlaps
+
+PLAN_FAULTS: Final = 20
+"""How many faults are reported at once."""
+Words = Annotated[str, Field(min_length=1, max_length=INSTRUCTIONS_CHARS)]
+Names = Annotated[tuple[str, ...], Field(max_length=50)]
+
+
+class Unusable(Unfit):
+    """The answer is not a plan; `faults` says why, a sentence each."""
+
+    def __init__(self, faults: tuple[str, ...]) -> None:
+        super().__init__(" ".join(faults))
+        self.faults = faults
+
+
+class PlanStep(BaseModel):
+    """One task, as the model writes it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    title: Annotated[str, Field(min_length=1, max_length=TITLE_CHARS)]
+    instructions: Words
+    """Its instructions, complete in themselves: the agent sees nothing else of the
+    issue."""
+    paths: Names = ()
+    """Existing files and folders that it changes; a folder ends in a slash."""
+    creates: Names = ()
+    """Files and folders that it creates."""
+    after: Annotated[tuple[int, ...], Field(max_length=50)] = ()
+    """Positions, from 1, of the tasks whose work it builds on."""
+    needs: Names = ()
+    """Resources such as `port:5432` or `service:mail`."""
+    engine: str = "default"
+    acceptance: Annotated[str, Field(max_length=ACCEPTANCE_CHARS)] = ""
+    """A shell command that exits with 0 when the task is done, such as the tests of
+    what it changes; without the network. Empty: none fits."""
+    why: Annotated[str, Field(max_length=300)] = ""
+    """Why it is a task of its own, and why this engine."""
+
+
+class PlanAnswer(BaseModel):
+    """A whole plan, as the model writes it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    tasks: Annotated[tuple[PlanStep, ...], Field(min_length=1)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class House:
+    """What a plan has to fit."""
+
+    files: Collection[str]
+    """Every path of the commit that the tasks start from."""
+    engines: Collection[str]
+    limit: int
+    """The most tasks allowed."""
+    text: Callable[[str], str] = lambda _path: ""
+    """Gives the text of one of the files; empty: it is not text, or too long."""
+
+    @cached_property
+    def ground(self) -> Ground:
+        """The commit, and how its files refer to each other."""
+        return Ground(files=tuple(self.files), text=self.text)
+
+
+def read_plan(text: str, house: House, first: int = 1) -> tuple[TaskSpec, ...]:
+    """Return an answer's tasks; no two of them that may run at once share a path.
+
+    Args:
+        text: what the model wrote, with its plan as the last JSON object.
+        house: what the plan must fit.
+        first: the number of its first task; in the answer they count from 1.
+
+    Raises:
+        Unusable: it is no plan, or one that cannot be carried out.
+    """
+    answer = _parsed(text)
+    faults = tuple(_faults(answer, house))
+    if faults:
+        raise Unusable(faults[:PLAN_FAULTS])
+    steps = [*enumerate(answer.tasks, first)]
+    made = {n: tuple(map(declared_path, step.creates)) for n, step in steps}
+    tasks = tuple(_spec(number, step, first - 1) for number, step in steps)
+    return ordered(tasks, house.ground, made)
+
+
+# --- reading --------------------------------------------------------------------------
+
+
+def _parsed(text: str) -> PlanAnswer:
+    try:
+        return PlanAnswer.model_validate(json_answer(text, "plan"), strict=False)
+    except ValidationError as error:
+        faults = error.errors()
+        if len(faults) > 1:  # a plan whose tasks are all faulty is not an empty plan
+            faults = [each for each in faults if each["type"] != "too_short"] or faults
+        raise Unusable(tuple(map(_said, faults[:PLAN_FAULTS]))) from error
+    except Unfit as error:
+        raise Unusable((str(error),)) from error
+
+
+def _said(fault: Any) -> str:  # noqa: ANN401  pydantic's own
+    match fault["loc"]:
+        case ("tasks", int(place), *rest):
+            where = ".".join(map(str, rest)) or "it"
+            where = f"Task {place + 1}: {where}"
+        case rest:
+            where = ".".join(map(str, rest)) or "The plan"
+    return f"{cut(clean(where), 80)}: {fault['msg'].rstrip('.')}."
+
+
+# --- checking -------------------------------------------------------------------------
+
+
+def _faults(answer: PlanAnswer, house: House) -> Iterator[str]:
+    count = len(answer.tasks)
+    if count > house.limit:
+        yield f"The plan has {count} tasks and {house.limit} are allowed."
+    made = {path for step in answer.tasks for path in step.creates}
+    for number, step in enumerate(answer.tasks, 1):
+        for fault in _step_faults(number, step, house, made, count):
+            yield f"Task {number}: {fault}."
+    if circle := find_cycle({n: step.after for n, step in enumerate(answer.tasks, 1)}):
+        yield f"The tasks wait in a circle: {', '.join(map(str, circle))}."
+
+
+def _step_faults(
+    number: int, step: PlanStep, house: House, made: Collection[str], count: int
+) -> Iterator[str]:
+    declared = (
+        *((declared_path, path) for path in (*step.paths, *step.creates)),
+        *((declared_need, need) for need in step.needs),
+    )
+    yield from filter(None, (_fault(reader, text) for reader, text in declared))
+    for path in step.paths:
+        if not _is_there(path, house, made):
+            yield f'the path "{cut(path, 80)}" is not there, and no task creates it'
+    if "\n" in step.acceptance.strip():
+        yield "its acceptance command has more than one line"
+    yield from _reference_faults(number, step, house, count)
+
+
+def _reference_faults(
+    number: int, step: PlanStep, house: House, count: int
+) -> Iterator[str]:
+    for other in step.after:
+        if other == number or not 1 <= other <= count:
+            yield f"it cannot wait for task {other}"
+    if step.engine not in house.engines:
+        names = ", ".join(sorted(house.engines))
+        near = did_you_mean(step.engine, house.engines)
+        yield f'there is no engine "{cut(step.engine, 60)}"; there are {names}{near}'
+
+
+def _fault(declared: Any, text: str) -> str:  # noqa: ANN401  either of two readers
+    try:
+        declared(text)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def _is_there(path: str, house: House, made: Collection[str]) -> bool:
+    if house.ground.has(path):
+        return True
+    return any(overlaps(f"path:{path}", f"path:{each}") for each in made)
+
+
+def _spec(number: int, step: PlanStep, by: int) -> TaskSpec:
+    paths = (declared_path(path) for path in (*step.paths, *step.creates))
+    return TaskSpec(
+        number=number,
+        title=cut(" ".join(_words(step.title).split()), TITLE_CHARS) or "Untitled",
+        instructions=_words(step.instructions),
+        after=tuple(sorted({position + by for position in step.after})),
+        paths=tuple(dict.fromkeys(paths)),
+        needs=tuple(dict.fromkeys(map(declared_need, step.needs))),
+        engine=step.engine,
+        acceptance=clean(step.acceptance).strip(),
+        why=" ".join(_words(step.why).split()),
+    )
+
+
+def _words(text: str) -> str:
+    return redacted(clean(text))
+
+
+WARNED: Final = 5
+"""How many imports between tasks that may run at once are mentioned."""
+_TEST: Final = re.compile(
+    r"(?:test_)?(?P<bare>[^.]+?)(?:_test|_spec|Tests?|\.test|\.spec)?\.\w+"
+)
+
+Edge = tuple[int, int, str, bool]
+"""The waiting task, the task before it, the reason, and whether the waiting task would
+otherwise have nothing to do."""
+
+
+def ordered(
+    tasks: tuple[TaskSpec, ...], ground: Ground, made: Mapping[int, tuple[str, ...]]
+) -> tuple[TaskSpec, ...]:
+    """Let tasks wait for what they build on; those that share a path never run at once.
+
+    The listed order holds among those that share a path: tests or documents wait for
+    what they describe only where that does not turn it round. Tasks that already wait
+    for each other, directly or through others, are left alone. An edge is added only
+    where neither waits for the other, so no circle arises.
+
+    Args:
+        tasks: a plan's, without a circle.
+        ground: what they start from.
+        made: by task, the files and folders that it makes.
+    """
+    done: dict[int, TaskSpec] = {task.number: task for task in tasks}
+    implied = (_made(tasks, ground, made), _shared(tasks), _described(tasks, ground))
+    for one, on, why, needs in chain(*implied):
+        if not waits(done, one, on) and not waits(done, on, one):
+            task = done[one]
+            done[one] = replace(
+                task,
+                after=tuple(sorted({*task.after, on})),
+                waits=(*task.waits, Wait(on, why, overlap=not needs)),
+            )
+    return tuple(done.values())
+
+
+def imports_beside(tasks: tuple[TaskSpec, ...], ground: Ground) -> tuple[str, ...]:
+    """Return remarks for the plan's readers: imports between tasks that run at once."""
+    specs = {task.number: task for task in tasks}
+    touching = _Touching(tasks)
+    found = (
+        f"task {task.number} may run beside task {other}: {why}"
+        for task in tasks
+        for other, why in touching.imported(ground.declared(task), ground).items()
+        if not waits(specs, task.number, other) and not waits(specs, other, task.number)
+    )
+    return tuple(islice(found, WARNED))
+
+
+def _made(
+    tasks: tuple[TaskSpec, ...], ground: Ground, made: Mapping[int, tuple[str, ...]]
+) -> Iterator[Edge]:
+    """Let tasks that name a new file wait for the task that creates it."""
+    makers = [(number, path) for number, paths in made.items() for path in paths]
+    for task, (maker, path) in product(tasks, makers):
+        own = made.get(task.number, ())
+        wanted = [p for p in task.paths if p not in own and not ground.has(p)]
+        if maker != task.number and any(_meet(path, each) for each in wanted):
+            yield task.number, maker, f"task {maker} makes {path}", True
+
+
+def _described(tasks: tuple[TaskSpec, ...], ground: Ground) -> Iterator[Edge]:
+    """Let tests and documents wait for what they describe."""
+    touching = _Touching([task for task in tasks if area_of_task(task) == "code"])
+    for task in tasks:
+        found: dict[int, str] = {}
+        if area_of_task(task) == "tests":
+            found = touching.named_like(task.paths)
+            found |= touching.imported(ground.within(task), ground)
+        elif area_of_task(task) == "docs":
+            found = touching.told_of(ground.within(task), ground)
+        for other, why in sorted(found.items()):
+            yield task.number, other, why, False
+
+
+def _shared(tasks: tuple[TaskSpec, ...]) -> Iterator[Edge]:
+    """Let the later of two tasks that share a path wait for the earlier."""
+    for later in tasks:
+        for earlier in tasks:
+            if earlier.number >= later.number:
+                break
+            both = product(earlier.paths, later.paths)
+            if path := next((a for a, b in both if _meet(a, b)), ""):
+                yield later.number, earlier.number, f"both touch {path}", False
+
+
+def _meet(one: str, other: str) -> bool:
+    return overlaps(f"path:{one}", f"path:{other}")
+
+
+class _Touching:
+    """Finds the tasks that change what other files refer to."""
+
+    def __init__(self, tasks: Iterable[TaskSpec]) -> None:
+        self._paths: dict[str, list[int]] = {}
+        self._places: dict[str, list[int]] = {}
+        self._stems: dict[str, list[tuple[int, str]]] = {}
+        for task in tasks:
+            for path in task.paths:
+                place = path.rstrip("/")
+                self._paths.setdefault(path, []).append(task.number)
+                self._places.setdefault(place, []).append(task.number)
+                if path.endswith(".go"):  # Go's imports name a folder
+                    self._places.setdefault(dirname(path), []).append(task.number)
+                stem = basename(place).partition(".")[0]
+                self._stems.setdefault(stem, []).append((task.number, path))
+
+    def imported(self, files: Iterable[str], ground: Ground) -> dict[int, str]:
+        """Return the tasks that change what the files import, and which file does."""
+        found: dict[int, str] = {}
+        for file, name in ((f, n) for f in files for n in sorted(ground.imports(f))):
+            for number in self._changing(name):
+                why = f"{file} imports {name}, which task {number} changes"
+                found.setdefault(number, why)
+        return found
+
+    def told_of(self, files: Iterable[str], ground: Ground) -> dict[int, str]:
+        """Return the tasks that change what the documents name, and which does."""
+        found: dict[int, str] = {}
+        for file, (path, numbers) in product(files, self._paths.items()):
+            if _names(ground.read(file), path):
+                for number in numbers:
+                    why = f"{file} names {path}, which task {number} changes"
+                    found.setdefault(number, why)
+        return found
+
+    def named_like(self, tests: Iterable[str]) -> dict[int, str]:
+        """Return the tasks that change a file whose name one of the tests has."""
+        found: dict[int, str] = {}
+        for test in tests:
+            named = _TEST.fullmatch(basename(test))
+            for number, path in self._stems.get(named["bare"], ()) if named else ():
+                why = f"{test} is named after {path}, which task {number} changes"
+                found.setdefault(number, why)
+        return found
+
+    def _changing(self, path: str) -> Iterator[int]:
+        """Yield the tasks that declare the path, or a folder that contains it."""
+        parts = path.rstrip("/").split("/")
+        for length in range(len(parts), 0, -1):
+            yield from self._places.get("/".join(parts[:length]), ())
+
+
+def _names(text: str, path: str) -> bool:
+    """Whether a text names a file, or a folder or something in it."""
+    end = "" if path.endswith("/") else r"(?![\w-]|\.\w)"
+    return path in text and bool(
+        re.search(rf"(?<![\w./-]){re.escape(path)}{end}", text)
+    )
+
+
+@dataclass
+class EngineRecord:
+    """The results of such an engine's tasks in one area."""
+
+    tasks: int = 0
+    first: int = 0
+    """How many were merged after one attempt."""
+    worked: list[int] = field(default_factory=list)
+    """Milliseconds, one entry for each task."""
+    usd: list[float] = field(default_factory=list)
+    """Costs of the tasks whose price is known."""
+
+    def add(self, task: Task) -> None:
+        """Count one more task that has settled."""
+        self.tasks += 1
+        self.first += task.state == "merged" and task.started == 1
+        self.worked.append(task.worked_ms)
+        if task.used.usd > 0 and not task.used.unpriced_tokens:
+            self.usd.append(task.used.usd)
+
+    def __str__(self) -> str:
+        """Return the record in a few words."""
+        minutes = sum(self.worked) / len(self.worked) / 60_000
+        said = (
+            f"{self.first} of {self.tasks} merged at the first try, {minutes:.1f} min"
+        )
+        cost = f", ${sum(self.usd) / len(self.usd):.2f}" if self.usd else ""
+        return f"{said}{cost} a task"
+
+
+def area_of_task(task: TaskSpec) -> Area:
+    """Return a task's area, by its paths; code if they are unknown."""
+    return area_of(task.paths) if task.paths else "code"
+
+
+def engine_records(state: State, engine: EngineSpec) -> dict[str, EngineRecord]:
+    """Return how engines of its type and model did, by the tasks' area."""
+    found: dict[str, EngineRecord] = {}
+    for convoy in state.convoys.values():
+        for task in convoy.tasks:
+            spec = convoy.settings.engines.get(task.spec.engine)
+            is_same = spec and (spec.type, spec.model) == (engine.type, engine.model)
+            if is_same and task.settled and task.started:
+                found.setdefault(area_of_task(task.spec), EngineRecord()).add(task)
+    return dict(sorted(found.items()))
+
+
+def strengths(state: State, engines: Mapping[str, EngineSpec]) -> Iterator[str]:
+    """Return a line for each engine, by name."""
+    for name, engine in sorted(engines.items()):
+        yield f"`{name}` {strength(state, engine)}"
+
+
+def strength(state: State, engine: EngineSpec) -> str:
+    """Return what an engine is, is good at, and has done."""
+    model = f", {engine.model}" if engine.model else ""
+    known = ENGINE_TYPES.get(engine.type)
+    good = engine.good_at or (known.good_at if known else "")
+    at = f": good at {good.rstrip('.')}." if good else "."
+    past = "; ".join(f"{k}: {r}" for k, r in engine_records(state, engine).items())
+    so_far = f" So far: {past}." if past else ""
+    return f"({engine.type}{model}){at}{so_far}"

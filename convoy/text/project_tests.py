@@ -1,0 +1,284 @@
+"""A project's tests: the command that runs them, and what failed in its output.
+
+The forms are those that the runners print by themselves, as in `tests/convoy/outputs`:
+pytest, unittest, Jest, Vitest, Mocha, Node's runner, Go, Cargo, Maven and Gradle. Where
+no test ran, the errors of compilers and linters are read instead. Only paths inside the
+repository count as places: an absolute path is the machine's own.
+
+Of the commands that its files propose the first of this order wins: `make test`,
+pytest, `npm test`, `cargo test`, `go test`. A Makefile with a `test` target is the
+project's own word on how all of its tests are run. pytest stands before npm because a
+`package.json` beside a Python project mostly builds its pages; cargo and go come last
+because they are conventions, and nobody had to write them down.
+"""
+
+import json
+import re
+import tomllib
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from msgspec import Struct
+
+HEADLINE_NAMES: Final = 3
+"""How many names a headline has."""
+LINE_CHARS: Final = 200
+_NAME: Final = re.compile(
+    r"""^(?:
+      (?:FAILED|ERROR|SUBFAIL(?:ED)?(?:\[.*?\])?(?:\(.*?\))?)
+      [ ](?P<pytest>\S+\.py(?:::\S+?(?:\[.*\])?)?)(?:[ ]-[ ].*)?
+    | (?:FAIL|ERROR):[ ](?P<unittest>\w+[ ]\([\w.]+\)(?:[ ]\(.*\))?)
+    | [ ]{2}●[ ](?P<jest>.+)
+    | [ ]?FAIL[ ]{1,2}(?P<vitest>\S+[ ]>[ ].+)
+    | [ ]*not[ ]ok[ ]\d+[ ]-[ ](?P<tap>.+)
+    | [ ]*✖[ ](?P<node>.+?)[ ]\([\d.]+ms\)
+    | [ ]{4,}\d+\)[ ](?P<mocha>.+)
+    | [ ]*---[ ]FAIL:[ ](?P<go>\S+)[ ]\([\d.]+s\)
+    | test[ ](?P<cargo>\S.*?)[ ]\.\.\.[ ]FAILED
+    | (?P<cargo_quiet>\S.*?)[ ]---[ ]FAILED
+    | \[ERROR\][ ]{2,3}(?P<maven>\w[\w.]*:\d+.*)
+    | (?P<gradle>\w[\w.$]*[ ]>[ ].+)[ ]FAILED
+    )$""",
+    re.VERBOSE,
+)
+_ERROR: Final = re.compile(
+    r"""^(?:
+      \S+\.\w+:\d+(?::\d+)?:[ ](?!warning|note|info)\S.*
+    | \S+\.\w+\(\d+,\d+\):[ ]error[ ].+
+    | error\[E\d+\]:[ ].+
+    | ✖[ ]{3}\S.*[ ]\[[a-z-]+\]
+    )$""",
+    re.VERBOSE | re.MULTILINE,
+)
+"""What compilers say of a place: C, Go, linters and others, TypeScript, Rust; and
+what commitlint says of a message.
+"""
+_NO_NEWS: Final = re.compile(
+    r"""
+      \[ERROR\][ ]*(?:\[Help[ ]|Re-run[ ]|To[ ]see[ ]the[ ]full|For[ ]more[ ]info|$)
+    | npm[ ](?:ERR!|error)[ ](?:A[ ]complete[ ]log|[ ]|$) | npm[ ]notice
+    | BUILD[ ]FAILED[ ]in[ ] | \d+[ ]actionable[ ]tasks?:
+    | Node\.js[ ]v\d | evaluation[ ]failed[ ]: | info[ ]Visit[ ]
+    """,
+    re.VERBOSE,
+)
+"""What Maven, npm, Gradle, Node, tox and Yarn say at last, whatever failed."""
+_MOCHA: Final = re.compile(r"^[ ]{2}\d+ failing$", re.MULTILINE)
+"""Mocha's sum: without it, a number with a bracket is an item of somebody's list."""
+_TELLS: Final = re.compile(
+    r"\b(?:\w*error|fatal|\w*exception|failed|assert\w*|cannot|can't|not found|denied"
+    r"|refused|no such)\b(?!:? 0\b)",
+    re.IGNORECASE,
+)
+_SETTING: Final = re.compile(r"[A-Za-z_]\w*=")
+"""A line by which somebody shows a variable."""
+_TAIL: Final = re.compile(r"[ ]*(?:# (?:SKIP|TODO)\b.*)$")
+
+
+def failing_tests(text: str) -> tuple[str, ...]:
+    """Return the failing tests that a clean text names, each once, in its order."""
+    return tuple(dict.fromkeys(_names(text)))
+
+
+def headline(text: str) -> str:
+    """Return one line that says what failed: the tests, else the last line that tells.
+
+    Returns:
+        "" where the text has no word.
+    """
+    names = failing_tests(text) or compiler_errors(text)
+    if not names:
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        news = [line for line in lines if not _NO_NEWS.match(line)]
+        telling = [line for line in news if _TELLS.search(line)]
+        others = [line for line in news if not _SETTING.match(line)]
+        found = (each[-1] for each in (telling, others, news, lines) if each)
+        return next(found, "")[:LINE_CHARS]
+    shown = ", ".join(name[:LINE_CHARS] for name in names[:HEADLINE_NAMES])
+    more = (
+        f", and {len(names) - HEADLINE_NAMES} more"
+        if len(names) > HEADLINE_NAMES
+        else ""
+    )
+    return f"{shown}{more}"
+
+
+def compiler_errors(text: str) -> tuple[str, ...]:
+    """Return the errors of compilers that a clean text names, each once."""
+    return tuple(dict.fromkeys(_ERROR.findall(text)))
+
+
+def _names(text: str) -> Iterator[str]:
+    is_mocha = _MOCHA.search(text) is not None
+    for line in text.splitlines():
+        found = _NAME.match(line.rstrip()) if len(line) < 10 * LINE_CHARS else None
+        if found is None or _TAIL.search(line):
+            continue
+        if found.lastgroup == "mocha" and not is_mocha:
+            continue
+        yield (found[found.lastgroup or 0]).strip()
+
+
+MOST_PLACES: Final = 10
+"""How many places are named at most."""
+_LINE: Final = 10 * LINE_CHARS
+_BEFORE: Final = re.compile(
+    r"[ \t]*(?:at (?:.* \()?|\u276f |--> |thread .* panicked at )?(?:\./)?"
+)
+"""What stands before a place: in Jest, Mocha, Vitest, of rustc and a panic of Rust."""
+_PLACE: Final = re.compile(
+    r"(?P<path>(?:[\w@+.-]+/)*[\w@+.-]+\.[A-Za-z]\w*):(?P<line>\d{1,9})(?::\d+)?"
+    r"(?:\)|:|: (?P<says>.*))?$"
+)
+"""What pytest, Go, compilers and linters print of a place."""
+_EXPLAINED: Final = re.compile(r"E {3}(?P<says>\S.*)$")
+"""How pytest begins the lines that explain a failure; its place follows."""
+_FOREIGN: Final = frozenset({"..", "node_modules", "site-packages", ".venv", "vendor"})
+
+
+class FailingPlace(Struct, frozen=True):
+    """A line of a file, and what is wrong there."""
+
+    path: str
+    """From the repository's top, with slashes."""
+    line: int
+    """From 1; where only the file is known, 1."""
+    says: str
+
+
+def failing_places(text: str) -> tuple[FailingPlace, ...]:
+    """Return where tests failed or errors stand in a clean text, each line once.
+
+    Where no line names a place, the files of the tests that failed are returned.
+    """
+    names = failing_tests(text)
+    says = names[0] if names else "it failed here"
+    found = {(one.path, one.line): one for one in _places(text, says)}
+    if not found:
+        files = ((name.partition("::")[0], name) for name in names if "::" in name)
+        found = {
+            (path, 1): FailingPlace(path, 1, name) for path, name in files if _own(path)
+        }
+    return tuple(found.values())[:MOST_PLACES]
+
+
+def _places(text: str, says: str) -> Iterator[FailingPlace]:
+    explained = ""
+    for whole in text.splitlines():
+        line = whole[:_LINE].rstrip()
+        if told := _EXPLAINED.match(line):
+            explained = explained or told["says"]
+        before = _BEFORE.match(line)
+        found = _PLACE.match(line, before.end() if before else 0)
+        if found and _own(found["path"]):
+            what = explained or (found["says"] or "").strip() or says
+            yield FailingPlace(found["path"], max(1, int(found["line"])), what)
+            explained = ""
+
+
+def _own(path: str) -> bool:
+    """Whether a path is of a file that the repository may hold."""
+    return not path.startswith("/") and _FOREIGN.isdisjoint(path.split("/"))
+
+
+TextOf = Callable[[str], str | None]
+"""Gives a file's text by its path, None if it cannot be read."""
+
+# The order in which GNU make looks for them.
+# https://www.gnu.org/software/make/manual/html_node/Makefile-Names.html
+_MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
+_TARGETS = re.compile(r"(?P<names>[^\s#:=][^#:=]*?)\s*:(?![:=]*=)")
+_TEST_FILE = re.compile(r"(?:(?:.*/)?tests?/(?:.*/)?)?(?:test_[^/]*|[^/]*_test)\.py")
+# What `npm init` writes: https://docs.npmjs.com/cli/commands/npm-init
+_NO_TEST = "no test specified"
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A command and the reason for it."""
+
+    command: str
+    """The command as typed in a shell."""
+    why: str
+    """Half a sentence: what was found."""
+
+
+def propose_ci(files: Collection[str], read: TextOf) -> Proposal | None:
+    """Return the command that most likely runs the project's tests, None if unknown.
+
+    Args:
+        files: paths of the repository's files.
+        read: called only with names at the top that are in `files`.
+    """
+    return next(iter(propose_all(files, read)), None)
+
+
+def propose_all(files: Collection[str], read: TextOf) -> tuple[Proposal, ...]:
+    """Return every command that may run the project's tests, the most likely first."""
+    finders = (_make, _pytest, _npm, _cargo, _go)
+    return tuple(filter(None, (finder(files, read) for finder in finders)))
+
+
+def _make(files: Collection[str], read: TextOf) -> Proposal | None:
+    for name in _MAKEFILES:
+        if name in files:
+            lines = (read(name) or "").splitlines()
+            targets = (found for line in lines if (found := _TARGETS.match(line)))
+            if any("test" in target["names"].split() for target in targets):
+                return Proposal("make test", f"{name} has a target named test")
+            return None
+    return None
+
+
+def _pytest(files: Collection[str], read: TextOf) -> Proposal | None:
+    why = _pytest_settings(files, read)
+    if not why:
+        tests = sorted(name for name in files if _TEST_FILE.fullmatch(name))
+        why = f"there is {tests[0]}" if tests else ""
+    return Proposal("python -m pytest -q", why) if why else None
+
+
+def _pytest_settings(files: Collection[str], read: TextOf) -> str:
+    # https://docs.pytest.org/en/stable/reference/customize.html
+    for name in ("pytest.ini", ".pytest.ini", "conftest.py"):
+        if name in files:
+            return f"there is {name}"
+    for name, section in (("tox.ini", "[pytest]"), ("setup.cfg", "[tool:pytest]")):
+        if name in files and section in (read(name) or "").splitlines():
+            return f"{name} has {section}"
+    if "pyproject.toml" in files and _names_pytest(read("pyproject.toml") or ""):
+        return "pyproject.toml sets up pytest"
+    return ""
+
+
+def _names_pytest(pyproject: str) -> bool:
+    try:
+        tool = tomllib.loads(pyproject).get("tool")
+    except (ValueError, RecursionError):  # other code reports this fault
+        return False
+    return isinstance(tool, dict) and "pytest" in tool
+
+
+def _npm(files: Collection[str], read: TextOf) -> Proposal | None:
+    if "package.json" not in files:
+        return None
+    try:
+        package = json.loads(read("package.json") or "null")
+    except (ValueError, RecursionError):
+        return None
+    scripts = package.get("scripts") if isinstance(package, dict) else None
+    script = scripts.get("test") if isinstance(scripts, dict) else None
+    if not isinstance(script, str) or not script.strip() or _NO_TEST in script:
+        return None
+    return Proposal("npm test", "package.json has a script named test")
+
+
+def _cargo(files: Collection[str], _read: TextOf) -> Proposal | None:
+    found = "Cargo.toml" in files
+    return Proposal("cargo test", "there is Cargo.toml") if found else None
+
+
+def _go(files: Collection[str], _read: TextOf) -> Proposal | None:
+    found = "go.mod" in files
+    return Proposal("go test ./...", "there is go.mod") if found else None

@@ -1,0 +1,545 @@
+"""The log told to people: a line an event, and what became of sessions. Pure.
+
+Sessions, changes and people's decisions are read event by event, so that who has the
+log reads on where it stopped.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import Final, Literal
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from convoy.events import Claim, Event
+from convoy.events.approvals import ConvoyApproved
+from convoy.events.candidates import MergeAttempted, MergeLanded
+from convoy.events.convoy_plan import ConvoyPlanned
+from convoy.events.doubts import MergeCleared, MergeDoubted
+from convoy.events.forge_actions import ActionDone, ActionIntended, AnswerShown
+from convoy.events.merge_holds import MergeRequested, MergeWithdrawn
+from convoy.events.plan_edits import ConvoyRanked
+from convoy.events.review_verdicts import WorkReviewed
+from convoy.events.rival_choice import ChoiceMade
+from convoy.events.session_ends import SessionLost, WorkAccepted, WorkRefused
+from convoy.events.taken_out_work import WorkTakenBack
+from convoy.events.task_ends import TaskDropped, TaskMerged
+from convoy.events.task_queue import TaskBlocked, TaskQueued
+from convoy.events.task_start import TaskStarted
+from convoy.log.record import fact_of
+from convoy.model import ids
+from convoy.model.records import Usage
+from convoy.model.usage import plus
+from convoy.text import clock, spoken_duration
+from grite.entry import Entry
+from grite.event import CommentAdded, Event as GriteEvent
+
+
+class LogLine(Struct, frozen=True):
+    """What one event says, or one thing that is wrong with the log."""
+
+    at: int
+    """Unix ms."""
+    actor: str
+    """Hex; empty for a fault."""
+    convoy: str
+    """Empty: it is about none."""
+    text: str
+
+
+def log_lines(entries: list[Entry]) -> Iterator[LogLine]:
+    """Give a line for each brat event, fault and foreign commit, in the log's order."""
+    for one in entries:
+        if one.is_foreign:
+            said = f"commit {one.commit[:10]} is foreign: it counts for nothing"
+            yield LogLine(one.at_ms, "", "", said)
+        for event in one.events:
+            if line := _line(event):
+                yield line
+        for fault in one.faults:
+            yield LogLine(one.at_ms, "", "", f"fault in {one.commit[:10]}: {fault}")
+
+
+def bot_facts(
+    entries: Iterable[Entry], bots: frozenset[str]
+) -> Iterator[tuple[int, Event]]:
+    """Give what bots wrote, with its time (unix ms), in the log's order.
+
+    Args:
+        entries: of the log, oldest first.
+        bots: their actors, as the state knows them; nobody else's events count.
+    """
+    for one in entries:
+        for event in one.events:
+            if isinstance(event.kind, CommentAdded) and event.actor.hex() in bots:
+                fact = fact_of(event.kind.body)
+                if isinstance(fact, Event):
+                    yield event.ts, fact
+
+
+def last_lines(newest_first: Iterable[Entry], number: int) -> tuple[LogLine, ...]:
+    """Return the log's last lines, oldest first; takes no more entries than it needs.
+
+    Args:
+        newest_first: entries of the log, the newest first.
+        number: how many lines at most.
+    """
+    found: list[LogLine] = []
+    for one in newest_first:
+        found[:0] = log_lines([one])
+        if len(found) >= number:
+            break
+    return tuple(found[-number:])
+
+
+def _line(event: GriteEvent) -> LogLine | None:
+    if not isinstance(event.kind, CommentAdded):
+        return None
+    fact = fact_of(event.kind.body)
+    if not isinstance(fact, Event | Claim):
+        return None
+    text, _, _ = event.kind.body.partition("\n")
+    convoy = str(getattr(fact, "convoy", ""))
+    return LogLine(event.ts, event.actor.hex(), convoy, text)
+
+
+How = Literal["running", "handed in", "landed", "sent back", "refused", "lost"]
+"""`handed in`: the gate let its work through, and it has not landed yet."""
+
+
+class PastSession(Struct, frozen=True, kw_only=True):
+    """One session, from its start to what became of its work."""
+
+    task: int
+    """0: it planned."""
+    attempt: int
+    engine: str
+    """What kind of agent CLI."""
+    begun: int
+    """Unix ms."""
+    queued: int = 0
+    """When its task began to wait for it, unix ms; 0: unknown."""
+    run: int = 0
+    """The workflow run; 0: it is not known."""
+    ended: int = 0
+    """Unix ms; 0: it runs."""
+    offered: int = 0
+    """When CI was first asked to judge its work, unix ms; 0: it was not."""
+    landed: int = 0
+    """Unix ms; 0: its work has not landed."""
+    back: int = 0
+    """When its work was sent back, unix ms; 0: it was not."""
+    commit: str = ""
+    """The work that it handed in; empty: none."""
+    base: str = ""
+    """The commit that its work is measured from."""
+    files: tuple[str, ...] = ()
+    """The files that its work changes."""
+    acceptance: str = ""
+    """The command that had to accept its work; empty: none."""
+    walls: tuple[str, ...] | None = None
+    """The walls of its box that it did not claim; None: it handed nothing in."""
+    how: How = "running"
+    why: str = ""
+    """Why its work did not land."""
+    judged: tuple[str, ...] = ()
+    """The checks that judged what landed."""
+    usage: Usage = Usage()
+
+    @property
+    def took_s(self) -> float:
+        """How long it took, in seconds; 0 while it runs."""
+        return max(0, self.ended - self.begun) / 1000 if self.ended else 0.0
+
+
+_DISPATCH: Final = ids.dispatch_key("")
+CONVOYS_WITH_SESSIONS: Final = 100
+"""The sessions of so many convoys are kept at most: those that sessions began in last.
+"""
+
+
+class _Sessions:
+    """The sessions of one convoy, in the order in which they began."""
+
+    def __init__(self) -> None:
+        self.by_attempt: dict[tuple[int, int], PastSession] = {}
+        self._newest: dict[int, tuple[int, int]] = {}
+        self._queued: dict[int, int] = {}
+
+    def read(self, at: int, fact: Event) -> None:
+        if isinstance(fact, TaskQueued):
+            self._queued[fact.task] = at
+        if isinstance(fact, TaskStarted):
+            key = self._newest[fact.task] = (fact.task, fact.attempt)
+            self.by_attempt[key] = PastSession(
+                task=fact.task,
+                attempt=fact.attempt,
+                engine=fact.engine.type,
+                begun=at,
+                queued=self._queued.get(fact.task, 0),
+                acceptance=fact.acceptance,
+            )
+        elif known := self._newest.get(getattr(fact, "task", -1)):
+            self.by_attempt[known] = _after(self.by_attempt[known], at, fact)
+
+
+class SessionHistory:
+    """The sessions of the newest convoys of a log, as far as it was read."""
+
+    def __init__(self) -> None:
+        """Begin before the log's first event."""
+        self._convoys: dict[str, _Sessions] = {}
+
+    def read(self, facts: Iterable[tuple[int, Event]]) -> None:
+        """Go on with the bots' next events and their times (unix ms), in order."""
+        for at, fact in facts:
+            name = getattr(fact, "convoy", "")
+            if isinstance(fact, ActionDone) and fact.key.startswith(_DISPATCH):
+                self.ran(fact.key, fact.number)
+            if isinstance(fact, TaskStarted):
+                known = (
+                    self._convoys.pop(name) if name in self._convoys else _Sessions()
+                )
+                self._convoys[name] = known
+                if len(self._convoys) > CONVOYS_WITH_SESSIONS:
+                    del self._convoys[next(iter(self._convoys))]
+            if name in self._convoys:
+                self._convoys[name].read(at, fact)
+
+    def ran(self, key: str, run: int) -> None:
+        """Note the workflow run of a session that was dispatched."""
+        try:
+            name, task, attempt = ids.parse_session(key.removeprefix(_DISPATCH))
+        except ValueError:
+            return
+        known = self._convoys[name].by_attempt if name in self._convoys else {}
+        if (task, attempt) in known:
+            known[task, attempt] = replace(known[task, attempt], run=run)
+
+    def of(self, convoy: str) -> tuple[PastSession, ...]:
+        """Return a convoy's sessions; none of one that is too old to be kept."""
+        found = self._convoys.get(convoy)
+        return tuple(found.by_attempt.values()) if found else ()
+
+
+def past_sessions(
+    convoy: str, facts: Iterable[tuple[int, Event]]
+) -> tuple[PastSession, ...]:
+    """Return a convoy's sessions in the order in which they began.
+
+    Args:
+        convoy: its name.
+        facts: the bots' events of the whole log with their times (unix ms), in order.
+    """
+    history = SessionHistory()
+    history.read(
+        each
+        for each in facts
+        if getattr(each[1], "convoy", "") == convoy or isinstance(each[1], ActionDone)
+    )
+    return history.of(convoy)
+
+
+def _after(  # noqa: C901  one arm a kind
+    one: PastSession, at: int, fact: Event
+) -> PastSession:
+    match fact:
+        case WorkAccepted():
+            return replace(
+                one,
+                ended=at,
+                how="handed in",
+                usage=fact.usage,
+                commit=fact.commit,
+                base=fact.base,
+                files=fact.files,
+                walls=fact.missing_walls,
+            )
+        case MergeAttempted() if one.how == "handed in" and not one.offered:
+            return replace(one, offered=at)
+        case WorkRefused():
+            how, why = "refused", fact.why
+            return replace(one, ended=at, how=how, why=why, usage=fact.usage)
+        case SessionLost():
+            how, why = "lost", fact.why
+            return replace(one, ended=at, how=how, why=why, usage=fact.usage)
+        case TaskQueued() | TaskBlocked(cause="red" | "conflict") if (
+            one.how == "handed in"
+        ):
+            return replace(one, how="sent back", why=fact.why, back=at)
+        case MergeLanded() if one.task:  # of task 0 it is the convoy's
+            return replace(one, how="landed", landed=at, judged=fact.judged)
+        case WorkReviewed() | ChoiceMade() if fact.attempt:
+            return replace(one, ended=at, how="handed in", usage=fact.usage)
+        case TaskMerged(commit=None) if one.ended:  # a review, with what it looked at
+            return replace(one, how="landed", landed=at)
+        case TaskMerged(commit=None):
+            return replace(one, ended=at, how="landed", landed=at, usage=fact.usage)
+        case _:
+            return one
+
+
+_HOW: Final = {
+    "running": "runs",
+    "handed in": "handed in",
+    "landed": "landed",
+    "sent back": "was sent back",
+    "refused": "was refused",
+    "lost": "was lost",
+}
+
+
+def attempt_story(sessions: Iterable[PastSession], task: int) -> tuple[str, ...]:
+    """Return a sentence for each attempt at a task, in order, without a full stop.
+
+    Args:
+        sessions: those of the convoy, as they began.
+        task: the task's number.
+    """
+    return tuple(_told(each) for each in sessions if each.task == task)
+
+
+def _told(one: PastSession) -> str:
+    took = f", {spoken_duration(round(one.took_s))} of work" if one.ended else ""
+    landed = f" at {clock(one.landed)}" if one.landed else ""
+    judged = f", judged by {', '.join(one.judged)}" if one.judged else ""
+    why = one.why.partition("\n\n")[0]
+    return (
+        f"attempt {one.attempt} by {one.engine} began at {clock(one.begun)}{took}: it "
+        f"{_HOW[one.how]}{landed}{judged}{': ' if why else ''}{why}"
+    )
+
+
+End = Literal["", "landed", "done", "dropped"]
+"""What became of a task; empty: it goes on; `done`: it ended without a commit."""
+
+
+class Change(Struct, kw_only=True):
+    """One task, from its plan to its end."""
+
+    convoy: str
+    task: int
+    kind: str = ""
+    engine: str = ""
+    """The kind of agent CLI that worked on it last."""
+    planned: int = 0
+    """Unix ms, as are the next four; 0: not yet."""
+    started: int = 0
+    """When its first session began."""
+    accepted: int = 0
+    """When the gate let its work through last."""
+    ended: int = 0
+    blocked: int = 0
+    """When it began to wait for a person; 0: it does not."""
+    sessions: int = 0
+    ci_runs: int = 0
+    """How many candidates CI was asked to judge."""
+    usage: Usage = Usage()
+    rework: list[str] = field(default_factory=list)
+    """Why it went back to the queue, each time."""
+    end: End = ""
+
+
+class AnsweredQuestion(Struct, frozen=True, kw_only=True):
+    """Something that a person was asked, and answered."""
+
+    convoy: str
+    task: int
+    """0: the convoy's plan."""
+    what: str
+    since: int
+    """Unix ms."""
+    answered: int
+    """Unix ms."""
+
+
+class Spent(Struct, frozen=True):
+    """What one session used that has ended."""
+
+    at: int
+    """Unix ms."""
+    engine: str
+    """What kind of agent CLI."""
+    usage: Usage
+
+
+class ChangeHistory:
+    """The changes of a log, as far as it was read. Not for several threads at once."""
+
+    def __init__(self) -> None:
+        """Begin before the log's first event."""
+        self.changes: dict[tuple[str, int], Change] = {}
+        self.asked: list[AnsweredQuestion] = []
+        self.spent: list[Spent] = []
+        self.flakes: dict[str, int] = {}
+        """How often each check was red and then green on the same files."""
+        self.reds: dict[str, int] = {}
+        """How often each check was red on a candidate."""
+        self._plans: dict[str, int] = {}
+        """When plans were written that nobody has approved yet."""
+
+    def read(self, facts: Iterable[tuple[int, Event]]) -> None:
+        """Go on with the bots' next events and their times (unix ms), in order."""
+        for at, fact in facts:
+            if isinstance(fact, ConvoyPlanned):
+                self._planned(at, fact)
+            elif isinstance(fact, ConvoyApproved):
+                self._approved(at, fact)
+            elif change := self._change(fact):
+                self._task(change, at, fact)
+
+    def _change(self, fact: Event) -> Change | None:
+        convoy, task = getattr(fact, "convoy", ""), getattr(fact, "task", 0)
+        if not (convoy and task):
+            return None
+        key = (convoy, task)
+        return self.changes.setdefault(key, Change(convoy=convoy, task=task))
+
+    def _planned(self, at: int, fact: ConvoyPlanned) -> None:
+        self._plans[fact.convoy] = at
+        for spec in fact.tasks:
+            key = (fact.convoy, spec.number)
+            self.changes[key] = Change(
+                convoy=fact.convoy, task=spec.number, kind=spec.kind, planned=at
+            )
+
+    def _approved(self, at: int, fact: ConvoyApproved) -> None:
+        if since := self._plans.pop(fact.convoy, 0):
+            one = AnsweredQuestion(
+                convoy=fact.convoy, task=0, what="plan", since=since, answered=at
+            )
+            self.asked.append(one)
+
+    def _answered(self, change: Change, at: int) -> None:
+        if change.blocked:
+            one = AnsweredQuestion(
+                convoy=change.convoy,
+                task=change.task,
+                what="blocked task",
+                since=change.blocked,
+                answered=at,
+            )
+            self.asked.append(one)
+            change.blocked = 0
+
+    def _task(self, change: Change, at: int, fact: Event) -> None:
+        self._waited(change, at, fact)
+        self._judged(change, fact)
+        if usage := getattr(fact, "usage", None):
+            self.spent.append(Spent(at, change.engine, usage))
+        _worked(change, at, fact)
+        _ended(change, at, fact)
+
+    def _waited(self, change: Change, at: int, fact: Event) -> None:
+        match fact:
+            case TaskQueued() if fact.cause != "planned":
+                self._answered(change, at)
+                change.rework.append(fact.cause)
+            case TaskBlocked():
+                change.blocked = at
+            case TaskDropped():
+                self._answered(change, at)
+            case _:
+                pass
+
+    def _judged(self, change: Change, fact: Event) -> None:
+        match fact:
+            case MergeAttempted():
+                change.ci_runs += 1
+            case MergeDoubted(is_red=True):
+                _count(self.reds, fact.checks)
+            case MergeCleared():
+                _count(self.flakes, fact.flaky)
+            case _:
+                pass
+
+
+def _worked(change: Change, at: int, fact: Event) -> None:
+    match fact:
+        case TaskStarted():
+            change.started = change.started or at
+            change.sessions += 1
+            change.kind, change.engine = fact.kind, fact.engine.type
+        case WorkAccepted() | WorkReviewed() | ChoiceMade():
+            change.accepted = at
+            change.usage = plus(change.usage, fact.usage)
+        case WorkRefused() | SessionLost():
+            change.usage = plus(change.usage, fact.usage)
+        case _:
+            pass
+
+
+def _ended(change: Change, at: int, fact: Event) -> None:
+    match fact:
+        case MergeLanded():
+            change.ended, change.end = at, "landed"
+        case TaskMerged(commit=None) if not change.end:
+            change.ended, change.end = at, "done"
+            change.usage = plus(change.usage, fact.usage)
+        case TaskDropped():
+            change.ended, change.end = at, "dropped"
+        case _:
+            pass
+
+
+def _count(counts: dict[str, int], names: Iterable[str]) -> None:
+    for name in names:
+        counts[name] = counts.get(name, 0) + 1
+
+
+MOST_DECISIONS: Final = 100
+"""So many decisions are kept of a convoy, the newest."""
+CONVOYS_WITH_DECISIONS: Final = 100
+"""So many convoys are kept: those in which somebody decided last."""
+_NO_DECISION: Final = (ActionIntended, AnswerShown)
+MAINTAIN: Final = (MergeRequested, MergeWithdrawn, WorkTakenBack, ConvoyRanked)
+"""What takes the right to maintain, as the verb table says; all else takes at least the
+right to write."""
+
+
+class Decision(Struct, frozen=True):
+    """One decision by a person."""
+
+    at: int
+    """Unix ms."""
+    by: str
+    right: str
+    """The least right that the forge confirmed when it was carried out."""
+    what: str
+    """A sentence."""
+
+
+class DecisionHistory:
+    """The decisions in a log, as far as it was read."""
+
+    def __init__(self) -> None:
+        """Begin before the log's first event."""
+        self._convoys: dict[str, deque[Decision]] = {}
+
+    def read(self, facts: Iterable[tuple[int, Event]]) -> None:
+        """Go on with the bots' next events and their times (unix ms), in order."""
+        for at, fact in facts:
+            name, by = getattr(fact, "convoy", ""), _decided_by(fact)
+            if not (name and by):
+                continue
+            known = self._convoys.pop(name, None) or deque[Decision](
+                maxlen=MOST_DECISIONS
+            )
+            right = "maintain" if isinstance(fact, MAINTAIN) else "write"
+            known.append(Decision(at, by, right, fact.sentence()))
+            self._convoys[name] = known
+            if len(self._convoys) > CONVOYS_WITH_DECISIONS:
+                del self._convoys[next(iter(self._convoys))]
+
+    def of(self, convoy: str) -> tuple[Decision, ...]:
+        """Return the decisions in a convoy, the newest first."""
+        return tuple(reversed(self._convoys.get(convoy, ())))
+
+
+def _decided_by(fact: Event) -> str:
+    if isinstance(fact, _NO_DECISION):
+        return ""
+    if isinstance(fact, TaskQueued | TaskBlocked | TaskDropped) and fact.wanted_by:
+        return fact.wanted_by
+    names = (getattr(fact, field, "") for field in ("by", "person"))
+    return next((name for name in names if isinstance(name, str) and name), "")
