@@ -3,14 +3,14 @@
 from pathlib import Path
 from typing import Final
 
-from convoy.events.convoy_request import RequestConvoy
 from convoy.events.forge_actions import NoteDone
+from convoy.events.plan_events import RequestConvoy
 from convoy.model.records import TaskSpec
-from convoy.rules.end_session import AcceptWork
-from convoy.rules.merge_work import AttemptMerge, LandMerge
-from convoy.rules.start_attempt import StartTask
-from convoy.rules.stop_task import BlockTask
-from convoy.rules.take_plan import PlanConvoy
+from convoy.rules.ending import AcceptWork
+from convoy.rules.landing import AttemptMerge, LandMerge
+from convoy.rules.people import BlockTask
+from convoy.rules.plans import PlanConvoy
+from convoy.rules.starting import StartTask
 from tests.world.kept import Kept
 from tests.world.rules import Rules, settings
 

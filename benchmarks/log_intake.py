@@ -21,13 +21,13 @@ from bot.repository.draft import Draft
 from bot.repository.mirror import Mirror
 from brat.local import child_processes
 from brat.repository.registration import FORGE_FOLDER
-from convoy.events.bots import StartBot
-from convoy.events.command import Command
-from convoy.events.convoy_request import RequestConvoy
+from convoy.events import Command
+from convoy.events.leases import StartBot
+from convoy.events.plan_events import RequestConvoy
 from convoy.model.records import EngineSpec, Settings, TaskSpec
-from convoy.rules.end_session import AcceptWork
-from convoy.rules.start_attempt import StartTask
-from convoy.rules.take_plan import PlanConvoy
+from convoy.rules.ending import AcceptWork
+from convoy.rules.plans import PlanConvoy
+from convoy.rules.starting import StartTask
 from grite import git
 from grite.errors import Conflict
 from grite.remote import RefUpdate, Remote, ensure_mirror

@@ -7,7 +7,7 @@ from typing import Final
 from benchmarks import bare_loop
 from brat.repository import registration as registrations
 from brat.repository.registration import Registration, Source
-from convoy.events.session_claims import SessionReady
+from convoy.events.session_events import SessionReady
 from convoy.log import body_of
 from convoy.model import ids
 from grite import git

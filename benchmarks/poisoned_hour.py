@@ -31,9 +31,8 @@ from brat.local import local_mode
 from brat.repository import registration as registrations
 from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Source
 from convoy.model.state import Convoy
-from convoy.owed import owed
-from convoy.owed.actions import Action
-from convoy.readiness.observed import Observed
+from convoy.owed import Action, owed
+from convoy.rules.verdict import Observed
 from grite import git
 
 MINUTES, MINUTE_MS = 60, 60_000

@@ -24,7 +24,7 @@ from brat.repository.registration import BOT_FOLDER
 from convoy.log import record as states
 from convoy.log.record import follow
 from convoy.model import ids
-from convoy.rules.stop_task import BlockTask, RetryTask
+from convoy.rules.people import BlockTask, RetryTask
 from grite import checkpoint, git
 from grite.wal import Log
 from tests.world import browser as browsers

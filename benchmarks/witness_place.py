@@ -14,7 +14,7 @@ from typing import Final
 
 from benchmarks.bare_loop import call
 from bot.settings.log_key import kept_in
-from convoy.events.task_start import TaskStarted
+from convoy.events.session_events import TaskStarted
 from convoy.log import body_of
 from convoy.model import ids
 from convoy.model.records import EngineSpec, Gate, Limits

@@ -29,8 +29,7 @@ from bot.settings.oneshot_settings import (
     environment,
     read,
 )
-from convoy.model.asides import shown_asides
-from convoy.model.state import State
+from convoy.model.state import State, shown_asides
 from convoy.text import counted
 from grite.errors import BratError, Unavailable
 from grite.git import pair_of

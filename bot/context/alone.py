@@ -9,7 +9,7 @@ from bot.context.bot_context import BotContext
 from bot.context.item_failures import of_all
 from bot.forge.pace import OverShare
 from bot.repository.draft import Draft, NotAdmitted
-from convoy.model.asides import may_try
+from convoy.model.state import may_try
 from grite.errors import BratError
 
 Found = TypeVar("Found")

@@ -4,7 +4,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Final
 
-from convoy.model.given_answers import HOUR_MS, GivenAnswers
+from convoy.model.work import HOUR_MS, GivenAnswers
 
 PEOPLE: Final = 1_000
 """The most people remembered; those who had no answer for longest are forgotten."""

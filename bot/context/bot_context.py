@@ -15,7 +15,7 @@ from bot.repository.mirror import Mirror
 from bot.repository.mirrored_commits import MirroredCommits
 from bot.settings.bot_settings import Settings
 from bot.settings.clock import Clock, wall_clock
-from convoy.readiness.observed import Observed
+from convoy.rules.verdict import Observed
 
 
 async def _nothing() -> None:

@@ -12,9 +12,8 @@ from bot.context.lease_errors import LeaseTooOld, NotHolder
 from bot.forge.pace import Limited
 from bot.forge.refusals import Refusal, of_push, of_rest
 from bot.forge.rest import Refused
-from convoy.events.set_asides import SetItemAside, TakeItemUp
-from convoy.model.asides import set_aside
-from convoy.model.state import State
+from convoy.events.forge_actions import SetItemAside, TakeItemUp
+from convoy.model.state import State, set_aside
 from grite.errors import Conflict, Rejected, Unavailable
 
 TRIES: Final = 3

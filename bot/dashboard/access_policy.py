@@ -8,7 +8,7 @@ from aiohttp import web
 from bot.dashboard.dashboard_source import DashboardSource
 from bot.dashboard.state_watcher import StateWatcher
 from convoy.model.state import Lease, State
-from convoy.readiness.attempt_start import valid_leases
+from convoy.rules.starting import valid_leases
 
 
 @dataclass(frozen=True)

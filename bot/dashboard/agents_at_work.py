@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from bot.dashboard.dashboard_source import DashboardSource, newest_session
-from convoy.model.spending import dollars
+from convoy.model.session_result import dollars, tokens
 from convoy.model.state import Convoy, Task
-from convoy.model.usage import tokens
 
 
 class Agent(Struct, frozen=True, kw_only=True):

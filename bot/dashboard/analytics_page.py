@@ -9,7 +9,7 @@ from aiohttp import web
 from bot.dashboard import charts
 from bot.dashboard.dashboard_source import DashboardSource
 from bot.dashboard.log_history import LogHistory
-from convoy.model.spending import dollars
+from convoy.model.session_result import dollars
 from convoy.text import spoken_duration
 from convoy.views.analytics import (
     Analytics,

@@ -17,7 +17,7 @@ from bot.verbs.verb import Request
 from convoy.log.record import Reading
 from convoy.model import ids
 from convoy.model.state import Convoy, Task
-from convoy.readiness.observed import Checks
+from convoy.rules.verdict import Checks
 from convoy.views.history import Decision, LogLine, PastSession
 from grite.errors import BratError
 

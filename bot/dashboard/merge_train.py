@@ -9,10 +9,10 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from convoy.model.attempt import Candidate
 from convoy.model.state import Convoy, Task
-from convoy.readiness.landing import suspects, waiting_to_merge
-from convoy.readiness.observed import Checks
+from convoy.model.work import Candidate
+from convoy.rules.landing import suspects, waiting_to_merge
+from convoy.rules.verdict import Checks
 
 Mark = Literal["passed", "failed", "under way"]
 _WORDS: Final = {

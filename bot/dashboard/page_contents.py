@@ -20,9 +20,9 @@ from bot.dashboard.merge_train import Car, marks, train
 from bot.dashboard.task_attempts import failing_part
 from bot.verbs import endpoints
 from convoy.model import ids
-from convoy.model.spending import spoken
+from convoy.model.session_result import usage_in_words
 from convoy.model.state import Convoy, State, Task
-from convoy.readiness.observed import Checks
+from convoy.rules.verdict import Checks
 from convoy.text import ago, clock, iso, rough
 from convoy.views import estimates, plan, saved_s, worked_s
 from convoy.views.history import Decision, PastSession
@@ -208,7 +208,7 @@ def of_convoy(
         "interventions": tuple(found),
         "worked_s": worked_s(convoy),
         "saved_s": saved_s(convoy),
-        "used": spoken(convoy.used),
+        "used": usage_in_words(convoy.used),
     }
 
 
@@ -223,7 +223,7 @@ def of_task(
         "branch": ids.task_branch(convoy.name, task.number),
         "reasons": reasons(view.state, convoy, task, view.now),
         "run": task.newest_run,
-        "used": spoken(task.used),
+        "used": usage_in_words(task.used),
         "output": output,
         "failing": failing_part(output),
         "checks": marks(checks) if checks else (),

@@ -13,7 +13,7 @@ from bot.dashboard import page_contents
 from bot.dashboard.dashboard_source import DashboardSource
 from convoy.log.record import LogStep
 from convoy.model.state import Convoy, State
-from convoy.readiness.attempt_start import valid_leases
+from convoy.rules.starting import valid_leases
 from convoy.views.reasons import waits_for
 from grite.errors import BratError
 

@@ -7,7 +7,7 @@ from hashlib import blake2b
 from typing import Final
 
 from convoy.log.record import NOTHING_READ, Reading
-from convoy.readiness.observed import Checks
+from convoy.rules.verdict import Checks
 from convoy.views.interventions import Intervention
 from grite.errors import BratError
 

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from bot.dashboard.dashboard_source import Session
 from convoy.model import ids
-from convoy.model.spending import spoken
+from convoy.model.session_result import usage_in_words
 from convoy.text.project_tests import compiler_errors, failing_tests
 from convoy.views.history import PastSession
 
@@ -37,7 +37,7 @@ def _attempt(one: PastSession) -> Attempt:
     why, _, told = one.why.partition("\n")
     return Attempt(
         past=one,
-        used=spoken(one.usage),
+        used=usage_in_words(one.usage),
         why=why,
         told=told.strip(),
         acceptance=_acceptance(one),

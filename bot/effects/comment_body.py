@@ -2,9 +2,8 @@
 
 from bot.context.bot_context import BotContext
 from bot.requests.boxes import convoy_comment
-from convoy.model.asides import shown_asides
-from convoy.model.state import Convoy
-from convoy.readiness.attempt_start import valid_leases
+from convoy.model.state import Convoy, shown_asides
+from convoy.rules.starting import valid_leases
 
 
 def comment_body(

@@ -2,9 +2,8 @@
 
 from bot.context.bot_context import BotContext
 from bot.messages import merge_texts
-from convoy.model.intent import Intent
 from convoy.model.state import Convoy
-from convoy.model.target_rules import Landing
+from convoy.model.work import Intent, Landing
 
 
 async def ask_to_merge(context: BotContext, convoy: Convoy, intent: Intent) -> int:

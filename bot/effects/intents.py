@@ -25,12 +25,11 @@ from bot.roles.tracked_issues import close_named
 from bot.verbs.request_context import convoy_of
 from convoy.events.forge_actions import NoteDone
 from convoy.model import ids
-from convoy.model.asides import intent_item, may_try, set_aside
-from convoy.model.intent import Intent
-from convoy.model.set_aside import action_item, show_item
-from convoy.model.state import Convoy, Task
-from convoy.owed.actions import SHOWN, CancelCi, CancelRun, Do, Effect, Show, Shown
-from convoy.readiness.unlanded_work import head_branch
+from convoy.model.ids import action_item, show_item
+from convoy.model.state import Convoy, Task, intent_item, may_try, set_aside
+from convoy.model.work import Intent
+from convoy.owed import SHOWN, CancelCi, CancelRun, Do, Effect, Show, Shown
+from convoy.rules import head_branch
 from grite.errors import Unavailable
 
 

@@ -18,8 +18,8 @@ from bot.context.item_failures import NotYet
 from bot.context.process_memory import Delay
 from bot.forge import outbound_client
 from bot.messages.notification_text import notification_text
-from convoy.model.intent import Intent
 from convoy.model.state import Convoy
+from convoy.model.work import Intent
 
 TOLD, GIVEN_UP = 1, 0
 TRIES: Final = 5

@@ -13,7 +13,7 @@ from bot.markdown.tick_boxes import ticked_in, unticked
 from bot.messages.convoy_labels import NO, labels, labels_key
 from convoy.model import ids
 from convoy.model.state import Convoy
-from convoy.owed.actions import Effect, Show, Shown
+from convoy.owed import Effect, Show, Shown
 
 TICK_MS: Final = 600_000
 """How long a tick without a delivery is kept; after that the box is emptied."""

@@ -15,7 +15,7 @@ import msgspec
 from aiohttp import web
 
 from bot.feed.repository_feed import Feed
-from convoy.model.attempt import Attempt
+from convoy.model.work import Attempt
 from grite.errors import Unavailable
 
 if TYPE_CHECKING:  # cryptography is slow to load

@@ -11,10 +11,10 @@ from typing import Final
 from bot.feed import session_tokens
 from bot.feed.job_origin import Origin, claims_of
 from bot.feed.session_output import SessionOutput, pieces_in
-from convoy.events.task_messages import NoteHeard
+from convoy.events.people_events import NoteHeard
 from convoy.model import ids
-from convoy.model.attempt import Attempt, Message
 from convoy.model.state import State
+from convoy.model.work import Attempt, Message
 from convoy.text import clean
 
 LOOK_S: Final = 0.2

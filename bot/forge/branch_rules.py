@@ -17,7 +17,7 @@ from bot.forge.payload import Payload
 from bot.forge.rest import Refused, Rest
 from bot.forge.rule_meaning import Protection, Rule, protected, ruled
 from convoy.model.records import Strategy
-from convoy.model.target_rules import TargetRules
+from convoy.model.work import TargetRules
 
 MAY_PASS: Final = frozenset({"always", "exempt"})
 _UNTOLD: Final = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND})

@@ -13,7 +13,7 @@ from bot.forge.graphql import GraphQl
 from bot.forge.payload import Payload
 from bot.forge.rest import Refused, Rest
 from convoy.model.records import Strategy
-from convoy.readiness.observed import Mergeable
+from convoy.rules.verdict import Mergeable
 
 _SEEN: Final = """\
 query ($owner: String!, $name: String!, $number: Int!) {

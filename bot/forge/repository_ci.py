@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from bot.forge import payloads
 from bot.forge.rest import Refused, Rest
 from convoy.model import ids
-from convoy.readiness.observed import Check
+from convoy.rules.verdict import Check
 
 ACTIONS: Final = "github-actions"
 JOBS: Final = "github-actions[bot]"

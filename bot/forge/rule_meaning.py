@@ -12,7 +12,7 @@ from pydantic import Field
 
 from bot.forge.payload import Payload
 from convoy.model.records import Strategy
-from convoy.model.target_rules import TargetRules
+from convoy.model.work import TargetRules
 
 
 class _Context(Payload):

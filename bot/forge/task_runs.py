@@ -10,7 +10,7 @@ from typing import Final
 
 from bot.forge import payloads
 from bot.forge.rest import Refused, Rest, checked
-from convoy.readiness.observed import Run
+from convoy.rules.verdict import Run
 
 ARTIFACT_BYTES: Final = 100_000_000
 """A larger artifact is refused unread (design: 100 MB zipped)."""

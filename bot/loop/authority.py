@@ -5,15 +5,7 @@ from bot.repository.draft import Draft
 from bot.requests import obeyed_labels
 from bot.roles import by_hand
 from bot.roles.authorization import convoy_may_land, may_land, may_start
-from convoy.owed.actions import (
-    Align,
-    AskMerge,
-    Begin,
-    Land,
-    LandConvoy,
-    LandPart,
-    Staged,
-)
+from convoy.owed import Align, AskMerge, Begin, Land, LandConvoy, LandPart, Staged
 
 
 async def may_still(

@@ -17,9 +17,8 @@ from bot.loop.push_pacing import PushPacing
 from bot.loop.staging import owed
 from bot.loop.troubles import Troubles
 from convoy.events.forge_actions import NoteDone
-from convoy.model.intent import Intent
-from convoy.owed.action_items import item_of_effect
-from convoy.owed.actions import Do, Effect
+from convoy.model.work import Intent
+from convoy.owed import Do, Effect, item_of_effect
 from grite.errors import Conflict, GitFailed, Unavailable
 
 EFFECTS_AT_ONCE: Final = 8

@@ -33,9 +33,9 @@ from bot.settings.version import VERSION
 from bot.verbs.carry_out import carry_out
 from bot.verbs.request_context import Asker
 from bot.verbs.verb import Request
-from convoy.events.bots import StartBot
-from convoy.events.command import Command, Refusal
-from convoy.events.set_asides import SetItemAside
+from convoy.events import Command, Refusal
+from convoy.events.forge_actions import SetItemAside
+from convoy.events.leases import StartBot
 from grite.errors import BratError, Conflict, GitFailed, Rejected, Unavailable
 
 ROUNDS: Final = 200

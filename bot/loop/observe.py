@@ -11,15 +11,17 @@ from bot.context.bot_context import BotContext
 from bot.loop import observe_targets, unneeded_runs
 from bot.roles import issue_look, pull_look
 from convoy.model import ids
-from convoy.model.set_aside import check_item, look_item, run_item
+from convoy.model.ids import check_item, look_item, run_item
 from convoy.model.state import Convoy
-from convoy.readiness.commit_verdict import Reporters, judge, may_turn
-from convoy.readiness.landing import candidates
-from convoy.readiness.observed import (
+from convoy.rules.landing import open_candidates
+from convoy.rules.verdict import (
     Checks,
     Observed,
     PullSeen,
+    Reporters,
     Run,
+    judge,
+    may_turn,
 )
 
 LIST: Final = look_item("runs")
@@ -110,7 +112,7 @@ def _dated(context: BotContext, new: Checks, known: Checks | None) -> Checks:
 def _awaited(convoy: Convoy, seen: Observed) -> frozenset[str]:
     """Return the commits whose verdict counts: candidates, and what was merged."""
     landed = {convoy.asked, _merged_as(convoy, seen)} - {""}
-    return frozenset({one.commit for one in candidates(convoy)} | landed)
+    return frozenset({one.commit for one in open_candidates(convoy)} | landed)
 
 
 def _merged_as(convoy: Convoy, seen: Observed) -> str:

@@ -5,10 +5,10 @@ from typing import Final
 
 from bot.context.alone import tried
 from bot.context.bot_context import BotContext
-from convoy.model.set_aside import look_item
+from convoy.model.ids import look_item
 from convoy.model.state import Convoy
-from convoy.model.target_rules import TargetRules
-from convoy.readiness.observed import Mergeable
+from convoy.model.work import TargetRules
+from convoy.rules.verdict import Mergeable
 
 RULES_MS: Final = 600_000
 """How long the rules of a target are believed while a convoy is under way."""

@@ -11,9 +11,9 @@ from typing import Final
 from bot.context.item_failures import for_refusal
 from bot.forge.refusals import of_push
 from bot.repository.draft import Draft
-from convoy.events.set_asides import SetItemAside
-from convoy.model.asides import set_aside
-from convoy.model.set_aside import LOG, task_item
+from convoy.events.forge_actions import SetItemAside
+from convoy.model.ids import LOG_ITEM, task_item
+from convoy.model.state import set_aside
 from grite.errors import Rejected
 from grite.push_answer import PushAnswer
 
@@ -78,7 +78,7 @@ class RefusedParts:
         self._refused_at.append(draft.now)
         answer = error.answer
         named = {draft.item_of(each.ref): each for each in answer.refused}
-        if LOG in named or not draft.parts:
+        if LOG_ITEM in named or not draft.parts:
             self._groups.clear()
             refused = LogRefused(error.argv, error.status, error.stderr, answer)
             self._log = draft.now + MINUTE_MS, refused

@@ -26,13 +26,11 @@ from bot.roles import (
     target_merges,
     work_on_trial,
 )
-from convoy.events.landing_choice import ChooseLanding, WaitToLand
-from convoy.events.set_asides import SetItemAside, TakeItemUp
-from convoy.events.taken_out_work import TakeBackWork
-from convoy.model.set_aside import convoy_item
-from convoy.owed.action_items import item_of
-from convoy.owed.action_roles import role_of
-from convoy.owed.actions import (
+from convoy.events.forge_actions import SetItemAside, TakeItemUp
+from convoy.events.hold_events import TakeBackWork
+from convoy.events.target_events import ChooseLanding, WaitToLand
+from convoy.model.ids import convoy_item
+from convoy.owed import (
     Action,
     Align,
     AlignConvoy,
@@ -79,10 +77,12 @@ from convoy.owed.actions import (
     TakeUp,
     Try,
     Wait,
+    item_of,
+    role_of,
 )
 from convoy.owed.owed import owed_actions
-from convoy.readiness.attempt_start import startable
-from convoy.rules.land_by_forge import OpenAnotherPull
+from convoy.rules.starting import startable
+from convoy.rules.target import OpenAnotherPull
 
 PASSES: Final = 20
 """More than any chain of actions needs; the next push carries any actions left."""

@@ -5,7 +5,7 @@ from typing import Final
 
 from bot.context.alone import tried
 from bot.context.bot_context import BotContext
-from convoy.model.set_aside import check_item
+from convoy.model.ids import check_item
 
 SHOWN_MS: Final = 30_000
 """How long after a push the forge may show its first run."""

@@ -16,7 +16,7 @@ from bot.mcp.tool import (
     task_in,
 )
 from convoy import views
-from convoy.readiness.attempt_start import valid_leases
+from convoy.rules.starting import valid_leases
 from convoy.text import clean, redacted
 
 

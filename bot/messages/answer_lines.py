@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Final
 
-from convoy.model.shown_answer import ShownAnswer
 from convoy.model.state import Convoy
+from convoy.model.work import ShownAnswer
 from convoy.text import fitting, inline
 
 _OPEN: Final = 3

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from convoy.gate import unallowed
-from convoy.model.set_aside import SetAside
+from convoy.model.ids import SetAside
 from convoy.model.state import Convoy, Task
-from convoy.readiness.needs import Need
+from convoy.rules.people import Need
 from convoy.text import full_stop, inline
 
 _MOST: Final = 10

@@ -7,9 +7,9 @@ from bot.forge.check_runs import Conclusion, View
 from bot.markdown.code_block import code_block
 from bot.messages.convoy_links import comment_url
 from convoy.model import ids
-from convoy.model.attempt import HandedIn
 from convoy.model.state import Convoy, Task
-from convoy.readiness.lacking_approvals import lacking
+from convoy.model.work import HandedIn
+from convoy.rules.turns import lacking_approvals
 from convoy.text import full_stop, inline
 from convoy.text.project_tests import failing_places
 
@@ -64,7 +64,7 @@ def _of_task(
             return "cancelled", "Dropped", full_stop(inline(task.why))
         case "blocked":
             return "action_required", "Waits for a person", _told(task.why)
-        case _ if lacks := lacking(convoy, task):
+        case _ if lacks := lacking_approvals(convoy, task):
             return "action_required", "Waits for approval", f"It needs {inline(lacks)}."
         case _:
             return None, "In the merge queue", _GATED

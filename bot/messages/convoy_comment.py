@@ -11,8 +11,8 @@ from bot.messages.box_warnings import box_warnings
 from bot.messages.plan_section import plan_section
 from bot.messages.task_rows import task_table
 from convoy.model import ids
-from convoy.model.set_aside import SetAside
-from convoy.model.spending import foreseen, spoken
+from convoy.model.ids import SetAside
+from convoy.model.session_result import cost_foreseen, usage_in_words
 from convoy.model.state import Convoy, Lease
 from convoy.text import INLINE_CHARS, POST_CHARS, counted, fitting, full_stop, inline
 from convoy.views.interventions import further_work
@@ -126,8 +126,8 @@ def _flakes(convoy: Convoy) -> list[str]:
 
 
 def _money(convoy: Convoy) -> list[str]:
-    about = "" if convoy.ended else foreseen(convoy.estimate)
-    spent = spoken(convoy.used)
+    about = "" if convoy.ended else cost_foreseen(convoy.estimate)
+    spent = usage_in_words(convoy.used)
     told = [f"Estimate: {about}."] * bool(about)
     told += [f"Its sessions used {spent}."] * bool(spent)
     return [" ".join(told), ""] if told else []

@@ -1,8 +1,8 @@
 """What people are told after they closed, deleted or changed something by hand."""
 
 from bot.markdown.code_span import code_span
-from convoy.model.taken_out import TakenOut
-from convoy.owed.actions import HearIssue
+from convoy.model.work import TakenOut
+from convoy.owed import HearIssue
 
 
 def about_issue(action: HearIssue, issue: int, label: str) -> str:

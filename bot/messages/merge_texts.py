@@ -6,7 +6,7 @@ from typing import Final
 from convoy.model import ids
 from convoy.model.records import Strategy
 from convoy.model.state import Convoy, Task
-from convoy.readiness.unlanded_work import unlanded
+from convoy.rules import unlanded
 from convoy.text import clean, inert, inline, redacted
 from convoy.text.project_tests import headline
 

@@ -3,8 +3,8 @@
 from typing import Final
 
 from bot.settings.bot_settings import Settings
-from convoy.model.intent import Intent
 from convoy.model.state import Convoy
+from convoy.model.work import Intent
 from convoy.text import clean, counted, redacted, shortened
 
 CHARS: Final = 3000

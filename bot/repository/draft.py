@@ -9,12 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from bot.repository.mirror import Mirror
-from convoy.events.command import Command, Refusal
-from convoy.events.forge_actions import ActionIntended
-from convoy.events.set_asides import SetItemAside, TakeItemUp
+from convoy.events import Command, Refusal
+from convoy.events.forge_actions import ActionIntended, SetItemAside, TakeItemUp
 from convoy.log.record import record
 from convoy.model import ids
-from convoy.model.set_aside import LOG
+from convoy.model.ids import LOG_ITEM
 from grite import lease as locks
 from grite.errors import BratError
 from grite.event import Event as GriteEvent
@@ -45,7 +44,7 @@ class Draft:
         self._updates: dict[str, RefUpdate] = {}
         self.only: frozenset[str] | None = None
         """The items whose refs may move; None: all."""
-        self._item = LOG
+        self._item = LOG_ITEM
         self._items: dict[str, str] = {}
         """The item of each ref that moves."""
 
@@ -67,16 +66,16 @@ class Draft:
 
     def admits(self, item: str) -> bool:
         """Whether refs of the item may move in this push."""
-        return item == LOG or self.only is None or item in self.only
+        return item == LOG_ITEM or self.only is None or item in self.only
 
     @property
     def parts(self) -> frozenset[str]:
         """The items whose refs move; the log's own are no item's."""
-        return frozenset(self._items.values()) - {LOG}
+        return frozenset(self._items.values()) - {LOG_ITEM}
 
     def item_of(self, ref: str) -> str:
         """Return the item whose part moves a ref; `LOG`: the log's own."""
-        return self._items.get(ref, LOG)
+        return self._items.get(ref, LOG_ITEM)
 
     def __bool__(self) -> bool:
         """Whether there is anything to push."""
@@ -96,7 +95,7 @@ class Draft:
         """Set an item aside, or take it up, once in this draft, if that is owed."""
         if item in owed and item not in self.told:
             self.told.add(item)
-            with self.part(LOG):
+            with self.part(LOG_ITEM):
                 self.submit(owed[item])
 
     def claim(self, events: Iterable[GriteEvent]) -> None:

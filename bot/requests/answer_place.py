@@ -19,7 +19,7 @@ from bot.verbs.request_context import convoy_of
 from convoy.config import ConfigError
 from convoy.events.forge_actions import Answer
 from convoy.model import ids
-from convoy.model.set_aside import show_item
+from convoy.model.ids import show_item
 from convoy.model.state import Convoy
 
 LINE_CHARS: Final = 1_500

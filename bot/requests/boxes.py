@@ -11,7 +11,7 @@ from bot.messages.convoy_comment import convoy_table
 from bot.verbs.verb import Request
 from bot.verbs.verb_table import BY_NAME, VERBS
 from convoy.model import ids
-from convoy.model.set_aside import SetAside
+from convoy.model.ids import SetAside
 from convoy.model.state import Convoy, Lease
 
 

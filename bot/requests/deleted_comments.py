@@ -3,7 +3,7 @@
 from bot.context.bot_context import BotContext
 from bot.messages.convoy_labels import NO
 from bot.repository.draft import Draft
-from convoy.events.comment_deletion import NoteDeletedComment
+from convoy.events.hold_events import NoteDeletedComment
 from convoy.model.state import Convoy
 
 

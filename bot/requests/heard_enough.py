@@ -4,8 +4,7 @@ from bot.context.answer_allowance import allowance
 from bot.context.bot_context import BotContext
 from bot.messages import replies
 from bot.repository.draft import Draft
-from convoy.events.forge_actions import Answer
-from convoy.events.ignored_requests import IgnoreRequest
+from convoy.events.forge_actions import Answer, IgnoreRequest
 from convoy.model import ids
 
 

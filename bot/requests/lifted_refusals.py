@@ -2,8 +2,8 @@
 
 from bot.context.bot_context import BotContext
 from bot.repository.draft import Draft
-from convoy.events.set_asides import TakeItemUp
-from convoy.model.asides import asides
+from convoy.events.forge_actions import TakeItemUp
+from convoy.model.state import asides
 
 
 def take_up(context: BotContext, draft: Draft) -> None:

@@ -10,7 +10,7 @@ from bot.forge.payloads import Issue
 from bot.messages.convoy_labels import NO
 from bot.roles import mayor
 from bot.roles.admission import edited_since
-from convoy.model.set_aside import issue_item
+from convoy.model.ids import issue_item
 from convoy.text import clean, shortened
 from convoy.views.interventions import LabelledIssue
 

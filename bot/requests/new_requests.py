@@ -25,9 +25,8 @@ from bot.requests import (
     ticked_boxes,
 )
 from bot.roles import mayor, scheduled_convoys
-from convoy.model.asides import may_try, set_aside
-from convoy.model.set_aside import delivery_item, look_item
-from convoy.model.state import State
+from convoy.model.ids import delivery_item, look_item
+from convoy.model.state import State, may_try, set_aside
 
 GIVEN_UP: Final = 6
 """A delivery that fails this often is not tried again; what it was stays in the log."""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from bot.context.bot_context import BotContext
 from bot.messages.convoy_labels import HOLD, NO, labels, labels_key
 from bot.repository.draft import Draft
-from convoy.events.merge_holds import HoldWork, ReleaseWork
+from convoy.events.hold_events import HoldWork, ReleaseWork
 from convoy.model.state import Convoy, State
 
 

@@ -27,7 +27,7 @@ from bot.verbs.request_context import Asker, convoy_of
 from bot.verbs.verb import Request
 from convoy.model import ids
 from convoy.model.state import Convoy, State, Task
-from convoy.readiness.lacking_approvals import changes_ci
+from convoy.rules.turns import changes_ci
 
 _VERB_OF: Final = {"approved": "approve", "changes_requested": "revise"}
 SEE_REVIEW: Final = "see the review's comments on the lines of the change"

@@ -16,13 +16,12 @@ from bot.messages.merge_texts import may_not_write
 from bot.repository.ci_changes import ci_changes
 from bot.repository.draft import Draft
 from bot.roles.standing_approvals import fallen, plan_fault
-from convoy.events.approvals import VoidApproval
 from convoy.events.forge_actions import Answer
-from convoy.events.merge_holds import WithdrawMerge
-from convoy.events.pausing import PauseConvoy
+from convoy.events.hold_events import WithdrawMerge
+from convoy.events.people_events import PauseConvoy, VoidApproval
 from convoy.model import ids
 from convoy.model.state import Convoy, Task
-from convoy.owed.actions import AskMerge, Begin, Land, LandConvoy, LandPart
+from convoy.owed import AskMerge, Begin, Land, LandConvoy, LandPart
 
 _LOGIN: Final = re.compile(r"[A-Za-z0-9-]+(\[bot\])?")
 """Any other name stands for whoever runs the bot, who needs no right."""

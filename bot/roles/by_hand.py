@@ -7,18 +7,21 @@ from bot.messages import gesture_texts
 from bot.messages.convoy_labels import NO
 from bot.repository.draft import Draft
 from bot.roles import issue_look, pull_look
-from convoy.events.command import Command
-from convoy.events.deleted_base import NoteDeletedBase, NoteRestoredBase
+from convoy.events import Command
 from convoy.events.forge_actions import Answer
-from convoy.events.issue_gestures import NoteClosedIssue, NoteReopenedIssue
-from convoy.events.merge_holds import WithdrawMerge
-from convoy.events.taken_out_work import TakeOutWork
+from convoy.events.hold_events import (
+    NoteClosedIssue,
+    NoteDeletedBase,
+    NoteReopenedIssue,
+    NoteRestoredBase,
+    TakeOutWork,
+    WithdrawMerge,
+)
 from convoy.model import ids
 from convoy.model.state import Convoy
-from convoy.owed.actions import HearBase, HearDequeue, HearIssue, TakeOut
-from convoy.owed.gestures import gestures
-from convoy.rules.gone_issue import NoteGoneIssue
-from convoy.rules.stop_task import FailConvoy
+from convoy.owed import HearBase, HearDequeue, HearIssue, TakeOut
+from convoy.owed.owed import gestures
+from convoy.rules.people import FailConvoy, NoteGoneIssue
 
 
 async def is_wanted(context: BotContext, draft: Draft, convoy: str) -> bool:

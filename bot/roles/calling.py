@@ -3,8 +3,8 @@
 from bot.messages.call_texts import call_notice, call_text
 from bot.repository.draft import Draft
 from bot.roles.authorization import is_login
-from convoy.owed.actions import Call
-from convoy.rules.call_people import CallPeople
+from convoy.owed import Call
+from convoy.rules.people import CallPeople
 
 
 def call(draft: Draft, action: Call) -> None:

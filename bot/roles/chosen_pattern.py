@@ -2,12 +2,12 @@
 
 from bot.context.bot_context import BotContext
 from bot.repository.draft import Draft
-from convoy.events.convoy_request import RequestConvoy
+from convoy.events.plan_events import RequestConvoy
 from convoy.model.state import Convoy
 from convoy.patterns import NO_PATTERN, PatternError
 from convoy.patterns.compiling import Compiled, Use, compiled
-from convoy.rules.stop_task import FailConvoy
-from convoy.rules.take_plan import PlanConvoy
+from convoy.rules.people import FailConvoy
+from convoy.rules.plans import PlanConvoy
 
 
 def chosen(wanted: str, configured: str, *, listed: bool) -> str:

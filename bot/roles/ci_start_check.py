@@ -8,8 +8,8 @@ from bot.forge.github import JOB_LOGIN
 from bot.messages import warning_texts
 from bot.repository.draft import Draft
 from bot.roles.ci_exposure_check import own_workflows
-from convoy.events.convoy_request import RequestConvoy
 from convoy.events.forge_actions import Answer
+from convoy.events.plan_events import RequestConvoy
 from convoy.model import ids
 
 

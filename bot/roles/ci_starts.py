@@ -10,8 +10,8 @@ from bot.context.bot_context import BotContext
 from bot.forge.refusals import of_rest
 from bot.forge.rest import Refused
 from convoy.model import ids
-from convoy.model.attempt import Candidate
 from convoy.model.state import State
+from convoy.model.work import Candidate
 from convoy.text import full_stop
 
 

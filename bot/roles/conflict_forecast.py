@@ -5,9 +5,9 @@ from msgspec.structs import replace
 from bot.context.bot_context import BotContext
 from bot.repository.compose import Conflicted, Piece
 from bot.repository.draft import Draft
-from convoy.events.foreseen_conflicts import ForeseeConflict
+from convoy.events.merge_events import ForeseeConflict
 from convoy.model.state import Convoy, Task
-from convoy.readiness.landing import waiting_to_merge
+from convoy.rules.landing import waiting_to_merge
 
 
 def foresee(

@@ -13,10 +13,9 @@ from bot.messages.conflict_texts import DIFF_CHARS, Sides
 from bot.repository.compose import Piece
 from bot.roles.ended_attempt import EndedAttempt, fit
 from convoy.gate import path_list
-from convoy.kinds import kind_of
-from convoy.kinds.relations import half_done, unmerged
-from convoy.model.attempt import Resolution, Unmerged
+from convoy.kinds import half_done, kind_of, unmerged
 from convoy.model.state import Convoy, Task
+from convoy.model.work import Resolution, Unmerged
 from convoy.text import inert
 
 DROPPED: Final = "Lines of one side are gone from "

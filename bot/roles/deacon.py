@@ -2,8 +2,8 @@
 
 from bot.repository.draft import Draft
 from convoy.events.leases import ExpireLease
-from convoy.owed.actions import Expire, Sweep
-from convoy.readiness.landing import queue_branches
+from convoy.owed import Expire, Sweep
+from convoy.rules.landing import queue_branches
 
 
 def sweep(draft: Draft, action: Sweep) -> None:

@@ -17,16 +17,15 @@ from bot.roles.ended_attempt import LOST
 from convoy.answers import ANSWERS
 from convoy.answers.answering import Question
 from convoy.events.forge_actions import Answer
-from convoy.events.pausing import PauseConvoy
-from convoy.kinds import kind_of
-from convoy.kinds.relations import half_done
+from convoy.events.people_events import PauseConvoy
+from convoy.kinds import half_done, kind_of
 from convoy.model import ids
 from convoy.model.state import Convoy, State, Task
-from convoy.owed.actions import Begin, BeginPlan, Collect, Defer, Pause, Split
-from convoy.readiness.landing import candidates
-from convoy.rules.split_task import BeginSplit
-from convoy.rules.start_attempt import StartPlanning, StartTask
-from convoy.rules.stop_task import DeferTask
+from convoy.owed import Begin, BeginPlan, Collect, Defer, Pause, Split
+from convoy.rules.landing import open_candidates
+from convoy.rules.people import DeferTask
+from convoy.rules.plan_changes import BeginSplit
+from convoy.rules.starting import StartPlanning, StartTask
 
 _FOR_GOOD: Final = frozenset({HTTPStatus.GONE, HTTPStatus.REQUEST_ENTITY_TOO_LARGE})
 
@@ -76,7 +75,7 @@ def _merges_tips(convoy: Convoy, task: Task, base: str) -> bool:
 
 def _candidate(convoy: Convoy, base: str) -> str:
     """Return the base if it is a candidate, whose branch may go at any time."""
-    return base if base in {c.commit for c in candidates(convoy)} else ""
+    return base if base in {c.commit for c in open_candidates(convoy)} else ""
 
 
 def _is_logged(context: BotContext, convoy: str, task: int) -> bool:

@@ -7,14 +7,13 @@ from bot.context.bot_context import BotContext
 from bot.repository.draft import Draft
 from bot.roles.result_artifact import NEEDS_A_PERSON, Result
 from convoy.model import ids
-from convoy.model.attempt import Attempt
-from convoy.model.notes import Left
-from convoy.model.outcome import FOR_A_PERSON, OUTAGES
 from convoy.model.records import Cause, Usage
+from convoy.model.session_result import FOR_A_PERSON, OUTAGES, Left
 from convoy.model.state import Convoy, Task
-from convoy.rules.end_session import RefuseWork
-from convoy.rules.keep_notes import NoteTask
-from convoy.rules.stop_task import BlockTask
+from convoy.model.work import Attempt
+from convoy.rules.ending import RefuseWork
+from convoy.rules.people import BlockTask
+from convoy.rules.plan_changes import NoteTask
 from convoy.text import clean, redacted
 
 LOST: Final = "the session ended without a result: its machine or its witness died"

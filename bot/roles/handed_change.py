@@ -13,8 +13,8 @@ from bot.roles.result_artifact import Result, ResultArtifact
 from convoy.gate import ci_files, gate_of
 from convoy.kinds import kind_of
 from convoy.model import ids
-from convoy.model.outcome import CUT_OFF
-from convoy.rules.end_session import AcceptNothing, AcceptWork
+from convoy.model.session_result import CUT_OFF
+from convoy.rules.ending import AcceptNothing, AcceptWork
 from grite.errors import GitFailed, Unavailable
 
 LISTED_FILES: Final = 1_000

@@ -19,9 +19,9 @@ from convoy.answers import ANSWERS
 from convoy.answers.answering import Answering, Reply, Taken
 from convoy.kinds import kind_of
 from convoy.model.records import Usage
-from convoy.model.usage import noted, priced
-from convoy.owed.actions import Collect
-from convoy.rules.end_session import LoseSession
+from convoy.model.session_result import priced, usage_noted
+from convoy.owed import Collect
+from convoy.rules.ending import LoseSession
 from convoy.text import Unfit
 from grite.errors import GitFailed
 
@@ -67,7 +67,7 @@ def _take(ended: EndedAttempt, got: bytes) -> None:
     except result_artifact.Unfinished as error:
         ended.draft.claim(error.claims)
         price = ended.convoy.settings.engines[task.spec.engine].price
-        _lose(ended, LOST, priced(*noted(error.used), price), error.bundles)
+        _lose(ended, LOST, priced(*usage_noted(error.used), price), error.bundles)
     except result_artifact.TurnedAway as error:
         ended.turn_away(str(error))
     except result_artifact.Unacceptable as error:

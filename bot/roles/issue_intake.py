@@ -5,7 +5,7 @@ import asyncio
 from bot.context.bot_context import BotContext
 from bot.messages import start_refusals
 from bot.roles.chosen_pattern import compiled_for
-from convoy.events.convoy_request import RequestConvoy
+from convoy.events.plan_events import RequestConvoy
 from convoy.model.records import TaskSpec
 from convoy.model.state import Convoy
 from convoy.model.task_graph import renumbered

@@ -10,9 +10,9 @@ from bot.context.bot_context import BotContext
 from bot.forge.payloads import Issue
 from bot.forge.rest import Refused
 from bot.messages.convoy_labels import LABELS
-from convoy.model.set_aside import look_item
+from convoy.model.ids import look_item
 from convoy.model.state import Convoy
-from convoy.readiness.observed import IssueSeen
+from convoy.rules.verdict import IssueSeen
 
 LIST: Final = look_item("latest issues")
 NEW_MS: Final = 300_000

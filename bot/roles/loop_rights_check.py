@@ -10,8 +10,8 @@ from bot.forge.request_budget import RequestBudget
 from bot.messages import warning_texts
 from bot.repository.draft import Draft
 from bot.roles.ci_exposure_check import FOLDER
-from convoy.events.convoy_request import RequestConvoy
 from convoy.events.forge_actions import Answer
+from convoy.events.plan_events import RequestConvoy
 from convoy.model import ids
 
 FEW: Final = 0.25

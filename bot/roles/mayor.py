@@ -26,14 +26,14 @@ from bot.roles.refused_request import refuse
 from bot.roles.tracked_issues import with_named_issues
 from bot.settings.quota import refusal
 from convoy.config import ConfigError
-from convoy.events.convoy_request import RequestConvoy, TakeSettings
+from convoy.events.plan_events import RequestConvoy, TakeSettings
 from convoy.model import ids
 from convoy.model.records import Settings
 from convoy.model.state import Convoy, State
-from convoy.owed.actions import CreateBase, MakePlan
+from convoy.owed import CreateBase, MakePlan
 from convoy.planner import planned_by, tasklist
-from convoy.rules.stop_task import FailConvoy
-from convoy.rules.take_plan import PlanConvoy
+from convoy.rules.people import FailConvoy
+from convoy.rules.plans import PlanConvoy
 from convoy.text import convoy_name, shortened
 
 LIST: Final = "task list"

@@ -5,11 +5,10 @@ from bot.repository.draft import Draft
 from bot.roles.part_landing import tasks_in
 from convoy.model import ids
 from convoy.model.state import Convoy
-from convoy.owed.actions import AlignConvoy, AskMerge, TakeLanded, TakePart
-from convoy.readiness.landing import UNJUDGED, judged_by
-from convoy.readiness.unlanded_work import head_branch
-from convoy.rules.land_by_forge import AskForge, NoteLanded
-from convoy.rules.land_part import NotePart
+from convoy.owed import AlignConvoy, AskMerge, TakeLanded, TakePart
+from convoy.rules import head_branch
+from convoy.rules.landing import JUDGED_BY_NONE, judged_by
+from convoy.rules.target import AskForge, NoteLanded, NotePart
 
 
 def align_convoy(draft: Draft, action: AlignConvoy) -> None:
@@ -58,7 +57,7 @@ def _judged(context: BotContext, convoy: Convoy, commit: str) -> tuple[str, ...]
     """Return the checks that judged what is on the target as a commit; else none."""
     context.mirror.ensure([commit])
     if not convoy.settings.require_ci:
-        return UNJUDGED
+        return JUDGED_BY_NONE
     current = convoy.candidate.commit if convoy.candidate else ""
     for one in (commit, convoy.asked, current):
         known = context.observed.checks.get(one)

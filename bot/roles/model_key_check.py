@@ -3,8 +3,8 @@
 from bot.context.bot_context import BotContext
 from bot.messages import warning_texts
 from bot.repository.draft import Draft
-from convoy.events.convoy_request import RequestConvoy
 from convoy.events.forge_actions import Answer
+from convoy.events.plan_events import RequestConvoy
 from convoy.model import ids
 
 

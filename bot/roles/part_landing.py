@@ -5,11 +5,10 @@ from bot.messages import merge_texts
 from bot.repository.draft import Draft
 from convoy.model import ids
 from convoy.model.state import Convoy
-from convoy.owed.actions import DropPart, LandPart, OfferPart
+from convoy.owed import DropPart, LandPart, OfferPart
 from convoy.owed.last_step import LEFT_QUEUE
-from convoy.readiness.landing import judged_by
-from convoy.readiness.unlanded_work import unlanded
-from convoy.rules import land_part
+from convoy.rules import target as target_rules, unlanded
+from convoy.rules.landing import judged_by
 
 
 def land(context: BotContext, draft: Draft, action: LandPart) -> None:
@@ -19,7 +18,7 @@ def land(context: BotContext, draft: Draft, action: LandPart) -> None:
     if candidate is None or draft.refs.get(target) != candidate.base:
         return
     checks = context.observed.checks.get(candidate.commit)
-    command = land_part.LandPart(
+    command = target_rules.LandPart(
         convoy=convoy.name,
         candidate=candidate.commit,
         tasks=tasks_in(context, convoy, candidate.work),
@@ -31,7 +30,7 @@ def land(context: BotContext, draft: Draft, action: LandPart) -> None:
 
 def offer(draft: Draft, action: OfferPart) -> None:
     """Show what is finished by a branch of its own, and announce its pull request."""
-    command = land_part.OfferPart(convoy=action.convoy, candidate=action.candidate)
+    command = target_rules.OfferPart(convoy=action.convoy, candidate=action.candidate)
     if draft.submit(command) is None:
         branch = draft.state.convoys[action.convoy].parts.branch
         draft.move(ids.HEADS + branch, action.candidate)
@@ -43,7 +42,9 @@ def drop(draft: Draft, action: DropPart) -> None:
     if said != LEFT_QUEUE:
         said = merge_texts.ci_is_red(action.candidate, said)
     draft.submit(
-        land_part.FailPart(convoy=action.convoy, candidate=action.candidate, why=said)
+        target_rules.FailPart(
+            convoy=action.convoy, candidate=action.candidate, why=said
+        )
     )
 
 

@@ -7,9 +7,9 @@ from typing import Final
 from bot.context.alone import tried
 from bot.context.bot_context import BotContext
 from bot.forge.payloads import Pull
-from convoy.model.set_aside import look_item, pull_item
+from convoy.model.ids import look_item, pull_item
 from convoy.model.state import State
-from convoy.readiness.observed import PullSeen
+from convoy.rules.verdict import PullSeen
 
 LIST: Final = look_item("pulls")
 

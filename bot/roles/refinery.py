@@ -13,13 +13,13 @@ from bot.roles import target_merges
 from bot.roles.conflict_forecast import foresee
 from bot.roles.sent_back_work import conflicting, send_back
 from bot.roles.structural_help import tell_of_help
-from convoy.events.set_asides import SetItemAside
+from convoy.events.forge_actions import SetItemAside
 from convoy.kinds import kind_of
 from convoy.model import ids
-from convoy.model.attempt import Candidate, Work
-from convoy.model.set_aside import task_item
+from convoy.model.ids import task_item
 from convoy.model.state import Convoy, Task
-from convoy.owed.actions import (
+from convoy.model.work import Candidate, Work
+from convoy.owed import (
     Align,
     Block,
     Build,
@@ -32,10 +32,16 @@ from convoy.owed.actions import (
     Stall,
 )
 from convoy.owed.landings import NOT_RED
-from convoy.readiness.landing import judged_by
-from convoy.rules.doubt_merge import ClearMerge, DoubtMerge
-from convoy.rules.merge_work import AttemptMerge, FailMerge, LandMerge, SettleEmpty
-from convoy.rules.stop_task import BlockTask
+from convoy.rules.landing import (
+    AttemptMerge,
+    ClearMerge,
+    DoubtMerge,
+    FailMerge,
+    LandMerge,
+    SettleEmpty,
+    judged_by,
+)
+from convoy.rules.people import BlockTask
 from convoy.text import inert
 
 _SECOND_MS: Final = 1_000

@@ -21,11 +21,16 @@ from bot.forge.payload import Payload
 from convoy.events import Claim
 from convoy.log.record import UnknownFact, fact_of, issue_of
 from convoy.model import ids
-from convoy.model.notes import LINE_CHARS, LINES_MOST
-from convoy.model.outcome import Outcome
 from convoy.model.records import Settings, Usage, Verdict
-from convoy.model.usage import bounded
-from convoy.model.walls import Wall, Walls, missing
+from convoy.model.session_result import (
+    LINE_CHARS,
+    LINES_MOST,
+    Outcome,
+    Wall,
+    Walls,
+    bounded_usage,
+    missing_walls,
+)
 from convoy.planner import ANSWER_CHARS
 from grite import chunk
 from grite.errors import BratError, Corrupt
@@ -166,12 +171,12 @@ class Result(Payload):
             return ()  # which is said on every comment
         listed = settings.egress is not None and "*" not in settings.egress
         walls = Walls(**self.walls.model_dump())
-        return missing(walls, closed=listed or bool(self.network))
+        return missing_walls(walls, closed=listed or bool(self.network))
 
     @property
     def used(self) -> Usage:
         """The session's usage, limited to plausible values."""
-        return bounded(Usage(**self.usage.model_dump()))
+        return bounded_usage(Usage(**self.usage.model_dump()))
 
 
 class ResultArtifact(Struct, frozen=True, kw_only=True):

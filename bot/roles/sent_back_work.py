@@ -6,7 +6,7 @@ from bot.messages import merge_texts
 from bot.repository.compose import Conflicted
 from bot.repository.draft import Draft
 from convoy.model.state import Convoy
-from convoy.rules.merge_work import FailMerge
+from convoy.rules.landing import FailMerge
 
 LISTED_FILES: Final = 100
 """The most conflicting files that an event lists."""

@@ -15,9 +15,8 @@ from bot.forge.payloads import Account, Remarked, Reviewed
 from bot.markdown.slash_commands import SlashCommand, slash_commands
 from bot.messages import approval_texts as texts
 from bot.messages.merge_texts import may_not_write
-from convoy.model.approval import Approval
-from convoy.model.attempt import Work
 from convoy.model.state import Convoy, Task
+from convoy.model.work import Approval, Work
 
 SKEW_MS: Final = 600_000
 """How far the forge's clock may differ from the log's."""

@@ -5,8 +5,8 @@ from bot.messages import merge_texts
 from bot.repository.draft import Draft
 from convoy.events.forge_actions import Answer
 from convoy.model import ids
-from convoy.model.attempt import Candidate
 from convoy.model.state import Task
+from convoy.model.work import Candidate
 
 
 def tell_of_help(

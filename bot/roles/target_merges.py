@@ -11,14 +11,9 @@ from bot.repository.draft import Draft
 from convoy.kinds import kind_of
 from convoy.model import ids
 from convoy.model.state import Convoy, Task
-from convoy.owed.actions import Block, BuildSync, LandSync, LookAgain, Reject
-from convoy.readiness.landing import judged_by
-from convoy.rules.take_target_in import (
-    AttemptSync,
-    FailSync,
-    LandSync as Land,
-    StallLanding,
-)
+from convoy.owed import Block, BuildSync, LandSync, LookAgain, Reject
+from convoy.rules.landing import judged_by
+from convoy.rules.target import AttemptSync, FailSync, LandSync as Land, StallLanding
 from convoy.text import inert
 
 

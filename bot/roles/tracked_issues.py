@@ -11,7 +11,7 @@ from bot.forge.payloads import Issue
 from bot.forge.rest import Refused
 from bot.messages.start_refusals import NO_PLAN
 from bot.roles.admission import TEXT_CHARS, Words, admitted
-from convoy.events.convoy_request import RequestConvoy
+from convoy.events.plan_events import RequestConvoy
 from convoy.model.records import NamedIssue
 from convoy.model.state import Convoy, State
 from convoy.planner.issue_text import Item, intake

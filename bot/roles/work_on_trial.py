@@ -5,10 +5,9 @@ from bot.repository.compose import Conflicted
 from bot.repository.draft import Draft
 from bot.roles.refinery import piece_of
 from convoy.model import ids
-from convoy.owed.actions import Choose, Prove, Try
-from convoy.readiness.landing import judged_by
-from convoy.rules.make_choice import MakeChoice
-from convoy.rules.merge_work import AttemptMerge, ProveWork
+from convoy.owed import Choose, Prove, Try
+from convoy.rules.ending import MakeChoice
+from convoy.rules.landing import AttemptMerge, ProveWork, judged_by
 
 
 def try_out(context: BotContext, draft: Draft, action: Try) -> None:

@@ -5,15 +5,18 @@ from typing import Final, Literal, assert_never
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from convoy.events import Event
-from convoy.events.approvals import ConvoyApproved
-from convoy.events.candidates import MergeAttempted, MergeLanded
-from convoy.events.convoy_plan import ConvoyPlanned
-from convoy.events.review_verdicts import WorkReviewed
-from convoy.events.rival_choice import ChoiceMade
-from convoy.events.session_ends import SessionLost, WorkAccepted, WorkRefused
-from convoy.events.task_ends import TaskDropped, TaskMerged
-from convoy.events.task_queue import TaskBlocked, TaskQueued
-from convoy.events.task_start import TaskStarted
+from convoy.events.merge_events import MergeAttempted, MergeLanded
+from convoy.events.people_events import ConvoyApproved
+from convoy.events.plan_events import ConvoyPlanned
+from convoy.events.session_events import (
+    ChoiceMade,
+    SessionLost,
+    TaskStarted,
+    WorkAccepted,
+    WorkRefused,
+    WorkReviewed,
+)
+from convoy.events.task_events import TaskBlocked, TaskDropped, TaskMerged, TaskQueued
 from convoy.model.state import State
 
 WAITS: Final = (1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3600.0, 4 * 3600.0, 24 * 3600.0)

@@ -11,11 +11,10 @@ from bot.loop.staging import owed
 from bot.loop.troubles import RETRY_S
 from bot.roles.ci_starts import CiStarts, started
 from bot.serving import bot_service
-from convoy.kinds.relations import is_stopped
-from convoy.model.asides import asides
-from convoy.model.state import Convoy, State
-from convoy.owed.actions import Show
-from convoy.readiness.landing import candidates
+from convoy.kinds import is_stopped
+from convoy.model.state import Convoy, State, asides
+from convoy.owed import Show
+from convoy.rules.landing import open_candidates
 from grite.errors import Conflict, Unavailable
 
 LIMIT_S: Final = 25 * 60.0
@@ -74,7 +73,7 @@ class _Waiting:
     def worth_while(self, state: State) -> bool:
         """Whether others may finish something soon."""
         quiet_s = monotonic() - self._moved
-        judging = any(True for convoy in state.live() for _ in candidates(convoy))
+        judging = any(True for convoy in state.live() for _ in open_candidates(convoy))
         closing = any(
             task.attempt is not None and task.attempt.run == self._after
             for _, task in state.running()

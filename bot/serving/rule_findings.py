@@ -12,7 +12,7 @@ from bot.forge.payloads import Repository
 from bot.forge.rest import Rest
 from bot.forge.rule_meaning import Rule
 from bot.serving.examination_finding import Finding
-from convoy.readiness.landing_way import landing_by
+from convoy.rules.target import landing_by
 from convoy.views.reasons import unread_rules, way_of_landing
 
 OWN_BRANCHES: Final = ("convoy/any/base", "brat/queue/any/any")

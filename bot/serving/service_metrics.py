@@ -19,8 +19,7 @@ from prometheus_client.registry import Collector
 
 from bot.repository.mirror import Mirror
 from bot.serving.log_counters import LogCounters
-from convoy.model.asides import asides
-from convoy.model.state import State
+from convoy.model.state import State, asides
 from convoy.views import history
 from convoy.views.interventions import interventions
 from grite import git

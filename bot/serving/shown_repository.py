@@ -18,7 +18,7 @@ from bot.verbs.request_context import Asker
 from bot.verbs.verb import Request
 from convoy.config import ConfigError
 from convoy.log.record import Reading
-from convoy.readiness.observed import Checks
+from convoy.rules.verdict import Checks
 from convoy.views.interventions import (
     Intervention,
     standing_still,

@@ -17,8 +17,7 @@ from pydantic import (
 
 from bot.settings.forge_hosts import is_clouds
 from bot.settings.quota import Quota
-from convoy.owed.action_roles import Role
-from convoy.owed.patience import Patience
+from convoy.owed import Patience, Role
 from convoy.text import LABEL_CHARS
 from grite.errors import BratError
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from convoy.model.target_rules import TargetRules
+from convoy.model.work import TargetRules
 from grite.signatures import SIGNERS_FILE
 
 Source = Literal["settings", "file", "own key"]

@@ -7,9 +7,9 @@ from bot.verbs.arguments import Argument
 from bot.verbs.request_context import RequestContext
 from bot.verbs.revision_verbs import NO_WORK
 from bot.verbs.verb import Box, CheckButton, ConvoyEndpoint, NotPossible, Verb
-from convoy.events.approvals import ApprovePlan, ApproveWork
+from convoy.events.people_events import ApprovePlan, ApproveWork
 from convoy.model.state import Convoy, Task
-from convoy.readiness.lacking_approvals import lacking
+from convoy.rules.turns import lacking_approvals
 
 
 def _approve(context: RequestContext, *, commit: str | None = None) -> str:
@@ -57,7 +57,7 @@ def _approve_work(context: RequestContext, convoy: Convoy, commit: str | None) -
             comment=_comment(context),
         )
     )
-    if lacks := lacking(context.convoy, context.own_task or task):
+    if lacks := lacking_approvals(context.convoy, context.own_task or task):
         return f"Approved; it still needs {lacks}."
     return "Approved: it merges when it is green."
 
@@ -95,7 +95,9 @@ VERBS: Final = (
         on_check=CheckButton(
             label="Approve",
             says="Approves the work of this commit",
-            offered=lambda convoy, task: bool(task.work and lacking(convoy, task)),
+            offered=lambda convoy, task: bool(
+                task.work and lacking_approvals(convoy, task)
+            ),
             of_commit=True,
         ),
         of_convoy=ConvoyEndpoint(

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from convoy.model.resources import declared_path
+from convoy.model.task_graph import declared_path
 from convoy.text import seconds_in
 from grite.resource import BOT, validate
 

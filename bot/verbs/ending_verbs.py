@@ -15,7 +15,7 @@ from bot.verbs.verb import (
     Verb,
 )
 from convoy.model.state import Convoy
-from convoy.rules.stop_task import BlockTask, DropTask, FailConvoy
+from convoy.rules.people import BlockTask, DropTask, FailConvoy
 
 
 def _cancel(context: RequestContext, *, task: int | None = None) -> str:

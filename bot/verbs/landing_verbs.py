@@ -5,10 +5,10 @@ from typing import Final
 from bot.verbs.arguments import Argument
 from bot.verbs.request_context import RequestContext
 from bot.verbs.verb import ConvoyEndpoint, Verb
-from convoy.events.parts import Wanted
+from convoy.events.target_events import Wanted
 from convoy.model.state import Convoy
-from convoy.readiness.unlanded_work import unlanded
-from convoy.rules.land_part import RequestPart
+from convoy.rules import unlanded
+from convoy.rules.target import RequestPart
 from convoy.text import counted
 
 _HOW: Final[dict[str, Wanted]] = {"parts": "parts", "whole": "whole"}

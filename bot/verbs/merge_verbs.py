@@ -7,8 +7,7 @@ from bot.verbs.arguments import ANY_TASK, TASK, Argument
 from bot.verbs.request_context import RequestContext
 from bot.verbs.reshaping_verbs import join
 from bot.verbs.verb import NotPossible, Verb
-from convoy.events.merge_holds import RequestMerge, WithdrawMerge
-from convoy.events.taken_out_work import OfferAgain
+from convoy.events.hold_events import OfferAgain, RequestMerge, WithdrawMerge
 
 
 def _merge(

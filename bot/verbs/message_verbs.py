@@ -5,7 +5,7 @@ from typing import Final
 from bot.verbs.arguments import TASK
 from bot.verbs.request_context import RequestContext
 from bot.verbs.verb import TaskEndpoint, Verb
-from convoy.events.task_messages import TellTask
+from convoy.events.people_events import TellTask
 from convoy.model import ids
 
 

@@ -5,7 +5,7 @@ from typing import Final
 from bot.verbs.arguments import ALL
 from bot.verbs.request_context import RequestContext
 from bot.verbs.verb import ConvoyEndpoint, Verb
-from convoy.events.pausing import PauseAll, PauseConvoy, ResumeAll, ResumeConvoy
+from convoy.events.people_events import PauseAll, PauseConvoy, ResumeAll, ResumeConvoy
 from convoy.text import counted
 
 

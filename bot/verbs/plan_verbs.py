@@ -16,12 +16,12 @@ from bot.verbs.verb import (
     TaskEndpoint,
     Verb,
 )
-from convoy.events.plan_edits import RankConvoy
+from convoy.events.plan_events import RankConvoy
 from convoy.gate import forbidden, unallowed
 from convoy.model.records import TaskSpec
 from convoy.model.state import Convoy
-from convoy.rules.allow_paths import AllowPaths
 from convoy.rules.plan_changes import AddTask, AssignTask, LinkTask
+from convoy.rules.plans import AllowPaths
 from convoy.text import inline
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # the command line reads the table: the bot's tools are slow 
     from bot.context.bot_context import BotContext
     from bot.door.delivery_inbox import Remark
     from bot.repository.draft import Draft
-    from convoy.events.command import Command
+    from convoy.events import Command
 
 
 class Asker(Struct, frozen=True, kw_only=True):

@@ -11,8 +11,8 @@ from bot.verbs.verb import NotPossible, TaskEndpoint, Verb
 from convoy.model.records import TaskSpec
 from convoy.model.state import Convoy, Task
 from convoy.planner import own_words
-from convoy.rules.reshape_plan import JoinTasks, PartTask
-from convoy.rules.stop_task import BlockTask
+from convoy.rules.people import BlockTask
+from convoy.rules.plan_changes import JoinTasks, PartTask
 from convoy.text import cut
 
 WHOLE_CHARS: Final = 6_000

@@ -13,14 +13,12 @@ from bot.verbs.verb import (
     TaskEndpoint,
     Verb,
 )
-from convoy.events.set_asides import TakeItemUp
+from convoy.events.forge_actions import TakeItemUp
 from convoy.gate import unallowed
-from convoy.kinds.relations import is_stopped
-from convoy.model.asides import asides_of
-from convoy.model.set_aside import task_item
-from convoy.model.state import Convoy
-from convoy.rules.retry_convoy import RetryConvoy
-from convoy.rules.stop_task import RetryTask
+from convoy.kinds import is_stopped
+from convoy.model.ids import task_item
+from convoy.model.state import Convoy, asides_of
+from convoy.rules.people import RetryConvoy, RetryTask
 
 SET_ASIDE: Final = "What was set aside"
 LANDING: Final = "What is to land is shown to CI again."

@@ -8,10 +8,10 @@ from bot.markdown.code_span import code_span
 from bot.verbs.request_context import RequestContext
 from bot.verbs.verb import ConvoyEndpoint, NotPossible, Verb
 from convoy.model import ids
-from convoy.model.attempt import Work
 from convoy.model.state import Convoy, Task
-from convoy.rules.redo_work import RebaseWork, ReviseTask
-from convoy.rules.reshape_plan import ReplanConvoy
+from convoy.model.work import Work
+from convoy.rules.people import RebaseWork, ReviseTask
+from convoy.rules.plan_changes import ReplanConvoy
 
 NO_WORK: Final = "this is not the pull request of a task with work in it"
 

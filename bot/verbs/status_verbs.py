@@ -6,10 +6,9 @@ from bot.settings.version import VERSION
 from bot.verbs.arguments import TASK
 from bot.verbs.request_context import RequestContext
 from bot.verbs.verb import NotPossible, Verb
-from convoy.model.asides import shown_asides
-from convoy.model.spending import spoken
-from convoy.model.state import Task
-from convoy.readiness.attempt_start import valid_leases
+from convoy.model.session_result import usage_in_words
+from convoy.model.state import Task, shown_asides
+from convoy.rules.starting import valid_leases
 from convoy.text import counted, inline
 from convoy.views.plan import approval, edge_words
 from convoy.views.reasons import waits_for
@@ -67,7 +66,7 @@ def _cost(context: RequestContext) -> str:
     worked_ms = sum(task.worked_ms for task in tasks) + sum(running)
     attempts = counted(sum(task.started for task in tasks), "attempt")
     minutes = max(0, worked_ms) / 60_000
-    said = spoken(convoy.used)
+    said = usage_in_words(convoy.used)
     ended = f"Those that have ended used {said}." if said else _NOT_SAID
     return (
         f"`{convoy.name}` took {attempts} and {minutes:.1f} minutes of "

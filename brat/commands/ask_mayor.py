@@ -21,7 +21,7 @@ from brat.repository.log_location import log_repository
 from brat.repository.log_reader import Reader
 from brat.terminal.console import say, write
 from convoy.config import Config
-from convoy.events.task_start import TaskStarted
+from convoy.events.session_events import TaskStarted
 from convoy.model.records import EngineSpec, Settings
 from convoy.model.state import State
 from convoy.text import Redaction, clean, cut, did_you_mean, fence_of, fenced, redacted

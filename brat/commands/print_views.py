@@ -21,9 +21,9 @@ from brat.terminal import live_screen
 from brat.terminal.console import out, say, write
 from brat.terminal.pinning import View
 from convoy import views
-from convoy.model.spending import spoken
+from convoy.model.session_result import usage_in_words
 from convoy.model.state import Convoy, State
-from convoy.readiness.attempt_start import valid_leases
+from convoy.rules.starting import valid_leases
 from convoy.views.interventions import Intervention, interventions, needs_a_person
 from grite.errors import BratError
 
@@ -185,7 +185,7 @@ def task(path: Path, number: int, convoy: str | None, *, as_json: bool) -> int:
     if as_json:
         print_document({"schema_version": views.SCHEMA_VERSION, "task": told})
         return OK
-    told["usage"] = spoken(task_in(found, number).used)
+    told["usage"] = usage_in_words(task_in(found, number).used)
     for key, value in told.items():
         label = key.replace("_", " ")
         write(f"{label:14} {status_screen.kept_lines(_worded(value), INDENT)}")

@@ -15,7 +15,7 @@ from brat.repository import (
 )
 from brat.status import dashboard_server as dashboards
 from brat.terminal.console import say
-from convoy.owed.action_roles import Role
+from convoy.owed import Role
 
 _BY_NAME: Final[dict[str, Role]] = {role: role for role in ROLES}
 

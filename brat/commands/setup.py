@@ -25,7 +25,7 @@ from brat.setup.token_steps import DefaultTokenStep, PullRequestStep
 from brat.setup.workflow_step import LocalFilesStep, WorkflowStep
 from brat.terminal.console import say
 from convoy.config import Config
-from convoy.model.engine_types import ENGINE_TYPES
+from convoy.model.records import ENGINE_TYPES
 from grite.errors import BratError
 
 

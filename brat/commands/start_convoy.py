@@ -23,7 +23,7 @@ from brat.status.status_screen import convoy_table
 from brat.terminal.console import out, say, write
 from convoy.config import Config
 from convoy.model.state import Convoy
-from convoy.owed.action_roles import Role
+from convoy.owed import Role
 from convoy.text import seconds_in
 from convoy.views import planned_document
 

@@ -36,7 +36,7 @@ from brat.repository.log_reader import Reader
 from brat.repository.registration import BOT_FOLDER, Registration
 from brat.terminal.console import Tell
 from convoy.config import Config
-from convoy.owed.action_roles import Role
+from convoy.owed import Role
 
 SWEEP_S = 2.0
 

@@ -6,11 +6,18 @@ from msgspec.structs import replace
 
 from bot.context.bot_context import BotContext
 from convoy.model.state import State
-from convoy.owed.action_items import item_of, item_of_effect
-from convoy.owed.action_roles import Role, role_of
-from convoy.owed.actions import CancelCi, CancelRun, Do, Show
+from convoy.owed import (
+    CancelCi,
+    CancelRun,
+    Do,
+    Role,
+    Show,
+    item_of,
+    item_of_effect,
+    role_of,
+)
 from convoy.owed.owed import owed_actions
-from convoy.readiness.attempt_start import must_wait, startable
+from convoy.rules.starting import startable, waits_for_lease
 
 
 def next_role(
@@ -70,7 +77,7 @@ def _runs(state: State) -> bool:
 
 def _may_start(state: State, now: int) -> bool:
     return any(
-        startable(convoy, task) and not must_wait(state, convoy, task, now)
+        startable(convoy, task) and not waits_for_lease(state, convoy, task, now)
         for convoy in state.live()
         for task in convoy.tasks
     )

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeVar
 from bot.serving import bot_service
 from brat.local.local_mode import Local
 from brat.terminal.console import say
-from convoy.owed.action_roles import Role
+from convoy.owed import Role
 from convoy.text import counted
 
 END_S: Final = 20.0

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from bot.settings.bot_settings import ROLES
-from convoy.owed.action_roles import Role
+from convoy.owed import Role
 
 FOLDER: Final = "roles"
 

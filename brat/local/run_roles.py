@@ -23,9 +23,9 @@ from brat.repository.checkout import Checkout
 from brat.repository.labelled_issues import labelled_issues
 from brat.terminal.console import Tell
 from convoy.config import Config
-from convoy.kinds.relations import is_done
+from convoy.kinds import is_done
 from convoy.model.state import Convoy, State
-from convoy.owed.action_roles import Role
+from convoy.owed import Role
 from convoy.text import shortened
 from convoy.views.interventions import unread_issues
 from grite.errors import Unavailable

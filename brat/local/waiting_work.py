@@ -7,11 +7,10 @@ from msgspec import Struct
 
 from brat.local.local_mode import Local
 from convoy.gate import forbidden, unallowed
-from convoy.kinds.relations import is_stopped
-from convoy.model.asides import asides, convoy_of_item
-from convoy.model.set_aside import part_of
-from convoy.model.state import Convoy
-from convoy.readiness.attempt_start import kept_by_leases
+from convoy.kinds import is_stopped
+from convoy.model.ids import task_of_item
+from convoy.model.state import Convoy, asides, convoy_of_item
+from convoy.rules.starting import kept_by_leases
 from convoy.views.reasons import holding
 
 _ONCE: Final = "  once that is put right: "
@@ -106,7 +105,7 @@ def _of_convoy(convoy: Convoy, *, named: bool) -> Iterator[_Wait]:
 def _aside(item: str, why: str, convoy: str) -> _Wait:
     said = f"{item} is set aside: {why}"
     mend = (f"{_ONCE}brat convoy retry {convoy}",) if convoy else ()
-    _, task = part_of(item) or ("", 0)
+    _, task = task_of_item(item) or ("", 0)
     return _Wait(convoy, "set aside", task, (said, *mend))
 
 

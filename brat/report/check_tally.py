@@ -10,9 +10,13 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from convoy.events import Event
-from convoy.events.candidates import MergeAttempted, MergeLanded
-from convoy.events.doubts import MergeCleared, MergeDoubted
-from convoy.readiness.landing import UNJUDGED
+from convoy.events.merge_events import (
+    MergeAttempted,
+    MergeCleared,
+    MergeDoubted,
+    MergeLanded,
+)
+from convoy.rules.landing import JUDGED_BY_NONE
 
 
 class CheckTally(Struct, frozen=True, kw_only=True):
@@ -59,7 +63,9 @@ def _verdicts(convoy: str, facts: Iterable[tuple[int, Event]]) -> Iterator[_Verd
         match fact:
             case MergeAttempted(candidate=candidate):
                 built.setdefault(candidate, at)
-            case MergeLanded(candidate=candidate, judged=names) if names != UNJUDGED:
+            case MergeLanded(candidate=candidate, judged=names) if (
+                names != JUDGED_BY_NONE
+            ):
                 took = at - built.pop(candidate, at)
                 yield from (_Verdict(name, "green", took) for name in names)
             case MergeDoubted(candidate=candidate, checks=names, is_red=is_red):

@@ -6,11 +6,10 @@ from functools import reduce
 
 from msgspec import Struct
 
-from convoy.model.path_area import Area, area_of
 from convoy.model.records import Usage
-from convoy.model.spending import spoken
+from convoy.model.session_result import plus, usage_in_words
 from convoy.model.state import Convoy
-from convoy.model.usage import plus
+from convoy.model.task_graph import Area, area_of
 from convoy.views.estimates import files_of
 from convoy.views.history import PastSession
 
@@ -51,5 +50,5 @@ def _tally(engine: str, kind: str, some: list[PastSession]) -> Tally:
         sessions=len(some),
         landed=sum(bool(one.landed) for one in some),
         seconds=sum(one.took_s for one in ended) / max(1, len(ended)),
-        used=spoken(reduce(plus, (one.usage for one in some), Usage())),
+        used=usage_in_words(reduce(plus, (one.usage for one in some), Usage())),
     )

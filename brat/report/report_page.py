@@ -21,9 +21,9 @@ from brat.report.check_tally import check_tallies
 from brat.report.engine_tally import tallies
 from brat.report.report_slider import HASH, SCRIPT, Moment
 from convoy.events import Event as Fact
-from convoy.model.path_area import area_of
-from convoy.model.spending import spoken
+from convoy.model.session_result import usage_in_words
 from convoy.model.state import Convoy
+from convoy.model.task_graph import area_of
 from convoy.text import clock, rough
 from convoy.views import saved_s, worked_s
 from convoy.views.estimates import files_of, risks
@@ -44,7 +44,7 @@ _pages.filters["rough"] = rough
 _pages.globals["style"] = Markup(assets.text("brat.css"))  # noqa: S704  our own file
 _pages.globals["script"], _pages.globals["script_hash"] = SCRIPT, HASH
 _pages.globals["waits_for"] = waits_for
-_pages.globals["spoken"] = spoken
+_pages.globals["spoken"] = usage_in_words
 
 
 def page(
@@ -70,7 +70,7 @@ def page(
         drawing=graph_drawing.draw(convoy),
         box=graph_drawing.BOX,
         spenders=convoy.spenders,
-        used=spoken(convoy.used),
+        used=usage_in_words(convoy.used),
         again=[one for one in sessions if one.why],
         tallies=tallies(convoy, sessions),
         checks=check_tallies(convoy.name, facts),

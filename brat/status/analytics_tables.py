@@ -6,7 +6,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from brat.status.list_tables import plain_table
-from convoy.model.spending import dollars
+from convoy.model.session_result import dollars
 from convoy.text import spoken_duration
 from convoy.views.analytics import Analytics, TimeSpread, analytics_summary
 

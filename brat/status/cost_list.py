@@ -10,7 +10,7 @@ from rich.text import Text
 
 from brat.status.list_tables import plain_table
 from brat.status.status_screen import one_line
-from convoy.model.spending import foreseen, spoken
+from convoy.model.session_result import cost_foreseen, usage_in_words
 from convoy.model.state import Convoy, Task
 from convoy.views import SCHEMA_VERSION
 
@@ -54,10 +54,10 @@ COLUMNS: Final = (
     ),
     Column(
         title="used",
-        shown=lambda task: spoken(task.used),
+        shown=lambda task: usage_in_words(task.used),
         fields=lambda task: {"usage": msgspec.to_builtins(task.used)},
-        in_all=lambda convoy: spoken(convoy.used) or "not said",
-        estimate=lambda convoy: foreseen(convoy.estimate),
+        in_all=lambda convoy: usage_in_words(convoy.used) or "not said",
+        estimate=lambda convoy: cost_foreseen(convoy.estimate),
     ),
 )
 

@@ -16,7 +16,7 @@ from brat.repository.remote_forge import origin_of
 from brat.status import task_output
 from convoy.events.forge_actions import ActionDone
 from convoy.model import ids
-from convoy.model.spending import spoken
+from convoy.model.session_result import usage_in_words
 from convoy.model.state import State
 from convoy.text import clock, spoken_duration as length
 from convoy.views.history import PastSession, bot_facts, past_sessions
@@ -56,7 +56,7 @@ class EndedSession(Struct, frozen=True, kw_only=True):
         yield "outcome", one.how + (f" at {clock(one.landed)}" if one.landed else "")
         yield "why", one.why
         yield "judged by", ", ".join(one.judged)
-        yield "used", spoken(one.usage)
+        yield "used", usage_in_words(one.usage)
         if self.output:
             shown = self.output.rstrip("\n").split("\n")[-LAST_LINES:]
             yield "output", "\n".join(("its last lines:", *shown))

@@ -15,7 +15,7 @@ from brat.status.status_screen import one_line
 from brat.terminal.pinning import View
 from convoy.model import ids
 from convoy.model.state import Convoy, State, Task
-from convoy.readiness.landing import waiting_to_merge
+from convoy.rules.landing import waiting_to_merge
 from convoy.text import counted, spoken_duration
 from convoy.views.interventions import interventions
 from grite.errors import BratError

@@ -7,7 +7,7 @@ from rich.text import Text
 from brat.status.status_screen import SHORT, one_line
 from convoy.model import ids
 from convoy.model.state import State
-from convoy.readiness.landing import waiting_to_merge
+from convoy.rules.landing import waiting_to_merge
 from convoy.text import clock
 from convoy.views.reasons import waits_for
 

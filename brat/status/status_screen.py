@@ -11,10 +11,10 @@ from rich.text import Text
 
 from brat.terminal.pinning import View
 from convoy.model import ids
-from convoy.model.spending import spoken
+from convoy.model.session_result import usage_in_words
 from convoy.model.state import Convoy, Lease, State
-from convoy.readiness.attempt_start import valid_leases
-from convoy.readiness.landing import waiting_to_merge
+from convoy.rules.landing import waiting_to_merge
+from convoy.rules.starting import valid_leases
 from convoy.text import clean, clock
 from convoy.views import saved_s
 from convoy.views.interventions import Intervention, interventions
@@ -111,7 +111,7 @@ def _sums(convoy: Convoy) -> str:
     """Return a convoy's usage and savings so far; empty: nothing worth a line."""
     saved = saved_s(convoy)
     told = (
-        f"used {spent}" if (spent := spoken(convoy.used)) else "",
+        f"used {spent}" if (spent := usage_in_words(convoy.used)) else "",
         f"side by side saved {saved:.0f} s" if saved >= _WORTH_SAYING_S else "",
     )
     return "; ".join(filter(None, told))

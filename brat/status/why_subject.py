@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from brat.status.find_task import live_or_named, task_in
 from convoy.model.state import Convoy, State
-from convoy.readiness.attempt_start import valid_leases
+from convoy.rules.starting import valid_leases
 from convoy.text import did_you_mean
 from convoy.views.reasons import convoy_reasons, edge_reasons, pull_reasons, reasons
 from grite.errors import BratError

@@ -16,9 +16,7 @@ from convoy.answers import answering
 from convoy.answers.answering import Answering, Question, Reply, Taken
 from convoy.events.forge_actions import Answer
 from convoy.kinds import kind_of
-from convoy.kinds.plan_kind import KIND as PLAN
-from convoy.kinds.split_kind import KIND as SPLIT, LEAST, room
-from convoy.kinds.task_kind import Name
+from convoy.kinds.task_kinds import PARTS_LEAST, PLAN, SPLIT, KindName, room_for_parts
 from convoy.model import ids
 from convoy.model.records import PLANNER, TaskSpec, Wait
 from convoy.model.state import Convoy, Task
@@ -35,8 +33,8 @@ from convoy.planner.plan_reader import (
     strength,
     strengths,
 )
-from convoy.rules.split_task import SplitTask
-from convoy.rules.take_plan import PlanConvoy
+from convoy.rules.plan_changes import SplitTask
+from convoy.rules.plans import PlanConvoy
 from convoy.text import POST_CHARS, Unfit, clean, cut, fence_of, fenced, fitting, inline
 
 FOLDERS: Final = 200
@@ -201,7 +199,7 @@ def split_brief(task: Task) -> str:
     """Return what a session that splits is told beside what any planner is told."""
     paths = ", ".join(f"`{path}`" for path in task.spec.paths)
     within = f" They touch nothing but: {paths}." if paths else ""
-    return _SPLIT_BRIEF.format(least=LEAST, within=within)
+    return _SPLIT_BRIEF.format(least=PARTS_LEAST, within=within)
 
 
 def split_parts(
@@ -239,8 +237,8 @@ def _may_collide(other: Task, task: Task) -> bool:
 
 
 def _split_faults(found: tuple[TaskSpec, ...], task: Task) -> Iterator[str]:
-    if len(found) < LEAST:
-        yield f"The split has {len(found)} task, and at least {LEAST} are needed."
+    if len(found) < PARTS_LEAST:
+        yield f"The split has {len(found)} task, and at least {PARTS_LEAST} are needed."
     for spec in found:
         for path in spec.paths:
             if not _is_within(path, task.spec):
@@ -296,7 +294,7 @@ def _ask_split(question: Question) -> str:
     engines = strengths(question.state, convoy.settings.workers)
     fence = fence_of(question.session)
     whole = convoy.task(question.task.spec.on[0])
-    told = plan_brief(survey, engines, room(convoy), fence)
+    told = plan_brief(survey, engines, room_for_parts(convoy), fence)
     return told + (split_brief(whole) if whole is not None else "")
 
 
@@ -308,7 +306,7 @@ def _take_split(reply: Reply) -> Taken:
     house = House(
         files=reply.repository.files(attempt.base),
         engines=convoy.settings.workers,
-        limit=room(convoy),
+        limit=room_for_parts(convoy),
         text=reply.repository.text(attempt.base),
     )
     found = split_parts(reply.text, house, convoy, whole)
@@ -332,7 +330,7 @@ def _take_split(reply: Reply) -> Taken:
 SPLIT_ANSWER = Answering(kind=SPLIT, none=NO_PLAN, told=_ask_split, read=_take_split)
 
 
-ANSWERS: Final[dict[Name, Answering]] = {
+ANSWERS: Final[dict[KindName, Answering]] = {
     each.kind.name: each
     for each in (
         *(PLAN_ANSWER, SPLIT_ANSWER),

@@ -13,14 +13,12 @@ from typing import Annotated, Final, Protocol, TypeVar
 from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from convoy.events.command import Command
+from convoy.events import Command
 from convoy.events.forge_actions import Answer
-from convoy.kinds import report_kind, scout_kind
-from convoy.kinds.choice_kind import KIND as CHOICE, left, rivals
-from convoy.kinds.review_kind import KIND as REVIEW
-from convoy.kinds.task_kind import TaskKind
+from convoy.kinds import task_kinds
+from convoy.kinds.rivals import CHOICE, rivals, rivals_left
+from convoy.kinds.task_kinds import REVIEW, TaskKind
 from convoy.model import ids
-from convoy.model.attempt import Attempt
 from convoy.model.records import (
     Finding,
     Opinion,
@@ -31,11 +29,10 @@ from convoy.model.records import (
     Usage,
 )
 from convoy.model.state import Convoy, State, Task
+from convoy.model.work import Attempt
 from convoy.planner import REPLY, Survey
 from convoy.planner.ground import Ground
-from convoy.rules.end_session import AcceptReport
-from convoy.rules.make_choice import MakeChoice
-from convoy.rules.take_review import AcceptReview
+from convoy.rules.ending import AcceptReport, AcceptReview, MakeChoice
 from convoy.text import (
     POST_CHARS,
     Unfit,
@@ -223,7 +220,7 @@ def read_report(text: str, known: Collection[str] | None) -> Report:
     Raises:
         Unfit: it is no report.
     """
-    found = parsed(text, Reported, report_kind.KIND.answer)
+    found = parsed(text, Reported, task_kinds.REPORT.answer)
     if missing := list(_missing(found, known)):
         raise Unfit(" ".join(missing[:ANSWER_FAULTS]))
     report = Report(
@@ -297,7 +294,7 @@ def _take_scouting(reply: Reply) -> Taken:
 
 def _taken_report(reply: Reply, found: Report) -> Taken:
     convoy, task = reply.convoy, reply.task
-    sign = ids.sign_key(report_kind.KIND.name, f"{convoy.name}/{task.number}")
+    sign = ids.sign_key(task_kinds.REPORT.name, f"{convoy.name}/{task.number}")
     said = Answer(issue=convoy.issue, sign=sign, text=report_markdown(task, found))
     return Taken(
         command=AcceptReport(
@@ -317,13 +314,13 @@ def _is_awaited(convoy: Convoy, task: Task) -> bool:
 
 
 REPORT_ANSWER = Answering(
-    kind=report_kind.KIND,
+    kind=task_kinds.REPORT,
     none="the engine gave no report",
     told=partial(_ask_report, FIND_OUT),
     read=_take_report,
 )
 SCOUT_ANSWER = Answering(
-    kind=scout_kind.KIND,
+    kind=task_kinds.SCOUT,
     none="the engine gave no report",
     told=partial(_ask_report, TRY_OUT),
     read=_take_scouting,
@@ -522,7 +519,7 @@ def choice_markdown(task: Task, found: Choice) -> str:
 
 
 def _ask_choice(question: Question) -> str:
-    found = left(question.convoy, question.task)
+    found = rivals_left(question.convoy, question.task)
     most = diff_room(found)
     diff = question.repository.diff
     diffs = [
@@ -535,7 +532,7 @@ def _ask_choice(question: Question) -> str:
 
 def _take_choice(reply: Reply) -> Taken:
     convoy, task = reply.convoy, reply.task
-    found = read_choice(reply.text, rivals(convoy, task), left(convoy, task))
+    found = read_choice(reply.text, rivals(convoy, task), rivals_left(convoy, task))
     sign = ids.session_name(convoy.name, task.number, reply.attempt.number)
     return Taken(
         command=MakeChoice(

@@ -24,8 +24,8 @@ from pydantic import (
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import PydanticCustomError, core_schema
 
-from convoy.model.engine_types import ENGINE_TYPES
 from convoy.model.records import (
+    ENGINE_TYPES,
     INSTRUCTIONS,
     Approve,
     BoxSetting,

@@ -1,12 +1,189 @@
 """Every brat event: what happened, in the past tense, with all the fold needs.
 
 A file holds what belongs to one subject: its events, each with its sentence and its
-fold. An event is a frozen struct whose JSON form carries `v` and `type` (noun dot
-participle). Every subclass that stands in another file than `fact` is a kind: the
-codec, the fold and docs/log-format.md find it in `event_kinds`, which loads all of
-them. A session loads only what it reads and writes.
+fold, and the commands that need no room above. An event is a frozen struct whose JSON
+form carries `v` and `type` (noun dot participle). Every subclass that stands in another
+file than this one is a kind: the codec, the fold and docs/log-format.md find it in
+`event_kinds`, which loads all of them. A session loads only what it reads and writes.
+
+A command is an imperative that carries all outside facts; its `decide` is the rule: may
+this happen? The rules keep brat's promises: nothing starts before what it needs, an
+attempt ends once, only the current candidate lands, and an announced action is noted
+done once.
 """
 
-from convoy.events.fact import Claim, Event, Fact
+from typing import Final
 
-__all__ = ["Claim", "Event", "Fact"]
+from msgspec import Struct
+
+from convoy.model.state import (
+    Convoy,
+    Moment,
+    State,
+    Task,
+    change_convoy,
+    change_session,
+    change_task,
+)
+
+SHORT: Final = 10
+"""How many characters of a commit's id are shown to people."""
+
+
+class Fact(Struct, frozen=True, kw_only=True, tag_field="type"):
+    """An entry of the log: the version of its JSON form, and a sentence."""
+
+    v: int = 1
+
+    def sentence(self) -> str:
+        """Return one sentence for people who read the log itself."""
+        raise NotImplementedError
+
+
+class Claim(Fact, frozen=True, kw_only=True):
+    """A session's statement about itself; the fold never believes it."""
+
+    convoy: str
+    task: int
+    attempt: int
+
+    @property
+    def session(self) -> str:
+        """The session that says it, in the words that begin its sentence."""
+        return f"Session {self.convoy}/{self.task}/{self.attempt}"
+
+
+class Event(Fact, frozen=True, kw_only=True):
+    """An entry that a bot wrote; it changes the state."""
+
+    def change(self, state: State) -> State:
+        """Return the state after it; one about an unknown convoy changes nothing.
+
+        Every event is believed: its rule has already decided that it may happen. The
+        time and commit come from `state.moment`, which the fold sets before each event.
+        """
+        raise NotImplementedError
+
+
+class ConvoyEvent(Event, frozen=True, kw_only=True):
+    """An event that changes one convoy."""
+
+    convoy: str
+
+    def change(self, state: State) -> State:
+        """Return the state with the convoy as it is after this."""
+        now = state.moment
+        return change_convoy(state, self.convoy, lambda c: self.convoy_after(c, now))
+
+    def convoy_after(self, convoy: Convoy, now: Moment, /) -> Convoy:
+        """Return the convoy after this."""
+        raise NotImplementedError
+
+
+class TaskEvent(ConvoyEvent, frozen=True, kw_only=True):
+    """An event that changes one task."""
+
+    task: int
+
+    def convoy_after(self, convoy: Convoy, now: Moment, /) -> Convoy:
+        """Return the convoy with the task as it is after this."""
+        return change_task(convoy, self.task, lambda task: self.task_after(task, now))
+
+    def task_after(self, task: Task, now: Moment, /) -> Task:
+        """Return the task after this."""
+        raise NotImplementedError
+
+
+class SessionEvent(TaskEvent, frozen=True, kw_only=True):
+    """An event that changes what a session works on: a task, or for 0 the plan."""
+
+    def convoy_after(self, convoy: Convoy, now: Moment, /) -> Convoy:
+        """Return the convoy with the task, or the plan, as it is after this."""
+        return change_session(convoy, self.task, lambda t: self.task_after(t, now))
+
+
+def clause(text: str) -> str:
+    """Return the first line of `text`, short, without a full stop."""
+    first = text.strip().split("\n", 1)[0]
+    return first[:200].rstrip(". ")
+
+
+def subject(task: int) -> str:
+    """Return the words for a task, or for 0 the convoy itself."""
+    return f"task {task}" if task else "the convoy"
+
+
+Events = tuple[Event, ...]
+
+
+class Refusal(Struct, frozen=True):
+    """Why the rules forbid it, in one sentence."""
+
+    why: str
+
+
+Decision = Events | Refusal
+
+
+class Command(Struct, frozen=True, kw_only=True):
+    """What the shell asks the rules."""
+
+    def decide(self, state: State) -> Decision:
+        """Return the events that it leads to in `state`, or why it may not happen.
+
+        A refusal is a value: a repeated or late command is no error.
+        """
+        raise NotImplementedError
+
+
+def unsettled(state: State, name: str, number: int) -> Task | Refusal:
+    """Return a task that is not settled, of a convoy that has not ended."""
+    convoy = live(state, name)
+    if isinstance(convoy, Refusal):
+        return convoy
+    task = convoy.task(number)
+    if task is None:
+        return Refusal(f"{name} has no task {number}")
+    return Refusal(f"task {number} is {task.state}") if task.settled else task
+
+
+def live(state: State, name: str) -> Convoy | Refusal:
+    """Return a convoy that has not ended."""
+    convoy = state.convoys.get(name)
+    if convoy is None:
+        return Refusal(f"there is no convoy {name}")
+    return Refusal(f"{name} is {convoy.state}") if convoy.ended else convoy
+
+
+def in_state(state: State, name: str, wanted: str) -> Convoy | Refusal:
+    """Return a convoy that is in the wanted state."""
+    convoy = live(state, name)
+    if isinstance(convoy, Refusal) or convoy.state == wanted:
+        return convoy
+    return Refusal(f"{name} is {convoy.state}, not {wanted}")
+
+
+def task_in(state: State, name: str, number: int, wanted: str) -> Task | Refusal:
+    """Return a task that is in the wanted state, of a convoy that has not ended."""
+    convoy = live(state, name)
+    if isinstance(convoy, Refusal):
+        return convoy
+    task = convoy.task(number)
+    if task is None:
+        return Refusal(f"{name} has no task {number}")
+    if task.state != wanted:
+        return Refusal(f"task {number} of {name} is {task.state}, not {wanted}")
+    return task
+
+
+def in_session(state: State, name: str, number: int, attempt: int) -> Task | Refusal:
+    """Return the task whose session is this attempt; it may be dropped or blocked."""
+    convoy = state.convoys.get(name)
+    task = convoy.in_session(number) if convoy else None
+    if task is None:
+        return Refusal(f"{name} has no task {number}")
+    if task.attempt is None:
+        return Refusal(f"task {number} of {name} is {task.state}, not running")
+    if task.attempt.number != attempt:
+        return Refusal(f"attempt {attempt} of task {number} is not the current one")
+    return task

@@ -6,7 +6,7 @@ from pkgutil import iter_modules
 from typing import Final, TypeVar
 
 import convoy.events
-from convoy.events.fact import Claim, Event, Fact
+from convoy.events import Claim, Event, Fact
 
 _Kind = TypeVar("_Kind", bound=Fact)
 

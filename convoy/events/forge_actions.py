@@ -1,18 +1,36 @@
-"""Actions that the forge does not make idempotent: announced, done, noted as done."""
+"""Actions that the forge does not make idempotent: announced, done, noted as done.
+
+What the forge refuses, or what fails again and again, keeps nothing else waiting: it is
+set aside with its reason, for a minute at first, then for twice as long each time.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Final
 
 from msgspec.structs import replace
 
-from convoy.events.action_sentences import did, will_do
-from convoy.events.command import Command, Decision, Refusal
-from convoy.events.fact import ConvoyEvent, Event, clause
+from convoy.events import Command, ConvoyEvent, Decision, Event, Refusal, clause
 from convoy.model import ids
-from convoy.model.change import change_convoy, change_session, change_task
-from convoy.model.given_answers import with_answer
-from convoy.model.intent import Intent
+from convoy.model.ids import (
+    DELIVERY_ITEM,
+    HOUR_MS,
+    MINUTE_MS,
+    SetAside,
+    action_item,
+    task_of_item,
+)
 from convoy.model.records import ActionKind, Reaction
-from convoy.model.set_aside import action_item
-from convoy.model.shown_answer import MOST, ShownAnswer
-from convoy.model.state import Convoy, Moment, State, Task
+from convoy.model.state import (
+    Convoy,
+    Moment,
+    State,
+    Task,
+    change_convoy,
+    change_session,
+    change_task,
+    set_aside,
+)
+from convoy.model.work import ANSWERS_SHOWN_MOST, Intent, ShownAnswer, with_answer
 
 
 class ActionIntended(Event, frozen=True, kw_only=True, tag="action.intended"):
@@ -141,7 +159,7 @@ class AnswerShown(ConvoyEvent, frozen=True, kw_only=True, tag="answer.shown"):
         shown = ShownAnswer(
             by=self.by, text=self.text, issue=self.issue, comment=self.comment
         )
-        return replace(convoy, answers=(*convoy.answers, shown)[-MOST:])
+        return replace(convoy, answers=(*convoy.answers, shown)[-ANSWERS_SHOWN_MOST:])
 
 
 class Answer(Command, frozen=True, kw_only=True):
@@ -214,3 +232,268 @@ class NoteDone(Command, frozen=True, kw_only=True):
             comment=self.number,
         )
         return (done, said)
+
+
+class RequestIgnored(Event, frozen=True, kw_only=True, tag="request.ignored"):
+    """A comment, a review or a tick is neither carried out nor answered, ever."""
+
+    by: str
+    comment: int = 0
+    """The comment; 0: it was the review or tick in `sign`."""
+    sign: str = ""
+    """The key of the review or tick; empty: it was a comment."""
+
+    def sentence(self) -> str:
+        said = f"comment {self.comment}" if self.comment else self.sign
+        return f"Ignored {said} by {self.by}, who asks for more than is answered."
+
+    def change(self, state: State) -> State:
+        if self.comment:
+            return replace(state, answered=state.answered | {self.comment})
+        return replace(state, heard=state.heard | {self.sign})
+
+
+class IgnoreRequest(Command, frozen=True, kw_only=True):
+    """Leave a request alone for good."""
+
+    by: str
+    comment: int = 0
+    sign: str = ""
+    """A review or a tick: see `ids.sign_key`."""
+
+    def decide(self, state: State) -> Decision:
+        """Note that the request is ignored, unless it is answered."""
+        key = self.sign or ids.answer_key(self.comment)
+        said = self.comment in state.answered or key in state.heard
+        if key in state.intents or said:
+            return Refusal(f"{key} is given already")
+        return (RequestIgnored(by=self.by, comment=self.comment, sign=self.sign),)
+
+
+KEPT_MS: Final = 168 * HOUR_MS
+"""How long a delivery, or an item tried again, is remembered: a week."""
+
+
+class ItemSetAside(Event, frozen=True, kw_only=True, tag="item.set-aside"):
+    """An item is not tried for now; everything else goes on."""
+
+    item: str
+    """Such as `task/fix/3`."""
+    why: str
+    rule: str = ""
+    """Which kind of refusal it is; empty: a fault."""
+    helps: str = ""
+    """What a person can do about it."""
+    passing: bool = False
+    """Whether it may well go away by itself."""
+    tries: int = 1
+    """How often it was tried in vain."""
+
+    def sentence(self) -> str:
+        times = "once" if self.tries == 1 else f"{self.tries} times"
+        return f"Set {self.item} aside, tried {times}: {clause(self.why)}."
+
+    def change(self, state: State) -> State:
+        aside = SetAside(
+            why=self.why,
+            rule=self.rule,
+            helps=self.helps,
+            passing=self.passing,
+            at=state.moment.at,
+            tries=self.tries,
+        )
+        return _with_aside(_without_old_asides(state), self.item, aside)
+
+
+class ItemTakenUp(Event, frozen=True, kw_only=True, tag="item.taken-up"):
+    """An item that was set aside is tried again, or works again."""
+
+    item: str
+    """Such as `task/fix/3`."""
+    by: str = ""
+    """Who asked for it; empty: its time had come."""
+    works: bool = False
+    """Whether it was tried and works again."""
+    when_free: bool = False
+    """Whether it is a session that never began: others may have its slot by now."""
+
+    def sentence(self) -> str:
+        if self.works:
+            return f"{self.item} works again."
+        by = f", as {self.by} asked" if self.by else ""
+        free = " as soon as a slot is free" if self.when_free else ""
+        return f"Try {self.item} again{free}{by}."
+
+    def change(self, state: State) -> State:
+        aside = set_aside(state, self.item)
+        if aside is None:
+            return state
+        fresh = self.works or bool(self.by)
+        now = state.moment.at
+        if self.when_free:
+            due = replace(aside, at=now - MINUTE_MS, tries=1)
+            return _with_aside(state, self.item, due)
+        return _with_aside(
+            state, self.item, None if fresh else replace(aside, again=True, at=now)
+        )
+
+
+class SetItemAside(Command, frozen=True, kw_only=True):
+    """An item was refused, or failed again and again."""
+
+    item: str
+    why: str
+    rule: str = ""
+    helps: str = ""
+    passing: bool = False
+
+    def decide(self, state: State) -> Decision:
+        """Set it aside; a further try that fails makes the next wait longer."""
+        before = set_aside(state, self.item)
+        return (
+            ItemSetAside(
+                item=self.item,
+                why=self.why,
+                rule=self.rule,
+                helps=self.helps,
+                passing=self.passing,
+                tries=before.tries + 1 if before else 1,
+            ),
+        )
+
+
+class TakeItemUp(Command, frozen=True, kw_only=True):
+    """An item's time has come, somebody asks for it, or it works again."""
+
+    item: str
+    by: str = ""
+    works: bool = False
+
+    def decide(self, state: State) -> Decision:
+        """Take up what is set aside."""
+        aside = set_aside(state, self.item)
+        if aside is None or (aside.again and not self.works):
+            return Refusal(f"{self.item} is not set aside")
+        taken_up = ItemTakenUp(
+            item=self.item,
+            by=self.by,
+            works=self.works,
+            when_free=bool(self.by) and _never_began(state, self.item),
+        )
+        return (taken_up,)
+
+
+def _never_began(state: State, item: str) -> bool:
+    """Whether an item is a task whose session was started and never ran."""
+    part = task_of_item(item)
+    task = state.convoys[part[0]].task(part[1]) if part and part[1] else None
+    return task is not None and task.attempt is not None and task.attempt.run is None
+
+
+def _with_aside(state: State, item: str, aside: SetAside | None) -> State:
+    part = task_of_item(item)
+    if part is not None:
+        return change_convoy(state, part[0], lambda c: _marked_aside(c, part[1], aside))
+    rest = {name: each for name, each in state.set_aside.items() if name != item}
+    return replace(state, set_aside=rest | ({item: aside} if aside else {}))
+
+
+def _marked_aside(convoy: Convoy, task: int, aside: SetAside | None) -> Convoy:
+    """Mark a task, or with 0 the convoy; what is kept back has no candidate."""
+    keeps_back = aside is not None and not aside.again
+    if task:
+        return change_task(
+            convoy,
+            task,
+            lambda t: replace(
+                t, set_aside=aside, candidate=None if keeps_back else t.candidate
+            ),
+        )
+    if not keeps_back:
+        return replace(convoy, set_aside=aside)
+    sync = replace(convoy.sync, candidate=None)
+    return replace(convoy, set_aside=aside, candidate=None, sync=sync)
+
+
+def _without_old_asides(state: State) -> State:
+    """Forget deliveries, and items tried again, of long ago."""
+    oldest = state.moment.at - KEPT_MS
+    kept = {
+        item: aside
+        for item, aside in state.set_aside.items()
+        if aside.at > oldest or not (aside.again or item.startswith(DELIVERY_ITEM))
+    }
+    return replace(state, set_aside=kept)
+
+
+def will_do(key: str) -> str:
+    """Return the sentence that the action is about to be done.
+
+    Args:
+        key: the action's, made by one of the functions of `ids`; anything else is
+            told as it is.
+    """
+    does, _, thing = _sentence_parts(key)
+    return f"Will {does} {thing}."
+
+
+def did(key: str, number: int) -> str:
+    """Return the sentence that the action was done.
+
+    Args:
+        key: as for `will_do`.
+        number: the workflow run, pull request or comment that came of it; 0: none.
+    """
+    _, done, thing = _sentence_parts(key)
+    came = {"dispatch": f": run {number}", "pull": f": #{number}"}
+    shown = came.get(key.partition(":")[0], "") if number else ""
+    return f"{done} {thing}{shown}."
+
+
+def _sentence_parts(key: str) -> tuple[str, str, str]:
+    """Return what is done as an infinitive, as a past, and the thing it is done to."""
+    kind, _, name = key.partition(":")
+    if kind not in _KEY_WORDS:
+        return "do", "Did", key
+    does, done, thing = _KEY_WORDS[kind]
+    return does, done, thing(name)
+
+
+def _session_words(name: str) -> str:
+    try:
+        convoy, task, attempt = ids.parse_session(name)
+    except ValueError:
+        return f"session {name}"
+    what = f"task {task} in {convoy}" if task else f"the plan of {convoy}"
+    return f"attempt {attempt} at {what}"
+
+
+def _pull_words(name: str) -> str:
+    convoy, _, task = name.partition("/")
+    whose = convoy if task == "0" else f"task {task} in {convoy}"
+    return f"the pull request of {whose}"
+
+
+def _answered(name: str) -> str:
+    what, _, rest = name.partition("/")
+    return _ASKED_BY.get(what, "on an issue") if rest else f"comment {name}"
+
+
+def _of_convoy(thing: str) -> Callable[[str], str]:
+    return lambda name: thing.format(name.partition("/")[0])
+
+
+_ASKED_BY: Final = {
+    "review": "a review",
+    "tick": "a ticked box",
+    "rerun": "a check that somebody ran again",
+}
+_KEY_WORDS: Final[Mapping[str, tuple[str, str, Callable[[str], str]]]] = {
+    "dispatch": ("start", "Started", _session_words),
+    "pull": ("open", "Opened", _pull_words),
+    "land": ("ask", "Asked", _of_convoy("the forge to merge the pull request of {}")),
+    "comment": ("post", "Posted", _of_convoy("the comment of {}")),
+    "finish": ("say", "Said", _of_convoy("on its issue that {} is over")),
+    "notify": ("send", "Sent", _of_convoy("a notification about {}")),
+    "answer": ("answer", "Answered", _answered),
+}

@@ -1,4 +1,4 @@
-"""Who holds a resource: one holder at a time, for it and all that overlaps it.
+"""Who speaks for a bot, and who holds a resource: one holder, for all that overlaps it.
 
 An expired lease is free for whoever asks next, and the deacon removes it. The bot's own
 lease is not here; it travels with its pushes.
@@ -6,11 +6,35 @@ lease is not here; it travels with its pushes.
 
 from msgspec.structs import replace
 
-from convoy.events.command import Command, Decision, Events, Refusal
-from convoy.events.fact import Event
+from convoy.events import Command, Decision, Event, Events, Refusal
 from convoy.model.state import Lease, State
 from convoy.text import clock
 from grite.resource import BOT, overlaps
+
+
+class BotStarted(Event, frozen=True, kw_only=True, tag="bot.started"):
+    """The event's actor speaks for a bot from here on."""
+
+    version: str
+
+    def sentence(self) -> str:
+        return f"A bot started, version {self.version}."
+
+    def change(self, state: State) -> State:
+        return state  # the fold, which knows the event's actor, adds the bot
+
+
+class StartBot(Command, frozen=True, kw_only=True):
+    """Let this actor speak for a bot."""
+
+    actor: str
+    version: str
+
+    def decide(self, state: State) -> Decision:
+        """Let an actor speak for a bot, once."""
+        if self.actor in state.bots:
+            return Refusal(f"actor {self.actor} is a bot already")
+        return (BotStarted(version=self.version),)
 
 
 class LeaseTaken(Event, frozen=True, kw_only=True, tag="lease.taken"):

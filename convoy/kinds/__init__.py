@@ -1,21 +1,33 @@
-"""The kinds of task, a row each; no other module names a kind."""
+"""The kinds of task by name, and how tasks depend on each other, whatever their kinds.
 
+Pure. It asks the kinds' rows; no other module names a kind.
+"""
+
+from collections.abc import Iterator
 from typing import Final
 
-from convoy.kinds.choice_kind import KIND as CHOICE
-from convoy.kinds.plan_kind import KIND as PLAN
-from convoy.kinds.report_kind import KIND as REPORT
-from convoy.kinds.review_kind import KIND as REVIEW
-from convoy.kinds.rival_kind import KIND as RIVAL
-from convoy.kinds.scout_kind import KIND as SCOUT
-from convoy.kinds.split_kind import KIND as SPLIT
-from convoy.kinds.sync_kind import KIND as SYNC
-from convoy.kinds.task_kind import Name, TaskKind
-from convoy.kinds.tests_kind import KIND as TESTS
-from convoy.kinds.work_kind import KIND as WORK
+from convoy.kinds.rivals import CHOICE, RIVAL
+from convoy.kinds.task_kinds import (
+    PARTS_LEAST,
+    PLAN,
+    REPORT,
+    REVIEW,
+    SCOUT,
+    SPLIT,
+    SYNC,
+    TESTS,
+    WORK,
+    KindName,
+    Relief,
+    TaskKind,
+    Trial,
+    room_for_parts,
+)
 from convoy.model.records import TaskSpec
+from convoy.model.state import Convoy, Task
+from convoy.model.work import HalfDone, Unmerged, Work
 
-KINDS: Final[dict[Name, TaskKind]] = {
+KINDS: Final[dict[KindName, TaskKind]] = {
     kind.name: kind
     for kind in (
         *(WORK, REPORT, SCOUT, REVIEW, TESTS, RIVAL),
@@ -28,3 +40,112 @@ KINDS: Final[dict[Name, TaskKind]] = {
 def kind_of(spec: TaskSpec) -> TaskKind:
     """Return the row of a task's kind; number 0, the plan itself, has its own."""
     return KINDS[spec.kind] if spec.number else PLAN
+
+
+def _tied(convoy: Convoy, task: Task) -> Iterator[Task]:
+    """Yield the tasks that look at this one, or that it looks at."""
+    return (
+        other
+        for other in convoy.tasks
+        if task.number in other.spec.on or other.number in task.spec.on
+    )
+
+
+def attending(convoy: Convoy, task: Task) -> Iterator[tuple[Task, str]]:
+    """Yield the tasks that are settled when this one is, and what it is to each."""
+    for other in _tied(convoy, task):
+        bond = kind_of(other.spec).settles_with(convoy, other, task)
+        if bond and not other.settled:
+            yield other, bond
+
+
+def trial(convoy: Convoy, task: Task) -> Trial | None:
+    """Return the verdict CI must give on the task's work alone; None: none."""
+    return kind_of(task.spec).trial(convoy, task)
+
+
+def kept_by_tasks(convoy: Convoy, task: Task) -> str:
+    """Return what other tasks must do before this one lands; empty: nothing."""
+    if why := kind_of(task.spec).kept_back(convoy, task):
+        return why
+    found = (kind_of(t.spec).keeps(convoy, t, task) for t in _tied(convoy, task))
+    return next(filter(None, found), "")
+
+
+def is_done(convoy: Convoy, task: Task) -> bool:
+    """Whether the task's purpose is met, by it or by others in its place."""
+    if task.state != "dropped":
+        return task.state == "merged"
+    parts = any(each.spec.part_of == task.number for each in convoy.tasks)
+    return parts or kind_of(task.spec).done_by_others(convoy, task)
+
+
+def stands_on(convoy: Convoy, task: Task) -> Work | None:
+    """Return the work of another task that an attempt starts from; None: the base."""
+    return kind_of(task.spec).starts_from(convoy, task)
+
+
+def half_done(convoy: Convoy, task: Task) -> HalfDone | None:
+    """Return the half-done work that the next attempt continues; None: none.
+
+    None also if it is based on other work than the attempt would now start from.
+    """
+    found = task.half_done
+    if found is None or kind_of(task.spec).answer:
+        return None
+    work = task.earlier or stands_on(convoy, task)
+    return found if work is None or work.commit == found.ground else None
+
+
+def unmerged(convoy: Convoy, task: Task) -> Unmerged | None:
+    """Return the conflicting work that the next attempt makes fit; None: none."""
+    kind = kind_of(task.spec)
+    if kind.answer or kind.takes_target_in or stands_on(convoy, task) is not None:
+        return None
+    return task.unmerged if task.earlier is None else None
+
+
+def awaited(convoy: Convoy, task: Task) -> str:
+    """Return what a task waits for besides what its plan names; empty: nothing."""
+    return kind_of(task.spec).waits_for(convoy, task)
+
+
+def needed(spec: TaskSpec) -> tuple[int, ...]:
+    """Return the tasks that this one looks at and cannot do without."""
+    target = kind_of(spec).target
+    return () if target is not None and target.one_is_enough else spec.on
+
+
+def relief(convoy: Convoy, task: Task) -> tuple[Task, Relief] | None:
+    """Return why a blocked task needs no person's help; None: it does need it."""
+    if task.state != "blocked":
+        return None
+    for other in _tied(convoy, task):
+        if found := kind_of(other.spec).relieves(convoy, other, task):
+            return other, found
+    return None
+
+
+def is_stopped(convoy: Convoy, task: Task) -> bool:
+    """Whether a person must act before it goes on."""
+    if task.state != "blocked" or relief(convoy, task) is not None:
+        return False
+    return not can_be_split(convoy, task)
+
+
+def can_be_split(convoy: Convoy, task: Task) -> bool:
+    """Whether a task that stopped should be split, and no split of it has begun.
+
+    Parts, tasks whose split was tried, and tasks that others are tied to are not split.
+    """
+    stopped = task.state == "blocked" and task.splits and task.attempt is None
+    whole = kind_of(task.spec).is_work and not (task.spec.on or task.spec.part_of)
+    tied = any(task.number in other.spec.on for other in convoy.tasks)
+    known = convoy.settings.splitter in convoy.settings.engines
+    return (
+        stopped
+        and whole
+        and not tied
+        and known
+        and room_for_parts(convoy) >= PARTS_LEAST
+    )

@@ -25,13 +25,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from convoy.events import Claim, Event
-from convoy.events.bots import BotStarted
 from convoy.events.event_kinds import CLAIMS, EVENTS
+from convoy.events.leases import BotStarted
 from convoy.log import VERSION, body_of, broken_up, event_json
 from convoy.model import ids
-from convoy.model.convoy_summary import ConvoySummary
-from convoy.model.convoys import Convoys, Packed
 from convoy.model.state import Convoy, Moment, State
+from convoy.model.work import Convoys, ConvoySummary, Packed
 from grite import checkpoint
 from grite.errors import Corrupt, Rewritten
 from grite.event import (

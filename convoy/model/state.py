@@ -1,32 +1,29 @@
-"""The state that folding the log gives.
+"""The state that folding the log gives, how it is changed, and what waits in it. Pure.
 
-Frozen: a change is a new value.
+Frozen: a change is a new value. Attempts in a row that brought no work are counted:
+one broken key, image or vendor fails every attempt, and each costs money, so too many
+stop everything. Work that comes in, and a person who lets things go on, begin the count
+anew. A vendor's outage has its own patience and does not count.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import reduce
 from typing import Final, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from convoy.model.approval import Approval
-from convoy.model.attempt import (
-    Attempt,
-    Candidate,
-    Clash,
-    HalfDone,
-    HandedIn,
-    Unmerged,
-    Work,
+from convoy.model.ids import (
+    TASK_ITEM,
+    SetAside,
+    action_item,
+    another_try,
+    convoy_item,
+    show_item,
+    task_item,
+    task_of_item,
 )
-from convoy.model.convoy_summary import ConvoySummary
-from convoy.model.convoys import Convoys
-from convoy.model.doubt import Doubt
-from convoy.model.given_answers import GivenAnswers
-from convoy.model.intent import Intent
-from convoy.model.landed_parts import Parts
 from convoy.model.records import (
     Cause,
     Estimate,
@@ -41,12 +38,27 @@ from convoy.model.records import (
     TaskSpec,
     Usage,
 )
-from convoy.model.set_aside import SetAside, another_try
-from convoy.model.shown_answer import ShownAnswer
-from convoy.model.taken_out import TakenOut
-from convoy.model.target_rules import Landing
-from convoy.model.target_sync import TargetSync
-from convoy.model.usage import plus
+from convoy.model.session_result import plus
+from convoy.model.work import (
+    Approval,
+    Attempt,
+    Candidate,
+    Clash,
+    Convoys,
+    ConvoySummary,
+    Doubt,
+    GivenAnswers,
+    HalfDone,
+    HandedIn,
+    Intent,
+    Landing,
+    Parts,
+    ShownAnswer,
+    TakenOut,
+    TargetSync,
+    Unmerged,
+    Work,
+)
 
 TaskState = Literal["queued", "running", "needs-review", "merged", "blocked", "dropped"]
 IssueState = Literal["open", "closed", "paused", "overruled", "gone"]
@@ -262,7 +274,7 @@ class Convoy(Struct, frozen=True, kw_only=True):
     answers: tuple[ShownAnswer, ...] = ()
     """The newest answers that its comment shows, oldest first."""
     called: tuple[str, ...] = ()
-    """What people were told waits for them: keys of `convoy.readiness.needs`."""
+    """What people were told waits for them: keys of `convoy.rules.people`."""
     pull: int | None = None
     candidate: Candidate | None = None
     landing: Landing | None = None
@@ -419,3 +431,144 @@ class State(Struct, frozen=True, kw_only=True):
         """Yield each convoy that has not ended, oldest first."""
         at_hand = self.convoys.at_hand.values()
         return (convoy for convoy in at_hand if not convoy.ended)
+
+
+def with_convoy(state: State, convoy: Convoy) -> State:
+    """Return the state with `convoy` replacing the one with the same name."""
+    return replace(state, convoys=state.convoys.having(convoy))
+
+
+def change_convoy(state: State, name: str, change: Callable[[Convoy], Convoy]) -> State:
+    """Change a convoy; an unknown convoy changes nothing."""
+    convoy = state.convoys.get(name)
+    return state if convoy is None else with_convoy(state, change(convoy))
+
+
+def change_session(
+    convoy: Convoy, number: int, change: Callable[[Task], Task]
+) -> Convoy:
+    """Change what a session works on: a task, or for 0 the plan itself."""
+    if number:
+        return change_task(convoy, number, change)
+    return replace(convoy, mayor=change(convoy.mayor) if convoy.mayor else None)
+
+
+def change_task(convoy: Convoy, number: int, change: Callable[[Task], Task]) -> Convoy:
+    """Change a task of `convoy`; an unknown task changes nothing."""
+    tasks = tuple(
+        change(task) if task.number == number else task for task in convoy.tasks
+    )
+    return replace(convoy, tasks=tasks)
+
+
+def without_failures(state: State) -> State:
+    """Return the state with the count at zero."""
+    return replace(state, failures=0) if state.failures else state
+
+
+def with_failure(state: State) -> State:
+    """Return the state with one more failure counted."""
+    return replace(state, failures=state.failures + 1)
+
+
+def may_help(convoy: Convoy, number: int, doubt: Doubt | None) -> tuple[Task, ...]:
+    """Return the tasks that may bring what task `number` lacks, in the plan's order.
+
+    A plan lists first what others need. Where the work is red once more after its
+    agent had it back, that is not relied on: any other task may.
+    """
+    is_any = doubt is not None and doubt.is_again
+    return tuple(
+        task
+        for task in convoy.tasks
+        if task.number < number or (is_any and task.number != number)
+    )
+
+
+def landed_help(convoy: Convoy, number: int, doubt: Doubt) -> int:
+    """Return how many of them have landed."""
+    return sum(task.landed is not None for task in may_help(convoy, number, doubt))
+
+
+def set_aside(state: State, item: str) -> SetAside | None:
+    """Return why an item is set aside; None: it never was, or works again."""
+    part = task_of_item(item)
+    if part is None:
+        return state.set_aside.get(item)
+    convoy = state.convoys.get(part[0])
+    where = convoy.task(part[1]) if convoy and part[1] else convoy
+    return where.set_aside if where else None
+
+
+def may_try(state: State, item: str, now: int) -> bool:
+    """Whether nothing keeps an item back at `now` (unix ms)."""
+    aside = set_aside(state, item)
+    return aside is None or aside.again or aside.due <= now
+
+
+def intent_item(intent: Intent) -> str:
+    """Return the item that an announced action belongs to.
+
+    A task whose session or pull request is refused waits as a whole.
+    """
+    if intent.kind in ("dispatch", "pull"):
+        return task_item(intent.convoy, intent.task)
+    return action_item(intent.key)
+
+
+def asides(state: State) -> Iterator[tuple[str, SetAside]]:
+    """Yield every item that waits aside, with the reason: convoys first."""
+    for convoy in state.live():
+        if convoy.set_aside is not None and not convoy.set_aside.again:
+            yield convoy_item(convoy.name), convoy.set_aside
+        for task in convoy.tasks:
+            if task.set_aside is not None and task.waits_aside:
+                yield task_item(convoy.name, task.number), task.set_aside
+    for item, aside in state.set_aside.items():
+        if not aside.again:
+            yield item, aside
+
+
+def asides_of(state: State, convoy: str) -> Iterator[tuple[str, SetAside]]:
+    """Yield what waits aside of one convoy, also of one that has ended."""
+    for item, aside in asides(state):
+        if convoy_of_item(state, item) == convoy:
+            yield item, aside
+
+
+def shown_asides(
+    state: State, convoy: str, works: frozenset[str] = frozenset()
+) -> tuple[SetAside, ...]:
+    """Return what a convoy's comment tells of beside the rows of its tasks.
+
+    Args:
+        state: the state.
+        convoy: its name.
+        works: the items that were tried just now and work again.
+    """
+    untold = {show_item(convoy, "comment"), *works}
+    return tuple(
+        aside
+        for item, aside in asides_of(state, convoy)
+        if item not in untold and not item.startswith(TASK_ITEM)
+    )
+
+
+def convoy_of_item(state: State, item: str) -> str:
+    """Return the name of the convoy that an item belongs to; empty: none."""
+    part = task_of_item(item)
+    if part is not None:
+        return part[0]
+    words = item.split("/")
+    if words[0] in ("show", "look", "part") and words[1] in state.convoys:
+        return words[1]
+    for intent in state.intents.values():
+        if item == action_item(intent.key):
+            return intent.convoy or _of_issue(state, intent.issue)
+    return ""
+
+
+def _of_issue(state: State, issue: int) -> str:
+    """Return the newest convoy of an issue; empty: it has none."""
+    names = [n for n, known in state.convoys.summaries() if known.issue == issue]
+    return names[-1] if names else ""

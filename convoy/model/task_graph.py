@@ -1,12 +1,15 @@
-"""In which order tasks can go: the dependency graph of a convoy's tasks.
+"""What tasks wait for, and what they declare: a plan's graph, paths and resources.
 
 Pure. Edges point from a task to what it waits for. The order of everything returned
-depends on the numbers only, so that two bots that fold the same log agree.
+depends on the numbers only, so that two bots that fold the same log agree. Whether a
+path is code, a test or a document is judged by its name.
 """
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from graphlib import CycleError, TopologicalSorter
 from heapq import heapify, heappop, heappush
+from typing import Final, Literal
 
 from msgspec.structs import replace
 
@@ -110,3 +113,74 @@ def _relinked(spec: TaskSpec, number: int, parts: tuple[TaskSpec, ...]) -> TaskS
     new = (Wait(part.number, told, overlap=overlap) for part in parts)
     after = {*spec.after, *(part.number for part in parts)} - {number}
     return replace(spec, after=tuple(sorted(after)), waits=(*waits, *new))
+
+
+LONGEST_PATH = 400
+HIGHEST_PORT = 65_535
+
+_ABSOLUTE = re.compile(r"[/~\\]|[A-Za-z]:")
+_PORT = re.compile(r"port:([1-9][0-9]{0,4})")
+_SERVICE = re.compile(r"service:[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+def declared_path(text: str) -> str:
+    """Return a path in its normal form: no `./`, no `//`; a folder ends in a slash.
+
+    Raises:
+        ValueError: it is not below the repository's top, or names more than one thing.
+    """
+    parts = [part for part in text.split("/") if part not in ("", ".")]
+    if _ABSOLUTE.match(text):
+        raise ValueError(f'the path "{text}" must be relative to the repository\'s top')
+    if ".." in parts:
+        raise ValueError(f'the path "{text}" must not contain ".."')
+    if not parts or len(text) > LONGEST_PATH:
+        raise ValueError(f'the path "{text[:60]}" must name a file or a folder')
+    if set(text) & set("*?\\"):
+        raise ValueError(
+            f'the path "{text}" must name one file or folder, without *, ? and \\'
+        )
+    return "/".join(parts) + ("/" if text.endswith(("/", "/.")) else "")
+
+
+def declared_need(text: str) -> str:
+    """Return a resource as it was written.
+
+    Raises:
+        ValueError: it is neither `port:NUMBER` nor `service:NAME`.
+    """
+    port = _PORT.fullmatch(text)
+    if (port and int(port[1]) <= HIGHEST_PORT) or _SERVICE.fullmatch(text):
+        return text
+    raise ValueError(
+        f'the resource "{text[:60]}" must be port:NUMBER (1 to 65535) or service:NAME'
+    )
+
+
+Area = Literal["code", "tests", "docs", "nothing"]
+
+DEPENDENCIES: Final = re.compile(
+    r"(^|/)(requirements[^/]*\.txt|pyproject\.toml|setup\.(py|cfg)|package\.json|go\.mod"
+    r"|Cargo\.toml|Gemfile|pom\.xml|build\.gradle[^/]*|[^/]*\.lock|package-lock\.json)$"
+)
+_TEST: Final = re.compile(
+    r"(^|/)(tests?|specs?|__tests__|testdata)/|(^|/)(test_[^/]*|conftest\.py)$"
+    r"|[._-](test|spec)s?\.\w+$"
+)
+_DOCS: Final = re.compile(r"(^|/)docs?/|\.(md|rst|adoc|txt)$|(^|/)LICENSE[^/]*$")
+
+
+def area_of(paths: Iterable[str]) -> Area:
+    """Return the area of several paths: code before tests, tests before documents."""
+    areas = {area_of_path(path) for path in paths}
+    found: tuple[Area, ...] = ("code", "tests", "docs")
+    return next((area for area in found if area in areas), "nothing")
+
+
+def area_of_path(path: str) -> Area:
+    """Return the area of one path; build files are code."""
+    if _TEST.search(path):
+        return "tests"
+    if DEPENDENCIES.search(path):
+        return "code"
+    return "docs" if _DOCS.search(path) else "code"

@@ -1,1 +1,556 @@
-"""The actions due now to bring the world in line with the log. Pure."""
+"""The actions due now to bring the world in line with the log, as data. Pure.
+
+Staged actions change git; effects change the forge. Each has its role, and a role of
+the bot does its own only. Each is a step of an item: what is refused or fails stays
+there.
+"""
+
+from typing import Final, Literal, get_args
+
+from msgspec import Struct
+
+from convoy.model.ids import (
+    LOG_ITEM,
+    SWEEP_ITEM,
+    convoy_item,
+    part_item,
+    run_item,
+    show_item,
+    task_item,
+)
+from convoy.model.state import intent_item
+from convoy.model.work import Intent, Landing, TakenOut
+from convoy.rules.people import Need
+
+
+class MakePlan(Struct, frozen=True):
+    """Turn the convoy's frozen text into tasks."""
+
+    convoy: str
+
+
+class BeginPlan(Struct, frozen=True):
+    """Start the next session that plans the convoy."""
+
+    convoy: str
+
+
+class CreateBase(Struct, frozen=True):
+    """Push the convoy's shared branch at `commit`; it must not exist."""
+
+    convoy: str
+    commit: str
+
+
+class Split(Struct, frozen=True):
+    """Let the mayor split what was too much for one agent."""
+
+    convoy: str
+    task: int
+
+
+class Begin(Struct, frozen=True):
+    """Start the task's next attempt from `base`."""
+
+    convoy: str
+    task: int
+    base: str
+
+
+class Collect(Struct, frozen=True):
+    """Take in the result of a run that has ended."""
+
+    convoy: str
+    task: int
+    run: int
+    called_off: bool = False
+    """Whether the run was cancelled though its time was not over."""
+
+
+class Build(Struct, frozen=True):
+    """Build candidates of these tasks, one on the other, the first on `onto`."""
+
+    convoy: str
+    tasks: tuple[int, ...]
+    onto: str
+
+
+class Try(Struct, frozen=True):
+    """Let CI judge work as it is: tests before their code exists, or a rival's work."""
+
+    convoy: str
+    task: int
+
+
+class Prove(Struct, frozen=True):
+    """CI found work as it should be: tests red, a rival's green."""
+
+    convoy: str
+    task: int
+    work: str
+
+
+class Choose(Struct, frozen=True):
+    """Let the only remaining rival land."""
+
+    convoy: str
+    task: int
+
+
+class BuildSync(Struct, frozen=True):
+    """Take this commit of the target into the convoy's branch, as a candidate."""
+
+    convoy: str
+    target: str
+
+
+class LandSync(Struct, frozen=True):
+    """Move the convoy's branch from `tip` to the candidate that takes the target in."""
+
+    convoy: str
+    tip: str
+
+
+class BuildConvoy(Struct, frozen=True):
+    """Build the convoy's own candidate on the target's tip."""
+
+    convoy: str
+    onto: str
+
+
+class Align(Struct, frozen=True):
+    """Move these tasks' branches to their candidates, so that they show as merged."""
+
+    convoy: str
+    tasks: tuple[int, ...]
+
+
+class Land(Struct, frozen=True):
+    """Move the convoy's branch from `tip` over these tasks' candidates."""
+
+    convoy: str
+    tasks: tuple[int, ...]
+    tip: str
+
+
+class LandConvoy(Struct, frozen=True):
+    """Move the target branch from `tip` to the convoy's candidate."""
+
+    convoy: str
+    tip: str
+
+
+class LandPart(Struct, frozen=True):
+    """Move the target from `tip` to what is finished of the convoy."""
+
+    convoy: str
+    tip: str
+
+
+class OfferPart(Struct, frozen=True):
+    """Show what is finished by a branch, for the forge or a person to merge it."""
+
+    convoy: str
+    candidate: str
+
+
+class TakePart(Struct, frozen=True):
+    """The forge shows the pull request of a part as merged."""
+
+    convoy: str
+    commit: str
+    tip: str
+    """What its branch stood at."""
+
+
+class DropPart(Struct, frozen=True):
+    """What is finished of the convoy cannot land by itself."""
+
+    convoy: str
+    candidate: str
+    why: str
+
+
+class ChooseWay(Struct, frozen=True):
+    """The rules of the target ask for another way of landing than the log says."""
+
+    convoy: str
+    landing: Landing
+
+
+class AlignConvoy(Struct, frozen=True):
+    """Move the convoy's branch to its green candidate, so that the forge merges it."""
+
+    convoy: str
+    candidate: str
+
+
+class AskMerge(Struct, frozen=True):
+    """Announce that the forge is asked to merge the convoy's pull request."""
+
+    convoy: str
+    candidate: str
+
+
+class Wait(Struct, frozen=True):
+    """The forge asks for this before it merges; empty: for nothing any more."""
+
+    convoy: str
+    why: str
+
+
+class OpenAnother(Struct, frozen=True):
+    """The convoy's pull request was merged before its branch held all of the work."""
+
+    convoy: str
+    pull: int
+
+
+class TakeLanded(Struct, frozen=True):
+    """The forge shows the convoy's pull request as merged."""
+
+    convoy: str
+    commit: str
+
+
+class Reject(Struct, frozen=True):
+    """CI found the front candidate red; task 0 is the convoy's own, or a sync's."""
+
+    convoy: str
+    task: int
+    candidate: str
+    text: str
+
+
+class LookAgain(Struct, frozen=True):
+    """CI found a candidate red, or ended without a verdict: it is judged again."""
+
+    convoy: str
+    task: int
+    candidate: str
+    text: str
+    checks: tuple[str, ...]
+    is_red: bool
+    also_red: tuple[int, ...] = ()
+    """The tasks whose candidates stand on it, in order, and are red by the same checks.
+    """
+
+
+class ClearWork(Struct, frozen=True):
+    """CI found work green that was red: it waits to land like any other."""
+
+    convoy: str
+    task: int
+    candidate: str
+
+
+class Stall(Struct, frozen=True):
+    """CI cannot judge the front candidate before a person has mended CI.
+
+    Task 0 is the convoy's own. The work is set aside and stays as it is.
+    """
+
+    convoy: str
+    task: int
+    candidate: str
+    text: str
+
+
+class Block(Struct, frozen=True):
+    """The task (0: the convoy's landing) cannot go on without a person."""
+
+    convoy: str
+    task: int
+    why: str
+    splits: bool = False
+    """Whether smaller tasks may do what it cannot."""
+
+
+class HearIssue(Struct, frozen=True):
+    """A person did something to the convoy's issue by hand."""
+
+    convoy: str
+    gesture: Literal["closed", "reopened", "unlabelled", "deleted", "transferred"]
+    by: str = ""
+    """Who did it, where the forge tells."""
+
+
+class HearBase(Struct, frozen=True):
+    """A person deleted the convoy's shared branch, or it is there again."""
+
+    convoy: str
+    there: bool
+
+
+class HearDequeue(Struct, frozen=True):
+    """A person took the convoy's pull request out of the forge's merge queue."""
+
+    convoy: str
+    by: str
+
+
+class TakeOut(Struct, frozen=True):
+    """A person took work out by hand; task 0 is the convoy itself."""
+
+    convoy: str
+    task: int
+    out: TakenOut
+
+
+class TakeBack(Struct, frozen=True):
+    """A person took work back by hand; task 0 is the convoy itself."""
+
+    convoy: str
+    task: int
+
+
+class Defer(Struct, frozen=True):
+    """The task does not start before `until` (unix ms): the day's money is spent."""
+
+    convoy: str
+    task: int
+    until: int
+    why: str
+
+
+class Pause(Struct, frozen=True):
+    """Nothing new starts in the convoy until a person resumes it."""
+
+    convoy: str
+    why: str
+    tell: bool
+    """Whether its issue is told; if several pause at once, only the first one's is."""
+
+
+class Call(Struct, frozen=True):
+    """Tell people in a new comment, which notifies them, what waits for them."""
+
+    convoy: str
+    needs: tuple[Need, ...]
+
+
+class Sweep(Struct, frozen=True):
+    """Delete refs nobody needs, each only if it is still at the commit seen."""
+
+    refs: tuple[tuple[str, str], ...]
+
+
+class Expire(Struct, frozen=True):
+    """Free a lease that has run out."""
+
+    resource: str
+    nonce: str
+
+
+class TakeUp(Struct, frozen=True):
+    """Try again what was set aside: its time has come."""
+
+    item: str
+
+
+class Faulty(Struct, frozen=True):
+    """The rules themselves fail for this convoy: set it aside, and tell."""
+
+    convoy: str
+    why: str
+
+
+class Do(Struct, frozen=True):
+    """Carry out an announced action."""
+
+    intent: Intent
+
+
+class CancelRun(Struct, frozen=True):
+    """Cancel a run that is past its deadline or whose work is no longer wanted."""
+
+    run: int
+    force: bool = False
+    """Whether to force it, because it did not end when asked to."""
+
+
+Shown = Literal["labels", "checks", "comment"]
+SHOWN: Final[tuple[Shown, ...]] = get_args(Shown)
+
+
+class Show(Struct, frozen=True):
+    """Bring a part of what people are shown of a convoy up to date."""
+
+    convoy: str
+    part: Shown
+
+
+Staged = (
+    MakePlan
+    | BeginPlan
+    | CreateBase
+    | Begin
+    | Split
+    | Collect
+    | Build
+    | Try
+    | Prove
+    | Choose
+    | BuildSync
+    | LandSync
+    | BuildConvoy
+    | Align
+    | Land
+    | LandConvoy
+    | LandPart
+    | OfferPart
+    | TakePart
+    | DropPart
+    | ChooseWay
+    | AlignConvoy
+    | AskMerge
+    | Wait
+    | TakeLanded
+    | OpenAnother
+    | Reject
+    | LookAgain
+    | ClearWork
+    | Stall
+    | Block
+    | HearIssue
+    | HearBase
+    | HearDequeue
+    | TakeOut
+    | TakeBack
+    | Defer
+    | Pause
+    | Call
+    | Sweep
+    | Expire
+    | TakeUp
+    | Faulty
+)
+
+
+class CancelCi(Struct, frozen=True):
+    """Cancel a run of CI on a candidate that nobody needs any more."""
+
+    run: int
+
+
+Effect = Do | CancelRun | CancelCi | Show
+Action = Staged | Effect
+
+
+class Patience(Struct, frozen=True, kw_only=True):
+    """How long to wait for the forge."""
+
+    session_slack_s: int = 120
+    """Time beyond a session's own timeout before its run is cancelled."""
+    force_s: int = 600
+    """Time after that before the run is forced to end; until then it may hand in what
+    it has."""
+    sync_s: int = 300
+    """How often at most a target that keeps moving is taken in, before the last task
+    has merged."""
+    check_start_s: int = 600
+    """Time until the first check must have reported on a candidate."""
+
+
+Role = Literal["mayor", "witness", "refinery", "deacon"]
+
+_ROLES: dict[type[Action], Role] = {
+    MakePlan: "mayor",
+    BeginPlan: "mayor",
+    CreateBase: "mayor",
+    Begin: "witness",
+    Split: "mayor",
+    Collect: "witness",
+    CancelRun: "witness",
+    CancelCi: "refinery",
+    Build: "refinery",
+    Try: "refinery",
+    Prove: "refinery",
+    Choose: "refinery",
+    BuildSync: "refinery",
+    LandSync: "refinery",
+    BuildConvoy: "refinery",
+    Align: "refinery",
+    Land: "refinery",
+    LandConvoy: "refinery",
+    LandPart: "refinery",
+    OfferPart: "refinery",
+    TakePart: "refinery",
+    DropPart: "refinery",
+    AlignConvoy: "refinery",
+    AskMerge: "refinery",
+    Wait: "refinery",
+    TakeLanded: "refinery",
+    OpenAnother: "refinery",
+    Reject: "refinery",
+    LookAgain: "refinery",
+    ClearWork: "refinery",
+    Stall: "refinery",
+    Block: "refinery",
+    HearDequeue: "refinery",
+    TakeOut: "refinery",
+    TakeBack: "refinery",
+    Defer: "witness",
+    Pause: "witness",
+    Sweep: "deacon",
+    Expire: "deacon",
+}
+
+
+def role_of(action: Action) -> Role | None:
+    """Return the role whose work the action is; None: any role's.
+
+    The planning session is the mayor's, from its dispatch to its result.
+    """
+    if isinstance(action, Collect) and action.task == 0:
+        return "mayor"
+    if isinstance(action, Do):
+        witness: Role = "witness" if action.intent.task else "mayor"
+        kinds: dict[str, Role] = {
+            "dispatch": witness,
+            "pull": "refinery",
+            "land": "refinery",
+        }
+        return kinds.get(action.intent.kind)
+    return _ROLES.get(type(action))
+
+
+def item_of(action: Staged) -> str:
+    """Return the item whose step a staged action is."""
+    match action:
+        case Sweep():
+            return SWEEP_ITEM
+        case Expire() | TakeUp():
+            return LOG_ITEM
+        case (
+            Begin()
+            | Split()
+            | Collect()
+            | Try()
+            | Prove()
+            | Choose()
+            | Reject()
+            | LookAgain()
+            | ClearWork()
+            | Stall()
+            | Block()
+            | TakeOut()
+            | TakeBack()
+            | Defer()
+        ):
+            return task_item(action.convoy, action.task)
+        case LandPart() | OfferPart():
+            return part_item(action.convoy)
+        case _:
+            return convoy_item(action.convoy)
+
+
+def item_of_effect(effect: Effect) -> str:
+    """Return the item that an effect belongs to."""
+    match effect:
+        case Do(intent=intent):
+            return intent_item(intent)
+        case CancelRun(run=run) | CancelCi(run=run):
+            return run_item(run)
+        case Show(convoy=convoy, part=part):
+            return show_item(convoy, part)

@@ -1,34 +1,57 @@
-"""The actions due for accepted work: trials, candidates, landings. Pure."""
+"""The actions due for accepted work: trials, candidates, landings. Pure.
+
+What is green in front of the merge queue lands; what CI found red, or ended without a
+verdict on, is doubted before anybody is blamed.
+"""
 
 from collections.abc import Iterator
 
-from convoy.kinds.choice_kind import NONE_LEFT, is_open, left, under_way
-from convoy.kinds.relations import trial
-from convoy.kinds.task_kind import Trial
+from convoy.kinds import kind_of, trial
+from convoy.kinds.rivals import NONE_LEFT, is_open_choice, rivals_left, rivals_under_way
+from convoy.kinds.task_kinds import Trial
 from convoy.model import ids
-from convoy.model.attempt import Candidate
 from convoy.model.state import Convoy, Task
-from convoy.owed.actions import (
+from convoy.model.work import Candidate
+from convoy.owed import (
     Action,
+    Align,
     Block,
     Build,
     BuildConvoy,
     BuildSync,
     Choose,
+    ClearWork,
+    Land,
     LandSync,
+    LookAgain,
+    Patience,
     Prove,
     Reject,
+    Stall,
     Try,
 )
-from convoy.owed.ci_findings import finding, is_green, judged
-from convoy.owed.green_front import green_front, landing
+from convoy.owed.ci_findings import (
+    company,
+    finding,
+    is_green,
+    is_waited_for,
+    verdict_actions,
+)
 from convoy.owed.last_step import last_step
-from convoy.owed.patience import Patience
-from convoy.owed.suspect_actions import again, doubted_link, suspects_judged
-from convoy.readiness.landing import Chain, chain
-from convoy.readiness.observed import Observed
-from convoy.readiness.target_moves import comes_first, is_soon, may_take_in, on_tip
-from convoy.readiness.unlanded_work import wants_part
+from convoy.rules import wants_part
+from convoy.rules.landing import (
+    Chain,
+    Link,
+    chain,
+    may_take_target_in,
+    suspects,
+    sync_on_tip,
+    target_comes_first,
+    took_target_lately,
+)
+from convoy.rules.second_looks import LOST_MOST, is_due, is_to_blame
+from convoy.rules.turns import turns
+from convoy.rules.verdict import Checks, Observed
 
 NOT_RED = "CI is green with these tests and without the code: none of them fails"
 
@@ -47,7 +70,7 @@ def merges(
     yield from _trials(convoy, observed, patience, now)
     yield from _choices(convoy)
     queue = chain(convoy, tip)
-    sync = on_tip(convoy, tip)
+    sync = sync_on_tip(convoy, tip)
     if sync is not None:
         yield from _sync_judged(convoy, sync, observed, patience, now)
     elif not queue.links and (target := _moved(convoy, observed, patience, now)):
@@ -60,7 +83,7 @@ def merges(
         yield from doubted
         return
     target = observed.refs.get(ids.HEADS + convoy.target, "")
-    if queue.unbuilt and (sync is not None or not comes_first(convoy, target)):
+    if queue.unbuilt and (sync is not None or not target_comes_first(convoy, target)):
         numbers = tuple(task.number for task in queue.unbuilt)
         yield Build(convoy.name, numbers, queue.onto)
 
@@ -68,11 +91,15 @@ def merges(
 def _moved(convoy: Convoy, observed: Observed, patience: Patience, now: int) -> str:
     """Return the commit of the target that is to be taken in now; empty: none is."""
     target = observed.refs.get(ids.HEADS + convoy.target, "")
-    if target and comes_first(convoy, target):
+    if target and target_comes_first(convoy, target):
         return target
     syncs = convoy.settings.sync or wants_part(convoy)
-    wanted = syncs and target and may_take_in(convoy, target)
-    return target if wanted and not is_soon(convoy, now, patience.sync_s) else ""
+    wanted = syncs and target and may_take_target_in(convoy, target)
+    return (
+        target
+        if wanted and not took_target_lately(convoy, now, patience.sync_s)
+        else ""
+    )
 
 
 def _sync_judged(
@@ -87,7 +114,7 @@ def _sync_judged(
     if is_green(convoy, checks):
         yield LandSync(convoy.name, sync.base)
     else:
-        yield from judged(convoy, 0, sync, checks, patience, now)
+        yield from verdict_actions(convoy, 0, sync, checks, patience, now)
 
 
 def _front(
@@ -103,13 +130,13 @@ def _front(
     What is red, in front or behind, is doubted by `doubted_link`.
     """
     green = green_front(convoy, queue.links, observed)
-    yield from landing(convoy, green, observed, tip)
+    yield from landing_actions(convoy, green, observed, tip)
     if queue.links and not green and convoy.settings.require_ci:
         front = queue.links[0]
         checks = observed.checks.get(front.candidate.commit)
         number, candidate = front.task.number, front.candidate
         if checks is None or checks.verdict not in ("red", "lost"):
-            yield from judged(convoy, number, candidate, checks, patience, now)
+            yield from verdict_actions(convoy, number, candidate, checks, patience, now)
 
 
 def _trials(
@@ -148,17 +175,19 @@ def _trial(
     elif found == "green":
         yield Reject(name, task.number, candidate.commit, NOT_RED)
     elif found == "lost" and checks is not None:
-        yield from again(convoy, task, candidate, checks)
+        yield from doubt_actions(convoy, task, candidate, checks)
     else:
-        yield from judged(convoy, task.number, candidate, checks, patience, now)
+        yield from verdict_actions(
+            convoy, task.number, candidate, checks, patience, now
+        )
 
 
 def _choices(convoy: Convoy) -> Iterator[Action]:
     """Choose the only rival left, and ask a person if there is none."""
     for task in convoy.tasks:
-        if not is_open(task) or under_way(convoy, task):
+        if not is_open_choice(task) or rivals_under_way(convoy, task):
             continue
-        found = left(convoy, task)
+        found = rivals_left(convoy, task)
         if not found:
             yield Block(convoy.name, task.number, NONE_LEFT)
         elif len(found) == 1:
@@ -177,8 +206,8 @@ def _convoy_merge(
     work = observed.refs.get(ids.HEADS + ids.base_branch(convoy.name))
     if tip is None or work is None or convoy.sync.stalled:
         return
-    if may_take_in(convoy, tip):
-        sync = on_tip(convoy, work)
+    if may_take_target_in(convoy, tip):
+        sync = sync_on_tip(convoy, work)
         if sync is None or sync.work != tip:
             yield BuildSync(convoy.name, tip)
         else:
@@ -192,4 +221,146 @@ def _convoy_merge(
     if is_green(convoy, checks):
         yield from last_step(convoy, candidate, observed)
     else:
-        yield from judged(convoy, 0, candidate, checks, patience, now)
+        yield from verdict_actions(convoy, 0, candidate, checks, patience, now)
+
+
+def green_front(
+    convoy: Convoy, links: tuple[Link, ...], observed: Observed
+) -> tuple[Link, ...]:
+    """Return the links that may land, from the front on."""
+    for position, link in enumerate(links):
+        checks = observed.checks.get(link.candidate.commit)
+        if not is_shown(link) or not is_green(convoy, checks):
+            return links[:position]
+    return links
+
+
+def is_shown(link: Link) -> bool:
+    """Whether the forge has the pull request and, from an earlier push, the work."""
+    pull, work = link.task.pull, link.task.work
+    return pull is not None and work is not None and work.log != ""
+
+
+def landing_actions(
+    convoy: Convoy, green: tuple[Link, ...], observed: Observed, tip: str
+) -> Iterator[Action]:
+    """Move the branches of the green tasks first; once they are there, land.
+
+    Both in one push would let the forge see the base move first, and the pull request
+    would show as closed instead of merged.
+    """
+    if not green:
+        return
+    behind = tuple(
+        link.task.number for link in green if _must_align(convoy, link, observed)
+    )
+    if behind:
+        yield Align(convoy.name, behind)
+    else:
+        yield Land(convoy.name, tuple(link.task.number for link in green), tip)
+
+
+def _must_align(convoy: Convoy, link: Link, observed: Observed) -> bool:
+    takes_in = kind_of(link.task.spec).takes_target_in  # its own work is no ancestor
+    if convoy.settings.strategy == "merge" and not takes_in:
+        return False
+    branch = ids.HEADS + ids.task_branch(convoy.name, link.task.number)
+    return observed.refs.get(branch) != link.candidate.commit
+
+
+def doubted_link(
+    convoy: Convoy, links: tuple[Link, ...], observed: Observed, tip: str, now: int
+) -> tuple[Action, ...]:
+    """Return what is due for the first link that is red or not judged; empty: none is.
+
+    Those behind it stand on it, so they are not waited for, unless they are about to
+    end and may show that they are red like it.
+    """
+    for place, link in enumerate(links if convoy.settings.require_ci else ()):
+        checks = observed.checks.get(link.candidate.commit)
+        if checks is None or checks.verdict not in ("red", "lost"):
+            continue
+        if checks.verdict == "red" and is_waited_for(
+            links, place, observed.checks, now
+        ):
+            return ()
+        is_alone = checks.verdict == "red" and link.candidate.base == tip
+        also_red = company(links, place, observed.checks) if is_alone else ()
+        return doubt_actions(convoy, link.task, link.candidate, checks, also_red)
+    return ()
+
+
+def suspects_judged(
+    convoy: Convoy,
+    queue: Chain,
+    observed: Observed,
+    tip: str,
+    patience: Patience,
+    now: int,
+) -> Iterator[Action]:
+    """Yield what is due for work that was red: each is judged alone on the tip.
+
+    Green, it lands at once where that undoes no more than a single other candidate;
+    else it takes its place in the chain as soon as the tip has moved. While what is
+    green lands, the tip is about to move.
+    """
+    waiting = suspects(convoy)
+    first = turns(convoy) if waiting else {}
+    room = convoy.settings.max_parallel - sum(map(_has_candidate, waiting))
+    room = 0 if green_front(convoy, queue.links, observed) else room
+    is_free = len(queue.links) <= 1
+    for task in waiting:
+        if task.candidate is None or not _has_candidate(task):
+            action = _unjudged(convoy, task, tip)
+            is_built = isinstance(action, Build)
+            if action is not None and (room > 0 or not is_built):
+                yield action
+            room -= is_built
+            continue
+        link = Link(task, task.candidate)
+        checks = observed.checks.get(link.candidate.commit)
+        found = finding(convoy, link.candidate, checks, patience, now)
+        if found == "green" and link.candidate.base != tip:
+            yield ClearWork(convoy.name, task.number, link.candidate.commit)
+        elif found == "green":
+            if is_free and task.number not in first and is_shown(link):
+                is_free = False
+                yield from landing_actions(convoy, (link,), observed, tip)
+        elif found in ("red", "lost") and checks is not None:
+            yield from doubt_actions(convoy, task, link.candidate, checks)
+        else:
+            number, candidate = task.number, link.candidate
+            yield from verdict_actions(convoy, number, candidate, checks, patience, now)
+
+
+def _has_candidate(task: Task) -> bool:
+    candidate, work = task.candidate, task.work
+    return bool(candidate and work and candidate.work == work.commit)
+
+
+def _unjudged(convoy: Convoy, task: Task, tip: str) -> Action | None:
+    """Return what is due for red work that CI is not judging now."""
+    doubt = task.doubted
+    if doubt is not None and is_to_blame(convoy, task):
+        return Reject(convoy.name, task.number, doubt.candidate, doubt.why)
+    if is_due(convoy, task, tip):
+        return Build(convoy.name, (task.number,), tip)
+    return None
+
+
+def doubt_actions(
+    convoy: Convoy,
+    task: Task,
+    candidate: Candidate,
+    checks: Checks,
+    also_red: tuple[int, ...] = (),
+) -> tuple[Action, ...]:
+    """Return that nobody is blamed yet; CI that never judges it needs a person."""
+    is_red = checks.verdict == "red"
+    name, number, commit = convoy.name, task.number, candidate.commit
+    said = checks.text, checks.failed
+    look = LookAgain(name, number, commit, *said, is_red, also_red)
+    lost = task.doubted.lost if task.doubted else 0
+    if is_red or lost + 1 < LOST_MOST:
+        return (look,)
+    return (look, Stall(name, number, commit, checks.text))

@@ -1,7 +1,9 @@
 """The actions due, in order: `owed_actions(State, Observed, Patience, now)`.
 
 Level-triggered: computed from nothing each time, so a lost delivery changes nothing.
-Results come before triggers, so that a freed slot is used in the same tick.
+Results come before triggers, so that a freed slot is used in the same tick. What people
+did by hand is decided from what the forge shows now, never from a delivery: one that is
+repeated or comes late changes nothing.
 """
 
 from collections import deque
@@ -11,20 +13,26 @@ from typing import Final
 from msgspec.structs import replace
 
 from convoy.model import ids
-from convoy.model.asides import asides_of, convoy_of_item, intent_item, may_try
-from convoy.model.convoys import Convoys
-from convoy.model.intent import Intent
-from convoy.model.set_aside import (
-    DELIVERY,
-    SWEEP,
+from convoy.model.ids import (
+    DELIVERY_ITEM,
+    SWEEP_ITEM,
     action_item,
     convoy_item,
     part_item,
     run_item,
     show_item,
 )
-from convoy.model.state import Convoy, State
-from convoy.owed.actions import (
+from convoy.model.state import (
+    Convoy,
+    State,
+    Task,
+    asides_of,
+    convoy_of_item,
+    intent_item,
+    may_try,
+)
+from convoy.model.work import Convoys, Gesture, Intent, TakenOut
+from convoy.owed import (
     SHOWN,
     Action,
     Call,
@@ -34,13 +42,19 @@ from convoy.owed.actions import (
     Expire,
     Faulty,
     HearBase,
+    HearIssue,
     MakePlan,
+    Patience,
     Show,
     Shown,
     Sweep,
+    TakeBack,
+    TakeOut,
     TakeUp,
 )
-from convoy.owed.attempts import (
+from convoy.owed.landings import merges
+from convoy.owed.last_step import landed_elsewhere, part_landings, ways
+from convoy.owed.sessions import (
     deferred,
     ended_sessions,
     overspent_tasks,
@@ -48,16 +62,10 @@ from convoy.owed.attempts import (
     starts,
     taken_up,
 )
-from convoy.owed.gestures import gestures
-from convoy.owed.landings import merges
-from convoy.owed.last_step import landed_elsewhere, ways
-from convoy.owed.parts_due import part_landings
-from convoy.owed.patience import Patience
-from convoy.readiness.landing import queue_branches
-from convoy.readiness.needs import uncalled
-from convoy.readiness.observed import Observed
-from convoy.readiness.target_moves import syncing, taken_in
-from convoy.readiness.unlanded_work import head_branch
+from convoy.rules import head_branch
+from convoy.rules.landing import queue_branches, sync_task, target_taken_in
+from convoy.rules.people import uncalled
+from convoy.rules.verdict import Observed, PullSeen
 
 UNTRIED_MS: Final = 600_000
 """What is due for so long and was not tried is wanted no more, such as a check of a
@@ -114,7 +122,7 @@ def _owed(
     for run in observed.unneeded:
         if may_try(state, run_item(run), now):
             yield CancelCi(run)
-    if may_try(state, SWEEP, now):
+    if may_try(state, SWEEP_ITEM, now):
         yield from _sweeps(state, observed)
     yield from _expired(state, now)
 
@@ -151,7 +159,7 @@ def _due_again(state: State, now: int) -> Iterator[TakeUp]:
         if convoy.waits_aside and may_try(state, item, now):
             yield TakeUp(item)
     for item, aside in state.set_aside.items():
-        is_wanted = aside.due + UNTRIED_MS > now or item.startswith(DELIVERY)
+        is_wanted = aside.due + UNTRIED_MS > now or item.startswith(DELIVERY_ITEM)
         if not aside.again and not is_wanted:
             yield TakeUp(item)
 
@@ -180,7 +188,7 @@ def _is_early(convoy: Convoy, intent: Intent, observed: Observed) -> bool:
         return False
     target = observed.refs.get(ids.HEADS + convoy.target, "")
     tip = observed.refs.get(ids.HEADS + head_branch(convoy))
-    is_behind = target != taken_in(convoy) and syncing(convoy) is None
+    is_behind = target != target_taken_in(convoy) and sync_task(convoy) is None
     return tip == target or is_behind
 
 
@@ -262,3 +270,80 @@ def _sweeps(state: State, observed: Observed) -> Iterator[Action]:
     )
     if stale:
         yield Sweep(stale)
+
+
+def gestures(convoy: Convoy, observed: Observed) -> Iterator[Action]:
+    """Yield what people did to the convoy's issue and to its pull requests."""
+    yield from _issue_gestures(convoy, observed)
+    yield from pull_gestures(convoy, observed)
+
+
+def _issue_gestures(convoy: Convoy, observed: Observed) -> Iterator[HearIssue]:
+    seen = observed.issues.get(convoy.issue)
+    if seen is None:
+        return
+    if seen.gone:
+        yield HearIssue(convoy.name, seen.gone)
+    elif seen.unlabelled_by:
+        yield HearIssue(convoy.name, "unlabelled", seen.unlabelled_by)
+    elif seen.open:
+        if convoy.issue_is != "open":
+            yield HearIssue(convoy.name, "reopened")
+    elif convoy.issue_is == "open" and not _may_be_merged(convoy, observed):
+        yield HearIssue(convoy.name, "closed")
+
+
+def _may_be_merged(convoy: Convoy, observed: Observed) -> bool:
+    """Whether the merge of its own pull request may have closed the issue."""
+    if convoy.pull is None:
+        return False
+    pull = observed.pulls.get(convoy.pull)
+    return pull is None or pull.merged
+
+
+def pull_gestures(convoy: Convoy, observed: Observed) -> Iterator[Action]:
+    """Yield what people took out, and what they took back."""
+    branch = ids.base_branch(convoy.name)
+    if ids.HEADS + branch not in observed.refs:
+        return  # the forge closed all its pull requests with it
+    yield from _gesture_on_pull(
+        convoy, convoy, head_branch(convoy), convoy.target, observed
+    )
+    for task in convoy.tasks:
+        if not task.settled:
+            own = ids.task_branch(convoy.name, task.number)
+            yield from _gesture_on_pull(convoy, task, own, branch, observed)
+
+
+def _gesture_on_pull(
+    convoy: Convoy, part: Convoy | Task, branch: str, base: str, observed: Observed
+) -> Iterator[Action]:
+    seen = observed.pulls.get(part.pull or 0)
+    if seen is None or _lands_nothing(part):
+        return
+    number = part.number if isinstance(part, Task) else 0
+    there = ids.HEADS + branch in observed.refs
+    found = None if seen.merged else _gesture(seen, base, there=there)
+    if found is not None and found != part.taken_out:
+        yield TakeOut(convoy.name, number, found)
+    elif found is None and part.taken_out is not None:
+        yield TakeBack(convoy.name, number)
+
+
+def _gesture(seen: PullSeen, base: str, *, there: bool) -> TakenOut | None:
+    gesture: Gesture
+    if not there:
+        gesture = "branch"  # the forge closes the pull request with it
+    elif not seen.open:
+        gesture = "closed"
+    elif seen.base != base:
+        return TakenOut(gesture="base", pull=seen.number, base=seen.base)
+    else:
+        return None
+    return TakenOut(gesture=gesture, pull=seen.number)
+
+
+def _lands_nothing(part: Convoy | Task) -> bool:
+    """Whether its base holds all of it: the forge itself may close the pull request."""
+    candidate = part.candidate
+    return candidate is not None and candidate.commit == candidate.base

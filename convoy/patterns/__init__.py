@@ -20,7 +20,7 @@ from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEv
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from convoy.kinds import KINDS
-from convoy.model.kind_names import Kind
+from convoy.model.records import Kind
 from convoy.model.task_graph import find_cycle
 from convoy.text import clean, cut, did_you_mean
 from grite.errors import BratError

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from convoy.kinds import KINDS, kind_of
 from convoy.model.records import EngineSpec, TaskSpec
-from convoy.model.resources import declared_need, declared_path
+from convoy.model.task_graph import declared_need, declared_path
 from convoy.patterns import GIVEN, SLOT, PatternError, Step, Template
 from convoy.planner.tasklist import INSTRUCTIONS_CHARS, TITLE_CHARS
 from convoy.text import clean, cut, did_you_mean, redacted

@@ -21,12 +21,16 @@ from typing import Annotated, Any, Final
 from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from convoy.model.engine_types import ENGINE_TYPES
-from convoy.model.path_area import Area, area_of
-from convoy.model.records import EngineSpec, TaskSpec, Wait
-from convoy.model.resources import declared_need, declared_path
+from convoy.model.records import ENGINE_TYPES, EngineSpec, TaskSpec, Wait
 from convoy.model.state import State, Task
-from convoy.model.task_graph import find_cycle, waits
+from convoy.model.task_graph import (
+    Area,
+    area_of,
+    declared_need,
+    declared_path,
+    find_cycle,
+    waits,
+)
 from convoy.planner.ground import Ground
 from convoy.planner.tasklist import ACCEPTANCE_CHARS, INSTRUCTIONS_CHARS, TITLE_CHARS
 from convoy.text import Unfit, clean, cut, did_you_mean, json_answer, redacted

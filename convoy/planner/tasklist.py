@@ -18,8 +18,7 @@ from typing import Final
 from msgspec.structs import replace as struct_replace
 
 from convoy.model.records import TaskSpec, Wait
-from convoy.model.resources import declared_need, declared_path
-from convoy.model.task_graph import find_cycle, order
+from convoy.model.task_graph import declared_need, declared_path, find_cycle, order
 from convoy.planner.issue_text import (
     Intake,
     IssueKind,

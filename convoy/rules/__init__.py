@@ -1,1 +1,259 @@
-"""The rules that depend on a task's kind or on what is ready. Pure."""
+"""What may happen, and what follows when something ends. Pure.
+
+The rules of this room depend on a task's kind or on what is ready. When something ends,
+leases are freed, tasks queued again, and convoys offered.
+"""
+
+from collections.abc import Collection
+from typing import Final
+
+from msgspec.structs import replace
+
+from convoy.events import Event, Events, Refusal
+from convoy.events.forge_actions import ActionIntended
+from convoy.events.leases import LeaseFreed
+from convoy.events.people_events import PeopleCalled
+from convoy.events.session_events import WorkRefused
+from convoy.events.task_events import (
+    ConvoyCompleted,
+    ConvoyFailed,
+    TaskBlocked,
+    TaskDropped,
+    TaskMerged,
+    TaskQueued,
+)
+from convoy.kinds import attending, kind_of, needed
+from convoy.kinds.task_kinds import Stop
+from convoy.model import ids
+from convoy.model.records import FREE, Cause, Occasion, Usage
+from convoy.model.session_result import OUTAGES_MOST
+from convoy.model.state import Convoy, State, Task
+from convoy.model.task_graph import overlapping
+from convoy.text import counted
+
+
+def head_branch(convoy: Convoy) -> str:
+    """Return the branch that the convoy's own pull request is of."""
+    return convoy.parts.branch or ids.base_branch(convoy.name)
+
+
+def unlanded(convoy: Convoy) -> tuple[Task, ...]:
+    """Return the tasks whose work is on the convoy's branch and not on its target."""
+    there = convoy.parts.tasks
+    return tuple(t for t in convoy.tasks if t.landed and t.number not in there)
+
+
+def wants_part(convoy: Convoy) -> bool:
+    """Whether what is finished is to land on the target before the rest is."""
+    if convoy.settled or convoy.withdrawn or convoy.taken_out is not None:
+        return False
+    is_asked = convoy.settings.land == "parts" or bool(convoy.parts.asked_by)
+    return is_asked and bool(unlanded(convoy))
+
+
+ALL_DROPPED: Final = "every task was dropped"
+"""Why a convoy failed of which people wanted nothing any more."""
+
+
+def leases_freed(state: State, convoy: str, task: Task) -> Events:
+    """Free what the task's session holds."""
+    holder = ids.session_name(convoy, task.number, task.started)
+    return tuple(
+        LeaseFreed(resource=lease.resource, nonce=lease.nonce)
+        for lease in state.leases.values()
+        if lease.holder == holder
+    )
+
+
+def queued_again(  # noqa: PLR0913  each is a fact of the end
+    state: State,
+    convoy: str,
+    task: Task,
+    cause: Cause,
+    last: str,
+    *,
+    not_before: int = 0,
+    splits: bool = False,
+) -> Events:
+    """Queue the task once more, or block it when its attempts are spent.
+
+    A task that was dropped or blocked while its session ran stays so.
+
+    Args:
+        state: before the end of the attempt.
+        convoy: the task's, by name.
+        task: what was tried.
+        cause: how the attempt ended.
+        last: why it did not land, in words.
+        not_before: it is not tried again earlier, unix ms.
+        splits: whether it was too much for one agent.
+    """
+    if task.state not in ("running", "needs-review"):
+        return ()
+    settings = state.convoys[convoy].settings
+    why = ""
+    if cause not in FREE and task.spent >= settings.attempts:
+        tries = counted(task.spent, "attempt")
+        why = f"{tries} did not land; the last: {last}"
+    elif cause == "refused" == task.cause and last in task.notes[-1:]:
+        why = f"two attempts were refused alike: {last}"
+    elif cause == "conflict" and settings.conflicts == "person":
+        why = f"{last}, and the configuration leaves conflicts to people"
+    elif cause == "conflict" and task.conflicts >= settings.rounds:
+        times = counted(task.conflicts, "time")
+        why = f"its work conflicts after it was done again {times}: {last}"
+    elif cause == "outage" and task.outages >= OUTAGES_MOST:
+        why = f"{task.outages + 1} attempts found no model; the last: {last}"
+    if why:
+        stop = Stop(why, last=last)
+        return stopped(state, convoy, task, stop, cause=cause, splits=splits)
+    queued = TaskQueued(
+        convoy=convoy,
+        task=task.number,
+        cause=cause,
+        why=last,
+        not_before=not_before,
+    )
+    return (queued,)
+
+
+def stopped(
+    state: State,
+    convoy: str,
+    task: Task,
+    stop: Stop,
+    *,
+    cause: Cause | None = None,
+    splits: bool = False,
+) -> Events:
+    """Block the task, unless its kind offers an alternative."""
+    found = kind_of(task.spec).way_out(state, state.convoys[convoy], task, stop)
+    if found is not None:
+        return found
+    blocked = TaskBlocked(
+        convoy=convoy, task=task.number, why=stop.why, cause=cause, splits=splits
+    )
+    return (blocked,)
+
+
+def to_be_changed(convoy: Convoy, task: Task, why: str, by: str = "") -> Events:
+    """Send work back to be changed; if its attempts are spent, ask a person.
+
+    `by` is the person whose words `why` holds.
+    """
+    name, number = convoy.name, task.number
+    queued = TaskQueued(convoy=name, task=number, cause="changes", why=why, by=by)
+    if task.spent < convoy.settings.attempts:
+        return (queued,)
+    tries = counted(task.spent, "attempt")
+    spent = f"{tries} {'is' if task.spent == 1 else 'are'} spent; the last: {why}"
+    return (queued, TaskBlocked(convoy=convoy.name, task=task.number, why=spent))
+
+
+def convoy_next(convoy: Convoy, settled: Task) -> Events:
+    """Return what follows for its reviews and the convoy when a task has settled.
+
+    Landed work is offered as the convoy's own pull request; without any, there is none.
+    """
+    attended = tuple(attending(convoy, settled))
+    ends = tuple(_settled_with(settled, task) for task, _ in attended)
+    changed = {task.number: task for task in (*ends, settled)}
+    tasks = tuple(changed.get(task.number, task) for task in convoy.tasks)
+    why = f"task {settled.number}, {{}}, is {settled.state}"
+    return (
+        *(
+            TaskMerged(convoy=convoy.name, task=task.number)
+            if task.state == "merged"
+            else TaskDropped(convoy=convoy.name, task=task.number, why=why.format(bond))
+            for task, (_, bond) in zip(ends, attended, strict=True)
+        ),
+        *_stranded(convoy, tasks),
+        *_convoy_after(convoy, tasks),
+    )
+
+
+def _settled_with(settled: Task, task: Task) -> Task:
+    """Return a task as another one ends it; its session, if any, is wasted."""
+    is_done = settled.state == "merged" and task.attempt is None
+    return replace(task, state="merged" if is_done else "dropped")
+
+
+def _lost(task: Task, gone: Collection[int]) -> set[int]:
+    """Return which dropped tasks a task needs; waiting for a path does not count."""
+    spec = task.spec
+    awaited = {n for n in spec.after if not overlapping(spec, n)}
+    return {number for number in (*awaited, *needed(spec)) if number in gone}
+
+
+def _stranded(convoy: Convoy, after: tuple[Task, ...]) -> Events:
+    """Block the tasks that wait for a task just dropped."""
+    gone = {task.number for task in after if task.state == "dropped"}
+    gone -= {task.number for task in convoy.tasks if task.state == "dropped"}
+    return tuple(
+        TaskBlocked(
+            convoy=convoy.name,
+            task=task.number,
+            why=f"it needs task {min(lost)}, which was dropped",
+        )
+        for task in after
+        if task.state == "queued" and (lost := _lost(task, gone))
+    )
+
+
+def _convoy_after(convoy: Convoy, tasks: tuple[Task, ...]) -> Events:
+    if not all(task.settled for task in tasks):
+        return ()
+    if unlanded(replace(convoy, tasks=tasks)):
+        if convoy.pull is not None:
+            return ()  # a task that came later has settled
+        key = ids.pull_key(convoy.name, 0)
+        return (ActionIntended(key=key, kind="pull", convoy=convoy.name),)
+    if any(task.state == "merged" for task in tasks):
+        return completed(convoy, convoy.parts.commit or convoy.base)
+    dropped = ConvoyFailed(convoy=convoy.name, why=ALL_DROPPED)
+    return (dropped, final_comment(convoy.name))
+
+
+def completed(convoy: Convoy, commit: str, why: str = "") -> Events:
+    """Return what follows when the convoy has landed as this commit."""
+    done = ConvoyCompleted(convoy=convoy.name, commit=commit, why=why)
+    told = notice(convoy, "completion", "complete")
+    return (done, final_comment(convoy.name), *told)
+
+
+def notice(convoy: Convoy, occasion: Occasion, what: str, text: str = "") -> Events:
+    """Announce a webhook's notification, if the repository wants it."""
+    if occasion not in convoy.settings.notify:
+        return ()
+    key = ids.notice_key(convoy.name, what)
+    return (ActionIntended(key=key, kind="notify", convoy=convoy.name, text=text),)
+
+
+def known(convoy: str, by: str, *needs: str) -> Events:
+    """Call nobody for what a person did; `by` empty: no person did it."""
+    return (PeopleCalled(convoy=convoy, needs=needs),) if by and needs else ()
+
+
+def final_comment(convoy: str) -> Event:
+    """Announce the final comment on the convoy's issue."""
+    return ActionIntended(key=ids.finish_key(convoy), kind="finish", convoy=convoy)
+
+
+def in_use(convoy: Convoy, task: Task) -> Refusal | None:
+    """Return why a task may not change: it lands with another that has begun."""
+    why = kind_of(task.spec).in_use(convoy, task)
+    return Refusal(why) if why else None
+
+
+def too_late(
+    state: State, convoy: str, task: Task, attempt: int, usage: Usage
+) -> Events:
+    """End the session of a task that was dropped or blocked meanwhile."""
+    refused = WorkRefused(
+        convoy=convoy,
+        task=task.number,
+        attempt=attempt,
+        why=f"the task is {task.state} by now",
+        usage=usage,
+    )
+    return (refused, *leases_freed(state, convoy, task))

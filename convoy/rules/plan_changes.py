@@ -1,14 +1,46 @@
-"""Changes people may make to a plan that is being carried out."""
+"""Changes to a plan under way: by people, by splits, and by agents' further work.
+
+Further work from a task that was itself further work waits for a person, whatever the
+configuration says: agents do not feed each other.
+"""
+
+from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from convoy.events.command import Command, Decision, Refusal, live, unsettled
-from convoy.events.plan_edits import TaskAdded, TaskAssigned, TaskLinked
-from convoy.model.records import TaskSpec
+from convoy.events import (
+    Command,
+    Decision,
+    Events,
+    Refusal,
+    in_session,
+    in_state,
+    live,
+    unsettled,
+)
+from convoy.events.people_events import ConvoyPaused
+from convoy.events.plan_events import (
+    ConvoyReplanned,
+    TaskAdded,
+    TaskAllowed,
+    TaskAssigned,
+    TaskLinked,
+    TaskNoted,
+    TaskRewritten,
+    TaskSplit,
+)
+from convoy.events.task_events import TaskDropped, TaskMerged, TaskQueued
+from convoy.kinds import can_be_split, kind_of
+from convoy.kinds.task_kinds import MAYOR, PARTS_LEAST, being_split, is_split
+from convoy.model.records import Followup, TaskSpec, Usage, Wait
+from convoy.model.session_result import Left, bounded_notes
 from convoy.model.state import Convoy, State, Task
-from convoy.rules.allow_paths import kept_back
-from convoy.rules.take_plan import fault_of
-from convoy.text import counted, did_you_mean
+from convoy.model.task_graph import relinked
+from convoy.planner import own_words
+from convoy.planner.tasklist import ACCEPTANCE_CHARS, INSTRUCTIONS_CHARS, TITLE_CHARS
+from convoy.rules import leases_freed, too_late
+from convoy.rules.plans import fault_of, kept_by_protected_paths
+from convoy.text import counted, cut, did_you_mean
 
 
 class AddTask(Command, frozen=True, kw_only=True):
@@ -37,7 +69,7 @@ class AddTask(Command, frozen=True, kw_only=True):
             return Refusal(f"task {lost[0]} was dropped: nothing can wait for it")
         if fault := fault_of(convoy, (*(task.spec for task in convoy.tasks), spec)):
             return Refusal(fault)
-        waits = kept_back(convoy.name, (spec,), convoy.settings.gate)
+        waits = kept_by_protected_paths(convoy.name, (spec,), convoy.settings.gate)
         return (TaskAdded(convoy=convoy.name, spec=spec, by=self.by), *waits)
 
 
@@ -139,3 +171,354 @@ def at_rest(state: State, name: str, number: int) -> Task | Refusal:
     if task.state not in ("queued", "blocked") or task.attempt is not None:
         return Refusal(f"task {number} is {task.state}: it is too late for that")
     return task
+
+
+class PartTask(Command, frozen=True, kw_only=True):
+    """A person wrote the parts that a task is to be done in."""
+
+    convoy: str
+    task: int
+    parts: tuple[TaskSpec, ...]
+    by: str
+
+    def decide(self, state: State) -> Decision:
+        """Replace a task that is at rest by its parts."""
+        task = _whole_work(state, self.convoy, self.task)
+        if isinstance(task, Refusal):
+            return task
+        convoy = state.convoys[self.convoy]
+        if fault := split_fault(convoy, task, self.parts):
+            return Refusal(fault)
+        left = [each for each in convoy.tasks if each.state != "dropped"]
+        if len(left) + len(self.parts) - 1 > convoy.settings.tasks:
+            return Refusal(f"a convoy may have {convoy.settings.tasks} tasks here")
+        name, numbers = convoy.name, ", ".join(str(p.number) for p in self.parts)
+        why = f"it was split by {self.by}: {numbers}"
+        return (
+            TaskSplit(
+                convoy=name, task=task.number, by=0, person=self.by, parts=self.parts
+            ),
+            TaskDropped(convoy=name, task=task.number, why=why, wanted_by=self.by),
+            *(
+                TaskQueued(convoy=name, task=part.number, cause="planned")
+                for part in self.parts
+            ),
+            *kept_by_protected_paths(name, self.parts, convoy.settings.gate),
+        )
+
+
+class JoinTasks(Command, frozen=True, kw_only=True):
+    """A person wants two tasks done as one."""
+
+    convoy: str
+    task: int
+    other: int
+    by: str
+
+    def decide(self, state: State) -> Decision:
+        """Let the first task do both; nothing of either may have begun."""
+        if self.task == self.other:
+            return Refusal(f"task {self.task} is one task already")
+        one = _whole_work(state, self.convoy, self.task)
+        two = _whole_work(state, self.convoy, self.other)
+        if isinstance(one, Refusal):
+            return one
+        if isinstance(two, Refusal):
+            return two
+        if begun := next((t.number for t in (one, two) if t.started), 0):
+            return Refusal(f"task {begun} was tried already: it is too late for that")
+        convoy = state.convoys[self.convoy]
+        both = joined(one.spec, two.spec, self.by)
+        if len(both.acceptance) > ACCEPTANCE_CHARS:
+            return Refusal(
+                f"their acceptance commands have more than {ACCEPTANCE_CHARS} "
+                "characters together: let one run a script"
+            )
+        specs = {task.number: task.spec for task in convoy.tasks}
+        after = {n: _moved(spec, one.number, two.number) for n, spec in specs.items()}
+        after[one.number] = both
+        del after[two.number]
+        if fault := fault_of(convoy, tuple(after.values())):
+            return Refusal(fault)
+        why = f"{self.by} joined it with task {one.number}"
+        return (
+            *(
+                TaskRewritten(convoy=convoy.name, task=n, spec=spec, by=self.by)
+                for n, spec in after.items()
+                if spec != specs[n]
+            ),
+            *_with_paths(convoy, one, two, self.by),
+            TaskDropped(
+                convoy=convoy.name, task=two.number, why=why, wanted_by=self.by
+            ),
+        )
+
+
+class ReplanConvoy(Command, frozen=True, kw_only=True):
+    """A person wants another plan, as their text says."""
+
+    convoy: str
+    by: str
+    text: str
+
+    def decide(self, state: State) -> Decision:
+        """Ask the planner again, as long as the plan only waits for approval."""
+        convoy = in_state(state, self.convoy, "planning")
+        if isinstance(convoy, Refusal):
+            return convoy
+        if not convoy.tasks:
+            return Refusal(f"{convoy.name} has no plan yet")
+        if convoy.mayor is None or convoy.mayor.attempt is not None:
+            return Refusal(
+                "no engine made this plan, so none can make another: change it by "
+                "add, drop, split, merge, depends and engine, or start anew with "
+                "engine under [mayor] in .brat/config.toml"
+            )
+        return (ConvoyReplanned(convoy=convoy.name, by=self.by, text=self.text),)
+
+
+def joined(one: TaskSpec, two: TaskSpec, by: str) -> TaskSpec:
+    """Return one task that does what two do; the first one's engine makes it."""
+    own = own_words(one)
+    context = one.instructions.removeprefix(own)
+    told = cut(f"{own}\n\n{own_words(two)}", max(1, INSTRUCTIONS_CHARS - len(context)))
+    checks = [f"({each.acceptance})" for each in (one, two) if each.acceptance]
+    pair = {one.number, two.number}
+    waits = {w.on: w for w in (*one.waits, *two.waits) if w.on not in pair}
+    return replace(
+        one,
+        title=cut(f"{one.title}; {two.title}", TITLE_CHARS),
+        instructions=told + context,
+        after=tuple(sorted({*one.after, *two.after} - pair)),
+        paths=_once(one.paths + two.paths) if one.paths and two.paths else (),
+        needs=_once(one.needs + two.needs),
+        waits=tuple(waits.values()),
+        acceptance=" && ".join(checks)
+        if one.acceptance and two.acceptance
+        else one.acceptance or two.acceptance,
+        why=f"{by} joined tasks {one.number} and {two.number}",
+    )
+
+
+def _moved(spec: TaskSpec, one: int, two: int) -> TaskSpec:
+    """Let what waits for the second task wait for the first."""
+    if two not in spec.after or spec.number == one:
+        return spec
+    after = tuple(sorted({*spec.after, one} - {two}))
+    known = any(wait.on == one for wait in spec.waits)
+    moved: Iterator[Wait] = (
+        Wait(one, wait.why, overlap=wait.overlap) if wait.on == two else wait
+        for wait in spec.waits
+        if not (known and wait.on == two)
+    )
+    return replace(spec, after=after, waits=tuple(moved))
+
+
+def _with_paths(convoy: Convoy, one: Task, two: Task, by: str) -> Events:
+    """Keep what people allowed, and wait where the joined task needs more."""
+    both = joined(one.spec, two.spec, by)
+    allowed = tuple(path for path in two.allowed if path not in one.allowed)
+    events: Events = ()
+    if allowed:
+        event = TaskAllowed(convoy=convoy.name, task=one.number, paths=allowed, by=by)
+        events = (event,)
+    whole = replace(one, spec=both, allowed=(*one.allowed, *allowed))
+    return (
+        *events,
+        *kept_by_protected_paths(convoy.name, (whole,), convoy.settings.gate),
+    )
+
+
+def _whole_work(state: State, name: str, number: int) -> Task | Refusal:
+    """Return a task that is at rest, is work, and that no other one is tied to."""
+    task = at_rest(state, name, number)
+    if isinstance(task, Refusal):
+        return task
+    tied = any(number in other.spec.on for other in state.convoys[name].tasks)
+    if not kind_of(task.spec).is_work or task.spec.on or tied:
+        return Refusal(f"task {number} is tied to another one, or is not work")
+    return task
+
+
+def _once(values: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(values))
+
+
+class BeginSplit(Command, frozen=True, kw_only=True):
+    """The mayor should split a task that was too much for one agent."""
+
+    convoy: str
+    task: int
+
+    def decide(self, state: State) -> Decision:
+        """Add the task that plans the parts, once."""
+        convoy = in_state(state, self.convoy, "active")
+        if isinstance(convoy, Refusal):
+            return convoy
+        task = convoy.task(self.task)
+        if task is None or not can_be_split(convoy, task):
+            return Refusal(f"task {self.task} of {convoy.name} is not to be split")
+        return (
+            TaskAdded(convoy=convoy.name, spec=_split_spec(convoy, task), by=MAYOR),
+        )
+
+
+class SplitTask(Command, frozen=True, kw_only=True):
+    """An attempt at a split ended in valid parts; the shell has checked them."""
+
+    convoy: str
+    task: int
+    """The split's own number."""
+    attempt: int
+    parts: tuple[TaskSpec, ...]
+    usage: Usage = Usage()
+
+    def decide(self, state: State) -> Decision:
+        """Replace the task by its parts."""
+        split = in_session(state, self.convoy, self.task, self.attempt)
+        if isinstance(split, Refusal):
+            return split
+        if not is_split(split):
+            return Refusal(f"task {split.number} splits nothing")
+        convoy = state.convoys[self.convoy]
+        task = convoy.task(split.spec.on[0])
+        if split.state != "running" or task is None or not being_split(convoy, task):
+            return too_late(state, self.convoy, split, self.attempt, self.usage)
+        if fault := split_fault(convoy, task, self.parts):
+            return Refusal(fault)
+        numbers = ", ".join(str(part.number) for part in self.parts)
+        return (
+            TaskSplit(
+                convoy=convoy.name, task=task.number, by=split.number, parts=self.parts
+            ),
+            TaskMerged(convoy=convoy.name, task=split.number, usage=self.usage),
+            *leases_freed(state, convoy.name, split),
+            TaskDropped(
+                convoy=convoy.name, task=task.number, why=f"it was split: {numbers}"
+            ),
+            *(
+                TaskQueued(convoy=convoy.name, task=part.number, cause="planned")
+                for part in self.parts
+            ),
+            *_waiting_for_a_person(convoy, task, numbers),
+        )
+
+
+def _split_spec(convoy: Convoy, task: Task) -> TaskSpec:
+    tried = "An agent tried this as one task, and it stopped"
+    why = f"{tried if task.started else 'Nobody has tried it yet'}: {task.why}"
+    told = f"{task.spec.title}\n\n{task.spec.instructions}\n\n{why}"
+    return TaskSpec(
+        number=convoy.next_number,
+        title=f"Split task {task.number}",
+        instructions=told,
+        engine=convoy.settings.splitter,
+        kind="split",
+        on=(task.number,),
+        why=f"task {task.number} was too much for one agent",
+    )
+
+
+def split_fault(convoy: Convoy, task: Task, parts: tuple[TaskSpec, ...]) -> str | None:
+    """Return why a task cannot be split into these parts; None: it can."""
+    first = convoy.next_number
+    if len(parts) < PARTS_LEAST:
+        return f"task {task.number} is split into at least {PARTS_LEAST} parts"
+    if [part.number for part in parts] != [*range(first, first + len(parts))]:
+        return f"parts are numbered upwards from {first}"
+    if any(part.part_of != task.number for part in parts):
+        return f"all of them are parts of task {task.number}"
+    specs = tuple(each.spec for each in convoy.tasks)
+    return fault_of(convoy, relinked(specs, task.number, parts))
+
+
+def _waiting_for_a_person(convoy: Convoy, task: Task, numbers: str) -> Events:
+    """Pause the convoy if plans need approval: nobody has seen these parts."""
+    if convoy.settings.approve != "plan" or convoy.state != "active":
+        return ()
+    why = f"task {task.number} was split ({numbers}): look at it, then `/brat resume`"
+    return (ConvoyPaused(convoy=convoy.name, by=MAYOR, why=why),)
+
+
+_ASKED_BY_AGENTS = (
+    "an agent asked for it that worked on a task which an agent had asked for"
+)
+
+
+class NoteTask(Command, frozen=True, kw_only=True):
+    """An attempt's agent left notes for others; the shell has cleaned them."""
+
+    convoy: str
+    task: int
+    attempt: int
+    left: Left
+
+    def decide(self, state: State) -> Decision:
+        """Keep what the current attempt's agent left."""
+        task = in_session(state, self.convoy, self.task, self.attempt)
+        if isinstance(task, Refusal):
+            return task
+        left = bounded_notes(self.left)
+        convoy = state.convoys[self.convoy]
+        followups: tuple[Followup, ...] = ()
+        tasks: Events = ()
+        if convoy.settings.followups != "off":
+            followups, tasks = _further_work(state, convoy, task, left.followups)
+        if not (left.notes or left.shared or followups):
+            return Refusal("the agent noted nothing")
+        noted = TaskNoted(
+            convoy=convoy.name,
+            task=task.number,
+            attempt=self.attempt,
+            notes=left.notes,
+            shared=left.shared,
+            followups=followups,
+        )
+        return (noted, *tasks)
+
+
+def _further_work(
+    state: State, convoy: Convoy, task: Task, titles: tuple[str, ...]
+) -> tuple[tuple[Followup, ...], Events]:
+    """Return the further work with its fate, and the tasks that it becomes."""
+    is_auto = convoy.settings.followups == "auto"
+    known = {each.title for other in convoy.tasks for each in other.followups}
+    found: list[Followup] = []
+    events: Events = ()
+    for title in (each for each in titles if each not in known):
+        if not is_auto:
+            found.append(Followup(title=title))
+            continue
+        spec = _followup_spec(state.convoys[convoy.name], task, title)
+        decision = _add_followup(state, convoy, task, spec)
+        if isinstance(decision, Refusal):
+            found.append(Followup(title=title, why=decision.why))
+            continue
+        found.append(Followup(title=title, added=spec.number))
+        events += decision
+        for event in decision:
+            state = event.change(state)
+    return tuple(found), events
+
+
+def _add_followup(state: State, convoy: Convoy, task: Task, spec: TaskSpec) -> Decision:
+    if task.spec.follows:
+        return Refusal(_ASKED_BY_AGENTS)
+    by = f"the agent of task {task.number}"
+    return AddTask(convoy=convoy.name, spec=spec, by=by).decide(state)
+
+
+def _followup_spec(convoy: Convoy, task: Task, title: str) -> TaskSpec:
+    told = (
+        f"{title}\n\nThe agent that worked on task {task.number} "
+        f"({task.spec.title}) saw that this is to be done, too."
+    )
+    return TaskSpec(
+        number=convoy.next_number,
+        title=title,
+        instructions=told,
+        after=(task.number,),
+        engine=task.spec.engine,
+        why=f"the agent of task {task.number} asked for it",
+        follows=task.number,
+    )

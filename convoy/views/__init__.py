@@ -10,8 +10,8 @@ import msgspec
 
 from convoy.model import ids
 from convoy.model.state import Convoy, Lease, State, Task
-from convoy.readiness.attempt_start import valid_leases
-from convoy.readiness.landing import waiting_to_merge
+from convoy.rules.landing import waiting_to_merge
+from convoy.rules.starting import valid_leases
 from convoy.views.interventions import Intervention, interventions
 from convoy.views.plan import because, likely_collisions, plan_document
 from convoy.views.reasons import landing_document, reasons, waits_for

@@ -17,8 +17,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from convoy.model.records import Usage
-from convoy.model.spending import dollars
-from convoy.model.usage import plus, tokens
+from convoy.model.session_result import dollars, plus, tokens
 from convoy.text import counted
 from convoy.views.history import AnsweredQuestion, Change, ChangeHistory
 

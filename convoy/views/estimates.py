@@ -22,9 +22,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from convoy.model.path_area import DEPENDENCIES, area_of_path
 from convoy.model.state import Convoy, Task
-from convoy.readiness.turns import turns
+from convoy.model.task_graph import DEPENDENCIES, area_of_path
+from convoy.rules.turns import turns
 from convoy.text import counted
 from convoy.views.history import PastSession
 from convoy.views.plan import span

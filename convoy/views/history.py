@@ -12,24 +12,29 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from convoy.events import Claim, Event
-from convoy.events.approvals import ConvoyApproved
-from convoy.events.candidates import MergeAttempted, MergeLanded
-from convoy.events.convoy_plan import ConvoyPlanned
-from convoy.events.doubts import MergeCleared, MergeDoubted
 from convoy.events.forge_actions import ActionDone, ActionIntended, AnswerShown
-from convoy.events.merge_holds import MergeRequested, MergeWithdrawn
-from convoy.events.plan_edits import ConvoyRanked
-from convoy.events.review_verdicts import WorkReviewed
-from convoy.events.rival_choice import ChoiceMade
-from convoy.events.session_ends import SessionLost, WorkAccepted, WorkRefused
-from convoy.events.taken_out_work import WorkTakenBack
-from convoy.events.task_ends import TaskDropped, TaskMerged
-from convoy.events.task_queue import TaskBlocked, TaskQueued
-from convoy.events.task_start import TaskStarted
+from convoy.events.hold_events import MergeRequested, MergeWithdrawn, WorkTakenBack
+from convoy.events.merge_events import (
+    MergeAttempted,
+    MergeCleared,
+    MergeDoubted,
+    MergeLanded,
+)
+from convoy.events.people_events import ConvoyApproved
+from convoy.events.plan_events import ConvoyPlanned, ConvoyRanked
+from convoy.events.session_events import (
+    ChoiceMade,
+    SessionLost,
+    TaskStarted,
+    WorkAccepted,
+    WorkRefused,
+    WorkReviewed,
+)
+from convoy.events.task_events import TaskBlocked, TaskDropped, TaskMerged, TaskQueued
 from convoy.log.record import fact_of
 from convoy.model import ids
 from convoy.model.records import Usage
-from convoy.model.usage import plus
+from convoy.model.session_result import plus
 from convoy.text import clock, spoken_duration
 from grite.entry import Entry
 from grite.event import CommentAdded, Event as GriteEvent

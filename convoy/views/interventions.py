@@ -11,21 +11,28 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from convoy.events.comment_deletion import WRITTEN
+from convoy.events.hold_events import COMMENTS_MOST
 from convoy.gate import forbidden, unallowed, wants
-from convoy.kinds.relations import is_stopped
-from convoy.model.asides import asides, convoy_of_item, set_aside
-from convoy.model.set_aside import (
+from convoy.kinds import is_stopped
+from convoy.model.ids import (
     SetAside,
     another_try,
     delivery_item,
     issue_item,
-    part_of,
+    task_of_item,
 )
-from convoy.model.state import LATELY_MS, Convoy, State, Task
-from convoy.readiness.attempt_start import kept_by_leases
-from convoy.readiness.landing import kept_by_people
-from convoy.rules.consequences import ALL_DROPPED
+from convoy.model.state import (
+    LATELY_MS,
+    Convoy,
+    State,
+    Task,
+    asides,
+    convoy_of_item,
+    set_aside,
+)
+from convoy.rules import ALL_DROPPED
+from convoy.rules.landing import kept_by_people
+from convoy.rules.starting import kept_by_leases
 from convoy.text import clock, full_stop
 from convoy.views.reasons import holding
 
@@ -141,8 +148,8 @@ def _damages(state: State, faults: tuple[str, ...]) -> Iterator[Intervention]:
 
 
 def _aside(state: State, item: str, aside: SetAside) -> Intervention:
-    name, task = part_of(item) or (convoy_of_item(state, item), 0)
-    what = "" if part_of(item) else f"{item}: "
+    name, task = task_of_item(item) or (convoy_of_item(state, item), 0)
+    what = "" if task_of_item(item) else f"{item}: "
     tried = "once" if aside.tries == 1 else f"{aside.tries} times"
     why = f"{what}{aside.why} (tried {tried}; again at {clock(aside.due)})"
     why = f"{full_stop(why)} {aside.helps}" if aside.helps else why
@@ -297,7 +304,7 @@ def _further(convoy: Convoy) -> Iterator[Intervention]:
 
 
 def _is_silent(convoy: Convoy) -> bool:
-    return convoy.deleted_comments >= WRITTEN and convoy.comment is None
+    return convoy.deleted_comments >= COMMENTS_MOST and convoy.comment is None
 
 
 def _silent(convoy: Convoy) -> Intervention:

@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from convoy.gate import forbidden, protected
 from convoy.model.records import Forecast, Outline, Overlap, Spread, TaskSpec, outlined
-from convoy.model.spending import dollars
+from convoy.model.session_result import dollars
 from convoy.model.state import Convoy, Task
 from convoy.model.task_graph import waits
 from convoy.planner import (
@@ -30,7 +30,7 @@ from convoy.planner import (
     task_points,
     task_size,
 )
-from convoy.rules.allow_paths import named_paths
+from convoy.rules.plans import named_paths
 from convoy.text import clean, counted, shortened
 from grite.resource import overlaps
 

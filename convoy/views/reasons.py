@@ -8,20 +8,22 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from convoy.events.fact import clause
-from convoy.kinds.relations import awaited, relief
-from convoy.kinds.splitting import can_be_split
-from convoy.model.attempt import Attempt
-from convoy.model.set_aside import another_try
+from convoy.events import clause
+from convoy.kinds import awaited, can_be_split, relief
+from convoy.model.ids import another_try
 from convoy.model.state import Convoy, Lease, State, Task
-from convoy.model.target_rules import Landing
-from convoy.readiness.attempt_start import blocking, conflicting_leases, resting
-from convoy.readiness.budget_left import closed, overspent
-from convoy.readiness.landing import clashing, kept_back, waiting_to_merge
-from convoy.readiness.landing_way import wanted
-from convoy.readiness.second_looks import helped_by
-from convoy.readiness.stuck_tasks import unmet
-from convoy.readiness.turns import turns
+from convoy.model.work import Attempt, Landing
+from convoy.rules.landing import clashes_ahead, kept_from_landing, waiting_to_merge
+from convoy.rules.second_looks import helped_by
+from convoy.rules.starting import (
+    blocking_leases,
+    closed_today,
+    conflicting_leases,
+    overspent,
+    resting_engines,
+)
+from convoy.rules.target import landing_wants
+from convoy.rules.turns import turns, unmet
 from convoy.text import clock, counted
 from convoy.views.plan import approval, because, edge_words
 
@@ -49,7 +51,7 @@ def waits_for(convoy: Convoy, task: Task, leases: Iterable[Lease] = ()) -> str:
         return "its session"
     if task.state == "needs-review":
         queue = "CI" if task.candidate else "the merge queue"
-        waits = kept_back(convoy, task) or helped_by(convoy, task)
+        waits = kept_from_landing(convoy, task) or helped_by(convoy, task)
         return waits or _turn(convoy, task) or queue
     if kept := convoy.kept_by or (task.taken_out and task.taken_out.back):
         return kept
@@ -78,7 +80,7 @@ def _turn(convoy: Convoy, task: Task) -> str:
     queue = {each.number: each for each in waiting_to_merge(convoy)}
     if task.number in queue:
         return ""
-    if task.state == "needs-review" and (turn := clashing(task, queue)):
+    if task.state == "needs-review" and (turn := clashes_ahead(task, queue)):
         return turn.words()
     first = (
         turn
@@ -95,7 +97,7 @@ def holding(lease: Lease) -> str:
 
 def _held(convoy: Convoy, task: Task, leases: Iterable[Lease]) -> str:
     """Return the locks that keep a task from starting, and when they end."""
-    found = blocking(leases, task) if convoy.settings.locks == "require" else ()
+    found = blocking_leases(leases, task) if convoy.settings.locks == "require" else ()
     return "; ".join(
         f"{each.resource}, which {each.holder} holds until {clock(each.expires)}"
         for each in found
@@ -194,7 +196,7 @@ def _outage(task: Task) -> Iterator[str]:
 
 
 def _closed(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]:
-    why = closed(state, convoy, task, now)
+    why = closed_today(state, convoy, task, now)
     if why and task.not_before <= now:
         yield why
 
@@ -213,7 +215,7 @@ def _slots(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]:
         yield f"all {most} slots for sessions are in use"
     engine = convoy.settings.engines.get(name)
     used = Counter(each.spec.engine for each in running)[name]
-    rest = Counter(resting(state, now))[name]
+    rest = Counter(resting_engines(state, now))[name]
     if engine is not None and used + rest >= engine.max_sessions:
         held = f" or wait for its vendor ({rest})" if rest else ""
         yield f"all {engine.max_sessions} slots of the engine {name} are in use{held}"
@@ -253,7 +255,7 @@ def _review(convoy: Convoy, task: Task) -> Iterator[str]:
     place = queue.index(task.number) if task.number in queue else 0
     if ahead := ", ".join(map(str, queue[:place])):
         yield f"in the merge queue it stands behind task {ahead}"
-    if waits := kept_back(convoy, task):
+    if waits := kept_from_landing(convoy, task):
         yield f"it waits for {waits}"
         return
     if waits := helped_by(convoy, task) or _turn(convoy, task):
@@ -374,7 +376,7 @@ def way_of_landing(landing: Landing, target: str) -> str:
         "queue": f"It lands through the forge's merge queue of {target}",
         "person": f"The rules of {target} let only a person merge its pull request",
     }[landing.way]
-    after = ", ".join(wanted(landing))
+    after = ", ".join(landing_wants(landing))
     return f"{said}, after {after}." if after else f"{said}."
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from convoy.model.walls import Walls
+from convoy.model.session_result import Walls
 
 REFUSED: Final = "!"
 """The beginning of a report that says why there is no box."""

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from convoy.model.engine_types import ENGINE_TYPES
+from convoy.model.records import ENGINE_TYPES
 
 STORE: Final = "store.git"
 """The witness's repository, in its scratch folder."""

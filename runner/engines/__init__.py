@@ -2,7 +2,7 @@
 
 A row is data and functions without side effects; the witness starts, watches and ends
 the program. A new engine is a module here with a `ROW`, and a row in
-`convoy.model.engine_types`. An engine that is installed beside brat has an entry point
+`convoy.model.records`. An engine that is installed beside brat has an entry point
 in the group `brat.engines`, a planner has one in the group `brat.planners`.
 """
 
@@ -11,8 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from convoy import planner
-from convoy.model.engine_types import ENGINE_TYPES
-from convoy.model.records import PLANNER
+from convoy.model.records import ENGINE_TYPES, PLANNER
 from convoy.text import did_you_mean
 from runner.engines.plugins import function_row, planner_row
 from runner.engines.row import Row

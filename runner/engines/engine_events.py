@@ -9,7 +9,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from convoy.model.outcome import Trouble
+from convoy.model.session_result import Trouble
 
 
 class Event(Struct, frozen=True, kw_only=True, tag_field="type"):

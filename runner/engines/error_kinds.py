@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from http import HTTPStatus
 
-from convoy.model.outcome import Trouble
+from convoy.model.session_result import Trouble
 from runner.engines.engine_events import Error, RateLimit, Said
 
 MESSAGE_CHARS = 500

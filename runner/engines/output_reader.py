@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 from msgspec import Struct
 
-from convoy.model.notes import NOTHING, Left, bounded
+from convoy.model.session_result import NOTHING_LEFT, Left, bounded_notes
 from runner.box.supervisor import Stream
 from runner.engines.engine_events import (
     Error,
@@ -54,7 +54,7 @@ class Report(Struct, frozen=True):
     """The engine's own name for the session; empty: there is none."""
     text: str = ""
     """The whole of the agent's last message."""
-    left: Left = NOTHING
+    left: Left = NOTHING_LEFT
     """The lines that the agent leaves for others, from all of its messages."""
 
     def retry_after_s(self, now_ms: int) -> float | None:
@@ -125,7 +125,7 @@ class OutputReader:
         def said(kind: str) -> tuple[str, ...]:
             return tuple(line for what, line in self._noted if what == kind)
 
-        return bounded(
+        return bounded_notes(
             Left(notes=said("note"), shared=said("share"), followups=said("followup"))
         )
 

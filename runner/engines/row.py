@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from convoy.events.task_start import TaskStarted
+from convoy.events.session_events import TaskStarted
 from convoy.model.records import EngineSpec
 from grite.errors import repr_without
 from runner.box.supervisor import Stream

@@ -13,10 +13,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from convoy.events.task_start import TaskStarted
+from convoy.events.session_events import TaskStarted
 from convoy.model import ids
-from convoy.model.engine_types import ENGINE_TYPES
-from convoy.model.records import EngineSpec, Gate, Limits
+from convoy.model.records import ENGINE_TYPES, EngineSpec, Gate, Limits
 from convoy.text import nearest
 from runner.inputs.job_inputs import BadInput, Inputs
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Final
 
-from convoy.events.task_start import TaskStarted
+from convoy.events.session_events import TaskStarted
 from convoy.kinds import KINDS
 from convoy.planner import ANSWER_CHARS
 from runner.box.hostile_file import read_hostile

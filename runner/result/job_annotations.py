@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 from typing import Self, TextIO
 
-from convoy.model.walls import in_words
+from convoy.model.session_result import walls_in_words
 from grite.git import pair_of
 from runner.inputs.job_inputs import Inputs
 from runner.result.job_outputs import outputs
@@ -133,7 +133,7 @@ def summary(result: Result, who: str) -> str:
         "The agent said:\n\n" + _fenced(result.summary) if result.summary else "",
         _open(result.network) if result.network else "",
         _unboxed(result.box) if result.box else "",
-        f"Walls around the agent: {in_words(result.walls)}\n",
+        f"Walls around the agent: {walls_in_words(result.walls)}\n",
         "Refused:\n\n" + _fenced("\n".join(result.refusals)) if result.refusals else "",
         "Changed:\n\n" + _fenced(files) if files else "",
         f"and {more} more files\n" if more > 0 else "",

@@ -13,14 +13,11 @@ from typing import Literal
 import msgspec
 
 from convoy.events import Claim
-from convoy.events.task_start import TaskStarted
+from convoy.events.session_events import TaskStarted
 from convoy.log import body_of
 from convoy.model import ids
-from convoy.model.notes import Left
-from convoy.model.outcome import Outcome
 from convoy.model.records import Usage as Used, Verdict
-from convoy.model.usage import plus, priced
-from convoy.model.walls import Walls
+from convoy.model.session_result import Left, Outcome, Walls, plus, priced
 from grite import chunk
 from grite.event import CommentAdded, Event
 from runner.engines.engine_events import Cost, Usage

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from convoy.model.outcome import Outcome, Trouble
 from convoy.model.records import Verdict
+from convoy.model.session_result import Outcome, Trouble
 from runner.box.supervisor import Ending
 from runner.engines.engine_events import Error
 from runner.engines.output_reader import Report

@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 
-from convoy.events.task_start import TaskStarted
+from convoy.events.session_events import TaskStarted
 from grite import outbound
 from grite.errors import Unavailable
 from runner.box.guard import guarded

@@ -6,7 +6,7 @@ data. Our rules come last, and say how to take what stands between the fences.
 
 from collections.abc import Iterator
 
-from convoy.events.task_start import TaskStarted
+from convoy.events.session_events import TaskStarted
 from convoy.kinds import KINDS
 from convoy.text import clean, fence_of, fenced
 

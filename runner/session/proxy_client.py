@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec.structs import replace
 
-from convoy.events.task_start import TaskStarted
+from convoy.events.session_events import TaskStarted
 from grite import outbound
 from runner import engines
 from runner.box.agent_box import NetworkExit

@@ -12,19 +12,19 @@ from typing import TypedDict
 
 from msgspec.structs import replace
 
-from convoy.events.session_claims import (
+from convoy.events.session_events import (
     FilesModified,
     SessionExited,
     SessionHandoff,
     SessionReady,
     SessionRunning,
     SessionSpawned,
+    TaskStarted,
 )
-from convoy.events.task_start import TaskStarted
 from convoy.gate import printable
 from convoy.kinds import KINDS
 from convoy.model import ids
-from convoy.model.notes import bounded
+from convoy.model.session_result import bounded_notes
 from convoy.text import Redaction, cut
 from runner import engines
 from runner.box import box_report, engine_home
@@ -329,7 +329,7 @@ class _Session:
             retry_after_s=report.retry_after_s(self._now_ms()),
             why=cut(self._redaction(found.why), WHY_CHARS),
             summary=report.summary,
-            left=bounded(replace(report.left, notes=(*work.left_out, *said))),
+            left=bounded_notes(replace(report.left, notes=(*work.left_out, *said))),
             report=answer,
             base=started.base,
             commit=work.commit or (started.base if goes_on else None),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from runner.proxy.egress_hosts import reachable
 
 if TYPE_CHECKING:
-    from convoy.events.task_start import TaskStarted
+    from convoy.events.session_events import TaskStarted
 
 REGISTRIES: Final = (
     *("pypi.org", "files.pythonhosted.org", "conda.anaconda.org"),

@@ -1,6 +1,6 @@
 """Why an attempt's work may not land: it is too large, or the gate refuses it."""
 
-from convoy.events.task_start import TaskStarted
+from convoy.events.session_events import TaskStarted
 from convoy.gate import oversized, passing, refusals
 from runner.workspace.attempt_commits import Work
 

@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from convoy.events.task_start import TaskStarted
+from convoy.events.session_events import TaskStarted
 from convoy.log import VERSION, event_json
 from convoy.model import ids
 from grite import git

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from convoy.events.task_start import TaskStarted
+from convoy.events.session_events import TaskStarted
 from convoy.model import ids
 from grite import git
 from grite.errors import GitFailed, Unavailable

@@ -25,7 +25,7 @@ from brat.local import local_mode
 from brat.repository import registration as registrations
 from brat.repository.registration import FORGE_FOLDER, Source
 from convoy.model.state import Convoy
-from convoy.owed.action_roles import Role
+from convoy.owed import Role
 from grite import git
 from tests.bot.door_client import signature
 from tests.world.forge import AUTHOR, make_source, until

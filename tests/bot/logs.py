@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from bot.repository.mirror import Mirror
-from convoy.events.pausing import ConvoyPaused, ConvoyResumed
+from convoy.events.people_events import ConvoyPaused, ConvoyResumed
 from convoy.log.record import fold, record
 from convoy.model.state import State
 from grite.event import Event

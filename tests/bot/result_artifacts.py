@@ -11,7 +11,7 @@ import pytest
 from bot.roles import result_artifact
 from bot.roles.result_artifact import ResultArtifact, Unacceptable
 from convoy.events import Claim, Event
-from convoy.events.session_claims import SessionSpawned
+from convoy.events.session_events import SessionSpawned
 from convoy.log import body_of
 from convoy.model import ids
 from grite import chunk

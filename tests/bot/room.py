@@ -24,13 +24,13 @@ from brat.forge.traffic_recording import Observer
 from brat.local import local_mode
 from brat.repository import registration as registrations
 from brat.repository.registration import FORGE_FOLDER, Source
-from convoy.events.command import Command
+from convoy.events import Command
 from convoy.events.forge_actions import NoteDone
 from convoy.model import ids
 from convoy.model.state import Convoy, Task
-from convoy.owed.action_roles import Role as Job
-from convoy.rules.end_session import AcceptWork
-from convoy.rules.start_attempt import StartTask
+from convoy.owed import Role as Job
+from convoy.rules.ending import AcceptWork
+from convoy.rules.starting import StartTask
 from grite import git
 from tests.bot.history import History
 from tests.world.forge import AUTHOR, Checkout, make_source

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from convoy.rules.end_session import RefuseWork
+from convoy.rules.ending import RefuseWork
 from tests.bot.room import NAME, room
 
 BRITTLE = """\

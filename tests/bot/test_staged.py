@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from brat.forge.traffic_recording import Exchange
-from convoy.owed.action_roles import Role
+from convoy.owed import Role
 from tests.bot.room import NAME, Room, room
 
 STAGED = 'staged = true\n[engine.default]\ntype = "shell"\nargs = ["true"]\n'

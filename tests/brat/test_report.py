@@ -12,10 +12,9 @@ from brat.report.write_report import report
 from convoy.events import Event
 from convoy.log.record import fact_of
 from convoy.model.records import Usage
-from convoy.rules.doubt_merge import ClearMerge, DoubtMerge
-from convoy.rules.end_session import LoseSession
-from convoy.rules.merge_work import FailMerge
-from convoy.rules.stop_task import BlockTask
+from convoy.rules.ending import LoseSession
+from convoy.rules.landing import ClearMerge, DoubtMerge, FailMerge
+from convoy.rules.people import BlockTask
 from convoy.views.history import past_sessions
 from grite.event import CommentAdded
 from tests.brat.telling import Telling

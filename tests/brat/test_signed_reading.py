@@ -8,7 +8,7 @@ import pytest
 from brat.repository import log_export
 from brat.repository.log_reader import Reader, verify
 from brat.repository.reading_authority import authority_of
-from convoy.events.pausing import ConvoyPaused
+from convoy.events.people_events import ConvoyPaused
 from convoy.log.record import record
 from grite import signatures
 from grite.errors import BratError

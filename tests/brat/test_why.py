@@ -4,7 +4,7 @@ import pytest
 
 from brat.status.why_subject import explained
 from convoy.events.forge_actions import NoteDone
-from convoy.events.merge_holds import WithdrawMerge
+from convoy.events.hold_events import WithdrawMerge
 from grite.errors import BratError
 from tests.world.rules import NAME, Rules, sha, spec
 

@@ -5,53 +5,100 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from convoy.events.approvals import ApprovePlan, ApproveWork, VoidApproval
-from convoy.events.comment_deletion import NoteDeletedComment
-from convoy.events.convoy_request import RequestConvoy, TakeSettings
-from convoy.events.deleted_base import NoteDeletedBase, NoteRestoredBase
-from convoy.events.foreseen_conflicts import ForeseeConflict
-from convoy.events.forge_actions import Answer, NoteDone
-from convoy.events.ignored_requests import IgnoreRequest
-from convoy.events.issue_gestures import NoteClosedIssue, NoteReopenedIssue
-from convoy.events.landing_choice import ChooseLanding, WaitToLand
-from convoy.events.merge_holds import HoldWork, ReleaseWork, RequestMerge, WithdrawMerge
-from convoy.events.pausing import PauseAll, PauseConvoy, ResumeAll, ResumeConvoy
-from convoy.events.plan_edits import RankConvoy
-from convoy.events.set_asides import SetItemAside, TakeItemUp
-from convoy.events.taken_out_work import OfferAgain, TakeBackWork, TakeOutWork
-from convoy.events.task_messages import NoteHeard, TellTask
+from convoy.events.forge_actions import (
+    Answer,
+    IgnoreRequest,
+    NoteDone,
+    SetItemAside,
+    TakeItemUp,
+)
+from convoy.events.hold_events import (
+    HoldWork,
+    NoteClosedIssue,
+    NoteDeletedBase,
+    NoteDeletedComment,
+    NoteReopenedIssue,
+    NoteRestoredBase,
+    OfferAgain,
+    ReleaseWork,
+    RequestMerge,
+    TakeBackWork,
+    TakeOutWork,
+    WithdrawMerge,
+)
+from convoy.events.merge_events import ForeseeConflict
+from convoy.events.people_events import (
+    ApprovePlan,
+    ApproveWork,
+    NoteHeard,
+    PauseAll,
+    PauseConvoy,
+    ResumeAll,
+    ResumeConvoy,
+    TellTask,
+    VoidApproval,
+)
+from convoy.events.plan_events import RankConvoy, RequestConvoy, TakeSettings
+from convoy.events.target_events import ChooseLanding, WaitToLand
 from convoy.model import ids
-from convoy.model.notes import Left
+from convoy.model.ids import convoy_item, look_item, task_item
 from convoy.model.records import EngineSpec, Finding, Report, TaskSpec
-from convoy.model.set_aside import convoy_item, look_item, task_item
-from convoy.model.taken_out import TakenOut
-from convoy.model.target_rules import Landing
-from convoy.rules.allow_paths import AllowPaths
-from convoy.rules.call_people import CallPeople
-from convoy.rules.doubt_merge import ClearMerge, DoubtMerge
-from convoy.rules.end_session import (
+from convoy.model.session_result import Left
+from convoy.model.work import Landing, TakenOut
+from convoy.rules.ending import (
     AcceptNothing,
     AcceptReport,
+    AcceptReview,
     AcceptWork,
     LoseSession,
+    MakeChoice,
     RefuseWork,
 )
-from convoy.rules.gone_issue import NoteGoneIssue
-from convoy.rules.keep_notes import NoteTask
-from convoy.rules.land_by_forge import AskForge, NoteLanded, OpenAnotherPull
-from convoy.rules.land_part import FailPart, LandPart, OfferPart, RequestPart
-from convoy.rules.make_choice import MakeChoice
-from convoy.rules.merge_work import AttemptMerge, FailMerge, LandMerge, ProveWork
-from convoy.rules.plan_changes import AddTask, AssignTask, LinkTask
-from convoy.rules.redo_work import RebaseWork, ReviseTask
-from convoy.rules.reshape_plan import JoinTasks, PartTask, ReplanConvoy
-from convoy.rules.retry_convoy import RetryConvoy
-from convoy.rules.split_task import BeginSplit, SplitTask
-from convoy.rules.start_attempt import StartPlanning
-from convoy.rules.stop_task import BlockTask, DropTask, FailConvoy, RetryTask
-from convoy.rules.take_plan import PlanConvoy
-from convoy.rules.take_review import AcceptReview
-from convoy.rules.take_target_in import AttemptSync, FailSync, LandSync, StallLanding
+from convoy.rules.landing import (
+    AttemptMerge,
+    ClearMerge,
+    DoubtMerge,
+    FailMerge,
+    LandMerge,
+    ProveWork,
+)
+from convoy.rules.people import (
+    BlockTask,
+    CallPeople,
+    DropTask,
+    FailConvoy,
+    NoteGoneIssue,
+    RebaseWork,
+    RetryConvoy,
+    RetryTask,
+    ReviseTask,
+)
+from convoy.rules.plan_changes import (
+    AddTask,
+    AssignTask,
+    BeginSplit,
+    JoinTasks,
+    LinkTask,
+    NoteTask,
+    PartTask,
+    ReplanConvoy,
+    SplitTask,
+)
+from convoy.rules.plans import AllowPaths, PlanConvoy
+from convoy.rules.starting import StartPlanning
+from convoy.rules.target import (
+    AskForge,
+    AttemptSync,
+    FailPart,
+    FailSync,
+    LandPart,
+    LandSync,
+    NoteLanded,
+    OfferPart,
+    OpenAnotherPull,
+    RequestPart,
+    StallLanding,
+)
 from tests.world.rules import NAME, Rules, settings, sha, spec
 
 Story = Callable[[], Rules]

@@ -1,6 +1,6 @@
 """What the log says of actions on the forge: who reads it need not know keys."""
 
-from convoy.events.action_sentences import did, will_do
+from convoy.events.forge_actions import did, will_do
 from convoy.model import ids
 from tests.world.cases import looped
 

@@ -1,7 +1,7 @@
 """What became of changes, counted from the log's events."""
 
-from convoy.rules.end_session import RefuseWork
-from convoy.rules.stop_task import BlockTask, RetryTask
+from convoy.rules.ending import RefuseWork
+from convoy.rules.people import BlockTask, RetryTask
 from convoy.views.analytics import (
     analytics,
     analytics_summary,

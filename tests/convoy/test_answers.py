@@ -2,7 +2,7 @@
 
 import pytest
 
-from convoy.events.command import Refusal
+from convoy.events import Refusal
 from convoy.events.forge_actions import Answer, NoteDone
 from convoy.model import ids
 from tests.world.rules import Rules

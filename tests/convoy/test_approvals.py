@@ -2,24 +2,28 @@
 
 import pytest
 
-from convoy.events.approvals import (
+from convoy.events import Refusal
+from convoy.events.people_events import (
     ApprovePlan,
     ApproveWork,
     TaskApproved,
+    TellTask,
     VoidApproval,
 )
-from convoy.events.command import Refusal
-from convoy.events.task_messages import TellTask
 from convoy.gate import ci_files
+from convoy.owed import Patience
 from convoy.owed.owed import owed_actions
-from convoy.owed.patience import Patience
-from convoy.readiness.attempt_start import startable
-from convoy.readiness.lacking_approvals import ANOTHER
-from convoy.readiness.landing import kept_back, waiting_to_merge
-from convoy.readiness.observed import Checks, Observed
-from convoy.rules.end_session import AcceptWork
-from convoy.rules.merge_work import AttemptMerge, LandMerge
-from convoy.rules.redo_work import ReviseTask
+from convoy.rules.ending import AcceptWork
+from convoy.rules.landing import (
+    AttemptMerge,
+    LandMerge,
+    kept_from_landing,
+    waiting_to_merge,
+)
+from convoy.rules.people import ReviseTask
+from convoy.rules.starting import startable
+from convoy.rules.turns import ANOTHER_APPROVAL
+from convoy.rules.verdict import Checks, Observed
 from tests.world.rules import NAME, Rules, sha, spec
 
 BASE = {f"refs/heads/convoy/{NAME}/base": sha("0")}
@@ -73,7 +77,9 @@ def test_a_plan_is_approved_once_and_only_when_there_is_one() -> None:
 
 def test_work_merges_when_enough_others_approve_it() -> None:
     rules = reviewed()
-    assert kept_back(rules.convoy, rules.task(1)) == "2 more approvals of its work"
+    assert (
+        kept_from_landing(rules.convoy, rules.task(1)) == "2 more approvals of its work"
+    )
 
     rules.do(approval("bea"))
     assert not waiting_to_merge(rules.convoy)
@@ -109,7 +115,7 @@ def test_new_work_has_to_be_approved_anew() -> None:
     rules.started(1, sha("a")).accepted(1, sha("b"))
 
     assert rules.task(1).approved_by == ()
-    assert kept_back(rules.convoy, rules.task(1))
+    assert kept_from_landing(rules.convoy, rules.task(1))
 
 
 def test_unapproved_work_has_no_candidate_and_does_not_land() -> None:
@@ -165,7 +171,7 @@ def with_ci_files(**given: object) -> Rules:
 
 def test_work_that_changes_what_judges_it_waits_for_a_person() -> None:
     rules = with_ci_files()
-    waits = kept_back(rules.convoy, rules.task(1))
+    waits = kept_from_landing(rules.convoy, rules.task(1))
     assert waits == (
         "an approval of its work, which tells CI what to run: .github/workflows/ci.yml"
     )
@@ -186,11 +192,11 @@ def test_who_told_the_agents_what_to_do_is_not_the_only_one_who_approves() -> No
     told = TellTask(convoy=NAME, task=1, by="Bea", text="Well.")
     rules = Rules().planned(spec(1), approvals=1).do(told)
     rules.started(1).accepted(1, sha("a")).do(approval("bea"))
-    assert kept_back(rules.convoy, rules.task(1)) == ANOTHER
+    assert kept_from_landing(rules.convoy, rules.task(1)) == ANOTHER_APPROVAL
 
     rules.do(approval("cleo"))
 
-    assert kept_back(rules.convoy, rules.task(1)) == ""
+    assert kept_from_landing(rules.convoy, rules.task(1)) == ""
 
 
 def test_an_approval_of_a_commit_that_is_not_there_counts_for_nothing() -> None:

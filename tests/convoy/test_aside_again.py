@@ -1,14 +1,12 @@
 """What is set aside is tried again in its time, or forgotten if nobody wants it."""
 
-from convoy.events.forge_actions import NoteDone
-from convoy.events.set_asides import SetItemAside, TakeItemUp
+from convoy.events.forge_actions import NoteDone, SetItemAside, TakeItemUp
 from convoy.model import ids
-from convoy.model.set_aside import MINUTE_MS, check_item, show_item
-from convoy.owed.actions import Show, TakeUp
+from convoy.model.ids import MINUTE_MS, check_item, show_item
+from convoy.owed import Patience, Show, TakeUp
 from convoy.owed.owed import UNTRIED_MS, owed_actions
-from convoy.owed.patience import Patience
-from convoy.readiness.observed import Observed
-from convoy.rules.stop_task import FailConvoy
+from convoy.rules.people import FailConvoy
+from convoy.rules.verdict import Observed
 from tests.world.rules import NAME, Rules, sha, spec
 
 LABELS = show_item(NAME, "labels")

@@ -1,14 +1,13 @@
 """Too many attempts in a row without work stop everything, until a person looks."""
 
-from convoy.events.pausing import PauseConvoy, ResumeConvoy
+from convoy.events.people_events import PauseConvoy, ResumeConvoy
 from convoy.model.ids import base_branch
-from convoy.owed.actions import Begin, Pause
-from convoy.owed.attempts import TOO_MANY
+from convoy.owed import Begin, Patience, Pause
 from convoy.owed.owed import owed_actions
-from convoy.owed.patience import Patience
-from convoy.readiness.observed import Observed
-from convoy.rules.end_session import RefuseWork
-from convoy.rules.stop_task import RetryTask
+from convoy.owed.sessions import TOO_MANY
+from convoy.rules.ending import RefuseWork
+from convoy.rules.people import RetryTask
+from convoy.rules.verdict import Observed
 from tests.world.rules import NAME, Rules, sha, spec
 
 OBSERVED = Observed(refs={f"refs/heads/{base_branch(NAME)}": sha("0")})

@@ -5,20 +5,19 @@ from datetime import UTC, datetime
 import pytest
 from msgspec.structs import replace
 
-from convoy.events.command import Refusal
-from convoy.events.convoy_request import RequestConvoy
-from convoy.events.task_start import TaskStarted
+from convoy.events import Refusal
+from convoy.events.plan_events import RequestConvoy
+from convoy.events.session_events import TaskStarted
 from convoy.model.ids import base_branch
 from convoy.model.records import Budget, EngineSpec, Estimate, Price, Usage
-from convoy.model.spending import foreseen
-from convoy.owed.actions import Begin, Block, Defer, MakePlan
+from convoy.model.session_result import cost_foreseen
+from convoy.owed import Begin, Block, Defer, MakePlan, Patience
 from convoy.owed.owed import owed_actions
-from convoy.owed.patience import Patience
-from convoy.readiness.estimate import estimate
-from convoy.readiness.observed import Observed
-from convoy.rules.end_session import AcceptWork, RefuseWork
-from convoy.rules.start_attempt import StartPlanning, StartTask
-from convoy.rules.stop_task import BlockTask, DeferTask, RetryTask
+from convoy.rules.ending import AcceptWork, RefuseWork
+from convoy.rules.people import BlockTask, DeferTask, RetryTask
+from convoy.rules.plans import estimate
+from convoy.rules.starting import StartPlanning, StartTask
+from convoy.rules.verdict import Observed
 from convoy.views.reasons import convoy_reasons, plan_waits, reasons, waits_for
 from tests.world.rules import NAME, Rules, settings as rule_settings, sha, spec
 
@@ -257,7 +256,7 @@ def test_before_the_first_attempt_it_is_a_guess_by_price() -> None:
 
     # 0.1 million read, 0.4 from the cache and 0.015 written, each twice.
     assert rules.convoy.estimate == Estimate(usd=1.1)
-    assert foreseen(rules.convoy.estimate).startswith(
+    assert cost_foreseen(rules.convoy.estimate).startswith(
         "about $1.10 if each task takes one "
     )
 

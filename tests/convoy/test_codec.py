@@ -5,10 +5,9 @@ from hypothesis import given, settings, strategies as st
 from inline_snapshot import snapshot
 
 from convoy.events import Claim, Event
-from convoy.events.pausing import ConvoyPaused
-from convoy.events.session_claims import SessionRunning
-from convoy.events.session_ends import WorkAccepted
-from convoy.events.task_ends import ConvoyFailed
+from convoy.events.people_events import ConvoyPaused
+from convoy.events.session_events import SessionRunning, WorkAccepted
+from convoy.events.task_events import ConvoyFailed
 from convoy.log import CLOSE, OPEN, body_of, broken_up
 from convoy.log.record import UnknownFact, fact_of
 from tests.convoy.anything import FACTS, FORGED, facts, hostile

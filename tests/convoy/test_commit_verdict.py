@@ -1,7 +1,6 @@
 """Whose word about a commit counts: what others write turns nothing green."""
 
-from convoy.readiness.commit_verdict import ANYBODY, Reporters, judge
-from convoy.readiness.observed import Check, Checks, CiVerdict
+from convoy.rules.verdict import ANYBODY, Check, Checks, CiVerdict, Reporters, judge
 
 PUSH = ".github/workflows/ci.yml@push"
 DISPATCH = ".github/workflows/ci.yml@workflow_dispatch"

@@ -1,14 +1,14 @@
-from convoy.events.bots import StartBot
-from convoy.events.command import Refusal
-from convoy.events.convoy_request import RequestConvoy, TakeSettings
+from convoy.events import Refusal
 from convoy.events.forge_actions import NoteDone
-from convoy.events.pausing import PauseConvoy, ResumeConvoy
+from convoy.events.leases import StartBot
+from convoy.events.people_events import PauseConvoy, ResumeConvoy
+from convoy.events.plan_events import RequestConvoy, TakeSettings
 from convoy.model.records import EngineSpec, TaskSpec
-from convoy.rules.end_session import AcceptWork, LoseSession, RefuseWork
-from convoy.rules.merge_work import AttemptMerge, FailMerge, LandMerge
-from convoy.rules.start_attempt import StartTask
-from convoy.rules.stop_task import DropTask, FailConvoy, RetryTask
-from convoy.rules.take_plan import PlanConvoy
+from convoy.rules.ending import AcceptWork, LoseSession, RefuseWork
+from convoy.rules.landing import AttemptMerge, FailMerge, LandMerge
+from convoy.rules.people import DropTask, FailConvoy, RetryTask
+from convoy.rules.plans import PlanConvoy
+from convoy.rules.starting import StartTask
 from tests.world.cases import looped
 from tests.world.rules import ACTOR, NAME, Rules, settings, sha, spec
 

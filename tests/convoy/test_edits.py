@@ -1,19 +1,16 @@
 """What people may change of a plan that is being carried out."""
 
-from convoy.events.approvals import ApprovePlan
-from convoy.events.command import Command, Refusal
-from convoy.events.convoy_request import RequestConvoy
-from convoy.events.plan_edits import RankConvoy
-from convoy.events.task_messages import NoteHeard, TellTask
+from convoy.events import Command, Refusal
+from convoy.events.people_events import ApprovePlan, NoteHeard, TellTask
+from convoy.events.plan_events import RankConvoy, RequestConvoy
 from convoy.model.records import EngineSpec
-from convoy.owed.actions import Begin
+from convoy.owed import Begin, Patience
 from convoy.owed.owed import owed_actions
-from convoy.owed.patience import Patience
-from convoy.readiness.attempt_start import startable
-from convoy.readiness.observed import Observed
+from convoy.rules.people import DropTask
 from convoy.rules.plan_changes import AddTask, AssignTask, LinkTask
-from convoy.rules.stop_task import DropTask
-from convoy.rules.take_plan import PlanConvoy
+from convoy.rules.plans import PlanConvoy
+from convoy.rules.starting import startable
+from convoy.rules.verdict import Observed
 from convoy.views.reasons import reasons
 from tests.world.rules import NAME, Rules, settings, sha, spec
 

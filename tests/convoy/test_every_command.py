@@ -12,14 +12,14 @@ from hypothesis import given, settings as profile, strategies as st
 
 import convoy
 from bot.requests.boxes import convoy_comment
-from convoy.events.command import Command, Refusal
-from convoy.events.convoy_request import RequestConvoy
+from convoy.events import Command, Refusal
+from convoy.events.plan_events import RequestConvoy
 from convoy.model.records import Settings
 from convoy.model.state import State
+from convoy.owed import Patience
 from convoy.owed.owed import owed_actions
-from convoy.owed.patience import Patience
-from convoy.readiness.observed import Observed
-from convoy.rules.stop_task import FailConvoy
+from convoy.rules.people import FailConvoy
+from convoy.rules.verdict import Observed
 from convoy.views import state_document, why_document
 from tests.convoy.anything import Simple, facts, hostile
 from tests.convoy.stories import STORIES

@@ -3,12 +3,11 @@
 import pytest
 from msgspec.structs import replace
 
-from convoy.model.convoys import Convoys
 from convoy.model.state import State
-from convoy.owed.actions import Faulty
+from convoy.model.work import Convoys
+from convoy.owed import Faulty, Patience
 from convoy.owed.owed import owed_actions
-from convoy.owed.patience import Patience
-from convoy.readiness.observed import Observed
+from convoy.rules.verdict import Observed
 from tests.world.rules import NAME, Rules, spec
 
 NOW = 2_000_000

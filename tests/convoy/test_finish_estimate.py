@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from convoy.model.records import EngineSpec
-from convoy.rules.stop_task import BlockTask
+from convoy.rules.people import BlockTask
 from convoy.views.estimates import (
     GAMES,
     STEPS,

@@ -1,10 +1,10 @@
 """Who is believed when the log is read."""
 
 from convoy.events import Claim, Event
-from convoy.events.bots import BotStarted
-from convoy.events.pausing import ConvoyPaused, ConvoyResumed
-from convoy.events.session_claims import SessionSpawned
-from convoy.events.task_ends import TaskDropped
+from convoy.events.leases import BotStarted
+from convoy.events.people_events import ConvoyPaused, ConvoyResumed
+from convoy.events.session_events import SessionSpawned
+from convoy.events.task_events import TaskDropped
 from convoy.log import body_of
 from convoy.log.record import fold
 from convoy.model import ids

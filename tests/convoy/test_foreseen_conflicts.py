@@ -1,9 +1,8 @@
 """Work that was seen to conflict with work ahead of it does not hold up the queue."""
 
-from convoy.events.command import Refusal
-from convoy.events.foreseen_conflicts import ForeseeConflict
-from convoy.readiness.landing import waiting_to_merge
-from convoy.rules.merge_work import FailMerge
+from convoy.events import Refusal
+from convoy.events.merge_events import ForeseeConflict
+from convoy.rules.landing import FailMerge, waiting_to_merge
 from convoy.views.reasons import waits_for
 from tests.world.rules import NAME, Rules, sha, spec
 

@@ -4,10 +4,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convoy.events.command import Command, Refusal
-from convoy.rules.end_session import AcceptNothing, AcceptWork, LoseSession, RefuseWork
-from convoy.rules.start_attempt import StartTask
-from convoy.rules.stop_task import BlockTask, DropTask, FailConvoy, RetryTask
+from convoy.events import Command, Refusal
+from convoy.rules.ending import AcceptNothing, AcceptWork, LoseSession, RefuseWork
+from convoy.rules.people import BlockTask, DropTask, FailConvoy, RetryTask
+from convoy.rules.starting import StartTask
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, sha, spec
 

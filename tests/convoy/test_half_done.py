@@ -3,18 +3,17 @@
 import pytest
 from msgspec.structs import replace
 
-from convoy.events.command import Refusal
-from convoy.events.task_start import TaskStarted
-from convoy.kinds.relations import half_done
+from convoy.events import Refusal
+from convoy.events.session_events import TaskStarted
+from convoy.kinds import half_done
 from convoy.model import ids
 from convoy.model.records import Cause
-from convoy.owed.actions import Begin
+from convoy.owed import Begin, Patience
 from convoy.owed.owed import owed_actions
-from convoy.owed.patience import Patience
-from convoy.readiness.observed import Observed
-from convoy.rules.end_session import AcceptWork, LoseSession, RefuseWork
-from convoy.rules.merge_work import FailMerge, ProveWork
-from convoy.rules.start_attempt import StartTask
+from convoy.rules.ending import AcceptWork, LoseSession, RefuseWork
+from convoy.rules.landing import FailMerge, ProveWork
+from convoy.rules.starting import StartTask
+from convoy.rules.verdict import Observed
 from tests.world.rules import NAME, Rules, sha, spec
 
 TIP = ids.base_branch(NAME)

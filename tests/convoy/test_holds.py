@@ -1,19 +1,16 @@
 """Work that is kept from merging, let go, put on a newer base or sent back."""
 
-from convoy.events.approvals import ApproveWork
-from convoy.events.command import Command, Refusal
-from convoy.events.merge_holds import HoldWork, ReleaseWork, RequestMerge, WithdrawMerge
-from convoy.events.task_start import TaskStarted
-from convoy.owed.actions import Begin
+from convoy.events import Command, Refusal
+from convoy.events.hold_events import HoldWork, ReleaseWork, RequestMerge, WithdrawMerge
+from convoy.events.people_events import ApproveWork
+from convoy.events.session_events import TaskStarted
+from convoy.owed import Begin, Patience
 from convoy.owed.owed import owed_actions
-from convoy.owed.patience import Patience
-from convoy.readiness.attempt_start import startable
-from convoy.readiness.observed import Checks, Observed
-from convoy.rules.end_session import AcceptNothing, RefuseWork
-from convoy.rules.merge_work import LandMerge
-from convoy.rules.redo_work import RebaseWork, ReviseTask
-from convoy.rules.start_attempt import StartTask
-from convoy.rules.stop_task import RetryTask
+from convoy.rules.ending import AcceptNothing, RefuseWork
+from convoy.rules.landing import LandMerge
+from convoy.rules.people import RebaseWork, RetryTask, ReviseTask
+from convoy.rules.starting import StartTask, startable
+from convoy.rules.verdict import Checks, Observed
 from tests.world.rules import NAME, Rules, sha, spec
 
 BASE = f"refs/heads/convoy/{NAME}/base"

@@ -11,14 +11,13 @@ from bot.markdown.slash_commands import SlashCommand, slash_commands
 from bot.verbs.parsing import parsed
 from bot.verbs.verb import Request
 from brat.commands import command_line
-from convoy.events.approvals import ApprovePlan
 from convoy.events.forge_actions import NoteDone
+from convoy.events.hold_events import HoldWork, WithdrawMerge
 from convoy.events.leases import TakeLease
-from convoy.events.merge_holds import HoldWork, WithdrawMerge
-from convoy.events.pausing import PauseAll, PauseConvoy
+from convoy.events.people_events import ApprovePlan, PauseAll, PauseConvoy
 from convoy.model.state import LATELY_MS, State
-from convoy.rules.merge_work import FailMerge
-from convoy.rules.stop_task import BlockTask, FailConvoy
+from convoy.rules.landing import FailMerge
+from convoy.rules.people import BlockTask, FailConvoy
 from convoy.views.interventions import SLACK_S, interventions
 from tests.convoy.stories import STORIES
 from tests.world.rules import NAME, Rules, sha, spec

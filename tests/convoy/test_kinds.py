@@ -6,8 +6,8 @@ import pytest
 
 from convoy.answers import ANSWERS
 from convoy.kinds import KINDS, kind_of
-from convoy.kinds.task_kind import TaskKind
-from convoy.model.kind_names import Kind
+from convoy.kinds.task_kinds import TaskKind
+from convoy.model.records import Kind
 from convoy.patterns import Step
 from tests.world.rules import spec
 

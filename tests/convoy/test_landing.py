@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from convoy.events.command import Refusal
-from convoy.rules.merge_work import AttemptMerge, LandMerge
-from convoy.rules.take_target_in import FailSync
+from convoy.events import Refusal
+from convoy.rules.landing import AttemptMerge, LandMerge
+from convoy.rules.target import FailSync
 from tests.world.rules import NAME, Rules, sha, spec
 
 

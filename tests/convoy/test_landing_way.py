@@ -2,11 +2,11 @@
 
 import pytest
 
+from convoy.model.ids import SetAside
 from convoy.model.records import Strategy
-from convoy.model.set_aside import SetAside
-from convoy.model.target_rules import Landing, TargetRules, Way
-from convoy.readiness.landing_way import asked_for, landing_by, learnt_of
-from convoy.readiness.observed import Mergeable
+from convoy.model.work import Landing, TargetRules, Way
+from convoy.rules.target import asked_for, landing_by, learnt_of
+from convoy.rules.verdict import Mergeable
 from tests.world.cases import looped
 
 HEAD = "a" * 40

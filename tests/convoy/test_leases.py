@@ -2,10 +2,10 @@ import re
 
 from msgspec.structs import replace
 
-from convoy.events.command import Refusal
-from convoy.events.convoy_request import RequestConvoy
+from convoy.events import Refusal
 from convoy.events.leases import ExpireLease, FreeLease, RenewLease, TakeLease
-from convoy.rules.take_plan import PlanConvoy
+from convoy.events.plan_events import RequestConvoy
+from convoy.rules.plans import PlanConvoy
 from tests.world.rules import NAME, Rules, settings, sha, spec
 
 

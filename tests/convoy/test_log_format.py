@@ -7,7 +7,7 @@ import pytest
 from msgspec import Struct
 
 from convoy.events.event_kinds import CLAIMS, EVENTS
-from convoy.events.task_queue import TaskBlocked
+from convoy.events.task_events import TaskBlocked
 from convoy.log import CLOSE, OPEN, VERSION, body_of
 from convoy.log.record import fact_of
 from convoy.model import ids

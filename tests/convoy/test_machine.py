@@ -17,13 +17,13 @@ from hypothesis.stateful import (
 )
 
 from bot.loop.staging import owed
-from convoy.events.command import Refusal
-from convoy.kinds.choice_kind import choice_of
-from convoy.kinds.relations import attending
-from convoy.kinds.tests_kind import coder
+from convoy.events import Refusal
+from convoy.kinds import attending
+from convoy.kinds.rivals import choice_of
+from convoy.kinds.task_kinds import coder
 from convoy.model.records import Settings
 from convoy.model.state import Convoy
-from convoy.readiness.landing import candidates
+from convoy.rules.landing import open_candidates
 from tests.world.model.agents import Agents
 from tests.world.model.drawn import configurations, patterns, plans
 from tests.world.model.gestures import Gestures
@@ -170,7 +170,7 @@ class Machine(Gestures, Agents):
         stalled = {c.name for c in state.live() if c.sync.stalled}
         assert {intent.convoy for intent in state.intents.values()} <= stalled
         assert {lease.holder for lease in state.leases.values()} <= {"ann"}
-        judged = {c.commit for convoy in state.live() for c in candidates(convoy)}
+        judged = {c.commit for convoy in state.live() for c in open_candidates(convoy)}
         assert {*self.forge.queued()} <= judged, "a queue branch is left over"
 
 

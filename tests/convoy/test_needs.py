@@ -1,13 +1,17 @@
 """Whom a convoy needs, and when people are called for it: once, not again and again."""
 
-from convoy.owed.actions import Call
+from convoy.owed import Call, Patience
 from convoy.owed.owed import owed_actions
-from convoy.owed.patience import Patience
-from convoy.readiness.needs import uncalled
-from convoy.readiness.observed import Observed
-from convoy.rules.call_people import CallPeople
-from convoy.rules.end_session import RefuseWork
-from convoy.rules.stop_task import BlockTask, DropTask, FailConvoy, RetryTask
+from convoy.rules.ending import RefuseWork
+from convoy.rules.people import (
+    BlockTask,
+    CallPeople,
+    DropTask,
+    FailConvoy,
+    RetryTask,
+    uncalled,
+)
+from convoy.rules.verdict import Observed
 from tests.world.rules import NAME, Rules, sha, spec
 
 

@@ -3,22 +3,21 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from convoy.events.command import Refusal
-from convoy.events.task_start import TaskStarted
-from convoy.model.notes import (
+from convoy.events import Refusal
+from convoy.events.session_events import TaskStarted
+from convoy.model.records import Followup
+from convoy.model.session_result import (
     FOLLOWUP_CHARS,
     FOLLOWUPS_MOST,
     LINE_CHARS,
     LINES_MOST,
     SCRATCHPAD_CHARS,
     Left,
-    added,
-    bounded,
+    bounded_notes,
+    scratchpad_with,
 )
-from convoy.model.records import Followup
-from convoy.rules.end_session import RefuseWork
-from convoy.rules.keep_notes import NoteTask
-from convoy.rules.plan_changes import AddTask
+from convoy.rules.ending import RefuseWork
+from convoy.rules.plan_changes import AddTask, NoteTask
 from convoy.views.interventions import further_work, interventions
 from tests.convoy.anything import hostile
 from tests.world.rules import NAME, Rules, sha, spec
@@ -72,7 +71,7 @@ def test_what_is_shared_reaches_every_agent_that_starts_later() -> None:
 def test_the_scratchpad_forgets_the_oldest_first() -> None:
     pad: tuple[str, ...] = ()
     for number in range(100):
-        pad = added(pad, (f"{number} " + "x" * 300,))
+        pad = scratchpad_with(pad, (f"{number} " + "x" * 300,))
 
     assert pad[-1].startswith("99 ")
     assert SCRATCHPAD_CHARS - 400 < sum(map(len, pad)) <= SCRATCHPAD_CHARS
@@ -80,14 +79,14 @@ def test_the_scratchpad_forgets_the_oldest_first() -> None:
 
 
 def test_a_line_that_is_said_again_stands_once_and_is_new() -> None:
-    assert added(("a", "b"), ("a",)) == ("b", "a")
+    assert scratchpad_with(("a", "b"), ("a",)) == ("b", "a")
 
 
 @given(st.lists(hostile, max_size=30).map(tuple))
 def test_what_is_left_is_in_bounds_whatever_it_is(lines: tuple[str, ...]) -> None:
-    left = bounded(Left(notes=lines, shared=lines, followups=lines))
+    left = bounded_notes(Left(notes=lines, shared=lines, followups=lines))
 
-    assert bounded(left) == left
+    assert bounded_notes(left) == left
     assert len(left.notes) <= LINES_MOST
     assert len(left.followups) <= FOLLOWUPS_MOST
     assert all(0 < len(line) <= LINE_CHARS for line in left.shared)
@@ -98,7 +97,7 @@ def test_what_is_left_is_in_bounds_whatever_it_is(lines: tuple[str, ...]) -> Non
 def test_a_secret_and_what_cannot_be_seen_are_not_kept() -> None:
     token = "ghp_" + "a1B2" * 9
 
-    left = bounded(Left(notes=(f"use {token}\u202e\nnow",)))
+    left = bounded_notes(Left(notes=(f"use {token}\u202e\nnow",)))
 
     assert left.notes == ("use *** now",)
 

@@ -7,8 +7,7 @@ from hypothesis import given, settings, strategies as st
 from msgspec.structs import replace
 
 from convoy.model import ids
-from convoy.readiness.commit_verdict import judge, may_turn
-from convoy.readiness.observed import Check, Checks, CiVerdict
+from convoy.rules.verdict import Check, Checks, CiVerdict, judge, may_turn
 from tests.world.cases import looped
 
 OWN = "brat"

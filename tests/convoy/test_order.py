@@ -1,9 +1,9 @@
 """Why tasks are in their order, and where those at once may collide."""
 
-from convoy.events.convoy_request import RequestConvoy
+from convoy.events.plan_events import RequestConvoy
 from convoy.model.records import Overlap, Wait
 from convoy.rules.plan_changes import LinkTask
-from convoy.rules.take_plan import PlanConvoy
+from convoy.rules.plans import PlanConvoy
 from convoy.views.plan import collision_words, edge_words
 from tests.world.rules import NAME, Rules, settings, sha, spec
 

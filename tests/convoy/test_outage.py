@@ -2,16 +2,21 @@
 
 from hypothesis import given, strategies as st
 
-from convoy.events.command import Refusal
+from convoy.events import Refusal
 from convoy.model.ids import base_branch
-from convoy.model.outcome import LONGEST_ASKED_S, LONGEST_WAIT_S, OUTAGES_MOST, wait_ms
 from convoy.model.records import EngineSpec
+from convoy.model.session_result import (
+    LONGEST_ASKED_S,
+    LONGEST_WAIT_S,
+    OUTAGES_MOST,
+    wait_ms,
+)
+from convoy.owed import Patience
 from convoy.owed.owed import owed_actions
-from convoy.owed.patience import Patience
-from convoy.readiness.observed import Observed
-from convoy.rules.end_session import RefuseWork
-from convoy.rules.start_attempt import StartTask
-from convoy.rules.stop_task import RetryTask
+from convoy.rules.ending import RefuseWork
+from convoy.rules.people import RetryTask
+from convoy.rules.starting import StartTask
+from convoy.rules.verdict import Observed
 from convoy.views.reasons import reasons
 from tests.world.rules import NAME, Rules, sha, spec
 

@@ -3,16 +3,14 @@
 import pytest
 from msgspec.structs import replace
 
-from convoy.events.command import Command
+from convoy.events import Command
 from convoy.log import record
 from convoy.log.record import Reading, packed
 from convoy.model.state import LATELY_MS, State
+from convoy.owed import Patience
 from convoy.owed.owed import owed_actions
-from convoy.owed.patience import Patience
-from convoy.readiness.observed import Observed
-from convoy.rules.call_people import CallPeople
-from convoy.rules.retry_convoy import RetryConvoy
-from convoy.rules.stop_task import FailConvoy
+from convoy.rules.people import CallPeople, FailConvoy, RetryConvoy
+from convoy.rules.verdict import Observed
 from convoy.views import state_document
 from grite.errors import Corrupt
 from tests.convoy.stories import Story, landed_whole, story

@@ -2,15 +2,13 @@
 
 import pytest
 
-from convoy.events.candidates import UNJUDGED
-from convoy.events.command import Refusal
-from convoy.events.forge_actions import NoteDone
-from convoy.events.landing_choice import ChooseLanding
-from convoy.events.parts import PartLanded
-from convoy.events.set_asides import SetItemAside
-from convoy.model.set_aside import part_item
-from convoy.model.target_rules import Landing
-from convoy.owed.actions import (
+from convoy.events import Refusal
+from convoy.events.forge_actions import NoteDone, SetItemAside
+from convoy.events.merge_events import UNJUDGED
+from convoy.events.target_events import ChooseLanding, PartLanded
+from convoy.model.ids import part_item
+from convoy.model.work import Landing
+from convoy.owed import (
     Action,
     AskMerge,
     Build,
@@ -21,27 +19,26 @@ from convoy.owed.actions import (
     LandConvoy,
     LandPart as Land,
     OfferPart as Offer,
+    Patience,
     TakePart,
     Wait,
 )
 from convoy.owed.last_step import LEFT_QUEUE
 from convoy.owed.owed import owed_actions
-from convoy.owed.patience import Patience
-from convoy.readiness.observed import Checks, Mergeable, Observed
-from convoy.readiness.target_moves import has_own
-from convoy.readiness.unlanded_work import head_branch
-from convoy.rules.land_by_forge import AskForge
-from convoy.rules.land_part import (
+from convoy.rules import head_branch
+from convoy.rules.landing import AttemptMerge, LandMerge, holds_own_work
+from convoy.rules.people import DropTask, FailConvoy, RetryConvoy
+from convoy.rules.target import (
+    AskForge,
+    AttemptSync,
     FailPart,
     LandPart,
+    LandSync,
     NotePart,
     OfferPart,
     RequestPart,
 )
-from convoy.rules.merge_work import AttemptMerge, LandMerge
-from convoy.rules.retry_convoy import RetryConvoy
-from convoy.rules.stop_task import DropTask, FailConvoy
-from convoy.rules.take_target_in import AttemptSync, LandSync
+from convoy.rules.verdict import Checks, Mergeable, Observed
 from convoy.views.reasons import about_parts
 from tests.world.rules import NAME, Rules, sha, spec
 
@@ -126,7 +123,7 @@ def test_a_part_does_not_end_the_convoy() -> None:
 
     assert rules.convoy.state == "active"
     assert [t.state for t in rules.convoy.tasks] == ["merged", "queued"]
-    assert not has_own(rules.convoy)
+    assert not holds_own_work(rules.convoy)
 
 
 def test_what_ci_judges_meanwhile_is_not_built_again_for_a_part() -> None:

@@ -2,12 +2,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convoy.events.command import Refusal
-from convoy.events.convoy_request import RequestConvoy
+from convoy.events import Refusal
 from convoy.events.forge_actions import NoteDone
+from convoy.events.plan_events import RequestConvoy
 from convoy.log.record import record
 from convoy.model.records import EngineSpec
-from convoy.owed.actions import (
+from convoy.owed import (
     Align,
     Begin,
     Block,
@@ -21,16 +21,16 @@ from convoy.owed.actions import (
     Land,
     LandConvoy,
     MakePlan,
+    Patience,
     Show,
     Sweep,
 )
 from convoy.owed.owed import owed_actions
-from convoy.owed.patience import Patience
-from convoy.readiness.observed import Checks, CiVerdict, Observed, Run
-from convoy.rules.end_session import AcceptWork
-from convoy.rules.merge_work import AttemptMerge, FailMerge
-from convoy.rules.start_attempt import StartTask
-from convoy.rules.stop_task import DropTask
+from convoy.rules.ending import AcceptWork
+from convoy.rules.landing import AttemptMerge, FailMerge
+from convoy.rules.people import DropTask
+from convoy.rules.starting import StartTask
+from convoy.rules.verdict import Checks, CiVerdict, Observed, Run
 from tests.world.rules import ACTOR, NAME, Rules, settings, sha, spec
 
 BASE = f"refs/heads/convoy/{NAME}/base"

@@ -6,7 +6,7 @@ from convoy.model.records import EngineSpec, Overlap, Scope, Usage, Wait
 from convoy.model.state import Convoy
 from convoy.planner.ground import Ground, absent_paths, scopes
 from convoy.planner.tasklist import plan
-from convoy.rules.end_session import AcceptNothing
+from convoy.rules.ending import AcceptNothing
 from convoy.views.plan import (
     NO_FORECAST,
     coverage,
@@ -135,7 +135,7 @@ def test_an_estimate_comes_from_the_log_with_its_range() -> None:
 
 
 def forecast_of(rules: Rules) -> str:
-    from convoy.readiness.forecast import forecasts
+    from convoy.rules.plans import forecasts
 
     engine = rules.convoy.settings.engines["default"]
     (found,) = forecasts(rules.state, {"default": engine})

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from convoy.events.bots import BotStarted
+from convoy.events.leases import BotStarted
 from convoy.log.record import record
 from convoy.model import ids
 from convoy.model.state import State

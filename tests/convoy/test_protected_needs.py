@@ -3,12 +3,12 @@
 import pytest
 from msgspec.structs import replace
 
-from convoy.events.task_queue import TaskBlocked
+from convoy.events.task_events import TaskBlocked
 from convoy.gate import PathChange, gate_of, protected, refusals
 from convoy.model.records import Gate, Limits
-from convoy.rules.allow_paths import AllowPaths
+from convoy.rules.people import RetryTask
 from convoy.rules.plan_changes import AddTask
-from convoy.rules.stop_task import RetryTask
+from convoy.rules.plans import AllowPaths
 from convoy.views.interventions import interventions
 from convoy.views.plan import plan_document
 from tests.world.rules import NAME, Rules, spec

@@ -3,13 +3,18 @@
 from hypothesis import given, settings, strategies as st
 from msgspec.structs import replace
 
-from convoy.events.pausing import PauseConvoy
-from convoy.model.attempt import Candidate, Work
+from convoy.events.people_events import PauseConvoy
 from convoy.model.state import Convoy, Task
-from convoy.readiness.attempt_start import conflicting_leases, startable
-from convoy.readiness.landing import candidates, chain, waiting_to_merge
-from convoy.rules.merge_work import AttemptMerge, LandMerge
-from convoy.rules.stop_task import BlockTask, DropTask, FailConvoy
+from convoy.model.work import Candidate, Work
+from convoy.rules.landing import (
+    AttemptMerge,
+    LandMerge,
+    chain,
+    open_candidates,
+    waiting_to_merge,
+)
+from convoy.rules.people import BlockTask, DropTask, FailConvoy
+from convoy.rules.starting import conflicting_leases, startable
 from tests.world.rules import NAME, Rules, sha, spec
 
 TIP = sha("0")
@@ -143,17 +148,17 @@ def test_only_the_window_is_built() -> None:
 
 def test_open_candidates_are_those_of_tasks_and_of_the_convoy() -> None:
     rules = waiting(1, 2).offered(1, sha("a"), TIP)
-    assert [one.commit for one in candidates(rules.convoy)] == [sha("a")]
+    assert [one.commit for one in open_candidates(rules.convoy)] == [sha("a")]
     rules.do(LandMerge(convoy=NAME, task=1, candidate=sha("a"), judged=("ci",)))
     rules.do(DropTask(convoy=NAME, task=2, why="no"))
     whole = AttemptMerge(
         convoy=NAME, task=0, candidate=sha("c"), base=sha("0"), work=sha("a")
     )
 
-    assert [one.commit for one in candidates(rules.do(whole).convoy)] == [sha("c")]
+    assert [one.commit for one in open_candidates(rules.do(whole).convoy)] == [sha("c")]
     rules.do(FailConvoy(convoy=NAME, why="cancelled"))
 
-    assert not [*candidates(rules.convoy)]
+    assert not [*open_candidates(rules.convoy)]
 
 
 # --- any queue ------------------------------------------------------------------------

@@ -2,11 +2,11 @@
 
 from bot.messages.pull_request_texts import task_pull_body
 from convoy.events.leases import TakeLease
-from convoy.events.pausing import PauseConvoy
-from convoy.model.notes import Left
-from convoy.rules.end_session import LoseSession
-from convoy.rules.keep_notes import NoteTask
-from convoy.rules.stop_task import DropTask
+from convoy.events.people_events import PauseConvoy
+from convoy.model.session_result import Left
+from convoy.rules.ending import LoseSession
+from convoy.rules.people import DropTask
+from convoy.rules.plan_changes import NoteTask
 from convoy.views.reasons import reasons, waits_for
 from tests.world.rules import NAME, Rules, sha, spec
 

@@ -5,19 +5,19 @@ from itertools import pairwise
 from hypothesis import given, settings as examples, strategies as st
 from msgspec.structs import replace
 
-from convoy.events.bots import BotStarted
-from convoy.events.convoy_request import RequestConvoy
 from convoy.events.event_kinds import EVENTS
-from convoy.events.pausing import PauseConvoy, ResumeConvoy
-from convoy.events.task_ends import ConvoyFailed, TaskDropped
+from convoy.events.leases import BotStarted
+from convoy.events.people_events import PauseConvoy, ResumeConvoy
+from convoy.events.plan_events import RequestConvoy
+from convoy.events.task_events import ConvoyFailed, TaskDropped
 from convoy.log import CLOSE, OPEN
 from convoy.log.record import fact_of, fold, issue_of, record
 from convoy.model import ids
-from convoy.model.convoys import Convoys
 from convoy.model.state import Convoy, State
-from convoy.rules.end_session import LoseSession
-from convoy.rules.stop_task import DropTask
-from convoy.rules.take_plan import PlanConvoy
+from convoy.model.work import Convoys
+from convoy.rules.ending import LoseSession
+from convoy.rules.people import DropTask
+from convoy.rules.plans import PlanConvoy
 from grite.event import CommentAdded, IssueCreated
 from tests.convoy.anything import hostile
 from tests.convoy.stories import STORIES, Story, given_up, landed_whole, story

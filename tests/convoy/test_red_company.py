@@ -3,10 +3,10 @@
 import pytest
 from msgspec.structs import replace
 
-from convoy.events.doubts import MergeDoubted
-from convoy.owed.actions import Action, LookAgain, Reject
-from convoy.owed.red_company import GRACE_MS
-from convoy.readiness.observed import Checks
+from convoy.events.merge_events import MergeDoubted
+from convoy.owed import Action, LookAgain, Reject
+from convoy.owed.ci_findings import GRACE_MS
+from convoy.rules.verdict import Checks
 from tests.convoy.test_second_looks import GREEN, RED, TIP, doubt, due, waiting
 from tests.world.rules import NAME, Rules, sha
 

@@ -5,11 +5,11 @@ import json
 import pytest
 
 from convoy.answers.answering import FIND_OUT, TRY_OUT, read_report, report_brief
-from convoy.events.command import Refusal
-from convoy.events.task_start import TaskStarted
-from convoy.model.notes import HANDED_CHARS, handed
+from convoy.events import Refusal
+from convoy.events.session_events import TaskStarted
 from convoy.model.records import Finding, Report
-from convoy.rules.end_session import AcceptNothing, AcceptReport, AcceptWork
+from convoy.model.session_result import HANDED_CHARS, report_for_others
+from convoy.rules.ending import AcceptNothing, AcceptReport, AcceptWork
 from convoy.text import Unfit
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, sha, spec
@@ -33,7 +33,7 @@ def test_an_answer_that_fits_is_a_report() -> None:
 
     finding = Finding(title="A loop", detail="In it.", paths=("a.py", "lib"))
     assert report.findings == (finding,)
-    assert handed(report).splitlines() == [
+    assert report_for_others(report).splitlines() == [
         "It is slow.",
         "- A loop (a.py, lib): In it.",
         "It recommends: Make it fast.",
@@ -71,7 +71,7 @@ def test_an_agents_words_are_cleaned_and_bounded() -> None:
     assert report.summary.startswith("x ")
 
     long = Report(summary="x" * 20_000)
-    assert len(handed(long)) == HANDED_CHARS
+    assert len(report_for_others(long)) == HANDED_CHARS
 
 
 def test_a_report_settles_its_task_and_is_handed_on() -> None:

@@ -2,14 +2,13 @@
 
 import pytest
 
-from convoy.events.approvals import ApprovePlan
-from convoy.events.command import Refusal
+from convoy.events import Refusal
+from convoy.events.people_events import ApprovePlan
 from convoy.model.records import Wait
-from convoy.readiness.attempt_start import startable
-from convoy.rules.allow_paths import AllowPaths
-from convoy.rules.plan_changes import LinkTask
-from convoy.rules.reshape_plan import JoinTasks, PartTask, ReplanConvoy
-from convoy.rules.stop_task import DropTask
+from convoy.rules.people import DropTask
+from convoy.rules.plan_changes import JoinTasks, LinkTask, PartTask, ReplanConvoy
+from convoy.rules.plans import AllowPaths
+from convoy.rules.starting import startable
 from convoy.views.plan import changed_since, plan_document
 from tests.convoy.stories import reshaped
 from tests.world.rules import NAME, Rules, spec

@@ -6,16 +6,14 @@ from typing import Literal
 import pytest
 
 from convoy.answers.answering import DIFF_CHARS, read_review, review_brief
-from convoy.events.command import Refusal
-from convoy.events.task_start import TaskStarted
+from convoy.events import Refusal
+from convoy.events.session_events import TaskStarted
 from convoy.model.records import TaskSpec
-from convoy.readiness.attempt_start import startable
-from convoy.readiness.landing import kept_back, waiting_to_merge
-from convoy.rules.redo_work import ReviseTask
-from convoy.rules.start_attempt import StartTask
-from convoy.rules.stop_task import BlockTask, DropTask, RetryTask
-from convoy.rules.take_plan import fault_of
-from convoy.rules.take_review import AcceptReview
+from convoy.rules.ending import AcceptReview
+from convoy.rules.landing import kept_from_landing, waiting_to_merge
+from convoy.rules.people import BlockTask, DropTask, RetryTask, ReviseTask
+from convoy.rules.plans import fault_of
+from convoy.rules.starting import StartTask, startable
 from convoy.text import Unfit
 from convoy.views.reasons import waits_for
 from tests.world.cases import looped
@@ -46,7 +44,7 @@ def test_a_review_starts_when_there_is_work_and_on_that_commit() -> None:
 
     rules.started(1).accepted(1, sha("a"))
     assert startable(rules.convoy, rules.task(2))
-    assert kept_back(rules.convoy, rules.task(1)) == "the review by task 2"
+    assert kept_from_landing(rules.convoy, rules.task(1)) == "the review by task 2"
     assert waiting_to_merge(rules.convoy) == ()
     elsewhere = StartTask(
         convoy=NAME, task=2, base=sha("0"), session="", nonce="", now=rules.now
@@ -78,7 +76,7 @@ def test_what_is_to_be_changed_goes_back_and_is_looked_at_again() -> None:
     assert writer.notes == ("the review by task 2 asks for changes: No test.",)
     rules.started(1, sha("a")).accepted(1, sha("b")).started(2, sha("b"))
     rules.do(found(rules, "approve"))
-    assert kept_back(rules.convoy, rules.task(1)) == ""
+    assert kept_from_landing(rules.convoy, rules.task(1)) == ""
 
 
 def test_after_its_rounds_a_person_decides() -> None:
@@ -89,7 +87,7 @@ def test_after_its_rounds_a_person_decides() -> None:
 
     assert (rules.task(1).state, rules.task(2).state) == ("needs-review", "blocked")
     assert rules.task(2).why.startswith("it asks for changes after 1 round of them;")
-    assert kept_back(rules.convoy, rules.task(1)) == "the review by task 2"
+    assert kept_from_landing(rules.convoy, rules.task(1)) == "the review by task 2"
 
     rules.do(RetryTask(convoy=NAME, task=2, by="ann")).started(2, sha("b"))
     rules.do(found(rules, "changes", "B, still."))
@@ -98,7 +96,7 @@ def test_after_its_rounds_a_person_decides() -> None:
     rules.do(DropTask(convoy=NAME, task=2, why="dropped by ann"))
     assert rules.task(3).state == "blocked"
     rules.started(1, sha("b")).accepted(1, sha("c"))
-    assert kept_back(rules.convoy, rules.task(1)) == ""
+    assert kept_from_landing(rules.convoy, rules.task(1)) == ""
 
 
 def test_a_writer_without_attempts_left_waits_for_a_person() -> None:

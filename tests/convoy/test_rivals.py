@@ -5,36 +5,28 @@ import json
 import pytest
 
 from convoy.answers.answering import DIFFS_CHARS, choice_brief, read_choice
-from convoy.events.command import Refusal
+from convoy.events import Refusal
 from convoy.events.forge_actions import ActionIntended
-from convoy.events.rival_choice import ChoiceMade
-from convoy.events.task_start import TaskStarted
-from convoy.kinds.choice_kind import MOST, NONE_LEFT, smallest
+from convoy.events.session_events import ChoiceMade, TaskStarted
+from convoy.kinds.rivals import NONE_LEFT, RIVALS_MOST, smallest
 from convoy.model.records import TaskSpec
-from convoy.owed.actions import (
-    Block,
-    Choose,
-    LookAgain,
-    Prove,
-    Reject,
-    Stall,
-    Try,
-)
+from convoy.owed import Block, Choose, LookAgain, Patience, Prove, Reject, Stall, Try
 from convoy.owed.owed import owed_actions
-from convoy.owed.patience import Patience
-from convoy.readiness.attempt_start import startable
-from convoy.readiness.landing import kept_back, waiting_to_merge
-from convoy.readiness.needs import uncalled
-from convoy.readiness.observed import Checks, Observed
-from convoy.readiness.second_looks import LOST_MOST
-from convoy.rules.doubt_merge import DoubtMerge
-from convoy.rules.end_session import AcceptNothing, LoseSession, RefuseWork
-from convoy.rules.make_choice import MakeChoice
-from convoy.rules.merge_work import AttemptMerge, FailMerge, ProveWork
+from convoy.rules.ending import AcceptNothing, LoseSession, MakeChoice, RefuseWork
+from convoy.rules.landing import (
+    AttemptMerge,
+    DoubtMerge,
+    FailMerge,
+    ProveWork,
+    kept_from_landing,
+    waiting_to_merge,
+)
+from convoy.rules.people import DropTask, RebaseWork, RetryTask, ReviseTask, uncalled
 from convoy.rules.plan_changes import AddTask
-from convoy.rules.redo_work import RebaseWork, ReviseTask
-from convoy.rules.stop_task import DropTask, RetryTask
-from convoy.rules.take_plan import fault_of
+from convoy.rules.plans import fault_of
+from convoy.rules.second_looks import LOST_MOST
+from convoy.rules.starting import startable
+from convoy.rules.verdict import Checks, Observed
 from convoy.text import Unfit
 from convoy.views.interventions import interventions
 from convoy.views.reasons import waits_for
@@ -147,7 +139,7 @@ def _is_pull(fact: object) -> bool:
 
 def test_a_judge_begins_when_all_are_tried_and_one_lands() -> None:
     rules = red(green(begun(), 1, 2), 3)
-    assert kept_back(rules.convoy, rules.task(1)) == "task 4 to choose it"
+    assert kept_from_landing(rules.convoy, rules.task(1)) == "task 4 to choose it"
     assert waiting_to_merge(rules.convoy) == ()
     assert startable(rules.convoy, rules.task(4))
     rules.started(4)
@@ -344,11 +336,13 @@ def test_a_race_that_could_never_end_is_refused(
 
 
 def test_at_most_so_many_try_the_same() -> None:
-    many = [spec(number, kind="rival") for number in range(1, MOST + 2)]
+    many = [spec(number, kind="rival") for number in range(1, RIVALS_MOST + 2)]
     numbers = tuple(task.number for task in many)
-    choice = spec(MOST + 2, kind="choice", on=numbers)
+    choice = spec(RIVALS_MOST + 2, kind="choice", on=numbers)
     told = fault_of(Rules().planned(spec(1)).convoy, (*many, choice))
-    assert told == f"task {MOST + 2} chooses between 1 to 8 tasks that are rivals"
+    assert (
+        told == f"task {RIVALS_MOST + 2} chooses between 1 to 8 tasks that are rivals"
+    )
 
 
 def test_nobody_adds_a_task_behind_one_that_may_lose() -> None:

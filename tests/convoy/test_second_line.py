@@ -6,26 +6,23 @@ Each of these was broken without any other test noticing: docs/mutants.md.
 import pytest
 from msgspec.structs import replace
 
-from convoy.events.candidates import MergeLanded
-from convoy.events.command import Refusal
-from convoy.events.convoy_request import RequestConvoy
-from convoy.events.deleted_base import NoteDeletedBase
+from convoy.events import Refusal
 from convoy.events.forge_actions import ActionDone, Answer, NoteDone
+from convoy.events.hold_events import NoteDeletedBase
 from convoy.events.leases import TakeLease
-from convoy.events.pausing import ResumeConvoy
-from convoy.events.task_queue import TaskQueued
+from convoy.events.merge_events import MergeLanded
+from convoy.events.people_events import ResumeConvoy
+from convoy.events.plan_events import RequestConvoy
+from convoy.events.task_events import TaskQueued
 from convoy.model.state import Convoy, State, Task, TaskState
-from convoy.owed.actions import Begin, BuildConvoy, CreateBase, Expire, HearBase
+from convoy.owed import Begin, BuildConvoy, CreateBase, Expire, HearBase, Patience
 from convoy.owed.owed import owed_actions
-from convoy.owed.patience import Patience
-from convoy.readiness.attempt_start import startable
-from convoy.readiness.landing import chain
-from convoy.readiness.observed import Checks, Observed
-from convoy.rules.end_session import AcceptNothing, LoseSession
-from convoy.rules.merge_work import AttemptMerge, FailMerge, LandMerge
-from convoy.rules.start_attempt import StartTask
-from convoy.rules.stop_task import BlockTask, DropTask, FailConvoy, RetryTask
-from convoy.rules.take_plan import PlanConvoy
+from convoy.rules.ending import AcceptNothing, LoseSession
+from convoy.rules.landing import AttemptMerge, FailMerge, LandMerge, chain
+from convoy.rules.people import BlockTask, DropTask, FailConvoy, RetryTask
+from convoy.rules.plans import PlanConvoy
+from convoy.rules.starting import StartTask, startable
+from convoy.rules.verdict import Checks, Observed
 from tests.world.rules import NAME, Rules, settings, sha, spec
 
 GREEN = Checks(verdict="green", names=("ci",))

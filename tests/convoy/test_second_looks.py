@@ -2,25 +2,24 @@
 
 import pytest
 
-from convoy.events.doubts import MergeCleared
-from convoy.owed.actions import (
+from convoy.events.merge_events import MergeCleared
+from convoy.owed import (
     Action,
     Block,
     Build,
     ClearWork,
     Land,
     LookAgain,
+    Patience,
     Reject,
     Stall,
 )
 from convoy.owed.landings import merges
-from convoy.owed.patience import Patience
-from convoy.readiness.observed import Checks, Observed
-from convoy.readiness.second_looks import LOST_MOST, is_due, is_kept, movers
-from convoy.rules.doubt_merge import ClearMerge, DoubtMerge
-from convoy.rules.merge_work import FailMerge
-from convoy.rules.stop_task import BlockTask
-from convoy.rules.take_target_in import AttemptSync
+from convoy.rules.landing import ClearMerge, DoubtMerge, FailMerge
+from convoy.rules.people import BlockTask
+from convoy.rules.second_looks import LOST_MOST, is_due, is_kept, movers
+from convoy.rules.target import AttemptSync
+from convoy.rules.verdict import Checks, Observed
 from convoy.views.reasons import reasons, waits_for
 from tests.world.rules import NAME, Rules, sha, spec
 

@@ -1,13 +1,12 @@
 """A task that is set aside gives its slot to others, and never overshoots with it."""
 
-from convoy.events.set_asides import SetItemAside, TakeItemUp
-from convoy.model.set_aside import MINUTE_MS, task_item
-from convoy.owed.actions import Action, Begin, Collect, TakeUp
+from convoy.events.forge_actions import SetItemAside, TakeItemUp
+from convoy.model.ids import MINUTE_MS, task_item
+from convoy.owed import Action, Begin, Collect, Patience, TakeUp
 from convoy.owed.owed import owed_actions
-from convoy.owed.patience import Patience
-from convoy.readiness.observed import Observed, Run
-from convoy.rules.start_attempt import StartTask
-from convoy.rules.stop_task import FailConvoy
+from convoy.rules.people import FailConvoy
+from convoy.rules.starting import StartTask
+from convoy.rules.verdict import Observed, Run
 from tests.world.rules import NAME, Rules, sha, spec
 
 REFS = {f"refs/heads/convoy/{NAME}/base": sha("0")}

@@ -2,21 +2,19 @@
 
 import pytest
 
-from convoy.events.approvals import ApprovePlan
-from convoy.events.command import Refusal
-from convoy.events.task_start import TaskStarted
-from convoy.kinds.split_kind import MOST, room
+from convoy.events import Refusal
+from convoy.events.people_events import ApprovePlan
+from convoy.events.session_events import TaskStarted
+from convoy.kinds.task_kinds import PARTS_MOST, room_for_parts
 from convoy.model.records import EngineSpec, TaskSpec
-from convoy.owed.actions import Split
+from convoy.owed import Patience, Split
 from convoy.owed.owed import owed_actions
-from convoy.owed.patience import Patience
-from convoy.readiness.attempt_start import startable
-from convoy.readiness.needs import uncalled
-from convoy.readiness.observed import Observed
-from convoy.rules.end_session import LoseSession, RefuseWork
-from convoy.rules.split_task import BeginSplit, SplitTask
-from convoy.rules.stop_task import BlockTask, DropTask, RetryTask
-from convoy.rules.take_plan import fault_of
+from convoy.rules.ending import LoseSession, RefuseWork
+from convoy.rules.people import BlockTask, DropTask, RetryTask, uncalled
+from convoy.rules.plan_changes import BeginSplit, SplitTask
+from convoy.rules.plans import fault_of
+from convoy.rules.starting import startable
+from convoy.rules.verdict import Observed
 from convoy.views.interventions import interventions
 from convoy.views.plan import edge_words
 from convoy.views.reasons import reasons, waits_for
@@ -261,5 +259,5 @@ def test_a_split_is_of_one_task_that_is_work() -> None:
 
 
 def test_there_is_room_for_so_many_parts() -> None:
-    assert room(too_big().convoy) == MOST
-    assert room(too_big(tasks=5).convoy) == 4
+    assert room_for_parts(too_big().convoy) == PARTS_MOST
+    assert room_for_parts(too_big(tasks=5).convoy) == 4

@@ -3,13 +3,12 @@
 from msgspec.structs import replace
 
 from convoy.model import ids
-from convoy.model.convoys import Convoys
 from convoy.model.records import Overlap
-from convoy.owed.actions import Begin
+from convoy.model.work import Convoys
+from convoy.owed import Begin, Patience
 from convoy.owed.owed import owed_actions
-from convoy.owed.patience import Patience
-from convoy.readiness.observed import Observed
-from convoy.rules.end_session import LoseSession
+from convoy.rules.ending import LoseSession
+from convoy.rules.verdict import Observed
 from tests.world.rules import NAME, Rules, sha, spec
 
 

@@ -2,31 +2,23 @@
 
 from msgspec.structs import replace
 
-from convoy.events.command import Refusal
-from convoy.owed.actions import (
+from convoy.events import Refusal
+from convoy.owed import (
     Action,
     Build,
     BuildConvoy,
     BuildSync,
     LandSync,
     LookAgain,
+    Patience,
     Reject,
 )
 from convoy.owed.landings import merges
-from convoy.owed.patience import Patience
-from convoy.readiness.landing import chain
-from convoy.readiness.observed import Checks, Observed
-from convoy.readiness.second_looks import LOST_MOST
-from convoy.rules.merge_work import AttemptMerge
-from convoy.rules.redo_work import RebaseWork
-from convoy.rules.retry_convoy import RetryConvoy
-from convoy.rules.stop_task import BlockTask, DropTask, FailConvoy
-from convoy.rules.take_target_in import (
-    AttemptSync,
-    FailSync,
-    LandSync as Land,
-    StallLanding,
-)
+from convoy.rules.landing import AttemptMerge, chain
+from convoy.rules.people import BlockTask, DropTask, FailConvoy, RebaseWork, RetryConvoy
+from convoy.rules.second_looks import LOST_MOST
+from convoy.rules.target import AttemptSync, FailSync, LandSync as Land, StallLanding
+from convoy.rules.verdict import Checks, Observed
 from tests.world.rules import NAME, Rules, sha, spec
 
 TIP, MOVED = sha("a"), sha("1")

@@ -2,16 +2,15 @@
 
 from msgspec.structs import replace
 
-from convoy.events.convoy_request import RequestConvoy
-from convoy.model.attempt import Work
+from convoy.events.plan_events import RequestConvoy
 from convoy.model.records import EngineSpec, Scope
-from convoy.owed.actions import Split
+from convoy.model.work import Work
+from convoy.owed import Patience, Split
 from convoy.owed.owed import owed_actions
-from convoy.owed.patience import Patience
 from convoy.planner import task_points, task_size
-from convoy.readiness.needs import uncalled
-from convoy.readiness.observed import Observed
-from convoy.rules.take_plan import PlanConvoy
+from convoy.rules.people import uncalled
+from convoy.rules.plans import PlanConvoy
+from convoy.rules.verdict import Observed
 from convoy.views.estimates import untested
 from tests.world.rules import NAME, Rules, settings, sha, spec
 

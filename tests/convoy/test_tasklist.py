@@ -6,8 +6,7 @@ from hypothesis import given, settings, strategies as st
 from inline_snapshot import snapshot
 
 from convoy.model.records import TaskSpec
-from convoy.model.resources import declared_need, declared_path
-from convoy.model.task_graph import find_cycle, order
+from convoy.model.task_graph import declared_need, declared_path, find_cycle, order
 from convoy.planner.tasklist import Plan, PlanError, plan
 from convoy.text import TEXT_CHARS, clean, cut
 from tests.world.cases import looped

@@ -2,22 +2,25 @@
 
 import pytest
 
-from convoy.events.command import Refusal
+from convoy.events import Refusal
 from convoy.events.forge_actions import ActionIntended
-from convoy.events.task_start import TaskStarted
+from convoy.events.session_events import TaskStarted
 from convoy.model.records import TaskSpec
-from convoy.owed.actions import Prove, Reject, Try
+from convoy.owed import Patience, Prove, Reject, Try
 from convoy.owed.landings import NOT_RED
 from convoy.owed.owed import owed_actions
-from convoy.owed.patience import Patience
-from convoy.readiness.attempt_start import startable
-from convoy.readiness.landing import kept_back, waiting_to_merge
-from convoy.readiness.observed import Checks, Observed
-from convoy.rules.end_session import AcceptNothing, AcceptWork
-from convoy.rules.merge_work import FailMerge, LandMerge, ProveWork
-from convoy.rules.redo_work import ReviseTask
-from convoy.rules.stop_task import BlockTask, DropTask, RetryTask
-from convoy.rules.take_plan import fault_of
+from convoy.rules.ending import AcceptNothing, AcceptWork
+from convoy.rules.landing import (
+    FailMerge,
+    LandMerge,
+    ProveWork,
+    kept_from_landing,
+    waiting_to_merge,
+)
+from convoy.rules.people import BlockTask, DropTask, RetryTask, ReviseTask
+from convoy.rules.plans import fault_of
+from convoy.rules.starting import startable
+from convoy.rules.verdict import Checks, Observed
 from convoy.views.reasons import waits_for
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, sha, spec
@@ -84,7 +87,7 @@ def test_code_starts_from_red_tests_and_is_measured_with_them() -> None:
     started = [fact for fact in rules.facts if isinstance(fact, TaskStarted)][-1]
     assert (started.base, started.root) == (sha("a"), sha("0"))
     rules.accepted(2, sha("b"))
-    assert kept_back(rules.convoy, rules.task(1)) == "task 2 to pass its tests"
+    assert kept_from_landing(rules.convoy, rules.task(1)) == "task 2 to pass its tests"
     assert [task.number for task in waiting_to_merge(rules.convoy)] == [2]
 
 

@@ -4,21 +4,17 @@ from hypothesis import given, strategies as st
 from msgspec.structs import replace
 
 from convoy.model import ids
-from convoy.model.attempt import Work
 from convoy.model.records import TaskSpec, Wait
 from convoy.model.state import Convoy, Task
-from convoy.owed.actions import Action, Begin
+from convoy.model.work import Work
+from convoy.owed import Action, Begin, Patience
 from convoy.owed.owed import owed_actions
-from convoy.owed.patience import Patience
-from convoy.readiness.landing import waiting_to_merge
-from convoy.readiness.observed import Checks, Observed
-from convoy.readiness.predicted_files import predicted_files
-from convoy.readiness.stuck_tasks import unmet
-from convoy.readiness.turns import Turn, turns
-from convoy.rules.end_session import LoseSession
-from convoy.rules.merge_work import FailMerge
+from convoy.rules.ending import LoseSession
+from convoy.rules.landing import FailMerge, waiting_to_merge
+from convoy.rules.people import BlockTask, DropTask
 from convoy.rules.plan_changes import LinkTask
-from convoy.rules.stop_task import BlockTask, DropTask
+from convoy.rules.turns import Turn, predicted_files, turns, unmet
+from convoy.rules.verdict import Checks, Observed
 from convoy.views.reasons import reasons, waits_for
 from tests.world.rules import NAME, Rules, sha, spec
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from convoy.events.candidates import MergeFailed
-from convoy.events.task_start import TaskStarted
-from convoy.kinds.relations import unmerged
-from convoy.model.attempt import Resolution
-from convoy.rules.end_session import AcceptWork, LoseSession
-from convoy.rules.merge_work import FailMerge
-from convoy.rules.start_attempt import StartTask
+from convoy.events.merge_events import MergeFailed
+from convoy.events.session_events import TaskStarted
+from convoy.kinds import unmerged
+from convoy.model.work import Resolution
+from convoy.rules.ending import AcceptWork, LoseSession
+from convoy.rules.landing import FailMerge
+from convoy.rules.starting import StartTask
 from tests.world.rules import NAME, Rules, sha, spec
 
 TIP, MERGE = sha("9"), sha("e")

@@ -1,7 +1,7 @@
 """Labelled issues that no convoy works on: what each is said to wait for."""
 
-from convoy.events.set_asides import SetItemAside
-from convoy.model.set_aside import issue_item
+from convoy.events.forge_actions import SetItemAside
+from convoy.model.ids import issue_item
 from convoy.views.interventions import LabelledIssue, unread_issues
 from tests.world.rules import Rules, spec
 

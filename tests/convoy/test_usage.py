@@ -5,13 +5,20 @@ import math
 import pytest
 from hypothesis import given
 
-from convoy.events.session_ends import WorkRefused
+from convoy.events.session_events import WorkRefused
 from convoy.log import body_of
 from convoy.log.record import fact_of
 from convoy.model.records import Price, Usage
-from convoy.model.spending import spoken
-from convoy.model.usage import TOKENS_MOST, USD_MOST, bounded, noted, plus, priced
-from convoy.rules.end_session import AcceptNothing, AcceptWork, LoseSession, RefuseWork
+from convoy.model.session_result import (
+    TOKENS_MOST,
+    USD_MOST,
+    bounded_usage,
+    plus,
+    priced,
+    usage_in_words,
+    usage_noted,
+)
+from convoy.rules.ending import AcceptNothing, AcceptWork, LoseSession, RefuseWork
 from tests.convoy.anything import facts
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, sha, spec
@@ -30,16 +37,16 @@ def refused(attempt: int, usage: Usage) -> RefuseWork:
 def test_no_sum_is_out_of_bounds(one: Usage, other: Usage) -> None:
     total = plus(one, other)
 
-    assert total == bounded(total)
+    assert total == bounded_usage(total)
     assert plus(other, one) == total
     assert 0 <= total.input_tokens <= TOKENS_MOST
     assert 0 <= total.usd <= USD_MOST
 
 
 def test_what_cannot_be_is_nothing() -> None:
-    assert bounded(Usage(input_tokens=-1, usd=-1.0)) == Usage()
-    assert bounded(Usage(usd=math.nan)) == Usage()
-    assert bounded(Usage(usd=math.inf)).usd == USD_MOST
+    assert bounded_usage(Usage(input_tokens=-1, usd=-1.0)) == Usage()
+    assert bounded_usage(Usage(usd=math.nan)) == Usage()
+    assert bounded_usage(Usage(usd=math.inf)).usd == USD_MOST
 
 
 def test_the_engines_own_reckoning_goes_before_the_price() -> None:
@@ -68,8 +75,8 @@ def test_a_file_that_was_cut_tells_what_it_can() -> None:
         b'{"type":"usage","input_tokens":3,"cached_tokens":1}\n{"type":"cost","us'
     )
 
-    assert noted(whole) == (Usage(input_tokens=10, cached_tokens=1), 0.5)
-    assert noted(b"") == (Usage(), None)
+    assert usage_noted(whole) == (Usage(input_tokens=10, cached_tokens=1), 0.5)
+    assert usage_noted(b"") == (Usage(), None)
 
 
 def test_every_way_a_session_ends_counts_what_it_used() -> None:
@@ -132,4 +139,4 @@ def test_an_event_of_an_older_log_used_nothing() -> None:
     ],
 )
 def test_people_are_told_in_a_few_words(usage: Usage, said: str) -> None:
-    assert spoken(usage) == said
+    assert usage_in_words(usage) == said

@@ -2,7 +2,7 @@
 
 import pytest
 
-from convoy.rules.stop_task import BlockTask
+from convoy.rules.people import BlockTask
 from grite.errors import Unavailable
 from tests.dashboard.conftest import SHOWS, TOKEN, Opens
 from tests.world.cases import looped

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from convoy.rules.stop_task import BlockTask
+from convoy.rules.people import BlockTask
 from convoy.views.interventions import Intervention, unusable_config
 from tests.dashboard.conftest import Opens
 from tests.world.patience import patient

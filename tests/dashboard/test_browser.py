@@ -7,8 +7,8 @@ from typing import get_args
 import pytest
 from playwright.async_api import Browser, expect
 
-from convoy.events.pausing import PauseConvoy
-from convoy.rules.stop_task import BlockTask
+from convoy.events.people_events import PauseConvoy
+from convoy.rules.people import BlockTask
 from tests.dashboard.conftest import Opens, Visit
 from tests.world import browser as browsers
 from tests.world.browser import PROGRAM, Scheme, Tab

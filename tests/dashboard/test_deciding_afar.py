@@ -10,7 +10,7 @@ from bot.verbs.endpoints import endpoint_of, request_of
 from bot.verbs.verb import Request
 from brat.commands import bot_api, decisions
 from brat.commands.bot_api import ADDRESS, TOKEN
-from convoy.rules.stop_task import BlockTask
+from convoy.rules.people import BlockTask
 from grite.errors import BratError, Unavailable
 from tests.dashboard.conftest import TOKEN as KNOWN, Opens, Visit
 from tests.world.rules import NAME, Rules, spec

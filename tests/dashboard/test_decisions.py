@@ -6,13 +6,11 @@ from pathlib import Path
 from bot.dashboard.log_history import LogHistory
 from bot.verbs.verb_table import VERBS
 from convoy.events import Event
-from convoy.events.merge_holds import MergeRequested, MergeWithdrawn
-from convoy.events.pausing import ConvoyPaused, PauseConvoy
-from convoy.events.plan_edits import ConvoyRanked
-from convoy.events.taken_out_work import WorkTakenBack
-from convoy.events.task_messages import TellTask
+from convoy.events.hold_events import MergeRequested, MergeWithdrawn, WorkTakenBack
+from convoy.events.people_events import ConvoyPaused, PauseConvoy, TellTask
+from convoy.events.plan_events import ConvoyRanked
 from convoy.log.record import follow
-from convoy.rules.stop_task import BlockTask, DropTask, RetryTask
+from convoy.rules.people import BlockTask, DropTask, RetryTask
 from convoy.views.history import (
     CONVOYS_WITH_DECISIONS,
     MAINTAIN,

@@ -7,9 +7,9 @@ import pytest
 from bot.dashboard.assets import address
 from bot.dashboard.page_contents import HEAD, URGENT
 from bot.dashboard.paging import ROWS, part
-from convoy.events.set_asides import SetItemAside
-from convoy.model.set_aside import task_item
-from convoy.rules.stop_task import BlockTask
+from convoy.events.forge_actions import SetItemAside
+from convoy.model.ids import task_item
+from convoy.rules.people import BlockTask
 from tests.dashboard.conftest import TOKEN, Opens
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, spec

@@ -3,7 +3,7 @@
 import asyncio
 
 from convoy import views
-from convoy.events.pausing import PauseConvoy
+from convoy.events.people_events import PauseConvoy
 from tests.dashboard.conftest import TOKEN, Opens
 from tests.world.patience import patient
 from tests.world.rules import NAME, Rules, sha, spec

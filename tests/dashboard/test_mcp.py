@@ -20,7 +20,7 @@ from mcp_types import (
 from bot.mcp import MISSING
 from bot.mcp.server import TOOLS
 from bot.mcp.tool import Tool
-from convoy.rules.stop_task import BlockTask
+from convoy.rules.people import BlockTask
 from grite.errors import Unavailable
 from tests.dashboard.conftest import TOKEN, Opens, Visit
 from tests.world.patience import patient

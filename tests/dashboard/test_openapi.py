@@ -17,7 +17,7 @@ from bot.dashboard.dashboard_source import DashboardSource
 from bot.dashboard.state_watcher import StateWatcher
 from bot.dashboard.token_access import TokenAccess
 from convoy.log.record import Reading
-from convoy.rules.stop_task import BlockTask
+from convoy.rules.people import BlockTask
 from tests.dashboard.conftest import TOKEN, Opens
 from tests.world.rules import NAME, Rules, sha, spec
 

@@ -4,8 +4,8 @@ import pytest
 
 from bot.dashboard.assets import address
 from convoy.model.records import Usage
-from convoy.rules.end_session import LoseSession
-from convoy.rules.stop_task import BlockTask
+from convoy.rules.ending import LoseSession
+from convoy.rules.people import BlockTask
 from tests.dashboard.conftest import Opens
 from tests.world.rules import NAME, Rules, sha, spec
 

@@ -16,7 +16,6 @@ from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hi
 from msgspec import Struct
 
 from convoy.events.event_kinds import CLAIMS, EVENTS
-from convoy.model.attempt import Resolution
 from convoy.model.records import (
     Budget,
     EngineSpec,
@@ -36,7 +35,7 @@ from convoy.model.records import (
     Usage,
     Wait,
 )
-from convoy.model.target_rules import Landing
+from convoy.model.work import Landing, Resolution
 
 PARTS: Final = (
     TaskSpec,

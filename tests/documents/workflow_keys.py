@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from convoy.model.engine_types import ENGINE_TYPES
+from convoy.model.records import ENGINE_TYPES
 
 KEYS: Final = sorted({key for each in ENGINE_TYPES.values() for key in each.keys})
 FILES: Final = (

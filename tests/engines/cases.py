@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
-from convoy.model.outcome import Outcome
 from convoy.model.records import EngineSpec
+from convoy.model.session_result import Outcome
 from runner.engines import ENGINES as ROWS
 from runner.engines.row import program_of
 from tests.world.patience import patient

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from convoy.model.outcome import Outcome
 from convoy.model.records import EngineSpec
+from convoy.model.session_result import Outcome
 from runner.engines import ENGINES as ROWS
 from runner.engines.row import Call, vendor_of
 from tests.engines.cases import (

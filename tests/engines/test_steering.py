@@ -11,7 +11,7 @@ import pytest
 
 from bot.feed.repository_feed import Feed
 from brat.local.child_processes import Process
-from convoy.events.task_messages import NoteHeard, TellTask
+from convoy.events.people_events import NoteHeard, TellTask
 from convoy.model.records import EngineSpec
 from runner.inputs.feed_address import FeedAddress
 from tests.engines.cases import ENGINES, Engine

@@ -11,7 +11,7 @@ import pytest
 from bot.feed.feed_endpoint import CHECKPOINT_BYTES
 from bot.feed.repository_feed import Feed, checkpoint_file
 from convoy.model.state import State
-from convoy.rules.end_session import LoseSession
+from convoy.rules.ending import LoseSession
 from runner.feed.work_sender import WorkSender
 from runner.inputs.feed_address import FeedAddress
 from tests.feed.hall import REPO, SESSION, hall, running

@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from bot.feed import oidc
 from bot.feed.oidc import issuer_of
-from convoy.rules.end_session import LoseSession
+from convoy.rules.ending import LoseSession
 from tests.feed.hall import AUDIENCE, JOB, SESSION, Hall, hall, running
 from tests.world.issuer import Vouching, vouching
 from tests.world.rules import NAME

@@ -3,8 +3,8 @@
 import asyncio
 from pathlib import Path
 
-from convoy.events.task_messages import TellTask
-from convoy.rules.end_session import LoseSession
+from convoy.events.people_events import TellTask
+from convoy.rules.ending import LoseSession
 from tests.feed.hall import SESSION, hall, running
 from tests.world.patience import patient
 from tests.world.rules import NAME

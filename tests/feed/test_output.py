@@ -8,7 +8,7 @@ import pytest
 
 from bot.feed.repository_feed import tape_file
 from bot.feed.session_output import FILE_BYTES, RING_CHARS, SessionOutput, pieces_in
-from convoy.rules.end_session import LoseSession
+from convoy.rules.ending import LoseSession
 from runner.feed import output_queue, output_sender
 from runner.feed.output_sender import OutputSender
 from runner.inputs.feed_address import FeedAddress

@@ -7,7 +7,7 @@ import pygit2
 import pytest
 
 from brat.status.remote_output import TOKEN, RemoteOutput
-from convoy.rules.end_session import LoseSession
+from convoy.rules.ending import LoseSession
 from grite.errors import BratError
 from runner.feed.output_sender import OutputSender
 from tests.feed.hall import READER, REPO, SESSION, hall, running

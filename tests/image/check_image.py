@@ -18,7 +18,7 @@ from brat.local.child_processes import Process
 from brat.repository import registration as registrations
 from brat.repository.log_reader import Reader
 from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Registration, Source
-from convoy.events.task_start import TaskStarted
+from convoy.events.session_events import TaskStarted
 from convoy.model.records import EngineSpec
 from convoy.model.state import Convoy
 from runner.engines import ENGINES

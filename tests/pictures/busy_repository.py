@@ -10,19 +10,24 @@ from pathlib import Path
 from typing import Final
 
 from bot.messages.merge_texts import ci_is_red
-from convoy.events.approvals import ApprovePlan
-from convoy.events.command import Command
-from convoy.events.convoy_request import RequestConvoy
+from convoy.events import Command
 from convoy.events.forge_actions import NoteDone
+from convoy.events.people_events import ApprovePlan
+from convoy.events.plan_events import RequestConvoy
 from convoy.model import ids
 from convoy.model.records import Settings, Usage
 from convoy.model.state import Task
-from convoy.rules.doubt_merge import ClearMerge, DoubtMerge
-from convoy.rules.end_session import AcceptWork, LoseSession, RefuseWork
-from convoy.rules.merge_work import AttemptMerge, FailMerge, LandMerge
-from convoy.rules.start_attempt import StartTask
-from convoy.rules.stop_task import RetryTask
-from convoy.rules.take_plan import PlanConvoy
+from convoy.rules.ending import AcceptWork, LoseSession, RefuseWork
+from convoy.rules.landing import (
+    AttemptMerge,
+    ClearMerge,
+    DoubtMerge,
+    FailMerge,
+    LandMerge,
+)
+from convoy.rules.people import RetryTask
+from convoy.rules.plans import PlanConvoy
+from convoy.rules.starting import StartTask
 from tests.pictures.outside_the_log import TEST_OUTPUT
 from tests.pictures.passkeys_plan import (
     ENGINES,

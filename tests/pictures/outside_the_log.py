@@ -3,7 +3,7 @@
 from typing import Final
 
 from convoy.model.state import State
-from convoy.readiness.observed import Checks
+from convoy.rules.verdict import Checks
 from tests.pictures.passkeys_plan import RED, REFUSED
 
 TEST_OUTPUT: Final = """FAILED tests/test_limits.py::test_ten_attempts_lock_an_account

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from convoy.events.command import Command, Refusal
+from convoy.events import Command, Refusal
 from convoy.model.state import State
 from grite.remote import ensure_mirror
 from grite.wal import Log

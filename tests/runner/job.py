@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from convoy.events import Claim
-from convoy.events.task_start import TaskStarted
+from convoy.events.session_events import TaskStarted
 from convoy.log import body_of
 from convoy.log.record import fact_of
 from convoy.model import ids

@@ -2,7 +2,7 @@
 
 import re
 
-from convoy.model.walls import Walls, in_words
+from convoy.model.session_result import Walls, walls_in_words
 from grite.git import pair_of
 from runner.result.job_annotations import error, output
 from tests.runner.job import TOKEN, Forge
@@ -54,7 +54,7 @@ def test_outputs_and_summary_are_added_to_what_is_there(forge: Forge) -> None:
         "duration-seconds": "0",
         "summary": "### `x` ````",
     }
-    walls = in_words(Walls(**left.result["walls"]))
+    walls = walls_in_words(Walls(**left.result["walls"]))
     assert page.read_text() == (
         "### brat fix-login-7/2/1: success\n\n"
         "```\nChanged 1 file.\n```\n\n"

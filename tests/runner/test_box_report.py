@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from convoy.model.walls import NAMES, Walls, missing
+from convoy.model.session_result import WALL_NAMES, Walls, missing_walls
 from runner.box.box_report import read
 
 
@@ -12,8 +12,8 @@ def test_a_report_names_the_walls_that_stand() -> None:
 
     assert said.why == ""
     assert said.walls == Walls(files="namespaces", user="uid", syscalls="seccomp")
-    assert missing(said.walls, closed=True) == ("processes", "network")
-    assert missing(said.walls, closed=False) == ("processes",)
+    assert missing_walls(said.walls, closed=True) == ("processes", "network")
+    assert missing_walls(said.walls, closed=False) == ("processes",)
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ def test_where_there_is_no_box_no_wall_stands(text: str, why: str) -> None:
     said = read(text)
 
     assert said.why.startswith(why)
-    assert missing(said.walls, closed=True) == NAMES
+    assert missing_walls(said.walls, closed=True) == WALL_NAMES
 
 
 def test_a_wall_that_there_is_not_is_refused() -> None:

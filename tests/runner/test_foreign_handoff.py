@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from convoy.events.task_start import TaskStarted
+from convoy.events.session_events import TaskStarted
 from convoy.model.records import EngineSpec
 from grite.signatures import SIGNERS_FILE, Writer, signer_line
 from tests.runner.job import REPOSITORY_ID, Forge, Left, git

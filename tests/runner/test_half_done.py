@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from convoy.events.task_start import TaskStarted
+from convoy.events.session_events import TaskStarted
 from tests.runner.job import Forge, git
 
 

@@ -6,7 +6,7 @@ from typing import TypedDict
 
 import pytest
 
-from convoy.events.session_claims import (
+from convoy.events.session_events import (
     FilesModified,
     SessionExited,
     SessionHandoff,
@@ -15,8 +15,7 @@ from convoy.events.session_claims import (
     SessionSpawned,
 )
 from convoy.model import ids
-from convoy.model.engine_types import ENGINE_TYPES
-from convoy.model.records import EngineSpec, Gate, Limits
+from convoy.model.records import ENGINE_TYPES, EngineSpec, Gate, Limits
 from convoy.text import fence_of
 from runner.workspace import missing_content
 from tests.runner.job import SESSION, Forge, git

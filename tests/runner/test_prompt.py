@@ -5,7 +5,7 @@ from pathlib import Path
 from hypothesis import given, strategies as st
 from msgspec.structs import replace
 
-from convoy.events.task_start import TaskStarted
+from convoy.events.session_events import TaskStarted
 from convoy.model.records import EngineSpec, Gate, Limits
 from convoy.text import fence_of
 from runner.session.prompt import prompt

@@ -12,7 +12,7 @@ from threading import Thread
 
 import pytest
 
-from convoy.model.walls import Walls
+from convoy.model.session_result import Walls
 from runner.box import agent_user, landlock, landlock_paths, seccomp
 from runner.box.agent_box import NetworkExit, Room, boxed
 from runner.box.root_folder import HIDDEN, SEEN, WRITABLE

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from convoy.rules.stop_task import BlockTask
+from convoy.rules.people import BlockTask
 from tests.world.kept import Kept
 from tests.world.rules import NAME, Rules, spec
 from tests.world.terminal import new_terminal

@@ -13,8 +13,8 @@ import pexpect
 import pyte
 import pytest
 
-from convoy.events.pausing import PauseConvoy
-from convoy.rules.stop_task import BlockTask
+from convoy.events.people_events import PauseConvoy
+from convoy.rules.people import BlockTask
 from tests.world.kept import Kept
 from tests.world.patience import patient
 from tests.world.rules import NAME, Rules, sha, spec

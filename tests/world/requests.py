@@ -10,7 +10,7 @@ from bot.repository.draft import Draft
 from bot.verbs.carry_out import carry_out
 from bot.verbs.request_context import Asker
 from bot.verbs.verb import Request
-from convoy.events.command import Command, Refusal
+from convoy.events import Command, Refusal
 from tests.world.model.bot import Bot
 from tests.world.model.forge import Forge
 from tests.world.rules import ACTOR, Rules

@@ -1,19 +1,18 @@
 """A log in memory: commands go through decide, record and fold, as in the bot."""
 
 from convoy.answers.answering import FIND_OUT, report_brief
-from convoy.events import Event
-from convoy.events.bots import StartBot
-from convoy.events.command import Command, Refusal
-from convoy.events.convoy_request import RequestConvoy
+from convoy.events import Command, Event, Refusal
 from convoy.events.forge_actions import NoteDone
+from convoy.events.leases import StartBot
+from convoy.events.plan_events import RequestConvoy
 from convoy.log.record import fold, record
 from convoy.model.records import EngineSpec, Settings, TaskSpec
 from convoy.model.state import Convoy, State, Task
-from convoy.rules.end_session import AcceptWork
-from convoy.rules.merge_work import AttemptMerge, LandMerge
-from convoy.rules.start_attempt import StartTask
-from convoy.rules.stop_task import BlockTask
-from convoy.rules.take_plan import PlanConvoy
+from convoy.rules.ending import AcceptWork
+from convoy.rules.landing import AttemptMerge, LandMerge
+from convoy.rules.people import BlockTask
+from convoy.rules.plans import PlanConvoy
+from convoy.rules.starting import StartTask
 from grite.event import Event as GriteEvent
 
 ACTOR = bytes(range(16))

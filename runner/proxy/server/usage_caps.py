@@ -1,7 +1,7 @@
 """Counts a session's usage and says when a cap is met. No input or output."""
 
 from convoy.model.records import Usage
-from convoy.model.usage import plus, priced, tokens
+from convoy.model.session_result import plus, priced, tokens
 from runner.proxy.proxy_protocol import Caps, Metered
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from bot.settings.bot_settings import Settings
-from convoy.model.intent import Intent
-from convoy.rules.stop_task import BlockTask, FailConvoy
+from convoy.model.work import Intent
+from convoy.rules.people import BlockTask, FailConvoy
 from tests.bot.room import NAME, Room, room
 from tests.world.receiver import Receiver, receiving
 

@@ -12,7 +12,7 @@ from bot.forge.github import GitHub
 from bot.forge.repository_ci import CiRun
 from bot.forge.rest import Refused
 from bot.forge.task_runs import ARTIFACT_BYTES
-from convoy.readiness.observed import Check, Run
+from convoy.rules.verdict import Check, Run
 from grite.errors import Unavailable
 from tests.world.patience import patient
 

@@ -2,9 +2,9 @@
 
 from bot.forge.precedence import Precedence
 from bot.loop.effect_round import precedence_of
-from convoy.model.intent import Intent
 from convoy.model.records import ActionKind
-from convoy.owed.actions import Do, Effect, Show
+from convoy.model.work import Intent
+from convoy.owed import Do, Effect, Show
 
 
 def intended(kind: ActionKind) -> Do:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from convoy.owed.action_roles import Role
+from convoy.owed import Role
 from tests.bot.room import room
 from tests.world.forge import until
 

@@ -15,8 +15,8 @@ from bot.loop.loop import Loop
 from bot.loop.troubles import RETRY_S
 from bot.repository.draft import Draft
 from bot.serving import bot_service
-from convoy.events.merge_holds import HoldWork, ReleaseWork
-from convoy.model.asides import asides
+from convoy.events.hold_events import HoldWork, ReleaseWork
+from convoy.model.state import asides
 from tests.bot.hosted import at_home, settings
 from tests.bot.room import NAME, room
 from tests.world.faults import BadDay, bad_day

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from brat.forge.resources.run_resource import Run
 from convoy.model import ids
-from convoy.rules.stop_task import DropTask
+from convoy.rules.people import DropTask
 from tests.bot.room import NAME, Room, room
 
 

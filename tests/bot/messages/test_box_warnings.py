@@ -5,9 +5,9 @@ from msgspec.structs import replace
 from bot.messages.convoy_comment import convoy_table
 from bot.messages.pull_request_texts import convoy_pull_body, task_pull_body
 from bot.roles.result_artifact import ClaimedWalls, Result
-from convoy.model.attempt import Work
 from convoy.model.records import Settings
 from convoy.model.state import Convoy
+from convoy.model.work import Work
 from tests.world.rules import Rules, sha, spec
 
 NO_BOX = '`[runner] box = "off"`'

@@ -16,12 +16,12 @@ from bot.messages.pull_request_texts import pull_title, task_pull_body
 from bot.requests.boxes import convoy_comment
 from bot.verbs.request_context import Asker
 from bot.verbs.verb import Request
-from convoy.events.pausing import PauseConvoy
+from convoy.events.people_events import PauseConvoy
 from convoy.model import ids
 from convoy.model.records import Overlap, Usage, Wait, outlined
 from convoy.model.state import Convoy, Task
-from convoy.rules.end_session import LoseSession
-from convoy.rules.stop_task import BlockTask, FailConvoy
+from convoy.rules.ending import LoseSession
+from convoy.rules.people import BlockTask, FailConvoy
 from convoy.text import clean
 from tests.convoy.anything import hostile
 from tests.convoy.stories import landed_whole, went_wrong

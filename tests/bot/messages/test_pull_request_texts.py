@@ -6,9 +6,9 @@ from inline_snapshot import snapshot
 
 from bot.messages.pull_request_texts import convoy_pull_body, pull_title
 from convoy.events.forge_actions import NoteDone
-from convoy.rules.end_session import AcceptNothing, AcceptWork, LoseSession
-from convoy.rules.merge_work import LandMerge
-from convoy.rules.stop_task import DropTask
+from convoy.rules.ending import AcceptNothing, AcceptWork, LoseSession
+from convoy.rules.landing import LandMerge
+from convoy.rules.people import DropTask
 from tests.bot.messages.test_convoy_comment import HOSTILE
 from tests.world.rules import NAME, Rules, sha, spec
 

@@ -14,10 +14,9 @@ from bot.messages.pull_request_texts import convoy_pull_body, pull_title, task_p
 from bot.messages.replies import REST, Reply
 from bot.messages.warning_texts import keyless
 from bot.requests.boxes import convoy_comment
-from convoy.model.approval import Approval
-from convoy.model.attempt import HandedIn
 from convoy.model.records import Followup, Overlap
 from convoy.model.state import Convoy, ConvoyState, Task, TaskState
+from convoy.model.work import Approval, HandedIn
 from convoy.text import POST_CHARS, SUMMARY_CHARS, TITLE_CHARS, posted
 from tests.bot.room import room
 from tests.world.rules import Rules, sha, spec

@@ -12,8 +12,7 @@ import pytest
 
 from bot.repository.mirror import Mirror
 from convoy.events import Event as Fact
-from convoy.events.bots import BotStarted
-from convoy.events.leases import LeaseTaken
+from convoy.events.leases import BotStarted, LeaseTaken
 from convoy.log.record import fact_of, record
 from grite.errors import Conflict, GitFailed, Unavailable
 from grite.event import CommentAdded, Event

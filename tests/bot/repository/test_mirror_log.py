@@ -3,7 +3,7 @@
 import pytest
 
 from bot.repository.mirror import Mirror
-from convoy.events.bots import BotStarted
+from convoy.events.leases import BotStarted
 from convoy.log import body_of
 from grite import git
 from grite.errors import Corrupt, Rewritten

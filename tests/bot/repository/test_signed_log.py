@@ -10,8 +10,8 @@ import pytest
 
 from bot.repository.mirror import Mirror
 from convoy.events import Event as Fact
-from convoy.events.approvals import TaskApproved
-from convoy.events.bots import BotStarted
+from convoy.events.leases import BotStarted
+from convoy.events.people_events import TaskApproved
 from convoy.log import record as states
 from convoy.log.record import Reading, follow, record
 from convoy.model.state import State

@@ -5,7 +5,7 @@ from pathlib import Path
 from bot.messages.answer_lines import answer_lines
 from bot.requests.answer_place import LINE_CHARS
 from convoy.events.forge_actions import Answer
-from convoy.model.shown_answer import MOST
+from convoy.model.work import ANSWERS_SHOWN_MOST
 from tests.bot.room import room
 from tests.world.rules import NAME, Rules, spec
 
@@ -30,13 +30,13 @@ def test_an_answer_links_what_was_asked() -> None:
 
 
 def test_the_newest_comes_first_and_the_comment_does_not_grow_for_ever() -> None:
-    few, many = answered(MOST), answered(10 * MOST)
+    few, many = answered(ANSWERS_SHOWN_MOST), answered(10 * ANSWERS_SHOWN_MOST)
 
     shown = [line for line in many if line.startswith("- ")]
     assert "issuecomment-100)" in shown[0]
-    assert len(shown) == MOST
+    assert len(shown) == ANSWERS_SHOWN_MOST
     assert len(many) == len(few)
-    assert len("\n".join(answered(MOST, "x" * LINE_CHARS))) < 5_000
+    assert len("\n".join(answered(ANSWERS_SHOWN_MOST, "x" * LINE_CHARS))) < 5_000
 
 
 def test_a_long_answer_stays_in_its_item() -> None:

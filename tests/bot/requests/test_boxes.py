@@ -5,7 +5,7 @@ from hypothesis import given, strategies as st
 from bot.markdown.tick_boxes import ticked_in, unticked
 from bot.requests.boxes import convoy_comment, offered, request_of
 from bot.verbs.verb import Request
-from convoy.rules.stop_task import BlockTask, FailConvoy
+from convoy.rules.people import BlockTask, FailConvoy
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, spec
 

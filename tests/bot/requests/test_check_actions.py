@@ -9,7 +9,7 @@ from bot.requests.check_buttons import views
 from bot.verbs.verb_table import VERBS
 from brat.forge.resources.check_resource import CheckRun
 from brat.forge.rest.text_limits import ACTION_CHARS
-from convoy.rules.stop_task import BlockTask
+from convoy.rules.people import BlockTask
 from tests.bot.room import NAME, REPO, Room, room
 from tests.world.app_key import pair
 from tests.world.github_forge.apps import Apps, NewApp

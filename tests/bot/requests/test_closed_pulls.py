@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from convoy.events.merge_holds import RequestMerge, WithdrawMerge
+from convoy.events.hold_events import RequestMerge, WithdrawMerge
 from convoy.model import ids
-from convoy.rules.stop_task import DropTask
+from convoy.rules.people import DropTask
 from convoy.views import state_document
 from tests.bot.room import NAME, Room, room
 

@@ -7,7 +7,7 @@ import pytest
 
 from bot.loop.staging import stage
 from bot.repository.draft import Draft
-from convoy.rules.stop_task import FailConvoy
+from convoy.rules.people import FailConvoy
 from tests.bot.room import NAME, Room, room
 
 pytestmark = pytest.mark.layer("landing")

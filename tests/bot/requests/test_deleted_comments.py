@@ -6,7 +6,7 @@ import pytest
 
 from brat.forge.traffic_recording import Exchange
 from convoy.model import ids
-from convoy.rules.stop_task import BlockTask
+from convoy.rules.people import BlockTask
 from convoy.views import state_document
 from tests.bot.lobby import lobby
 from tests.bot.room import NAME, Room, room

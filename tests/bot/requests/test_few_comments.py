@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import pytest
 
-from convoy.rules.merge_work import FailMerge
-from convoy.rules.stop_task import BlockTask
+from convoy.rules.landing import FailMerge
+from convoy.rules.people import BlockTask
 from tests.bot.room import NAME, Room, room
 
 pytestmark = pytest.mark.layer("landing")

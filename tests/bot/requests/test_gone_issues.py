@@ -11,7 +11,7 @@ from bot.loop.loop import Loop
 from bot.roles.issue_look import NEW_MS
 from bot.serving import bot_service
 from brat.forge import Forge
-from convoy.model.asides import asides
+from convoy.model.state import asides
 from convoy.views import state_document
 from tests.bot.requests.test_missed_comments import answers, comment, settings
 from tests.forge.mutations import mutate

@@ -9,7 +9,7 @@ from bot.context.answer_budget import PEOPLE, AnswerBudget
 from bot.door.delivery_inbox import Review, Ticked
 from bot.serving import bot_service
 from brat.forge.traffic_recording import Exchange
-from convoy.model.given_answers import HOUR_MS
+from convoy.model.work import HOUR_MS
 from tests.bot.another_folder import elsewhere
 from tests.bot.lobby import Lobby, lobby
 from tests.bot.room import Room, room

@@ -6,7 +6,7 @@ import pytest
 
 from bot.serving import bot_service
 from bot.verbs.verb_table import VERBS
-from convoy.rules.stop_task import FailConvoy
+from convoy.rules.people import FailConvoy
 from tests.bot.another_folder import elsewhere
 from tests.bot.room import NAME, Room, room
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bot.door.delivery_inbox import Review, Ticked
-from convoy.rules.stop_task import BlockTask
+from convoy.rules.people import BlockTask
 from tests.bot.room import NAME, Room, room
 
 pytestmark = pytest.mark.layer("landing")

@@ -21,8 +21,8 @@ from bot.verbs.parsing import parsed
 from bot.verbs.verb import ConvoyEndpoint, Request, TaskEndpoint, Verb
 from bot.verbs.verb_table import BY_CONVOY_WORD, BY_NAME, BY_TASK_WORD, VERBS
 from brat.commands.command_line import app
-from convoy.events.pausing import PauseConvoy
-from convoy.rules.stop_task import BlockTask
+from convoy.events.people_events import PauseConvoy
+from convoy.rules.people import BlockTask
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, sha, spec
 

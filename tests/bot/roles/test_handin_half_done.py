@@ -7,7 +7,7 @@ import pytest
 from bot.roles.handin import collect
 from convoy.model import ids
 from convoy.model.state import Task
-from convoy.owed.actions import Begin, Collect
+from convoy.owed import Begin, Collect
 from convoy.owed.owed import owed_actions
 from tests.bot.hostile import Work
 from tests.bot.result_artifacts import result, zipped

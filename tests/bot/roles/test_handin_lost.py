@@ -9,7 +9,7 @@ from bot.roles.handin import collect
 from convoy.model import ids
 from convoy.model.records import Usage
 from convoy.model.state import Task
-from convoy.owed.actions import Collect
+from convoy.owed import Collect
 from tests.bot.hostile import Work
 from tests.bot.result_artifacts import zipped
 from tests.bot.room import NAME, Room, room

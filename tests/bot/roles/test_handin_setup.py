@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from bot.roles.handin import collect
-from convoy.owed.actions import Collect
-from convoy.rules.stop_task import RetryTask
+from convoy.owed import Collect
+from convoy.rules.people import RetryTask
 from tests.bot.result_artifacts import zipped
 from tests.bot.room import NAME, room
 

@@ -13,11 +13,11 @@ import pytest
 
 from bot.repository.commit_range import COMMITS_MOST
 from bot.roles.handin import collect
-from convoy.events.session_claims import SessionReady
-from convoy.events.task_queue import TaskBlocked
+from convoy.events.session_events import SessionReady
+from convoy.events.task_events import TaskBlocked
 from convoy.log import body_of
 from convoy.model import ids
-from convoy.owed.actions import Collect
+from convoy.owed import Collect
 from grite import chunk, lease
 from grite.event import CommentAdded, Event
 from tests.bot.hostile import Work

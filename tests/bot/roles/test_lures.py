@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 from aiohttp import web
 
-from convoy.events.task_start import TaskStarted
+from convoy.events.session_events import TaskStarted
 from convoy.model.records import EngineSpec, Gate, Limits
 from runner.session.prompt import prompt
 from tests.bot.lobby import lobby

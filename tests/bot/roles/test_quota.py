@@ -6,9 +6,9 @@ import pytest
 from msgspec.structs import replace
 
 from bot.settings.quota import HOUR_MS, Quota, refusal
-from convoy.model.convoys import Convoys
 from convoy.model.records import EngineSpec, Settings
 from convoy.model.state import Convoy, State
+from convoy.model.work import Convoys
 
 NOW = int(datetime(2026, 1, 2, 12, 0, 0, tzinfo=UTC).timestamp() * 1000)
 MINUTE_MS = 60_000

@@ -7,10 +7,14 @@ from pathlib import Path
 import pytest
 
 from bot.roles import result_artifact
-from convoy.events.session_claims import SessionExited, SessionHandoff, SessionReady
-from convoy.events.task_start import TaskStarted
+from convoy.events.session_events import (
+    SessionExited,
+    SessionHandoff,
+    SessionReady,
+    TaskStarted,
+)
 from convoy.model.records import EngineSpec, Gate, Limits, Usage as Used
-from convoy.model.usage import TOKENS_MOST
+from convoy.model.session_result import TOKENS_MOST
 from runner.engines.engine_events import Cost, Usage
 from runner.result import result_folder as runner_result
 from tests.bot.result_artifacts import (

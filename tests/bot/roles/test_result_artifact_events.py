@@ -2,8 +2,8 @@
 
 import pytest
 
-from convoy.events.session_claims import SessionReady
-from convoy.events.task_queue import TaskBlocked
+from convoy.events.session_events import SessionReady
+from convoy.events.task_events import TaskBlocked
 from convoy.model import ids
 from grite.event import CommentAdded, Event as GriteEvent, LabelAdded
 from tests.bot.result_artifacts import (

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from bot.repository.draft import Draft
-from convoy.events.approvals import ApproveWork
-from convoy.rules.redo_work import ReviseTask
+from convoy.events.people_events import ApproveWork
+from convoy.rules.people import ReviseTask
 from tests.bot.room import NAME, Room, room
 
 pytestmark = pytest.mark.layer("landing")

@@ -7,7 +7,7 @@ import pytest
 from bot.loop.staging import stage
 from bot.messages import approval_texts as texts
 from bot.repository.draft import Draft
-from convoy.events.approvals import ApprovePlan
+from convoy.events.people_events import ApprovePlan
 from tests.bot.room import NAME, Room, room
 
 pytestmark = pytest.mark.layer("landing")

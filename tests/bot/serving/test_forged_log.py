@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from convoy.events.bots import BotStarted
-from convoy.events.pausing import ConvoyPaused
+from convoy.events.leases import BotStarted
+from convoy.events.people_events import ConvoyPaused
 from convoy.log.record import follow, record
 from grite.errors import Conflict
 from grite.remote import RefUpdate, Remote, ensure_mirror

@@ -5,9 +5,9 @@ from prometheus_client import CollectorRegistry
 from bot.serving.log_counters import LogCounters
 from bot.serving.service_metrics import RepositoryStanding, ServiceMetrics
 from convoy.model.records import Usage
-from convoy.rules.end_session import LoseSession
-from convoy.rules.merge_work import FailMerge
-from convoy.rules.stop_task import BlockTask, DropTask, RetryTask
+from convoy.rules.ending import LoseSession
+from convoy.rules.landing import FailMerge
+from convoy.rules.people import BlockTask, DropTask, RetryTask
 from tests.world.rules import NAME, Rules, sha, spec
 
 REPO = "pat/project"

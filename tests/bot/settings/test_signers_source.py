@@ -1,7 +1,7 @@
 """Which source of allowed signers counts, by the default branch's rules."""
 
 from bot.settings.signers_source import Source, in_force
-from convoy.model.target_rules import TargetRules
+from convoy.model.work import TargetRules
 from tests.world.cases import looped
 
 OPEN = TargetRules()

@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from convoy.events.convoy_plan import ConvoyPlanned
+from convoy.events.plan_events import ConvoyPlanned
 from convoy.log import body_of
 from convoy.log.record import fact_of
 from convoy.model.records import TaskSpec, Wait
-from convoy.model.resources import declared_path
-from convoy.model.task_graph import find_cycle
+from convoy.model.task_graph import declared_path, find_cycle
 from convoy.planner import ANSWER_CHARS
 from convoy.planner.plan_reader import House, Unusable, read_plan
 from grite.resource import overlaps

@@ -2,13 +2,13 @@
 
 from msgspec.structs import replace
 
-from convoy.events.command import Refusal
-from convoy.events.convoy_request import RequestConvoy
+from convoy.events import Refusal
+from convoy.events.plan_events import RequestConvoy
 from convoy.model.state import Task
-from convoy.rules.end_session import AcceptWork, RefuseWork
-from convoy.rules.start_attempt import StartPlanning
-from convoy.rules.stop_task import FailConvoy
-from convoy.rules.take_plan import PlanConvoy
+from convoy.rules.ending import AcceptWork, RefuseWork
+from convoy.rules.people import FailConvoy
+from convoy.rules.plans import PlanConvoy
+from convoy.rules.starting import StartPlanning
 from tests.world.rules import NAME, Rules, settings, sha, spec
 
 

@@ -3,8 +3,8 @@
 from convoy.model.records import EngineSpec, Usage
 from convoy.model.state import State
 from convoy.planner.plan_reader import area_of_task, engine_records, strengths
-from convoy.rules.end_session import AcceptWork, LoseSession
-from convoy.rules.merge_work import LandMerge
+from convoy.rules.ending import AcceptWork, LoseSession
+from convoy.rules.landing import LandMerge
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, sha, spec
 

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from convoy.model.engine_types import ENGINE_TYPES, EngineType
-from convoy.model.records import EngineSpec
+from convoy.model.records import ENGINE_TYPES, EngineSpec, EngineType
 from runner.engines import ENGINES
 from runner.engines.row import Row, program_of
 from runner.engines.shell import read
@@ -32,7 +31,7 @@ def missing_from(name: str, known: EngineType | None, row: Row | None) -> list[s
     """Return what is left to do for an engine, a sentence a place."""
     keys = known.keys if known else ("A_KEY_OF_NOBODY",)
     places: dict[str, object] = {
-        "add a row to ENGINE_TYPES in convoy/model/engine_types.py": known,
+        "add a row to ENGINE_TYPES in convoy/model/records.py": known,
         "write its module in runner/engines with a ROW of its name": (
             row and row.name == name
         ),
@@ -96,7 +95,7 @@ def test_an_engine_that_is_nowhere_is_missed_in_every_place() -> None:
     row = replace(ENGINES["shell"], name=UNKNOWN)
     done = {*missed} - {*missing_from(UNKNOWN, known, row)}
     assert done == {
-        "add a row to ENGINE_TYPES in convoy/model/engine_types.py",
+        "add a row to ENGINE_TYPES in convoy/model/records.py",
         "write its module in runner/engines with a ROW of its name",
         "let its type have the `keys` that its row has, in that order",
         "let `can_be_limited` of its type agree with `can.tools` of its row",

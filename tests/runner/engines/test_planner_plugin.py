@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from convoy.events.task_start import TaskStarted
+from convoy.events.session_events import TaskStarted
 from convoy.model.records import EngineSpec
 from convoy.planner import Asked, Survey
 from tests.runner.job import TOKEN, Forge, Left

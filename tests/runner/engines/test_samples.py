@@ -2,7 +2,7 @@
 
 import pytest
 
-from convoy.model.outcome import Trouble
+from convoy.model.session_result import Trouble
 from tests.runner.engines.hearing import SAMPLES, heard
 from tests.world.cases import looped
 

@@ -25,37 +25,43 @@ from bot.repository.draft import Draft
 from bot.repository.mirror import Mirror
 from bot.repository.mirrored_commits import MirroredCommits
 from bot.settings.bot_settings import ROLES, Settings
-from convoy.events.bots import StartBot
-from convoy.events.command import Command, Refusal
-from convoy.events.convoy_request import RequestConvoy
-from convoy.events.forge_actions import NoteDone
-from convoy.events.set_asides import SetItemAside
-from convoy.events.task_messages import TellTask
+from convoy.events import Command, Refusal
+from convoy.events.forge_actions import NoteDone, SetItemAside
+from convoy.events.leases import StartBot
+from convoy.events.people_events import TellTask
+from convoy.events.plan_events import RequestConvoy
 from convoy.kinds import kind_of
-from convoy.kinds.choice_kind import left
+from convoy.kinds.rivals import rivals_left
 from convoy.log.record import fold
 from convoy.model import ids
-from convoy.model.attempt import Attempt
 from convoy.model.records import Overlap, Scope, TaskSpec
 from convoy.model.state import Convoy, State, Task
-from convoy.owed.action_items import item_of, item_of_effect
-from convoy.owed.action_roles import Role
-from convoy.owed.actions import Action, Align, Collect, Effect, Staged
+from convoy.model.work import Attempt
+from convoy.owed import (
+    Action,
+    Align,
+    Collect,
+    Effect,
+    Role,
+    Staged,
+    item_of,
+    item_of_effect,
+)
 from convoy.patterns import Template, built_in_pattern
 from convoy.planner import Survey
-from convoy.rules.end_session import (
+from convoy.rules.ending import (
     AcceptNothing,
     AcceptReport,
+    AcceptReview,
     AcceptWork,
     LoseSession,
+    MakeChoice,
     RefuseWork,
 )
-from convoy.rules.land_part import LandPart
-from convoy.rules.make_choice import MakeChoice
-from convoy.rules.merge_work import FailMerge, LandMerge, ProveWork
-from convoy.rules.split_task import BeginSplit, SplitTask
-from convoy.rules.take_plan import PlanConvoy
-from convoy.rules.take_review import AcceptReview
+from convoy.rules.landing import FailMerge, LandMerge, ProveWork
+from convoy.rules.plan_changes import BeginSplit, SplitTask
+from convoy.rules.plans import PlanConvoy
+from convoy.rules.target import LandPart
 from grite.errors import Conflict, Rejected, Unavailable
 from grite.event import Event as GriteEvent
 from grite.remote import RefUpdate
@@ -399,7 +405,7 @@ class Bot:
         if result.how == "nothing" and (attempt.root or not is_work):
             result = Result("refused")  # work was to be changed, or is not wanted
         if task is not None and result.how == "choose":
-            found = left(draft.state.convoys[action.convoy], task)
+            found = rivals_left(draft.state.convoys[action.convoy], task)
             best = found[attempt.number % len(found)].number if found else 0
             result = Result("choose", on=best) if best else Result("refused")
         if task is not None and result.how == "split":

@@ -1,18 +1,20 @@
 """What has happened, in the words that are counted: a proof must have met it."""
 
 from convoy.events import Event
-from convoy.events.candidates import MergeAttempted, MergeFailed, MergeLanded
-from convoy.events.doubts import MergeCleared, MergeDoubted
-from convoy.events.parts import PartLanded
-from convoy.events.review_verdicts import WorkReviewed
-from convoy.events.rival_choice import ChoiceMade
-from convoy.events.syncs import SyncFailed, SyncLanded
-from convoy.events.task_ends import ConvoyCompleted, TaskMerged
-from convoy.events.task_queue import TaskBlocked
-from convoy.events.task_split import TaskSplit
-from convoy.events.task_start import TaskStarted
-from convoy.events.trials import TestsProven, WorkProven
-from convoy.kinds.choice_kind import NONE_LEFT
+from convoy.events.merge_events import (
+    MergeAttempted,
+    MergeCleared,
+    MergeDoubted,
+    MergeFailed,
+    MergeLanded,
+    TestsProven,
+    WorkProven,
+)
+from convoy.events.plan_events import TaskSplit
+from convoy.events.session_events import ChoiceMade, TaskStarted, WorkReviewed
+from convoy.events.target_events import PartLanded, SyncFailed, SyncLanded
+from convoy.events.task_events import ConvoyCompleted, TaskBlocked, TaskMerged
+from convoy.kinds.rivals import NONE_LEFT
 from convoy.model.state import Convoy, State
 from convoy.owed.landings import NOT_RED
 

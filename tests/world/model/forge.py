@@ -15,25 +15,24 @@ from msgspec import Struct
 
 from bot.forge.rest import Refused
 from bot.repository.compose import Conflicted
-from convoy.events import Event
-from convoy.events.command import Command
-from convoy.events.task_start import TaskStarted
+from convoy.events import Command, Event
+from convoy.events.session_events import TaskStarted
 from convoy.log.record import UnknownFact, fact_of, fold
+from convoy.model.ids import MINUTE_MS
 from convoy.model.records import Report, TaskSpec
-from convoy.model.set_aside import MINUTE_MS
 from convoy.model.state import State
-from convoy.model.target_rules import TargetRules
-from convoy.readiness.observed import Check
-from convoy.rules.end_session import (
+from convoy.model.work import TargetRules
+from convoy.rules.ending import (
     AcceptNothing,
     AcceptReport,
+    AcceptReview,
     AcceptWork,
     LoseSession,
+    MakeChoice,
     RefuseWork,
 )
-from convoy.rules.make_choice import MakeChoice
-from convoy.rules.split_task import SplitTask
-from convoy.rules.take_review import AcceptReview
+from convoy.rules.plan_changes import SplitTask
+from convoy.rules.verdict import Check
 from grite.errors import Conflict, Rejected, Unavailable
 from grite.event import CommentAdded, Event as GriteEvent
 from grite.push_answer import PushAnswer, RefAnswer

@@ -5,7 +5,7 @@ from typing import Final
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
-from convoy.events.pausing import ResumeConvoy
+from convoy.events.people_events import ResumeConvoy
 from convoy.model import ids
 from tests.world.model.drawn import chosen, which
 from tests.world.model.forge import HEADS, Pull

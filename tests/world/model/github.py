@@ -17,12 +17,12 @@ from bot.forge.pull_requests import PullRequests
 from bot.forge.repository_ci import Ci, CiRun
 from bot.forge.rest import Refused
 from bot.forge.task_runs import TaskRuns
-from convoy.events.task_start import TaskStarted
+from convoy.events.session_events import TaskStarted
 from convoy.model import ids
 from convoy.model.records import Strategy
-from convoy.model.target_rules import TargetRules
-from convoy.readiness import observed
-from convoy.readiness.observed import Check, Mergeable
+from convoy.model.work import TargetRules
+from convoy.rules import verdict
+from convoy.rules.verdict import Check, Mergeable
 from tests.world.model.forge import HEADS, Forge, Pull, Run, fact_in
 
 LOGIN = "brat[bot]"
@@ -84,16 +84,16 @@ class ModelRuns(TaskRuns):
                 return number
         return None
 
-    async def listed(self, wanted: frozenset[int]) -> dict[int, observed.Run]:
+    async def listed(self, wanted: frozenset[int]) -> dict[int, verdict.Run]:
         return {
-            number: observed.Run(id=number, completed=self.forge.runs[number].completed)
+            number: verdict.Run(id=number, completed=self.forge.runs[number].completed)
             for number in wanted
             if not self.forge.runs[number].deleted
         }
 
-    async def state(self, number: int) -> observed.Run:
+    async def state(self, number: int) -> verdict.Run:
         known = number in self.forge.runs  # else it is a run of CI
-        return observed.Run(id=number, completed=True, deleted=known)
+        return verdict.Run(id=number, completed=True, deleted=known)
 
     async def cancel(self, run: int, *, force: bool = False) -> None:
         del force  # here a run ends when it is asked to

@@ -9,15 +9,14 @@ from hypothesis.stateful import precondition, rule
 from bot.forge.rest import Refused
 from bot.repository.compose import Conflicted
 from convoy.events.leases import FreeLease, TakeLease
-from convoy.events.parts import Wanted
-from convoy.events.pausing import PauseConvoy, ResumeConvoy
+from convoy.events.people_events import PauseConvoy, ResumeConvoy
+from convoy.events.target_events import Wanted
 from convoy.model.records import Settings
 from convoy.model.state import Convoy, Task
-from convoy.model.target_rules import TargetRules
-from convoy.readiness.unlanded_work import unlanded
-from convoy.rules.land_part import RequestPart
-from convoy.rules.retry_convoy import RetryConvoy
-from convoy.rules.stop_task import DropTask, FailConvoy, RetryTask
+from convoy.model.work import TargetRules
+from convoy.rules import unlanded
+from convoy.rules.people import DropTask, FailConvoy, RetryConvoy, RetryTask
+from convoy.rules.target import RequestPart
 from tests.world.model.drawn import chosen, configurations, patterns, plans, which
 from tests.world.model.forge import HEADS, LOST, MAIN
 from tests.world.model.story import Story

@@ -10,31 +10,32 @@ from itertools import combinations
 from typing import Final
 
 from convoy.events import Event
-from convoy.events.approvals import ApprovalVoided, ConvoyApproved, TaskApproved
-from convoy.events.candidates import MergeFailed, MergeLanded
-from convoy.events.doubts import MergeDoubted
 from convoy.events.leases import LeaseTaken
-from convoy.events.parts import PartLanded
-from convoy.events.review_verdicts import WorkReviewed
-from convoy.events.rival_choice import ChoiceMade
-from convoy.events.session_ends import WorkAccepted, WorkRefused
-from convoy.events.syncs import SyncLanded
-from convoy.events.task_ends import (
+from convoy.events.merge_events import MergeDoubted, MergeFailed, MergeLanded
+from convoy.events.people_events import ApprovalVoided, ConvoyApproved, TaskApproved
+from convoy.events.session_events import (
+    ChoiceMade,
+    TaskStarted,
+    WorkAccepted,
+    WorkRefused,
+    WorkReviewed,
+)
+from convoy.events.target_events import PartLanded, SyncLanded
+from convoy.events.task_events import (
     ConvoyCompleted,
     ConvoyFailed,
+    TaskBlocked,
     TaskDropped,
     TaskMerged,
+    TaskQueued,
 )
-from convoy.events.task_queue import TaskBlocked, TaskQueued
-from convoy.events.task_start import TaskStarted
-from convoy.kinds.relations import attending, trial
+from convoy.kinds import attending, trial
 from convoy.model import ids
 from convoy.model.records import FREE
 from convoy.model.state import Convoy, State, Task
-from convoy.readiness.early_start import stands_behind
-from convoy.readiness.second_looks import LOOKS
-from convoy.readiness.stuck_tasks import unmet
-from convoy.readiness.turns import turns
+from convoy.rules.second_looks import LOOKS
+from convoy.rules.starting import stands_behind
+from convoy.rules.turns import turns, unmet
 from grite.remote import RefUpdate
 from grite.resource import overlaps
 from tests.world.model.counts import names_of

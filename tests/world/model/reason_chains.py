@@ -8,13 +8,12 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from convoy.kinds.relations import awaited, kept_back, relief
+from convoy.kinds import awaited, kept_by_tasks, relief
 from convoy.model.state import Convoy, State, Task
-from convoy.readiness import second_looks
-from convoy.readiness.attempt_start import conflicting_leases
-from convoy.readiness.landing import clashing, kept_by_people, waiting_to_merge
-from convoy.readiness.stuck_tasks import unmet
-from convoy.readiness.turns import turns
+from convoy.rules import second_looks
+from convoy.rules.landing import clashes_ahead, kept_by_people, waiting_to_merge
+from convoy.rules.starting import conflicting_leases
+from convoy.rules.turns import turns, unmet
 from convoy.views.reasons import waits_for
 
 _NAMED: Final = re.compile(r"\btask ((?:\d+, )*\d+)")
@@ -95,14 +94,14 @@ def _queue(convoy: Convoy, task: Task) -> frozenset[int]:
         return END  # a person
     if second_looks.is_suspect(task):  # any of the movers, else CI or its agent
         return frozenset({task.number} if _movers(convoy, task) else ())
-    if why := kept_back(convoy, task):
+    if why := kept_by_tasks(convoy, task):
         return frozenset(_numbers(why))  # none named: CI
     ahead = {each.number: each for each in waiting_to_merge(convoy)}
     queue = [*ahead]
     if task.number in queue:  # CI judges the front; all others stand behind it
         return frozenset(queue[: queue.index(task.number)])
     first = frozenset(turn.on for turn in turns(convoy).get(task.number, ()))
-    if (turn := clashing(task, ahead)) is not None:
+    if (turn := clashes_ahead(task, ahead)) is not None:
         first |= {turn.on}
     assert first, f"task {task.number} is not in the queue, and nothing keeps it out"
     return first

@@ -7,19 +7,23 @@ from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
 from bot.repository.compose import Conflicted, Piece
-from convoy.events.approvals import ApprovePlan, ApproveWork, VoidApproval
-from convoy.events.command import Command
-from convoy.events.merge_holds import HoldWork, ReleaseWork, RequestMerge, WithdrawMerge
-from convoy.events.pausing import PauseAll, ResumeAll
-from convoy.events.plan_edits import RankConvoy
-from convoy.events.task_messages import TellTask
+from convoy.events import Command
+from convoy.events.hold_events import HoldWork, ReleaseWork, RequestMerge, WithdrawMerge
+from convoy.events.people_events import (
+    ApprovePlan,
+    ApproveWork,
+    PauseAll,
+    ResumeAll,
+    TellTask,
+    VoidApproval,
+)
+from convoy.events.plan_events import RankConvoy
 from convoy.model import ids
-from convoy.model.attempt import Work
-from convoy.model.kind_names import Kind
-from convoy.model.records import TaskSpec
+from convoy.model.records import Kind, TaskSpec
 from convoy.model.state import Convoy, Task
+from convoy.model.work import Work
+from convoy.rules.people import RebaseWork, ReviseTask
 from convoy.rules.plan_changes import AddTask, AssignTask, LinkTask
-from convoy.rules.redo_work import RebaseWork, ReviseTask
 from tests.world.model.drawn import chosen, which
 from tests.world.model.forge import HEADS
 from tests.world.model.people import People

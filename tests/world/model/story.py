@@ -8,11 +8,11 @@ from typing import ClassVar
 from hypothesis import event
 from hypothesis.stateful import RuleBasedStateMachine
 
-from convoy.events.command import Command
-from convoy.events.convoy_request import RequestConvoy
+from convoy.events import Command
+from convoy.events.plan_events import RequestConvoy
 from convoy.model import ids
 from convoy.model.records import Settings
-from convoy.readiness.observed import Check
+from convoy.rules.verdict import Check
 from convoy.text import convoy_name
 from tests.world.model.bot import Bot
 from tests.world.model.forge import HEADS, MAIN, Forge

@@ -1,0 +1,327 @@
+"""What may land: candidates, and what CI says of them.
+
+What CI says against a candidate is looked at again before anybody is blamed. Work that
+cannot land on other work in the queue is found before either lands, by merging both for
+this alone: the later one leaves the queue until the other has landed or is out, so that
+those behind it are built and judged meanwhile.
+"""
+
+from typing import Final
+
+from msgspec import field
+from msgspec.structs import replace
+
+from convoy.events import (
+    SHORT,
+    Command,
+    ConvoyEvent,
+    Decision,
+    Refusal,
+    TaskEvent,
+    clause,
+    subject,
+    task_in,
+)
+from convoy.model.records import Strategy
+from convoy.model.state import Convoy, Moment, State, Task, change_task, landed_help
+from convoy.model.work import Candidate, Clash, Doubt, Unmerged
+
+UNJUDGED: Final = "CI has not judged what landed"
+
+
+class MergeAttempted(ConvoyEvent, frozen=True, kw_only=True, tag="merge.attempted"):
+    """A candidate was built and pushed for CI to judge; task 0 is the convoy itself."""
+
+    task: int
+    strategy: Strategy
+    candidate: str
+    base: str
+    """The commit the candidate stands on: the branch's tip or the candidate ahead."""
+    work: str
+    """The commit whose work it carries."""
+    target: str = ""
+    """The target's commit that the work takes in; empty: it takes none in."""
+
+    def sentence(self) -> str:
+        return (
+            f"Built candidate {self.candidate[:SHORT]} of {subject(self.task)} on "
+            f"{self.base[:SHORT]} ({self.strategy})."
+        )
+
+    def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
+        task = convoy.task(self.task)
+        before = task.candidate if task else convoy.candidate
+        is_same = before is not None and before.work == self.work
+        candidate = Candidate(
+            commit=self.candidate,
+            base=self.base,
+            work=self.work,
+            target=self.target,
+            at=now.at,
+            since=before.since if before is not None and is_same else now.at,
+        )
+        if self.task == 0:
+            return replace(
+                convoy, candidate=candidate, offered=self.work, landing_waits=""
+            )
+        return change_task(
+            convoy, self.task, lambda task: replace(task, candidate=candidate)
+        )
+
+
+class MergeFailed(ConvoyEvent, frozen=True, kw_only=True, tag="merge.failed"):
+    """It conflicts, or CI found it red."""
+
+    task: int
+    candidate: str | None
+    why: str
+    paths: tuple[str, ...] = ()
+    """The files in which it conflicts."""
+
+    def sentence(self) -> str:
+        what = subject(self.task).capitalize()
+        return f"{what} cannot land: {clause(self.why)}."
+
+    def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
+        if self.task == 0:
+            return replace(convoy, candidate=None, asked="")
+        after = change_task(
+            convoy, self.task, lambda task: self._without_candidate(task, now)
+        )
+        contested = tuple(sorted({*convoy.contested, *self.paths}))
+        return replace(after, contested=contested)
+
+    def _without_candidate(self, task: Task, now: Moment) -> Task:
+        work, unmerged = task.work, task.unmerged
+        if work is not None and self.paths:
+            unmerged = Unmerged(
+                attempt=work.attempt,
+                commit=work.commit,
+                base=work.base,
+                paths=self.paths,
+                at=now.at,
+            )
+        return replace(task, candidate=None, unmerged=unmerged)
+
+
+class MergeLanded(ConvoyEvent, frozen=True, kw_only=True, tag="merge.landed"):
+    """The branch moved to the candidate, unchanged, in the push that carries this."""
+
+    task: int
+    candidate: str
+    branch: str
+    judged: tuple[str, ...]
+    """The checks that judged the candidate; `("none",)` where CI is not required.
+    Empty: the forge or a person merged something that CI did not judge."""
+    reporters: dict[str, str] = field(default_factory=dict)
+    """The App or account that reported a check, by the check's name. From the first
+    landing on, that one's word counts for the check and no other's."""
+
+    def sentence(self) -> str:
+        what, commit = subject(self.task).capitalize(), self.candidate[:SHORT]
+        judged = f"judged: {', '.join(map(self._said, self.judged))}"
+        judged = judged if self.judged else UNJUDGED
+        return f"{what} landed on {self.branch} as {commit} ({judged})."
+
+    def _said(self, check: str) -> str:
+        by = self.reporters.get(check)
+        return f"{check} by {by}" if by else check
+
+    def change(self, state: State) -> State:
+        after = super().change(state)
+        if self.reporters.items() <= after.reporters.items():
+            return after
+        return replace(after, reporters=self.reporters | after.reporters)
+
+    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+        return convoy  # task.merged or convoy.completed beside it says the rest
+
+
+class TestsProven(TaskEvent, frozen=True, kw_only=True, tag="tests.proven"):
+    """CI found tests red before their code exists, as they should be."""
+
+    commit: str
+    """The commit with the tests."""
+    judged: tuple[str, ...]
+    """The checks that CI reported on it."""
+
+    def sentence(self) -> str:
+        commit = self.commit[:SHORT]
+        return f"CI finds the tests of task {self.task} red at {commit}, as it should."
+
+    def task_after(self, task: Task, _now: Moment) -> Task:
+        return replace(task, proven=self.commit, candidate=None)
+
+
+class WorkProven(TaskEvent, frozen=True, kw_only=True, tag="work.proven"):
+    """CI found a rival's work green as it is: it can be chosen."""
+
+    commit: str
+    """The commit of the work."""
+    judged: tuple[str, ...]
+    """The checks that judged it; `("none",)` where CI is not required."""
+    lines: int
+    """How many lines it adds and removes."""
+
+    def sentence(self) -> str:
+        commit = self.commit[:SHORT]
+        return f"CI finds {commit} of task {self.task} green: it can be chosen."
+
+    def task_after(self, task: Task, _now: Moment) -> Task:
+        return replace(task, proven=self.commit, lines=self.lines, candidate=None)
+
+
+class MergeDoubted(ConvoyEvent, frozen=True, kw_only=True, tag="merge.doubted"):
+    """CI found a candidate red, or ended without a verdict; nobody is blamed yet."""
+
+    task: int
+    candidate: str
+    base: str
+    """The commit that the candidate stands on."""
+    is_red: bool
+    """Whether CI found it red; otherwise its run was cancelled or ran out of time."""
+    checks: tuple[str, ...] = ()
+    """The checks that did not pass."""
+    why: str
+    """The end of CI's text."""
+    also_red: tuple[int, ...] = ()
+    """The tasks whose candidates stand on it and are red by the same checks: the same
+    files were judged once more with them."""
+
+    def sentence(self) -> str:
+        if self.also_red:
+            with_it = "task " + " and ".join(map(str, self.also_red))
+            return (
+                f"CI is red on candidate {self.candidate[:SHORT]} of task {self.task}, "
+                f"and by the same checks with {with_it} on top of it."
+            )
+        found = "CI is red on" if self.is_red else "CI gave no verdict on"
+        which = f"candidate {self.candidate[:SHORT]} of task {self.task}"
+        said = f" ({said})" if (said := clause(self.why)) else ""
+        return f"{found} {which}{said}: it is judged again before anybody is blamed."
+
+    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+        return change_task(convoy, self.task, lambda task: self._doubted(task, convoy))
+
+    def _doubted(self, task: Task, convoy: Convoy) -> Task:
+        before = task.doubted or _first_doubt(task)
+        after = replace(
+            before,
+            candidate=self.candidate,
+            judged=before.judged + 1,
+            why=self.why,
+        )
+        if self.is_red:
+            looks = 2 if self.also_red else 1
+            after = replace(
+                after,
+                base=self.base,
+                reds=before.reds + looks,
+                times=looks + (before.times if before.base == self.base else 0),
+                landed=landed_help(convoy, task.number, before),
+                synced=convoy.sync.commit,
+                lost=0,
+                checks=self.checks,
+            )
+        else:
+            after = replace(after, lost=before.lost + 1)
+        return replace(task, doubt=after, candidate=None)
+
+
+def _first_doubt(task: Task) -> Doubt:
+    """Begin to doubt new work; earlier work that was still doubted was given back."""
+    was_red = task.doubt is not None and task.doubt.is_open
+    return Doubt(work=task.work.commit if task.work else "", is_again=was_red)
+
+
+class MergeCleared(ConvoyEvent, frozen=True, kw_only=True, tag="merge.cleared"):
+    """CI found work green that it had found red."""
+
+    task: int
+    candidate: str
+    flaky: tuple[str, ...] = ()
+    """The checks that were red on identical files before.
+
+    Empty: the candidate's base had other files.
+    """
+
+    def sentence(self) -> str:
+        if self.flaky:
+            checks = ", ".join(self.flaky)
+            return (
+                f"CI found the same files of task {self.task} red, and then green: a "
+                f"flake of {checks}."
+            )
+        return f"CI is green on task {self.task} by now: the fault was not its own."
+
+    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+        after = change_task(convoy, self.task, _cleared)
+        return replace(after, flakes=(*convoy.flakes, *self.flaky))
+
+
+def _cleared(task: Task) -> Task:
+    doubt = task.doubted
+    kept = None if doubt is None else replace(doubt, base="", times=0, lost=0)
+    return replace(task, doubt=kept)
+
+
+_PATHS_SHOWN: Final = 3
+
+
+class ConflictForeseen(ConvoyEvent, frozen=True, kw_only=True, tag="conflict.foreseen"):
+    """A task's work conflicts with work ahead of it in the merge queue."""
+
+    task: int
+    on: int
+    """The other task."""
+    work: str
+    """The task's own work."""
+    other: str
+    """The other task's work."""
+    paths: tuple[str, ...]
+    """The files that conflict."""
+
+    def sentence(self) -> str:
+        paths = ", ".join(self.paths[:_PATHS_SHOWN])
+        return f"Task {self.task} waits: it conflicts with task {self.on} in {paths}."
+
+    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+        clash = Clash(on=self.on, work=self.work, other=self.other, paths=self.paths)
+        after = change_task(convoy, self.task, lambda task: replace(task, clash=clash))
+        contested = tuple(sorted({*convoy.contested, *self.paths}))
+        return replace(after, contested=contested)
+
+
+class ForeseeConflict(Command, frozen=True, kw_only=True):
+    """Two works in the merge queue were merged, and conflict."""
+
+    convoy: str
+    task: int
+    on: int
+    work: str
+    other: str
+    paths: tuple[str, ...]
+
+    def decide(self, state: State) -> Decision:
+        """Note it once, as long as both works are the newest."""
+        task = task_in(state, self.convoy, self.task, "needs-review")
+        if isinstance(task, Refusal):
+            return task
+        on = task_in(state, self.convoy, self.on, "needs-review")
+        if isinstance(on, Refusal):
+            return on
+        works = [each.work.commit for each in (task, on) if each.work is not None]
+        if works != [self.work, self.other]:
+            return Refusal(f"task {self.task} or {self.on} has other work by now")
+        seen = ConflictForeseen(
+            convoy=self.convoy,
+            task=self.task,
+            on=self.on,
+            work=self.work,
+            other=self.other,
+            paths=self.paths,
+        )
+        clash = task.clash
+        if clash and (clash.on, clash.work, clash.other) == (self.on, *works):
+            return Refusal(f"that task {self.task} conflicts is known")
+        return (seen,)

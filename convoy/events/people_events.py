@@ -1,0 +1,504 @@
+"""What people say about a convoy: pause and go on, approve, try again, a message.
+
+Where something is paused, running sessions end and land as usual; nothing new starts,
+and while everything is paused nothing new is accepted. An approval of work holds for
+one commit; newer work needs approval again. Whoever asked for the work does not count:
+somebody else has to look at it.
+"""
+
+from msgspec.structs import replace
+
+from convoy.events import (
+    SHORT,
+    Command,
+    ConvoyEvent,
+    Decision,
+    Event,
+    Events,
+    Refusal,
+    TaskEvent,
+    clause,
+    in_session,
+    in_state,
+    live,
+    task_in,
+    unsettled,
+)
+from convoy.model import ids
+from convoy.model.records import outlined
+from convoy.model.state import Convoy, Moment, State, Task, without_failures
+from convoy.model.work import Approval, Message
+
+
+class RepositoryPaused(Event, frozen=True, kw_only=True, tag="repository.paused"):
+    """A person paused everything: nothing new starts or is accepted."""
+
+    by: str
+
+    def sentence(self) -> str:
+        return f"{self.by} paused everything."
+
+    def change(self, state: State) -> State:
+        return replace(state, paused_by=self.by)
+
+
+class RepositoryResumed(Event, frozen=True, kw_only=True, tag="repository.resumed"):
+    """A person resumes everything."""
+
+    by: str
+
+    def sentence(self) -> str:
+        return f"{self.by} let everything go on."
+
+    def change(self, state: State) -> State:
+        return replace(state, paused_by="", failures=0)
+
+
+class ConvoyPaused(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.paused"):
+    """The convoy was paused: nothing new starts until it is resumed."""
+
+    by: str
+    why: str = ""
+    """The reason, when the bot did it by itself."""
+
+    def sentence(self) -> str:
+        why = f": {clause(self.why)}" if self.why else ""
+        return f"{self.by} paused the convoy{why}."
+
+    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+        return replace(convoy, state="paused", why=self.why)
+
+
+class ConvoyResumed(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.resumed"):
+    """The convoy was resumed."""
+
+    by: str
+
+    def sentence(self) -> str:
+        return f"{self.by} resumed the convoy."
+
+    def change(self, state: State) -> State:
+        return without_failures(super().change(state))
+
+    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+        closed = convoy.issue_is in ("closed", "paused")
+        issue = "overruled" if closed else convoy.issue_is
+        state = "active" if convoy.state == "paused" else convoy.state
+        return replace(
+            convoy,
+            state=state,
+            why="",
+            vouched_by=self.by,
+            vouched_in=0,
+            issue_is=issue,
+            base_is="wanted" if convoy.base_is == "deleted" else convoy.base_is,
+        )
+
+
+class PauseConvoy(Command, frozen=True, kw_only=True):
+    """Pause a convoy: start nothing new."""
+
+    convoy: str
+    by: str
+    why: str = ""
+
+    def decide(self, state: State) -> Decision:
+        """Pause a convoy: start nothing new."""
+        convoy = in_state(state, self.convoy, "active")
+        if isinstance(convoy, Refusal):
+            return convoy
+        return (ConvoyPaused(convoy=convoy.name, by=self.by, why=self.why),)
+
+
+class ResumeConvoy(Command, frozen=True, kw_only=True):
+    """Resume a convoy."""
+
+    convoy: str
+    by: str
+
+    def decide(self, state: State) -> Decision:
+        """Resume a convoy, also one whose issue is closed."""
+        convoy = live(state, self.convoy)
+        if isinstance(convoy, Refusal):
+            return convoy
+        if convoy.state != "paused" and convoy.issue_is != "closed":
+            return Refusal(f"{convoy.name} is {convoy.state}, not paused")
+        return (ConvoyResumed(convoy=convoy.name, by=self.by),)
+
+
+class PauseAll(Command, frozen=True, kw_only=True):
+    """A person wants nothing new to start or to be accepted."""
+
+    by: str
+
+    def decide(self, state: State) -> Decision:
+        """Pause every convoy, including those to come."""
+        if state.paused_by:
+            return Refusal(f"everything is paused already, by {state.paused_by}")
+        why = paused_because(self.by)
+        return (
+            RepositoryPaused(by=self.by),
+            *(
+                ConvoyPaused(convoy=convoy.name, by=self.by, why=why)
+                for convoy in state.live()
+                if convoy.state == "active"
+            ),
+        )
+
+
+class ResumeAll(Command, frozen=True, kw_only=True):
+    """A person resumes everything."""
+
+    by: str
+
+    def decide(self, state: State) -> Decision:
+        """Let every convoy go on, and new ones start.
+
+        One whose issue is closed waits on: that was said of it alone.
+        """
+        resumed: Events = tuple(
+            ConvoyResumed(convoy=convoy.name, by=self.by)
+            for convoy in state.live()
+            if convoy.state == "paused" and convoy.issue_is in ("open", "overruled")
+        )
+        if state.paused_by:
+            return (RepositoryResumed(by=self.by), *resumed)
+        return resumed or Refusal("nothing is paused")
+
+
+def paused_because(by: str) -> str:
+    """Return why a convoy is paused when everything is."""
+    return f"{by} paused everything in this repository"
+
+
+def stands_still(state: State) -> Refusal | None:
+    """Return why nothing new may begin now; None: it may."""
+    if not state.paused_by:
+        return None
+    why = paused_because(state.paused_by)
+    return Refusal(f"{why}: say `/brat resume all`, then ask again")
+
+
+class ConvoyRetried(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.retried"):
+    """The convoy goes on, with the work it had."""
+
+    by: str
+    tasks: tuple[int, ...] = ()
+    """The tasks that were dropped with it and are taken up again."""
+
+    def sentence(self) -> str:
+        numbers = ", ".join(map(str, self.tasks))
+        tasks = f", with task {numbers}" if numbers else ""
+        return f"{self.by} took the convoy up again{tasks}."
+
+    def change(self, state: State) -> State:
+        key = ids.finish_key(self.convoy)  # it is not over any more
+        intents = {k: intent for k, intent in state.intents.items() if k != key}
+        return without_failures(super().change(replace(state, intents=intents)))
+
+    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+        sync = replace(convoy.sync, candidate=None, reds=0, left="", stalled="")
+        goes_on = replace(convoy, sync=sync, candidate=None, called=())
+        if not convoy.ended:
+            return goes_on
+        waits = convoy.waits_for_approval and not convoy.vouched_by
+        is_planned = bool(convoy.tasks) and not waits
+        tasks = (
+            _task_again(task) if task.number in self.tasks else task
+            for task in convoy.tasks
+        )
+        return replace(
+            goes_on,
+            state="active" if is_planned else "planning",
+            why="",
+            given_up_by="",
+            ended_at=0,
+            tasks=tuple(tasks),
+            mayor=_planned_again(convoy),
+            vouched_by=self.by if is_planned else convoy.vouched_by,
+            vouched_in=0 if is_planned else convoy.vouched_in,
+        )
+
+
+def _task_again(task: Task) -> Task:
+    """Return a task as it was before it was dropped; work in review stays work."""
+    return replace(
+        task,
+        state="needs-review" if task.work is not None else "queued",
+        cause="retry",
+        why="",
+        spent=0,
+        rounds=0,
+        ended_at=0,
+        not_before=0,
+    )
+
+
+def _planned_again(convoy: Convoy) -> Task | None:
+    mayor = convoy.mayor
+    if mayor is None or convoy.tasks or mayor.state != "dropped":
+        return mayor
+    return _task_again(mayor)
+
+
+class ConvoyApproved(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.approved"):
+    """The plan may be carried out: the convoy, which waited for this, is active."""
+
+    by: str
+    comment: int = 0
+    """The comment on the forge that says so; 0: a box or a button did."""
+
+    def sentence(self) -> str:
+        return f"{self.by} approved the plan."
+
+    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+        left = (task.spec for task in convoy.tasks if task.state != "dropped")
+        return replace(
+            convoy,
+            state="active",
+            vouched_by=self.by,
+            vouched_in=self.comment,
+            outline=outlined(left),
+        )
+
+
+class TaskApproved(TaskEvent, frozen=True, kw_only=True, tag="task.approved"):
+    """Somebody approved the task's work at this commit."""
+
+    commit: str
+    by: str
+    review: int = 0
+    """The review on the forge that says so; 0: it was none."""
+    comment: int = 0
+    """The comment on the forge that says so; 0: it was none."""
+
+    def sentence(self) -> str:
+        return f"{self.by} approves {self.commit[:SHORT]} of task {self.task}."
+
+    def task_after(self, task: Task, _now: Moment) -> Task:
+        if self.commit not in _heads(task):
+            return task  # no rule of ours approves what is not there
+        approval = Approval(
+            by=self.by, commit=self.commit, review=self.review, comment=self.comment
+        )
+        return replace(task, approvals=(*task.approvals, approval))
+
+
+class ApprovalVoided(TaskEvent, frozen=True, kw_only=True, tag="approval.voided"):
+    """An approval no longer counts, though the work is the same."""
+
+    by: str
+    """Whose approval it was."""
+    why: str
+
+    def sentence(self) -> str:
+        why = clause(self.why)
+        return f"{self.by}'s approval of task {self.task} is void: {why}."
+
+    def task_after(self, task: Task, _now: Moment) -> Task:
+        left = tuple(each for each in task.approvals if each.by != self.by)
+        return replace(task, approvals=left, candidate=None)
+
+
+class ApprovePlan(Command, frozen=True, kw_only=True):
+    """A person approves the plan."""
+
+    convoy: str
+    by: str
+    comment: int = 0
+    """The comment that says so; 0: none does."""
+    staged: bool = False
+    """Whether the repository's configuration says now that nothing may start."""
+
+    def decide(self, state: State) -> Decision:
+        """Let the plan be carried out."""
+        convoy = in_state(state, self.convoy, "planning")
+        if isinstance(convoy, Refusal):
+            return convoy
+        if not convoy.tasks:
+            return Refusal(f"{convoy.name} has no plan yet")
+        if refused := stands_still(state):
+            return refused
+        if convoy.staged and self.staged:
+            return Refusal(
+                "this repository is staged, and nothing starts: take `staged = true` "
+                "out of `.brat/config.toml` on the default branch, then approve"
+            )
+        approved = ConvoyApproved(convoy=convoy.name, by=self.by, comment=self.comment)
+        return (approved,)
+
+
+class ApproveWork(Command, frozen=True, kw_only=True):
+    """A person approves a task's work at this commit, given in full or abbreviated."""
+
+    convoy: str
+    task: int
+    commit: str
+    by: str
+    review: int = 0
+    """The review that says so; 0: none does."""
+    comment: int = 0
+    """The comment that says so; 0: none does."""
+
+    def decide(self, state: State) -> Decision:
+        """Count an approval of the current work, once for each person."""
+        task = task_in(state, self.convoy, self.task, "needs-review")
+        if isinstance(task, Refusal):
+            return task
+        convoy = state.convoys[self.convoy]
+        asked = convoy.settings.approvals
+        if not asked and not (task.work is not None and task.work.ci_files):
+            return Refusal("no approval is asked for here: green work merges by itself")
+        if asked and self.by.casefold() == convoy.by.casefold():
+            return Refusal("who asked for the work cannot be the one who approves it")
+        if self.by.casefold() in map(str.casefold, task.approved_by):
+            return Refusal(f"{self.by} approves it already")
+        commit = _commit_meant(task, self.commit)
+        if isinstance(commit, Refusal):
+            return commit
+        approved = TaskApproved(
+            convoy=convoy.name,
+            task=task.number,
+            commit=commit,
+            by=self.by,
+            review=self.review,
+            comment=self.comment,
+        )
+        return (approved,)
+
+
+class VoidApproval(Command, frozen=True, kw_only=True):
+    """The approver has lost the right to approve."""
+
+    convoy: str
+    task: int
+    by: str
+    why: str
+
+    def decide(self, state: State) -> Decision:
+        """Void an approval."""
+        task = task_in(state, self.convoy, self.task, "needs-review")
+        if isinstance(task, Refusal):
+            return task
+        if self.by not in task.approved_by:
+            return Refusal(f"{self.by} does not approve it")
+        voided = ApprovalVoided(
+            convoy=self.convoy, task=task.number, by=self.by, why=self.why
+        )
+        return (voided,)
+
+
+def _commit_meant(task: Task, beginning: str) -> str | Refusal:
+    """Return the commit that is meant: the work, or the candidate that carries it."""
+    heads = _heads(task)
+    for head in heads:
+        if head.startswith(beginning):
+            return head
+    now = heads[0][:10] if heads else "no commit"
+    return Refusal(f"task {task.number} is at {now}, not at {beginning[:10]}")
+
+
+def _heads(task: Task) -> list[str]:
+    return [each.commit for each in (task.work, task.candidate) if each is not None]
+
+
+class TaskTold(TaskEvent, frozen=True, kw_only=True, tag="task.told"):
+    """A person sent a message to the task's agents, present and future."""
+
+    by: str
+    text: str
+    """The message, cleaned."""
+
+    def sentence(self) -> str:
+        return f"{self.by} tells task {self.task}: {clause(self.text)}."
+
+    def task_after(self, task: Task, _now: Moment) -> Task:
+        attempt = task.attempt
+        if attempt is not None:
+            said = Message(by=self.by, text=self.text)
+            attempt = replace(attempt, messages=(*attempt.messages, said))
+        notes = (*task.notes, f"{self.by} says: {self.text}")
+        told = task.after_words_of(self.by)
+        return replace(told, notes=notes, attempt=attempt)
+
+
+class TaskHeard(TaskEvent, frozen=True, kw_only=True, tag="task.heard"):
+    """The running attempt's engine was given messages that people sent meanwhile."""
+
+    attempt: int
+    messages: int
+    """How many of the messages sent during the attempt it was given so far."""
+
+    def sentence(self) -> str:
+        return (
+            f"The engine of task {self.task}, attempt {self.attempt}, was given "
+            f"what people told it: {self.messages} so far."
+        )
+
+    def task_after(self, task: Task, _now: Moment) -> Task:
+        attempt = task.attempt and replace(task.attempt, heard=self.messages)
+        return replace(task, attempt=attempt)
+
+
+class TellTask(Command, frozen=True, kw_only=True):
+    """A person sends a message to a task's agents."""
+
+    convoy: str
+    task: int
+    by: str
+    text: str
+
+    def decide(self, state: State) -> Decision:
+        """Keep a message for the running attempt and every later one."""
+        task = unsettled(state, self.convoy, self.task)
+        if isinstance(task, Refusal):
+            return task
+        return (
+            TaskTold(
+                convoy=self.convoy,
+                task=task.number,
+                by=self.by,
+                text=self.text,
+            ),
+        )
+
+
+class NoteHeard(Command, frozen=True, kw_only=True):
+    """The running attempt's engine was given this many of its messages."""
+
+    convoy: str
+    task: int
+    attempt: int
+    messages: int
+
+    def decide(self, state: State) -> Decision:
+        """Note how many messages the attempt's engine was given, if that is new."""
+        task = in_session(state, self.convoy, self.task, self.attempt)
+        if isinstance(task, Refusal):
+            return task
+        attempt = task.attempt
+        if attempt is None or not attempt.heard < self.messages <= len(
+            attempt.messages
+        ):
+            return Refusal(f"task {task.number} has no such message")
+        return (
+            TaskHeard(
+                convoy=self.convoy,
+                task=task.number,
+                attempt=attempt.number,
+                messages=self.messages,
+            ),
+        )
+
+
+class PeopleCalled(ConvoyEvent, frozen=True, kw_only=True, tag="people.called"):
+    """People know that this waits for them: a comment said so, or they caused it."""
+
+    needs: tuple[str, ...]
+    """The keys of what waits, such as `blocked/3/2`."""
+
+    def sentence(self) -> str:
+        return f"People know what waits for them: {', '.join(self.needs)}."
+
+    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+        return replace(convoy, called=(*convoy.called, *self.needs))

@@ -1,0 +1,422 @@
+"""How an issue becomes a convoy with a plan, and what changes the plan later.
+
+Further work from a task that was itself further work waits for a person, whatever the
+configuration says: agents do not feed each other.
+"""
+
+from typing import Final
+
+from msgspec.structs import replace
+
+from convoy.events import (
+    Command,
+    ConvoyEvent,
+    Decision,
+    Refusal,
+    TaskEvent,
+    clause,
+    live,
+)
+from convoy.events.forge_actions import ActionIntended
+from convoy.events.people_events import stands_still
+from convoy.model import ids
+from convoy.model.records import (
+    Estimate,
+    Followup,
+    Forecast,
+    NamedIssue,
+    Overlap,
+    Scope,
+    Settings,
+    TaskSpec,
+    Wait,
+    outlined,
+)
+from convoy.model.session_result import scratchpad_with
+from convoy.model.state import Convoy, Moment, State, Task, with_convoy
+from convoy.model.task_graph import relinked
+from convoy.text import counted
+
+FROZEN: Final = (
+    *("strategy", "planner", "tasks", "staged", "land"),
+    *("gate", "box", "approve", "approvals", "bypass"),
+)
+"""What a convoy keeps as it was asked for: its form, and what was to be approved."""
+
+
+class ConvoyRequested(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.requested"):
+    """An issue was accepted; its text is frozen here."""
+
+    issue: int
+    title: str
+    text: str
+    by: str
+    target: str
+    """The branch it lands on, without refs/heads/."""
+    base: str
+    """The target's tip when it was accepted; convoy/<name>/base starts there."""
+    settings: Settings
+    pattern: str = ""
+    """The template that is its plan, read from `base`; empty: none."""
+    inputs: dict[str, str] = {}  # noqa: RUF012  msgspec copies it
+    """The values that fill the template."""
+    named: tuple[NamedIssue, ...] = ()
+    """The issues that are closed when their tasks have landed."""
+
+    def sentence(self) -> str:
+        return f"{self.by} asked for convoy {self.convoy} in issue #{self.issue}."
+
+    def change(self, state: State) -> State:
+        convoy = Convoy(
+            name=self.convoy,
+            issue=self.issue,
+            title=self.title,
+            text=self.text,
+            by=self.by,
+            target=self.target,
+            base=self.base,
+            settings=self.settings,
+            pattern=self.pattern,
+            inputs=self.inputs,
+            named=self.named,
+            requested_at=state.moment.at,
+            mayor=self._mayor(),
+        )
+        return with_convoy(state, convoy)
+
+    def _mayor(self) -> Task | None:
+        """Return task 0 if an engine is to plan, else None."""
+        name = self.settings.planner
+        if not name:
+            return None
+        told = f"{self.title}\n\n{self.text}".strip()
+        spec = TaskSpec(number=0, title="Plan the work", instructions=told, engine=name)
+        return Task(spec=spec)
+
+
+class RequestConvoy(Command, frozen=True, kw_only=True):
+    """Accept an issue; the asker's right was checked by the shell."""
+
+    convoy: str
+    issue: int
+    title: str
+    text: str
+    by: str
+    target: str
+    base: str
+    settings: Settings
+    pattern: str = ""
+    """The template that is its plan; the shell has checked that it compiles."""
+    inputs: dict[str, str] = {}  # noqa: RUF012  msgspec copies it
+    named: tuple[NamedIssue, ...] = ()
+
+    def decide(self, state: State) -> Decision:
+        """Accept an issue, and announce the comment that shows it."""
+        if self.convoy in state.convoys:
+            return Refusal(f"a convoy {self.convoy} exists already")
+        if refused := stands_still(state):
+            return refused
+        for convoy in state.live():
+            if convoy.issue == self.issue:
+                return Refusal(
+                    f"convoy {convoy.name} of issue #{self.issue} is not finished"
+                )
+        return (
+            ConvoyRequested(
+                convoy=self.convoy,
+                issue=self.issue,
+                title=self.title,
+                text=self.text,
+                by=self.by,
+                target=self.target,
+                base=self.base,
+                settings=self.settings,
+                pattern=self.pattern,
+                inputs=self.inputs,
+                named=self.named,
+            ),
+            ActionIntended(
+                key=ids.comment_key(self.convoy), kind="comment", convoy=self.convoy
+            ),
+        )
+
+
+class SettingsTaken(ConvoyEvent, frozen=True, kw_only=True, tag="settings.taken"):
+    """A changed configuration counts for a convoy that is under way."""
+
+    settings: Settings
+
+    def sentence(self) -> str:
+        return "The configuration has changed; what starts from now on goes by it."
+
+    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+        return replace(convoy, settings=self.settings)
+
+
+class TakeSettings(Command, frozen=True, kw_only=True):
+    """The configuration is another one now; what is frozen stays as it was."""
+
+    convoy: str
+    settings: Settings
+
+    def decide(self, state: State) -> Decision:
+        """Take over all but what is frozen; an engine that is gone stays known."""
+        convoy = live(state, self.convoy)
+        if isinstance(convoy, Refusal):
+            return convoy
+        now, old = self.settings, convoy.settings
+        kept = {name: getattr(old, name) for name in FROZEN}
+        taken = replace(now, engines={**old.engines, **now.engines}, **kept)
+        if taken == old:
+            return Refusal(f"{convoy.name} goes by this configuration already")
+        return (SettingsTaken(convoy=convoy.name, settings=taken),)
+
+
+class ConvoyPlanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.planned"):
+    """The convoy has a plan and is active."""
+
+    planner: str
+    tasks: tuple[TaskSpec, ...]
+    estimate: Estimate | None = None
+    """What its tasks may cost; null: unknown."""
+    overlaps: tuple[Overlap, ...] = ()
+    """Which of its tasks may collide, the likeliest first."""
+    warnings: tuple[str, ...] = ()
+    """Remarks for readers of the plan, each a sentence without its full stop."""
+
+    scopes: tuple[Scope, ...] = ()
+    """What the paths of its tasks are where they start from."""
+    forecasts: tuple[Forecast, ...] = ()
+    """What earlier tasks of its engines took; of the others nothing is known."""
+
+    def sentence(self) -> str:
+        return f"Planned {counted(len(self.tasks), 'task')} ({self.planner})."
+
+    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+        return replace(
+            convoy,
+            state="planning" if convoy.waits_for_approval else "active",
+            tasks=tuple(Task(spec=spec) for spec in self.tasks),
+            planner=self.planner,
+            estimate=self.estimate,
+            warnings=self.warnings,
+            overlaps=self.overlaps,
+            outline=convoy.outline or outlined(self.tasks),
+            scopes=self.scopes,
+            forecasts=self.forecasts,
+        )
+
+
+class TaskAdded(ConvoyEvent, frozen=True, kw_only=True, tag="task.added"):
+    """A person added a task to the plan."""
+
+    spec: TaskSpec
+    """The task, as if it had been planned."""
+    by: str
+
+    def sentence(self) -> str:
+        return f"{self.by} added task {self.spec.number}."
+
+    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+        added = Task(spec=self.spec).after_words_of(self.by)
+        return replace(convoy, tasks=(*convoy.tasks, added))
+
+
+class TaskLinked(TaskEvent, frozen=True, kw_only=True, tag="task.linked"):
+    """The task waits until another one is merged, too."""
+
+    on: int
+    """The other task's number."""
+    by: str
+    """Who asked; empty: the bot, because their work overlaps."""
+    why: str = ""
+    """The reason, when the bot did it by itself."""
+
+    def sentence(self) -> str:
+        why = f": {clause(self.why)}" if self.why else ""
+        by = f"{self.by} lets" if self.by else "The bot lets"
+        return f"{by} task {self.task} wait for task {self.on}{why}."
+
+    def task_after(self, task: Task, _now: Moment) -> Task:
+        why = Wait(self.on, self.why or f"{self.by} said so", overlap=not self.by)
+        linked = replace(
+            task.spec,
+            after=tuple(sorted({*task.spec.after, self.on})),
+            waits=(*task.spec.waits, why),
+        )
+        return replace(task, spec=linked)
+
+
+class TaskRewritten(TaskEvent, frozen=True, kw_only=True, tag="task.rewritten"):
+    """The task is another one in the plan, because a person changed the plan."""
+
+    spec: TaskSpec
+    """The task, as if it had been planned so; its number stays."""
+    by: str
+
+    def sentence(self) -> str:
+        return f"{self.by} changed task {self.task} in the plan."
+
+    def task_after(self, task: Task, _now: Moment) -> Task:
+        if self.spec.number != task.number:
+            return task  # no rule of ours gives a task another number
+        is_told = self.spec.instructions != task.spec.instructions
+        return replace(task.after_words_of(self.by if is_told else ""), spec=self.spec)
+
+
+class ConvoyReplanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.replanned"):
+    """A person wants another plan; the engine that planned is told why."""
+
+    by: str
+    text: str
+    """What they said."""
+
+    def sentence(self) -> str:
+        return f"{self.by} wants another plan."
+
+    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+        if convoy.mayor is None:
+            return convoy  # no rule of ours replans what no engine planned
+        mayor = convoy.mayor
+        titles = "\n".join(f"{t.number}. {t.spec.title}" for t in convoy.tasks)
+        told = (
+            f"{mayor.spec.instructions}\n\nA plan was made of this:\n\n{titles}\n\n"
+            f"{self.by} looked at it, and wants another one:\n\n{self.text}"
+        )
+        again = replace(
+            mayor.after_words_of(self.by),
+            spec=replace(mayor.spec, instructions=told),
+            state="queued",
+            cause="retry",
+            why="",
+            spent=0,
+            notes=(),
+            ended_at=0,
+        )
+        return replace(
+            convoy,
+            mayor=again,
+            numbered=convoy.next_number - 1,
+            tasks=(),
+            overlaps=(),
+            scopes=(),
+            warnings=(),
+            estimate=None,
+            called=(),
+        )
+
+
+class TaskAssigned(TaskEvent, frozen=True, kw_only=True, tag="task.assigned"):
+    """Another engine makes the task's next attempts."""
+
+    engine: str
+    """A name in the convoy's engines."""
+    by: str
+
+    def sentence(self) -> str:
+        return f"{self.by} gave task {self.task} to the engine {self.engine}."
+
+    def task_after(self, task: Task, _now: Moment) -> Task:
+        return replace(task, spec=replace(task.spec, engine=self.engine))
+
+
+class TaskAllowed(TaskEvent, frozen=True, kw_only=True, tag="task.allowed"):
+    """A person lets the task change protected paths."""
+
+    paths: tuple[str, ...]
+    by: str
+
+    def sentence(self) -> str:
+        return f"{self.by} lets task {self.task} change {', '.join(self.paths)}."
+
+    def task_after(self, task: Task, _now: Moment) -> Task:
+        return replace(task, allowed=tuple(dict.fromkeys((*task.allowed, *self.paths))))
+
+
+class ConvoyRanked(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.ranked"):
+    """The convoy goes before or behind others."""
+
+    priority: int
+    """The rank from 0, which is first, to 2; a convoy begins with 1."""
+    by: str
+
+    def sentence(self) -> str:
+        return f"{self.by} gave the convoy priority p{self.priority}."
+
+    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+        return replace(convoy, priority=self.priority)
+
+
+class RankConvoy(Command, frozen=True, kw_only=True):
+    """A person wants the convoy before or behind others."""
+
+    convoy: str
+    priority: int
+    by: str
+
+    def decide(self, state: State) -> Decision:
+        """Put the convoy before or behind others."""
+        convoy = live(state, self.convoy)
+        if isinstance(convoy, Refusal):
+            return convoy
+        if convoy.priority == self.priority:
+            return Refusal(f"{convoy.name} has priority p{self.priority} already")
+        return (ConvoyRanked(convoy=convoy.name, priority=self.priority, by=self.by),)
+
+
+class TaskSplit(ConvoyEvent, frozen=True, kw_only=True, tag="task.split"):
+    """A task became several; what waited for it waits for all of them."""
+
+    task: int
+    """The task that is split; the same push drops it."""
+    by: int
+    """The task whose agent planned the parts; 0: a person did."""
+    person: str = ""
+    """Who wrote the parts; empty: an agent did."""
+    parts: tuple[TaskSpec, ...]
+    """The new tasks, by number."""
+
+    def sentence(self) -> str:
+        numbers = ", ".join(str(part.number) for part in self.parts)
+        by = self.person or f"Task {self.by}"
+        return f"{by} splits task {self.task}: {numbers}."
+
+    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+        """Let everything that waited for the task wait for its parts."""
+        before = (task.spec for task in convoy.tasks)
+        specs = {s.number: s for s in relinked(before, self.task, self.parts)}
+        known = (replace(task, spec=specs[task.number]) for task in convoy.tasks)
+        parts = (Task(spec=part).after_words_of(self.person) for part in self.parts)
+        return replace(convoy, tasks=(*known, *parts))
+
+
+class TaskNoted(TaskEvent, frozen=True, kw_only=True, tag="task.noted"):
+    """An attempt's agent left notes for others, a limited number of each kind."""
+
+    attempt: int
+    notes: tuple[str, ...] = ()
+    """Notes for the tasks that build on this one and for its next attempt; cleaned."""
+    shared: tuple[str, ...] = ()
+    """Scratchpad lines for every agent of the convoy; cleaned."""
+    followups: tuple[Followup, ...] = ()
+
+    def sentence(self) -> str:
+        kinds = {
+            "for the tasks behind it": len(self.notes),
+            "for the scratchpad": len(self.shared),
+            "on further work": len(self.followups),
+        }
+        said = ", ".join(f"{count} {what}" for what, count in kinds.items() if count)
+        return f"The agent of task {self.task}, attempt {self.attempt}, noted: {said}."
+
+    def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
+        shared = tuple(f"task {self.task}: {line}" for line in self.shared)
+        convoy = replace(convoy, scratchpad=scratchpad_with(convoy.scratchpad, shared))
+        return super().convoy_after(convoy, now)
+
+    def task_after(self, task: Task, _now: Moment) -> Task:
+        return replace(
+            task,
+            learned=self.notes or task.learned,
+            followups=(*task.followups, *self.followups),
+        )

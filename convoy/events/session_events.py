@@ -1,0 +1,384 @@
+"""A session: its start, what it claims of itself, and how it ends.
+
+It ends once, and only the current one. A task that was dropped or blocked meanwhile
+keeps its session until the session ends, so that its slot and leases are not given away
+before; its work is refused.
+"""
+
+from typing import Final, Literal
+
+from msgspec.structs import replace
+
+from convoy.events import SHORT, Claim, SessionEvent, TaskEvent, clause
+from convoy.model.records import (
+    BoxSetting,
+    EngineSpec,
+    Gate,
+    Kind,
+    Limits,
+    Opinion,
+    Report,
+    Usage,
+    Verdict,
+)
+from convoy.model.session_result import Outcome, plus
+from convoy.model.state import Moment, State, Task, without_failures
+from convoy.model.work import Attempt, HalfDone, HandedIn, Resolution, Work
+
+
+class SessionSpawned(Claim, frozen=True, kw_only=True, tag="session.spawned"):
+    """The witness is up and has read its task."""
+
+    def sentence(self) -> str:
+        return f"{self.session} is up."
+
+
+class SessionReady(Claim, frozen=True, kw_only=True, tag="session.ready"):
+    """The workspace stands at the base commit."""
+
+    def sentence(self) -> str:
+        return f"{self.session} has its workspace."
+
+
+class SessionRunning(Claim, frozen=True, kw_only=True, tag="session.running"):
+    """The engine's process was started."""
+
+    engine: str
+    argv0: str
+
+    def sentence(self) -> str:
+        return f"{self.session} started {self.argv0} ({self.engine})."
+
+
+class FilesModified(Claim, frozen=True, kw_only=True, tag="files.modified"):
+    """The files that the attempt changed against its base."""
+
+    paths: tuple[str, ...]
+
+    def sentence(self) -> str:
+        return f"{self.session} changed {len(self.paths)} files."
+
+
+class SessionHandoff(Claim, frozen=True, kw_only=True, tag="session.handoff"):
+    """The work is committed and bundled; None: there is none."""
+
+    commit: str | None
+
+    def sentence(self) -> str:
+        if self.commit is None:
+            return f"{self.session} hands nothing over."
+        return f"{self.session} hands over {self.commit[:SHORT]}."
+
+
+class SessionExited(Claim, frozen=True, kw_only=True, tag="session.exited"):
+    """How the engine ended: an exit status, or the signal that ended it."""
+
+    exit_code: int | None
+    signal: int | None
+    verdict: Verdict
+    outcome: Outcome = "exited"
+    """How the session ended; docs/engines.md says what each means."""
+    summary: str
+    seconds: float
+
+    def sentence(self) -> str:
+        how = f"{self.verdict} ({self.outcome})"
+        if self.signal is None:
+            return f"{self.session} exited with {self.exit_code}: {how}."
+        return f"{self.session} was ended by signal {self.signal}: {how}."
+
+
+class TaskStarted(SessionEvent, frozen=True, kw_only=True, tag="task.started"):
+    """Everything the runner needs for one attempt; its chunk is the hand-off."""
+
+    attempt: int
+    """From 1, counted from the log."""
+    session: str
+    """The actor that may speak for this attempt: 32 hex digits."""
+    nonce: str
+    """A value in the run's name by which a run whose id was lost is found again."""
+    base: str
+    """The commit the work starts from."""
+    root: str = ""
+    """The commit that the whole work is measured from, if it continues earlier work."""
+    salvaged: int = 0
+    """The earlier attempt whose half-done work is `base`; 0: none."""
+    resolves: Resolution | None = None
+    """The conflict of earlier work that it makes fit; null: none."""
+    branch: str
+    """The branch the bot will push the work to."""
+    title: str
+    instructions: str
+    paths: tuple[str, ...] = ()
+    """The files and folders that its plan says it touches."""
+    plan: tuple[str, ...] = ()
+    """The convoy's tasks and their states, a line each."""
+    kind: Kind | Literal["plan"] = "work"
+    """`plan`: it changes nothing, and its answer is the convoy's plan."""
+    brief: str = ""
+    """What a session that must answer is told besides its instructions; trusted
+    text."""
+    notes: tuple[str, ...] = ()
+    """Why earlier attempts did not land, oldest first."""
+    handed: tuple[str, ...] = ()
+    """The notes for it from the tasks it builds on and from its last attempt."""
+    scratchpad: tuple[str, ...] = ()
+    """The notes the convoy's agents left for each other, oldest first."""
+    followups: bool = True
+    """Whether its agent is asked to report further work that it sees."""
+    acceptance: str = ""
+    """The command the runner runs on the work; exit status 0 accepts it."""
+    engine: EngineSpec
+    limits: Limits
+    gate: Gate
+    egress: tuple[str, ...] | None = None
+    """The only hosts its agent may reach; null: none where the key proxy reaches its
+    model, else all."""
+    setup_hosts: tuple[str, ...] | None = None
+    """The only hosts that its setup script may reach; null: those of `egress` and the
+    public package registries, or all where its agent may reach all."""
+    box: BoxSetting = "on"
+    """Whether it starts in a box or not at all (`on`), or without one (`off`)."""
+
+    def sentence(self) -> str:
+        base = self.base[:SHORT]
+        return f"Task {self.task}, attempt {self.attempt}, starts from {base}."
+
+    def task_after(self, task: Task, now: Moment) -> Task:
+        left, unmerged = task.half_done, task.unmerged
+        merge = self.resolves.merge if self.resolves else ""
+        if unmerged is not None:
+            unmerged = replace(unmerged, merge=merge)
+        attempt = Attempt(
+            number=self.attempt,
+            session=self.session,
+            nonce=self.nonce,
+            base=self.base,
+            root=self.root,
+            salvaged=self.salvaged,
+            ground=left.ground if self.salvaged and left else self.base,
+            resolves=merge,
+            log=now.commit,
+            at=now.at,
+        )
+        return replace(
+            task,
+            state="running",
+            why="",
+            started=self.attempt,
+            spent=task.spent + 1,
+            attempt=attempt,
+            unmerged=unmerged,
+            begun_at=task.begun_at or now.at,
+        )
+
+
+class WorkAccepted(SessionEvent, frozen=True, kw_only=True, tag="work.accepted"):
+    """The gate let the attempt's commits through; the same push moves the branch."""
+
+    attempt: int
+    commit: str
+    base: str
+    files: tuple[str, ...]
+    summary: str = ""
+    ci_files: tuple[str, ...] = ()
+    """Those of all its files that tell CI what to run: a person has to look at them."""
+    usage: Usage = Usage()
+    missing_walls: tuple[str, ...] = ()
+    """The walls that the session does not claim to have had around its agent."""
+
+    def sentence(self) -> str:
+        attempt = f"task {self.task}, attempt {self.attempt}"
+        return f"Took in {self.commit[:SHORT]} of {attempt}: {len(self.files)} files."
+
+    def change(self, state: State) -> State:
+        return without_failures(super().change(spent_today(state, self.usage)))
+
+    def task_after(self, task: Task, now: Moment) -> Task:
+        work = Work(
+            attempt=self.attempt,
+            commit=self.commit,
+            base=self.base,
+            files=self.files,
+            ci_files=self.ci_files,
+            log=now.commit,
+            at=now.at,
+            missing_walls=self.missing_walls,
+        )
+        return replace(
+            ended_session(task, now, self.usage),
+            state="needs-review",
+            work=work,
+            handed_in=HandedIn(self.attempt, self.commit),
+            touched=tuple(sorted({*task.touched, *self.files})),
+            approvals=(),
+            earlier=None,
+            unmerged=None,
+            half_done=None,
+        )
+
+
+class TaskReported(TaskEvent, frozen=True, kw_only=True, tag="task.reported"):
+    """An attempt ended in a valid report; the same push merges the task."""
+
+    attempt: int
+    report: Report
+    """The agent's findings, cleaned."""
+
+    def sentence(self) -> str:
+        said = clause(self.report.summary)
+        return f"Task {self.task}, attempt {self.attempt}, reports: {said}."
+
+    def task_after(self, task: Task, _now: Moment) -> Task:
+        return replace(task, report=self.report)
+
+
+class WorkRefused(SessionEvent, frozen=True, kw_only=True, tag="work.refused"):
+    """The attempt ended without work that may land."""
+
+    attempt: int
+    why: str
+    usage: Usage = Usage()
+    left: str = ""
+    """The half-done work that it left, for the next attempt; empty: none."""
+
+    def sentence(self) -> str:
+        why = clause(self.why)
+        return f"Refused task {self.task}, attempt {self.attempt}: {why}."
+
+    def change(self, state: State) -> State:
+        return super().change(spent_today(state, self.usage))
+
+    def task_after(self, task: Task, now: Moment) -> Task:
+        left = half_done_left(task, self.left)
+        return replace(ended_session(task, now, self.usage), half_done=left)
+
+
+class SessionLost(SessionEvent, frozen=True, kw_only=True, tag="session.lost"):
+    """The session ended and left no result."""
+
+    attempt: int
+    why: str
+    usage: Usage = Usage()
+    left: str = ""
+    """The half-done work that it left, for the next attempt; empty: none."""
+
+    def sentence(self) -> str:
+        why = clause(self.why)
+        return f"Lost the session of task {self.task}, attempt {self.attempt}: {why}."
+
+    def change(self, state: State) -> State:
+        return super().change(spent_today(state, self.usage))
+
+    def task_after(self, task: Task, now: Moment) -> Task:
+        left = half_done_left(task, self.left)
+        return replace(ended_session(task, now, self.usage), half_done=left)
+
+
+class WorkReviewed(SessionEvent, frozen=True, kw_only=True, tag="work.reviewed"):
+    """An attempt at a review gave its verdict on another task's work."""
+
+    task: int
+    """The review's own number."""
+    attempt: int
+    on: int
+    """The number of the task under review."""
+    commit: str
+    """The commit that was reviewed."""
+    verdict: Opinion
+    text: str = ""
+    """The changes the reviewer asks for, or other remarks; cleaned."""
+    usage: Usage = Usage()
+
+    def sentence(self) -> str:
+        said = f": {clause(self.text)}" if self.text else ""
+        does = "approves" if self.verdict == "approve" else "asks for changes of"
+        return (
+            f"Review task {self.task}, attempt {self.attempt}, {does} "
+            f"{self.commit[:SHORT]} of task {self.on}{said}."
+        )
+
+    def change(self, state: State) -> State:
+        return super().change(spent_today(state, self.usage))
+
+    def task_after(self, task: Task, now: Moment) -> Task:
+        """Let the review wait for new work, or for this work to land."""
+        if task.state != "running":
+            return ended_session(task, now, self.usage)
+        ended = after_verdict(task, now, self.usage)
+        if self.verdict == "approve":
+            return replace(ended, approves=self.commit)
+        return replace(ended, rounds=task.rounds + 1)
+
+
+class ChoiceMade(SessionEvent, frozen=True, kw_only=True, tag="choice.made"):
+    """One of several rivals was chosen to land; the same push drops the others."""
+
+    task: int
+    """The choice's own number."""
+    attempt: int
+    """The attempt that judged; 0: none was needed."""
+    on: int
+    """The rival that is chosen."""
+    commit: str
+    """The chosen rival's work."""
+    text: str
+    """The reason for the choice; a judge's is cleaned."""
+    usage: Usage = Usage()
+
+    def sentence(self) -> str:
+        commit, why = self.commit[:SHORT], clause(self.text)
+        return f"Task {self.task} chose {commit} of task {self.on}: {why}."
+
+    def change(self, state: State) -> State:
+        return super().change(spent_today(state, self.usage))
+
+    def task_after(self, task: Task, now: Moment) -> Task:
+        return replace(after_verdict(task, now, self.usage), chosen=self.on)
+
+
+DAY_MS: Final = 86_400_000
+
+
+def ended_session(task: Task, now: Moment, usage: Usage) -> Task:
+    """Return the task without its session; a task without one stays as it is."""
+    if task.attempt is None:
+        return task
+    spent_ms = max(0, now.at - task.attempt.at)
+    return replace(
+        task,
+        attempt=None,
+        worked_ms=task.worked_ms + spent_ms,
+        used=plus(task.used, usage),
+    )
+
+
+def after_verdict(task: Task, now: Moment, usage: Usage) -> Task:
+    """Let a task that has given its verdict wait for the work it is about."""
+    ended = ended_session(task, now, usage)
+    return replace(ended, state="queued", cause="planned", why="", spent=0, outages=0)
+
+
+def half_done_left(task: Task, commit: str) -> HalfDone | None:
+    """Return the half-done work that the session leaves for the next; "": none."""
+    attempt = task.attempt
+    if attempt is None or not commit:
+        return None
+    before = task.half_done
+    is_same = before is not None and before.commit == commit
+    return HalfDone(
+        attempt=before.attempt if before is not None and is_same else attempt.number,
+        commit=commit,
+        base=attempt.root or attempt.base,
+        ground=attempt.ground,
+    )
+
+
+def spent_today(state: State, usage: Usage) -> State:
+    """Return the state with a session's cost counted on the day it ended."""
+    if not usage.usd:
+        return state
+    day = state.moment.at // DAY_MS
+    before = state.day_usd if day == state.day else 0.0
+    total = plus(Usage(usd=before), Usage(usd=usage.usd)).usd
+    return replace(state, day=day, day_usd=total)

@@ -1,0 +1,287 @@
+"""How a convoy meets its target: the way it lands, the target taken in, parts.
+
+A convoy's branch takes its target in while its tasks are done, so that the last step,
+into the target, moves it to a commit that CI has judged already. A part is what lands
+while other tasks go on.
+"""
+
+from typing import Final, Literal
+
+from msgspec.structs import replace
+
+from convoy.events import SHORT, Command, ConvoyEvent, Decision, Refusal, clause, live
+from convoy.events.forge_actions import ItemTakenUp
+from convoy.events.merge_events import UNJUDGED
+from convoy.model.ids import convoy_item, part_item
+from convoy.model.state import Convoy, Moment, State
+from convoy.model.work import Candidate, Landing, Parts, TargetSync
+
+
+class LandingChosen(ConvoyEvent, frozen=True, kw_only=True, tag="landing.chosen"):
+    """The way the convoy will land, by the rules of its target as they are now."""
+
+    landing: Landing
+    """The way, what else the rules want, what the bot may not read."""
+
+    def sentence(self) -> str:
+        ways = {
+            "push": "a push",
+            "merge": f"the forge's {self.landing.method}",
+            "queue": "the forge's merge queue",
+            "person": "a person's merge",
+        }
+        return f"The convoy will land by {ways[self.landing.way]}."
+
+    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+        return replace(convoy, landing=self.landing)
+
+
+class LandingWaits(ConvoyEvent, frozen=True, kw_only=True, tag="landing.waits"):
+    """What the forge still asks for before it merges; empty: nothing."""
+
+    why: str
+
+    def sentence(self) -> str:
+        if not self.why:
+            return "The convoy's landing waits for nothing any more."
+        return f"The convoy's landing waits for {self.why}."
+
+    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+        return replace(convoy, landing_waits=self.why)
+
+
+class PullMergedEarly(ConvoyEvent, frozen=True, kw_only=True, tag="pull.merged-early"):
+    """Somebody merged the convoy's pull request before its branch held all the work."""
+
+    pull: int
+    """Its number."""
+
+    def sentence(self) -> str:
+        return f"Pull request #{self.pull} was merged early; another will be opened."
+
+    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+        parts = replace(convoy.parts, branch="")
+        return replace(convoy, pull=None, parts=parts)
+
+
+class ChooseLanding(Command, frozen=True, kw_only=True):
+    """The rules of the target were read, or a refusal told one."""
+
+    convoy: str
+    landing: Landing
+    """The way, what else the rules want, what the bot may not read."""
+
+    def decide(self, state: State) -> Decision:
+        """Note the way, if it is another than before."""
+        convoy = live(state, self.convoy)
+        if isinstance(convoy, Refusal):
+            return convoy
+        if convoy.landing == self.landing:
+            return Refusal(f"{convoy.name} lands that way already")
+        chosen = LandingChosen(convoy=convoy.name, landing=self.landing)
+        known = convoy.landing.learnt if convoy.landing else ()
+        if self.landing.learnt == known:
+            return (chosen,)
+        items = (convoy_item(convoy.name), part_item(convoy.name))
+        return (chosen, *(ItemTakenUp(item=item, works=True) for item in items))
+
+
+class WaitToLand(Command, frozen=True, kw_only=True):
+    """The forge was asked what keeps the convoy's pull request from merging."""
+
+    convoy: str
+    why: str
+
+    def decide(self, state: State) -> Decision:
+        """Note what the last step waits for, if it is something else than before."""
+        convoy = live(state, self.convoy)
+        if isinstance(convoy, Refusal):
+            return convoy
+        if convoy.landing_waits == self.why:
+            return Refusal(f"{convoy.name} waits for that already")
+        return (LandingWaits(convoy=convoy.name, why=self.why),)
+
+
+class SyncAttempted(ConvoyEvent, frozen=True, kw_only=True, tag="sync.attempted"):
+    """The target was taken into the convoy's branch, for CI to judge."""
+
+    candidate: str
+    base: str
+    """The tip of the convoy's branch."""
+    target: str
+
+    def sentence(self) -> str:
+        return (
+            f"Built candidate {self.candidate[:SHORT]}, which takes "
+            f"{self.target[:SHORT]} of the target in."
+        )
+
+    def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
+        made = Candidate(
+            commit=self.candidate, base=self.base, work=self.target, at=now.at
+        )
+        return replace(convoy, sync=replace(convoy.sync, candidate=made, at=now.at))
+
+
+class SyncFailed(ConvoyEvent, frozen=True, kw_only=True, tag="sync.failed"):
+    """The target conflicts with the convoy's branch, or CI is red on both together."""
+
+    candidate: str | None
+    """What CI judged; null: it conflicts."""
+    target: str
+    why: str
+    lost: bool = False
+    """Whether CI ended without a verdict: it was cancelled, or ran out of time."""
+
+    def sentence(self) -> str:
+        if self.lost:
+            return f"The target is not taken in yet: {clause(self.why)}."
+        return f"The target cannot be taken in: {clause(self.why)}."
+
+    def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
+        if self.lost:
+            lost = convoy.sync.lost + 1
+            again = replace(convoy.sync, candidate=None, at=now.at, lost=lost)
+            return replace(convoy, sync=again, candidate=None)
+        reds = convoy.sync.reds + (self.candidate is not None)
+        failed = replace(
+            convoy.sync, candidate=None, at=now.at, reds=reds, left=self.target
+        )
+        return replace(convoy, sync=failed, candidate=None)
+
+
+class SyncLanded(ConvoyEvent, frozen=True, kw_only=True, tag="sync.landed"):
+    """The convoy's branch moved to a commit that takes the target in, in this push."""
+
+    task: int = 0
+    """The task that took it in; 0: nobody had to."""
+    candidate: str
+    target: str
+    branch: str
+    judged: tuple[str, ...]
+    """The checks that judged the candidate; `("none",)` where CI is not required."""
+
+    def sentence(self) -> str:
+        judged = ", ".join(self.judged)
+        return (
+            f"Took {self.target[:SHORT]} of the target into {self.branch} as "
+            f"{self.candidate[:SHORT]} (judged: {judged})."
+        )
+
+    def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
+        landed = TargetSync(
+            target=self.target, commit=self.candidate, taken_at=now.at, at=now.at
+        )
+        return replace(convoy, sync=landed)
+
+
+class LandingStalled(ConvoyEvent, frozen=True, kw_only=True, tag="landing.stalled"):
+    """What is to land is not judged: a person must act."""
+
+    why: str
+
+    def sentence(self) -> str:
+        return f"The convoy's landing waits for a person: {clause(self.why)}."
+
+    def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
+        sync = replace(convoy.sync, candidate=None, stalled=self.why, at=now.at)
+        return replace(convoy, sync=sync, candidate=None)
+
+
+Wanted = Literal["once", "parts", "whole"]
+"""What is finished lands now, or each time from now on, or only with the rest."""
+_LAND_WORDS: Final[dict[Wanted, str]] = {
+    "once": "wants what is finished to land now",
+    "parts": "wants what is finished to land while other tasks go on",
+    "whole": "wants the convoy to land only as a whole",
+}
+
+
+class PartRequested(ConvoyEvent, frozen=True, kw_only=True, tag="part.requested"):
+    """A person says when what is finished of the convoy lands."""
+
+    how: Wanted
+    """`once`: now; `parts`: each time from now on; `whole`: only with the rest."""
+    by: str
+
+    def sentence(self) -> str:
+        return f"{self.by} {_LAND_WORDS[self.how]}."
+
+    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+        parts = replace(convoy.parts, asked_by="", left="", why="")
+        if self.how == "once":
+            return replace(convoy, parts=replace(parts, asked_by=self.by))
+        settings = replace(convoy.settings, land=self.how)
+        candidate = convoy.candidate if convoy.settled else None
+        return replace(convoy, settings=settings, parts=parts, candidate=candidate)
+
+
+class PartOffered(ConvoyEvent, frozen=True, kw_only=True, tag="part.offered"):
+    """A branch of its own shows the part that the forge or a person is to merge."""
+
+    branch: str
+
+    def sentence(self) -> str:
+        return f"What is finished is offered by the branch {self.branch}."
+
+    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+        return replace(convoy, parts=replace(convoy.parts, branch=self.branch))
+
+
+class PartFailed(ConvoyEvent, frozen=True, kw_only=True, tag="part.failed"):
+    """What is finished cannot land by itself; it is tried again when there is more."""
+
+    tip: str
+    """The commit of the convoy's branch that was offered."""
+    why: str
+
+    def sentence(self) -> str:
+        return f"What is finished cannot land yet: {clause(self.why)}."
+
+    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+        parts = replace(convoy.parts, asked_by="", left=self.tip, why=self.why)
+        return replace(convoy, parts=parts, candidate=None, asked="", landing_waits="")
+
+
+class PartLanded(ConvoyEvent, frozen=True, kw_only=True, tag="part.landed"):
+    """The target holds what is finished of the convoy; its other tasks go on."""
+
+    tasks: tuple[int, ...]
+    """The tasks whose work came with it."""
+    tip: str
+    """The commit of the convoy's branch that it brought."""
+    commit: str
+    """The commit of the target as which it landed; a push lands the judged commit."""
+    branch: str
+    judged: tuple[str, ...]
+    """The checks that judged it; `("none",)` where CI is not required. Empty: the forge
+    or a person merged something that CI did not judge."""
+
+    def sentence(self) -> str:
+        numbers = ", ".join(map(str, self.tasks))
+        judged = f"judged: {', '.join(self.judged)}" if self.judged else UNJUDGED
+        what = f"Task {numbers}" if len(self.tasks) == 1 else f"Tasks {numbers}"
+        return f"{what} landed on {self.branch} as {self.commit[:SHORT]} ({judged})."
+
+    def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
+        known = convoy.parts
+        parts = Parts(
+            tasks=tuple(sorted({*known.tasks, *self.tasks})),
+            count=known.count + 1,
+            tip=self.tip,
+            commit=self.commit,
+        )
+        sync = convoy.sync
+        if self.commit == self.tip:  # the convoy's branch holds it already
+            sync = TargetSync(
+                target=self.tip, commit=self.tip, taken_at=now.at, at=sync.at
+            )
+        return replace(
+            convoy,
+            parts=parts,
+            sync=sync,
+            candidate=None,
+            asked="",
+            landing_waits="",
+            pull=None,
+        )

@@ -1,0 +1,261 @@
+"""How a task waits, for a session or for a person, and how tasks and convoys end."""
+
+from typing import Final
+
+from msgspec.structs import replace
+
+from convoy.events import SHORT, ConvoyEvent, SessionEvent, TaskEvent, clause
+from convoy.events.session_events import ended_session, spent_today
+from convoy.model import ids
+from convoy.model.records import Cause, TaskSpec, Usage
+from convoy.model.state import (
+    Convoy,
+    Moment,
+    State,
+    Task,
+    change_convoy,
+    with_failure,
+    without_failures,
+)
+from convoy.model.task_graph import overlapping
+from convoy.model.work import HandedIn
+
+_FAILED: Final[frozenset[Cause]] = frozenset({"lost", "failed", "refused"})
+_NOT_THE_WORKS: Final[frozenset[Cause]] = frozenset({"outage", "setup"})
+"""Causes that say nothing about the task's work."""
+_GIVEN_BACK: Final[frozenset[Cause]] = _NOT_THE_WORKS | {"conflict"}
+"""Causes for which an attempt that was begun does not count."""
+
+
+class TaskQueued(SessionEvent, frozen=True, kw_only=True, tag="task.queued"):
+    """The task waits for a session; `why` is told to the next attempt."""
+
+    cause: Cause
+    why: str = ""
+    not_before: int = 0
+    """The earliest start (unix ms): the model's vendor wants a pause."""
+    by: str = ""
+    """The person whose words `why` tells the next attempt; empty: nobody's."""
+    wanted_by: str = ""
+    """The person who decided it; empty: nobody did."""
+
+    def sentence(self) -> str:
+        what = f"Task {self.task}" if self.task else "The plan"
+        if not self.why:
+            return f"{what} is queued."
+        return f"{what} is queued again ({self.cause}): {clause(self.why)}."
+
+    def change(self, state: State) -> State:
+        after = super().change(state)
+        if self.cause == "retry":
+            return without_failures(after)
+        return with_failure(after) if self.cause in _FAILED else after
+
+    def task_after(self, task: Task, _now: Moment) -> Task:
+        is_retry = self.cause == "retry"
+        spent = 0 if is_retry else task.spent
+        is_news = self.why and self.cause not in {*_NOT_THE_WORKS, "spent"}
+        return replace(
+            task.after_words_of(self.by),
+            state="queued",
+            cause=self.cause,
+            why=self.why,
+            spent=max(0, spent - (self.cause in _GIVEN_BACK)),
+            splits=False,
+            rounds=0 if is_retry else task.rounds,
+            conflicts=self._conflicts(task),
+            outages=task.outages + 1 if self.cause == "outage" else 0,
+            not_before=self.not_before,
+            notes=(*task.notes, self.why) if is_news else task.notes,
+            handed_in=_sent_back(task, self.why),
+            work=None,
+            candidate=None,
+            approvals=(),
+            earlier=task.work if self.cause == "changes" else task.earlier,
+        )
+
+    def _conflicts(self, task: Task) -> int:
+        if self.cause in ("retry", "changes"):  # a person acted, or a reviewer
+            return 0
+        return task.conflicts + (self.cause == "conflict")
+
+
+def _sent_back(task: Task, why: str) -> HandedIn | None:
+    """Return a task's newest work, with why it is sent back if it is now."""
+    handed, work = task.handed_in, task.work
+    if handed is None or work is None or work.attempt != handed.attempt:
+        return handed
+    return replace(handed, why=why)
+
+
+class TaskBlocked(SessionEvent, frozen=True, kw_only=True, tag="task.blocked"):
+    """A person must act."""
+
+    why: str
+    cause: Cause | None = None
+    """The outcome of its last attempt; null: a person or a rule stopped it."""
+    splits: bool = False
+    """Whether it was too much for one agent, so that smaller tasks may do it."""
+    wanted_by: str = ""
+    """The person who decided it; empty: nobody did."""
+
+    def sentence(self) -> str:
+        return f"Task {self.task} is blocked: {clause(self.why)}."
+
+    def change(self, state: State) -> State:
+        after = super().change(state)
+        return with_failure(after) if self._ran(state) else after
+
+    def _ran(self, state: State) -> bool:
+        """Whether the task is blocked instead of getting another attempt."""
+        convoy = state.convoys.get(self.convoy)
+        task = convoy.in_session(self.task) if convoy else None
+        return task is not None and task.state == "running"
+
+    def task_after(self, task: Task, _now: Moment) -> Task:
+        return replace(
+            task,
+            state="blocked",
+            cause=self.cause or task.cause,
+            why=self.why,
+            candidate=None,
+            splits=self.splits,
+        )
+
+
+class WorkRebased(TaskEvent, frozen=True, kw_only=True, tag="work.rebased"):
+    """A person had the work rebased; the same push moves the branch."""
+
+    commit: str
+    base: str
+    by: str
+
+    def sentence(self) -> str:
+        base, commit = self.base[:SHORT], self.commit[:SHORT]
+        return f"{self.by} had task {self.task} put on {base}: {commit}."
+
+    def task_after(self, task: Task, now: Moment) -> Task:
+        if task.work is None:
+            return task
+        work = replace(task.work, commit=self.commit, base=self.base, log=now.commit)
+        return replace(task, work=work, approvals=(), candidate=None)
+
+
+class TaskMerged(SessionEvent, frozen=True, kw_only=True, tag="task.merged"):
+    """The task's work is on the convoy's branch (or there was nothing to do)."""
+
+    commit: str | None = None
+    usage: Usage = Usage()
+    why: str = ""
+    """Why nothing of it was to land; empty: it landed, or its agent said so."""
+
+    def sentence(self) -> str:
+        if self.why:
+            return f"Task {self.task} needed no change: {clause(self.why)}."
+        if self.commit is None:
+            return f"Task {self.task} needed no change."
+        return f"Task {self.task} is merged as {self.commit[:SHORT]}."
+
+    def change(self, state: State) -> State:
+        return without_failures(super().change(spent_today(state, self.usage)))
+
+    def task_after(self, task: Task, now: Moment) -> Task:
+        return replace(
+            ended_session(task, now, self.usage),
+            state="merged",
+            why=self.why,
+            landed=self.commit,
+            candidate=None,
+            ended_at=now.at,
+        )
+
+
+class TaskDropped(SessionEvent, frozen=True, kw_only=True, tag="task.dropped"):
+    """The task will not be done."""
+
+    why: str
+    wanted_by: str = ""
+    """The person who decided it; empty: nobody did."""
+
+    def sentence(self) -> str:
+        return f"Task {self.task} was dropped: {clause(self.why)}."
+
+    def change(self, state: State) -> State:
+        after = super().change(_unopened(state, self.convoy, self.task))
+        return change_convoy(after, self.convoy, self._waited_for_no_more)
+
+    def task_after(self, task: Task, now: Moment) -> Task:
+        return replace(
+            task, state="dropped", why=self.why, candidate=None, ended_at=now.at
+        )
+
+    def _waited_for_no_more(self, convoy: Convoy) -> Convoy:
+        """Free the tasks that waited only because both would have touched the same."""
+        tasks = (
+            replace(task, spec=_without(task.spec, self.task))
+            if overlapping(task.spec, self.task)
+            else task
+            for task in convoy.tasks
+        )
+        return replace(convoy, tasks=tuple(tasks))
+
+
+class ConvoyCompleted(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.completed"):
+    """The convoy's pull request has landed."""
+
+    commit: str
+    why: str = ""
+    """What people should know of it; empty: nothing."""
+
+    def sentence(self) -> str:
+        told = f": {clause(self.why)}" if self.why else ""
+        return f"The convoy landed as {self.commit[:SHORT]}{told}."
+
+    def change(self, state: State) -> State:
+        return super().change(_unopened(state, self.convoy, 0))
+
+    def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
+        return replace(
+            convoy,
+            state="complete",
+            why=self.why,
+            landed=self.commit,
+            candidate=None,
+            ended_at=now.at,
+        )
+
+
+class ConvoyFailed(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.failed"):
+    """The convoy was cancelled, could not be planned, or cannot move any more."""
+
+    why: str
+    by: str = ""
+    """The person who ended it; empty: nobody did."""
+
+    def sentence(self) -> str:
+        return f"The convoy failed: {clause(self.why)}."
+
+    def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
+        return replace(
+            convoy,
+            state="failed",
+            why=self.why,
+            given_up_by=self.by,
+            candidate=None,
+            ended_at=now.at,
+        )
+
+
+def _unopened(state: State, convoy: str, task: int) -> State:
+    """Open no pull request any more for what has ended; task 0 is the convoy."""
+    key = ids.pull_key(convoy, task)
+    intents = {k: intent for k, intent in state.intents.items() if k != key}
+    return replace(state, intents=intents)
+
+
+def _without(spec: TaskSpec, number: int) -> TaskSpec:
+    return replace(
+        spec,
+        after=tuple(each for each in spec.after if each != number),
+        waits=tuple(wait for wait in spec.waits if wait.on != number),
+    )

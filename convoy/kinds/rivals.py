@@ -1,0 +1,249 @@
+"""Rivals: several tasks that try the same; a choice says which of them lands.
+
+CI judges each rival's work as it is. A rival found green stays in the race; one found
+red, or without work, is out: it is blocked, and nobody is called for it while others
+are left. If one rival is left, nobody judges; if no judge could decide, a rule does. A
+choice needs no model, and asks a person only if no rival is left.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from convoy.events import Event
+from convoy.events.forge_actions import ActionIntended
+from convoy.events.session_events import ChoiceMade
+from convoy.events.task_events import TaskDropped
+from convoy.kinds.task_kinds import Relief, Stop, Target, TaskKind, Trial
+from convoy.model import ids
+from convoy.model.records import Settings, TaskSpec, Usage
+from convoy.model.state import Convoy, State, Task
+
+RIVALS_MOST: Final = 8
+"""How many tasks may try the same."""
+NONE_LEFT: Final = (
+    "none of its rivals is left: retry one of them to let it try again, or drop this"
+)
+ONLY_GREEN: Final = "it is the only one left that CI finds green"
+SMALLEST_GREEN: Final = "of those that CI finds green its change is the smallest; {}"
+
+
+def choice_of(convoy: Convoy, number: int) -> Task | None:
+    """Return the task that chooses between a rival and others."""
+    found = (t for t in convoy.tasks if is_choice(t) and number in t.spec.on)
+    return next(found, None)
+
+
+def is_choice(task: Task) -> bool:
+    """Whether a task chooses between others."""
+    return task.spec.kind == "choice"
+
+
+def rivals(convoy: Convoy, choice: Task) -> tuple[Task, ...]:
+    """Return the tasks that a choice is between."""
+    return tuple(task for task in convoy.tasks if task.number in choice.spec.on)
+
+
+def is_green_rival(rival: Task) -> bool:
+    """Whether CI found its current work green."""
+    return rival.state == "needs-review" and rival.is_proven
+
+
+def rivals_left(convoy: Convoy, choice: Task) -> tuple[Task, ...]:
+    """Return the rivals that can be chosen."""
+    return tuple(filter(is_green_rival, rivals(convoy, choice)))
+
+
+def rivals_under_way(convoy: Convoy, choice: Task) -> tuple[Task, ...]:
+    """Return the rivals that may yet become ready to be chosen."""
+    out = ("blocked", "dropped")
+    return tuple(
+        rival
+        for rival in rivals(convoy, choice)
+        if rival.state not in out and not is_green_rival(rival)
+    )
+
+
+def smallest(found: Iterable[Task]) -> Task:
+    """Return the rival to choose if nobody can decide: the first smallest change."""
+    return min(found, key=lambda rival: (rival.lines, rival.number))
+
+
+def is_open_choice(choice: Task) -> bool:
+    """Whether it is a choice that is not made and that no session works on."""
+    is_unmade = is_choice(choice) and not choice.chosen
+    return is_unmade and choice.state == "queued" and choice.attempt is None
+
+
+def choice_made(
+    state: State,
+    convoy: Convoy,
+    choice: Task,
+    winner: Task,
+    text: str,
+    *,
+    usage: Usage | None = None,
+) -> tuple[Event, ...]:
+    """Return what follows when a choice takes a rival: all others are dropped."""
+    commit = winner.work.commit if winner.work else ""
+    chosen = ChoiceMade(
+        convoy=convoy.name,
+        task=choice.number,
+        attempt=choice.attempt.number if choice.attempt else 0,
+        on=winner.number,
+        commit=commit,
+        text=text,
+        usage=usage or Usage(),
+    )
+    why = f"task {choice.number} chose task {winner.number}"
+    others = (
+        TaskDropped(convoy=convoy.name, task=rival.number, why=why)
+        for rival in rivals(convoy, choice)
+        if rival.number != winner.number and rival.state != "dropped"
+    )
+    key = ids.pull_key(convoy.name, winner.number)
+    if winner.pull is not None or key in state.intents:
+        return (chosen, *others)
+    shown = ActionIntended(key=key, kind="pull", convoy=convoy.name, task=winner.number)
+    return (chosen, *others, shown)
+
+
+def _choice_waits_for(convoy: Convoy, choice: Task) -> str:
+    if choice.chosen:
+        return f"task {choice.chosen} to land"
+    if numbers := ", ".join(
+        str(rival.number) for rival in rivals_under_way(convoy, choice)
+    ):
+        return f"task {numbers} to be tried"
+    found = rivals_left(convoy, choice)
+    if len(found) == 1:
+        return f"nobody: task {found[0].number} is the only one left"
+    return "" if found else "a rival that CI finds green"
+
+
+def _choice_in_use(_convoy: Convoy, choice: Task) -> str:
+    if not choice.chosen:
+        return ""
+    return f"task {choice.number} chose task {choice.chosen}, and goes with it"
+
+
+def _choice_settles_with(_convoy: Convoy, choice: Task, other: Task) -> str:
+    is_winner = choice.chosen == other.number and not choice.settled
+    return "which it chose" if is_winner else ""
+
+
+def _choice_relieves(_convoy: Convoy, choice: Task, blocked: Task) -> Relief | None:
+    """A rival that is out needs nobody, as long as the race goes on."""
+    is_beaten = blocked.number in choice.spec.on and choice.chosen != blocked.number
+    if not is_beaten or choice.state == "blocked":
+        return None
+    return Relief(who="nobody: it is out", why="its rivals go on without it")
+
+
+def _choice_way_out(
+    state: State, convoy: Convoy, choice: Task, stop: Stop
+) -> tuple[Event, ...] | None:
+    """Choose by rule if nobody could say which rival is the best."""
+    found = rivals_left(convoy, choice)
+    if not stop.last or not found:
+        return None
+    tried = f"nobody could say which is the best: {stop.last}"
+    return choice_made(
+        state, convoy, choice, smallest(found), SMALLEST_GREEN.format(tried)
+    )
+
+
+def _choice_retry_fault(convoy: Convoy, choice: Task) -> str:
+    is_over = not (rivals_left(convoy, choice) or rivals_under_way(convoy, choice))
+    return f"task {choice.number} cannot choose: {NONE_LEFT}" if is_over else ""
+
+
+CHOICE = TaskKind(
+    name="choice",
+    title="a choice",
+    answer="choice",
+    is_set_up=False,
+    target=Target(
+        kind="rival",
+        says=f"chooses between 1 to {RIVALS_MOST} tasks that are rivals",
+        most=RIVALS_MOST,
+        lands_after=True,
+        one_is_enough=True,
+    ),
+    waits_for=_choice_waits_for,
+    in_use=_choice_in_use,
+    settles_with=_choice_settles_with,
+    relieves=_choice_relieves,
+    way_out=_choice_way_out,
+    retry_fault=_choice_retry_fault,
+)
+
+
+def _is_chosen(convoy: Convoy, task: Task) -> bool:
+    choice = choice_of(convoy, task.number)
+    return choice is not None and choice.chosen == task.number
+
+
+def _rival_fault(
+    _settings: Settings, task: TaskSpec, tasks: tuple[TaskSpec, ...]
+) -> str:
+    name = CHOICE.name
+    choices = [t for t in tasks if t.kind == name and task.number in t.on]
+    if len(choices) == 1:
+        return ""
+    return f"one choice is between task {task.number} and its rivals"
+
+
+def _rival_trial(convoy: Convoy, task: Task) -> Trial | None:
+    return None if _is_chosen(convoy, task) else "green"
+
+
+def _rival_kept_back(convoy: Convoy, task: Task) -> str:
+    if _is_chosen(convoy, task):
+        return ""
+    choice = choice_of(convoy, task.number)
+    chosen = f"task {choice.number if choice else 0} to choose it"
+    return chosen if task.is_proven else "CI to judge it among its rivals"
+
+
+def _rival_being_judged(convoy: Convoy, task: Task) -> str:
+    choice = choice_of(convoy, task.number)
+    if choice is None or choice.attempt is None or choice.chosen:
+        return ""
+    return f"task {choice.number} compares task {task.number} with its rivals"
+
+
+def _rival_settles_with(_convoy: Convoy, task: Task, other: Task) -> str:
+    is_its_choice = is_choice(other) and task.number in other.spec.on
+    return "which was to choose" if is_its_choice else ""
+
+
+def _rival_retried_with(convoy: Convoy, task: Task) -> tuple[Task, ...]:
+    choice = choice_of(convoy, task.number)
+    is_stuck = choice is not None and choice.state == "blocked"
+    return (choice,) if choice is not None and is_stuck else ()
+
+
+def _rival_done_by_others(convoy: Convoy, task: Task) -> bool:
+    choice = choice_of(convoy, task.number)
+    return choice is not None and choice.state == "merged"
+
+
+def _rival_must_change(_task: TaskSpec) -> str:
+    return "has rivals: nothing is no work to choose"
+
+
+RIVAL = TaskKind(
+    name="rival",
+    title="a rival",
+    is_accepted=True,
+    keeps_work=True,
+    may_be_needed=False,
+    fault=_rival_fault,
+    must_change=_rival_must_change,
+    trial=_rival_trial,
+    kept_back=_rival_kept_back,
+    being_judged=_rival_being_judged,
+    settles_with=_rival_settles_with,
+    retried_with=_rival_retried_with,
+    done_by_others=_rival_done_by_others,
+)

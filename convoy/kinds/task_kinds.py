@@ -1,0 +1,486 @@
+"""What brat knows about each kind of task: a row. `rivals` has two more.
+
+A row is data and pure functions of the state. It calls no rule: the rules, the merge
+queue, the bot and the runner ask it. The task passed to its functions is of the row's
+own kind, and is the one in the convoy passed with it.
+
+Work ends in a change, and may have tests written for it first: CI sees them red, and
+both land together. A report finds something out, a scout how hard a task is; neither
+changes anything. A review looks at another task's work, which lands when it approves. A
+split replans a task that one agent could not do: it is a task of its own beside the one
+it is for, so if the bot stops, the state still owes it. A sync merges the target into
+the convoy's branch where git or CI says no. Task 0, the plan, turns the issue into
+tasks.
+"""
+
+from collections.abc import Callable
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from convoy.events import Event
+from convoy.events.task_events import TaskBlocked, TaskDropped
+from convoy.model.records import Kind, Settings, TaskSpec
+from convoy.model.state import Convoy, State, Task
+from convoy.model.work import Work
+from convoy.planner import FILE, REPLY
+from convoy.text import clean
+
+KindName = Kind | Literal["plan"]
+Trial = Literal["red", "green"]
+
+
+class Target(Struct, frozen=True, kw_only=True):
+    """The tasks that a task looks at: `on` of its plan."""
+
+    kind: Kind
+    """The kinds of those tasks."""
+    says: str
+    """The message if they are of other kinds: the rest of a sentence about the task."""
+    most: int = 1
+    is_optional: bool = False
+    """Whether there may be none."""
+    lands_after: bool = False
+    """Whether what it looks at lands after it, and so after what it waits for."""
+    one_is_enough: bool = False
+    """Whether it goes on if some of them were dropped."""
+
+
+class Relief(Struct, frozen=True, kw_only=True):
+    """Why a blocked task needs no person's help."""
+
+    who: str
+    """Who helps it, in a few words."""
+    why: str
+    """What happens to it, as a clause."""
+    replaces: bool = False
+    """Whether the work is done by others in its place."""
+
+
+def looked_at(convoy: Convoy, task: Task) -> Task | None:
+    """Return the task it looks at if that has work to look at, else None."""
+    other = convoy.task(task.spec.on[0]) if task.spec.on else None
+    if other is None or other.work is None or other.state != "needs-review":
+        return None
+    return other
+
+
+def _nothing(_convoy: Convoy, _task: Task) -> str:
+    return ""
+
+
+def _no_bond(_convoy: Convoy, _task: Task, _other: Task) -> str:
+    return ""
+
+
+def _no_relief(_convoy: Convoy, _task: Task, _blocked: Task) -> Relief | None:
+    return None
+
+
+def _no_work(_convoy: Convoy, _task: Task) -> Work | None:
+    return None
+
+
+def _no_trial(_convoy: Convoy, _task: Task) -> Trial | None:
+    return None
+
+
+def _no_tasks(_convoy: Convoy, _task: Task) -> tuple[Task, ...]:
+    return ()
+
+
+def _no_fault(
+    _settings: Settings, _task: TaskSpec, _tasks: tuple[TaskSpec, ...]
+) -> str:
+    return ""
+
+
+def _no_way_out(
+    _state: State, _convoy: Convoy, _task: Task, _stop: "Stop"
+) -> tuple[Event, ...] | None:
+    return None
+
+
+class Stop(Struct, frozen=True):
+    """Why a task is to be blocked."""
+
+    why: str
+    last: str = ""
+    """Why its last attempt failed, if its attempts are spent; empty: a person or a rule
+    stops it."""
+
+
+class TaskKind(Struct, frozen=True, kw_only=True):
+    """A kind of task."""
+
+    name: KindName
+    title: str
+    """Its name in a sentence, with its article."""
+
+    # --- what its sessions do -----------------------------------------------------
+
+    answer: str = ""
+    """The kind of answer its sessions give, in a word; empty: they make a change."""
+    answer_file: str = REPLY
+    """The answer's file, at the top of the session's folder."""
+    runs_as: KindName | None = None
+    """The kind that the runner treats its sessions as; None: its own."""
+    is_set_up: bool = True
+    """Whether the project's toolchain is set up for its sessions."""
+    keeps_tries: bool = False
+    """Whether a session's changes besides its answer are kept."""
+    takes_notes: bool = True
+    """Whether its agents are asked for notes that others should know."""
+    is_accepted: bool = False
+    """Whether its work must pass the acceptance command."""
+    takes_target_in: bool = False
+    """Whether its attempts start from the convoy's branch merged with the target, and
+    its work lands as a merge of both, whatever the strategy."""
+    keeps_work: bool = False
+    """Whether its work is also kept outside its branch, which may be deleted."""
+
+    # --- its place in a plan --------------------------------------------------------
+
+    is_work: bool = False
+    """Whether it is a step of work: it may be split, merged with others, held to the
+    size allowed, and ordered behind what it may collide with."""
+    in_templates: bool = True
+    """Whether a step of a template may be one."""
+    target: Target | None = None
+    """The tasks it looks at; None: none."""
+    may_be_needed: bool = True
+    """Whether other tasks may wait for it."""
+    needs_ci: str = ""
+    """Why it needs CI, as the end of `needs CI ...`; empty: it does not."""
+    fault: Callable[[Settings, TaskSpec, tuple[TaskSpec, ...]], str] = _no_fault
+    """Says what is wrong with it in a plan, apart from its target; empty: nothing."""
+
+    # --- its attempts ---------------------------------------------------------------
+
+    waits_for: Callable[[Convoy, Task], str] = _nothing
+    """Says what it waits for besides what its plan names; empty: nothing."""
+    starts_from: Callable[[Convoy, Task], Work | None] = _no_work
+    """Gives another task's work that an attempt starts from; None: the base."""
+    must_change: Callable[[TaskSpec], str] = lambda _task: ""
+    """Says why an attempt that changes nothing cannot settle it; empty: it can."""
+
+    # --- its work, until it lands ---------------------------------------------------
+
+    trial: Callable[[Convoy, Task], Trial | None] = _no_trial
+    """Gives the verdict CI must give on its work alone before it may land; until then
+    no pull request shows it. None: it needs none."""
+    kept_back: Callable[[Convoy, Task], str] = _nothing
+    """Says what must be done before its work may land; empty: nothing."""
+    in_use: Callable[[Convoy, Task], str] = _nothing
+    """Says why nobody may stop or drop it now; empty: anybody may."""
+    being_judged: Callable[[Convoy, Task], str] = _nothing
+    """Says why its work must not change now; empty: it may."""
+
+    # --- what it means for other tasks ----------------------------------------------
+
+    keeps: Callable[[Convoy, Task, Task], str] = _no_bond
+    """Says what keeps another task's work from landing: itself, or nothing (empty)."""
+    settles_with: Callable[[Convoy, Task, Task], str] = _no_bond
+    """Says what another task is to it (`which ...`) if it ends when the other does;
+    empty: it does not."""
+    relieves: Callable[[Convoy, Task, Task], Relief | None] = _no_relief
+    """Says why another task, which is blocked, needs no person's help; None: it
+    does."""
+
+    # --- when it stops --------------------------------------------------------------
+
+    way_out: Callable[[State, Convoy, Task, Stop], tuple[Event, ...] | None] = (
+        _no_way_out
+    )
+    """Gives what happens instead of blocking it; None: it is blocked."""
+    retry_fault: Callable[[Convoy, Task], str] = _nothing
+    """Says why it cannot be tried again; empty: it can."""
+    retried_with: Callable[[Convoy, Task], tuple[Task, ...]] = _no_tasks
+    """Gives the blocked tasks to retry first when it is retried."""
+    done_by_others: Callable[[Convoy, Task], bool] = lambda _convoy, _task: False
+    """Says whether the purpose of a dropped task is met all the same."""
+
+
+def _code_starts_from(convoy: Convoy, task: Task) -> Work | None:
+    tests = looked_at(convoy, task)
+    return tests.work if tests is not None and tests.is_proven else None
+
+
+def _code_waits_for(convoy: Convoy, task: Task) -> str:
+    if not task.spec.on or task.earlier or _code_starts_from(convoy, task) is not None:
+        return ""
+    return f"CI to find the tests of task {task.spec.on[0]} red"
+
+
+def _code_must_change(task: TaskSpec) -> str:
+    return "has tests that are to be there and pass" if task.on else ""
+
+
+WORK = TaskKind(
+    name="work",
+    title="a step of work",
+    is_work=True,
+    is_accepted=True,
+    target=Target(kind="tests", says="is on one task that is tests", is_optional=True),
+    waits_for=_code_waits_for,
+    starts_from=_code_starts_from,
+    must_change=_code_must_change,
+)
+
+
+REPORT = TaskKind(
+    name="report",
+    title="a report",
+    answer="report",
+    is_set_up=False,
+)
+
+
+SCOUT = TaskKind(
+    name="scout",
+    title="a scout",
+    answer="report",
+    keeps_tries=True,
+)
+
+
+def _review_starts_from(convoy: Convoy, task: Task) -> Work | None:
+    subject = looked_at(convoy, task)
+    work = subject.work if subject is not None else None
+    return None if work is None or task.approves == work.commit else work
+
+
+def _review_waits_for(convoy: Convoy, task: Task) -> str:
+    if _review_starts_from(convoy, task) is not None:
+        return ""
+    [number] = task.spec.on
+    is_there = looked_at(convoy, task) is not None
+    return f"task {number} to land" if is_there else f"work of task {number}"
+
+
+def _looks_at(task: Task, other: Task) -> bool:
+    return other.number in task.spec.on and not task.settled
+
+
+def _review_keeps(_convoy: Convoy, task: Task, other: Task) -> str:
+    if not _looks_at(task, other):
+        return ""
+    is_approved = other.work is not None and task.approves == other.work.commit
+    return "" if is_approved else f"the review by task {task.number}"
+
+
+def _review_settles_with(_convoy: Convoy, task: Task, other: Task) -> str:
+    return "whose work it looks at" if _looks_at(task, other) else ""
+
+
+REVIEW = TaskKind(
+    name="review",
+    title="a review",
+    answer="review",
+    target=Target(kind="work", says="reviews one task that is work", lands_after=True),
+    waits_for=_review_waits_for,
+    starts_from=_review_starts_from,
+    keeps=_review_keeps,
+    settles_with=_review_settles_with,
+)
+
+
+def coder(convoy: Convoy, tests: Task) -> Task | None:
+    """Return the task whose code must pass the tests."""
+    found = (t for t in convoy.tasks if tests.number in t.spec.on and t.number)
+    return next((t for t in found if t.spec.kind == WORK.name), None)
+
+
+def _tests_fault(
+    settings: Settings, task: TaskSpec, tasks: tuple[TaskSpec, ...]
+) -> str:
+    """Return what keeps CI from seeing the tests red, or one task from passing them."""
+    if not settings.require_ci:
+        return f"CI must find the tests of task {task.number} red, and none is required"
+    work = WORK.name
+    code = [t for t in tasks if t.kind == work and task.number in t.on]
+    if len(code) != 1:
+        return f"one task of work is on the tests of task {task.number}"
+    if not {*code[0].after} <= {*task.after}:
+        return f"task {code[0].number} waits for more than its tests do"
+    return ""
+
+
+def _tests_trial(_convoy: Convoy, _task: Task) -> Trial | None:
+    return "red"
+
+
+def _tests_kept_back(convoy: Convoy, task: Task) -> str:
+    code = coder(convoy, task)
+    tests = f"task {code.number if code else 0} to pass its tests"
+    return tests if task.is_proven else "CI to find its tests red"
+
+
+def _tests_settle_with(_convoy: Convoy, task: Task, other: Task) -> str:
+    is_code = other.spec.kind == WORK.name and task.number in other.spec.on
+    return "whose work it looks at" if is_code else ""
+
+
+def _tests_in_use(convoy: Convoy, task: Task) -> str:
+    code = coder(convoy, task)
+    if code is None or code.settled or not code.started:
+        return ""
+    return f"task {code.number} goes on from the tests of task {task.number}"
+
+
+def _tests_must_change(_task: TaskSpec) -> str:
+    return "has tests that are to be there and pass"
+
+
+TESTS = TaskKind(
+    name="tests",
+    title="tests",
+    needs_ci="to see tests red",
+    fault=_tests_fault,
+    must_change=_tests_must_change,
+    trial=_tests_trial,
+    kept_back=_tests_kept_back,
+    in_use=_tests_in_use,
+    settles_with=_tests_settle_with,
+)
+
+
+MAYOR: Final = "the mayor"
+"""The asker that a split's task names."""
+PARTS_LEAST: Final = 2
+"""How many parts a task is split into; one would be the same task again."""
+PARTS_MOST: Final = 8
+
+
+def room_for_parts(convoy: Convoy) -> int:
+    """Return how many parts a task may become; its own place becomes free."""
+    counted = [t for t in convoy.tasks if t.state != "dropped" and not is_split(t)]
+    return min(PARTS_MOST, convoy.settings.tasks - len(counted) + 1)
+
+
+def is_split(task: Task) -> bool:
+    """Whether a task splits another one."""
+    return task.spec.kind == "split"
+
+
+def being_split(convoy: Convoy, task: Task) -> Task | None:
+    """Return the task that is splitting a task that stopped."""
+    found = (each for each in convoy.tasks if is_split(each) and _splits(each, task))
+    return next(found, None)
+
+
+def _splits(split: Task, task: Task) -> bool:
+    """Whether a split is under way for a task."""
+    is_for_it = task.number in split.spec.on and not split.settled
+    return is_for_it and task.state == "blocked"
+
+
+def _split_settles_with(_convoy: Convoy, split: Task, other: Task) -> str:
+    is_whole = other.number in split.spec.on and not split.settled
+    return "which it was to split" if is_whole else ""
+
+
+def _split_relieves(_convoy: Convoy, split: Task, blocked: Task) -> Relief | None:
+    if not _splits(split, blocked):
+        return None
+    return Relief(
+        who=f"task {split.number} to split it",
+        why=f"task {split.number} splits it into smaller ones",
+        replaces=True,
+    )
+
+
+def _split_way_out(
+    _state: State, convoy: Convoy, split: Task, stop: Stop
+) -> tuple[Event, ...] | None:
+    """Drop the split and ask a person about the whole task after all."""
+    dropped = TaskDropped(convoy=convoy.name, task=split.number, why=stop.why)
+    task = convoy.task(split.spec.on[0])
+    if task is None or task.state != "blocked":
+        return (dropped,)
+    told = f"{task.why}; it was not split: {stop.why}"
+    return (dropped, TaskBlocked(convoy=convoy.name, task=task.number, why=told))
+
+
+def _split_done_by_others(_convoy: Convoy, _split: Task) -> bool:
+    return True
+
+
+SPLIT = TaskKind(
+    name="split",
+    title="a split",
+    answer="plan",
+    runs_as="plan",
+    is_set_up=False,
+    takes_notes=False,
+    in_templates=False,
+    target=Target(kind="work", says="splits one task that is work"),
+    settles_with=_split_settles_with,
+    relieves=_split_relieves,
+    way_out=_split_way_out,
+    done_by_others=_split_done_by_others,
+)
+
+
+_CHECKOUT: Final = (
+    "Your checkout is a merge of this convoy's branch and of `{target}`, which has "
+    "moved on. Make it whole: what both sides meant has to hold, and nothing else "
+    "changes."
+)
+_CONFLICT: Final = (
+    "They conflict in these files:\n\n{files}\n\nEach conflict in a text stands "
+    "between lines that begin with `<<<<<<<` (the convoy's side first) and `>>>>>>>`; "
+    "no such line may be left. A file that one side deleted or renamed is there as "
+    "git left it: keep it or remove it."
+)
+_RED: Final = (
+    "They merge without a conflict, but CI is red on the result, twice. If nothing has "
+    "to change, end with `noop`: CI then judges it once more. CI says:\n\n{text}"
+)
+
+
+def sync_spec(
+    convoy: Convoy, why: str, paths: tuple[str, ...], said: str = ""
+) -> TaskSpec:
+    """Return a task that takes the target in.
+
+    Args:
+        convoy: the one that could not.
+        why: what went wrong, in a sentence.
+        paths: the files that conflict; empty: none does.
+        said: CI's text where it is red.
+    """
+    files = "\n".join(f"- {path}" for path in paths)
+    told = _CONFLICT.format(files=files) if paths else _RED.format(text=said)
+    return TaskSpec(
+        number=convoy.next_number,
+        title=f"Take {convoy.target} in",
+        instructions=clean(f"{_CHECKOUT.format(target=convoy.target)}\n\n{told}"),
+        kind="sync",
+        why=why,
+    )
+
+
+def _sync_must_change(_task: TaskSpec) -> str:
+    return "ends in a merge, even where nothing is to change"
+
+
+SYNC = TaskKind(
+    name="sync",
+    title="a sync",
+    in_templates=False,
+    may_be_needed=False,
+    takes_target_in=True,
+    must_change=_sync_must_change,
+)
+
+
+PLAN = TaskKind(
+    name="plan",
+    title="a plan",
+    answer="plan",
+    answer_file=FILE,
+    is_set_up=False,
+    takes_notes=False,
+    in_templates=False,
+)

@@ -1,0 +1,347 @@
+"""What a session says of itself: its end, tokens and money, walls, and notes. Pure.
+
+All of it are claims that reach the bot in result.json. The most that a false outcome
+gains is a free retry, and the number of those is limited. Figures are kept in bounds,
+so that no sum is ever negative, endless or too large for the log. What an agent leaves
+for others may be what it was talked into: it is cut and cleaned on its way into the log
+and remains data for whoever reads it. A wall is what the kernel holds, not what a
+program was asked to do.
+"""
+
+import hashlib
+import math
+from collections.abc import Iterable
+from typing import Final, Literal
+
+from msgspec import MsgspecError, Struct, json
+
+from convoy.model.records import Estimate, Price, Report, Usage
+from convoy.text import clean, cut, redacted
+
+Trouble = Literal["credentials", "budget", "rate_limited", "vendor_down", "failed"]
+"""What an engine can meet: a key that is not taken, no money or turns left, too many
+requests, a vendor that does not answer, and anything else."""
+
+Outcome = Literal[
+    "exited",
+    "uncommitted",
+    "nothing",
+    "oversized",
+    "deadline",
+    "hung",
+    "crashed",
+    "cancelled",
+    "unstarted",
+    "setup",
+    "credentials",
+    "budget",
+    "rate_limited",
+    "vendor_down",
+    "failed",
+]
+"""How a session ended.
+
+`exited`: cleanly; `uncommitted`: cleanly, and the witness committed what the agent had
+left; `nothing`: it reported done and left nothing; `oversized`: it left more than may
+land or be kept; `deadline`: it was ended while it
+worked; `hung`: it was ended after it had long said nothing; `crashed`: by a signal or
+an exit status that nothing explains; `cancelled`: the job was; `unstarted`: its program
+was not there; `setup`: `.brat/setup.sh` failed before it was started; all others: the
+trouble that it met."""
+
+OUTAGES: Final[frozenset[Outcome]] = frozenset({"rate_limited", "vendor_down"})
+"""The vendor's troubles, not the task's: they cost no attempt."""
+FOR_A_PERSON: Final[frozenset[Outcome]] = frozenset(
+    {"credentials", "budget", "setup", "unstarted", "oversized"}
+)
+"""Outcomes after which another attempt would do no better."""
+
+CUT_OFF: Final[frozenset[Outcome]] = frozenset(
+    {
+        *("deadline", "hung", "crashed", "cancelled", "failed"),
+        *("credentials", "budget", "rate_limited", "vendor_down"),
+    }
+)
+"""Outcomes that interrupt the work: the next attempt goes on from what is there."""
+
+OUTAGES_MOST: Final = 20
+"""How many outages in a row before a person is asked: some seven hours."""
+FIRST_WAIT_S: Final = 30
+LONGEST_WAIT_S: Final = 3_600
+LONGEST_ASKED_S: Final = 24 * 3_600
+
+
+def wait_ms(session: str, outages: int, asked_s: float) -> int:
+    """Return how long a task waits after an outage.
+
+    Exponential with full jitter, drawn from the session's own random name, so that the
+    same log always says the same.
+    https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
+
+    Args:
+        session: the actor of the attempt that met it.
+        outages: how many the task has met in a row, this one included.
+        asked_s: what the vendor asked for; it is waited for in full first.
+    """
+    most_s = min(LONGEST_WAIT_S, FIRST_WAIT_S * 2 ** min(outages - 1, 16))
+    drawn = hashlib.sha256(f"{session}/{outages}".encode()).digest()
+    share = int.from_bytes(drawn[:8]) / 2**64
+    asked_s = min(max(0.0, asked_s), LONGEST_ASKED_S)
+    return int(1000 * (asked_s + most_s * share))
+
+
+TOKENS_MOST: Final = 10**12
+USD_MOST: Final = 1_000_000.0
+"""More than any session or convoy can use."""
+_DIGITS: Final = 6
+"""Decimals of a dollar: one token's cost at a dollar per million."""
+_MILLION: Final = 1_000_000
+
+
+def bounded_usage(said: Usage) -> Usage:
+    """Return the figures, each kept in bounds; what is not a number counts as 0."""
+    return Usage(
+        input_tokens=_tokens(said.input_tokens),
+        cached_tokens=_tokens(said.cached_tokens),
+        output_tokens=_tokens(said.output_tokens),
+        unpriced_tokens=_tokens(said.unpriced_tokens),
+        usd=_dollars(said.usd),
+    )
+
+
+def plus(one: Usage, other: Usage) -> Usage:
+    """Return the sum of both, in bounds."""
+    return bounded_usage(
+        Usage(
+            input_tokens=one.input_tokens + other.input_tokens,
+            cached_tokens=one.cached_tokens + other.cached_tokens,
+            output_tokens=one.output_tokens + other.output_tokens,
+            unpriced_tokens=one.unpriced_tokens + other.unpriced_tokens,
+            usd=one.usd + other.usd,
+        )
+    )
+
+
+def tokens(used: Usage) -> int:
+    """Return the total number of tokens."""
+    return used.input_tokens + used.cached_tokens + used.output_tokens
+
+
+def priced(used: Usage, said_usd: float | None, price: Price | None) -> Usage:
+    """Return one session's tokens with their cost.
+
+    Args:
+        used: the tokens.
+        said_usd: what the engine says that they cost; None: it does not say.
+        price: what is reckoned with then; None: they stay without a price.
+    """
+    used = bounded_usage(used)
+    if said_usd is None and price is None:
+        return plus(used, Usage(unpriced_tokens=tokens(used)))
+    return plus(used, Usage(usd=_cost(used, price) if said_usd is None else said_usd))
+
+
+class _UsageLine(Struct, frozen=True):
+    """A line of usage.jsonl: what was used since the last such line."""
+
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    usd: float | None = None
+
+
+def usage_noted(lines: bytes) -> tuple[Usage, float | None]:
+    """Return the tokens in usage.jsonl, and the money where it names any.
+
+    Lines that do not parse, such as a truncated last one, are left out.
+    """
+    total, usd = Usage(), None
+    for line in lines.splitlines():
+        try:
+            said = json.decode(line, type=_UsageLine)
+        except MsgspecError:
+            continue
+        tokens_said = Usage(
+            input_tokens=said.input_tokens,
+            cached_tokens=said.cached_tokens,
+            output_tokens=said.output_tokens,
+        )
+        total = plus(total, bounded_usage(tokens_said))
+        if said.usd is not None:
+            usd = plus(Usage(usd=usd or 0.0), bounded_usage(Usage(usd=said.usd))).usd
+    return total, usd
+
+
+def _cost(used: Usage, price: Price | None) -> float:
+    if price is None:
+        return 0.0
+    cached = price.input if price.cached is None else price.cached
+    return (
+        used.input_tokens * price.input
+        + used.cached_tokens * cached
+        + used.output_tokens * price.output
+    ) / _MILLION
+
+
+def _tokens(number: int) -> int:
+    return min(max(0, number), TOKENS_MOST)
+
+
+def _dollars(number: float) -> float:
+    if math.isnan(number):
+        return 0.0
+    return round(min(max(0.0, number), USD_MOST), _DIGITS)
+
+
+_DIME: Final = 0.1
+
+
+def usage_in_words(usage: Usage) -> str:
+    """Return tokens and money in a few words; empty when neither is known."""
+    if not tokens(usage) and not usage.usd:
+        return ""
+    came = usage.input_tokens + usage.cached_tokens
+    cached = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""
+    said = f"{came:,} tokens in{cached}, {usage.output_tokens:,} out"
+    return f"{said}, {_money(usage)}"
+
+
+def cost_foreseen(found: Estimate | None) -> str:
+    """Return the plan's estimated cost in a few words; empty: there is none."""
+    if found is None:
+        return ""
+    by = (
+        f"by {found.attempts} earlier attempts of the same engines"
+        if found.attempts
+        else "a guess by the price of its engines"
+    )
+    return f"about {dollars(found.usd)} if each task takes one attempt ({by})"
+
+
+def _money(usage: Usage) -> str:
+    if not usage.unpriced_tokens:
+        return dollars(usage.usd)
+    if not usage.usd:
+        return "price not known"
+    return f"{dollars(usage.usd)} and {usage.unpriced_tokens:,} tokens without a price"
+
+
+def dollars(usd: float) -> str:
+    """Return dollars and cents, and below a dime hundredths of a cent too."""
+    return f"${usd:,.4f}" if 0 < usd < _DIME else f"${usd:,.2f}"
+
+
+Wall = Literal["", "namespaces", "landlock", "seccomp", "uid"]
+"""What a wall is made of; empty: there is none."""
+
+
+class Walls(Struct, frozen=True, kw_only=True):
+    """Which wall stood for each thing that an agent is kept from."""
+
+    files: Wall = ""
+    """All files are read-only or absent, but for the checkout, its home and its tmp."""
+    processes: Wall = ""
+    """It neither sees nor signals nor traces a process that it did not start."""
+    network: Wall = ""
+    """It reaches the hosts of its list and nothing else."""
+    user: Wall = ""
+    """`uid`: another user than the witness's; `namespaces`: the same, without rights
+    outside of its own namespace."""
+    syscalls: Wall = ""
+    """It cannot call what the kernel offers to administrators and debuggers."""
+
+
+WALL_NAMES: Final = Walls.__struct_fields__
+
+
+def missing_walls(walls: Walls, *, closed: bool) -> tuple[str, ...]:
+    """Return the names of the walls that did not stand.
+
+    Args:
+        walls: as they were reported.
+        closed: whether the network was to be closed; otherwise its wall is not missed.
+    """
+    asked = (name for name in WALL_NAMES if closed or name != "network")
+    return tuple(name for name in asked if not getattr(walls, name))
+
+
+def walls_in_words(walls: Walls) -> str:
+    """Return each wall and what it is made of, `files: landlock, network: none`."""
+    made = {
+        "files": walls.files,
+        "processes": walls.processes,
+        "network": walls.network,
+        "user": walls.user,
+        "syscalls": walls.syscalls,
+    }
+    return ", ".join(f"{name}: {wall or 'none'}" for name, wall in made.items())
+
+
+LINES_MOST: Final = 10
+"""The most lines of one kind that one attempt may leave."""
+FOLLOWUPS_MOST: Final = 5
+LINE_CHARS: Final = 400
+FOLLOWUP_CHARS: Final = 120
+"""The longest title of further work: as long as any task's title."""
+SCRATCHPAD_CHARS: Final = 4_000
+"""The most lines of a convoy's scratchpad; beyond it the oldest go."""
+HANDED_CHARS: Final = 12_000
+"""How much of a report each task that waits for it is given."""
+
+
+class Left(Struct, frozen=True, kw_only=True):
+    """What one attempt's agent leaves for others, in lines."""
+
+    notes: tuple[str, ...] = ()
+    """Lines for the tasks that build on its own."""
+    shared: tuple[str, ...] = ()
+    """Lines for every agent of the convoy."""
+    followups: tuple[str, ...] = ()
+    """The titles of further work."""
+
+
+NOTHING_LEFT: Final = Left()
+
+
+def bounded_notes(left: Left) -> Left:
+    """Return what an agent left, cleaned and cut; safe to do twice."""
+    return Left(
+        notes=_note_lines(left.notes, LINES_MOST),
+        shared=_note_lines(left.shared, LINES_MOST),
+        followups=_note_lines(left.followups, FOLLOWUPS_MOST, FOLLOWUP_CHARS),
+    )
+
+
+def _note_lines(
+    said: Iterable[str], most: int, room: int = LINE_CHARS
+) -> tuple[str, ...]:
+    """Return the first lines, without duplicates and apparent secrets."""
+    plain = (" ".join(redacted(clean(line)).split()) for line in said)
+    lines = dict.fromkeys(cut(line, room) for line in plain if line)
+    return tuple(lines)[:most]
+
+
+def scratchpad_with(
+    scratchpad: tuple[str, ...], lines: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Return the scratchpad with lines added and the oldest dropped if it is full."""
+    both = (*(line for line in scratchpad if line not in lines), *lines)
+    room = SCRATCHPAD_CHARS
+    for place in range(len(both) - 1, -1, -1):
+        room -= len(both[place])
+        if room < 0:
+            return both[place + 1 :]
+    return both
+
+
+def report_for_others(report: Report) -> str:
+    """Return a report, cut to what other agents are given of it."""
+    parts = [report.summary]
+    for finding in report.findings:
+        where = f" ({', '.join(finding.paths)})" if finding.paths else ""
+        detail = f": {finding.detail}" if finding.detail else ""
+        parts.append(f"- {finding.title}{where}{detail}")
+    if report.recommendation:
+        parts.append(f"It recommends: {report.recommendation}")
+    parts += (f"Open: {each}" for each in report.open)
+    return cut("\n".join(parts), HANDED_CHARS)

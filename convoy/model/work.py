@@ -1,0 +1,536 @@
+"""What the state is made of: attempts, work, candidates, landings, convoys by name.
+
+Also what the log announces before the forge is asked for it, and the answers that
+people had. All are values; the events of `convoy.events` set them.
+
+`Convoys` holds all convoys in the order they were asked for; those that rest are
+packed. One value with two ways of holding it: packed or not, it is equal to itself, and
+who asks for a convoy gets it whole. A change copies only the convoys at hand.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, ValuesView
+from typing import Final, Generic, Literal, Protocol, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from convoy.model.records import ActionKind, Reaction, Strategy, Usage
+
+
+class Message(Struct, frozen=True):
+    """What a person said while an attempt ran."""
+
+    by: str
+    text: str
+
+
+class Attempt(Struct, frozen=True, kw_only=True):
+    """A session that has started and whose end is not in the log yet."""
+
+    number: int
+    session: str
+    nonce: str
+    base: str
+    root: str = ""
+    """The commit that its work is measured from, where that is not `base`."""
+    salvaged: int = 0
+    """The earlier attempt whose half-done work is `base`; 0: none."""
+    ground: str = ""
+    """The commit it would have started from without that half-done work."""
+    resolves: str = ""
+    """The merge with git's conflict markers that it makes whole; empty: none."""
+    log: str
+    """The commit that carries `task.started`, which the runner is told to read."""
+    at: int
+    """The time it was started, later the time its dispatch was noted."""
+    run: int | None = None
+    """The workflow run, once the dispatch is known to be done."""
+    messages: tuple[Message, ...] = ()
+    """The messages people sent to the task since it started, oldest first."""
+    heard: int = 0
+    """How many of those messages its engine has been given."""
+
+
+class Work(Struct, frozen=True, kw_only=True):
+    """Work that an attempt handed in and the gate let through."""
+
+    attempt: int
+    commit: str
+    base: str
+    files: tuple[str, ...]
+    ci_files: tuple[str, ...] = ()
+    """Those that tell CI what to run."""
+    log: str = ""
+    """The commit that carries `work.accepted`; empty until it is pushed."""
+    at: int
+    missing_walls: tuple[str, ...] = ()
+    """The walls that its session does not claim to have had around its agent."""
+
+
+class Unmerged(Struct, frozen=True, kw_only=True):
+    """Work that conflicts with what has landed; the next attempt makes it fit."""
+
+    attempt: int
+    commit: str
+    base: str
+    paths: tuple[str, ...]
+    """The files that conflict."""
+    merge: str = ""
+    """The merge that the newest attempt at it began with; empty: none has begun."""
+    at: int
+    """When the conflict was found, unix ms."""
+
+
+class Clash(Struct, frozen=True, kw_only=True):
+    """Work in the merge queue that conflicts with work ahead of it."""
+
+    on: int
+    """The other task."""
+    work: str
+    other: str
+    """The other task's work."""
+    paths: tuple[str, ...]
+    """The files that conflict."""
+
+
+class Resolution(Struct, frozen=True, kw_only=True):
+    """What an attempt that makes work fit starts from, and is told."""
+
+    attempt: int
+    """The attempt whose work it goes on with."""
+    merge: str
+    """That work merged into the branch, with git's conflict markers."""
+    tip: str
+    """The commit of the branch that it was merged into."""
+    told: str
+    """Both sides of the conflict: what each was for and what it changed; data."""
+
+
+class HalfDone(Struct, frozen=True, kw_only=True):
+    """The unfinished work of an attempt that was stopped in the middle of it."""
+
+    attempt: int
+    commit: str
+    base: str
+    """The commit that the whole work is measured from."""
+    ground: str
+    """The commit that the first in this chain of attempts started from."""
+
+
+class HandedIn(Struct, frozen=True):
+    """The newest work that the gate let through, even if it was sent back since."""
+
+    attempt: int
+    commit: str
+    why: str = ""
+    """Why it was sent back; empty: it was not."""
+
+
+class Candidate(Struct, frozen=True, kw_only=True):
+    """A commit that CI judges and that then lands unchanged."""
+
+    commit: str
+    base: str
+    work: str
+    target: str = ""
+    """The target's commit that a task's work takes in; empty: it takes none in."""
+    at: int
+    since: int = 0
+    """When the first candidate of the same work was built, unix ms."""
+
+
+class Approval(Struct, frozen=True, kw_only=True):
+    """Who approved which commit, and where the forge shows it."""
+
+    by: str
+    commit: str
+    review: int = 0
+    """The review that said so; 0: it was no review."""
+    comment: int = 0
+    """The comment that said so; 0: it was no comment."""
+
+
+class Doubt(Struct, frozen=True, kw_only=True):
+    """Work that CI found red, or ended without a verdict on."""
+
+    work: str
+    """The work it is about; newer work is not doubted."""
+    candidate: str = ""
+    """The candidate that CI judged last."""
+    base: str = ""
+    """What the candidate stood on that was red last; empty: none was red."""
+    reds: int = 0
+    """How often CI found the work red, whatever it stood on."""
+    times: int = 0
+    """How often in a row it was red on that base: the same files each time, alone or
+    with others on top."""
+    landed: int = 0
+    """How many of the tasks that may bring what it lacks had landed by then."""
+    synced: str = ""
+    """The commit by which the branch had taken its target in last by then."""
+    is_again: bool = False
+    """Whether its agent has had earlier work back, because CI was red on it."""
+    lost: int = 0
+    """How often in a row CI ended without a verdict on it."""
+    checks: tuple[str, ...] = ()
+    """The checks that were red last."""
+    why: str = ""
+    """The end of CI's text."""
+    judged: int = 0
+    """How many candidates of the work CI has judged so: each is a commit of its own."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the work was red and has not been green since."""
+        return self.base != ""
+
+
+Gesture = Literal["closed", "branch", "base"]
+"""Its pull request was closed, its branch was deleted, or its base was changed."""
+
+
+class TakenOut(Struct, frozen=True, kw_only=True):
+    """What a person did, and to which pull request."""
+
+    gesture: Gesture
+    pull: int
+    base: str = ""
+    """What its base was changed to; empty: it was not."""
+
+    @property
+    def why(self) -> str:
+        """What the person did, as a clause."""
+        match self.gesture:
+            case "closed":
+                return f"pull request #{self.pull} was closed"
+            case "branch":
+                return f"the branch of pull request #{self.pull} was deleted"
+            case "base":
+                base = f"pull request #{self.pull} was changed to {self.base}"
+                return f"the base of {base}"
+
+    @property
+    def back(self) -> str:
+        """What must happen for the work to be taken back: `it waits for …`."""
+        match self.gesture:
+            case "closed":
+                return f"pull request #{self.pull} to be reopened, or /brat merge there"
+            case "branch":
+                pull = f"pull request #{self.pull}"
+                return f"a person to restore the branch of {pull} and reopen it"
+            case "base":
+                return f"a person to change the base of pull request #{self.pull} back"
+
+
+Way = Literal["push", "merge", "queue", "person"]
+"""The bot pushes, asks the forge to merge, asks the forge's queue; or a person merges,
+because the rules let the bot do none of these."""
+
+
+class Landing(Struct, frozen=True, kw_only=True):
+    """How a convoy lands, as its target's rules allow it."""
+
+    way: Way = "push"
+    method: Strategy = "merge"
+    """How the forge makes its commit; for a push it makes none."""
+    reviews: int = 0
+    """How many approving reviews its pull request needs."""
+    checks: tuple[str, ...] = ()
+    """The checks that the rules name."""
+    waits: tuple[str, ...] = ()
+    """What else the rules ask people for, in a few words each."""
+    unknown: tuple[str, ...] = ()
+    """What the bot may not read; the first refusal tells."""
+    learnt: tuple[str, ...] = ()
+    """Names of rules that no list showed and that a refusal told."""
+
+
+class TargetRules(Struct, frozen=True, kw_only=True):
+    """What a forge asks for before a branch moves."""
+
+    pull_request: bool = False
+    reviews: int = 0
+    """How many approving reviews."""
+    owners: bool = False
+    """Whether the owners of the code must review it."""
+    resolved: bool = False
+    """Whether every conversation must be resolved."""
+    checks: tuple[str, ...] = ()
+    reporters: dict[str, int] = {}
+    """The number of the App that must report a check, by the check's name."""
+    linear: bool = False
+    signed: bool = False
+    queue: bool = False
+    frozen: bool = False
+    """Whether nobody may move it who may not pass the rules by."""
+    deployed: tuple[str, ...] = ()
+    """The environments to which the work must have been deployed."""
+    methods: tuple[Strategy, ...] = ("merge", "squash", "rebase")
+    """How its pull requests may be merged."""
+    passes: bool = False
+    """Whether the bot may pass all of these by."""
+    unknown: tuple[str, ...] = ()
+    """What the bot may not read."""
+
+
+SYNC_TRIES: Final = 2
+"""How often CI must find the target taken in red before an agent looks at it: CI fails
+by chance, too."""
+
+
+class TargetSync(Struct, frozen=True, kw_only=True):
+    """What was taken in of the target, and what is being tried."""
+
+    target: str = ""
+    """The target's commit that was taken in last; empty: the one it began at."""
+    commit: str = ""
+    """The commit of the convoy's branch that took it in."""
+    taken_at: int = 0
+    """When that landed, unix ms."""
+    candidate: Candidate | None = None
+    """A merge of both tips that CI judges; its `work` is the target's commit."""
+    at: int = 0
+    """When any of this changed last, unix ms."""
+    reds: int = 0
+    """How often in a row CI found the branch red with the target taken in."""
+    lost: int = 0
+    """How often CI ended without a verdict on what takes the target in."""
+    left: str = ""
+    """The target's commit that could not be taken in last; empty: the last could."""
+    stalled: str = ""
+    """Why landing waits for a person; empty: it does not."""
+
+    @property
+    def judged(self) -> int:
+        """How many candidates CI was shown that did not land."""
+        return self.reds + self.lost
+
+
+class Parts(Struct, frozen=True, kw_only=True):
+    """The parts that have landed, and whether somebody asks for another one."""
+
+    branch: str = ""
+    """The branch by whose pull request the next part lands; empty: the forge merges
+    none now."""
+    asked_by: str = ""
+    """Who asked for a part that has not landed yet; empty: nobody."""
+    tasks: tuple[int, ...] = ()
+    """The tasks whose work is on the target."""
+    count: int = 0
+    """How many parts have landed."""
+    tip: str = ""
+    """The commit of the convoy's branch that the newest part brought."""
+    commit: str = ""
+    """The commit of the target as which that part landed."""
+    left: str = ""
+    """The commit of the convoy's branch that could not land; empty: the last could."""
+    why: str = ""
+    """Why it could not."""
+
+
+class Intent(Struct, frozen=True, kw_only=True):
+    """An announced action that is not yet noted as done."""
+
+    key: str
+    kind: ActionKind
+    convoy: str
+    task: int
+    attempt: int
+    issue: int = 0
+    comment: int = 0
+    reaction: Reaction = ""
+    text: str = ""
+
+
+HOUR_MS: Final = 3_600_000
+
+
+class GivenAnswers(Struct, frozen=True, kw_only=True):
+    """What one person had."""
+
+    at: dict[str, int] = {}
+    """When each answer was announced, unix ms, by its key."""
+    told: str = ""
+    """The key of the answer that said that it is enough; empty: none did."""
+    told_at: int = 0
+    """When that was announced, unix ms."""
+
+
+def with_answer(
+    known: dict[str, GivenAnswers], by: str, key: str, now: int, *, enough: bool
+) -> dict[str, GivenAnswers]:
+    """Return what everybody had within the hour before `now`, with one answer more.
+
+    Args:
+        known: the same before, by name in lower case.
+        by: whom it answers.
+        key: the answer's.
+        now: when it is announced, unix ms.
+        enough: whether it says that it is enough.
+    """
+    had = known.get(by.casefold(), GivenAnswers())
+    if enough:
+        had = replace(had, told=key, told_at=now)
+    else:
+        had = replace(had, at=had.at | {key: now})
+    lately = {who: _lately(each, now) for who, each in known.items()}
+    lately[by.casefold()] = _lately(had, now)
+    return {who: each for who, each in lately.items() if each.at or each.told}
+
+
+def _lately(had: GivenAnswers, now: int) -> GivenAnswers:
+    since = now - HOUR_MS
+    at = {key: at for key, at in had.at.items() if at > since}
+    if had.told_at <= since:
+        return GivenAnswers(at=at)
+    return replace(had, at=at)
+
+
+ANSWERS_SHOWN_MOST: Final = 10
+"""How many are kept, the newest: the comment does not grow for ever."""
+
+
+class ShownAnswer(Struct, frozen=True, kw_only=True):
+    """What somebody was answered, and where it was asked."""
+
+    by: str
+    text: str
+    """Markdown."""
+    issue: int
+    """The issue or pull request."""
+    comment: int = 0
+    """The comment that asked; 0: a review, a tick or a button did."""
+
+
+class ConvoySummary(Struct, frozen=True, kw_only=True):
+    """The few fields by which convoys that rest are found and counted."""
+
+    issue: int
+    by: str
+    state: str
+    requested_at: int
+    ended_at: int
+    pulls: tuple[int, ...]
+    """Its own pull request and those of its tasks."""
+    tasks: dict[str, int]
+    """How many tasks are in which state."""
+    used: Usage
+    """What its ended sessions used, planning included."""
+
+
+class Summarized(Protocol):
+    """What has a name and a summary."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def summary(self) -> ConvoySummary:
+        """What is known of it without reading it whole."""
+
+
+C = TypeVar("C", bound=Summarized)
+
+
+class Packed(Generic[C]):
+    """A convoy as bytes, unpacked when it is first asked for."""
+
+    __slots__ = ("_unpack", "_whole", "data", "summary")
+
+    def __init__(
+        self, summary: ConvoySummary, data: bytes, unpack: Callable[[bytes], C]
+    ) -> None:
+        self.summary = summary
+        self.data = data
+        self._unpack = unpack
+        self._whole: C | None = None
+
+    @property
+    def whole(self) -> C:
+        """The convoy; the same object each time."""
+        if self._whole is None:
+            self._whole = self._unpack(self.data)
+        return self._whole
+
+
+class Convoys(Mapping[str, C]):
+    """The convoys; never changed, a change gives a new value."""
+
+    __slots__ = ("_order", "at_hand", "packed")
+
+    def __init__(
+        self,
+        at_hand: Mapping[str, C] | None = None,
+        packed: Mapping[str, Packed[C]] | None = None,
+        order: tuple[str, ...] = (),
+    ) -> None:
+        self.at_hand: Mapping[str, C] = at_hand or {}
+        """Those that are not packed."""
+        self.packed: Mapping[str, Packed[C]] = packed or {}
+        self._order = order or (*self.packed, *self.at_hand)
+
+    def having(self, convoy: C) -> "Convoys[C]":
+        """Return these with `convoy` replacing the one of its name, or as the last."""
+        name = convoy.name
+        at_hand, packed = {**self.at_hand, name: convoy}, self.packed
+        if name in self.at_hand:
+            return Convoys(at_hand, packed, self._order)
+        if name not in packed:
+            return Convoys(at_hand, packed, (*self._order, name))
+        packed = {key: value for key, value in packed.items() if key != name}
+        at_hand = {key: at_hand[key] for key in self._order if key in at_hand}
+        return Convoys(at_hand, packed, self._order)
+
+    def packing(
+        self, rests: Callable[[C], bool], pack: Callable[[C], Packed[C]]
+    ) -> "Convoys[C]":
+        """Return the same convoys, those packed that rest."""
+        resting = {
+            name: pack(convoy) for name, convoy in self.at_hand.items() if rests(convoy)
+        }
+        if not resting:
+            return self
+        held = {**self.packed, **resting}
+        at_hand = {
+            name: convoy for name, convoy in self.at_hand.items() if name not in resting
+        }
+        packed = {name: held[name] for name in self._order if name in held}
+        return Convoys(at_hand, packed, self._order)
+
+    def summaries(self) -> Iterator[tuple[str, ConvoySummary]]:
+        """Yield each convoy's name and summary; none is unpacked."""
+        for name in self._order:
+            held = self.packed.get(name) or self.at_hand[name]
+            yield name, held.summary
+
+    def values(self) -> "_Values[C]":
+        """Return the convoys, each unpacked as it is reached."""
+        return _Values(self)
+
+    def __getitem__(self, name: str) -> C:
+        if name in self.at_hand:
+            return self.at_hand[name]
+        return self.packed[name].whole
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.at_hand or name in self.packed
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._order)
+
+    def __reversed__(self) -> Iterator[str]:
+        return reversed(self._order)
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    def __repr__(self) -> str:
+        return f"Convoys({[*self._order]})"
+
+
+class _Values(ValuesView[C]):
+    _mapping: Convoys[C]
+
+    def __reversed__(self) -> Iterator[C]:
+        return (self._mapping[name] for name in reversed(self._mapping))

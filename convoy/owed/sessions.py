@@ -1,0 +1,316 @@
+"""The actions due for sessions: some have to end, others to start. Pure.
+
+Of the tasks that may start first goes what was sent back, for its work is paid for
+already; then what most tasks wait for; then what is least likely to collide with what
+is under way; then what is listed first.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
+from convoy.kinds import can_be_split, half_done, stands_on
+from convoy.model import ids
+from convoy.model.ids import convoy_item, run_item, task_item
+from convoy.model.state import Convoy, State, Task, may_try
+from convoy.owed import (
+    Action,
+    Begin,
+    BeginPlan,
+    Block,
+    CancelRun,
+    Collect,
+    Defer,
+    Patience,
+    Pause,
+    Split,
+    TakeUp,
+)
+from convoy.rules.landing import Chain, chain
+from convoy.rules.starting import (
+    closed_today,
+    is_ready,
+    may_start_early,
+    next_day,
+    overspent,
+    resting_engines,
+    startable,
+    waits_for_lease,
+)
+from convoy.rules.turns import turns
+from convoy.rules.verdict import Observed
+
+TOO_MANY = (
+    "too many attempts in a row brought no work ({}, over all convoys): see why they "
+    "failed, then say `/brat resume all`"
+)
+
+
+def ended_sessions(
+    state: State, observed: Observed, patience: Patience, now: int
+) -> Iterator[Action]:
+    """Collect the results of ended sessions, and end sessions past their deadline."""
+    for convoy, task in state.running():
+        attempt = task.attempt
+        if attempt is None or attempt.run is None or task.waits_aside:
+            continue
+        run = observed.runs.get(attempt.run)
+        settings = convoy.settings
+        timeout_s = settings.engines[task.spec.engine].timeout_s
+        timeout_s += settings.limits.setup_s
+        late_ms = now - attempt.at - (timeout_s + patience.session_slack_s) * 1000
+        late = late_ms > 0
+        if run.completed if run else late:  # the forge may have forgotten it
+            off = run is not None and run.conclusion == "cancelled" and not late
+            yield Collect(convoy.name, task.number, attempt.run, called_off=off)
+        elif run and (late or task.state != "running"):
+            if not may_try(state, run_item(run.id), now):
+                continue
+            yield CancelRun(run.id, force=late_ms > patience.force_s * 1000)
+
+
+def deferred(state: State, convoy: Convoy, now: int) -> Iterator[Action]:
+    """Let what could start wait for the next day if today's money is spent."""
+    for task in convoy.spenders:
+        is_ready = startable(convoy, task) and task.not_before <= now
+        if is_ready and (why := closed_today(state, convoy, task, now)):
+            yield Defer(convoy.name, task.number, next_day(now), why)
+
+
+def overspent_tasks(convoy: Convoy) -> Iterator[Action]:
+    """Ask a person if the money for the next attempt is spent; a plan is its list."""
+    for task in convoy.spenders:
+        if is_ready(convoy, task) and (why := overspent(convoy, task)):
+            is_small = why.startswith(
+                "the task's"
+            )  # of its own money, not the convoy's
+            yield Block(convoy.name, task.number, why, splits=is_small)
+
+
+def splits(convoy: Convoy) -> Iterator[Action]:
+    """Let the mayor split what was too much for one agent."""
+    for task in convoy.tasks:
+        if convoy.state == "active" and can_be_split(convoy, task):
+            yield Split(convoy.name, task.number)
+
+
+def starts(state: State, observed: Observed, now: int) -> Iterator[Action]:
+    """Start what may start; if too many attempts in a row failed, pause instead."""
+    broken = [
+        convoy.name
+        for convoy in state.live()
+        if convoy.state == "active" and state.failures >= convoy.settings.failures
+    ]
+    why = TOO_MANY.format(state.failures)
+    for name in broken:
+        yield Pause(name, why, tell=name == broken[0])
+    if not broken:
+        yield from _slots_given(state, observed, now)
+
+
+def _slots_given(state: State, observed: Observed, now: int) -> Iterator[Action]:
+    """Give free slots to the convoys in turn.
+
+    The convoy with the fewest sessions comes first. Convoys of a higher priority
+    come before all others.
+    """
+    running = [
+        (convoy, task)
+        for convoy, task in state.running()
+        if _has_slot(task, observed) or may_try(state, _item(convoy, task), now)
+    ]
+    used = Counter(convoy.name for convoy, _ in running)
+    engines = Counter(task.spec.engine for _, task in running)
+    # A task waiting for its vendor keeps its slot: so an engine's slots go down with
+    # each outage, and come back one by one as the waits, which are spread, run out.
+    engines.update(resting_engines(state, now))
+    queues = {
+        convoy.name: [*_startable(state, convoy, observed, now)]
+        for convoy in state.live()
+    }
+    behind = {
+        name: waiting_behind(state.convoys[name]) for name, q in queues.items() if q
+    }
+    chosen: dict[str, list[int]] = {name: [] for name in queues}
+    while waiting := [name for name, queue in queues.items() if queue]:
+        name = min(waiting, key=lambda n: (state.convoys[n].priority, used[n]))
+        convoy = state.convoys[name]
+        if used.total() >= convoy.settings.max_sessions:
+            queues[name].clear()
+            continue
+        task = next_start(convoy, queues[name], behind[name], chosen[name])
+        queues[name].remove(task)
+        engine = task.spec.engine
+        if engines[engine] < convoy.settings.engines[engine].max_sessions:
+            used[name] += 1
+            engines[engine] += 1
+            chosen[name].append(task.number)
+            yield _begin(convoy, task, observed)
+
+
+def taken_up(state: State, observed: Observed, now: int) -> Iterator[TakeUp]:
+    """Try tasks again whose time has come; a session that never began needs a slot."""
+    running = [(c, task) for c, task in state.running() if _has_slot(task, observed)]
+    used = len(running)
+    engines = Counter(task.spec.engine for _, task in running)
+    for convoy, task in _due(state, now):
+        if task.attempt is not None and task.attempt.run is None:
+            engine = task.spec.engine
+            slots = convoy.settings.engines[engine].max_sessions
+            if used >= convoy.settings.max_sessions or engines[engine] >= slots:
+                continue
+            used += 1
+            engines[engine] += 1
+        yield TakeUp(_item(convoy, task))
+
+
+def _due(state: State, now: int) -> Iterator[tuple[Convoy, Task]]:
+    """Yield the tasks set aside whose time has come, and their convoys' as well.
+
+    Of a convoy that has ended, only what a session still holds.
+    """
+    for convoy in state.convoys.at_hand.values():
+        if may_try(state, convoy_item(convoy.name), now):
+            for task in convoy.tasks:
+                if convoy.ended and task.attempt is None:
+                    continue
+                if task.waits_aside and may_try(state, _item(convoy, task), now):
+                    yield convoy, task
+
+
+def _has_slot(task: Task, observed: Observed) -> bool:
+    """Whether a task with an attempt uses a slot.
+
+    Aside it does so only while its session runs: it may never have begun, or only its
+    result may not be taken in yet.
+    """
+    if not task.waits_aside:
+        return True
+    run = observed.runs.get(task.attempt.run or 0) if task.attempt else None
+    return run is not None and not run.completed
+
+
+def _item(convoy: Convoy, task: Task) -> str:
+    return task_item(convoy.name, task.number)
+
+
+def _startable(
+    state: State, convoy: Convoy, observed: Observed, now: int
+) -> Iterator[Task]:
+    """Yield what a session could work on now if there were free slots."""
+    mayor = None if state.paused_by else convoy.mayor
+    is_ready = mayor and startable(convoy, mayor) and mayor.not_before <= now
+    if mayor and is_ready and not closed_today(state, convoy, mayor, now):
+        yield mayor
+    if ids.HEADS + ids.base_branch(convoy.name) not in observed.refs:
+        return
+    later = turns(convoy)
+    queue = chain(convoy, observed.refs[ids.HEADS + ids.base_branch(convoy.name)])
+    for task in convoy.tasks:
+        is_ready = startable(convoy, task) and task.not_before <= now
+        if is_ready and closed_today(state, convoy, task, now):
+            continue
+        if task.number in later and not _early(convoy, task, queue, observed):
+            continue
+        if is_ready and not waits_for_lease(state, convoy, task, now):
+            yield task
+
+
+def _begin(convoy: Convoy, task: Task, observed: Observed) -> Begin | BeginPlan:
+    if task.number == 0:
+        return BeginPlan(convoy.name)
+    tip = observed.refs[ids.HEADS + ids.base_branch(convoy.name)]
+    if early := _early(convoy, task, chain(convoy, tip), observed):
+        tip = early
+    if work := stands_on(convoy, task):
+        tip = work.commit
+    base = task.earlier.commit if task.earlier else tip
+    return Begin(convoy.name, task.number, _left(convoy, task, observed) or base)
+
+
+def _early(convoy: Convoy, task: Task, queue: Chain, observed: Observed) -> str:
+    """Return the candidate to start from while those that go first are judged.
+
+    Empty: nothing goes first, or it is not in the queue, or CI is against it.
+    """
+    first = {turn.on for turn in turns(convoy).get(task.number, ())}
+    if not first or not may_start_early(convoy, task):
+        return ""
+    for link in queue.links:
+        checks = observed.checks.get(link.candidate.commit)
+        if checks is not None and checks.verdict not in ("pending", "none", "green"):
+            return ""
+        first -= {link.task.number}
+        if not first:
+            return link.candidate.commit
+    return ""
+
+
+def _left(convoy: Convoy, task: Task, observed: Observed) -> str:
+    """Return the half-done work to continue, as long as the forge keeps it."""
+    left = half_done(convoy, task)
+    if left is None:
+        return ""
+    refs = ids.attempt_refs(convoy.name, task.number, left.attempt, left.commit)
+    is_there = any(observed.refs.get(ref) == left.commit for ref in refs)
+    return left.commit if is_there else ""
+
+
+Key = tuple[bool, int, int, int]
+
+
+def next_start(
+    convoy: Convoy,
+    waiting: Iterable[Task],
+    waited_for: Mapping[int, int],
+    chosen: Collection[int],
+) -> Task:
+    """Return the task to start next.
+
+    Args:
+        convoy: the tasks'.
+        waiting: the tasks that may start, at least one.
+        waited_for: for each task how many wait for it.
+        chosen: those that start now as well.
+    """
+    under_way = {t.number for t in convoy.tasks if t.attempt or t.work} | {*chosen}
+    risks = _risks(convoy, under_way)
+
+    def key(task: Task) -> Key:
+        risk = int(10 * risks[task.number])
+        return (not task.started, -waited_for.get(task.number, 0), risk, task.number)
+
+    return min(waiting, key=key)
+
+
+def waiting_behind(convoy: Convoy) -> dict[int, int]:
+    """Return for each task how many that are not settled wait for it, at any remove."""
+    before = {
+        task.number: {*task.spec.after, *task.spec.on}
+        for task in convoy.tasks
+        if not task.settled
+    }
+    behind = dict.fromkeys(before, 0)
+    for number in before:
+        for other in _all_before(number, before):
+            behind[other] += 1
+    return behind
+
+
+def _all_before(number: int, before: Mapping[int, set[int]]) -> set[int]:
+    found: set[int] = set()
+    left = [number]
+    while left:
+        new = {n for n in before[left.pop()] if n in before} - found - {number}
+        found |= new
+        left += new
+    return found
+
+
+def _risks(convoy: Convoy, under_way: Collection[int]) -> Mapping[int, float]:
+    """Return how many collisions with what is under way are expected of each task."""
+    found: dict[int, float] = defaultdict(float)
+    for each in convoy.overlaps:
+        for one, other in ((each.one, each.other), (each.other, each.one)):
+            if other in under_way:
+                found[one] += each.chance
+    return found

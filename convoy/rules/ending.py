@@ -1,0 +1,372 @@
+"""How a session may end: in work, a report, a review, a choice, or in none of these.
+
+It ends once, and only the current one. A task that was dropped or blocked meanwhile
+keeps its session until the session ends, so that its slot and leases are not given away
+before; its work is refused.
+"""
+
+from typing import Final
+
+from msgspec.structs import replace
+
+from convoy.events import Command, Decision, Events, Refusal, in_session, task_in
+from convoy.events.forge_actions import ActionIntended
+from convoy.events.session_events import (
+    SessionLost,
+    TaskReported,
+    WorkAccepted,
+    WorkRefused,
+    WorkReviewed,
+)
+from convoy.events.task_events import TaskBlocked, TaskMerged
+from convoy.kinds import kind_of, trial
+from convoy.kinds.rivals import (
+    ONLY_GREEN,
+    choice_made,
+    is_choice,
+    is_open_choice,
+    rivals_left,
+    rivals_under_way,
+)
+from convoy.kinds.task_kinds import REVIEW, Stop
+from convoy.model import ids
+from convoy.model.records import Cause, Opinion, Report, Usage
+from convoy.model.session_result import wait_ms
+from convoy.model.state import State, Task
+from convoy.rules import (
+    convoy_next,
+    leases_freed,
+    queued_again,
+    stopped,
+    to_be_changed,
+    too_late,
+)
+
+_UNTRIED: Final[frozenset[Cause]] = frozenset({"outage", "setup"})
+"""Ends that say nothing about the work the session continued."""
+
+
+class AcceptWork(Command, frozen=True, kw_only=True):
+    """The gate let the attempt's commits through."""
+
+    convoy: str
+    task: int
+    attempt: int
+    commit: str
+    base: str
+    files: tuple[str, ...]
+    ci_files: tuple[str, ...] = ()
+    """Those of them that tell CI what to run."""
+    summary: str = ""
+    usage: Usage = Usage()
+    missing_walls: tuple[str, ...] = ()
+
+    def decide(self, state: State) -> Decision:
+        """Accept the work, and announce the pull request if there is none."""
+        task = in_session(state, self.convoy, self.task, self.attempt)
+        if isinstance(task, Refusal):
+            return task
+        if unfit := _is_no_work(task):
+            return unfit
+        if task.state != "running":
+            return too_late(state, self.convoy, task, self.attempt, self.usage)
+        accepted = WorkAccepted(
+            convoy=self.convoy,
+            task=self.task,
+            attempt=self.attempt,
+            commit=self.commit,
+            base=self.base,
+            files=self.files,
+            ci_files=self.ci_files,
+            summary=self.summary,
+            usage=self.usage,
+            missing_walls=self.missing_walls,
+        )
+        key = ids.pull_key(self.convoy, self.task)
+        pull: Events = ()
+        convoy = state.convoys[self.convoy]
+        is_tried = trial(convoy, task) is not None  # not to land yet
+        if not is_tried and task.pull is None and key not in state.intents:
+            pull = (
+                ActionIntended(
+                    key=key, kind="pull", convoy=self.convoy, task=self.task
+                ),
+            )
+        return (accepted, *leases_freed(state, self.convoy, task), *pull)
+
+
+class AcceptNothing(Command, frozen=True, kw_only=True):
+    """There was nothing to do, and the acceptance command agrees."""
+
+    convoy: str
+    task: int
+    attempt: int
+    usage: Usage = Usage()
+
+    def decide(self, state: State) -> Decision:
+        """Settle a task that needed no change."""
+        task = in_session(state, self.convoy, self.task, self.attempt)
+        if isinstance(task, Refusal):
+            return task
+        if unfit := _is_no_work(task):
+            return unfit
+        if task.state != "running":
+            return too_late(state, self.convoy, task, self.attempt, self.usage)
+        if task.earlier is not None:
+            return Refusal(f"task {task.number} has work that is to be changed")
+        if why := kind_of(task.spec).must_change(task.spec):
+            return Refusal(f"task {task.number} {why}")
+        merged = TaskMerged(convoy=self.convoy, task=self.task, usage=self.usage)
+        convoy = state.convoys[self.convoy]
+        after = convoy_next(convoy, replace(task, state="merged"))
+        return (*leases_freed(state, convoy.name, task), merged, *after)
+
+
+class AcceptReport(Command, frozen=True, kw_only=True):
+    """The attempt ended in a valid report; the shell has checked and cleaned it."""
+
+    convoy: str
+    task: int
+    attempt: int
+    report: Report
+    usage: Usage = Usage()
+
+    def decide(self, state: State) -> Decision:
+        """Settle a task whose result is a report."""
+        task = in_session(state, self.convoy, self.task, self.attempt)
+        if isinstance(task, Refusal):
+            return task
+        if kind_of(task.spec).answer != "report":
+            return Refusal(f"task {task.number} is not to end in a report")
+        if task.state != "running":
+            return too_late(state, self.convoy, task, self.attempt, self.usage)
+        reported = TaskReported(
+            convoy=self.convoy,
+            task=task.number,
+            attempt=self.attempt,
+            report=self.report,
+        )
+        merged = TaskMerged(convoy=self.convoy, task=self.task, usage=self.usage)
+        convoy = state.convoys[self.convoy]
+        after = convoy_next(convoy, replace(task, state="merged"))
+        return (reported, *leases_freed(state, convoy.name, task), merged, *after)
+
+
+HASTY_MS: Final = 30_000
+"""An agent that fails within this time, twice alike, has not come to its work."""
+
+
+class RefuseWork(Command, frozen=True, kw_only=True):
+    """The attempt ended without work that may land."""
+
+    convoy: str
+    task: int
+    attempt: int
+    cause: Cause
+    why: str
+    now: int = 0
+    """Its time, unix ms; 0: unknown."""
+    asked_s: float = 0.0
+    """For an outage: the pause that the model's vendor asked for."""
+    usage: Usage = Usage()
+    left: str = ""
+    """The half-done work that it left, kept for the next attempt; empty: none."""
+    splits: bool = False
+    """Whether it was too much for one agent."""
+
+    def decide(self, state: State) -> Decision:
+        """End the attempt without work; try again while attempts are left."""
+        task = in_session(state, self.convoy, self.task, self.attempt)
+        if isinstance(task, Refusal):
+            return task
+        refused = WorkRefused(
+            convoy=self.convoy,
+            task=self.task,
+            attempt=self.attempt,
+            why=self.why,
+            usage=self.usage,
+            left=self.left or (_continued_work(task) if self.cause in _UNTRIED else ""),
+        )
+        free = leases_freed(state, self.convoy, task)
+        most = state.convoys[self.convoy].settings.attempts
+        if task.spent < most and self._is_alike(task):
+            why = f"two attempts failed alike within seconds: {self.why}"
+            stop = Stop(why, last=self.why)
+            ends = stopped(
+                state, self.convoy, task, stop, cause=self.cause, splits=self.splits
+            )
+            return (refused, *free, *ends)
+        then = queued_again(
+            state,
+            self.convoy,
+            task,
+            self.cause,
+            self.why,
+            not_before=self._not_before(task),
+            splits=self.splits,
+        )
+        return (refused, *free, *then)
+
+    def _is_alike(self, task: Task) -> bool:
+        """Whether another attempt would only be paid for: nothing has changed."""
+        if self.cause != "failed" or task.cause != "failed" or task.attempt is None:
+            return False
+        is_hasty = 0 < self.now < task.attempt.at + HASTY_MS
+        return is_hasty and task.state == "running" and self.why in task.notes[-1:]
+
+    def _not_before(self, task: Task) -> int:
+        """Return when the model's vendor may be asked again, unix ms; 0: at once."""
+        if self.cause != "outage":
+            return 0
+        session = task.attempt.session if task.attempt else ""
+        return self.now + wait_ms(session, task.outages + 1, self.asked_s)
+
+
+class LoseSession(Command, frozen=True, kw_only=True):
+    """The session ended and left no result."""
+
+    convoy: str
+    task: int
+    attempt: int
+    cause: Cause
+    why: str
+    usage: Usage = Usage()
+    left: str = ""
+    """The half-done work that it left, kept for the next attempt; empty: none."""
+
+    def decide(self, state: State) -> Decision:
+        """End a session that left nothing; try again while attempts are left."""
+        task = in_session(state, self.convoy, self.task, self.attempt)
+        if isinstance(task, Refusal):
+            return task
+        lost = SessionLost(
+            convoy=self.convoy,
+            task=self.task,
+            attempt=self.attempt,
+            why=self.why,
+            usage=self.usage,
+            left=self.left or _continued_work(task),
+        )
+        free = leases_freed(state, self.convoy, task)
+        return (
+            lost,
+            *free,
+            *queued_again(state, self.convoy, task, self.cause, self.why),
+        )
+
+
+def _is_no_work(task: Task) -> Refusal | None:
+    """Return why an attempt at the task cannot end in a change."""
+    kind = kind_of(task.spec)
+    if not kind.answer:
+        return None
+    return Refusal(f"task {task.number} ends in {kind.title}, not in work")
+
+
+def _continued_work(task: Task) -> str:
+    """Return the half-done work that the session continued; empty: none."""
+    attempt = task.attempt
+    return attempt.base if attempt is not None and attempt.salvaged else ""
+
+
+class AcceptReview(Command, frozen=True, kw_only=True):
+    """The attempt ended in a verdict on another task's work."""
+
+    convoy: str
+    task: int
+    attempt: int
+    verdict: Opinion
+    text: str = ""
+    usage: Usage = Usage()
+
+    def decide(self, state: State) -> Decision:
+        """Take a verdict; one on work that has changed meanwhile does not count."""
+        task = in_session(state, self.convoy, self.task, self.attempt)
+        if isinstance(task, Refusal):
+            return task
+        if task.spec.kind != REVIEW.name:
+            return Refusal(f"task {task.number} is no review")
+        if self.verdict == "changes" and not self.text:
+            return Refusal("a review that asks for changes says which")
+        attempt = task.attempt
+        if task.state != "running" or attempt is None:
+            return too_late(state, self.convoy, task, self.attempt, self.usage)
+        [number] = task.spec.on
+        reviewed = WorkReviewed(
+            convoy=self.convoy,
+            task=task.number,
+            attempt=self.attempt,
+            on=number,
+            commit=attempt.base,
+            verdict=self.verdict,
+            text=self.text,
+            usage=self.usage,
+        )
+        free = leases_freed(state, self.convoy, task)
+        return (reviewed, *free, *_sent_back(state, self, task, attempt.base))
+
+
+def _sent_back(
+    state: State, command: AcceptReview, review: Task, commit: str
+) -> Events:
+    """Return what follows when a review asks for changes; the rounds are limited."""
+    convoy = state.convoys[command.convoy]
+    subject = convoy.task(review.spec.on[0])
+    is_current = subject and subject.work and subject.work.commit == commit
+    if command.verdict == "approve" or subject is None or not is_current:
+        return ()
+    if subject.state != "needs-review":
+        return ()
+    if review.rounds >= review.spec.rounds:
+        rounds = "round" if review.spec.rounds == 1 else "rounds"
+        why = (
+            f"it asks for changes after {review.spec.rounds} {rounds} of them; drop it "
+            f"to let the work land as it is, retry it to go on: {command.text}"
+        )
+        return (TaskBlocked(convoy=convoy.name, task=review.number, why=why),)
+    why = f"the review by task {review.number} asks for changes: {command.text}"
+    return to_be_changed(convoy, subject, why)
+
+
+class MakeChoice(Command, frozen=True, kw_only=True):
+    """A rival is chosen to land: by an attempt that judged, or as the only one left."""
+
+    convoy: str
+    task: int
+    """The choice's own number."""
+    attempt: int = 0
+    """The attempt; 0: nobody judged."""
+    on: int = 0
+    """The rival; 0: the only one left."""
+    text: str = ""
+    usage: Usage = Usage()
+
+    def decide(self, state: State) -> Decision:
+        """Let one rival land; without an attempt only if one is left."""
+        if not self.attempt:
+            return _without_a_judge(state, self)
+        task = in_session(state, self.convoy, self.task, self.attempt)
+        if isinstance(task, Refusal):
+            return task
+        if not is_choice(task):
+            return Refusal(f"task {task.number} is no choice")
+        if task.state != "running":
+            return too_late(state, self.convoy, task, self.attempt, self.usage)
+        convoy = state.convoys[self.convoy]
+        found = {rival.number: rival for rival in rivals_left(convoy, task)}
+        if self.on not in found:
+            return Refusal(f"task {self.on} is no rival that CI finds green")
+        winner = found[self.on]
+        events = choice_made(state, convoy, task, winner, self.text, usage=self.usage)
+        return (*events, *leases_freed(state, convoy.name, task))
+
+
+def _without_a_judge(state: State, command: MakeChoice) -> Decision:
+    task = task_in(state, command.convoy, command.task, "queued")
+    if isinstance(task, Refusal):
+        return task
+    convoy = state.convoys[command.convoy]
+    found = rivals_left(convoy, task)
+    if not is_open_choice(task) or rivals_under_way(convoy, task) or len(found) != 1:
+        return Refusal(f"task {task.number} has nothing to take unseen")
+    return choice_made(state, convoy, task, found[0], ONLY_GREEN)

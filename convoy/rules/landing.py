@@ -1,0 +1,566 @@
+"""May it land? The queue of changes, and the commands that build, judge and land them.
+
+A task's work goes this way: it waits while somebody or something keeps it back
+(`kept_from_landing`), stands in the queue (`waiting_to_merge`), has a candidate in the
+chain (`chain`), and lands when that is the front and judged by all that must
+(`is_judged`).
+
+The chain: each task's candidate stands on the branch's tip or on the candidate ahead of
+it; in front of all there may be one that takes the target in. A link whose base or work
+has changed is broken; it and all behind it are built again. What CI finds red leaves
+the chain and is judged alone (`second_looks.py`).
+
+The target is taken in while nothing else of the convoy is being judged: a merge in
+front would make CI judge all that waits once more. So tasks never wait for a busy
+target, only for a merge that is already being judged; and at most one is tried in
+`Patience.sync_s`. Once all tasks are settled nothing waits, and it is done at once.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from convoy import kinds
+from convoy.events import Command, Decision, Events, Refusal, live, task_in
+from convoy.events.merge_events import (
+    MergeAttempted,
+    MergeCleared,
+    MergeDoubted,
+    MergeFailed,
+    MergeLanded,
+    TestsProven,
+    WorkProven,
+)
+from convoy.events.target_events import SyncLanded
+from convoy.events.task_events import TaskBlocked, TaskMerged
+from convoy.kinds import kind_of, trial
+from convoy.model import ids
+from convoy.model.ids import another_try
+from convoy.model.records import Cause, Settings
+from convoy.model.state import Convoy, State, Task
+from convoy.model.work import Candidate
+from convoy.rules import completed, convoy_next, queued_again, unlanded, wants_part
+from convoy.rules.second_looks import flaky, is_kept, is_suspect
+from convoy.rules.turns import Turn, lacking_approvals, turns, unmet
+from convoy.rules.verdict import Checks
+
+JUDGED_BY_NONE: Final = ("none",)
+"""What a landing notes as its checks if CI is not required."""
+
+
+def kept_from_landing(convoy: Convoy, task: Task) -> str:
+    """Return what must happen before the task may merge; empty: nothing."""
+    return kept_by_people(convoy, task) or kinds.kept_by_tasks(convoy, task)
+
+
+def kept_by_people(convoy: Convoy, task: Task) -> str:
+    """Return what people must do before the task may merge; empty: nothing."""
+    if waits := convoy.kept_by:
+        return waits
+    if task.held:
+        return f"the label {task.held} to go"
+    if task.set_aside is not None and task.waits_aside:
+        return another_try(task.set_aside)
+    if task.taken_out is not None:
+        return task.taken_out.back
+    if task.withdrawn:
+        return "a person: it was taken out of the merge queue"
+    return lacking_approvals(convoy, task)
+
+
+def waiting_to_merge(convoy: Convoy) -> tuple[Task, ...]:
+    """Return the tasks with accepted work that may merge, in the order of the queue.
+
+    What CI judges already is in front, then what was accepted first; of tasks that
+    touch the same, each stands behind those whose turn comes first. What was seen to
+    conflict with work ahead of it stands in no queue until that has landed or is out,
+    nor do suspects: what CI found red is judged alone.
+    """
+    waiting = [task for task in _may_merge(convoy) if not is_suspect(task)]
+    waiting.sort(key=_came)
+    first = turns(convoy) if len(convoy.tasks) > 1 and waiting else {}
+    queue: dict[int, Task] = {}
+    while waiting:
+        able = (
+            task
+            for task in waiting
+            if all(turn.on in queue for turn in first.get(task.number, ()))
+        )
+        if (task := next(able, None)) is None:
+            break
+        waiting.remove(task)
+        if clashes_ahead(task, queue) is None:
+            queue[task.number] = task
+    return tuple(queue.values())
+
+
+def clashes_ahead(task: Task, ahead: Mapping[int, Task]) -> Turn | None:
+    """Return the work ahead that the task's work was seen to conflict with."""
+    clash, work = task.clash, task.work
+    other = ahead.get(clash.on) if clash is not None else None
+    if clash is None or work is None or other is None or other.work is None:
+        return None
+    is_current = (clash.work, clash.other) == (work.commit, other.work.commit)
+    return Turn(clash.on, clash.paths) if is_current else None
+
+
+def _came(task: Task) -> tuple[bool, int, int]:
+    if task.candidate is not None:
+        return (False, task.candidate.since, task.number)
+    return (True, task.work.at if task.work else 0, task.number)
+
+
+def suspects(convoy: Convoy) -> tuple[Task, ...]:
+    """Return the tasks whose work CI found red and that may merge, as listed."""
+    return tuple(task for task in _may_merge(convoy) if is_suspect(task))
+
+
+def _may_merge(convoy: Convoy) -> Iterator[Task]:
+    return (
+        task
+        for task in convoy.tasks
+        if task.state == "needs-review" and not kept_from_landing(convoy, task)
+    )
+
+
+def judged_by(settings: Settings, checks: Checks | None) -> tuple[str, ...]:
+    """Return what is noted about the checks that judged a commit."""
+    return checks.names if checks and settings.require_ci else JUDGED_BY_NONE
+
+
+def is_judged(settings: Settings, judged: tuple[str, ...]) -> bool:
+    """Whether all checks that must judge a commit did."""
+    if not settings.require_ci:
+        return judged == JUDGED_BY_NONE
+    return judged not in ((), JUDGED_BY_NONE) and set(settings.checks) <= set(judged)
+
+
+class Link(Struct, frozen=True):
+    """A task whose candidate stands where it should."""
+
+    task: Task
+    candidate: Candidate
+
+
+class Chain(Struct, frozen=True):
+    """The unbroken front of the merge queue, and what must be built behind it."""
+
+    links: tuple[Link, ...]
+    onto: str
+    """The commit the next candidate stands on."""
+    unbuilt: tuple[Task, ...]
+    """Tasks to build on `onto`, in order, within the window."""
+
+
+def chain(convoy: Convoy, tip: str) -> Chain:
+    """Return the merge queue of `convoy` over the commit its branch stands at."""
+    waiting = waiting_to_merge(convoy)[: convoy.settings.max_parallel]
+    links: list[Link] = []
+    sync = sync_on_tip(convoy, tip)
+    onto = sync.commit if sync is not None else tip
+    for task in waiting:
+        candidate, work = task.candidate, task.work
+        if candidate is None or work is None:
+            break
+        if candidate.base != onto or candidate.work != work.commit:
+            break
+        links.append(Link(task, candidate))
+        onto = candidate.commit
+    return Chain(tuple(links), onto, waiting[len(links) :])
+
+
+def open_candidates(convoy: Convoy) -> Iterator[Candidate]:
+    """Yield every open candidate of the convoy, including the convoy's own."""
+    for task in convoy.tasks:
+        if task.candidate is not None and not task.settled:
+            yield task.candidate
+    for candidate in (convoy.sync.candidate, convoy.candidate):
+        if candidate is not None and not convoy.ended:
+            yield candidate
+
+
+def queue_branches(state: State) -> frozenset[str]:
+    """Return the refs that show the open candidates of all convoys to CI."""
+    return frozenset(
+        f"refs/heads/{ids.queue_branch(lane, candidate.commit)}"
+        for convoy in state.live()
+        for lane in (ids.base_branch(convoy.name), convoy.target)
+        for candidate in open_candidates(convoy)
+    )
+
+
+HELD_ALREADY: Final = "nothing to do: the branch holds all of its changes already"
+
+
+class AttemptMerge(Command, frozen=True, kw_only=True):
+    """A candidate was built; task 0 is the convoy itself."""
+
+    convoy: str
+    task: int
+    candidate: str
+    base: str
+    work: str
+    target: str = ""
+    """The target's commit that a task's work takes in; empty: it takes none in."""
+
+    def decide(self, state: State) -> Decision:
+        """Note a candidate of the newest work, once."""
+        convoy = live(state, self.convoy)
+        if isinstance(convoy, Refusal):
+            return convoy
+        current = convoy.candidate
+        if self.task:
+            task = task_in(state, convoy.name, self.task, "needs-review")
+            if isinstance(task, Refusal):
+                return task
+            if unfit := self._unfit(convoy, task):
+                return unfit
+            current = task.candidate
+        elif not (convoy.settled or wants_part(convoy)):
+            return Refusal(f"{convoy.name} has tasks that are not settled")
+        offered = (self.candidate, self.base, self.work)
+        if current and (current.commit, current.base, current.work) == offered:
+            return Refusal(f"{self.candidate} is the candidate already")
+        by_strategy = self.task and not self.target
+        return (
+            MergeAttempted(
+                convoy=convoy.name,
+                task=self.task,
+                strategy=convoy.settings.strategy if by_strategy else "merge",
+                candidate=self.candidate,
+                base=self.base,
+                work=self.work,
+                target=self.target,
+            ),
+        )
+
+    def _unfit(self, convoy: Convoy, task: Task) -> Refusal | None:
+        """Return why this is no candidate of the task."""
+        if task.work is None or task.work.commit != self.work:
+            return Refusal(f"task {self.task} has other work by now")
+        is_trial = trial(convoy, task) and self.base == task.work.base
+        if not is_trial and (waits := kept_from_landing(convoy, task)):
+            return Refusal(f"task {self.task} waits for {waits}")
+        if kind_of(task.spec).takes_target_in != bool(self.target):
+            return Refusal(f"task {self.task} lands in another way")
+        return None
+
+
+class FailMerge(Command, frozen=True, kw_only=True):
+    """A task's work conflicts with what is landed, or CI found its candidate red."""
+
+    convoy: str
+    task: int
+    candidate: str | None
+    cause: Cause
+    why: str
+    paths: tuple[str, ...] = ()
+    """The files that conflict."""
+
+    def decide(self, state: State) -> Decision:
+        """Send the task back.
+
+        Without a candidate it conflicts; with one, only the current one is blamed, or
+        the one that was red last, whose work was kept since.
+        """
+        convoy = live(state, self.convoy)
+        if isinstance(convoy, Refusal):
+            return convoy
+        if self.candidate is not None and not _may_be_blamed(convoy, self):
+            return Refusal(f"{self.candidate} is not the candidate any more")
+        failed = MergeFailed(
+            convoy=convoy.name,
+            task=self.task,
+            candidate=self.candidate,
+            why=self.why,
+            paths=self.paths,
+        )
+        task = task_in(state, convoy.name, self.task, "needs-review")
+        if isinstance(task, Refusal):
+            return task
+        if trial(convoy, task) == "green":  # it was tried among others, and is out
+            why = self.why
+            out = TaskBlocked(
+                convoy=convoy.name, task=task.number, why=why, cause="red"
+            )
+            return (failed, out)
+        return (failed, *queued_again(state, convoy.name, task, self.cause, self.why))
+
+
+class ProveWork(Command, frozen=True, kw_only=True):
+    """CI found work on trial as it should be: tests red, a rival's work green."""
+
+    convoy: str
+    task: int
+    commit: str
+    judged: tuple[str, ...]
+    lines: int = 0
+    """How many lines it adds and removes."""
+
+    def decide(self, state: State) -> Decision:
+        """Note that CI found work on trial to be as it should be."""
+        task = task_in(state, self.convoy, self.task, "needs-review")
+        if isinstance(task, Refusal):
+            return task
+        convoy = state.convoys[self.convoy]
+        wanted = trial(convoy, task)
+        if wanted is None:
+            return Refusal(f"task {task.number} is not tried: it lands as it is")
+        if task.work is None or task.work.commit != self.commit or task.is_proven:
+            return Refusal(f"{self.commit} is not on trial")
+        shown = task.candidate is not None and task.candidate.work == self.commit
+        if convoy.settings.require_ci and not shown:
+            return Refusal(f"{self.commit} is not the candidate any more")
+        if not is_judged(convoy.settings, self.judged):
+            return Refusal(f"{self.commit} was not judged by all that must be")
+        name, commit, judged = convoy.name, self.commit, self.judged
+        if wanted == "red":
+            number = task.number
+            return (
+                TestsProven(convoy=name, task=number, commit=commit, judged=judged),
+            )
+        proven = WorkProven(
+            convoy=name,
+            task=task.number,
+            commit=commit,
+            judged=judged,
+            lines=self.lines,
+        )
+        return (proven,)
+
+
+class LandMerge(Command, frozen=True, kw_only=True):
+    """CI judged the candidate green; the same push moves the branch to it."""
+
+    convoy: str
+    task: int
+    candidate: str
+    judged: tuple[str, ...]
+    reporters: dict[str, str] = field(default_factory=dict)
+    """Who reported those checks, by the check's name."""
+
+    def decide(self, state: State) -> Decision:
+        """Land the current candidate, after all its task needs."""
+        convoy = live(state, self.convoy)
+        if isinstance(convoy, Refusal):
+            return convoy
+        if not _is_current(convoy, self):
+            return Refusal(f"{self.candidate} is not the candidate any more")
+        if not is_judged(convoy.settings, self.judged):
+            return Refusal(f"{self.candidate} was not judged by all that must be green")
+        task = convoy.task(self.task)
+        out = kept_from_landing(convoy, task) if task else convoy.taken_out
+        if convoy.kept_by or out:
+            return Refusal(f"{self.candidate} may not land now")
+        landed = MergeLanded(
+            convoy=convoy.name,
+            task=self.task,
+            candidate=self.candidate,
+            branch=ids.base_branch(convoy.name) if task else convoy.target,
+            judged=self.judged,
+            reporters=self.reporters,
+        )
+        if task is None:
+            return (landed, *completed(convoy, self.candidate))
+        if needed := unmet(convoy, task):
+            return Refusal(f"task {task.number} needs task {needed[0]} merged first")
+        if first := turns(convoy).get(task.number):
+            return Refusal(f"task {task.number} waits for {first[0].words()}")
+        merged = TaskMerged(convoy=convoy.name, task=task.number, commit=self.candidate)
+        done = replace(task, state="merged", landed=self.candidate)
+        taken = _taken_in(landed, task)
+        ends = (*taken, merged, *convoy_next(convoy, done))
+        return (*_cleared(landed, task), landed, *ends)
+
+
+class SettleEmpty(Command, frozen=True, kw_only=True):
+    """The branch holds all that a task's work changes: nothing is left to land."""
+
+    convoy: str
+    task: int
+    work: str
+
+    def decide(self, state: State) -> Decision:
+        """Settle a task whose changes came there by other work, or by hand."""
+        task = task_in(state, self.convoy, self.task, "needs-review")
+        if isinstance(task, Refusal):
+            return task
+        convoy = state.convoys[self.convoy]
+        if task.work is None or task.work.commit != self.work:
+            return Refusal(f"task {task.number} has other work by now")
+        if waits := kept_from_landing(convoy, task):
+            return Refusal(f"task {task.number} waits for {waits}")
+        merged = TaskMerged(convoy=convoy.name, task=task.number, why=HELD_ALREADY)
+        return (merged, *convoy_next(convoy, replace(task, state="merged")))
+
+
+def _cleared(landed: MergeLanded, task: Task) -> Events:
+    """Return that what lands was red, if it was."""
+    if not is_suspect(task):
+        return ()
+    cleared = MergeCleared(
+        convoy=landed.convoy,
+        task=task.number,
+        candidate=landed.candidate,
+        flaky=flaky(task),
+    )
+    return (cleared,)
+
+
+def _taken_in(landed: MergeLanded, task: Task) -> Events:
+    """Return that the work of a task has taken the target in, if it has."""
+    target = task.candidate.target if task.candidate else ""
+    taken = SyncLanded(
+        convoy=landed.convoy,
+        task=task.number,
+        candidate=landed.candidate,
+        target=target,
+        branch=landed.branch,
+        judged=landed.judged,
+    )
+    return (taken,) if target else ()
+
+
+def _is_current(convoy: Convoy, command: FailMerge | LandMerge) -> bool:
+    task = convoy.task(command.task)
+    candidate = task.candidate if task else convoy.candidate
+    return candidate is not None and candidate.commit == command.candidate
+
+
+def _may_be_blamed(convoy: Convoy, command: FailMerge) -> bool:
+    task = convoy.task(command.task)
+    doubt = task.doubted if task is not None and is_kept(task) else None
+    if doubt is not None:
+        return doubt.candidate == command.candidate
+    return _is_current(convoy, command)
+
+
+class DoubtMerge(Command, frozen=True, kw_only=True):
+    """CI found a task's candidate red, or ended without a verdict on it."""
+
+    convoy: str
+    task: int
+    candidate: str
+    is_red: bool
+    checks: tuple[str, ...]
+    """The checks that did not pass."""
+    why: str
+    also_red: tuple[int, ...] = ()
+    """The tasks on top of it that are red by the same checks."""
+
+    def decide(self, state: State) -> Decision:
+        """Keep the work and let CI judge it again."""
+        task = task_in(state, self.convoy, self.task, "needs-review")
+        if isinstance(task, Refusal):
+            return task
+        candidate = task.candidate
+        if candidate is None or candidate.commit != self.candidate:
+            return Refusal(f"{self.candidate} is not the candidate any more")
+        convoy = state.convoys[self.convoy]
+        if self.is_red and trial(convoy, task):
+            return Refusal(f"task {task.number} is on trial")
+        under = candidate.commit
+        for number in self.also_red:
+            above = convoy.task(number)
+            if above is None or above.candidate is None:
+                return Refusal(f"task {number} has no candidate")
+            if above.candidate.base != under:
+                return Refusal(f"task {number} does not stand on task {task.number}")
+            under = above.candidate.commit
+        return (
+            MergeDoubted(
+                convoy=self.convoy,
+                task=task.number,
+                candidate=candidate.commit,
+                base=candidate.base,
+                is_red=self.is_red,
+                checks=self.checks,
+                why=self.why,
+                also_red=self.also_red,
+            ),
+        )
+
+
+class ClearMerge(Command, frozen=True, kw_only=True):
+    """CI found a task's work green that it had found red."""
+
+    convoy: str
+    task: int
+    candidate: str
+    judged: tuple[str, ...]
+
+    def decide(self, state: State) -> Decision:
+        """Let the work wait to land like any other."""
+        task = task_in(state, self.convoy, self.task, "needs-review")
+        if isinstance(task, Refusal):
+            return task
+        candidate = task.candidate
+        is_current = candidate is not None and candidate.commit == self.candidate
+        if not is_current or not is_suspect(task):
+            return Refusal(f"{self.candidate} is not the candidate any more")
+        if not is_judged(state.convoys[self.convoy].settings, self.judged):
+            return Refusal(f"{self.candidate} was not judged by all that must be green")
+        return (
+            MergeCleared(
+                convoy=self.convoy,
+                task=task.number,
+                candidate=self.candidate,
+                flaky=flaky(task),
+            ),
+        )
+
+
+def target_taken_in(convoy: Convoy) -> str:
+    """Return the target's commit that the convoy's branch holds."""
+    return convoy.sync.target or convoy.base
+
+
+def sync_task(convoy: Convoy) -> Task | None:
+    """Return the task, not settled, that takes the target in; None: there is none."""
+    found = (t for t in convoy.tasks if kind_of(t.spec).takes_target_in)
+    return next((task for task in found if not task.settled), None)
+
+
+def holds_own_work(convoy: Convoy) -> bool:
+    """Whether the convoy's branch holds anything that its target does not."""
+    return bool(unlanded(convoy))
+
+
+def target_comes_first(convoy: Convoy, target: str) -> bool:
+    """Whether the target is taken in before more candidates are built.
+
+    So it is where a person wants what is finished to land now: candidates that CI
+    judges are judged to their end, and nothing is put behind them.
+    """
+    asked = bool(convoy.parts.asked_by) and wants_part(convoy)
+    return asked and may_take_target_in(convoy, target)
+
+
+def sync_on_tip(convoy: Convoy, tip: str) -> Candidate | None:
+    """Return the candidate that takes the target in, if it stands on the tip."""
+    candidate = convoy.sync.candidate
+    return candidate if candidate is not None and candidate.base == tip else None
+
+
+def may_take_target_in(convoy: Convoy, target: str) -> bool:
+    """Whether a candidate may be built that takes in this commit of the target.
+
+    Where nothing has landed, a target that is red by itself is left alone until it
+    moves on.
+    """
+    sync = convoy.sync
+    if (
+        target == target_taken_in(convoy)
+        or sync.stalled
+        or sync_task(convoy) is not None
+    ):
+        return False
+    return sync.left != target or holds_own_work(convoy)
+
+
+def took_target_lately(convoy: Convoy, now: int, pause_s: int) -> bool:
+    """Whether the target was taken in, or that was tried, less than a pause ago."""
+    sync = convoy.sync
+    return sync.reds == 0 and sync.at > 0 and now < sync.at + pause_s * 1000

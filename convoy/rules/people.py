@@ -1,0 +1,498 @@
+"""What people are called for, and how they stop work or take it up again.
+
+Editing the convoy's comment notifies nobody; a new comment does. So people are called
+once when something begins to wait for them, and not again while any of that still
+waits: the convoy's comment lists the rest. Limits stop tasks, too, and a convoy whose
+issue is deleted or moved to another repository ends.
+"""
+
+from collections.abc import Iterator
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from convoy.events import Command, Decision, Events, Refusal, live, task_in
+from convoy.events.forge_actions import ActionIntended
+from convoy.events.hold_events import Gone, IssueGone
+from convoy.events.people_events import (
+    ConvoyPaused,
+    ConvoyRetried,
+    PeopleCalled,
+    paused_because,
+)
+from convoy.events.task_events import (
+    ConvoyFailed,
+    TaskBlocked,
+    TaskDropped,
+    TaskQueued,
+    WorkRebased,
+)
+from convoy.gate import unallowed, wants
+from convoy.kinds import is_done, is_stopped, kind_of, needed, relief, trial
+from convoy.kinds.task_kinds import Stop
+from convoy.model import ids
+from convoy.model.ids import SetAside, show_item
+from convoy.model.state import Convoy, State, Task
+from convoy.rules import (
+    convoy_next,
+    final_comment,
+    in_use,
+    known,
+    notice,
+    stopped,
+    to_be_changed,
+    unlanded,
+)
+from convoy.rules.turns import lacking_approvals
+
+FAILED_KEY = "failed"
+"""The key of the need of a failed convoy."""
+
+
+class Need(Struct, frozen=True, kw_only=True):
+    """One thing that a person must do."""
+
+    key: str
+    """A key that stays the same as long as the need does."""
+    kind: Literal[
+        "approve the plan",
+        "unblock",
+        "approve the work",
+        "failed",
+        "refused",
+        "let it land",
+        "landing",
+    ]
+    task: int = 0
+    aside: SetAside | None = None
+    """What was refused."""
+
+
+def blocked_key(task: Task) -> str:
+    """Return the key of the need of a task that is blocked as it is now."""
+    return f"blocked/{task.number}/{task.started}"
+
+
+def uncalled(state: State, convoy: Convoy) -> tuple[Need, ...]:
+    """Return what to call people for now: everything that waits, or nothing."""
+    needs = tuple(_all_needs(state, convoy))
+    if any(need.key in convoy.called for need in needs):
+        return ()
+    return needs
+
+
+def _all_needs(state: State, convoy: Convoy) -> Iterator[Need]:
+    planned = bool(convoy.tasks)
+    if convoy.state == "failed" and (planned or convoy.mayor):
+        yield Need(key=FAILED_KEY, kind="failed")
+    if not convoy.ended and not convoy.held:
+        yield from _standing(state, convoy)
+        yield from _of_live(convoy)
+
+
+def _of_live(convoy: Convoy) -> Iterator[Need]:
+    planned = bool(convoy.tasks)
+    # A plan out of the issue's own list is shown as soon as the comment is written.
+    if convoy.state == "planning" and planned and convoy.mayor and not convoy.staged:
+        yield Need(key="plan", kind="approve the plan")
+    if convoy.landing_waits and (convoy.settled or convoy.parts.branch):
+        yield Need(key=f"landing/{convoy.landing_waits}", kind="let it land")
+    for task in convoy.tasks:
+        if is_stopped(convoy, task):
+            yield Need(key=blocked_key(task), kind="unblock", task=task.number)
+        elif work := _unapproved(convoy, task):
+            key = f"approve/{task.number}/{work}"
+            yield Need(key=key, kind="approve the work", task=task.number)
+
+
+def _standing(state: State, convoy: Convoy) -> Iterator[Need]:
+    """Yield what the forge refused, and a landing that CI says nothing of."""
+    yield from _refused(state, convoy)
+    if convoy.sync.stalled:
+        yield Need(key=f"landing/{convoy.sync.at}", kind="landing")
+
+
+def _refused(state: State, convoy: Convoy) -> Iterator[Need]:
+    """Yield what is set aside and will hardly go on by itself.
+
+    The convoy's comment tells of everything else that was refused, but cannot tell that
+    its own change was.
+    """
+    comment = state.set_aside.get(show_item(convoy.name, "comment"))
+    own = ((task.number, task.number, task.set_aside) for task in convoy.tasks)
+    for what, task, aside in (
+        (0, 0, convoy.set_aside),
+        *own,
+        ("comment", 0, comment),
+    ):
+        if aside is not None and not aside.again and not aside.passing:
+            key = f"refused/{what}/{aside.rule}"
+            yield Need(key=key, kind="refused", task=task, aside=aside)
+
+
+def _unapproved(convoy: Convoy, task: Task) -> str:
+    """Return the work that waits only for approvals."""
+    if task.state != "needs-review" or task.held or task.withdrawn or task.taken_out:
+        return ""
+    if task.work is None or task.pull is None:
+        return ""
+    return task.work.commit[:10] if lacking_approvals(convoy, task) else ""
+
+
+class CallPeople(Command, frozen=True, kw_only=True):
+    """Something waits for a person: say so."""
+
+    convoy: str
+    text: str
+    now: int
+    """Unix ms."""
+    notice: str = ""
+    """The same in plain text, for a webhook."""
+
+    def decide(self, state: State) -> Decision:
+        """Announce the comment that calls them, if they have not been told yet."""
+        convoy = state.convoys.get(self.convoy)
+        if convoy is None:
+            return Refusal(f"there is no convoy {self.convoy}")
+        needs = tuple(need.key for need in uncalled(state, convoy))
+        if not needs:
+            return Refusal(f"nobody is needed in {convoy.name} who was not called")
+        key = ids.sign_key("call", f"{convoy.name}/{self.now}")
+        what = f"{self.now}"
+        return (
+            PeopleCalled(convoy=convoy.name, needs=needs),
+            ActionIntended(key=key, kind="answer", issue=convoy.issue, text=self.text),
+            *notice(convoy, "intervention", what, self.notice),
+        )
+
+
+class FailConvoy(Command, frozen=True, kw_only=True):
+    """Give the convoy up; what is not merged is dropped."""
+
+    convoy: str
+    why: str
+    by: str = ""
+    """The person who wants it; empty: no person does."""
+
+    def decide(self, state: State) -> Decision:
+        """Give the convoy up; what is not merged is dropped."""
+        convoy = live(state, self.convoy)
+        if isinstance(convoy, Refusal):
+            return convoy
+        dropped = (
+            TaskDropped(convoy=convoy.name, task=task.number, why=self.why)
+            for task in convoy.spenders
+            if not task.settled
+        )
+        return (
+            *dropped,
+            ConvoyFailed(convoy=convoy.name, why=self.why, by=self.by),
+            *known(convoy.name, self.by, FAILED_KEY),
+            final_comment(convoy.name),
+        )
+
+
+class BlockTask(Command, frozen=True, kw_only=True):
+    """Only a person can help."""
+
+    convoy: str
+    task: int
+    why: str
+    by: str = ""
+    """The person who stopped it; empty: no person did."""
+    splits: bool = False
+    """Whether it is too much for one agent."""
+
+    def decide(self, state: State) -> Decision:
+        """Wait for a person; its session, if it has one, still has to end."""
+        convoy = live(state, self.convoy)
+        if isinstance(convoy, Refusal):
+            return convoy
+        task = convoy.in_session(self.task)
+        if task is None or task.state not in ("queued", "running", "needs-review"):
+            return Refusal(f"task {self.task} of {self.convoy} cannot be blocked")
+        if used := in_use(convoy, task):
+            return used
+        stop = Stop(self.why)
+        blocked = tuple(
+            replace(event, wanted_by=self.by)
+            if isinstance(event, TaskBlocked) and event.task == task.number
+            else event
+            for event in stopped(state, convoy.name, task, stop, splits=self.splits)
+        )
+        return (*blocked, *known(convoy.name, self.by, blocked_key(task)))
+
+
+class DeferTask(Command, frozen=True, kw_only=True):
+    """The day's money is spent: the task waits until then (unix ms)."""
+
+    convoy: str
+    task: int
+    until: int
+    why: str
+
+    def decide(self, state: State) -> Decision:
+        """Let a task that could start wait until the next day's money."""
+        convoy = live(state, self.convoy)
+        if isinstance(convoy, Refusal):
+            return convoy
+        task = convoy.in_session(self.task)
+        if task is None or task.state != "queued":
+            return Refusal(f"task {self.task} of {self.convoy} is not queued")
+        if task.not_before >= self.until or task.attempt is not None:
+            return Refusal(f"task {task.number} waits already")
+        queued = TaskQueued(
+            convoy=self.convoy,
+            task=task.number,
+            cause="spent",
+            why=self.why,
+            not_before=self.until,
+        )
+        return (queued,)
+
+
+class RetryTask(Command, frozen=True, kw_only=True):
+    """A person wants a blocked task tried again, with all its attempts."""
+
+    convoy: str
+    task: int
+    by: str
+
+    def decide(self, state: State) -> Decision:
+        """Queue a blocked task with all its attempts; it is told why it stopped."""
+        task = task_in(state, self.convoy, self.task, "blocked")
+        if isinstance(task, Refusal):
+            return task
+        convoy = state.convoys[self.convoy]
+        dropped = [t.number for t in convoy.tasks if t.state == "dropped"]
+        before = (*task.spec.after, *needed(task.spec))
+        if lost := [number for number in before if number in dropped]:
+            return Refusal(
+                f"task {task.number} needs task {lost[0]}, which was dropped: "
+                "drop it too"
+            )
+        if paths := unallowed(task, convoy.settings.gate):
+            return Refusal(f"task {task.number} waits: {wants(task.number, paths)}")
+        kind = kind_of(task.spec)
+        if why := kind.retry_fault(convoy, task):
+            return Refusal(why)
+        again = (*kind.retried_with(convoy, task), task)
+        other, found = relief(convoy, task) or (None, None)
+        whole = f"task {task.number} is tried again as it is"
+        return (
+            *(
+                TaskQueued(
+                    convoy=convoy.name,
+                    task=each.number,
+                    cause="retry",
+                    why=each.why,
+                    wanted_by=self.by,
+                )
+                for each in again
+            ),
+            *(
+                (TaskDropped(convoy=convoy.name, task=other.number, why=whole),)
+                if other is not None and found is not None and found.replaces
+                else ()
+            ),
+        )
+
+
+class DropTask(Command, frozen=True, kw_only=True):
+    """A person does not want the task any more."""
+
+    convoy: str
+    task: int
+    why: str
+    by: str = ""
+    """The person who does not want it; empty: nobody said so."""
+
+    def decide(self, state: State) -> Decision:
+        """Settle the task undone; tasks that need it wait for a person."""
+        convoy = live(state, self.convoy)
+        if isinstance(convoy, Refusal):
+            return convoy
+        task = convoy.task(self.task)
+        if task is None or task.settled:
+            return Refusal(f"task {self.task} of {self.convoy} is settled already")
+        if used := in_use(convoy, task):
+            return used
+        dropped = TaskDropped(
+            convoy=convoy.name, task=task.number, why=self.why, wanted_by=self.by
+        )
+        then = convoy_next(convoy, replace(task, state="dropped"))
+        stuck = {event.task for event in then if isinstance(event, TaskBlocked)}
+        keys = (blocked_key(other) for other in convoy.tasks if other.number in stuck)
+        failed = (FAILED_KEY for event in then if isinstance(event, ConvoyFailed))
+        return (dropped, *then, *known(convoy.name, self.why, *keys, *failed))
+
+
+class RetryConvoy(Command, frozen=True, kw_only=True):
+    """A person wants a convoy to go on that failed, or whose landing waits."""
+
+    convoy: str
+    by: str
+
+    def decide(self, state: State) -> Decision:
+        """Take the convoy up with its work, and what was dropped when it failed."""
+        convoy = state.convoys.get(self.convoy)
+        if convoy is None:
+            return Refusal(f"there is no convoy {self.convoy}")
+        if convoy.state != "failed":
+            if convoy.ended or not convoy.sync.stalled:
+                return Refusal(f"{convoy.name} is {convoy.state}, not failed")
+            return (ConvoyRetried(convoy=convoy.name, by=self.by),)
+        if other := _successor(state, convoy):
+            return Refusal(f"issue #{convoy.issue} has the convoy {other} by now")
+        if convoy.issue_is == "gone":
+            return Refusal(f"issue #{convoy.issue} was deleted or transferred")
+        tasks = tasks_taken_up(convoy)
+        if convoy.tasks and not tasks and not unlanded(convoy):
+            return Refusal(f"nothing of {convoy.name} is left to do")
+        retried = ConvoyRetried(
+            convoy=convoy.name, by=self.by, tasks=tuple(task.number for task in tasks)
+        )
+        return (
+            retried,
+            *_pulls_announced(state, convoy, tasks),
+            *_standing_still(state, convoy),
+        )
+
+
+def tasks_taken_up(convoy: Convoy) -> tuple[Task, ...]:
+    """Return the dropped tasks that are taken up again with a convoy that failed.
+
+    These were dropped when it failed; where it failed because each had been dropped,
+    all of them. What needs a task that stays dropped stays so, too.
+    """
+    dropped = [task for task in convoy.tasks if task.state == "dropped"]
+    found = {task.number: task for task in dropped if task.why == convoy.why}
+    if not found and not _has_landed(convoy):
+        found = {t.number: t for t in dropped if not is_done(convoy, t)}
+    gone = {task.number for task in dropped} - found.keys()
+    while lost := {n for n, task in found.items() if gone & _tasks_needed(task)}:
+        gone |= lost
+        found = {n: task for n, task in found.items() if n not in lost}
+    return tuple(found.values())
+
+
+def _tasks_needed(task: Task) -> set[int]:
+    return {*task.spec.after, *needed(task.spec)}
+
+
+def _has_landed(convoy: Convoy) -> bool:
+    return any(task.landed for task in convoy.tasks)
+
+
+def _successor(state: State, convoy: Convoy) -> str:
+    """Return the live convoy of the same issue; empty: there is none."""
+    found = (each for each in state.live() if each.issue == convoy.issue)
+    return next((each.name for each in found), "")
+
+
+def _pulls_announced(state: State, convoy: Convoy, tasks: tuple[Task, ...]) -> Events:
+    """Announce the pull requests that were not opened because it failed."""
+    hidden = (task for task in tasks if task.work and not task.pull)
+    numbers = [task.number for task in hidden if not trial(convoy, task)]
+    if not tasks and unlanded(convoy) and convoy.pull is None:
+        numbers.append(0)
+    keys = ((number, ids.pull_key(convoy.name, number)) for number in numbers)
+    return tuple(
+        ActionIntended(key=key, kind="pull", convoy=convoy.name, task=number)
+        for number, key in keys
+        if key not in state.intents
+    )
+
+
+def _standing_still(state: State, convoy: Convoy) -> Events:
+    """Pause a convoy that would become active while everything is paused."""
+    if not state.paused_by or not convoy.tasks:
+        return ()
+    why = paused_because(state.paused_by)
+    return (ConvoyPaused(convoy=convoy.name, by=state.paused_by, why=why),)
+
+
+class RebaseWork(Command, frozen=True, kw_only=True):
+    """The work `old` was rebased for a person."""
+
+    convoy: str
+    task: int
+    old: str
+    commit: str
+    base: str
+    by: str
+
+    def decide(self, state: State) -> Decision:
+        """Accept the same work on another base; it needs approval again."""
+        task = task_in(state, self.convoy, self.task, "needs-review")
+        if isinstance(task, Refusal):
+            return task
+        convoy = state.convoys[self.convoy]
+        if used := in_use(convoy, task) or being_judged(convoy, task):
+            return used
+        if kind_of(task.spec).takes_target_in:
+            return Refusal(
+                f"task {self.task} takes {convoy.target} in: it stays a merge"
+            )
+        if task.work is None or task.work.commit != self.old:
+            return Refusal(f"task {self.task} has other work by now")
+        if task.work.base == self.base:
+            return Refusal(f"task {self.task} stands on {self.base[:10]} already")
+        return (
+            WorkRebased(
+                convoy=self.convoy,
+                task=self.task,
+                commit=self.commit,
+                base=self.base,
+                by=self.by,
+            ),
+        )
+
+
+class ReviseTask(Command, frozen=True, kw_only=True):
+    """A person wants a task's work changed, as the text says."""
+
+    convoy: str
+    task: int
+    by: str
+    text: str
+
+    def decide(self, state: State) -> Decision:
+        """Send work back to be changed: an attempt like any other."""
+        task = task_in(state, self.convoy, self.task, "needs-review")
+        if isinstance(task, Refusal):
+            return task
+        convoy = state.convoys[self.convoy]
+        if used := in_use(convoy, task) or being_judged(convoy, task):
+            return used
+        why = f"{self.by} asks for changes: {self.text}"
+        events = to_be_changed(convoy, task, why, self.by)
+        if not any(isinstance(event, TaskBlocked) for event in events):
+            return events
+        return (*events, *known(self.convoy, self.by, blocked_key(task)))
+
+
+def being_judged(convoy: Convoy, task: Task) -> Refusal | None:
+    """Return why a task's work may not change: it is being judged now."""
+    why = kind_of(task.spec).being_judged(convoy, task)
+    return Refusal(why) if why else None
+
+
+class NoteGoneIssue(Command, frozen=True, kw_only=True):
+    """The convoy's issue was deleted, or transferred to another repository."""
+
+    convoy: str
+    how: Gone
+
+    def decide(self, state: State) -> Decision:
+        """Cancel what nobody can speak about any more; what is done is kept."""
+        convoy = live(state, self.convoy)
+        if isinstance(convoy, Refusal):
+            return convoy
+        why = f"cancelled: issue #{convoy.issue} was {self.how}"
+        failed = FailConvoy(convoy=convoy.name, why=why, by="somebody").decide(state)
+        if isinstance(failed, Refusal):
+            return failed
+        gone = IssueGone(convoy=convoy.name, issue=convoy.issue, how=self.how)
+        return (gone, *failed)

@@ -1,0 +1,359 @@
+"""May this be the plan? How a convoy takes it, and what of it waits for people.
+
+A plan comes from a list, a template or an engine's answer. Tasks that are too large are
+split before anybody tries them; those that change protected paths wait until a person
+lets them. What the plan may cost and how long it may take, by earlier attempts or by
+prices, only informs people and delays nothing; it assumes one attempt for each task.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from statistics import median
+from typing import Final
+
+from convoy.events import (
+    Command,
+    Decision,
+    Events,
+    Refusal,
+    clause,
+    in_session,
+    in_state,
+    unsettled,
+)
+from convoy.events.people_events import ConvoyPaused, paused_because
+from convoy.events.plan_events import ConvoyPlanned, TaskAllowed
+from convoy.events.task_events import TaskBlocked, TaskDropped, TaskMerged, TaskQueued
+from convoy.gate import forbidden, protected, unallowed, wants
+from convoy.kinds import kind_of
+from convoy.model.records import (
+    EngineSpec,
+    Estimate,
+    Forecast,
+    Gate,
+    Overlap,
+    Scope,
+    Settings,
+    Spread,
+    TaskSpec,
+    Usage,
+)
+from convoy.model.session_result import priced
+from convoy.model.state import Convoy, State, Task
+from convoy.model.task_graph import find_cycle
+from convoy.planner import own_words, paths_in, size_reason, task_points
+from convoy.rules.people import RetryTask
+from convoy.text import counted
+
+
+class PlanConvoy(Command, frozen=True, kw_only=True):
+    """Take a checked plan."""
+
+    convoy: str
+    planner: str
+    tasks: tuple[TaskSpec, ...]
+    attempt: int = 0
+    """The attempt whose session answered with it; 0: none did."""
+    usage: Usage = Usage()
+    warnings: tuple[str, ...] = ()
+    """Remarks for readers of the plan."""
+    overlaps: tuple[Overlap, ...] = ()
+    """Which of the tasks may collide."""
+    scopes: tuple[Scope, ...] = ()
+    """What the paths of the tasks are where they start from."""
+
+    def decide(self, state: State) -> Decision:
+        """Take a plan; numbers have gaps where a list has ticked items."""
+        convoy = in_state(state, self.convoy, "planning")
+        if isinstance(convoy, Refusal):
+            return convoy
+        if convoy.tasks:
+            return Refusal(f"{convoy.name} has its plan already")
+        if not self.tasks:
+            return Refusal("a plan has at least one task")
+        numbers = [task.number for task in self.tasks]
+        if numbers != sorted({*numbers} - {0}):
+            return Refusal("tasks are numbered upwards from 1, each number once")
+        if numbers[0] <= convoy.numbered:
+            return Refusal(f"the numbers up to {convoy.numbered} were used already")
+        if fault := fault_of(convoy, self.tasks):
+            return Refusal(fault)
+        ended = answered(state, convoy, self)
+        if isinstance(ended, Refusal):
+            return ended
+        settings = convoy.settings
+        large = oversized(self.tasks, self.scopes, settings)
+        planned = ConvoyPlanned(
+            convoy=convoy.name,
+            planner=self.planner,
+            tasks=self.tasks,
+            estimate=estimate(state, convoy, self.tasks),
+            warnings=(*self.warnings, *size_remarks(large, settings)),
+            overlaps=self.overlaps,
+            scopes=self.scopes,
+            forecasts=forecasts(state, convoy.settings.workers),
+        )
+        queued = (
+            TaskQueued(convoy=convoy.name, task=task.number, cause="planned")
+            for task in self.tasks
+        )
+        kept = kept_by_protected_paths(convoy.name, self.tasks, settings.gate)
+        is_kept = {event.task for event in kept if isinstance(event, TaskBlocked)}
+        left = {number: why for number, why in large.items() if number not in is_kept}
+        waits = (*kept, *to_be_split(convoy.name, left, settings))
+        return (*ended, planned, *queued, *waits, *_standing_still(state, convoy))
+
+
+def _standing_still(state: State, planned: Convoy) -> Events:
+    """Pause a convoy that would become active while everything is paused."""
+    if not state.paused_by or planned.waits_for_approval:
+        return ()
+    why = paused_because(state.paused_by)
+    return (ConvoyPaused(convoy=planned.name, by=state.paused_by, why=why),)
+
+
+def fault_of(convoy: Convoy, tasks: tuple[TaskSpec, ...]) -> str | None:
+    """Return what would keep a task from ever starting."""
+    known = {task.number: task for task in tasks}
+    for task in tasks:
+        if fault := _target_fault(task, known):
+            return fault
+        if fault := kind_of(task).fault(convoy.settings, task, tasks):
+            return fault
+        if lost := [number for number in task.after if number not in known]:
+            return f"task {task.number} needs task {lost[0]}, which is not in the plan"
+        before = (known[number] for number in task.after)
+        if lost := [t.number for t in before if not kind_of(t).may_be_needed]:
+            number = min(lost)
+            return (
+                f"task {task.number} waits for task {number}, which may not be chosen"
+            )
+        if task.engine not in convoy.settings.workers:
+            return (
+                f"task {task.number} wants the engine {task.engine}, which is unknown"
+            )
+    if circle := find_cycle(_edges(tasks)):
+        return f"the tasks wait in a circle: {circle}"
+    return None
+
+
+def _edges(tasks: tuple[TaskSpec, ...]) -> dict[int, set[int]]:
+    """Return what each task cannot end before.
+
+    Work that lands after a task that looks at it also lands after what that task waits
+    for.
+    """
+    edges = {task.number: {*task.after, *task.on} for task in tasks}
+    for task in tasks:
+        target = kind_of(task).target
+        if target is not None and target.lands_after:
+            for number in task.on:
+                edges[number] |= {*task.after}
+    return edges
+
+
+def _target_fault(task: TaskSpec, known: Mapping[int, TaskSpec]) -> str:
+    """Return what is wrong with the tasks that a task looks at; empty: nothing."""
+    target = kind_of(task).target
+    if target is None:
+        return f"task {task.number} looks at no task's work" if task.on else ""
+    if target.is_optional and not task.on:
+        return ""
+    is_fit = 1 <= len(task.on) <= target.most and all(
+        number in known and known[number].kind == target.kind for number in task.on
+    )
+    return "" if is_fit else f"task {task.number} {target.says}"
+
+
+def answered(state: State, convoy: Convoy, command: PlanConvoy) -> Events | Refusal:
+    """Return how planning ends in a plan: with or without a session's answer."""
+    mayor = convoy.mayor
+    if command.attempt:
+        found = in_session(state, convoy.name, 0, command.attempt)
+        if isinstance(found, Refusal):
+            return found
+        return (TaskMerged(convoy=convoy.name, task=0, usage=command.usage),)
+    if mayor is None or mayor.settled:
+        return ()
+    if mayor.attempt is not None or mayor.state != "blocked":
+        return Refusal(f"an engine plans {convoy.name}")
+    return (TaskDropped(convoy=convoy.name, task=0, why=mayor.why),)
+
+
+def oversized(
+    specs: tuple[TaskSpec, ...], scopes: tuple[Scope, ...], settings: Settings
+) -> dict[int, str]:
+    """Return why tasks are larger than allowed, by their numbers."""
+    if not settings.max_size:
+        return {}
+    known = {scope.task: scope for scope in scopes}
+    found = {}
+    for spec in specs:
+        scope = known.get(spec.number)
+        size = task_points(spec, scope)
+        whole = kind_of(spec).is_work and not spec.part_of
+        if whole and size > settings.max_size:
+            found[spec.number] = (
+                f"it has {counted(size, 'point')} of size ({size_reason(spec, scope)}) "
+                f"and {settings.max_size} are allowed"
+            )
+    return found
+
+
+def to_be_split(convoy: str, found: dict[int, str], settings: Settings) -> Events:
+    """Return that the mayor is to split these tasks; nothing if no engine splits."""
+    if settings.splitter not in settings.engines:
+        return ()
+    return tuple(
+        TaskBlocked(convoy=convoy, task=number, why=why, splits=True)
+        for number, why in found.items()
+    )
+
+
+def size_remarks(found: dict[int, str], settings: Settings) -> tuple[str, ...]:
+    """Return remarks about tasks that are too large and that nobody splits."""
+    if settings.splitter in settings.engines:
+        return ()
+    return tuple(
+        f"task {number} is too large: {why}; /brat split {number} -- does it in parts"
+        for number, why in found.items()
+    )
+
+
+class AllowPaths(Command, frozen=True, kw_only=True):
+    """A person lets a task change protected paths."""
+
+    convoy: str
+    task: int
+    by: str
+    path: str = ""
+    """One that its plan does not name; empty: those that it names."""
+
+    def decide(self, state: State) -> Decision:
+        """Allow the paths; a task that waited for it goes on."""
+        task = unsettled(state, self.convoy, self.task)
+        if isinstance(task, Refusal):
+            return task
+        gate = state.convoys[self.convoy].settings.gate
+        asked = (self.path,) if self.path else named_paths(task.spec)
+        found = protected(asked, gate)
+        if kept := forbidden(found):
+            return Refusal(f"no agent may change {kept[0]}: a person has to do it")
+        new = tuple(path for path in found if path not in task.allowed)
+        if not new:
+            what = self.path or f"what the plan of task {task.number} names"
+            if task.state == "blocked" and not unallowed(task, gate):
+                why = clause(task.why)
+                return Refusal(f"{what} is not what keeps it back, but this: {why}")
+            return Refusal(f"{what} is not protected, or allowed already")
+        allowed = TaskAllowed(
+            convoy=self.convoy, task=task.number, paths=new, by=self.by
+        )
+        if task.state != "blocked":
+            return (allowed,)
+        again = RetryTask(convoy=self.convoy, task=task.number, by=self.by)
+        queued = again.decide(allowed.change(state))
+        return (allowed,) if isinstance(queued, Refusal) else (allowed, *queued)
+
+
+def named_paths(spec: TaskSpec) -> tuple[str, ...]:
+    """Return the paths that a task declares, and those that its words name."""
+    words = paths_in(f"{spec.title}\n{own_words(spec)}")
+    return tuple(dict.fromkeys((*spec.paths, *words)))
+
+
+def kept_by_protected_paths(
+    convoy: str, planned: tuple[TaskSpec | Task, ...], gate: Gate
+) -> Events:
+    """Return that each task waits for a person that declares protected paths.
+
+    Its work could not pass the gate: no session is spent on it before.
+    """
+    tasks = (t if isinstance(t, Task) else Task(spec=t) for t in planned)
+    return tuple(
+        TaskBlocked(convoy=convoy, task=task.number, why=wants(task.number, paths))
+        for task in tasks
+        if (paths := unallowed(task, gate)) and not kind_of(task.spec).answer
+    )
+
+
+GUESSED: Final = Usage(
+    input_tokens=100_000, cached_tokens=400_000, output_tokens=15_000
+)
+"""A guess at what one attempt uses if nothing is known about its engine."""
+
+
+def estimate(
+    state: State, convoy: Convoy, tasks: Iterable[TaskSpec]
+) -> Estimate | None:
+    """Return what these tasks may cost; None: no price is known.
+
+    Tasks of an engine without a known price count nothing.
+    """
+    usd, attempts, is_known = 0.0, 0, False
+    engines = convoy.settings.engines
+    for task in tasks:
+        engine = engines[task.engine]
+        spent = tuple(_spent(state, engine))
+        if spent:
+            usd += sum(each for each, _ in spent) / sum(tries for _, tries in spent)
+            attempts = max(attempts, sum(tries for _, tries in spent))
+        elif engine.price:
+            usd += priced(GUESSED, None, engine.price).usd
+        is_known = is_known or bool(spent) or engine.price is not None
+    return Estimate(usd=round(usd, 2), attempts=attempts) if is_known else None
+
+
+def _spent(state: State, engine: EngineSpec) -> Iterator[tuple[float, int]]:
+    """Yield the cost and the attempts of each task that such an engine has worked on.
+
+    Only tasks whose price is known and whose sessions have all ended.
+    """
+    for convoy in state.convoys.values():
+        for task in convoy.tasks:
+            spec = convoy.settings.engines.get(task.spec.engine)
+            is_known = task.used.usd > 0 and not task.used.unpriced_tokens
+            is_same = spec and (spec.type, spec.model) == (engine.type, engine.model)
+            if is_same and is_known and task.started and task.attempt is None:
+                yield task.used.usd, task.started
+
+
+def forecasts(state: State, engines: Mapping[str, EngineSpec]) -> tuple[Forecast, ...]:
+    """Return what settled tasks of each engine took; nothing known: no entry.
+
+    Earlier tasks count by their engine's type and model, with all their attempts.
+
+    Args:
+        state: what the log says.
+        engines: by name, those that tasks may have.
+    """
+    found = ((name, [*_past(state, engine)]) for name, engine in engines.items())
+    return tuple(_forecast(name, tasks) for name, tasks in sorted(found) if tasks)
+
+
+def _past(state: State, engine: EngineSpec) -> Iterator[Task]:
+    for convoy in state.convoys.values():
+        for task in convoy.tasks:
+            spec = convoy.settings.engines.get(task.spec.engine)
+            is_same = spec and (spec.type, spec.model) == (engine.type, engine.model)
+            if is_same and task.settled and task.worked_ms:
+                yield task
+
+
+def _forecast(name: str, tasks: Sequence[Task]) -> Forecast:
+    seconds = [task.worked_ms / 1000 for task in tasks]
+    priced = [
+        task.used.usd
+        for task in tasks
+        if task.used.usd > 0 and not task.used.unpriced_tokens
+    ]
+    return Forecast(
+        engine=name,
+        tasks=len(tasks),
+        seconds=_spread(seconds, 0),
+        usd=_spread(priced, 4) if priced else None,
+    )
+
+
+def _spread(values: Sequence[float], digits: int) -> Spread:
+    low, middle, high = min(values), median(values), max(values)
+    return Spread(*(round(value, digits) for value in (low, middle, high)))

@@ -1,0 +1,425 @@
+"""May it start? What an attempt needs, what is held, money; then how it begins.
+
+Only known costs count. A session is ended when it alone has spent what was left at its
+start, so parallel sessions can overspend a budget. A person decides about a spent task
+or convoy budget; a day's budget renews itself.
+
+A task may start on the candidate of what goes first, which lands unchanged if CI finds
+it green; it goes on while CI judges. If that does not land after all, only what the
+attempt itself changed is built on what does: with the strategy `merge` the work would
+bring the other's commits along, so there every task waits until the other has landed.
+"""
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from typing import Final
+
+from msgspec.structs import replace
+
+from convoy.events import Command, Decision, Events, Refusal, in_state
+from convoy.events.forge_actions import ActionIntended
+from convoy.events.leases import LeaseFreed, LeaseTaken
+from convoy.events.session_events import DAY_MS, TaskStarted
+from convoy.gate import gate_of, path_list
+from convoy.kinds import awaited, half_done, kind_of, stands_on, trial
+from convoy.model import ids
+from convoy.model.records import Cause, Limits
+from convoy.model.session_result import dollars, report_for_others as handed_on
+from convoy.model.state import Convoy, Lease, State, Task
+from convoy.model.work import Candidate, Resolution, Work
+from convoy.rules.turns import Turn, turns, unmet
+from grite.resource import overlaps
+
+
+def needed_resources(task: Task) -> tuple[str, ...]:
+    """Return what the task's session must hold: its paths and needs."""
+    return (*(f"path:{path}" for path in task.spec.paths), *task.spec.needs)
+
+
+def conflicting_leases(state: State, task: Task, now: int) -> tuple[Lease, ...]:
+    """Return the leases, valid at `now`, on what the task's session must hold."""
+    return blocking_leases(valid_leases(state, now), task)
+
+
+def valid_leases(state: State, now: int) -> tuple[Lease, ...]:
+    """Return the leases that have not run out at `now`."""
+    return tuple(lease for lease in state.leases.values() if lease.expires > now)
+
+
+def blocking_leases(leases: Iterable[Lease], task: Task) -> tuple[Lease, ...]:
+    """Return those of the leases that are on what the task's session must hold."""
+    wanted = needed_resources(task)
+    return tuple(
+        lease
+        for lease in leases
+        if any(overlaps(lease.resource, resource) for resource in wanted)
+    )
+
+
+def waits_for_lease(state: State, convoy: Convoy, task: Task, now: int) -> bool:
+    """Whether somebody's lease keeps the task from starting."""
+    if convoy.settings.locks != "require":
+        return False
+    return bool(conflicting_leases(state, task, now))
+
+
+def kept_by_leases(
+    state: State, now: int
+) -> Iterator[tuple[Convoy, Task, tuple[Lease, ...]]]:
+    """Yield each task that only leases keep from starting; a lease ends by itself."""
+    for convoy in state.live():
+        for task in convoy.tasks:
+            if startable(convoy, task) and waits_for_lease(state, convoy, task, now):
+                yield convoy, task, conflicting_leases(state, task, now)
+
+
+def resting_engines(state: State, now: int) -> Iterator[str]:
+    """Yield the engine of each task that waits for its model's vendor."""
+    return (
+        task.spec.engine
+        for convoy in state.live()
+        for task in convoy.tasks
+        if task.state == "queued" and task.cause == "outage" and task.not_before > now
+    )
+
+
+def startable(convoy: Convoy, task: Task) -> bool:
+    """Whether a session may work on the task: it is ready, and money is left."""
+    return is_ready(convoy, task) and not overspent(convoy, task)
+
+
+def is_ready(convoy: Convoy, task: Task) -> bool:
+    """Whether the task is queued, its convoy active and all it needs merged.
+
+    A session of an earlier attempt has to end first. Task 0 is the plan: its convoy has
+    none yet.
+    """
+    return (
+        convoy.state == ("active" if task.number else "planning")
+        and not convoy.kept_by
+        and not task.waits_aside
+        and task.taken_out is None
+        and task.state == "queued"
+        and task.attempt is None
+        and not awaited(convoy, task)
+        and not unmet(convoy, task)
+    )
+
+
+def may_start_early(convoy: Convoy, task: Task) -> bool:
+    """Whether a task may start from work that has not landed: its first attempt may."""
+    is_fresh = not task.started and not task.spec.on
+    return is_fresh and convoy.settings.strategy != "merge"
+
+
+def stands_behind(convoy: Convoy, task: Task, first: Iterable[Turn], base: str) -> bool:
+    """Whether `base` is a candidate that holds the work of all that go first."""
+    if not may_start_early(convoy, task):
+        return False
+    offered = {
+        candidate.commit: (other.number, candidate)
+        for other in convoy.tasks
+        if (candidate := _offered(convoy, other)) is not None
+    }
+    held: set[int] = set()
+    at = base
+    while at in offered and offered[at][0] not in held:
+        number, candidate = offered[at]
+        held.add(number)
+        at = candidate.base
+    return held.issuperset(turn.on for turn in first)
+
+
+def _offered(convoy: Convoy, task: Task) -> Candidate | None:
+    """Return the candidate of a task's work that is to land; None: there is none."""
+    if task.state != "needs-review" or trial(convoy, task) is not None:
+        return None
+    return task.candidate
+
+
+_ASKED_FOR: Final[frozenset[Cause]] = frozenset({"retry", "changes"})
+"""Causes by which a person wants this attempt, knowing what was spent."""
+
+
+def overspent(convoy: Convoy, task: Task) -> str:
+    """Return why there is no money for another attempt at the task; empty: there is."""
+    if task.cause in _ASKED_FOR:
+        return ""
+    budget = convoy.settings.budget
+    of_task = _spent("task", task.used.usd, budget.task)
+    return of_task or _spent("convoy", convoy.used.usd, budget.convoy)
+
+
+def closed_today(state: State, convoy: Convoy, task: Task, now: int) -> str:
+    """Return why the task does not start before the next day; empty: it may."""
+    most, day = convoy.settings.budget.day, now // DAY_MS
+    if most is None or task.cause in _ASKED_FOR:
+        return ""
+    spent = state.day_usd if state.day == day else 0.0
+    if spent < most:
+        return ""
+    again = datetime.fromtimestamp(next_day(now) / 1000, UTC)
+    return (
+        f"today's budget of {dollars(most)} is spent, {dollars(spent)} so far; "
+        f"it starts again at {again:%Y-%m-%d %H:%M} UTC"
+    )
+
+
+def next_day(now: int) -> int:
+    """Return when the next day begins, UTC, unix ms."""
+    return (now // DAY_MS + 1) * DAY_MS
+
+
+def limits_left(convoy: Convoy, task: Task) -> Limits:
+    """Return the next attempt's limits, with no more money than is left."""
+    limits, budget = convoy.settings.limits, convoy.settings.budget
+    if task.cause in _ASKED_FOR:
+        return limits
+    known = (
+        limits.usd,
+        None if budget.task is None else budget.task - task.used.usd,
+        None if budget.convoy is None else budget.convoy - convoy.used.usd,
+    )
+    left = [usd for usd in known if usd is not None]
+    return replace(limits, usd=max(0.0, round(min(left), 6)) if left else None)
+
+
+def _spent(what: str, usd: float, most: float | None) -> str:
+    if most is None or usd < most:
+        return ""
+    return f"the {what}'s budget of {dollars(most)} is spent, {dollars(usd)} so far"
+
+
+PLAN_LINES: Final = 60
+"""Of how many tasks an agent is told; of a longer plan those that are not settled."""
+FILES_TOLD: Final = 20
+"""How many changed files of a task before it an agent is told."""
+LEASE_SLACK_S = 300
+"""A task's leases outlive its session's deadlines by this much; its end frees them."""
+
+
+class StartPlanning(Command, frozen=True, kw_only=True):
+    """Begin the next attempt of task 0; `session` and `nonce` are fresh random hex."""
+
+    convoy: str
+    brief: str
+    session: str
+    nonce: str
+    now: int
+
+    def decide(self, state: State) -> Decision:
+        """Begin an attempt at the plan, from the commit the convoy starts at."""
+        convoy = in_state(state, self.convoy, "planning")
+        if isinstance(convoy, Refusal):
+            return convoy
+        mayor = convoy.mayor
+        if mayor is None or not startable(convoy, mayor):
+            return Refusal(f"nobody is to plan {convoy.name} now")
+        if mayor.not_before > self.now:
+            return Refusal("the plan waits for the model's vendor")
+        if why := closed_today(state, convoy, mayor, self.now):
+            return Refusal(why)
+        attempt = mayor.started + 1
+        started = TaskStarted(
+            convoy=convoy.name,
+            task=0,
+            attempt=attempt,
+            session=self.session,
+            nonce=self.nonce,
+            base=convoy.base,
+            branch=ids.task_branch(convoy.name, 0),
+            title=mayor.spec.title,
+            instructions=mayor.spec.instructions,
+            kind="plan",
+            brief=self.brief,
+            notes=mayor.notes,
+            engine=convoy.settings.engines[mayor.spec.engine],
+            limits=limits_left(convoy, mayor),
+            gate=convoy.settings.gate,
+            egress=convoy.settings.egress,
+            setup_hosts=convoy.settings.setup_hosts,
+            box=convoy.settings.box,
+        )
+        intent = ActionIntended(
+            key=ids.dispatch_key(ids.session_name(convoy.name, 0, attempt)),
+            kind="dispatch",
+            convoy=convoy.name,
+            task=0,
+            attempt=attempt,
+        )
+        return (started, intent)
+
+
+class StartTask(Command, frozen=True, kw_only=True):
+    """Begin the next attempt; `session` and `nonce` are fresh random hex."""
+
+    convoy: str
+    task: int
+    base: str
+    session: str
+    nonce: str
+    now: int
+    brief: str = ""
+    """What a session that looks at another task's work is told about it."""
+    resolves: Resolution | None = None
+    """The conflict of earlier work that it makes fit; `base` then holds it."""
+
+    def decide(self, state: State) -> Decision:
+        """Begin an attempt: its leases, the hand-off, and the dispatch that is owed."""
+        convoy = in_state(state, self.convoy, "active")
+        if isinstance(convoy, Refusal):
+            return convoy
+        task = convoy.task(self.task)
+        if task is None or not startable(convoy, task):
+            return Refusal(f"task {self.task} of {convoy.name} cannot start now")
+        if task.not_before > self.now:
+            return Refusal(f"task {task.number} waits for the model's vendor")
+        if why := closed_today(state, convoy, task, self.now) or _late(
+            convoy, task, self.base
+        ):
+            return Refusal(why)
+        work = stands_on(convoy, task) if task.earlier is None else None
+        left = half_done(convoy, task)
+        if left is not None and self.base != left.commit:
+            left = None  # it no longer exists
+        if left is None and (elsewhere := _elsewhere(task, work, self.base)):
+            return Refusal(elsewhere)
+        held = conflicting_leases(state, task, self.now)
+        if held and convoy.settings.locks == "require":
+            return Refusal(f"task {self.task} waits for {held[0].resource}")
+        attempt, kind = task.started + 1, kind_of(task.spec)
+        engine = convoy.settings.engines[task.spec.engine]
+        session = ids.session_name(convoy.name, task.number, attempt)
+        notes = (
+            *task.notes,
+            *(f"{lease.holder} works on {lease.resource} too" for lease in held),
+        )
+        started = TaskStarted(
+            convoy=convoy.name,
+            task=task.number,
+            attempt=attempt,
+            session=self.session,
+            nonce=self.nonce,
+            base=self.base,
+            root=left.base if left else _root(task, work, self.resolves),
+            salvaged=left.attempt if left else 0,
+            resolves=self.resolves,
+            branch=ids.task_branch(convoy.name, task.number),
+            title=task.spec.title,
+            instructions=task.spec.instructions,
+            paths=task.spec.paths,
+            plan=plan_lines(convoy),
+            notes=notes,
+            kind=kind.runs_as or kind.name,
+            brief=self.brief,
+            handed=notes_handed_on(convoy, task),
+            scratchpad=convoy.scratchpad,
+            followups=convoy.settings.followups != "off",
+            acceptance=task.spec.acceptance if kind.is_accepted else "",
+            engine=engine,
+            limits=limits_left(convoy, task),
+            gate=gate_of(convoy.settings.gate, task),
+            egress=convoy.settings.egress,
+            setup_hosts=convoy.settings.setup_hosts,
+            box=convoy.settings.box,
+        )
+        intent = ActionIntended(
+            key=ids.dispatch_key(session),
+            kind="dispatch",
+            convoy=convoy.name,
+            task=task.number,
+            attempt=attempt,
+        )
+        return (*_leases(state, convoy, task, self), started, intent)
+
+
+def notes_handed_on(convoy: Convoy, task: Task) -> tuple[str, ...]:
+    """Return the notes for the next attempt at a task, and whose they are."""
+    before = (convoy.task(number) for number in task.spec.after)
+    told = (
+        f"task {other.number} ({other.spec.title}): {note}"
+        for other in before
+        if other is not None
+        for note in other.learned
+    )
+    before = (convoy.task(number) for number in task.spec.after)
+    found = (
+        f"task {other.number} ({other.spec.title}) reports: {handed_on(other.report)}"
+        for other in before
+        if other is not None and other.report is not None
+    )
+    before = (convoy.task(number) for number in task.spec.after)
+    merged = (other for other in before if other and other.state == "merged")
+    did = (
+        f"task {it.number} ({it.spec.title}) changed {path_list(it.work.files, FILES_TOLD)}"
+        for it in merged
+        if it.work is not None
+    )
+    own = (f"an earlier attempt at this task: {note}" for note in task.learned)
+    return (*did, *found, *told, *own)
+
+
+def plan_lines(convoy: Convoy) -> tuple[str, ...]:
+    """Return the convoy's tasks with their states, a line each."""
+    tasks = convoy.tasks
+    if len(tasks) > PLAN_LINES:
+        tasks = tuple(task for task in tasks if not task.settled)[:PLAN_LINES]
+    return tuple(f"{t.number}. {t.spec.title} ({t.state})" for t in tasks)
+
+
+def _late(convoy: Convoy, task: Task, base: str) -> str:
+    """Return why it is not the task's turn yet; empty: it is."""
+    first = turns(convoy).get(task.number, ())
+    if not first or stands_behind(convoy, task, first, base):
+        return ""
+    return f"task {task.number} waits for {first[0].words()}"
+
+
+def _elsewhere(task: Task, work: Work | None, base: str) -> str:
+    """Return what an attempt must start from instead of `base`, if anything."""
+    if work is not None and base != work.commit:
+        return f"task {task.number} starts from {work.commit}"
+    if task.earlier is not None and base != task.earlier.commit:
+        return f"task {task.number} goes on from {task.earlier.commit}"
+    return ""
+
+
+def _root(task: Task, work: Work | None, resolves: Resolution | None) -> str:
+    """Return the commit the whole work is measured from, if that is not its base."""
+    if resolves is not None:
+        return resolves.tip
+    if task.earlier is not None:
+        return task.earlier.base
+    return "" if work is None or kind_of(task.spec).answer else work.base
+
+
+def _leases(state: State, convoy: Convoy, task: Task, command: StartTask) -> Events:
+    """Take the leases that the session needs, and free expired ones on the way.
+
+    Under `warn`, what somebody else holds stays theirs; under `off`, none is taken.
+    """
+    if convoy.settings.locks == "off":
+        return ()
+    held = conflicting_leases(state, task, command.now)
+    wanted = [
+        resource
+        for resource in needed_resources(task)
+        if not any(overlaps(lease.resource, resource) for lease in held)
+    ]
+    expired = (
+        LeaseFreed(resource=lease.resource, nonce=lease.nonce)
+        for lease in state.leases.values()
+        if lease.expires <= command.now
+        and any(overlaps(lease.resource, resource) for resource in wanted)
+    )
+    engine = convoy.settings.engines[task.spec.engine]
+    holder = ids.session_name(convoy.name, task.number, task.started + 1)
+    longest_s = convoy.settings.limits.setup_s + engine.timeout_s
+    expires = command.now + (longest_s + LEASE_SLACK_S) * 1000
+    taken = (
+        LeaseTaken(
+            resource=resource, holder=holder, nonce=command.nonce, expires=expires
+        )
+        for resource in wanted
+    )
+    return (*expired, *taken)

@@ -1,0 +1,547 @@
+"""How a convoy lands on its target: its way by the target's rules, and each step of it.
+
+The way is chosen by what the target's rules ask for:
+https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository
+Before that the target comes into the convoy's branch: by a merge, else by a task of its
+own. No convoy ends because its last merge conflicts or is red: an agent looks at it,
+and then a person. Where the forge or a person merges the pull request, the bot asks and
+notes what landed. What is finished may land while other tasks go on.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from msgspec.structs import replace
+
+from convoy.events import Command, Decision, Events, Refusal, live
+from convoy.events.forge_actions import ActionIntended
+from convoy.events.merge_events import UNJUDGED, MergeLanded
+from convoy.events.plan_events import TaskAdded
+from convoy.events.target_events import (
+    LandingStalled,
+    PartFailed,
+    PartLanded,
+    PartOffered,
+    PartRequested,
+    PullMergedEarly,
+    SyncAttempted,
+    SyncFailed,
+    SyncLanded,
+    Wanted,
+)
+from convoy.kinds.task_kinds import sync_spec
+from convoy.model import ids
+from convoy.model.ids import SetAside
+from convoy.model.records import Strategy
+from convoy.model.state import Convoy, State
+from convoy.model.work import SYNC_TRIES, Landing, TargetRules, Way
+from convoy.rules import completed, unlanded, wants_part
+from convoy.rules.landing import (
+    holds_own_work,
+    is_judged,
+    may_take_target_in,
+    sync_task,
+)
+from convoy.rules.second_looks import LOST_MOST
+from convoy.rules.verdict import Mergeable
+
+LEARNT: Final[dict[str, TargetRules]] = {
+    "protected-branch": TargetRules(pull_request=True),
+    "rule-violation": TargetRules(pull_request=True),
+    "checks-awaited": TargetRules(pull_request=True),  # on which they may report
+    "queue-wanted": TargetRules(queue=True),
+    "signature-wanted": TargetRules(signed=True),
+}
+"""What a refused push to the target tells of its rules, by the refusal's own rule."""
+_PREFERRED: Final[tuple[Strategy, ...]] = ("merge", "squash", "rebase")
+
+
+def landing_by(
+    rules: TargetRules, *, bypass: bool, learnt: tuple[str, ...] = ()
+) -> Landing:
+    """Return how a convoy lands on a branch.
+
+    Args:
+        rules: the branch's, as far as the bot may read them.
+        bypass: whether the configuration lets the bot pass rules by.
+        learnt: the rules that refusals told; see `LEARNT`.
+    """
+    if rules.passes and bypass:
+        return Landing()
+    for name in learnt:
+        rules = _with_learnt(rules, LEARNT[name])
+    method = next((m for m in _PREFERRED if m in _methods(rules)), None)
+    way = _way(rules)
+    if way in ("merge", "queue") and method is None:
+        way = "person"
+    return Landing(
+        way=way,
+        method=method or "merge",
+        reviews=rules.reviews,
+        checks=rules.checks,
+        waits=tuple(_other_waits(rules)),
+        unknown=rules.unknown,
+        learnt=learnt,
+    )
+
+
+def learnt_of(landing: Landing, aside: SetAside | None) -> tuple[str, ...]:
+    """Return the rules learnt from refusals, with what the newest one tells."""
+    if aside is None or aside.again or aside.rule not in LEARNT:
+        return landing.learnt
+    if landing.way != "push" or aside.rule in landing.learnt:
+        return landing.learnt
+    return (*landing.learnt, aside.rule)
+
+
+def asked_for(landing: Landing, seen: Mergeable, target: str) -> str:
+    """Return what the forge still asks for before it merges; empty: nothing known."""
+    if landing.reviews and seen.review not in ("", "APPROVED"):
+        return ", ".join((_reviews(landing), *landing.waits))
+    if landing.way != "merge":
+        return ""
+    match seen.state:
+        case "blocked":
+            is_approved = seen.review == "APPROVED"
+            rest = replace(landing, reviews=0) if is_approved else landing
+            named = ", ".join(landing_wants(rest))
+            return named or f"what the rules of {target} ask for"
+        case "draft":
+            return "its pull request to leave the draft state"
+        case "behind" | "dirty":
+            return f"its branch to take in the newest {target}"
+        case _:
+            return ""
+
+
+def landing_wants(landing: Landing) -> Iterator[str]:
+    """Yield what must be there before the forge merges, in a few words each."""
+    if landing.reviews:
+        yield _reviews(landing)
+    if landing.checks:
+        named = ", ".join(landing.checks)
+        yield f"the checks {named}" if len(landing.checks) > 1 else f"the check {named}"
+    yield from landing.waits
+
+
+def _reviews(landing: Landing) -> str:
+    many = "approving reviews" if landing.reviews > 1 else "approving review"
+    return f"{landing.reviews} {many}"
+
+
+def _way(rules: TargetRules) -> Way:
+    if rules.frozen:
+        return "person"
+    if rules.queue:
+        return "queue"
+    wants_merge = rules.pull_request or rules.linear or rules.signed
+    return "merge" if wants_merge or rules.reviews or rules.deployed else "push"
+
+
+def _methods(rules: TargetRules) -> frozenset[Strategy]:
+    """Return how the forge may merge the convoy's branch.
+
+    The bot's commits carry no signature that the forge knows, so only a commit that the
+    forge makes of them all is signed:
+    https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches#require-signed-commits
+    A branch that takes its target in is not linear, and a rebase would drop how its
+    conflicts were resolved.
+    """
+    allowed = frozenset(rules.methods)
+    if rules.queue:
+        return allowed
+    return allowed & {"squash"} if rules.signed or rules.linear else allowed
+
+
+def _other_waits(rules: TargetRules) -> Iterator[str]:
+    if rules.owners:
+        yield "a review by the owners of the code"
+    if rules.resolved:
+        yield "every conversation to be resolved"
+    for environment in rules.deployed:
+        yield f"a deployment to {environment}"
+
+
+def _with_learnt(rules: TargetRules, more: TargetRules) -> TargetRules:
+    return replace(
+        rules,
+        pull_request=rules.pull_request or more.pull_request,
+        queue=rules.queue or more.queue,
+        signed=rules.signed or more.signed,
+        linear=rules.linear or more.linear,
+    )
+
+
+REFINERY = "the refinery"
+"""The asker that a sync's task names."""
+
+
+class AttemptSync(Command, frozen=True, kw_only=True):
+    """A candidate was built that takes the target into the convoy's branch."""
+
+    convoy: str
+    candidate: str
+    base: str
+    target: str
+
+    def decide(self, state: State) -> Decision:
+        """Note the candidate, once."""
+        convoy = live(state, self.convoy)
+        if isinstance(convoy, Refusal):
+            return convoy
+        if convoy.kept_by or not may_take_target_in(convoy, self.target):
+            return Refusal(f"{convoy.name} takes nothing in now")
+        now = convoy.sync.candidate
+        offered = (self.candidate, self.base, self.target)
+        if now is not None and (now.commit, now.base, now.work) == offered:
+            return Refusal(f"{self.candidate} is the candidate already")
+        return (
+            SyncAttempted(
+                convoy=convoy.name,
+                candidate=self.candidate,
+                base=self.base,
+                target=self.target,
+            ),
+        )
+
+
+class FailSync(Command, frozen=True, kw_only=True):
+    """The target conflicts with the convoy's branch, or CI is red on the candidate.
+
+    Without a candidate it conflicts; with one, only the current one is blamed.
+    """
+
+    convoy: str
+    candidate: str | None
+    target: str
+    why: str
+    paths: tuple[str, ...] = ()
+    """The files that conflict."""
+    said: str = ""
+    """CI's text."""
+    lost: bool = False
+    """Whether CI ended without a verdict."""
+
+    def decide(self, state: State) -> Decision:
+        """Try once more what CI found red; then add a task that sees to it.
+
+        What CI gave no verdict on is tried again, and then waits for a person.
+        """
+        convoy = live(state, self.convoy)
+        if isinstance(convoy, Refusal):
+            return convoy
+        if sync_task(convoy) is not None:
+            return Refusal(f"a task takes the target into {convoy.name} already")
+        is_noted = convoy.sync.left == self.target and not holds_own_work(convoy)
+        if self.candidate is None and is_noted:
+            return Refusal(f"that {self.target} conflicts is known")
+        if self.candidate is not None and not _is_candidate(convoy, self.candidate):
+            return Refusal(f"{self.candidate} is not the candidate any more")
+        failed = SyncFailed(
+            convoy=convoy.name,
+            candidate=self.candidate,
+            target=self.target,
+            why=self.why,
+            lost=self.lost,
+        )
+        if self.lost:
+            is_last = convoy.sync.lost + 1 >= LOST_MOST
+            waits = LandingStalled(convoy=convoy.name, why=self.why)
+            return (failed, waits) if is_last else (failed,)
+        return (failed, *self._task(convoy))
+
+    def _task(self, convoy: Convoy) -> Events:
+        is_first = self.candidate is not None and convoy.sync.reds + 1 < SYNC_TRIES
+        if is_first or not holds_own_work(convoy):  # then the target is red by itself
+            return ()
+        spec = sync_spec(convoy, self.why, self.paths, self.said)
+        return (TaskAdded(convoy=convoy.name, spec=spec, by=REFINERY),)
+
+
+class LandSync(Command, frozen=True, kw_only=True):
+    """CI judged it green; the same push moves the convoy's branch to it."""
+
+    convoy: str
+    candidate: str
+    judged: tuple[str, ...]
+
+    def decide(self, state: State) -> Decision:
+        """Let the target come into the convoy's branch."""
+        convoy = live(state, self.convoy)
+        if isinstance(convoy, Refusal):
+            return convoy
+        candidate = convoy.sync.candidate
+        if candidate is None or candidate.commit != self.candidate:
+            return Refusal(f"{self.candidate} is not the candidate any more")
+        if convoy.kept_by:
+            return Refusal(f"{self.candidate} may not land now")
+        if not is_judged(convoy.settings, self.judged):
+            return Refusal(f"{self.candidate} was not judged by all that must be green")
+        return (
+            SyncLanded(
+                convoy=convoy.name,
+                candidate=candidate.commit,
+                target=candidate.work,
+                branch=ids.base_branch(convoy.name),
+                judged=self.judged,
+            ),
+        )
+
+
+class StallLanding(Command, frozen=True, kw_only=True):
+    """CI does not report on what is to land last, or on the target taken in."""
+
+    convoy: str
+    why: str
+
+    def decide(self, state: State) -> Decision:
+        """Let the convoy's landing wait for a person; its tasks go on."""
+        convoy = live(state, self.convoy)
+        if isinstance(convoy, Refusal):
+            return convoy
+        if convoy.candidate is None and convoy.sync.candidate is None:
+            return Refusal(f"nothing of {convoy.name} is being judged")
+        return (LandingStalled(convoy=convoy.name, why=self.why),)
+
+
+def _is_candidate(convoy: Convoy, commit: str) -> bool:
+    return any(
+        each is not None and each.commit == commit
+        for each in (convoy.sync.candidate, convoy.candidate)
+    )
+
+
+class AskForge(Command, frozen=True, kw_only=True):
+    """CI judged the convoy's candidate green: the forge is to merge exactly that."""
+
+    convoy: str
+    candidate: str
+    judged: tuple[str, ...]
+
+    def decide(self, state: State) -> Decision:
+        """Announce the merge of the current candidate, once for each candidate."""
+        convoy = live(state, self.convoy)
+        if isinstance(convoy, Refusal):
+            return convoy
+        current = convoy.candidate
+        if current is None or current.commit != self.candidate:
+            return Refusal(f"{self.candidate} is not the candidate any more")
+        if not is_judged(convoy.settings, self.judged):
+            return Refusal(f"{self.candidate} was not judged by all that must be green")
+        out = convoy.withdrawn or convoy.taken_out
+        if convoy.kept_by or out or not (convoy.settled or wants_part(convoy)):
+            return Refusal(f"{self.candidate} may not land now")
+        if convoy.pull is None:
+            return Refusal(f"{convoy.name} has no pull request yet")
+        key = ids.landing_key(convoy.name, self.candidate)
+        if convoy.asked == self.candidate or key in state.intents:
+            return Refusal(f"the forge was asked to merge {self.candidate}")
+        intent = ActionIntended(
+            key=key, kind="land", convoy=convoy.name, text=self.candidate
+        )
+        return (intent,)
+
+
+class OpenAnotherPull(Command, frozen=True, kw_only=True):
+    """The convoy's pull request was merged before its branch held all of the work."""
+
+    convoy: str
+    pull: int
+
+    def decide(self, state: State) -> Decision:
+        """Announce another pull request for the rest."""
+        convoy = live(state, self.convoy)
+        if isinstance(convoy, Refusal):
+            return convoy
+        if convoy.pull != self.pull:
+            return Refusal(f"#{self.pull} is not its pull request any more")
+        early = PullMergedEarly(convoy=convoy.name, pull=self.pull)
+        key = ids.pull_key(convoy.name, 0)
+        return (early, ActionIntended(key=key, kind="pull", convoy=convoy.name))
+
+
+class NoteLanded(Command, frozen=True, kw_only=True):
+    """The forge shows the convoy's pull request as merged, whoever asked for it."""
+
+    convoy: str
+    commit: str
+    """What is on the target now."""
+    judged: tuple[str, ...]
+    """The checks that judged what is there; none: it is not what CI judged."""
+
+    def decide(self, state: State) -> Decision:
+        """Complete the convoy; say so if what landed is not what CI judged."""
+        convoy = live(state, self.convoy)
+        if isinstance(convoy, Refusal):
+            return convoy
+        if not convoy.settled:
+            return Refusal(f"{convoy.name} has tasks that are not settled")
+        landed = MergeLanded(
+            convoy=convoy.name,
+            task=0,
+            candidate=self.commit,
+            branch=convoy.target,
+            judged=self.judged,
+        )
+        why = "" if self.judged else UNJUDGED
+        return (landed, *completed(convoy, self.commit, why))
+
+
+class RequestPart(Command, frozen=True, kw_only=True):
+    """A person says when what is finished of the convoy lands."""
+
+    convoy: str
+    by: str
+    how: Wanted = "once"
+
+    def decide(self, state: State) -> Decision:
+        """Let it land now, or change when it does."""
+        convoy = live(state, self.convoy)
+        if isinstance(convoy, Refusal):
+            return convoy
+        why = _once(convoy) if self.how == "once" else _changed(convoy, self.how)
+        if why:
+            return Refusal(why)
+        return (PartRequested(convoy=convoy.name, how=self.how, by=self.by),)
+
+
+def _changed(convoy: Convoy, how: Wanted) -> str:
+    """Return why the way is no other one; empty: it is."""
+    is_new = how != convoy.settings.land or convoy.parts.asked_by
+    return "" if is_new else f"{convoy.name} lands that way already"
+
+
+def _once(convoy: Convoy) -> str:
+    """Return why nothing of it can land now; empty: it can."""
+    if convoy.settled:
+        return "all its tasks are settled: it lands as a whole"
+    if convoy.parts.asked_by:
+        return f"{convoy.parts.asked_by} has asked for that already"
+    if not unlanded(convoy):
+        return f"nothing is finished that {convoy.target} does not hold"
+    if convoy.withdrawn or convoy.taken_out is not None:
+        return "its own pull request is out of the merge queue"
+    return ""
+
+
+class FailPart(Command, frozen=True, kw_only=True):
+    """CI, or the forge's queue, refuses what is finished without the rest."""
+
+    convoy: str
+    candidate: str
+    why: str
+
+    def decide(self, state: State) -> Decision:
+        """Leave it until there is more, or somebody asks again; blame nobody."""
+        convoy = live(state, self.convoy)
+        if isinstance(convoy, Refusal):
+            return convoy
+        candidate = convoy.candidate
+        if candidate is None or candidate.commit != self.candidate or convoy.settled:
+            return Refusal(f"{self.candidate} is not the candidate of a part")
+        return (PartFailed(convoy=convoy.name, tip=candidate.work, why=self.why),)
+
+
+class LandPart(Command, frozen=True, kw_only=True):
+    """CI judged it green; the same push moves the target to it."""
+
+    convoy: str
+    candidate: str
+    tasks: tuple[int, ...]
+    """The tasks whose work the candidate holds."""
+    judged: tuple[str, ...]
+
+    def decide(self, state: State) -> Decision:
+        """Land what is finished; the convoy goes on."""
+        convoy = live(state, self.convoy)
+        if isinstance(convoy, Refusal):
+            return convoy
+        candidate = convoy.candidate
+        if candidate is None or candidate.commit != self.candidate:
+            return Refusal(f"{self.candidate} is not the candidate any more")
+        if convoy.settled:
+            return Refusal(f"all of {convoy.name} is settled: it lands as a whole")
+        if not is_judged(convoy.settings, self.judged):
+            return Refusal(f"{self.candidate} was not judged by all that must be green")
+        if convoy.kept_by or convoy.withdrawn or convoy.taken_out:
+            return Refusal(f"{self.candidate} may not land now")
+        fresh = {task.number for task in unlanded(convoy)} & {*self.tasks}
+        if not fresh:
+            return Refusal(f"{convoy.target} holds all of it")
+        return (
+            PartLanded(
+                convoy=convoy.name,
+                tasks=tuple(sorted(fresh)),
+                tip=candidate.work,
+                commit=candidate.commit,
+                branch=convoy.target,
+                judged=self.judged,
+            ),
+        )
+
+
+class OfferPart(Command, frozen=True, kw_only=True):
+    """The forge or a person is to merge what is finished, as a branch shows it."""
+
+    convoy: str
+    candidate: str
+
+    def decide(self, state: State) -> Decision:
+        """Announce its pull request."""
+        convoy = live(state, self.convoy)
+        if isinstance(convoy, Refusal):
+            return convoy
+        candidate = convoy.candidate
+        if candidate is None or candidate.commit != self.candidate or convoy.settled:
+            return Refusal(f"{self.candidate} is not the candidate of a part")
+        if convoy.pull is not None or convoy.parts.branch:
+            return Refusal(f"{convoy.name} has a pull request")
+        branch = ids.part_branch(convoy.name, convoy.parts.count + 1)
+        key = ids.pull_key(convoy.name, 0)
+        return (
+            PartOffered(convoy=convoy.name, branch=branch),
+            ActionIntended(key=key, kind="pull", convoy=convoy.name),
+        )
+
+
+class NotePart(Command, frozen=True, kw_only=True):
+    """The forge shows a part's pull request as merged, whoever asked for it."""
+
+    convoy: str
+    pull: int
+    tip: str
+    """The commit of the convoy that was merged."""
+    commit: str
+    """What is on the target now."""
+    tasks: tuple[int, ...]
+    judged: tuple[str, ...]
+    """The checks that judged what is there; none: it is not what CI judged."""
+
+    def decide(self, state: State) -> Decision:
+        """Note the part; with the last task in it, the convoy is complete."""
+        convoy = live(state, self.convoy)
+        if isinstance(convoy, Refusal):
+            return convoy
+        if convoy.pull != self.pull or not convoy.parts.branch:
+            return Refusal(f"#{self.pull} shows no part of {convoy.name}")
+        left = {task.number for task in unlanded(convoy)}
+        fresh = tuple(sorted(left & {*self.tasks}))
+        if convoy.settled and fresh and left == {*fresh}:
+            why = "" if self.judged else UNJUDGED
+            return (self._landed(convoy, fresh), *completed(convoy, self.commit, why))
+        early = PullMergedEarly(convoy=convoy.name, pull=self.pull)
+        noted = self._landed(convoy, fresh) if fresh else early
+        if not convoy.settled:
+            return (noted,)
+        key = ids.pull_key(convoy.name, 0)
+        return (noted, ActionIntended(key=key, kind="pull", convoy=convoy.name))
+
+    def _landed(self, convoy: Convoy, tasks: tuple[int, ...]) -> PartLanded:
+        return PartLanded(
+            convoy=convoy.name,
+            tasks=tasks,
+            tip=self.tip,
+            commit=self.commit,
+            branch=convoy.target,
+            judged=self.judged,
+        )

@@ -1,0 +1,317 @@
+"""Which tasks take turns, because they touch the same files, and which wait for people.
+
+Pure. A task's area is the paths it declares and every file that its attempts were seen
+to touch; for one that declares nothing and has shown nothing yet, those that works of
+its convoy fight over: to start it at once would be paid for twice. Of two tasks whose
+areas overlap one goes first, until it has landed: then the other starts from what
+landed, or its candidate stands on it.
+
+Nobody waits for what cannot go on without a person, and no two wait for each other: all
+turns follow one order, in which each task comes after what it needs; apart from that
+what CI judges comes first, then what has begun, then what is listed first.
+
+Who wrote instructions for work counts as its approver, but not alone: somebody else has
+to look. Work that changes what judges it needs a person even where no approval is asked
+for.
+"""
+
+from collections import defaultdict, deque
+from collections.abc import Collection, Iterable, Mapping
+from heapq import heapify, heappop, heappush
+from typing import Final
+
+from msgspec import Struct
+
+from convoy.kinds import kind_of, trial
+from convoy.model.state import Convoy, Task
+from convoy.model.task_graph import overlapping
+
+FILES_SHOWN: Final = 3
+"""How many paths a reason names."""
+
+
+class Turn(Struct, frozen=True):
+    """Whom a task lets go first, and which paths both touch."""
+
+    on: int
+    paths: tuple[str, ...] = ()
+    """The narrower of each two paths that meet; empty: the plan says why."""
+    is_guess: bool = False
+    """Whether of one of them it is neither said nor seen that it touches them."""
+
+    def words(self) -> str:
+        """Return what is waited for, in a few words."""
+        more = len(self.paths) - FILES_SHOWN
+        rest = f" and {more} more" if more > 0 else ""
+        touch = "probably touch" if self.is_guess else "touch"
+        both = f" (both {touch} {', '.join(self.paths[:FILES_SHOWN])}{rest})"
+        return f"task {self.on} to land first{both if self.paths else ''}"
+
+
+_RECENT: Final[deque[tuple[Convoy, Mapping[int, tuple[Turn, ...]]]]] = deque(maxlen=16)
+
+
+def turns(convoy: Convoy) -> Mapping[int, tuple[Turn, ...]]:
+    """Return for each task that waits for its turn whom it lets go first.
+
+    One look at a state asks for each task: what was found for the same value is kept.
+    """
+    known = (found for each, found in tuple(_RECENT) if each is convoy)
+    if (before := next(known, None)) is not None:
+        return before
+    found = _turns(convoy)
+    _RECENT.append((convoy, found))
+    return found
+
+
+def _turns(convoy: Convoy) -> Mapping[int, tuple[Turn, ...]]:
+    stuck = stuck_tasks(convoy)
+    found: dict[int, list[Turn]] = defaultdict(list)
+    tasks = {task.number: task for task in convoy.tasks if not task.settled}
+    first = {*tasks} - stuck
+    for task in tasks.values():
+        for number in planned_first(task):
+            if number in first:
+                found[task.number].append(Turn(number))
+    if convoy.settings.locks != "off":
+        _by_area(convoy, tasks, stuck, found)
+    return {number: tuple(waits) for number, waits in found.items() if waits}
+
+
+def area(task: Task, predicted: frozenset[str] = frozenset()) -> frozenset[str]:
+    """Return the paths that a task may touch, without slashes at their ends.
+
+    Args:
+        task: any.
+        predicted: what is added where nobody said or saw what the task touches.
+    """
+    known = frozenset(path.rstrip("/") for path in (*task.spec.paths, *task.touched))
+    return known or predicted
+
+
+def _by_area(
+    convoy: Convoy,
+    tasks: Mapping[int, Task],
+    stuck: Collection[int],
+    found: dict[int, list[Turn]],
+) -> None:
+    """Add the turns of those whose areas overlap."""
+    guess = predicted_files(convoy)
+    acting = {n: task for n, task in tasks.items() if _takes_turns(convoy, task)}
+    areas = {n: area(task, guess) for n, task in acting.items()}
+    met = {pair: paths for pair, paths in _met(areas).items() if _apart(tasks, pair)}
+    if not met:
+        return
+    place = {number: at for at, number in enumerate(in_order(convoy, tasks))}
+    for (one, other), paths in sorted(met.items()):
+        first, then = sorted((one, other), key=place.__getitem__)
+        known = any(turn.on == first for turn in found[then])
+        if first not in stuck and not known and not tasks[then].spec.on:
+            is_guess = any(areas[n] is guess for n in (first, then))
+            found[then].append(Turn(first, tuple(sorted(paths)), is_guess))
+
+
+def _takes_turns(convoy: Convoy, task: Task) -> bool:
+    """Whether a task changes files that others may change; rivals not yet chosen try.
+
+    What takes the target in touches whatever has moved there, and waits for nobody.
+    """
+    kind = kind_of(task.spec)
+    tries = trial(convoy, task) == "green"
+    return not (kind.answer or kind.takes_target_in or tries)
+
+
+def _apart(tasks: Mapping[int, Task], pair: tuple[int, int]) -> bool:
+    """Whether two tasks are not tied: what looks at a task lands with it."""
+    one, other = pair
+    return one not in tasks[other].spec.on and other not in tasks[one].spec.on
+
+
+def _met(areas: Mapping[int, frozenset[str]]) -> dict[tuple[int, int], set[str]]:
+    """Return the pairs of tasks whose areas overlap, and where they do."""
+    at: dict[str, list[int]] = defaultdict(list)
+    for number, paths in areas.items():
+        for path in paths:
+            at[path].append(number)
+    met: dict[tuple[int, int], set[str]] = defaultdict(set)
+    for path, numbers in at.items():
+        around = (n for folder in _folders(path) for n in at.get(folder, ()))
+        for other in (*numbers, *around):
+            for one in numbers:
+                if one != other:
+                    met[min(one, other), max(one, other)].add(path)
+    return met
+
+
+def _folders(path: str) -> Iterable[str]:
+    parts = path.split("/")
+    return ("/".join(parts[:length]) for length in range(1, len(parts)))
+
+
+PATIENT: Final = 1
+"""How often a task's work may conflict before it goes before those listed earlier."""
+
+Place = tuple[int, int, int]
+
+
+def planned_first(task: Task) -> tuple[int, ...]:
+    """Return whom the plan lets go first for what both touch, until it has begun."""
+    after = task.spec.after if not task.started else ()
+    return tuple(number for number in after if overlapping(task.spec, number))
+
+
+def in_order(convoy: Convoy, tasks: Mapping[int, Task]) -> list[int]:
+    """Return the tasks in the order of their turns, each after what it waits for.
+
+    Those that look at each other land together, and so count as one.
+    """
+    group = _groups(tasks)
+    best: dict[int, Place] = {}
+    left: dict[int, set[int]] = defaultdict(set)
+    for number, task in tasks.items():
+        own = group[number]
+        best[own] = min(best.get(own, (9, 0, 0)), _place(convoy, task))
+        before = {*unmet(convoy, task), *planned_first(task)}
+        left[own] |= {group[n] for n in before if n in tasks} - {own}
+    free = [(best[own], own) for own in best if not left[own]]
+    heapify(free)
+    placed: dict[int, int] = {}
+    while len(placed) < len(best):
+        if not free:  # a circle of groups: none is in any plan that was accepted
+            rest = min((best[own], own) for own in best if own not in placed)
+            heappush(free, rest)
+        _, own = heappop(free)
+        placed[own] = len(placed)
+        for other, at in best.items():
+            if other not in placed and own in left[other]:
+                left[other] -= {own}
+                if not left[other]:
+                    heappush(free, (at, other))
+    return sorted(tasks, key=lambda n: (placed[group[n]], _place(convoy, tasks[n])))
+
+
+def _groups(tasks: Mapping[int, Task]) -> dict[int, int]:
+    """Return for each task the smallest number among those tied to it."""
+    group = {number: number for number in tasks}
+    for number, task in tasks.items():
+        for other in task.spec.on:
+            if other in group:
+                low, high = sorted((group[number], group[other]))
+                group = {n: low if g == high else g for n, g in group.items()}
+    return group
+
+
+def _place(convoy: Convoy, task: Task) -> Place:
+    """Return a task's place: what CI judges, what has begun, then what is listed.
+
+    What conflicted again and again goes before those that only come before it in the
+    list: so nobody gives way for ever.
+    """
+    candidate = task.candidate
+    if candidate is not None and trial(convoy, task) is None:
+        return (0, candidate.since, task.number)
+    if task.started:
+        return (1, -max(0, task.conflicts - PATIENT), task.number)
+    return (2, 0, task.number)
+
+
+SEEN_LEAST: Final = 2
+"""How many tasks must have shown which files they touch."""
+
+
+def predicted_files(convoy: Convoy) -> frozenset[str]:
+    """Return the files that works conflicted in and that at least half of them touch.
+
+    Files that many touch without conflicts, such as one with a merge driver of its own,
+    hold nobody up.
+    """
+    seen = [frozenset(task.touched) for task in convoy.tasks if task.touched]
+    if len(seen) < SEEN_LEAST:
+        return frozenset()
+    return frozenset(
+        path
+        for path in convoy.contested
+        if 2 * sum(path in files for files in seen) >= len(seen)
+    )
+
+
+def unmet(convoy: Convoy, task: Task) -> tuple[int, ...]:
+    """Return the tasks that must be merged first and are not, whatever they touch."""
+    return tuple(
+        number
+        for number in task.spec.after
+        if not overlapping(task.spec, number)
+        and ((other := convoy.task(number)) is None or other.state != "merged")
+    )
+
+
+def stuck_tasks(convoy: Convoy) -> set[int]:
+    """Return the tasks that wait for a person or were red, and what needs them."""
+    stuck = {t.number for t in convoy.tasks if not t.settled and _needs_help(convoy, t)}
+    if not stuck:
+        return stuck
+    needing = _needing(convoy)
+    reached = [*stuck]
+    while reached:
+        more = set(needing[reached.pop()]) - stuck
+        stuck |= more
+        reached += more
+    return stuck
+
+
+def _needing(convoy: Convoy) -> Mapping[int, set[int]]:
+    """Return for each task those that do not land without it."""
+    needing: dict[int, set[int]] = defaultdict(set)
+    unsettled = {task.number for task in convoy.tasks if not task.settled}
+    for task in convoy.tasks:
+        if task.number in unsettled:
+            for number in (*unmet(convoy, task), *task.spec.on):
+                needing[number].add(task.number)
+        for number in unsettled & {*task.spec.on}:  # that one is looked at
+            needing[task.number].add(number)
+    return needing
+
+
+def _needs_help(convoy: Convoy, task: Task) -> bool:
+    """Whether a task itself waits for a person, is set aside or was red."""
+    if task.state == "blocked" or task.waits_aside:
+        return True
+    if task.doubted is not None and task.doubted.is_open:
+        return True
+    if task.held or task.withdrawn or task.taken_out is not None:
+        return True
+    if task.state == "needs-review":
+        return bool(lacking_approvals(convoy, task))
+    return task.state == "queued" and convoy.state == "paused"
+
+
+ANOTHER_APPROVAL: Final = "an approval by somebody who wrote none of its instructions"
+_CI_FILES_SHOWN: Final = 3
+
+
+def lacking_approvals(convoy: Convoy, task: Task) -> str:
+    """Return the approvals that the work lacks, in words; empty: none."""
+    wanted = convoy.settings.approvals
+    if (short := wanted - len(task.approvals)) > 0:
+        return f"{short} more approval{'s' if short > 1 else ''} of its work"
+    if wanted and not _is_seen_by_another(task):
+        return ANOTHER_APPROVAL
+    if not task.approvals and (changed := changes_ci(task)):
+        return f"an approval of its work, which tells CI what to run: {changed}"
+    return ""
+
+
+def changes_ci(task: Task) -> str:
+    """Return the files of its work that tell CI what to run, in words; empty: none."""
+    files = task.work.ci_files if task.work is not None else ()
+    more = (
+        f" and {len(files) - _CI_FILES_SHOWN} more"
+        if len(files) > _CI_FILES_SHOWN
+        else ""
+    )
+    return ", ".join(files[:_CI_FILES_SHOWN]) + more
+
+
+def _is_seen_by_another(task: Task) -> bool:
+    authors = {by.casefold() for by in task.instructed_by}
+    return any(each.by.casefold() not in authors for each in task.approvals)

@@ -1,0 +1,341 @@
+"""What the shell observed, and CI's verdict on a commit out of it. Pure.
+
+Anybody who may write checks can write one of any name. So what is green counts only
+from whoever is known to report that check: the workflow's own job, the App that a
+ruleset or the configuration names, or else the first that was green when something
+landed. What is red or under way counts from anybody.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from convoy.model import ids
+from convoy.model.work import TargetRules
+
+CiVerdict = Literal["none", "pending", "green", "red", "lost", "broken"]
+"""`broken`: CI itself cannot judge before a person has acted. `lost`: it ended without
+a verdict."""
+GITHUB_PASSES: Final = frozenset({"success", "skipped", "neutral"})
+"""Conclusions that GitHub lets a required check end with."""
+
+
+class Run(Struct, frozen=True, kw_only=True):
+    """A workflow run."""
+
+    id: int
+    completed: bool
+    conclusion: str | None = None
+    deleted: bool = False
+    """Whether the forge does not show it any more."""
+
+
+class Check(Struct, frozen=True, kw_only=True):
+    """One job, check run or commit status on a commit, as the forge reports it."""
+
+    id: int
+    app: str
+    """The App that reported it; of a status the account."""
+    app_id: int = 0
+    """The App's number; 0: unknown."""
+    workflow: str = ""
+    """Of a job: its workflow's file and the event that started it; else empty."""
+    is_loose: bool = False
+    """Whether it only looks like a job's: any job's token can write such a check."""
+    name: str
+    status: str
+    conclusion: str | None
+    text: str = ""
+    external: str = ""
+    """Its external id; if the bot made it, a key."""
+    is_status: bool = False
+    """Whether it is a commit status, whose name is its context."""
+
+    @property
+    def asks_a_person(self) -> bool:
+        """Whether it says nothing about the commit, but that a person has to act.
+
+        https://docs.github.com/rest/checks/runs (action_required)
+        """
+        return self.status == "completed" and self.conclusion == "action_required"
+
+    @property
+    def has_passed(self) -> bool:
+        """Whether it has ended and holds nothing up, as skipped and neutral.
+
+        https://docs.github.com/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/about-status-checks
+        """
+        return self.status == "completed" and self.conclusion in GITHUB_PASSES
+
+    @property
+    def has_tested(self) -> bool:
+        """Whether it has ended with success."""
+        return self.status == "completed" and self.conclusion == "success"
+
+    def is_own(self, own_app: str) -> bool:
+        """Whether the bot made it, whose App is `own_app`."""
+        if self.is_status:
+            return ids.is_check_name(self.name)
+        return self.app == own_app or ids.is_check_key(self.external)
+
+
+class Checks(Struct, frozen=True, kw_only=True):
+    """CI's verdict on one commit."""
+
+    verdict: CiVerdict
+    names: tuple[str, ...] = ()
+    """The checks that reported, sorted."""
+    failed: tuple[str, ...] = ()
+    """The checks that did not pass, sorted."""
+    text: str = ""
+    """The output of the red checks, for the next attempt, or of those that ask a
+    person, for that person."""
+    more: bool = False
+    """Whether nothing is red but a workflow still running on the commit may add
+    checks."""
+    reporters: dict[str, str] = {}
+    """Who reported each check that passed, by the check's name."""
+    since: int = 0
+    """When this verdict was seen first, unix ms; 0: unknown."""
+    runs: frozenset[int] = frozenset()
+    """The workflow runs seen on the commit; each is awaited until it has ended."""
+
+
+class PullSeen(Struct, frozen=True, kw_only=True):
+    """A pull request as the forge shows it."""
+
+    number: int
+    open: bool
+    merged: bool
+    merge_commit: str | None = None
+    """The commit that it was merged as; None: it is not merged."""
+    head: str
+    """The commit that its branch stands at, as far as the forge has noticed."""
+    base: str
+    """The branch that it is to be merged into, without refs/heads/."""
+
+
+class Mergeable(Struct, frozen=True, kw_only=True):
+    """What the forge says of a pull request that it is to merge."""
+
+    head: str
+    """The commit at the tip of its branch."""
+    state: str = "unknown"
+    """GitHub's `mergeable_state`, such as `clean`, `blocked` or `behind`."""
+    merged: str = ""
+    """The commit as which it was merged; empty: it is not."""
+    review: str = ""
+    """GraphQL's `reviewDecision`; empty: none is required, or none is known."""
+    queued: bool = False
+    """Whether it stands in the forge's merge queue."""
+    dequeued_by: str = ""
+    """The person who took it out of that queue last; empty: no person did."""
+
+
+class IssueSeen(Struct, frozen=True, kw_only=True):
+    """An issue as the forge shows it."""
+
+    open: bool
+    gone: Literal["", "deleted", "transferred"] = ""
+    """Why it is not here any more; empty: it is here."""
+    unlabelled_by: str = ""
+    """Who took the last label off that shows a convoy; empty: nobody did."""
+
+
+class Observed(Struct, frozen=True, kw_only=True):
+    """One observation of the world; what was not asked for is absent, never guessed."""
+
+    refs: dict[str, str] = {}
+    """Full ref names to commit ids."""
+    runs: dict[int, Run] = {}
+    checks: dict[str, Checks] = {}
+    """The checks by commit id."""
+    issues: dict[int, IssueSeen] = {}
+    """The issues of live convoys, by number."""
+    pulls: dict[int, PullSeen] = {}
+    """The pull requests of what is not settled, by number."""
+    rules: dict[str, TargetRules] = {}
+    """The rules of the branches on which convoys land, by branch."""
+    mergeable: dict[int, Mergeable] = {}
+    """The pull requests of convoys at their last step, by number."""
+    unneeded: tuple[int, ...] = ()
+    """Runs of CI that go on for candidates that are no longer open."""
+
+    def merged_part(self, pull: int | None) -> tuple[str, str]:
+        """Return as what the forge merged a pull request, and its head; else empty."""
+        asked, listed = self.mergeable.get(pull or 0), self.pulls.get(pull or 0)
+        if asked is not None and asked.merged:
+            return asked.merged, asked.head
+        if listed is not None and listed.merged and listed.merge_commit:
+            return listed.merge_commit, listed.head
+        return "", ""
+
+    def merged_as(self, pull: int | None, head: str | None) -> str:
+        """Return the commit as which the forge merged a pull request; empty: none.
+
+        Args:
+            pull: its number.
+            head: what its branch stands at; a merge of anything older does not count.
+        """
+        asked, listed = self.mergeable.get(pull or 0), self.pulls.get(pull or 0)
+        if asked is not None and asked.merged and asked.head == head:
+            return asked.merged
+        is_whole = listed is not None and listed.merged and listed.head == head
+        return (listed.merge_commit or "") if listed and is_whole else ""
+
+
+WITHOUT_VERDICT: Final = frozenset(
+    {"cancelled", "timed_out", "startup_failure", "stale"}
+)
+"""Conclusions that say nothing about the commit: somebody or something stopped CI.
+
+https://docs.github.com/rest/checks/runs (conclusion)
+"""
+REQUIRE: Final = (
+    "let a check run on it, or name in [refinery] checks those that may be skipped"
+)
+MEND: Final = "name who reports it in [refinery] reporters, or let that one report it"
+
+
+class Reporters(Struct, frozen=True, kw_only=True):
+    """Whose word counts for which check."""
+
+    named: Mapping[str, str] = {}
+    """The App's or account's name, by the check's name."""
+    ids: Mapping[str, int] = {}
+    """The App's number, by the check's name: what a ruleset says."""
+
+    def vouch_for(self, check: Check) -> bool:
+        """Whether a green check counts."""
+        if check.is_loose:
+            return False
+        if wanted := self.ids.get(check.name):
+            return check.app_id == wanted
+        return self.named.get(check.name, check.app) == check.app
+
+    def are_strangers(self, checks: Iterable[Check]) -> bool:
+        """Whether none of these checks is a job's or of a name that is known."""
+        known = {*self.named, *self.ids}
+        return bool(known) and not any(c.workflow or c.name in known for c in checks)
+
+
+ANYBODY: Final = Reporters()
+
+
+def judge(
+    reported: Iterable[Check],
+    required: tuple[str, ...],
+    own_app: str,
+    *,
+    running: bool = False,
+    reporters: Reporters = ANYBODY,
+) -> Checks:
+    """Return the verdict over a commit's checks.
+
+    Of two check runs or statuses of one name and reporter, the one with the larger id
+    counts; of two runs of a workflow both do, until a person runs the red one again.
+    As on GitHub, a skipped or neutral check passes; but where no name is required, at
+    least one must have succeeded. What was cancelled or ran out of time is no verdict.
+    The bot's own checks never count. All `required` checks must be present; without
+    such names all present checks must pass.
+    While a workflow is `running` on the commit nothing is green.
+
+    Source: https://docs.github.com/rest/checks/runs
+    """
+    newest = _counted(reported, required, own_app)
+    names = tuple(sorted({check.name for check in newest}))
+    asking = [c for c in newest if c.asks_a_person]
+    ended = [c for c in newest if c.status == "completed" and not c.has_passed]
+    lost = [check for check in ended if check.conclusion in WITHOUT_VERDICT]
+    if red := [check for check in ended if check not in (*asking, *lost)]:
+        return _against("red", names, red)
+    if asking:
+        text = "\n".join(f"{c.name}: {c.text or c.conclusion}" for c in asking)
+        return Checks(verdict="broken", names=names, text=text)
+    if lost and not running and all(c.status == "completed" for c in newest):
+        return _against("lost", names, lost)
+    if not newest:
+        return Checks(verdict="pending" if running else "none", more=running)
+    waits = set(required) - set(names) or not all(c.has_passed for c in newest)
+    if waits or running:
+        return Checks(verdict="pending", names=names, more=running)
+    if not required and not any(check.has_tested for check in newest):
+        text = f"nothing has tested it: {_skipped(newest)}; {REQUIRE}"
+        return Checks(verdict="broken", names=names, text=text)
+    return _green(newest, required, reporters)
+
+
+def _counted(
+    reported: Iterable[Check], required: tuple[str, ...], own_app: str
+) -> tuple[Check, ...]:
+    """Return the checks that speak now."""
+    newest: dict[tuple[bool, bool, str, str, str], Check] = {}
+    for check in sorted(reported, key=lambda c: c.id):
+        if check.is_own(own_app) or (required and check.name not in required):
+            continue
+        key = (check.is_status, check.is_loose, check.workflow, check.app, check.name)
+        before = newest.get(key)
+        if before is None or not check.workflow or not _is_red(before):
+            newest[key] = check
+    return tuple(newest.values())
+
+
+def _is_red(check: Check) -> bool:
+    """Whether a job has failed, so that no other run of its workflow replaces it."""
+    has_ended = check.status == "completed" and not check.asks_a_person
+    return (
+        has_ended and not check.has_passed and check.conclusion not in WITHOUT_VERDICT
+    )
+
+
+def _green(
+    passed: tuple[Check, ...], required: tuple[str, ...], reporters: Reporters
+) -> Checks:
+    """Return the verdict where all have passed: green, if they are who should say."""
+    names = tuple(sorted({check.name for check in passed}))
+    sound = [check for check in passed if reporters.vouch_for(check)]
+    is_known = bool(sound) and not reporters.are_strangers(sound)
+    wanted = set(required) - {check.name for check in sound}
+    if lacking := wanted if required else set() if is_known else set(names):
+        text = "\n".join(
+            f"{c.name}: it is by {_whose(c)}, whose word does not count for it; {MEND}"
+            for c in passed
+            if c.name in lacking
+        )
+        return Checks(verdict="broken", names=names, text=text)
+    return Checks(
+        verdict="green",
+        names=tuple(sorted({check.name for check in sound})),
+        reporters={c.name: c.app for c in sound if c.app and c.has_tested},
+    )
+
+
+def _skipped(checks: Iterable[Check]) -> str:
+    return ", ".join(f"{check.name} was {check.conclusion}" for check in checks)
+
+
+def _whose(check: Check) -> str:
+    return "a job's token" if check.is_loose else check.app or "somebody unknown"
+
+
+def _against(
+    verdict: CiVerdict, names: tuple[str, ...], said: Iterable[Check]
+) -> Checks:
+    """Return a verdict with the checks that it is by, and their text."""
+    against = tuple(said)
+    text = "\n".join(f"{c.name}: {c.conclusion}\n{c.text}".strip() for c in against)
+    failed = tuple(sorted({check.name for check in against}))
+    return Checks(verdict=verdict, names=names, failed=failed, text=text)
+
+
+def may_turn(by_runs: Checks, required: tuple[str, ...]) -> bool:
+    """Whether commit statuses may change a verdict that check runs alone led to.
+
+    They may where no check run speaks, where a required name is missing, and where all
+    is green, or green by the wrong ones. What is red stays red, and what check runs are
+    awaited for stays pending.
+    """
+    if by_runs.verdict in ("none", "green", "broken"):
+        return True
+    return by_runs.verdict == "pending" and not set(required) <= set(by_runs.names)
