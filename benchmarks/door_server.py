@@ -8,16 +8,15 @@ import gc
 import sys
 from pathlib import Path
 
-from bot.door.delivery_inbox import Inbox
+from bot.door.inbox import Inbox, Wake
 from bot.door.listening import listening
-from bot.door.wake import Wake
-from bot.door.webhooks import Door, Place
+from bot.door.webhooks import DeliveryPlace, Door
 
 
 async def serve(folder: Path, secret: str) -> None:
     """Serve until the process is ended."""
     inbox = Inbox(folder)
-    place = Place(label="brat", login="brat[bot]", inbox=inbox, wake=Wake())
+    place = DeliveryPlace(label="brat", login="brat[bot]", inbox=inbox, wake=Wake())
     door = Door(secrets=(secret,), place_of={"octo/project": place}.get)
     async with listening(door.application(), "127.0.0.1", 0) as port:
         gc.freeze()  # as `brat bot serve` does

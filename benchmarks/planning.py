@@ -10,8 +10,7 @@ from typing import Final
 
 import pygit2
 
-from bot.repository.collision_forecast import foreseen
-from bot.repository.repository_survey import files_at, surveyed, text_at
+from bot.repository.commits import files_at, foreseen_collisions, reader_at, survey_at
 from convoy.answers import plan_brief
 from convoy.model.records import EngineSpec
 from convoy.model.state import State
@@ -45,20 +44,20 @@ def planning(folder: Path, repeats: int) -> dict[str, object]:
 def _run(folder: Path, commit: str) -> dict[str, float]:
     """Return the seconds of each step, and of processors for all of them."""
     begun, cpu = time.perf_counter(), _cpu()
-    survey = surveyed(folder, commit)
+    survey = survey_at(folder, commit)
     assert plan_brief(survey, strengths(State(), ENGINES), TASKS, "a-long-fence")
     surveyed_at = time.perf_counter()
     house = House(
         files=files_at(folder, commit),
         engines=ENGINES,
         limit=TASKS,
-        text=text_at(folder, commit),
+        text=reader_at(folder, commit),
     )
     tasks = read_plan(_answer(), house)
     imports_beside(tasks, house.ground)
     assert any(wait.why.startswith("tests/") for task in tasks for wait in task.waits)
     ruled_at = time.perf_counter()
-    foreseen(folder, commit, tasks)
+    foreseen_collisions(folder, commit, tasks)
     ended = time.perf_counter()
     return {
         "survey": surveyed_at - begun,

@@ -19,10 +19,10 @@ from unittest.mock import patch
 
 from benchmarks.fleet import Load, project
 from benchmarks.forge_cost import counting
-from bot.door.delivery_inbox import Inbox, Remark
+from bot import wall_clock
+from bot.door.inbox import Inbox, Remark
 from bot.loop.loop import Loop
 from bot.serving import bot_service
-from bot.settings.clock import wall_clock
 from brat.forge.http_server import serving
 from brat.forge.rest.rest_call import Call, Extension
 from brat.forge.storage.forge_state import Forge

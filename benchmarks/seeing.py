@@ -17,8 +17,7 @@ import psutil
 import pygit2
 
 from benchmarks import busy, log_history
-from bot.feed.repository_feed import tape_file
-from bot.feed.session_output import SessionOutput
+from bot.door.feed import SessionOutput, tape_file
 from brat.repository.log_reader import CACHE
 from brat.repository.registration import BOT_FOLDER
 from convoy.log import record as states

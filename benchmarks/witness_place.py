@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.bare_loop import call
-from bot.settings.log_key import kept_in
+from bot.settings.bot_folder import log_key_in
 from convoy.events.session_events import TaskStarted
 from convoy.log import body_of
 from convoy.model import ids
@@ -118,7 +118,7 @@ def make(folder: Path, project: Path, count: int) -> Place:
     agent.parent.mkdir()
     agent.write_text(_AGENT.format(place=folder), encoding="utf-8")
     agent.chmod(0o755)
-    key, begun_ms = kept_in(folder), time.time_ns() // 1_000_000
+    key, begun_ms = log_key_in(folder), time.time_ns() // 1_000_000
     log, logs = Log(bare, Writer(REPOSITORY_ID, key.sign)), []
     for number in range(1, count + 1):
         start = _start(number, base, begun_ms + number)

@@ -1,1 +1,19 @@
-"""The service: door, loop, mayor, refinery, deacon, and the GitHub driver."""
+"""The service: door, loop, mayor, refinery, deacon, and the GitHub driver.
+
+All of its rooms take the version and the clock from here.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Final
+
+VERSION: Final = "0.1.0"
+
+
+Clock = Callable[[], int]
+"""Returns the current time, unix ms."""
+
+
+def wall_clock() -> int:
+    """Return the current time, unix ms."""
+    return time.time_ns() // 1_000_000

@@ -6,16 +6,16 @@ import signal
 import sys
 from pathlib import Path
 
+from bot import wall_clock
 from bot.serving import bot_service
 from bot.serving.standing_still import Standstill
-from bot.settings.bot_settings import read
-from bot.settings.clock import wall_clock
+from bot.settings.bot_settings import read_settings
 from grite.errors import BratError
 from grite.short_traceback import log_warnings, short_traceback
 
 
 async def _serve(file: Path, port: int) -> None:
-    settings = read(file)
+    settings = read_settings(file)
     if settings.ends_with_stdin:
         _end_with_stdin()
     still = Standstill(clock=wall_clock)

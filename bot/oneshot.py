@@ -15,20 +15,20 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from bot.door import delivery_meaning
-from bot.door.delivery_inbox import Kept
+from bot.door.inbox import Kept
 from bot.forge.github import GitHub
-from bot.forge.timed_wake import WAKE
-from bot.messages.convoy_comment import convoy_table
+from bot.forge.github_actions import WAKE_WORKFLOW
 from bot.serving import bot_service
 from bot.serving.oneshot_loop import Left, run_once
-from bot.settings import log_key
+from bot.settings import bot_folder
 from bot.settings.oneshot_settings import (
-    KEY_FILE,
+    APP_KEY_FILE,
     OneshotInputs,
-    actor_of,
     environment,
-    read,
+    loops_actor,
+    read_inputs,
 )
+from bot.text.convoy_comment import convoy_table
 from convoy.model.state import State, shown_asides
 from convoy.text import counted
 from grite.errors import BratError, Unavailable
@@ -42,9 +42,9 @@ async def _job(inputs: OneshotInputs) -> Left:
     async with bot_service.opened(inputs.settings, _tell) as loop:
         token = await loop.context.github.token()
         made = [pair_of(token)]  # anything derived from a secret is secret too
-        (inputs.settings.folder / log_key.FILE).unlink()
+        (inputs.settings.folder / bot_folder.LOG_KEY_FILE).unlink()
         if inputs.key:
-            (inputs.settings.folder / KEY_FILE).unlink()
+            (inputs.settings.folder / APP_KEY_FILE).unlink()
             made.append(token)
         sys.stdout.writelines(f"::add-mask::{each}\n" for each in made)
         sys.stdout.flush()
@@ -71,8 +71,8 @@ def _prepare(inputs: OneshotInputs) -> None:
     """Make the bot's folder, with its actor id, the log's key and the App's."""
     folder = inputs.settings.folder
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    (folder / "actor").write_text(actor_of(inputs.settings.repository))
-    keys = {log_key.FILE: inputs.log_key, KEY_FILE: inputs.key}
+    (folder / "actor").write_text(loops_actor(inputs.settings.repository))
+    keys = {bot_folder.LOG_KEY_FILE: inputs.log_key, APP_KEY_FILE: inputs.key}
     for name, key in keys.items():
         if key:
             handle = os.open(folder / name, os.O_WRONLY | os.O_CREAT, 0o600)
@@ -85,7 +85,9 @@ def kept_of(inputs: OneshotInputs, login: str) -> Kept | None:
     if inputs.payload is None or not inputs.payload.is_file():
         return None
     try:
-        delivery = delivery_meaning.read(inputs.event, inputs.payload.read_bytes())
+        delivery = delivery_meaning.read_delivery(
+            inputs.event, inputs.payload.read_bytes()
+        )
     except ValidationError:
         return None  # a schedule has another form; it asks for nothing
     label = inputs.settings.label
@@ -105,7 +107,9 @@ async def _wake_later(github: GitHub, *, on: bool) -> None:
     try:
         await github.timed_wake.turn(on=on)
     except BratError as error:
-        _tell(f"{WAKE} is left as it is, and the net comes once a day: {error}")
+        _tell(
+            f"{WAKE_WORKFLOW} is left as it is, and the net comes once a day: {error}"
+        )
 
 
 def _report(inputs: OneshotInputs, left: Left, state: State) -> None:
@@ -142,7 +146,7 @@ async def _until_stopped(inputs: OneshotInputs) -> Left:
 def main() -> int:
     """Run the loop once and return the exit status."""
     try:
-        left = asyncio.run(_until_stopped(read(environment())))
+        left = asyncio.run(_until_stopped(read_inputs(environment())))
     except (asyncio.CancelledError, KeyboardInterrupt):
         _tell("brat: cancelled; the next run goes on")
         return FAULT

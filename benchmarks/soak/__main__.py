@@ -20,7 +20,7 @@ from benchmarks.soak import cut_connections, place, verdict
 from benchmarks.soak.cut_connections import CutConnections
 from benchmarks.soak.place import PERSON, REPOSITORIES, Bot, Place
 from benchmarks.soak.samples import LOCKS, Sample, refs, sample, working_below
-from bot.forge import outbound_client
+from bot.forge import transport
 from bot.forge.github import GitHub
 from brat.demo import demo_machine
 from brat.repository.log_reader import Reader
@@ -70,7 +70,7 @@ class Soak:
                 self._opened[each] += 1
 
     async def _label(self, repository: str) -> None:
-        async with outbound_client.client(60) as client:
+        async with transport.async_client(60) as client:
             github = GitHub(
                 client,
                 api_url=f"{self._url}/api/v3",

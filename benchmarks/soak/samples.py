@@ -9,7 +9,7 @@ import psutil
 from msgspec import Struct
 
 from benchmarks.soak.place import REPOSITORIES, Place
-from bot.repository.mirror_upkeep import on_disk
+from bot.repository.mirror import on_disk
 from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER
 from grite import git
 

@@ -5,16 +5,16 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from bot import Clock, wall_clock
 from bot.context.process_memory import ProcessMemory
-from bot.door.delivery_inbox import Inbox
-from bot.feed.repository_feed import Feed
+from bot.door.feed import Feed
+from bot.door.inbox import Inbox
 from bot.forge.github import GitHub
+from bot.repository.commits import MirroredCommits
 from bot.repository.compose import Composer
 from bot.repository.draft import Draft
 from bot.repository.mirror import Mirror
-from bot.repository.mirrored_commits import MirroredCommits
 from bot.settings.bot_settings import Settings
-from bot.settings.clock import Clock, wall_clock
 from convoy.rules.verdict import Observed
 
 

@@ -3,7 +3,7 @@
 from typing import Final
 
 from bot.context.bot_context import BotContext
-from bot.settings.config_file import config_in
+from bot.settings.bot_settings import config_in
 from convoy.config import Config, load
 from convoy.model import ids
 from grite import git

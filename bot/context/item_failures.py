@@ -10,7 +10,7 @@ from typing import Final
 
 from bot.context.lease_errors import LeaseTooOld, NotHolder
 from bot.forge.pace import Limited
-from bot.forge.refusals import Refusal, of_push, of_rest
+from bot.forge.refusals import ForgeRefusal, refusal_of_push, refusal_of_rest
 from bot.forge.rest import Refused
 from convoy.events.forge_actions import SetItemAside, TakeItemUp
 from convoy.model.state import State, set_aside
@@ -121,11 +121,11 @@ class Failures:
 def refused(item: str, error: Refused | Rejected) -> SetItemAside:
     """Return the command that sets an item aside for a refusal of the forge's."""
     if isinstance(error, Refused):
-        return for_refusal(item, of_rest(error))
-    return for_refusal(item, of_push(error.answer.said, ""))
+        return for_refusal(item, refusal_of_rest(error))
+    return for_refusal(item, refusal_of_push(error.answer.said, ""))
 
 
-def for_refusal(item: str, found: Refusal) -> SetItemAside:
+def for_refusal(item: str, found: ForgeRefusal) -> SetItemAside:
     """Return the command that sets an item aside for a refusal that was understood."""
     return SetItemAside(
         item=item,

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from aiohttp import web
 
+from bot import VERSION
 from bot.dashboard.access_policy import view_of
 from bot.dashboard.path_lookup import convoy_of, task_of
-from bot.settings.version import VERSION
 from convoy import views
 from convoy.model.state import State
 from convoy.views import SCHEMA_VERSION

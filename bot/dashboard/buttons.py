@@ -8,7 +8,7 @@ from bot.dashboard import api
 from bot.dashboard.access_policy import AccessPolicy, view_of
 from bot.dashboard.path_lookup import convoy_of, task_of
 from bot.dashboard.pressing import Pressed, press, presser
-from bot.messages.replies import refused
+from bot.text.replies import refused
 from bot.verbs.endpoints import NoSuchWord
 from bot.verbs.verb import NotPossible
 from convoy.model.state import Convoy

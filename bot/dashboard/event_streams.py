@@ -8,7 +8,7 @@ from typing import Final
 from aiohttp import web
 
 from bot.dashboard.access_policy import Visitor
-from bot.door.client_address import CLIENT
+from bot.door.listening import CLIENT
 
 TOTAL: Final = 160
 ANONYMOUS: Final = 96

@@ -22,8 +22,8 @@ import httpx
 import jwt
 from aiohttp import web
 
-from bot.forge import outbound_client
-from bot.forge.rest import DEADLINE_S
+from bot.forge import transport
+from bot.forge.transport import DEADLINE_S
 from grite.errors import Unavailable
 
 SESSION: Final = "__Host-brat"
@@ -190,7 +190,7 @@ class Login:
         }
         accept = {"Accept": "application/json"}
         try:
-            async with outbound_client.client(DEADLINE_S) as client:
+            async with transport.async_client(DEADLINE_S) as client:
                 url = f"{self._oauth.web_url}/login/oauth/access_token"
                 granted = _read(await client.post(url, data=told, headers=accept))
                 token = granted.get("access_token")

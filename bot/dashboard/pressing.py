@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from bot.dashboard.access_policy import AccessPolicy, RepositoryView
 from bot.dashboard.dashboard_source import CarryOut
-from bot.messages.replies import Reply
+from bot.text.replies import Reply
 from bot.verbs import endpoints
 from bot.verbs.request_context import Asker
 

@@ -1,1 +1,4 @@
-"""Receives deliveries, and keeps each request until the loop has dealt with it."""
+"""What comes in: deliveries, kept until the loop has done them, and the live feed.
+
+No rule depends on what running sessions send.
+"""

@@ -9,31 +9,30 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from bot.door.delivery_inbox import (
+from bot.door.inbox import (
     CheckAction,
     Kept,
     Remark,
-    Request,
     Review,
     ReviewVerdict,
+    StartRequest,
     Ticked,
     Trigger,
+    WorldPart,
 )
-from bot.door.wake import Part
 from bot.forge.payloads import (
     Account,
     CheckDelivery,
     Delivery,
     Envelope,
-    Pressed,
+    PressedButton,
     ReviewDelivery,
     Reviewed,
 )
-from bot.markdown.mention import may_mention
-from bot.markdown.tick_boxes import ticked_in
+from bot.text.slash_commands import may_mention, ticked_in
 from convoy.model import ids
 
-LOOK_AT: Final[dict[str, Part]] = {
+LOOK_AT: Final[dict[str, WorldPart]] = {
     "issues": "issues",
     "issue_comment": "comments",
     "workflow_run": "runs",
@@ -72,13 +71,13 @@ ROSTER: Final = frozenset({"installation", "installation_repositories", "reposit
 class Meaning:
     """What to do about a delivery."""
 
-    part: Part | None = None
+    part: WorldPart | None = None
     """The part of the world that may have changed."""
     kept: Kept | None = None
     """The request to keep, with the text as it was signed."""
 
 
-def read(event: str, body: bytes | bytearray) -> Envelope:
+def read_delivery(event: str, body: bytes | bytearray) -> Envelope:
     """Return a delivery's content.
 
     Raises:
@@ -123,13 +122,13 @@ def _kept(event: str, delivery: Envelope, label: str, login: str) -> Kept | None
             return None
 
 
-def _asked(delivery: Delivery, label: str, login: str) -> Request | None:
+def _asked(delivery: Delivery, label: str, login: str) -> StartRequest | None:
     """Return the request for a convoy in an issue's delivery; None: there is none."""
     issue, sender = delivery.issue, delivery.sender
     trigger = _trigger(delivery, label, login)
     if trigger is None or issue is None or sender is None:
         return None
-    return Request(
+    return StartRequest(
         issue=issue.number,
         title=issue.title,
         text=issue.body or "",
@@ -216,7 +215,7 @@ def _check_action(delivery: CheckDelivery) -> CheckAction | None:
     match delivery.action, delivery.requested_action:
         case "rerequested", _:
             return again
-        case "requested_action", Pressed(identifier=verb) if run is not None:
+        case "requested_action", PressedButton(identifier=verb) if run is not None:
             return replace(again, verb=verb, commit=run.head_sha)
     return None
 

@@ -18,12 +18,11 @@ from typing import Final
 import msgspec
 from aiohttp import web
 
-from bot.door import front_messages as messages
-from bot.door.delivery_inbox import Inbox
-from bot.door.front_messages import Destination, FromFront, Setup, ToFront
+from bot.door import front_link as messages
+from bot.door.front_link import Destination, FromFront, Relay, Setup, ToFront
+from bot.door.inbox import Inbox
 from bot.door.listening import serving_on
-from bot.door.relay import Relay
-from bot.door.webhooks import Door, Place
+from bot.door.webhooks import DeliveryPlace, Door
 from grite.short_traceback import short_line, short_traceback
 
 UNREAD_BYTES: Final = 4_000_000
@@ -90,7 +89,7 @@ class Places:
     def __init__(self, outlet: Outlet) -> None:
         """Begin with none."""
         self._outlet = outlet
-        self._known: Mapping[Destination, Place] = {}
+        self._known: Mapping[Destination, DeliveryPlace] = {}
 
     def take(self, told: messages.Destinations) -> None:
         """Take these in place of those before."""
@@ -98,8 +97,8 @@ class Places:
             each: self._known.get(each) or self._made(each) for each in told.all
         }
 
-    def _made(self, told: Destination) -> Place:
-        return Place(
+    def _made(self, told: Destination) -> DeliveryPlace:
+        return DeliveryPlace(
             label=told.label,
             login=told.login,
             inbox=Inbox(Path(told.inbox)),
@@ -107,12 +106,12 @@ class Places:
             repository_id=told.repository_id,
         )
 
-    def of(self, name: str) -> Place | None:
+    def of(self, name: str) -> DeliveryPlace | None:
         """Return the place of a repository by its lower-case name."""
         found = (place for told, place in self._known.items() if told.name == name)
         return next(found, None)
 
-    def having(self, number: int) -> Place | None:
+    def having(self, number: int) -> DeliveryPlace | None:
         """Return the place of a repository by its id."""
         found = (each for each in self._known.values() if each.repository_id == number)
         return next(found, None)

@@ -12,7 +12,7 @@ from typing import Final
 from pydantic import AwareDatetime
 
 from bot.door.delivery_meaning import LOOK_AT, ROSTER
-from bot.forge.payload import Payload
+from bot.forge.payloads import Payload
 from bot.forge.rest import Refused, Rest
 
 KEPT: Final = timedelta(days=3)

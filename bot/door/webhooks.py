@@ -2,6 +2,10 @@
 
 Deliveries may be lost, doubled or reordered: each only says which part of the world to
 look at again. A stranger's request is always answered with 2xx or 4xx.
+
+The metrics are in Prometheus' text format, on a port of their own. No label takes a
+value that a stranger sends: every label value is kept for good.
+https://prometheus.io/docs/practices/naming/
 """
 
 import hmac
@@ -16,23 +20,118 @@ from typing import Final
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    generate_latest,
+)
 from pydantic import ValidationError
 
-from bot.door.bytes_in_flight import BytesInFlight
-from bot.door.delivery_inbox import Inbox, Kept
-from bot.door.delivery_meaning import LOOK_AT, ROSTER, meaning, read
-from bot.door.inbox_writer import Writer
-from bot.door.metrics import Metrics
-from bot.door.readiness import PATH as READY, readiness
-from bot.door.received_body import READ_S, Turned, received
-from bot.door.wake import Bell
+from bot.door.delivery_meaning import LOOK_AT, ROSTER, meaning, read_delivery
+from bot.door.inbox import Bell, Inbox, InboxWriter, Kept
+from bot.door.received_body import READ_S, BytesInFlight, HttpRefusal, receive_body
 from bot.forge.payloads import Envelope, Repository
-from bot.settings.origins import Origins
+from bot.settings.hosts import Origins
 
-PATH: Final = "/webhooks/github"
+METRICS_PATH: Final = "/metrics"
+ANSWER_S: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 10.0)
+"""GitHub waits ten seconds for the answer to a delivery."""
+
+
+class Metrics:
+    """The counters; one object per process."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.deliveries = Counter(
+            "brat_deliveries_total",
+            "Webhook deliveries, by event and by what was answered.",
+            ("event", "status"),
+            registry=self.registry,
+        )
+        self.answer_s = Histogram(
+            "brat_delivery_answer_seconds",
+            "Time until a delivery was answered.",
+            buckets=ANSWER_S,
+            registry=self.registry,
+        )
+        self.ticks = Counter(
+            "brat_ticks_total",
+            "Rounds of a repository's loop, by how they ended.",
+            ("repository", "outcome"),
+            registry=self.registry,
+        )
+        self.redelivered = Counter(
+            "brat_redeliveries_asked_total",
+            "Deliveries that the forge was asked to send again.",
+            registry=self.registry,
+        )
+        self.redelivery_failures = Counter(
+            "brat_redelivery_failures_total",
+            "Looks for lost deliveries that failed.",
+            registry=self.registry,
+        )
+
+    def answered(self, event: str, status: int, seconds: float) -> None:
+        """Count a delivery that was answered."""
+        self.deliveries.labels(event, status).inc()
+        self.answer_s.observe(seconds)
+
+    def watch(self, name: str, said: str, count: Callable[[], float]) -> None:
+        """Add a gauge whose value `count` returns at each scrape."""
+        Gauge(name, said, registry=self.registry).set_function(count)
+
+    def application(self) -> web.Application:
+        """Return the aiohttp application."""
+        app = web.Application()
+        app.router.add_get(METRICS_PATH, self._show)
+        return app
+
+    def text(self) -> bytes:
+        """Return all metrics in Prometheus' text format."""
+        return generate_latest(self.registry)
+
+    async def _show(self, _: web.Request) -> web.Response:
+        body = self.text()
+        return web.Response(body=body, headers={"Content-Type": CONTENT_TYPE_LATEST})
+
+
+READY_PATH = "/readyz"
+
+
+def readiness(
+    unready: Callable[[], str | None], troubles: Callable[[], Iterable[str]]
+) -> Handler:
+    """Return the handler that answers whether the bot can work.
+
+    Args:
+        unready: returns why the bot cannot work now; None: it can.
+        troubles: returns what goes wrong while the bot works.
+    """
+
+    async def ready(_: web.Request) -> web.Response:
+        why = unready()
+        if why is None:
+            found = list(troubles())
+            return web.json_response(
+                {"ok": True, **({"troubles": found} if found else {})}
+            )
+        return web.Response(
+            body=json.dumps({"message": why}).encode(),
+            status=HTTPStatus.SERVICE_UNAVAILABLE,
+            content_type="application/json",
+        )
+
+    return ready
+
+
+WEBHOOK_PATH: Final = "/webhooks/github"
 BODY_BYTES: Final = 25_000_000
 """GitHub sends no larger payload: https://docs.github.com/webhooks."""
-KNOWN: Final = frozenset(LOOK_AT) | ROSTER | {"ping", "unsigned"}
+KNOWN_EVENTS: Final = frozenset(LOOK_AT) | ROSTER | {"ping", "unsigned"}
 
 _JSON: Final = {"Content-Type": "application/json"}
 _NAME: Final = re.compile(r"[0-9A-Za-z-]{1,64}")
@@ -44,7 +143,7 @@ Answered = Callable[[str, int, float], None]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class DeliveryPlace:
     """The destination of deliveries about one repository."""
 
     label: str
@@ -75,9 +174,9 @@ class Door:
 
     secrets: tuple[str, ...] = field(repr=False)
     """The current secret, and the previous one while it is being changed."""
-    place_of: Callable[[str], Place | None]
+    place_of: Callable[[str], DeliveryPlace | None]
     """Finds a repository by its lower-case name; None: the bot does not serve it."""
-    place_with: Callable[[int], Place | None] = lambda _: None
+    place_with: Callable[[int], DeliveryPlace | None] = lambda _: None
     """Finds a repository by its id, whatever its name is now."""
     roster_changed: Callable[[], None] = lambda: None
     """Called when the App may have been installed or removed somewhere."""
@@ -92,7 +191,7 @@ class Door:
     """The networks from which deliveries may come."""
     answered: Answered = field(default_factory=lambda: Metrics().answered)
     """Called after each answer."""
-    _writer: Writer = field(default_factory=Writer, repr=False)
+    _writer: InboxWriter = field(default_factory=InboxWriter, repr=False)
     received: BytesInFlight = field(default_factory=BytesInFlight, repr=False)
     """The bodies that are being received."""
 
@@ -103,10 +202,10 @@ class Door:
     def application(self) -> web.Application:
         """Return the aiohttp application."""
         app = web.Application()
-        app.router.add_post(PATH, self._deliver)
+        app.router.add_post(WEBHOOK_PATH, self._deliver)
         app.router.add_get("/healthz", self._health)
         ready = self.ready or readiness(self.unready, self.troubles)
-        app.router.add_get(READY, ready)
+        app.router.add_get(READY_PATH, ready)
         app.router.add_get("/version", self._version)
         app.on_cleanup.append(self._close)
         return app
@@ -127,9 +226,9 @@ class Door:
             body = await self._body(request)
             event = _event(request)
             answer = await self._take(request, body)
-        except Turned as turned:
+        except HttpRefusal as turned:
             answer = _answer(turned.status, turned.why)
-        shown = event if event in KNOWN else "other"
+        shown = event if event in KNOWN_EVENTS else "other"
         self.answered(shown, answer.status, monotonic() - began)
         return answer
 
@@ -142,7 +241,7 @@ class Door:
         forwarded = request.headers.getall("X-Forwarded-For", ())
         if not self.origins.allow(request.remote, forwarded):
             why = "deliveries may not come from this address"
-            raise Turned(HTTPStatus.FORBIDDEN, why)
+            raise HttpRefusal(HTTPStatus.FORBIDDEN, why)
 
     async def _body(self, request: web.Request) -> bytearray:
         """Return the body of a delivery signed with one of our secrets.
@@ -150,11 +249,11 @@ class Door:
         Raises:
             Turned: the body is not so signed, or cannot be read.
         """
-        body = await received(request, self.received, BODY_BYTES, READ_S)
+        body = await receive_body(request, self.received, BODY_BYTES, READ_S)
         given = request.headers.get("X-Hub-Signature-256", "")
         if not signed(self.secrets, body, given):
             why = "the signature (X-Hub-Signature-256) does not fit the body"
-            raise Turned(HTTPStatus.UNAUTHORIZED, why)
+            raise HttpRefusal(HTTPStatus.UNAUTHORIZED, why)
         return body
 
     async def _take(self, request: web.Request, body: bytearray) -> web.Response:
@@ -165,13 +264,13 @@ class Door:
         """
         if request.content_type != "application/json":
             why = "set the webhook's content type to application/json"
-            raise Turned(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, why)
+            raise HttpRefusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, why)
         guid, event = _guid(request), _event(request)
         try:
-            delivery = read(event, body)
+            delivery = read_delivery(event, body)
         except ValidationError:
             why = "the body is not a GitHub delivery"
-            raise Turned(HTTPStatus.BAD_REQUEST, why) from None
+            raise HttpRefusal(HTTPStatus.BAD_REQUEST, why) from None
         _say(guid, event, delivery)
         if event in ROSTER:
             self.roster_changed()
@@ -186,7 +285,7 @@ class Door:
             place.wake.up(meant.part)
         return _answer(HTTPStatus.ACCEPTED, "thank you")
 
-    def _place(self, repository: Repository | None) -> Place | None:
+    def _place(self, repository: Repository | None) -> DeliveryPlace | None:
         """Return the destination; a name that another repository took leads nowhere."""
         if repository is None:
             return None
@@ -203,13 +302,15 @@ class Door:
         except OSError as error:  # no room; the forge lists the delivery as failed
             _log.error("delivery %s cannot be kept: %s", guid, error)
             why = "it cannot be kept now: send it again later"
-            raise Turned(HTTPStatus.SERVICE_UNAVAILABLE, why) from error
+            raise HttpRefusal(HTTPStatus.SERVICE_UNAVAILABLE, why) from error
 
 
 def _event(request: web.Request) -> str:
     event = request.headers.get("X-GitHub-Event", "")
     if not event:
-        raise Turned(HTTPStatus.BAD_REQUEST, "the header X-GitHub-Event is missing")
+        raise HttpRefusal(
+            HTTPStatus.BAD_REQUEST, "the header X-GitHub-Event is missing"
+        )
     return event
 
 
@@ -217,7 +318,7 @@ def _guid(request: web.Request) -> str:
     guid = request.headers.get("X-GitHub-Delivery", "")
     if not _NAME.fullmatch(guid):
         why = "the header X-GitHub-Delivery is missing or not an id that GitHub makes"
-        raise Turned(HTTPStatus.BAD_REQUEST, why)
+        raise HttpRefusal(HTTPStatus.BAD_REQUEST, why)
     return guid
 
 

@@ -6,14 +6,14 @@ offered to its target. These checks judge nothing, and nothing waits for them.
 
 from bot.context.bot_context import BotContext
 from bot.context.retries import failed_try, quiet_try
-from bot.forge.check_runs import View
+from bot.forge.checks import CheckView
 from bot.forge.rest import Refused
 from bot.requests.check_buttons import views
 from convoy.model.state import Convoy
 from grite.errors import Unavailable
 
 
-def owed(context: BotContext, convoy: Convoy) -> list[View]:
+def owed(context: BotContext, convoy: Convoy) -> list[CheckView]:
     """Return the checks that the forge does not show correctly yet."""
     page = f"{context.settings.git_url}/{context.settings.repository}"
     return [
@@ -42,7 +42,7 @@ async def show(context: BotContext, convoy: Convoy) -> None:
         raise refusals[0]
 
 
-async def _show(context: BotContext, view: View) -> None:
+async def _show(context: BotContext, view: CheckView) -> None:
     now, runs = quiet_try(context, view.key), context.github.check_runs
     found = await runs.found(view)
     if found is None:

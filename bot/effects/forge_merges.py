@@ -1,7 +1,7 @@
 """Asks the forge to merge a convoy's pull request, at once or through its queue."""
 
 from bot.context.bot_context import BotContext
-from bot.messages import merge_texts
+from bot.text import merge_texts
 from convoy.model.state import Convoy
 from convoy.model.work import Intent, Landing
 

@@ -15,13 +15,9 @@ from bot.effects.comment_body import comment_body
 from bot.effects.forge_merges import ask_to_merge
 from bot.effects.projections import comment_key, show
 from bot.forge.rest import Refused
-from bot.messages.box_warnings import with_box_note
-from bot.messages.pull_request_texts import (
-    convoy_pull_body,
-    pull_title,
-    task_pull_body,
-)
 from bot.roles.tracked_issues import close_named
+from bot.text.convoy_comment import with_box_note
+from bot.text.pull_request_texts import convoy_pull_body, pull_title, task_pull_body
 from bot.verbs.request_context import convoy_of
 from convoy.events.forge_actions import NoteDone
 from convoy.model import ids

@@ -16,8 +16,8 @@ import httpx
 from bot.context.bot_context import BotContext
 from bot.context.item_failures import NotYet
 from bot.context.process_memory import Delay
-from bot.forge import outbound_client
-from bot.messages.notification_text import notification_text
+from bot.forge import transport
+from bot.text.notices import notification_text
 from convoy.model.state import Convoy
 from convoy.model.work import Intent
 
@@ -68,7 +68,7 @@ async def _post(url: str, text: str) -> tuple[str, bool]:
     """
     message = {"text": text, "unfurl_links": False}
     try:
-        async with outbound_client.client(DEADLINE_S) as client:
+        async with transport.async_client(DEADLINE_S) as client:
             answer = await client.post(url, json=message)
     except httpx.HTTPError as error:
         return f"did not answer ({type(error).__name__})", False

@@ -9,8 +9,8 @@ from typing import Final
 from bot.context.bot_context import BotContext
 from bot.effects import convoy_checks
 from bot.effects.comment_body import comment_body
-from bot.markdown.tick_boxes import ticked_in, unticked
-from bot.messages.convoy_labels import NO, labels, labels_key
+from bot.text.convoy_comment import NO_LABEL, labels_key, wanted_labels
+from bot.text.slash_commands import ticked_in, unticked
 from convoy.model import ids
 from convoy.model.state import Convoy
 from convoy.owed import Effect, Show, Shown
@@ -28,7 +28,7 @@ def is_shown(context: BotContext, effect: Effect) -> bool:
         return True
     match effect.part:
         case "labels":
-            have, _ = labels(convoy, context.settings.label)
+            have, _ = wanted_labels(convoy, context.settings.label)
             return context.memory.shown.get(labels_key(convoy)) == have
         case "checks":
             return not convoy_checks.owed(context, convoy)
@@ -39,7 +39,7 @@ def is_shown(context: BotContext, effect: Effect) -> bool:
 def _is_off_limits(convoy: Convoy, part: Shown) -> bool:
     """Whether nothing may be shown there, or the issue to show it on is gone."""
     gone = convoy.issue_is == "gone" and part != "checks"
-    return convoy.held == NO or gone
+    return convoy.held == NO_LABEL or gone
 
 
 def _is_said(context: BotContext, convoy: Convoy) -> bool:
@@ -111,7 +111,7 @@ def _unheard(context: BotContext, number: int, text: str) -> frozenset[str]:
 
 async def _show_labels(context: BotContext, convoy: Convoy) -> None:
     key = labels_key(convoy)
-    have, have_not = labels(convoy, context.settings.label)
+    have, have_not = wanted_labels(convoy, context.settings.label)
     live = (each.issue for each in context.mirror.state.live())
     is_replaced = convoy.ended and convoy.issue in live
     if context.memory.shown.get(key) == have or is_replaced:

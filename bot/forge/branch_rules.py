@@ -1,4 +1,4 @@
-"""Reads what a forge asks for before a branch moves.
+"""Reads what a forge asks for before a branch moves, and what that means.
 
 https://docs.github.com/rest/repos/rules#get-rules-for-a-branch
 https://docs.github.com/graphql/reference/objects#refupdaterule
@@ -6,18 +6,118 @@ https://docs.github.com/graphql/reference/objects#refupdaterule
 
 from collections.abc import Iterable
 from http import HTTPStatus
-from typing import Final
+from typing import Final, get_args
 from urllib.parse import quote
 
 from msgspec.structs import replace
 from pydantic import Field
 
-from bot.forge.graphql import GraphQl
-from bot.forge.payload import Payload
-from bot.forge.rest import Refused, Rest
-from bot.forge.rule_meaning import Protection, Rule, protected, ruled
+from bot.forge.payloads import Payload
+from bot.forge.rest import GraphQl, Refused, Rest
 from convoy.model.records import Strategy
 from convoy.model.work import TargetRules
+
+
+class _Context(Payload):
+    context: str
+    integration_id: int | None = None
+
+
+class _Parameters(Payload):
+    required_approving_review_count: int = 0
+    require_code_owner_review: bool = False
+    required_review_thread_resolution: bool = False
+    allowed_merge_methods: tuple[Strategy, ...] = get_args(Strategy)
+    required_status_checks: tuple[_Context, ...] = ()
+    required_deployment_environments: tuple[str, ...] = ()
+    merge_method: str = ""
+
+
+class Rule(Payload):
+    """One rule that holds for a branch."""
+
+    type: str
+    ruleset_id: int | None = None
+    parameters: _Parameters = _Parameters()
+
+
+class Protection(Payload):
+    """A branch's own protection, as it holds for whoever asks."""
+
+    reviews: int | None = Field(None, alias="requiredApprovingReviewCount")
+    contexts: tuple[str, ...] | None = Field(None, alias="requiredStatusCheckContexts")
+    owners: bool = Field(default=False, alias="requiresCodeOwnerReviews")
+    resolved: bool = Field(default=False, alias="requiresConversationResolution")
+    linear: bool = Field(default=False, alias="requiresLinearHistory")
+    signed: bool = Field(default=False, alias="requiresSignatures")
+    pushes: bool = Field(default=True, alias="viewerCanPush")
+
+
+def asked_by_rules(rules: Iterable[Rule], methods: tuple[Strategy, ...]) -> TargetRules:
+    """Return what the rules of all rulesets ask for together."""
+    found = TargetRules(methods=methods)
+    for rule in rules:
+        found = _and(found, rule)
+    return found
+
+
+def _and(found: TargetRules, rule: Rule) -> TargetRules:
+    """Return what is asked for with one more rule."""
+    asked = rule.parameters
+    match rule.type:
+        case "pull_request":
+            named = asked.allowed_merge_methods
+            return replace(
+                found,
+                pull_request=True,
+                reviews=max(found.reviews, asked.required_approving_review_count),
+                owners=found.owners or asked.require_code_owner_review,
+                resolved=found.resolved or asked.required_review_thread_resolution,
+                methods=tuple(one for one in found.methods if one in named),
+            )
+        case "required_status_checks":
+            names = (
+                *found.checks,
+                *(one.context for one in asked.required_status_checks),
+            )
+            asked_of = {
+                one.context: one.integration_id
+                for one in asked.required_status_checks
+                if one.integration_id
+            }
+            return replace(
+                found,
+                checks=tuple(dict.fromkeys(names)),
+                reporters=found.reporters | asked_of,
+            )
+        case "merge_queue":
+            return replace(found, queue=True)
+        case "required_signatures":
+            return replace(found, signed=True)
+        case "required_linear_history":
+            return replace(found, linear=True)
+        case "required_deployments":
+            return replace(found, deployed=asked.required_deployment_environments)
+        case "update":
+            return replace(found, frozen=True)
+        case _:
+            return found
+
+
+def with_protection(found: TargetRules, own: Protection) -> TargetRules:
+    """Return what is asked for with a branch's own protection."""
+    names = (*found.checks, *(own.contexts or ()))
+    return replace(
+        found,
+        pull_request=found.pull_request or own.reviews is not None or not own.pushes,
+        reviews=max(found.reviews, own.reviews or 0),
+        owners=found.owners or own.owners,
+        resolved=found.resolved or own.resolved,
+        checks=tuple(dict.fromkeys(names)),
+        linear=found.linear or own.linear,
+        signed=found.signed or own.signed,
+    )
+
 
 MAY_PASS: Final = frozenset({"always", "exempt"})
 _UNTOLD: Final = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND})
@@ -86,10 +186,10 @@ class BranchRules:
             Unavailable: the forge did not answer.
         """
         listed = await self.listed(branch)
-        found = ruled(listed or (), await self._methods())
+        found = asked_by_rules(listed or (), await self._methods())
         classic, is_known = await self._classic(branch)
         if classic is not None:
-            found = protected(found, classic)
+            found = with_protection(found, classic)
         unknown = [f"the rules of {branch}"] if listed is None else []
         if not is_known and not listed and await self._is_protected(branch):
             unknown.append(f"how {branch} is protected")

@@ -1,10 +1,17 @@
-"""GitHub's REST API, as far as brat needs it.
+"""One repository on GitHub: its people, issues and comments, and which one it is.
 
 Writes are never repeated here. If a write's answer is lost, the loop looks for its
 result by the action's key before it repeats the action.
+
+A name that a rename or a transfer freed may be taken by another repository, even a
+public one. What a bot knows belongs to an id, so the id behind the name is asked for
+again before anything is written that the other repository could take.
+https://docs.github.com/repositories/creating-and-managing-repositories/renaming-a-repository
+https://docs.github.com/rest/issues/comments
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Final, Literal
@@ -14,19 +21,76 @@ import httpx
 
 from bot.forge import payloads
 from bot.forge.branch_rules import BranchRules
-from bot.forge.check_runs import CheckRuns
-from bot.forge.graphql import GraphQl
+from bot.forge.checks import CheckRuns, Ci
+from bot.forge.github_actions import TaskRuns, TimedWake
 from bot.forge.pace import Pace
-from bot.forge.pull_merging import PullMerging
-from bot.forge.pull_requests import LATEST, PullRequests
-from bot.forge.remarks import Remarks
-from bot.forge.repository_ci import Ci
-from bot.forge.request_budget import RequestBudget
-from bot.forge.rest import Refused, Rest
-from bot.forge.task_runs import TaskRuns
-from bot.forge.timed_wake import TimedWake
-from bot.forge.token_source import Tokens
+from bot.forge.pulls import LATEST, PullMerging, PullRequests
+from bot.forge.rate_limits import RequestBudget
+from bot.forge.rest import GraphQl, Refused, Rest, Tokens
+from bot.forge.transport import Precedence, going
 from convoy.model import ids
+from grite.errors import BratError, Unavailable
+
+_GONE: Final = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.GONE})
+_MAILED: Final = """\
+query ($id: ID!) {
+  node(id: $id) {
+    ... on IssueComment { createdViaEmail }
+    ... on PullRequestReview { createdViaEmail }
+  }
+}"""
+
+
+class Remarks:
+    """The comments of one repository's issues and pull requests."""
+
+    def __init__(self, rest: Rest, graphql: GraphQl, repo: str) -> None:
+        """Send nothing yet; `repo` is the beginning of the repository's addresses."""
+        self._rest = rest
+        self._graphql = graphql
+        self._repo = repo
+
+    async def one(self, comment: int) -> payloads.Remarked | None:
+        """Return a comment; None if it is gone."""
+        url = f"{self._repo}/issues/comments/{comment}"
+        try:
+            return await self._rest.read(payloads.Remarked, url)
+        except Refused as refused:
+            if refused.status in _GONE:
+                return None
+            raise
+
+    async def last_by(self, author: str, number: int) -> str:
+        """Return the text of an account's newest comment on an issue, or nothing."""
+        url = f"{self._repo}/issues/{number}/comments?per_page=100"
+        last = ""
+        async for comment in self._rest.each(payloads.Comment, url):
+            if comment.user is not None and comment.user.login == author:
+                last = comment.body or ""
+        return last
+
+    async def is_mailed(self, node: str) -> bool:
+        """Whether a comment or review was sent by mail; only GraphQL tells it.
+
+        A forge without GraphQL does not know, and is taken for one without mail.
+        Source: https://docs.github.com/graphql/reference/interfaces#comment
+
+        Args:
+            node: its `node_id`.
+
+        Raises:
+            Unavailable: the forge did not answer.
+            Refused: it does not say; with status 410, the text is gone.
+        """
+        try:
+            named = {"id": node}
+            found = await self._graphql.read(payloads.Mailed, _MAILED, named)
+        except Refused as refused:
+            if refused.status == HTTPStatus.NOT_FOUND:
+                return False
+            raise
+        return found.node.created_via_email
+
 
 WORKFLOW: Final = "brat-task.yml"
 Right = Literal["read", "write", "maintain", "admin"]
@@ -357,3 +421,46 @@ class GitHub:
 def _utc(moment: datetime) -> str:
     """Return a moment as queries want it."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+class AnotherRepository(BratError):
+    """The name now stands for another repository than the one that is served."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RepositoryIdentity:
+    """The repository that a bot serves, whatever its name is."""
+
+    github: GitHub
+    number: int
+    """The forge's id of the repository."""
+
+    async def confirm(self) -> None:
+        """Ask the forge whether the name still stands for this repository.
+
+        Raises:
+            AnotherRepository: it stands for another one; nothing may be written there.
+            Unavailable: the forge did not answer.
+            Refused: the forge does not show the repository.
+        """
+        with going(Precedence.ANSWER):  # no answer leaves before it is known
+            found = await repository_id_of(self.github)
+        if found != self.number:
+            raise AnotherRepository(
+                f"{self.github.repository} is another repository now (id {found}, not "
+                f"{self.number}): nothing is written there; name the repository that "
+                "is to be served, and give another one a folder of its own"
+            )
+
+
+async def repository_id_of(github: GitHub) -> int:
+    """Return the forge's id of the repository that a name stands for now.
+
+    Raises:
+        Unavailable: the forge did not answer, or gave no id.
+        Refused: the forge does not show the repository.
+    """
+    name, number = await github.named()
+    if number <= 0:
+        raise Unavailable(f"GET /repos/{name}: not what GitHub answers: no id")
+    return number

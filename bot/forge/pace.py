@@ -14,17 +14,65 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from heapq import heappop, heappush
+from itertools import count
 from typing import Final
 
-from bot.forge.forge_clock import REAL, ForgeClock, Time
-from bot.forge.http_client import Ask, Reply
-from bot.forge.precedence import Precedence
-from bot.forge.request_budget import OF_A_JOB, RequestBudget
-from bot.forge.request_share import HOURLY, RequestShares
-from bot.forge.retry_after import wait_s
-from bot.forge.write_budget import GITHUB_CONTENT, Budget, Spent
-from bot.forge.write_lane import WriteLane
+from bot.forge.rate_limits import (
+    GITHUB_CONTENT,
+    HOURLY_OF_A_JOB,
+    HOURLY_OF_AN_INSTALLATION,
+    REAL_TIME,
+    ForgeClock,
+    RequestBudget,
+    RequestShares,
+    SpentBudget,
+    Time,
+    WriteBudget,
+    wait_s,
+)
+from bot.forge.transport import Ask, HttpReply, Precedence
 from grite.errors import Unavailable
+
+
+class WriteLane:
+    """A lock whose waiters are served by precedence, then in order; for one loop."""
+
+    def __init__(self) -> None:
+        self._taken = False
+        self._line: list[tuple[Precedence, int, asyncio.Future[None]]] = []
+        self._numbers = count()
+
+    @asynccontextmanager
+    async def turn(self, precedence: Precedence) -> AsyncIterator[None]:
+        """Wait for the lane, and keep it while the block lasts."""
+        if self._taken:
+            await self._called(precedence)
+        self._taken = True
+        try:
+            yield
+        finally:
+            self._call_next()
+
+    async def _called(self, precedence: Precedence) -> None:
+        called = asyncio.get_running_loop().create_future()
+        heappush(self._line, (precedence, next(self._numbers), called))
+        try:
+            await called
+        except asyncio.CancelledError:
+            if not called.cancelled():  # it was called and left at the same moment
+                self._call_next()
+            raise
+
+    def _call_next(self) -> None:
+        """Hand the lane to the first in line who still waits, else free it."""
+        while self._line:
+            _, _, called = heappop(self._line)
+            if not called.done():
+                called.set_result(None)
+                return
+        self._taken = False
+
 
 READ_WAIT_S: Final = 120.0
 WRITE_WAIT_S: Final = 30.0
@@ -59,7 +107,7 @@ class Pacing:
 
     write_gap_s: float = 0.0
     """The least time from the start of one write to the start of the next."""
-    content: tuple[Budget, ...] = ()
+    content: tuple[WriteBudget, ...] = ()
     hourly: int = 0
     """How many requests an installation has in an hour, evenly for its repositories;
     0: any number. The forge's answers correct it."""
@@ -81,7 +129,7 @@ def pacing(write_gap_s: float, *, of_a_job: bool = False) -> Pacing:
     return Pacing(
         write_gap_s=write_gap_s,
         content=GITHUB_CONTENT,
-        hourly=OF_A_JOB if of_a_job else HOURLY,
+        hourly=HOURLY_OF_A_JOB if of_a_job else HOURLY_OF_AN_INSTALLATION,
         of_a_job=of_a_job,
     )
 
@@ -149,7 +197,7 @@ class Pace:
     def __init__(
         self,
         how: Pacing = Pacing(),
-        time: Time = REAL,
+        time: Time = REAL_TIME,
         clock: ForgeClock | None = None,
     ) -> None:
         self.time = time
@@ -158,7 +206,7 @@ class Pace:
         self._lane = WriteLane()
         self._prompt = asyncio.Semaphore(PROMPT_AT_ONCE)
         self._reads = asyncio.Semaphore(how.reads_at_once)
-        self._spent = [Spent(budget) for budget in how.content]
+        self._spent = [SpentBudget(budget) for budget in how.content]
         self._written_at = -math.inf
         self._reading, self._writing = _Side(), _Side()
         self._sent = 0
@@ -194,7 +242,7 @@ class Pace:
             return self._prompt
         return self._lane.turn(visit.ask.precedence)
 
-    def again(self, visit: Visit, reply: Reply) -> bool:
+    def again(self, visit: Visit, reply: HttpReply) -> bool:
         """Note the answer; return whether to repeat the call after a wait.
 
         Raises:
@@ -219,7 +267,7 @@ class Pace:
             raise self._limited(visit, *self._free_at(visit))
         return True
 
-    def _learn_budget(self, reply: Reply) -> None:
+    def _learn_budget(self, reply: HttpReply) -> None:
         names = ("limit", "remaining", "reset")
         told = [reply.headers.get(f"x-ratelimit-{name}", "") for name in names]
         is_core = reply.headers.get("x-ratelimit-resource") == "core"
@@ -229,7 +277,7 @@ class Pace:
             now = self.time.steady()
             self.budget = RequestBudget(limit=limit, left=left, resets_at=now + ahead_s)
 
-    def _learn_limit(self, visit: Visit, reply: Reply) -> None:
+    def _learn_limit(self, visit: Visit, reply: HttpReply) -> None:
         if self.shares is None:
             return
         limit = reply.headers.get("x-ratelimit-limit", "")
@@ -254,7 +302,7 @@ class Pace:
             for spent in self._spent:
                 spent.moments.append(now)
 
-    def _hold(self, ask: Ask, reply: Reply, until: float) -> None:
+    def _hold(self, ask: Ask, reply: HttpReply, until: float) -> None:
         """Hold back writes; also reads if a read met a limit or no call is left."""
         spent = reply.headers.get("x-ratelimit-remaining") == "0"
         both = (self._reading, self._writing)

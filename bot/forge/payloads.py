@@ -7,9 +7,13 @@ Source: https://docs.github.com/rest and https://docs.github.com/webhooks
 from datetime import UTC, datetime
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from bot.forge.payload import Payload
+
+class Payload(BaseModel):
+    """Fields that brat reads; unknown ones are ignored, and nothing is changed."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
 
 
 def _in_utc(at: datetime) -> datetime:
@@ -317,7 +321,7 @@ class _CheckAgain(Payload):
     head_sha: str = ""
 
 
-class Pressed(Payload):
+class PressedButton(Payload):
     """A button that was pressed."""
 
     identifier: str = ""
@@ -328,7 +332,7 @@ class CheckDelivery(Envelope):
 
     check_run: _CheckAgain | None = None
     check_suite: _CheckAgain | None = None
-    requested_action: Pressed | None = None
+    requested_action: PressedButton | None = None
     """The button of the check run that was pressed."""
 
 

@@ -1,14 +1,16 @@
-"""One token's REST calls to one forge: gidgethub's protocol over httpx, wrapped once.
+"""One token's calls to one forge: gidgethub's protocol over httpx, wrapped once.
 
 Reads are retried. A write is retried only if the forge refused it by a limit or for its
-token: then nothing has happened. Every library error becomes one of ours here.
+token: then nothing has happened. Every library error becomes one of ours here. GraphQL
+is for what REST does not tell or do.
+https://docs.github.com/graphql/guides/forming-calls-with-graphql
 """
 
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from http import HTTPStatus
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 import gidgethub
 import httpx
@@ -22,15 +24,54 @@ from tenacity import (
     wait_exponential_jitter,
 )
 
-from bot.forge.http_client import DEADLINE_S, Ask, Reply, TooLarge, Wire
 from bot.forge.pace import Limited, Pace
-from bot.forge.precedence import Precedence, current
-from bot.forge.token_source import StaticToken, Tokens
+from bot.forge.payloads import Payload
+from bot.forge.transport import (
+    Ask,
+    HttpReply,
+    Precedence,
+    TooLarge,
+    Wire,
+    current_precedence,
+)
 from grite.errors import BratError, Unavailable
+
+
+class Tokens(Protocol):
+    """A source of one credential that may change over time."""
+
+    async def token(self) -> str:
+        """Return a token that is valid now.
+
+        Raises:
+            Unavailable: a new token is needed, and the forge did not answer.
+            Refused: a new token is needed, and the forge refused it.
+        """
+        ...
+
+    def spoiled(self, token: str) -> bool:
+        """Note that the forge rejected `token`; return whether to try another."""
+        ...
+
+
+class StaticToken:
+    """One token that never changes."""
+
+    def __init__(self, token: str) -> None:
+        self._token = token
+
+    async def token(self) -> str:
+        """Return the token."""
+        return self._token
+
+    def spoiled(self, token: str) -> bool:  # noqa: ARG002  there is only one
+        """Return False: there is no other token."""
+        return False
+
 
 DOWNLOAD_S: Final = 300.0
 DOWNLOAD_BYTES: Final = 100_000_000
-PAGES: Final = 1000
+LIST_PAGES: Final = 1000
 """A longer list is taken as endless: its next page leads back."""
 SAID_CHARS: Final = 200
 NEEDS: Final = "x-accepted-github-permissions"
@@ -42,8 +83,6 @@ Json = Any
 """Decoded JSON; a model checks it where it is used."""
 Model = TypeVar("Model", bound=BaseModel)
 Found = TypeVar("Found")
-
-__all__ = ["DEADLINE_S", "Json", "Limited", "Refused", "Rest", "checked"]
 
 
 class Refused(BratError):
@@ -129,7 +168,7 @@ class Rest:
     ) -> AsyncIterator[Model]:
         """Give every item of a paginated list; `key` names the list in each page."""
         more: str | None = url
-        for _ in range(PAGES):
+        for _ in range(LIST_PAGES):
             if more is None:
                 return
             page, more = await self._page(more, url)
@@ -138,7 +177,7 @@ class Rest:
                 raise Unavailable(f"GET {url}: not what GitHub answers: no list")
             for item in items:
                 yield checked(model, item, f"GET {url}")
-        raise Unavailable(f"GET {url}: not what GitHub answers: {PAGES} pages")
+        raise Unavailable(f"GET {url}: not what GitHub answers: {LIST_PAGES} pages")
 
     async def make(self, model: type[Model], url: str, body: object) -> Model:
         """Create something with `write` and return the answer, checked by a model."""
@@ -207,12 +246,12 @@ class Rest:
             url=url,
             body=content,
             keep=method == "GET",
-            precedence=current(),
+            precedence=current_precedence(),
             list_url=list_url,
         )
         return _deciphered(ask, await self._reply(ask))
 
-    async def _reply(self, ask: Ask) -> Reply:
+    async def _reply(self, ask: Ask) -> HttpReply:
         """Send one call when the pace allows, and return the forge's reply."""
         visit = self.pace.visit(ask)
         renewed = False
@@ -231,7 +270,7 @@ class Rest:
             renewed = True
 
 
-def _deciphered(ask: Ask, reply: Reply) -> tuple[Json, str | None]:
+def _deciphered(ask: Ask, reply: HttpReply) -> tuple[Json, str | None]:
     status = reply.status if reply.status in _KNOWN else reply.status // 100 * 100
     try:
         data, _, more = sansio.decipher_response(status, reply.headers, reply.body)
@@ -247,7 +286,7 @@ def _deciphered(ask: Ask, reply: Reply) -> tuple[Json, str | None]:
     return data, more
 
 
-def _refused(ask: Ask, reply: Reply, said: str) -> Refused:
+def _refused(ask: Ask, reply: HttpReply, said: str) -> Refused:
     """Return a refusal, whose text has the permission that is missing."""
     needs = reply.headers.get(NEEDS, "")[:SAID_CHARS]
     if reply.status == HTTPStatus.FORBIDDEN and needs:
@@ -270,7 +309,7 @@ def _errors(body: bytes) -> tuple[str, ...]:
     return tuple(one[:SAID_CHARS] for one in told if isinstance(one, str))[:10]
 
 
-def _text(reply: Reply) -> str:
+def _text(reply: HttpReply) -> str:
     return reply.body[:SAID_CHARS].decode(errors="replace")
 
 
@@ -280,3 +319,62 @@ def checked(model: type[Model], data: Json, what: str) -> Model:
         return model.model_validate(data)
     except ValidationError as error:
         raise Unavailable(f"{what}: not what GitHub answers: {error}") from error
+
+
+_PASSING: Final = frozenset({"RATE_LIMITED", "RATE_LIMIT", "SERVICE_UNAVAILABLE"})
+_ERRORS_TOLD: Final = 5
+"""How many errors of an answer are told."""
+
+
+class _GraphQlError(Payload):
+    message: str = ""
+    type: str = ""
+
+
+class _GraphQlAnswer(Payload):
+    data: Any = None
+    errors: tuple[_GraphQlError, ...] = ()
+
+
+class GraphQl:
+    """One token's GraphQL calls to one forge."""
+
+    def __init__(self, rest: Rest, api_url: str) -> None:
+        """Send nothing yet; `api_url` is REST's, as for `Rest`."""
+        self._rest = rest
+        self._url = f"{api_url.rstrip('/').removesuffix('/v3')}/graphql"
+
+    async def read(self, model: type[Model], query: str, named: object) -> Model:
+        """Return the `data` of a query's answer, checked by a model.
+
+        Raises:
+            Refused: the forge has no GraphQL (status 404), or names errors; with
+                status 410, what was asked about is not there.
+            Unavailable: it did not answer, or has answered enough for now.
+        """
+        content = {"query": query, "variables": named}
+        return self._checked(model, await self._rest.query(self._url, content))
+
+    async def change(self, model: type[Model], mutation: str, named: object) -> Model:
+        """Return the `data` of a mutation's answer; sent once."""
+        content = {"query": mutation, "variables": named}
+        answer = await self._rest.write("POST", self._url, content)
+        return self._checked(model, answer)
+
+    def _checked(self, model: type[Model], answer: object) -> Model:
+        what = f"POST {self._url}"
+        found = checked(_GraphQlAnswer, answer, what)
+        if found.errors:
+            raise _graphql_refusal(what, found.errors)
+        return checked(model, found.data, what)
+
+
+def _graphql_refusal(what: str, errors: tuple[_GraphQlError, ...]) -> BratError:
+    """Return what an answer's errors come to; their types are GitHub's."""
+    said = "; ".join(error.message for error in errors[:_ERRORS_TOLD])
+    types = {error.type for error in errors}
+    if types & _PASSING:
+        return Unavailable(f"{what}: {said}")
+    gone = types == {"NOT_FOUND"}
+    status = HTTPStatus.GONE if gone else HTTPStatus.UNPROCESSABLE_ENTITY
+    return Refused(what, status, said)

@@ -13,9 +13,8 @@ from typing import Final
 from bot.context.answer_allowance import allowance
 from bot.context.bot_context import BotContext
 from bot.context.recent_comments import RecentComments
-from bot.door.delivery_inbox import Remark
-from bot.door.wake import Wake
-from bot.forge.precedence import Precedence, going
+from bot.door.inbox import Remark, Wake
+from bot.forge.transport import Precedence, going
 from bot.requests import comments
 from convoy.model import ids
 

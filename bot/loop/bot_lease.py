@@ -47,7 +47,7 @@ class BotLease:
     ticking: Callable[[], float] = monotonic
     """Seconds of a clock that never goes back."""
     dead: frozenset[str] = frozenset()
-    """The nonces of processes that are dead; see `bot.settings.folder_lock`."""
+    """The nonces of processes that are dead; see `bot.settings.bot_folder`."""
     nonce: str = field(default_factory=lambda: str(uuid.uuid4()))
     _pushed: tuple[str, float] = ("", 0.0)
     """Our newest lease on the remote, and when it was pushed."""

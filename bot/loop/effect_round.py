@@ -10,8 +10,8 @@ from bot.context.item_failures import NotYet
 from bot.context.lease_errors import LeaseTooOld, NotHolder
 from bot.effects import intents
 from bot.effects.projections import is_shown
-from bot.forge.precedence import Precedence, going
-from bot.forge.rest import Limited
+from bot.forge.pace import Limited
+from bot.forge.transport import Precedence, going
 from bot.loop.leased_push import LeasedPush
 from bot.loop.push_pacing import PushPacing
 from bot.loop.staging import owed

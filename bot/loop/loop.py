@@ -13,9 +13,10 @@ from typing import Final
 
 from filelock import FileLock
 
+from bot import VERSION
 from bot.context.bot_context import BotContext
 from bot.context.lease_errors import NotHolder
-from bot.door.wake import Wake
+from bot.door.inbox import Wake
 from bot.forge.rest import Refused
 from bot.loop import refused_log
 from bot.loop.bot_lease import BotLease
@@ -26,10 +27,9 @@ from bot.loop.push_pacing import PushPacing
 from bot.loop.refused_parts import LogRefused, RefusedParts
 from bot.loop.staging import owed, stage
 from bot.loop.troubles import Troubles
-from bot.messages.replies import Reply
 from bot.repository.draft import Draft
 from bot.requests import new_requests
-from bot.settings.version import VERSION
+from bot.text.replies import Reply
 from bot.verbs.carry_out import carry_out
 from bot.verbs.request_context import Asker
 from bot.verbs.verb import Request

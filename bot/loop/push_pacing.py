@@ -8,7 +8,7 @@ from math import inf
 from typing import Final
 
 from bot.context.bot_context import BotContext
-from bot.door.wake import Wake
+from bot.door.inbox import Wake
 from bot.loop.bot_lease import BotLease
 from bot.requests import new_requests
 

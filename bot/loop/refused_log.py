@@ -3,10 +3,10 @@
 from datetime import UTC, datetime
 
 from bot.context.bot_context import BotContext
-from bot.forge.refusals import of_push
+from bot.forge.refusals import refusal_of_push
 from bot.loop.refused_parts import LogRefused
-from bot.messages.box_warnings import with_box_note
-from bot.messages.warning_texts import log_refused
+from bot.text.convoy_comment import with_box_note
+from bot.text.notices import log_refused
 from bot.verbs.request_context import convoy_of
 from convoy.model import ids
 
@@ -26,7 +26,7 @@ async def tell(context: BotContext, refused: LogRefused) -> None:
     if issue is None or key in context.memory.shown:
         return
     if await context.github.said(issue, key, context.login) is None:
-        why = of_push(refused.answer.said, "refs/grite/wal")
+        why = refusal_of_push(refused.answer.said, "refs/grite/wal")
         convoy = convoy_of(context.mirror.state, issue)
         text = with_box_note(log_refused(why.why, why.helps), convoy)
         await context.github.say(issue, f"{ids.marker(key)}\n{text}")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from bot.context.item_failures import for_refusal
-from bot.forge.refusals import of_push
+from bot.forge.refusals import refusal_of_push
 from bot.repository.draft import Draft
 from convoy.events.forge_actions import SetItemAside
 from convoy.model.ids import LOG_ITEM, task_item
@@ -90,7 +90,7 @@ class RefusedParts:
             if above and not blamed:  # what they stand on is tried without them
                 self._groups = [draft.parts - above, above, *self._groups]
             return tuple(
-                for_refusal(item, of_push(each.said or answer.said, each.ref))
+                for_refusal(item, refusal_of_push(each.said or answer.said, each.ref))
                 for item, each in blamed.items()
             )
         return self._halved(draft, answer)
@@ -108,7 +108,9 @@ class RefusedParts:
             self._groups = [frozenset(), *both]
             return ()
         if len(parts) == 1:
-            return tuple(for_refusal(item, of_push(answer.said, "")) for item in parts)
+            return tuple(
+                for_refusal(item, refusal_of_push(answer.said, "")) for item in parts
+            )
         self._groups = [*_halves(parts), *self._groups]
         return ()
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from bot.context.bot_context import BotContext
-from bot.forge.rest import Limited, Refused
+from bot.forge.pace import Limited
+from bot.forge.rest import Refused
 from grite.errors import BratError, Rejected
 
 RETRY_S: Final = 1.0

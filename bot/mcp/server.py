@@ -8,12 +8,12 @@ from mcp.server import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
+from bot import VERSION
 from bot.mcp import described, mcp_resources, prompts
 from bot.mcp.backend import Backend
 from bot.mcp.reading_tools import READINGS
 from bot.mcp.start_tool import START
 from bot.mcp.verb_tools import verb_tools
-from bot.settings.version import VERSION
 from grite.errors import BratError
 
 Context = ServerRequestContext[Any]

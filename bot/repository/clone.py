@@ -12,16 +12,40 @@ from typing import Final
 import pygit2
 from msgspec.structs import replace
 
-from bot.repository.committed_signers import committed_signers
 from convoy.log import record as states
 from convoy.log.record import Reading
 from convoy.model import ids
-from grite import checkpoint
-from grite.errors import Conflict, Corrupt, GitFailed
+from grite import checkpoint, objects, signatures
+from grite.errors import BratError, Conflict, Corrupt, GitFailed
 from grite.objects import writing
 from grite.remote import PARTS, WHOLE, Remote, ensure_mirror
 from grite.signatures import AllowedSigners, Authority, Sign, Writer
 from grite.wal import WAL_REF, Log
+
+
+def committed_signers(
+    repo: pygit2.Repository, commit: str
+) -> tuple[AllowedSigners | None, str]:
+    """Return the keys in the file at a commit, and why it cannot be used.
+
+    Args:
+        repo: has the commit.
+        commit: of the default branch.
+
+    Returns:
+        The keys, or None: there is no such file, or the sentence says what is wrong
+        with it.
+    """
+    try:
+        data = objects.file_in(repo, commit, signatures.SIGNERS_FILE)
+    except (Corrupt, *objects.UNREADABLE):
+        return None, ""
+    text = data[: signatures.MOST_SIGNERS_BYTES].decode(errors="replace")
+    try:
+        return signatures.parse_signers(text), ""
+    except BratError as error:
+        return None, f"{signatures.SIGNERS_FILE} counts for nothing: {error}"
+
 
 SEEN: Final = "refs/seen/"
 """Local copies of the remote's refs: they tell git what not to fetch again."""

@@ -3,8 +3,15 @@
 libgit2 builds them in the mirror, without a work tree; git merges what conflicts or has
 attributes. Authors are kept; committer and dates are fixed by the log, so that building
 again gives the same ids.
+
+A commit may claim any encoding for its message. Readers differ in whether they believe
+it, so that bytes that mean nothing to us can be an order to a forge. What carries such
+a claim, or is not UTF-8, is written again: what we write is always UTF-8.
+https://git-scm.com/docs/git-commit#_discussion
 """
 
+import codecs
+import re
 from pathlib import Path
 from typing import Final
 
@@ -12,16 +19,96 @@ import pygit2
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bot.repository import (
-    attributed_merge,
-    commit_text,
-    dropped_lines,
-    unresolved_merge,
-)
-from bot.repository.attributed_merge import is_attributed
-from bot.repository.dropped_lines import Dropped
+from bot.repository import merges
+from bot.repository.merges import Dropped, is_attributed
 from convoy import text
 from convoy.model.records import Strategy
+
+_PRINTABLE: Final = bytes(range(0x20, 0x7F)) + rb"\x41 +AFs- ~{AA~} =41"
+_LINE_ENDS: Final = re.compile(r"\r\n?")
+_NO_NAME: Final = re.compile(r"[<>\x00-\x1f\x7f]")
+_ENCODING: Final = b"encoding "
+
+
+def message_of(repo: pygit2.Repository, commit: pygit2.Commit) -> str:
+    """Return the message with plain line ends.
+
+    An encoding is believed only if it reads ASCII as everybody does; what cannot be
+    read is replaced.
+    """
+    text = _text(_parts(repo, commit)[1], _claimed(repo, commit))
+    return _LINE_ENDS.sub("\n", text).replace("\0", "\N{REPLACEMENT CHARACTER}")
+
+
+def author_of(repo: pygit2.Repository, commit: pygit2.Commit) -> pygit2.Signature:
+    """Return the author, whose name and address are UTF-8."""
+    return _person(commit.author, _claimed(repo, commit))
+
+
+def committer_of(repo: pygit2.Repository, commit: pygit2.Commit) -> pygit2.Signature:
+    """Return the committer, whose name and address are UTF-8."""
+    return _person(commit.committer, _claimed(repo, commit))
+
+
+def is_plain(repo: pygit2.Repository, commit: pygit2.Commit) -> bool:
+    """Whether everybody reads the commit alike: as UTF-8, with no other claim."""
+    head, said = _parts(repo, commit)
+    lines = head.split(b"\n")
+    if any(line.startswith(_ENCODING) for line in lines):
+        return False
+    return all(map(_is_utf8, lines)) and message_of(repo, commit).encode() == said
+
+
+def _parts(repo: pygit2.Repository, commit: pygit2.Commit) -> tuple[bytes, bytes]:
+    """Return a commit's head and message: libgit2's own would end at a zero byte."""
+    _, raw = repo.odb.read(commit.id)
+    head, _, said = raw.partition(b"\n\n")
+    return head, said.lstrip(b"\n")
+
+
+def _claimed(repo: pygit2.Repository, commit: pygit2.Commit) -> str | None:
+    """Return the encoding that a commit claims; libgit2's own may raise at it."""
+    for line in _parts(repo, commit)[0].split(b"\n"):
+        if line.startswith(_ENCODING):
+            return line.removeprefix(_ENCODING).decode("ascii", "replace")
+    return None
+
+
+def _person(who: pygit2.Signature, claimed: str | None) -> pygit2.Signature:
+    if _is_utf8(who.raw_name) and _is_utf8(who.raw_email):
+        return who
+    name, email = (
+        _NO_NAME.sub("", _text(raw, claimed)).strip() or "unknown"
+        for raw in (who.raw_name, who.raw_email)
+    )
+    return pygit2.Signature(name, email, who.time, who.offset)
+
+
+def _text(raw: bytes, claimed: str | None) -> str:
+    try:
+        return raw.decode(claimed if claimed and _keeps_ascii(claimed) else "utf-8")
+    except UnicodeError:
+        return raw.decode(errors="replace")
+
+
+def _keeps_ascii(encoding: str) -> bool:
+    """Whether an encoding reads printable ASCII as ASCII, unlike UTF-7 or UTF-16."""
+    try:
+        known = codecs.lookup(encoding).name
+        if "escape" in known:  # Python's own
+            return False
+        return _PRINTABLE.decode(known) == _PRINTABLE.decode("ascii")
+    except (LookupError, ValueError, TypeError):
+        return False
+
+
+def _is_utf8(raw: bytes) -> bool:
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
 
 HELPED: Final = "Brat-Merged-By"
 """The trailer that tells which program merged which files of a commit."""
@@ -90,7 +177,7 @@ class Composer:
             GitFailed: git cannot merge them at all.
             Unavailable: it takes too long.
         """
-        made = attributed_merge.merged(self._path, piece.onto, piece.work)
+        made = merges.merged_by_git(self._path, piece.onto, piece.work)
         bot = _bot(piece.at)
         parents = [piece.onto, piece.work]
         return self._write(bot, bot, piece.message, pygit2.Oid(hex=made.tree), parents)
@@ -102,18 +189,18 @@ class Composer:
 
     def left_over(self, merge: str, work: str) -> tuple[str, ...]:
         """Return the files of `work` in which conflict markers of a merge are left."""
-        return unresolved_merge.left_over(self._path, merge, work)
+        return merges.files_with_markers(self._path, merge, work)
 
     def dropped(self, merge: str, work: str) -> tuple[Dropped, ...]:
         """Return what `work` lost of the sides of an unresolved merge."""
         ours, theirs = (str(each) for each in self._commit(merge).parent_ids)
-        paths = attributed_merge.merged(self._path, ours, theirs).paths
-        return tuple(dropped_lines.dropped(self._repo, merge, work, paths))
+        paths = merges.merged_by_git(self._path, ours, theirs).paths
+        return tuple(merges.dropped_lines(self._repo, merge, work, paths))
 
     def flattened(self, base: str, work: str) -> str:
         """Return the files of `work` as one commit on `base`; deterministic."""
         made = self._commit(work)
-        said = text.inert(commit_text.message(self._repo, made))
+        said = text.inert(message_of(self._repo, made))
         return self._write(*_people(self._repo, made), said, made.tree_id, [base])
 
     def target_of(self, merge: str) -> str:
@@ -130,7 +217,7 @@ class Composer:
         tree = self._merged_tree(piece, began, piece.work)
         if isinstance(tree, Conflicted):
             return tree
-        author = commit_text.author(self._repo, self._commit(piece.work))
+        author = author_of(self._repo, self._commit(piece.work))
         said = tree.message(piece.message)
         parents = [piece.onto, taken]
         return self._write(author, _bot(piece.at), said, tree.id, parents)
@@ -145,10 +232,10 @@ class Composer:
         for commit in self._commits(base, work):
             old = [str(parent) for parent in commit.parent_ids]
             parents = [made.get(parent, parent) for parent in old]
-            said = commit_text.message(self._repo, commit)
+            said = message_of(self._repo, commit)
             message = text.inert(said)
             is_kept = message == said and parents == old
-            if not (is_kept and commit_text.is_plain(self._repo, commit)):
+            if not (is_kept and is_plain(self._repo, commit)):
                 author, committer = _people(self._repo, commit)
                 made[str(commit.id)] = self._write(
                     author, committer, message, commit.tree_id, parents
@@ -160,9 +247,7 @@ class Composer:
         name = BOT[0].encode()
         commits = self._commits(base, commit)
         ours = (each for each in commits if each.committer.raw_name == name)
-        found = (
-            text.trailer(commit_text.message(self._repo, each), HELPED) for each in ours
-        )
+        found = (text.trailer(message_of(self._repo, each), HELPED) for each in ours)
         return tuple(filter(None, found))
 
     def is_ancestor(self, old: str, new: str) -> bool:
@@ -194,9 +279,9 @@ class Composer:
         tree = self._merged_tree(piece, piece.base, piece.work)
         if isinstance(tree, Conflicted):
             return tree
-        author = commit_text.author(self._repo, self._commit(piece.work))
+        author = author_of(self._repo, self._commit(piece.work))
         commits = self._commits(piece.base, piece.work)
-        said = [commit_text.message(self._repo, commit) for commit in commits]
+        said = [message_of(self._repo, commit) for commit in commits]
         told = tree.message(text.squashed(piece.message, said))
         return self._write(author, _bot(piece.at), told, tree.id, [piece.onto])
 
@@ -219,8 +304,8 @@ class Composer:
                 return tree
             if tree.id == self._commit(onto).tree_id:
                 continue  # other work has landed the change already
-            said = tree.message(text.inert(commit_text.message(self._repo, commit)))
-            author, bot = commit_text.author(self._repo, commit), _bot(piece.at)
+            said = tree.message(text.inert(message_of(self._repo, commit)))
+            author, bot = author_of(self._repo, commit), _bot(piece.at)
             onto = self._write(author, bot, said, tree.id, [onto])
         return onto
 
@@ -242,7 +327,7 @@ class Composer:
             return Tree(index.write_tree(self._repo))
         root = self._bare(base, [])  # git takes the base from the commits' history
         ours, theirs = (self._bare(tree, [root]) for tree in (onto, work))
-        made = attributed_merge.merged(self._path, ours, theirs, piece.mergers)
+        made = merges.merged_by_git(self._path, ours, theirs, piece.mergers)
         if made.paths:
             return Conflicted(made.paths)
         return Tree(pygit2.Oid(hex=made.tree), made.helped)
@@ -269,7 +354,7 @@ def _people(
     repo: pygit2.Repository, commit: pygit2.Commit
 ) -> tuple[pygit2.Signature, pygit2.Signature]:
     """Return the author and the committer, as they can be written again."""
-    return commit_text.author(repo, commit), commit_text.committer(repo, commit)
+    return author_of(repo, commit), committer_of(repo, commit)
 
 
 def _bot(at: int) -> pygit2.Signature:

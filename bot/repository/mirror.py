@@ -1,35 +1,150 @@
-"""The bot's bare clone: the remote's refs, the folded log, and the one push.
+"""The bot's bare clone: the remote's refs, the folded log, the one push; its upkeep.
 
 The clone is a cache: if it is deleted, the next look builds it again. All writes go to
 the remote in one atomic push and count here only after that. A log that was rewound or
 replaced is not believed: it is put back. What no allowed key signed counts for nothing.
+
+Git does not collect a mirror by itself (`grite/remote.py` forbids it), for a collection
+beside a running loop could remove what the loop has just written. So it is done before
+the loop opens the mirror.
 """
 
+import logging
+import os
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Final, NamedTuple
 
 import pygit2
 
-from bot.repository import log_reading
-from bot.repository.adopted_log import adopted
-from bot.repository.bundle import NoBundle, take_in
+from bot.repository import trusted_log
 from bot.repository.clone import Clone
-from bot.repository.foreign_commits import kept_short
-from bot.repository.log_witnesses import witnessed
-from bot.repository.mirror_upkeep import INTAKE
-from bot.repository.rewritten_log import believed
+from bot.repository.strangers_commits import NoBundle, take_in_bundle
+from bot.repository.trusted_log import (
+    adopted_tip,
+    believed_tip,
+    lost_commit,
+    without_excess,
+)
 from convoy.log import record as states
 from convoy.log.record import NOTHING_READ, Reading, fold, packed
 from convoy.model.ids import HEADS
 from convoy.model.state import State
-from grite import checkpoint
-from grite.errors import Missing
+from grite import checkpoint, git
+from grite.errors import BratError, Missing
 from grite.event import Event
 from grite.remote import RefUpdate, Remote
 from grite.signatures import Authority, Sign, Writer
 from grite.wal import WAL_REF, Log
+
+FLOOR_BYTES: Final = 256_000_000
+FLOOR_FILES: Final = 20_000
+"""A mirror below both is never collected. A task leaves dozens of loose objects."""
+GROWTH: Final = 2
+"""How many times what the last collection left a mirror may grow to."""
+EVERY_S: Final = 600.0
+RECENT: Final = "1.hour.ago"
+"""Younger objects stay: a git call of a loop that was cut off may be writing them."""
+COLLECTION_S: Final = 3_600.0
+INTAKE: Final = "refs/intake/"
+"""Local refs that keep an attempt's commits while they are examined."""
+_SIZE: Final = "brat-size"
+
+_log: Final = logging.getLogger(__name__)
+
+
+class Outgrown(BratError):
+    """A mirror has grown too large: its loop has to leave it for a moment."""
+
+
+class OnDisk(NamedTuple):
+    """What a folder's files come to."""
+
+    size: int
+    """Bytes."""
+    files: int
+
+
+def on_disk(folder: Path) -> OnDisk:
+    """Return what the files in a folder come to; nothing if there is no folder."""
+    size = files = 0
+    for parent, _, names in os.walk(folder):
+        files += len(names)
+        for name in names:
+            with suppress(FileNotFoundError):  # git has just moved it
+                size += (Path(parent) / name).stat().st_size
+    return OnDisk(size, files)
+
+
+def has_grown(mirror: Path) -> bool:
+    """Whether a mirror is to be collected."""
+    now, noted = on_disk(mirror), _noted(mirror)
+    return now.size > max(FLOOR_BYTES, GROWTH * noted.size) or now.files > max(
+        FLOOR_FILES, GROWTH * noted.files
+    )
+
+
+def collect_mirror(mirror: Path) -> None:
+    """Collect a mirror that has grown; blocking, and safe to call at any time.
+
+    A collection that fails is logged: the mirror is as good as before, only large.
+    """
+    if not has_grown(mirror):
+        return
+    before = on_disk(mirror)
+    try:
+        prune = f"--prune={RECENT}"
+        _let_go_of_attempts(mirror)
+        git.run(["gc", "--quiet", prune], cwd=mirror, deadline_s=COLLECTION_S)
+    except BratError as error:
+        _log.warning("%s cannot be collected: %s", mirror, error)
+    else:
+        _log.info("%s: %s, %s after it", mirror, before, on_disk(mirror))
+    left = on_disk(mirror)
+    (mirror / _SIZE).write_text(f"{left.size} {left.files}")
+
+
+def _let_go_of_attempts(mirror: Path) -> None:
+    """Delete the refs of attempts: none is examined while no loop has the mirror."""
+    listed = ["for-each-ref", "--format=delete %(refname)", INTAKE]
+    commands = git.run(listed, cwd=mirror).stdout
+    git.run(["update-ref", "--stdin"], cwd=mirror, stdin=commands)
+
+
+def _noted(mirror: Path) -> OnDisk:
+    """Return what the last collection left; nothing: there was none."""
+    try:
+        size, files = (mirror / _SIZE).read_text().split()
+        return OnDisk(int(size), int(files))
+    except (OSError, ValueError):
+        return OnDisk(0, 0)
+
+
+class MirrorWatch:
+    """Looks now and then whether a mirror in use has to be collected."""
+
+    def __init__(
+        self, mirror: Path, ticking: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Watch a mirror; `ticking` returns seconds."""
+        self._mirror = mirror
+        self._ticking = ticking
+        self._looked_at = ticking()
+
+    def look(self) -> None:
+        """Look, unless that was done a short while ago.
+
+        Raises:
+            Outgrown: the mirror has to be collected; opening it again does that.
+        """
+        if self._ticking() - self._looked_at < EVERY_S:
+            return
+        self._looked_at = self._ticking()
+        if has_grown(self._mirror):
+            raise Outgrown("its mirror has grown: what nothing needs is removed")
 
 
 @dataclass(kw_only=True)
@@ -165,9 +280,9 @@ class Mirror:
         self.notices += self.clone.read_signers(refs.get(HEADS + self.default_branch))
         tip = refs.get(WAL_REF)
         if is_new and self.head is None:
-            known = witnessed(self.clone, tip) or known
+            known = lost_commit(self.clone, tip) or known
         if known is not None:
-            tip, said = believed(self.clone, known, tip)
+            tip, said = believed_tip(self.clone, known, tip)
             self.notices += said
         if tip is not None:
             refs[WAL_REF] = self._read(tip, refs)
@@ -175,15 +290,17 @@ class Mirror:
 
     def _read(self, tip: str, refs: Mapping[str, str]) -> str:
         """Read the log up to the newest commit that counts; return where it stands."""
-        tip = adopted(self.clone, tip)
-        trusted = log_reading.trusted(self.clone, tip)
+        tip = adopted_tip(self.clone, tip)
+        trusted = trusted_log.trusted_end(self.clone, tip)
         if trusted.foreign and trusted.foreign != self.foreign:
             self.notices.append(trusted.warning)
         self.warning = trusted.warning
-        tip, self.foreign = kept_short(self.clone, tip, trusted)
+        tip, self.foreign = without_excess(self.clone, tip, trusted)
         head = str(trusted.head)
         if head != self.head:
-            self.reading, said = log_reading.read(self.clone, head, self.reading, refs)
+            self.reading, said = trusted_log.read_log(
+                self.clone, head, self.reading, refs
+            )
             self.notices += said
         self.clone.saw(WAL_REF, head)
         return tip
@@ -280,7 +397,7 @@ class Mirror:
             NoBundle: the file is no bundle.
             GitFailed: the bundle holds malformed objects, or lacks some.
         """
-        head = take_in(bundle, self.path)
+        head = take_in_bundle(bundle, self.path)
         if not self.has(head):
             raise NoBundle("it does not hold the commit it names")
         self.objects.references.create(INTAKE + session, head, force=True)

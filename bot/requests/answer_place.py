@@ -11,10 +11,10 @@ from msgspec import Struct
 
 from bot.context.bot_context import BotContext
 from bot.context.configuration import configuration
-from bot.messages import replies
-from bot.messages.convoy_labels import NO
-from bot.messages.replies import Reply
 from bot.repository.draft import Draft
+from bot.text import replies
+from bot.text.convoy_comment import NO_LABEL
+from bot.text.replies import Reply
 from bot.verbs.request_context import convoy_of
 from convoy.config import ConfigError
 from convoy.events.forge_actions import Answer
@@ -87,7 +87,7 @@ def _is_kept_up(context: BotContext, draft: Draft, convoy: Convoy | None) -> boo
 
     One that had ended before is edited no more; one that ends by it is, once.
     """
-    if convoy is None or convoy.held == NO or convoy.issue_is == "gone":
+    if convoy is None or convoy.held == NO_LABEL or convoy.issue_is == "gone":
         return False
     before = context.mirror.state.convoys.get(convoy.name)
     if convoy.ended and before is not None and before.ended:

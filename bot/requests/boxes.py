@@ -6,8 +6,8 @@ A tick makes the same request as a command, and needs the same right.
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from bot.markdown.tick_boxes import box_line
-from bot.messages.convoy_comment import convoy_table
+from bot.text.convoy_comment import convoy_table
+from bot.text.slash_commands import box_line
 from bot.verbs.verb import Request
 from bot.verbs.verb_table import BY_NAME, VERBS
 from convoy.model import ids

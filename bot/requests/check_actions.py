@@ -6,7 +6,7 @@ The answer's key is made from the delivery that reported it.
 """
 
 from bot.context.bot_context import BotContext
-from bot.door.delivery_inbox import CheckAction
+from bot.door.inbox import CheckAction
 from bot.repository.draft import Draft
 from bot.requests import obeyed_labels
 from bot.requests.answer_place import Asked, give

@@ -7,22 +7,22 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from bot.forge.check_runs import Button, View
-from bot.messages import check_texts
+from bot.forge.checks import Button, CheckView
+from bot.text import pull_request_texts
 from bot.verbs.verb import Request
 from bot.verbs.verb_table import BY_NAME, VERBS
 from convoy.model import ids
 from convoy.model.state import Convoy, Task
 
 
-def views(convoy: Convoy, page: str) -> Iterator[View]:
+def views(convoy: Convoy, page: str) -> Iterator[CheckView]:
     """Give every check that a convoy should have, with its buttons.
 
     Args:
         convoy: the convoy.
         page: the repository's address for people.
     """
-    for view in check_texts.views(convoy, page):
+    for view in pull_request_texts.check_views(convoy, page):
         _, number = ids.checked_task(view.key) or ("", 0)
         task = convoy.task(number)
         yield replace(view, buttons=_buttons(convoy, task)) if task else view

@@ -9,23 +9,23 @@ import asyncio
 from typing import Final
 
 from bot.context.bot_context import BotContext
-from bot.door.delivery_inbox import Remark
-from bot.forge.precedence import Precedence, going
-from bot.markdown.mention import mentioned
-from bot.markdown.slash_commands import (
-    FoundCommand,
-    MalformedCommand,
-    SlashCommand,
-    slash_commands,
-)
-from bot.messages import replies
-from bot.messages.replies import Reply
+from bot.door.inbox import Remark
+from bot.forge.transport import Precedence, going
 from bot.repository.draft import Draft
 from bot.requests import obeyed_labels
 from bot.requests.answer_place import Asked, give
 from bot.requests.heard_enough import has_heard_enough
 from bot.requests.mailed_texts import is_mailed
 from bot.roles import mayor
+from bot.text import replies
+from bot.text.replies import Reply
+from bot.text.slash_commands import (
+    FoundCommand,
+    MalformedCommand,
+    SlashCommand,
+    mentioned,
+    slash_commands,
+)
 from bot.verbs.carry_out import carry_out
 from bot.verbs.parsing import parsed
 from bot.verbs.request_context import Asker, convoy_of

@@ -1,8 +1,8 @@
 """Finds out which comments that show a convoy people have deleted."""
 
 from bot.context.bot_context import BotContext
-from bot.messages.convoy_labels import NO
 from bot.repository.draft import Draft
+from bot.text.convoy_comment import NO_LABEL
 from convoy.events.hold_events import NoteDeletedComment
 from convoy.model.state import Convoy
 
@@ -18,7 +18,7 @@ async def observe(context: BotContext, draft: Draft, convoy: Convoy) -> None:
         Refused: the forge does not show the comment, or does not show the issue either.
     """
     number = convoy.comment
-    if number is None or convoy.held == NO:
+    if number is None or convoy.held == NO_LABEL:
         return
     if await context.github.comment(number) is not None:
         return

@@ -2,8 +2,8 @@
 
 from bot.context.answer_allowance import allowance
 from bot.context.bot_context import BotContext
-from bot.messages import replies
 from bot.repository.draft import Draft
+from bot.text import replies
 from convoy.events.forge_actions import Answer, IgnoreRequest
 from convoy.model import ids
 

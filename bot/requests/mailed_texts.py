@@ -7,7 +7,7 @@ nothing. Only texts with commands are asked about: each takes a request.
 from http import HTTPStatus
 
 from bot.context.bot_context import BotContext
-from bot.door.delivery_inbox import Remark, Review
+from bot.door.inbox import Remark, Review
 from bot.forge.rest import Refused
 
 

@@ -9,12 +9,12 @@ from typing import Final
 
 from bot.context.bot_context import BotContext
 from bot.context.overlapping_looks import Looks
-from bot.door.delivery_inbox import Remark
 from bot.door.delivery_meaning import may_ask
+from bot.door.inbox import Remark
 from bot.forge.payloads import Remarked
-from bot.messages.start_refusals import EDITED_COMMENT
 from bot.repository.draft import Draft
 from bot.requests.heard_enough import has_heard_enough
+from bot.text.replies import EDITED_COMMENT
 from convoy.events.forge_actions import Answer
 from convoy.model import ids
 from convoy.model.state import State

@@ -9,11 +9,11 @@ from datetime import datetime
 from bot.context.bot_context import BotContext
 from bot.context.configuration import configuration
 from bot.context.overlapping_looks import Looks
-from bot.door.delivery_inbox import Request, Trigger
+from bot.door.inbox import StartRequest, Trigger
 from bot.forge.payloads import Account, Issue
-from bot.markdown.mention import may_mention
 from bot.requests.missed_comments import first_look
 from bot.roles.admission import edited_since
+from bot.text.slash_commands import may_mention
 from convoy.config import ConfigError
 from convoy.model.state import State
 
@@ -90,7 +90,7 @@ async def _assignment(context: BotContext, issue: Issue, looks: Looks) -> Asked 
 async def _keep(
     context: BotContext, issue: Issue, trigger: Trigger, by: Account, at: datetime
 ) -> None:
-    request = Request(
+    request = StartRequest(
         issue=issue.number,
         title=issue.title,
         text=issue.body or "",

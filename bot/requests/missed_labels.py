@@ -5,11 +5,11 @@ from typing import Final
 
 from bot.context.alone import tried
 from bot.context.bot_context import BotContext
-from bot.door.delivery_inbox import Request
+from bot.door.inbox import StartRequest
 from bot.forge.payloads import Issue
-from bot.messages.convoy_labels import NO
 from bot.roles import mayor
 from bot.roles.admission import edited_since
+from bot.text.convoy_comment import NO_LABEL
 from convoy.model.ids import issue_item
 from convoy.text import clean, shortened
 from convoy.views.interventions import LabelledIssue
@@ -18,7 +18,7 @@ TITLE_SHOWN: Final = 72
 """How many characters of an unread issue's title are shown."""
 
 
-async def missed(context: BotContext) -> dict[str, Request]:
+async def missed(context: BotContext) -> dict[str, StartRequest]:
     """Return the labelled issues of which no delivery reached the bot, by an id."""
     known = {request.issue for request in context.inbox.requests().values()}
     found = {}
@@ -37,16 +37,16 @@ async def missed(context: BotContext) -> dict[str, Request]:
 
 def _unread(issue: Issue) -> LabelledIssue:
     title = shortened(clean(issue.title), TITLE_SHOWN)
-    never = NO if NO in issue.label_names else ""
+    never = NO_LABEL if NO_LABEL in issue.label_names else ""
     return LabelledIssue(number=issue.number, title=title, never=never)
 
 
-async def _found(context: BotContext, issue: Issue) -> Request | None:
+async def _found(context: BotContext, issue: Issue) -> StartRequest | None:
     """Return the request of a labelled issue of which no delivery reached the bot."""
     labelling = await context.github.labelling(issue.number, context.settings.label)
     if labelling is None or labelling.actor is None:
         return None
-    return Request(
+    return StartRequest(
         issue=issue.number,
         title=issue.title,
         text=issue.body or "",

@@ -7,10 +7,17 @@ from typing import Final, TypeVar
 
 from bot.context.alone import alone, tried
 from bot.context.bot_context import BotContext
-from bot.door.delivery_inbox import CheckAction, Remark, Request, Review, Ticked
-from bot.door.wake import ALL, RIGHTS
-from bot.forge.precedence import Precedence, going
+from bot.door.inbox import (
+    ALL_PARTS,
+    RIGHTS_PART,
+    CheckAction,
+    Remark,
+    Review,
+    StartRequest,
+    Ticked,
+)
 from bot.forge.rest import Refused
+from bot.forge.transport import Precedence, going
 from bot.repository.draft import Draft
 from bot.requests import (
     check_actions,
@@ -34,7 +41,7 @@ GIVEN_UP: Final = 6
 LABELLED: Final = frozenset({"issues", "pulls"})
 """The parts of the world that carry labels."""
 
-Asked = TypeVar("Asked", Request, Remark, Review | Ticked | CheckAction)
+Asked = TypeVar("Asked", StartRequest, Remark, Review | Ticked | CheckAction)
 
 
 async def listen(context: BotContext, draft: Draft, parts: frozenset[str]) -> list[str]:
@@ -48,7 +55,7 @@ async def listen(context: BotContext, draft: Draft, parts: frozenset[str]) -> li
         draft: takes the resulting events.
         parts: what may have changed; all parts: also look for lost deliveries.
     """
-    sweep = parts >= ALL
+    sweep = parts >= ALL_PARTS
     waiting = await _asked(context, draft.state, sweep=sweep)
     handled = await _handled(context, draft, waiting, _begin)
     if sweep:
@@ -56,14 +63,14 @@ async def listen(context: BotContext, draft: Draft, parts: frozenset[str]) -> li
     handled += await _handled(context, draft, context.inbox.remarks(), _hear)
     handled += await _handled(context, draft, context.inbox.signs(), _see)
     await _look_at_shown(context, draft, parts)
-    if RIGHTS in parts:
+    if RIGHTS_PART in parts:
         lifted_refusals.take_up(context, draft)
     return handled
 
 
 async def _asked(
     context: BotContext, state: State, *, sweep: bool
-) -> dict[str, Request]:
+) -> dict[str, StartRequest]:
     """Return the requests for convoys; with `sweep`, those that no delivery brought."""
     if not sweep:
         return context.inbox.requests()
@@ -86,7 +93,7 @@ async def _look_at_shown(
         seen = context.observed.issues.get(convoy.issue)
         if seen is not None and seen.gone:
             continue
-        if parts >= ALL:
+        if parts >= ALL_PARTS:
             look = partial(obeyed_labels.correct, context, convoy)
             await tried(context, look_item(convoy.name, "labels"), look)
         if "shown" in parts:
@@ -143,7 +150,9 @@ async def _handled(
     return handled
 
 
-async def _begin(context: BotContext, draft: Draft, _: str, request: Request) -> None:
+async def _begin(
+    context: BotContext, draft: Draft, _: str, request: StartRequest
+) -> None:
     await mayor.accept(context, draft, request)
 
 

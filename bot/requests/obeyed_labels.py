@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from bot.context.bot_context import BotContext
-from bot.messages.convoy_labels import HOLD, NO, labels, labels_key
 from bot.repository.draft import Draft
+from bot.text.convoy_comment import HOLD_LABEL, NO_LABEL, labels_key, wanted_labels
 from convoy.events.hold_events import HoldWork, ReleaseWork
 from convoy.model.state import Convoy, State
 
@@ -31,11 +31,11 @@ async def observe(context: BotContext, draft: Draft) -> None:
     parts = tuple(_parts(draft.state))
     if not parts:
         return
-    label_of = dict.fromkeys(await context.github.labelled(HOLD), HOLD)
-    label_of.update(dict.fromkeys(await context.github.labelled(NO), NO))
+    label_of = dict.fromkeys(await context.github.labelled(HOLD_LABEL), HOLD_LABEL)
+    label_of.update(dict.fromkeys(await context.github.labelled(NO_LABEL), NO_LABEL))
     for part in parts:
         labels = [label_of[n] for n in part.numbers if n in label_of]
-        label = NO if NO in labels else "".join(labels[:1])
+        label = NO_LABEL if NO_LABEL in labels else "".join(labels[:1])
         if label and label != part.held:
             hold = HoldWork(convoy=part.convoy, task=part.task, label=label)
             draft.submit(hold)
@@ -53,7 +53,7 @@ async def correct(context: BotContext, convoy: Convoy) -> None:
     key, settle_ms = labels_key(convoy), context.settings.settle_s * 1000
     if context.clock() - context.memory.labelled.get(key, 0) < settle_ms:
         return  # the forge may show our own writes late
-    have, have_not = labels(convoy, context.settings.label)
+    have, have_not = wanted_labels(convoy, context.settings.label)
     present = (await context.github.issue(convoy.issue)).label_names
     if have - present or have_not & present:
         context.memory.shown.pop(key, None)
@@ -61,7 +61,7 @@ async def correct(context: BotContext, convoy: Convoy) -> None:
 
 async def is_off_limits(context: BotContext, number: int) -> bool:
     """Whether the bot must not act on an issue or pull request."""
-    return NO in (await context.github.issue(number)).label_names
+    return NO_LABEL in (await context.github.issue(number)).label_names
 
 
 def _parts(state: State) -> Iterator[Part]:

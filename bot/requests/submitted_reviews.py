@@ -11,16 +11,16 @@ from msgspec import structs
 
 from bot.context.bot_context import BotContext
 from bot.door import delivery_meaning
-from bot.door.delivery_inbox import Remark, Review
+from bot.door.inbox import Remark, Review
 from bot.forge.payloads import Reviewed
-from bot.markdown.slash_commands import FoundCommand, SlashCommand, slash_commands
-from bot.messages import replies
-from bot.messages.replies import Reply
 from bot.repository.draft import Draft
 from bot.requests import comments, obeyed_labels
 from bot.requests.answer_place import Asked, give
 from bot.requests.heard_enough import has_heard_enough
 from bot.requests.mailed_texts import is_mailed
+from bot.text import replies
+from bot.text.replies import Reply
+from bot.text.slash_commands import FoundCommand, SlashCommand, slash_commands
 from bot.verbs.carry_out import carry_out
 from bot.verbs.parsing import cleaned
 from bot.verbs.request_context import Asker, convoy_of

@@ -4,7 +4,7 @@ The answer's key is made from the delivery that reported the tick.
 """
 
 from bot.context.bot_context import BotContext
-from bot.door.delivery_inbox import Ticked
+from bot.door.inbox import Ticked
 from bot.repository.draft import Draft
 from bot.requests import boxes, obeyed_labels
 from bot.requests.answer_place import Asked, give

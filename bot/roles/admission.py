@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from bot.context.bot_context import BotContext
-from bot.door.delivery_inbox import Request
+from bot.door.inbox import StartRequest
 from bot.forge.payloads import Issue
 from bot.forge.rest import Refused
-from bot.markdown.cleaning import clean
-from bot.messages.start_refusals import OUTSIDER
+from bot.text.replies import OUTSIDER
+from bot.text.visible_text import clean_markdown
 from convoy import text as plaintext
 from convoy.text import TITLE_CHARS, redacted
 from grite.errors import Unavailable
@@ -28,7 +28,7 @@ class Words(NamedTuple):
 
 
 async def admitted(
-    context: BotContext, request: Request, author: str, *, outsiders: bool
+    context: BotContext, request: StartRequest, author: str, *, outsiders: bool
 ) -> Words | str:
     """Return the admissible words of a request, cleaned, or why there are none.
 
@@ -47,7 +47,7 @@ async def admitted(
     return await asyncio.to_thread(fit, title, whole)  # hostile text takes seconds
 
 
-async def _is_trusted(context: BotContext, request: Request, author: str) -> bool:
+async def _is_trusted(context: BotContext, request: StartRequest, author: str) -> bool:
     """Whether the requester or a writer wrote the issue, or no public can see it."""
     if author == request.by or not await context.github.is_public():
         return True
@@ -60,7 +60,7 @@ def fit(title: str, text: str) -> Words:
     Pure; safe to do twice. A text built to be slow takes some seconds.
     """
     line = " ".join(redacted(plaintext.clean(title)).split())
-    whole = redacted(clean(text, limit=TEXT_CHARS))
+    whole = redacted(clean_markdown(text, limit=TEXT_CHARS))
     return Words(plaintext.cut(line, TITLE_CHARS), whole)
 
 

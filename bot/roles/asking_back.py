@@ -3,16 +3,16 @@
 from hashlib import sha256
 
 from bot.context.bot_context import BotContext
-from bot.door.delivery_inbox import Request
-from bot.messages import start_refusals
+from bot.door.inbox import StartRequest
 from bot.roles.admission import Words
 from bot.roles.refused_request import tell
+from bot.text import replies
 from convoy.model import ids
 from convoy.planner.issue_text import questions
 
 
 async def asked_back(
-    context: BotContext, request: Request, words: Words, *, ask: bool
+    context: BotContext, request: StartRequest, words: Words, *, ask: bool
 ) -> str | None:
     """Return why a request waits for answers, which it asks for; None: it need not.
 
@@ -33,7 +33,7 @@ async def asked_back(
     key = f"{asked}:{text}"
     if await context.github.said(request.issue, asked, context.login):
         same = await context.github.said(request.issue, key, context.login)
-        return start_refusals.ASKED if same else None
-    told = start_refusals.asked_back(request.by, wanted)
+        return replies.ASKED_ABOVE if same else None
+    told = replies.questions_text(request.by, wanted)
     await tell(context, request, asked, f"{told}\n{ids.marker(key)}")
-    return start_refusals.ASKED
+    return replies.ASKED_ABOVE

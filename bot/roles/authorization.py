@@ -11,11 +11,11 @@ from typing import Final, Literal
 
 from bot.context.bot_context import BotContext
 from bot.forge.github import Right
-from bot.messages import warning_texts
-from bot.messages.merge_texts import may_not_write
-from bot.repository.ci_changes import ci_changes
 from bot.repository.draft import Draft
+from bot.repository.strangers_commits import ci_changes
 from bot.roles.standing_approvals import fallen, plan_fault
+from bot.text import notices
+from bot.text.merge_texts import may_not_write
 from convoy.events.forge_actions import Answer
 from convoy.events.hold_events import WithdrawMerge
 from convoy.events.people_events import PauseConvoy, VoidApproval
@@ -51,13 +51,13 @@ async def may_start(
     by = convoy.vouched_by or convoy.by
     if by not in known and is_login(by):
         if not await context.github.may_write(by):
-            text = warning_texts.unvouched(by)
+            text = notices.unvouched(by)
             return _pause(context, draft, convoy, may_not_write(by), text)
         known.add(by)
     plan = f"{convoy.name}#{convoy.vouched_in}"
     if plan not in known:
         if why := await plan_fault(context, convoy):
-            text = warning_texts.plan_unapproved(by, why)
+            text = notices.plan_unapproved(by, why)
             return _pause(context, draft, convoy, why, text)
         known.add(plan)
     return True
@@ -114,7 +114,7 @@ async def convoy_may_land(
     if not await _still_may(context, draft, convoy, 0, by, "write"):
         return False
     if why := await plan_fault(context, convoy):
-        text = warning_texts.plan_unapproved_at_landing(by, why)
+        text = notices.plan_unapproved_at_landing(by, why)
         _withdraw(context, draft, convoy, 0, text)
         return False
     candidate = convoy.candidate
@@ -148,7 +148,7 @@ def _ci_is_seen(
     leave = WithdrawMerge(convoy=convoy.name, task=number, by=context.login)
     if draft.submit(leave) is None:
         sign = ids.sign_key("ci-files", f"{convoy.name}/{number}/{commit}")
-        text = warning_texts.changes_ci(unseen)
+        text = notices.ci_changed(unseen)
         draft.submit(Answer(issue=_place(convoy, number), sign=sign, text=text))
     return False
 
@@ -158,7 +158,7 @@ async def _still_may(
 ) -> bool:
     if not is_login(by) or await context.github.may(by, right):
         return True
-    text = warning_texts.unanswered_for(by)
+    text = notices.unanswered_for(by)
     _withdraw(context, draft, convoy, task, text)
     return False
 

@@ -3,10 +3,10 @@
 from msgspec.structs import replace
 
 from bot.context.bot_context import BotContext
-from bot.messages import gesture_texts
-from bot.messages.convoy_labels import NO
 from bot.repository.draft import Draft
 from bot.roles import issue_look, pull_look
+from bot.text import notices
+from bot.text.convoy_comment import NO_LABEL
 from convoy.events import Command
 from convoy.events.forge_actions import Answer
 from convoy.events.hold_events import (
@@ -43,8 +43,8 @@ def take_out(draft: Draft, action: TakeOut) -> None:
     part = task or convoy
     wanted = ids.base_branch(convoy.name) if task else convoy.target
     command = TakeOutWork(convoy=convoy.name, task=action.task, out=out)
-    if draft.submit(command) is None and NO not in (convoy.held, part.held):
-        text = gesture_texts.taken_out(out, action.task, wanted)
+    if draft.submit(command) is None and NO_LABEL not in (convoy.held, part.held):
+        text = notices.taken_out(out, action.task, wanted)
         say(draft, out.pull, f"{convoy.name}/{action.task}", text)
 
 
@@ -52,8 +52,8 @@ def hear_dequeue(draft: Draft, action: HearDequeue) -> None:
     """Take a convoy out of the merge queue, as the forge shows, and say so once."""
     convoy = draft.state.convoys[action.convoy]
     command = WithdrawMerge(convoy=convoy.name, task=0, by=action.by)
-    if draft.submit(command) is None and convoy.pull and convoy.held != NO:
-        text = gesture_texts.dequeued(action.by)
+    if draft.submit(command) is None and convoy.pull and convoy.held != NO_LABEL:
+        text = notices.dequeued(action.by)
         say(draft, convoy.pull, f"{convoy.name}/queue", text)
 
 
@@ -64,17 +64,17 @@ def hear_base(draft: Draft, action: HearBase) -> None:
         draft.submit(NoteRestoredBase(convoy=name))
         return
     convoy = draft.state.convoys[name]
-    if draft.submit(NoteDeletedBase(convoy=name)) is None and convoy.held != NO:
-        text = gesture_texts.base_deleted(ids.base_branch(name))
+    if draft.submit(NoteDeletedBase(convoy=name)) is None and convoy.held != NO_LABEL:
+        text = notices.base_deleted(ids.base_branch(name))
         say(draft, convoy.issue, f"{name}/base", text)
 
 
 def hear(context: BotContext, draft: Draft, action: HearIssue) -> None:
     """Pause, resume or end a convoy as its issue says, and tell people once."""
     convoy = draft.state.convoys[action.convoy]
-    if draft.submit(_command(action)) is not None or convoy.held == NO:
+    if draft.submit(_command(action)) is not None or convoy.held == NO_LABEL:
         return
-    text = gesture_texts.about_issue(action, convoy.issue, context.settings.label)
+    text = notices.about_issue(action, convoy.issue, context.settings.label)
     gone = action.gesture in ("deleted", "transferred")
     number = _open_pull(convoy) if gone else convoy.issue
     if text and number is not None:

@@ -1,8 +1,8 @@
 """Calls people with one new comment: whom it asks, what waits, how to answer."""
 
-from bot.messages.call_texts import call_notice, call_text
 from bot.repository.draft import Draft
 from bot.roles.authorization import is_login
+from bot.text.notices import call_notice, call_text
 from convoy.owed import Call
 from convoy.rules.people import CallPeople
 

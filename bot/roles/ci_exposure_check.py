@@ -6,9 +6,9 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from bot.context.bot_context import BotContext
-from bot.forge.ci_exposure import environments_in, exposures
-from bot.messages import warning_texts
+from bot.forge.workflows import environments_in, exposures
 from bot.repository.draft import Draft
+from bot.text import notices
 from convoy.events.forge_actions import Answer
 from convoy.events.plan_events import RequestConvoy
 from convoy.model import ids
@@ -38,7 +38,7 @@ async def warn(context: BotContext, draft: Draft, convoy: RequestConvoy) -> None
     found = exposures(files, "", reachable)
     if found:
         sign = ids.sign_key("exposed", convoy.convoy)
-        text = warning_texts.exposed(found)
+        text = notices.exposed(found)
         draft.submit(Answer(issue=convoy.issue, sign=sign, text=text))
 
 

@@ -3,11 +3,11 @@
 import asyncio
 
 from bot.context.bot_context import BotContext
-from bot.forge.ci_triggers import dispatch_fault
 from bot.forge.github import JOB_LOGIN
-from bot.messages import warning_texts
+from bot.forge.workflows import dispatch_fault
 from bot.repository.draft import Draft
 from bot.roles.ci_exposure_check import own_workflows
+from bot.text import notices
 from convoy.events.forge_actions import Answer
 from convoy.events.plan_events import RequestConvoy
 from convoy.model import ids
@@ -28,5 +28,5 @@ async def warn(context: BotContext, draft: Draft, convoy: RequestConvoy) -> None
     fault = dispatch_fault(files, named)
     if fault:
         sign = ids.sign_key("unstarted", convoy.convoy)
-        text = warning_texts.unstarted(fault)
+        text = notices.unstarted(fault)
         draft.submit(Answer(issue=convoy.issue, sign=sign, text=text))

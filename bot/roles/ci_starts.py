@@ -7,7 +7,7 @@ https://docs.github.com/actions/concepts/security/github_token
 from collections.abc import Iterator
 
 from bot.context.bot_context import BotContext
-from bot.forge.refusals import of_rest
+from bot.forge.refusals import refusal_of_rest
 from bot.forge.rest import Refused
 from convoy.model import ids
 from convoy.model.state import State
@@ -50,7 +50,7 @@ async def started(starts: CiStarts, context: BotContext) -> str | None:
     try:
         await starts.ask(context)
     except Refused as refused:
-        refusal = of_rest(refused)
+        refusal = refusal_of_rest(refused)
         return f"CI cannot be started: {full_stop(refusal.why)} {refusal.helps}"
     return None
 

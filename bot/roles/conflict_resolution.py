@@ -8,10 +8,10 @@ tip: the merge with the markers is in no history.
 from typing import Final
 
 from bot.context.bot_context import BotContext
-from bot.messages import conflict_texts, merge_texts
-from bot.messages.conflict_texts import DIFF_CHARS, Sides
 from bot.repository.compose import Piece
 from bot.roles.ended_attempt import EndedAttempt, fit
+from bot.text import merge_texts
+from bot.text.merge_texts import DIFF_CHARS, Sides
 from convoy.gate import path_list
 from convoy.kinds import half_done, kind_of, unmerged
 from convoy.model.state import Convoy, Task
@@ -46,7 +46,7 @@ def resolution(
         attempt=found.attempt,
         merge=merge,
         tip=tip,
-        told=conflict_texts.told(_sides(context, convoy, found, tip)),
+        told=merge_texts.conflict_text(_sides(context, convoy, found, tip)),
     )
 
 

@@ -9,11 +9,11 @@ from typing import Final
 
 from bot.context.bot_context import BotContext
 from bot.forge.rest import Refused
-from bot.messages import warning_texts
 from bot.repository.draft import Draft
 from bot.roles import result_artifact, target_merges
 from bot.roles.conflict_resolution import resolution
 from bot.roles.ended_attempt import LOST
+from bot.text import notices
 from convoy.answers import ANSWERS
 from convoy.answers.answering import Question
 from convoy.events.forge_actions import Answer
@@ -129,7 +129,7 @@ def pause(context: BotContext, draft: Draft, action: Pause) -> None:
     )
     if refused is None and action.tell:
         sign = ids.sign_key("breaker", f"{convoy.name}/{draft.now}")
-        text = warning_texts.stopped_all(convoy.vouched_by or convoy.by, action.why)
+        text = notices.stopped_all(convoy.vouched_by or convoy.by, action.why)
         draft.submit(Answer(issue=convoy.issue, sign=sign, text=text))
 
 

@@ -5,8 +5,7 @@ from typing import Final
 import pygit2
 from msgspec.structs import replace
 
-from bot.repository.attempt_patch import Patch, examined
-from bot.repository.bundle import NoBundle
+from bot.repository.strangers_commits import NoBundle, Patch, examined_patch
 from bot.roles.conflict_resolution import dropped, unresolved, whole
 from bot.roles.ended_attempt import EndedAttempt, fit
 from bot.roles.result_artifact import Result, ResultArtifact
@@ -171,7 +170,7 @@ def _examined(ended: EndedAttempt, base: str, commit: str) -> Patch:
     path, settings = ended.context.mirror.path, ended.convoy.settings
     settings = replace(settings, gate=gate_of(settings.gate, ended.task))
     try:
-        return examined(path, base, commit, settings)
+        return examined_patch(path, base, commit, settings)
     except (GitFailed, Unavailable, pygit2.GitError, LookupError) as error:
         why = f"The work cannot be looked at: {error}."
         return Patch(files=(), refusals=(why,), keeps=False)

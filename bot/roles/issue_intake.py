@@ -3,8 +3,8 @@
 import asyncio
 
 from bot.context.bot_context import BotContext
-from bot.messages import start_refusals
 from bot.roles.chosen_pattern import compiled_for
+from bot.text import replies
 from convoy.events.plan_events import RequestConvoy
 from convoy.model.records import TaskSpec
 from convoy.model.state import Convoy
@@ -37,7 +37,7 @@ async def fault(context: BotContext, wanted: RequestConvoy) -> str | None:
     except PatternError as error:
         return str(error)
     except tasklist.PlanError as error:
-        return start_refusals.NO_PLAN.format(error=error)
+        return replies.NO_PLAN.format(error=error)
     return None
 
 

@@ -9,7 +9,7 @@ from bot.context.alone import tried
 from bot.context.bot_context import BotContext
 from bot.forge.payloads import Issue
 from bot.forge.rest import Refused
-from bot.messages.convoy_labels import LABELS
+from bot.text.convoy_comment import LABELS
 from convoy.model.ids import look_item
 from convoy.model.state import Convoy
 from convoy.rules.verdict import IssueSeen

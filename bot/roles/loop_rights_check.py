@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 from typing import Final
 
 from bot.context.bot_context import BotContext
-from bot.forge.loop_rights import JOB, lacks
-from bot.forge.request_budget import RequestBudget
-from bot.messages import warning_texts
+from bot.forge.rate_limits import RequestBudget
+from bot.forge.workflows import LOOP_JOB, lacking_rights
 from bot.repository.draft import Draft
 from bot.roles.ci_exposure_check import FOLDER
+from bot.text import notices
 from convoy.events.forge_actions import Answer
 from convoy.events.plan_events import RequestConvoy
 from convoy.model import ids
@@ -29,11 +29,11 @@ async def warn(context: BotContext, draft: Draft, convoy: RequestConvoy) -> None
     file = context.settings.workflow
     path = f"{FOLDER}/{file}"
     text = await asyncio.to_thread(_text, context, convoy.base, path)
-    found = [f"{each} (job {JOB} of {file})" for each in lacks(text)]
+    found = [f"{each} (job {LOOP_JOB} of {file})" for each in lacking_rights(text)]
     found += scarce(context.github.requests, context.github.reset_ms())
     if found:
         sign = ids.sign_key("rights", convoy.convoy)
-        said = warning_texts.hindered(found)
+        said = notices.hindered(found)
         draft.submit(Answer(issue=convoy.issue, sign=sign, text=said))
 
 

@@ -6,11 +6,8 @@ from msgspec.structs import replace
 
 from bot.context.bot_context import BotContext
 from bot.context.configuration import configuration
-from bot.door.delivery_inbox import Request
+from bot.door.inbox import StartRequest
 from bot.forge.payloads import Issue
-from bot.markdown.mention import mentioned
-from bot.messages import start_refusals
-from bot.messages.convoy_labels import NO
 from bot.repository.draft import Draft
 from bot.roles import (
     ci_exposure_check,
@@ -24,7 +21,10 @@ from bot.roles.chosen_pattern import chosen, plan_by_pattern
 from bot.roles.issue_intake import by_text, fault, holds_tasks
 from bot.roles.refused_request import refuse
 from bot.roles.tracked_issues import with_named_issues
-from bot.settings.quota import refusal
+from bot.settings.bot_settings import quota_refusal
+from bot.text import replies
+from bot.text.convoy_comment import NO_LABEL
+from bot.text.slash_commands import mentioned
 from convoy.config import ConfigError
 from convoy.events.plan_events import RequestConvoy, TakeSettings
 from convoy.model import ids
@@ -39,7 +39,7 @@ from convoy.text import convoy_name, shortened
 LIST: Final = "task list"
 
 
-async def accept(context: BotContext, draft: Draft, request: Request) -> None:
+async def accept(context: BotContext, draft: Draft, request: StartRequest) -> None:
     """Turn an issue into a convoy, or say why not. Safe to call twice.
 
     The label is removed when the request is accepted, so that a repeated delivery asks
@@ -49,7 +49,7 @@ async def accept(context: BotContext, draft: Draft, request: Request) -> None:
     if busy(draft.state, request.issue) or not _heeded(context, draft, request):
         return
     issue = await context.github.issue(request.issue)
-    if NO in issue.label_names:
+    if NO_LABEL in issue.label_names:
         return
     if request.trigger == "label" and context.settings.label not in issue.label_names:
         return
@@ -57,11 +57,11 @@ async def accept(context: BotContext, draft: Draft, request: Request) -> None:
 
 
 async def start(
-    context: BotContext, draft: Draft, request: Request, issue: Issue
+    context: BotContext, draft: Draft, request: StartRequest, issue: Issue
 ) -> None:
     """Put the request to the rules; if it is refused, say why on the issue."""
     refused = (
-        start_refusals.EDITED
+        replies.EDITED_ISSUE
         if request.edited
         else await begin(context, draft, request, issue)
     )
@@ -70,7 +70,7 @@ async def start(
 
 
 async def begin(
-    context: BotContext, draft: Draft, request: Request, issue: Issue
+    context: BotContext, draft: Draft, request: StartRequest, issue: Issue
 ) -> str | None:
     """Put the request to the rules; return why it was refused, or None.
 
@@ -82,7 +82,7 @@ async def begin(
     try:
         config = configuration(context)
     except ConfigError as error:
-        return start_refusals.BAD_CONFIGURATION.format(error=error)
+        return replies.BAD_CONFIGURATION.format(error=error)
     author = issue.user.login if issue.user else ""
     trust = config.trust
     words = await admitted(context, request, author, outsiders=trust.outsiders)
@@ -155,7 +155,7 @@ def take_settings(context: BotContext, draft: Draft) -> None:
     context.memory.configured = (tip, changed)
 
 
-def _heeded(context: BotContext, draft: Draft, request: Request) -> bool:
+def _heeded(context: BotContext, draft: Draft, request: StartRequest) -> bool:
     """Whether the configuration lets this request count; others get no answer."""
     try:
         config = configuration(context)
@@ -186,23 +186,25 @@ def busy(state: State, issue: int) -> bool:
     return any(convoy.issue == issue for convoy in state.live())
 
 
-async def _refusal(context: BotContext, state: State, request: Request) -> str | None:
+async def _refusal(
+    context: BotContext, state: State, request: StartRequest
+) -> str | None:
     if ids.HEADS + context.mirror.default_branch not in context.mirror.refs:
-        return start_refusals.EMPTY_REPOSITORY
+        return replies.EMPTY_REPOSITORY
     trusted = request.trigger == "schedule"  # the default branch says so
     if not trusted and not await context.github.may_write(request.by):
-        return start_refusals.NO_RIGHT.format(by=request.by)
+        return replies.NO_RIGHT.format(by=request.by)
     return _too_much(context, state, request.by)
 
 
 def _too_much(context: BotContext, state: State, by: str) -> str | None:
     """Return why the bot's operator lets nothing start now; None: it may start."""
     if context.settings.stopped:
-        return start_refusals.STOPPED
+        return replies.BOT_STOPPED
     if context.settings.quota is None:
         return None
     quota, now = context.settings.quota, context.clock()
-    return refusal(quota, state, by, context.elsewhere(), now)
+    return quota_refusal(quota, state, by, context.elsewhere(), now)
 
 
 def make_plan(context: BotContext, draft: Draft, action: MakePlan) -> None:

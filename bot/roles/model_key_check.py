@@ -1,8 +1,8 @@
 """Warns before a convoy starts when the key of an engine's model is missing."""
 
 from bot.context.bot_context import BotContext
-from bot.messages import warning_texts
 from bot.repository.draft import Draft
+from bot.text import notices
 from convoy.events.forge_actions import Answer
 from convoy.events.plan_events import RequestConvoy
 from convoy.model import ids
@@ -22,5 +22,5 @@ async def warn(context: BotContext, draft: Draft, convoy: RequestConvoy) -> None
     }
     if lacking:
         sign = ids.sign_key("keys", convoy.convoy)
-        text = warning_texts.keyless(lacking)
+        text = notices.keyless(lacking)
         draft.submit(Answer(issue=convoy.issue, sign=sign, text=text))

@@ -1,8 +1,8 @@
 """The refinery lands what is finished of a convoy whose other tasks go on."""
 
 from bot.context.bot_context import BotContext
-from bot.messages import merge_texts
 from bot.repository.draft import Draft
+from bot.text import merge_texts
 from convoy.model import ids
 from convoy.model.state import Convoy
 from convoy.owed import DropPart, LandPart, OfferPart

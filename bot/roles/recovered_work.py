@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from bot.context.bot_context import BotContext
-from bot.repository.bundle import NoBundle
+from bot.repository.strangers_commits import NoBundle
 from grite.errors import GitFailed
 
 KEPT: Final = "what it had done until then is kept"

@@ -6,13 +6,13 @@ from msgspec.structs import replace
 
 from bot.context.alone import alone
 from bot.context.bot_context import BotContext
-from bot.messages import merge_texts
 from bot.repository.compose import Conflicted, Piece
 from bot.repository.draft import Draft
 from bot.roles import target_merges
 from bot.roles.conflict_forecast import foresee
 from bot.roles.sent_back_work import conflicting, send_back
 from bot.roles.structural_help import tell_of_help
+from bot.text import merge_texts
 from convoy.events.forge_actions import SetItemAside
 from convoy.kinds import kind_of
 from convoy.model import ids

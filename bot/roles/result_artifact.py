@@ -17,7 +17,7 @@ from typing import Annotated, Final, Literal, NoReturn, TypeVar
 from msgspec import Struct
 from pydantic import BaseModel, Field, ValidationError
 
-from bot.forge.payload import Payload
+from bot.forge.payloads import Payload
 from convoy.events import Claim
 from convoy.log.record import UnknownFact, fact_of, issue_of
 from convoy.model import ids

@@ -10,7 +10,7 @@ from typing import Final
 from bot.context.bot_context import BotContext
 from bot.context.configuration import configuration
 from bot.context.retries import failed_try, quiet_try
-from bot.door.delivery_inbox import Request
+from bot.door.inbox import StartRequest
 from bot.repository.draft import Draft
 from bot.roles import mayor
 from convoy.config import ConfigError, Due, due
@@ -59,7 +59,7 @@ async def _start(
     if any(of.issue == number for _, of in draft.state.convoys.summaries()):
         return
     issue = await context.github.issue(number)
-    request = Request(
+    request = StartRequest(
         issue=number,
         title=table.title,
         text=table.text,

@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from bot.messages import merge_texts
 from bot.repository.compose import Conflicted
 from bot.repository.draft import Draft
+from bot.text import merge_texts
 from convoy.model.state import Convoy
 from convoy.rules.landing import FailMerge
 

@@ -12,9 +12,9 @@ from typing import Final
 
 from bot.context.bot_context import BotContext
 from bot.forge.payloads import Account, Remarked, Reviewed
-from bot.markdown.slash_commands import SlashCommand, slash_commands
-from bot.messages import approval_texts as texts
-from bot.messages.merge_texts import may_not_write
+from bot.text import replies as texts
+from bot.text.merge_texts import may_not_write
+from bot.text.slash_commands import SlashCommand, slash_commands
 from convoy.model.state import Convoy, Task
 from convoy.model.work import Approval, Work
 
@@ -62,11 +62,11 @@ async def _fault(
     if isinstance(given, str):
         return given
     if given.timestamp() * 1000 < work.at - SKEW_MS:
-        return texts.OLDER
+        return texts.OLDER_APPROVAL
     after = (one for one in own if one.submitted_at and one.submitted_at >= given)
     newer = [one for one in after if _verdict(one) in _VERDICTS]
     is_taken_back = bool(newer) and _verdict(newer[-1]) == "changes_requested"
-    return texts.TAKEN_BACK if is_taken_back else ""
+    return texts.APPROVAL_TAKEN_BACK if is_taken_back else ""
 
 
 def _review(own: Sequence[Reviewed], approval: Approval) -> datetime | str:
@@ -79,7 +79,7 @@ def _review(own: Sequence[Reviewed], approval: Approval) -> datetime | str:
     if fits:
         return fits[-1].submitted_at or datetime.fromtimestamp(0, UTC)
     is_dismissed = _verdict(own[-1]) == "dismissed"
-    return texts.DISMISSED if is_dismissed else texts.NOT_THIS_COMMIT
+    return texts.DISMISSED_REVIEW if is_dismissed else texts.NOT_THIS_COMMIT
 
 
 def _is_approval(review: Reviewed, commit: str) -> bool:
@@ -116,7 +116,7 @@ async def _unedited(
     if found is None or not _is_by(found.user, by):
         return texts.NO_COMMENT
     if found.number != number or found.updated_at > found.created_at:
-        return texts.EDITED
+        return texts.EDITED_APPROVAL
     return found
 
 

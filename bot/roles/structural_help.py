@@ -1,8 +1,8 @@
 """Tells people what a program merged where git had left a conflict."""
 
 from bot.context.bot_context import BotContext
-from bot.messages import merge_texts
 from bot.repository.draft import Draft
+from bot.text import merge_texts
 from convoy.events.forge_actions import Answer
 from convoy.model import ids
 from convoy.model.state import Task

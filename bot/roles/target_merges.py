@@ -5,9 +5,9 @@ merge of both tips, so that the same conflict never comes back.
 """
 
 from bot.context.bot_context import BotContext
-from bot.messages import merge_texts
 from bot.repository.compose import Conflicted, Piece
 from bot.repository.draft import Draft
+from bot.text import merge_texts
 from convoy.kinds import kind_of
 from convoy.model import ids
 from convoy.model.state import Convoy, Task

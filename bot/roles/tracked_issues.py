@@ -6,11 +6,11 @@ from http import HTTPStatus
 from typing import Final, NamedTuple
 
 from bot.context.bot_context import BotContext
-from bot.door.delivery_inbox import Request
+from bot.door.inbox import StartRequest
 from bot.forge.payloads import Issue
 from bot.forge.rest import Refused
-from bot.messages.start_refusals import NO_PLAN
 from bot.roles.admission import TEXT_CHARS, Words, admitted
+from bot.text.replies import NO_PLAN
 from convoy.events.plan_events import RequestConvoy
 from convoy.model.records import NamedIssue
 from convoy.model.state import Convoy, State
@@ -138,7 +138,7 @@ async def _frozen(
         raise _NoTask(f"#{number} has a convoy of its own that has not ended")
     issue = await _issue(context, number)
     body, author = issue.body or "", issue.user.login if issue.user else ""
-    asked = Request(issue=number, title=issue.title, text=body, by=wanted.by)
+    asked = StartRequest(issue=number, title=issue.title, text=body, by=wanted.by)
     words = await admitted(context, asked, author, outsiders=outsiders)
     if not isinstance(words, Words):
         raise _NoTask(f"#{number} was written by somebody without write access")

@@ -6,9 +6,9 @@ https://docs.github.com/rest/actions/permissions
 from collections.abc import AsyncIterator
 from typing import Final
 
-from bot.forge.ci_exposure import Default
-from bot.forge.payload import Payload
+from bot.forge.payloads import Payload
 from bot.forge.rest import Refused, Rest
+from bot.forge.workflows import DefaultRight
 from bot.serving.examination_finding import Finding
 
 RIGHT: Final = "administration"
@@ -23,7 +23,7 @@ class _Actions(Payload):
 
 class _Jobs(Payload):
     can_approve_pull_request_reviews: bool
-    default_workflow_permissions: Default = ""
+    default_workflow_permissions: DefaultRight = ""
 
 
 async def examined(
@@ -63,7 +63,7 @@ def unseen(name: str) -> Finding:
     return Finding("note", said, f"look {_WHERE}")
 
 
-async def default_token(rest: Rest, name: str) -> Default:
+async def default_token(rest: Rest, name: str) -> DefaultRight:
     """Return what a job's token may do by default; empty: the App may not see it.
 
     Raises:

@@ -11,42 +11,38 @@ import httpx
 from aiohttp import web
 from msgspec import structs
 
+from bot import VERSION
 from bot.context.bot_context import BotContext, actor_of
-from bot.door.delivery_inbox import Inbox
+from bot.door import session_access
+from bot.door.feed import Feed
+from bot.door.feed_endpoint import FeedEndpoint, Finds
+from bot.door.inbox import Inbox, Wake
 from bot.door.listening import listening
-from bot.door.wake import Wake
-from bot.door.webhooks import Door, Place
-from bot.feed import handover
-from bot.feed.feed_endpoint import FeedEndpoint, Finds
-from bot.feed.job_origin import Origin
-from bot.feed.repository_feed import Feed
-from bot.forge import outbound_client
-from bot.forge.environments import open_environments
-from bot.forge.github import GitHub
+from bot.door.session_access import JobOrigin
+from bot.door.webhooks import DeliveryPlace, Door
+from bot.forge import transport
+from bot.forge.github import GitHub, RepositoryIdentity
+from bot.forge.github_actions import open_environments, secret_names
 from bot.forge.pace import Pace
-from bot.forge.precedence import Precedence, going
-from bot.forge.repository_identity import RepositoryIdentity
-from bot.forge.rest import DEADLINE_S, Refused, Rest
-from bot.forge.secret_names import secret_names
+from bot.forge.rest import Refused, Rest
+from bot.forge.transport import DEADLINE_S, Precedence, going
 from bot.loop.acknowledging import acknowledging
 from bot.loop.bot_lease import BotLease
 from bot.loop.loop import Loop
 from bot.loop.staging import owes
+from bot.repository.commits import MirroredCommits
 from bot.repository.compose import Composer
-from bot.repository.mirror import Mirror
-from bot.repository.mirror_upkeep import collect
-from bot.repository.mirrored_commits import MirroredCommits
+from bot.repository.mirror import Mirror, collect_mirror
 from bot.serving import signers_in_force, way_in
 from bot.serving.way_in import WayIn
-from bot.settings import folder_lock, log_key, state_folder
+from bot.settings import bot_folder
 from bot.settings.bot_settings import Settings
-from bot.settings.version import VERSION
 from grite import signatures
 from grite.errors import Unavailable
 from grite.signatures import Authority
 
 if TYPE_CHECKING:  # cryptography is slow to load
-    from bot.feed.oidc import Issuer
+    from bot.door.oidc import Issuer
 
 Tell = Callable[[str], None]
 MIRROR: Final = "mirror.git"
@@ -77,10 +73,10 @@ async def opened(
             of another repository.
     """
     settings.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    known = settings.repository_id or state_folder.owner_of(settings.folder)
+    known = settings.repository_id or bot_folder.owner_of(settings.folder)
     settings = settings.model_copy(update={"repository_id": known})
     async with AsyncExitStack() as stack:
-        client = outbound_client.client(DEADLINE_S)
+        client = transport.async_client(DEADLINE_S)
         await stack.enter_async_context(client)
         entry = await stack.enter_async_context(way_in.let_in(client, settings, pace))
         github = GitHub(
@@ -95,15 +91,15 @@ async def opened(
             identity = await way_in.identified(github, settings)
             entry.tie(identity.number)
             settings = settings.model_copy(update={"repository_id": identity.number})
-            await asyncio.to_thread(collect, settings.folder / MIRROR)
+            await asyncio.to_thread(collect_mirror, settings.folder / MIRROR)
             mirror = await _mirror(settings, identity, await entry.tokens.token())
         actor, bell = actor_of(settings.folder), wake or Wake()
         name, number = await github.named() if settings.feed_url else ("", 0)
 
-        def origin() -> Origin | None:
+        def origin() -> JobOrigin | None:
             ref = f"refs/heads/{mirror.default_branch}"
             file = f"{name}/.github/workflows/{settings.workflow}@{ref}"
-            return Origin(name, number, file) if number else None
+            return JobOrigin(name, number, file) if number else None
 
         context = BotContext(
             settings=settings,
@@ -127,7 +123,7 @@ async def opened(
         if not settings.sole:  # `brat doctor --engines` looks on the person's machine
             _ask_of_ci(context, client, entry)
         nonce = str(uuid.uuid4())
-        dead = stack.enter_context(folder_lock.held(settings.folder, nonce))
+        dead = stack.enter_context(bot_folder.held_folder(settings.folder, nonce))
         lease = BotLease(
             mirror,
             actor,
@@ -159,7 +155,7 @@ async def _mirror(
         BratError: the key cannot be read, or a line of the allowed signers is wrong.
     """
     folder = settings.key_folder or settings.folder
-    key = log_key.of(folder, settings.log_key_file)
+    key = bot_folder.log_key_of(folder, settings.log_key_file)
     signers = key.signers | signatures.parse_signers(settings.allowed_signers)
     opening = partial(
         Mirror.open,
@@ -187,7 +183,7 @@ async def door(
         unready: returns why the bot cannot work now; None: it can.
     """
     settings = loop.context.settings
-    place = Place(
+    place = DeliveryPlace(
         label=settings.label,
         login=loop.context.login,
         inbox=loop.context.inbox,
@@ -205,7 +201,7 @@ async def door(
     with_feed(app, feeds.get)
     async with listening(app, "127.0.0.1", port) as bound:
         if "witness" in settings.roles:  # other bots end soon
-            handover.note(settings.folder, bound)
+            session_access.note_port(settings.folder, bound)
         yield bound
 
 
@@ -213,7 +209,7 @@ def with_feed(
     app: web.Application, finds: Finds, issuer: "Issuer | None" = None
 ) -> None:
     """Add the feed of running sessions to a door."""
-    app.add_subapp(handover.PATH, FeedEndpoint(finds, issuer).application())
+    app.add_subapp(session_access.FEED_PATH, FeedEndpoint(finds, issuer).application())
 
 
 async def until_done(loop: Loop, *, seen: Callable[[], None] = lambda: None) -> None:

@@ -17,12 +17,12 @@ import httpx
 from pydantic import Field
 
 from bot.door.redelivery import Sent
-from bot.forge import outbound_client
+from bot.forge import transport
 from bot.forge.app_auth import PERMISSIONS, AppTokens, Grant
-from bot.forge.ci_exposure import Default
-from bot.forge.payload import Payload
-from bot.forge.rest import DEADLINE_S, Refused, Rest
-from bot.forge.token_source import StaticToken, Tokens
+from bot.forge.payloads import Payload
+from bot.forge.rest import Refused, Rest, StaticToken, Tokens
+from bot.forge.transport import DEADLINE_S
+from bot.forge.workflows import DefaultRight
 from bot.serving import (
     actions_settings,
     exposure_findings,
@@ -35,7 +35,7 @@ from bot.serving.examination_finding import Finding
 from bot.serving.installations import Covered, Installations, key_of
 from bot.serving.manifest import EVENTS
 from bot.serving.workflow_presence import IsOurs
-from bot.settings.service_settings import ServiceSettings
+from bot.settings.bot_settings import ServiceSettings
 from grite.errors import BratError
 
 SKEW_S: Final = 30.0
@@ -70,7 +70,7 @@ async def examined(
         BratError: the forge did not answer, or does not know the App.
     """
     async with AsyncExitStack() as stack:
-        client = outbound_client.client(DEADLINE_S)
+        client = transport.async_client(DEADLINE_S)
         await stack.enter_async_context(client)
         served: Mapping[str, Covered | None] = dict.fromkeys(hosting.repositories)
         settings_right = "none"
@@ -219,7 +219,7 @@ async def _repository(
         yield Finding("fault", f"{name}: {error}")
 
 
-async def _default_token(visit: _Visit) -> Default:
+async def _default_token(visit: _Visit) -> DefaultRight:
     right = visit.settings_right
     if not visit.hosting.token and right == "none":
         return ""

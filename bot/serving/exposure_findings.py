@@ -2,15 +2,15 @@
 
 from collections.abc import AsyncIterator, Mapping
 
-from bot.forge.ci_exposure import Default, environments_in, exposures
-from bot.forge.environments import open_environments
+from bot.forge.github_actions import open_environments
 from bot.forge.rest import Rest
+from bot.forge.workflows import DefaultRight, environments_in, exposures
 from bot.serving.examination_finding import Finding
 from bot.serving.workflow_presence import OWN
 
 
 async def examined(
-    rest: Rest, name: str, files: Mapping[str, str], default: Default
+    rest: Rest, name: str, files: Mapping[str, str], default: DefaultRight
 ) -> AsyncIterator[Finding]:
     """Give a fault for each thing that an agent's code could reach.
 

@@ -17,18 +17,11 @@ from typing import Final
 import msgspec
 from aiohttp import web
 
-from bot.door.front_messages import (
-    Destinations,
-    FromFront,
-    Logged,
-    Opened,
-    Setup,
-)
+from bot import VERSION, wall_clock
+from bot.door.front_link import Destinations, FromFront, Logged, Opened, Setup
 from bot.door.listening import listener_at, listening_behind
 from bot.serving.bot_service import Tell
-from bot.settings.clock import wall_clock
-from bot.settings.origins import Origins
-from bot.settings.version import VERSION
+from bot.settings.hosts import Origins
 from grite.errors import BratError
 
 PROGRAM: Final = "bot.door.front_program"

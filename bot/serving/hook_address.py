@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from bot.door.webhooks import PATH
-from bot.forge.payload import Payload
+from bot.door.webhooks import WEBHOOK_PATH
+from bot.forge.payloads import Payload
 from bot.forge.rest import Rest
 from bot.serving.examination_finding import Finding
-from bot.settings.service_settings import ServiceSettings
+from bot.settings.bot_settings import ServiceSettings
 
 _EXAMPLES: Final = (
     *("example.com", "example.net", "example.org"),
@@ -53,7 +53,7 @@ async def examined(
             yield Finding("note", said, mend)
         return
     if not url:
-        address = f"https://YOUR-HOST{PATH}"
+        address = f"https://YOUR-HOST{WEBHOOK_PATH}"
         mend = f"set it in {_WHERE} to {address}, or serve with --poll"
         yield Finding("fault", "the webhook has no address", mend)
         return
@@ -103,4 +103,4 @@ async def _reached(client: httpx.AsyncClient, url: str) -> Finding:
         said = f"the door at {url} does not let this machine in"
         return Finding("note", said, "add the forge's networks to allowed_networks")
     said = f"what is at {url} answers {status}, and the bot's door 401"
-    return Finding("fault", said, f"lead it to the bot's port, to {PATH}")
+    return Finding("fault", said, f"lead it to the bot's port, to {WEBHOOK_PATH}")

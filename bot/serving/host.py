@@ -13,11 +13,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from bot.door.metrics import Metrics
-from bot.door.webhooks import Place
-from bot.feed.repository_feed import Feed
+from bot import wall_clock
+from bot.door.feed import Feed
+from bot.door.webhooks import DeliveryPlace, Metrics
 from bot.forge.pace import Pace, pacing
-from bot.repository.mirror_upkeep import MirrorWatch
+from bot.repository.mirror import MirrorWatch
 from bot.serving import bot_service
 from bot.serving.bot_service import Tell
 from bot.serving.installations import Covered, Installations
@@ -25,8 +25,7 @@ from bot.serving.lost_deliveries import LostDeliveries
 from bot.serving.served_repository import Served, starts_beside
 from bot.serving.service_metrics import RepositoryStanding, ServiceMetrics
 from bot.serving.standing_still import StandstillMetric
-from bot.settings.clock import wall_clock
-from bot.settings.service_settings import ServiceSettings
+from bot.settings.bot_settings import ServiceSettings
 from convoy.text import cut
 from grite.errors import BratError
 
@@ -69,12 +68,12 @@ class Host:
 
     # --- what the door asks ---------------------------------------------------------
 
-    def place_of(self, name: str) -> Place | None:
+    def place_of(self, name: str) -> DeliveryPlace | None:
         """Return the destination of deliveries about a repository."""
         one = self.served.get(name)
         return one.place if one else None
 
-    def place_with(self, number: int) -> Place | None:
+    def place_with(self, number: int) -> DeliveryPlace | None:
         """Return the destination of deliveries about the repository with an id."""
         found = (one.place for one in self.served.values() if one.place)
         return next((place for place in found if place.repository_id == number), None)

@@ -24,7 +24,7 @@ from bot.dashboard.application import Dashboard
 from bot.dashboard.login import Login, OAuth, Person, Sessions
 from bot.dashboard.rights import Rights
 from bot.dashboard.state_watcher import StateWatcher
-from bot.forge.repository_identity import AnotherRepository
+from bot.forge.github import AnotherRepository
 from bot.serving.front_process import Front, fronted
 from bot.serving.host import Host
 from bot.serving.served_repository import Served

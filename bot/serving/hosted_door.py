@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from aiohttp import web
 
-from bot.door.front_messages import (
+from bot.door.front_link import (
     DeliveryAnswered,
     Destination,
     Destinations,
@@ -17,13 +17,13 @@ from bot.door.front_messages import (
     RequestKept,
     RosterChanged,
 )
-from bot.door.readiness import PATH as READY, readiness
+from bot.door.webhooks import READY_PATH as READY, readiness
 from bot.serving import bot_service
 from bot.serving.front_process import Front, FrontProcess, fronted
 from bot.serving.host import Host
 
 if TYPE_CHECKING:  # cryptography is slow to load
-    from bot.feed.oidc import Issuer
+    from bot.door.oidc import Issuer
 
 LOOK_S: Final = 0.1
 """How often the destinations are compared with those the door knows."""

@@ -9,15 +9,15 @@ from typing import Final
 import pygit2
 
 from bot.door.listening import listening
-from bot.feed.oidc import Issuer, issuer_of
-from bot.forge import outbound_client
-from bot.forge.rest import DEADLINE_S
+from bot.door.oidc import Issuer, issuer_of
+from bot.forge import transport
+from bot.forge.transport import DEADLINE_S
 from bot.serving.bot_service import Tell
 from bot.serving.host import Host
 from bot.serving.hosted_door import opened_door
 from bot.serving.installations import Installations, key_of
 from bot.serving.lost_deliveries import LostDeliveries
-from bot.settings.service_settings import ServiceSettings
+from bot.settings.bot_settings import ServiceSettings
 from grite.errors import BratError
 
 THREADS: Final = 256
@@ -78,7 +78,7 @@ async def _roster(
     if hosting.app_id is None or hosting.private_key_file is None:
         return None
     key = key_of(hosting.app_id, hosting.private_key_file)
-    client = outbound_client.client(DEADLINE_S)
+    client = transport.async_client(DEADLINE_S)
     await stack.enter_async_context(client)
     return Installations(client, hosting.api_url, key)
 
@@ -87,7 +87,7 @@ async def _issuer(stack: AsyncExitStack, hosting: ServiceSettings) -> Issuer | N
     """Return the issuer that vouches for jobs; None: no feed address is set."""
     if not hosting.feed_url:
         return None
-    client = outbound_client.client(DEADLINE_S)
+    client = transport.async_client(DEADLINE_S)
     await stack.enter_async_context(client)
     url = hosting.feed_issuer or issuer_of(hosting.api_url)
     audience = hosting.feed_url.rstrip("/")

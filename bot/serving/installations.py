@@ -13,10 +13,10 @@ from typing import NamedTuple
 import httpx
 from pydantic import BaseModel, ConfigDict, Field
 
-from bot.forge.app_key import AppJwt, AppKey
-from bot.forge.forge_clock import ForgeClock
+from bot.forge.app_auth import AppJwt, AppKey
 from bot.forge.pace import Pace
 from bot.forge.payloads import Account, Repository
+from bot.forge.rate_limits import ForgeClock
 from bot.forge.rest import Rest
 from grite.errors import BratError
 

@@ -5,8 +5,8 @@ import logging
 from datetime import UTC, datetime
 from typing import Final
 
-from bot.door.metrics import Metrics
 from bot.door.redelivery import ask_again
+from bot.door.webhooks import Metrics
 from bot.serving.bot_service import Tell
 from bot.serving.installations import Installations
 from grite.errors import BratError

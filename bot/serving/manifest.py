@@ -25,11 +25,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bot.dashboard.login import DONE
 from bot.door.delivery_meaning import LOOK_AT
-from bot.door.webhooks import PATH as HOOK
+from bot.door.webhooks import WEBHOOK_PATH as HOOK
 from bot.forge.app_auth import PERMISSIONS
+from bot.forge.github_actions import SECRETS_RIGHT
 from bot.forge.payloads import Account
-from bot.forge.secret_names import RIGHT
-from bot.settings.service_settings import ORIGIN
+from bot.settings.bot_settings import ORIGIN
 from grite.errors import BratError, Unavailable
 
 _OF_ADMINISTRATION: Final = frozenset(
@@ -82,7 +82,7 @@ class Wish:
             "url": self.public_url or self.web_url,
             "redirect_url": redirect_url,
             "public": False,
-            "default_permissions": {**PERMISSIONS, **RIGHT},
+            "default_permissions": {**PERMISSIONS, **SECRETS_RIGHT},
         }
         if self.public_url:
             hook = self.public_url.rstrip("/") + HOOK

@@ -6,11 +6,9 @@ https://docs.github.com/rest/repos/rules#get-rules-for-a-branch
 from collections.abc import AsyncIterator, Sequence
 from typing import Final
 
-from bot.forge.branch_rules import MAY_PASS, BranchRules
-from bot.forge.graphql import GraphQl
+from bot.forge.branch_rules import MAY_PASS, BranchRules, Rule
 from bot.forge.payloads import Repository
-from bot.forge.rest import Rest
-from bot.forge.rule_meaning import Rule
+from bot.forge.rest import GraphQl, Rest
 from bot.serving.examination_finding import Finding
 from convoy.rules.target import landing_by
 from convoy.views.reasons import unread_rules, way_of_landing

@@ -4,20 +4,16 @@ import asyncio
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from bot.door.delivery_inbox import Inbox
-from bot.door.wake import Wake
-from bot.door.webhooks import Place
-from bot.forge import outbound_client
-from bot.forge.github import GitHub
+from bot import wall_clock
+from bot.door.inbox import Inbox, Wake
+from bot.door.webhooks import DeliveryPlace
+from bot.forge import transport
+from bot.forge.github import GitHub, repository_id_of
 from bot.forge.pace import Pace
-from bot.forge.repository_identity import number_of
-from bot.forge.rest import DEADLINE_S
+from bot.forge.transport import DEADLINE_S
 from bot.loop.loop import Loop
 from bot.serving.standing_still import Standstill
-from bot.settings.bot_settings import Settings
-from bot.settings.clock import wall_clock
-from bot.settings.quota import HOUR_MS
-from bot.settings.service_settings import ServiceSettings
+from bot.settings.bot_settings import HOUR_MS, ServiceSettings, Settings
 from grite.errors import BratError
 
 
@@ -36,7 +32,7 @@ class Served:
     wake: Wake = field(default_factory=Wake)
     settings: Settings | None = None
     """None: its id is not known yet."""
-    place: Place | None = None
+    place: DeliveryPlace | None = None
     """Where its deliveries go; None: its id is not known yet."""
     standstill: Standstill = field(default_factory=lambda: Standstill(clock=wall_clock))
     loop: Loop | None = None
@@ -56,7 +52,7 @@ class Served:
             return self.settings
         settings = self.hosting.of(self.name, self.installation, number)
         # An App's account is known; another's is asked for when the loop is opened.
-        self.place = Place(
+        self.place = DeliveryPlace(
             label=settings.label,
             login=f"{settings.app}[bot]",
             inbox=Inbox(settings.folder / "inbox"),
@@ -79,7 +75,7 @@ class Served:
         """
         number = self.number
         if not number:
-            async with outbound_client.client(DEADLINE_S) as client:
+            async with transport.async_client(DEADLINE_S) as client:
                 github = GitHub(
                     client,
                     api_url=self.hosting.api_url,
@@ -87,7 +83,7 @@ class Served:
                     token=self.hosting.token,
                     pace=self.pace,
                 )
-                number = await number_of(github)
+                number = await repository_id_of(github)
         try:
             return await asyncio.to_thread(self.settle, number)
         except OSError as error:

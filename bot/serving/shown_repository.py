@@ -2,18 +2,18 @@
 
 from collections.abc import Mapping
 
+from bot import wall_clock
 from bot.context.configuration import configuration
 from bot.dashboard.changed_lines import changes_in
 from bot.dashboard.dashboard_source import DashboardSource, Session
 from bot.dashboard.log_history import LogHistory
 from bot.dashboard.log_past import LogPast
 from bot.dashboard.log_tail import LogTail
-from bot.feed.repository_feed import last_of
+from bot.door.feed import last_output
 from bot.loop.loop import Loop
-from bot.messages.replies import Reply
 from bot.serving import bot_service
 from bot.serving.served_repository import Served
-from bot.settings.clock import wall_clock
+from bot.text.replies import Reply
 from bot.verbs.request_context import Asker
 from bot.verbs.verb import Request
 from convoy.config import ConfigError
@@ -60,7 +60,7 @@ def source_of(one: Served, served: Mapping[str, Served]) -> DashboardSource:
         return await loop().carry_out(asker, request)
 
     def printed(session: Session) -> str:
-        return last_of(settings.folder, session.name)
+        return last_output(settings.folder, session.name)
 
     return DashboardSource(
         repository=settings.repository,

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.forge.branch_rules import BranchRules
-from bot.forge.graphql import GraphQl
 from bot.forge.payloads import Repository
-from bot.forge.rest import Rest
+from bot.forge.rest import GraphQl, Rest
 from bot.serving import workflow_presence
 from bot.serving.examination_finding import Finding
-from bot.settings.service_settings import ServiceSettings
-from bot.settings.signers_source import in_force
+from bot.settings.bot_folder import source_in_force
+from bot.settings.bot_settings import ServiceSettings
 from grite.errors import BratError
 from grite.signatures import (
     BOT_SIGNERS_FILE,
@@ -39,7 +38,7 @@ async def settle(loop: "Loop") -> None:
     if clone.committed is None or clone.believes_branch is not None or settings.sole:
         return
     rules = await context.github.branch_rules.of(context.mirror.default_branch)
-    found = in_force(settings.allowed_signers, has_file=True, rules=rules)
+    found = source_in_force(settings.allowed_signers, has_file=True, rules=rules)
     clone.believes_branch = found.source == "file"
     loop.tell(f"allowed signers: {found.why}")
     loop.wake.up("refs")  # what they signed counts from the next look on
@@ -63,7 +62,9 @@ async def examined(
     main = known.default_branch
     text = await workflow_presence.text_at(rest, name, SIGNERS_FILE)
     rules = await BranchRules(rest, GraphQl(rest, hosting.api_url), name).of(main)
-    found = in_force(hosting.allowed_signers, has_file=text is not None, rules=rules)
+    found = source_in_force(
+        hosting.allowed_signers, has_file=text is not None, rules=rules
+    )
     said = f"{name}: allowed signers: {found.why}"
     if text is not None and found.source == "own key":
         mend = (

@@ -7,9 +7,9 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from bot.door.delivery_inbox import CheckAction, Remark, Request, Review, Ticked
-from bot.door.delivery_meaning import meaning, read
-from bot.markdown.slash_commands import MalformedCommand, slash_commands
+from bot.door.delivery_meaning import meaning, read_delivery
+from bot.door.inbox import CheckAction, Remark, Review, StartRequest, Ticked
+from bot.text.slash_commands import MalformedCommand, slash_commands
 from bot.verbs.parsing import parsed
 from bot.verbs.request_context import convoy_of
 from bot.verbs.verb_table import BY_NAME
@@ -81,7 +81,7 @@ class World:
 def told(recorded: Recorded, world: World) -> Iterator[str]:
     """Give one line for each thing that the bot would decide or do."""
     try:
-        delivery = read(recorded.event, recorded.body)
+        delivery = read_delivery(recorded.event, recorded.body)
     except ValidationError as error:
         yield f"door: 400, not a GitHub delivery: {error.errors()[0]['msg']}"
         return
@@ -93,7 +93,7 @@ def told(recorded: Recorded, world: World) -> Iterator[str]:
     match meant.kept:
         case None:
             yield "it asks for nothing"
-        case Request() as request:
+        case StartRequest() as request:
             yield from _request(request, world)
         case Remark() as remark:
             yield from _remark(remark, world)
@@ -101,7 +101,7 @@ def told(recorded: Recorded, world: World) -> Iterator[str]:
             yield f"it asks, as {other.by} may: {other}"
 
 
-def _request(request: Request, world: World) -> Iterator[str]:
+def _request(request: StartRequest, world: World) -> Iterator[str]:
     """Describe the convoy that an accepted issue would become."""
     yield f"asked of the forge: may {request.by} write, is the label still there"
     busy = [c.name for c in world.state.live() if c.issue == request.issue]

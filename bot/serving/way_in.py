@@ -8,12 +8,11 @@ from functools import partial
 
 import httpx
 
-from bot.forge.github import GitHub
+from bot.forge.github import GitHub, RepositoryIdentity, repository_id_of
+from bot.forge.github_actions import SECRETS_RIGHT
 from bot.forge.pace import Pace, pacing
-from bot.forge.repository_identity import RepositoryIdentity, number_of
-from bot.forge.secret_names import RIGHT
-from bot.forge.token_source import StaticToken, Tokens
-from bot.settings import state_folder
+from bot.forge.rest import StaticToken, Tokens
+from bot.settings import bot_folder
 from bot.settings.bot_settings import Settings
 
 
@@ -28,11 +27,11 @@ async def identified(github: GitHub, settings: Settings) -> RepositoryIdentity:
     """
     known = settings.repository_id
     identity = RepositoryIdentity(
-        github=github, number=known or await number_of(github)
+        github=github, number=known or await repository_id_of(github)
     )
     if known:
         await identity.confirm()
-    state_folder.claim(settings.folder, settings.repository, identity.number)
+    bot_folder.claim_folder(settings.folder, settings.repository, identity.number)
     return identity
 
 
@@ -94,7 +93,7 @@ async def let_in(
     )
     async with (
         source(grant=grant) as tokens,
-        source(grant=replace(grant, permissions=RIGHT)) as onlooker,
+        source(grant=replace(grant, permissions=SECRETS_RIGHT)) as onlooker,
     ):
         own, login = pace or Pace(how, clock=tokens.clock), await tokens.login()
 

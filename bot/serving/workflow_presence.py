@@ -10,9 +10,9 @@ from http import HTTPStatus
 from typing import Final
 from urllib.parse import quote
 
-from bot.forge.ci_triggers import Way, ways
-from bot.forge.payload import Payload
+from bot.forge.payloads import Payload
 from bot.forge.rest import Refused, Rest
+from bot.forge.workflows import StartWay, ways_to_start
 from bot.serving.examination_finding import Finding
 
 LOOP: Final = "brat.yml"
@@ -81,10 +81,10 @@ async def examined(
             mend = "if nobody changed it: remove it, brat init --actions, push"
             yield Finding("note", f"{name}: {file} is not this version's", mend)
     own = {file: text for file, text in files.items() if file not in OWN}
-    started: set[Way] = {"push"}
+    started: set[StartWay] = {"push"}
     if LOOP in files:  # it dispatches, if it is no App
         started.add("dispatch")
-    judging = [file for file, text in own.items() if ways(text) & started]
+    judging = [file for file, text in own.items() if ways_to_start(text) & started]
     if judging:
         said = f"{name}: {', '.join(judging)} may judge what brat builds"
         yield Finding("ok", said)

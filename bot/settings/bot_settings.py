@@ -1,7 +1,15 @@
-"""The settings of a bot process: one JSON file that only its owner can read."""
+"""The settings of a bot, of `brat bot serve`, and of the repository it serves.
+
+The first two are a JSON file that only its owner can read; of a repository it is
+`.brat/config.toml`. The limits on starting convoys are counted from the log, so that a
+restart forgets nothing.
+"""
 
 import os
-from collections.abc import Callable
+import secrets
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Annotated, Final, Self, TypeVar
 from urllib.parse import urlsplit
@@ -15,18 +23,111 @@ from pydantic import (
     model_validator,
 )
 
-from bot.settings.forge_hosts import is_clouds
-from bot.settings.quota import Quota
+from bot.settings.hosts import GITHUB, Origins, api_url_of, is_clouds
+from convoy.config import Config, ConfigError, load
+from convoy.model.state import State
 from convoy.owed import Patience, Role
-from convoy.text import LABEL_CHARS
+from convoy.text import LABEL_CHARS, counted
 from grite.errors import BratError
+
+
+def config_in(file: Path, *, source: str = "") -> Config:
+    """Return the configuration in a file; all defaults where there is none.
+
+    Args:
+        file: the file.
+        source: what the messages call it; empty: its path.
+
+    Raises:
+        ConfigError: it has faults, a line for each, or it cannot be read.
+    """
+    source = source or str(file)
+    try:
+        text = file.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        text = b""
+    except IsADirectoryError as error:
+        said = f"{source}: this is a folder; it has to be a file, so move the folder"
+        raise ConfigError(said) from error
+    except OSError as error:
+        said = f"{source}: this cannot be read: {error.strerror}; let its owner read it"
+        raise ConfigError(said) from error
+    return load(text, source=source)
+
+
+HOUR_MS: Final = 3_600_000
+
+
+class Quota(BaseModel):
+    """The operator's limits; a repository's own settings may allow less."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    person_hour: int = Field(default=20, ge=0)
+    """Convoys that one person may start in an hour, in one repository."""
+    repository_hour: int = Field(default=60, ge=0)
+    """Convoys that may be started in an hour in one repository."""
+    installation_hour: int = Field(default=200, ge=0)
+    """The same for all repositories of one installation of the App, or of one token."""
+    unfinished: int = Field(default=50, ge=0)
+    """Convoys that may be unfinished at once in one repository."""
+    tasks: int = Field(default=100, ge=1)
+    """The most tasks that one convoy may have."""
+
+
+def quota_refusal(
+    quota: Quota, state: State, by: str, elsewhere: Iterable[int], now: int
+) -> str | None:
+    """Return why `by` may not start a convoy now, and when they may; None: now.
+
+    Args:
+        quota: the limits.
+        state: this repository's state.
+        by: who asks.
+        elsewhere: start times of convoys in the installation's other repositories.
+        now: unix ms.
+    """
+    live = sum(1 for _ in state.live())
+    if live >= quota.unfinished:
+        return (
+            f"{live} convoys of this repository are not finished, and more may not be "
+            "at once: set the label again when one has ended."
+        )
+    known = [summary for _, summary in state.convoys.summaries()]
+    here = [each.requested_at for each in known]
+    own = [each.requested_at for each in known if each.by == by]
+    for whose, moments, most in (
+        (f"@{by} has", own, quota.person_hour),
+        ("This repository has", here, quota.repository_hour),
+        ("This installation has", [*here, *elsewhere], quota.installation_hour),
+    ):
+        free = _in_words_when_free(moments, most, now)
+        if free is not None:
+            return (
+                f"{whose} started {counted(most, 'convoy')} within an hour, which is "
+                f"the most: set the label again {free}."
+            )
+    return None
+
+
+def _in_words_when_free(moments: Sequence[int], most: int, now: int) -> str | None:
+    """Return in words when one more convoy is allowed; None: now."""
+    recent = sorted(at for at in moments if at > now - HOUR_MS)
+    if len(recent) < most:
+        return None
+    if not most:
+        return "when whoever runs this bot allows it"
+    free_ms = recent[-most] + HOUR_MS
+    moment = datetime.fromtimestamp(-(-free_ms // 60_000) * 60, UTC)
+    return f"at {moment:%H:%M} UTC"
+
 
 GITHUB_GAP_S: Final = 1.0
 """https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api
 (pause between mutative requests)"""
 FEED_URL: Final = r"^(https://[^\s/?#]\S*|http://127\.0\.0\.1:\d+\S*)?$"
 """Data sent to this address must be protected on the way: https or loopback."""
-REPOSITORY: Final = r"^[\w.-]+/[\w.-]+$"
+REPOSITORY_NAME: Final = r"^[\w.-]+/[\w.-]+$"
 ROLES: tuple[Role, ...] = ("mayor", "witness", "refinery", "deacon")
 
 NOTIFY: Final = "BRAT_NOTIFY_URL"
@@ -147,7 +248,7 @@ class Common(BaseModel):
 class Settings(Common):
     """The settings of one bot in one repository."""
 
-    repository: str = Field(pattern=REPOSITORY)
+    repository: str = Field(pattern=REPOSITORY_NAME)
     repository_id: int = Field(default=0, ge=0)
     """The forge's id of the repository, to which all state belongs; 0: not known yet.
     An opened bot knows it."""
@@ -205,12 +306,12 @@ class Settings(Common):
         )
 
 
-def read(file: Path) -> Settings:
+def read_settings(file: Path) -> Settings:
     """Return one bot's settings in a JSON file; raises as for any other kind."""
-    return read_as(Settings, file)
+    return read_settings_as(Settings, file)
 
 
-def read_as(kind: type[Kind], file: Path) -> Kind:
+def read_settings_as(kind: type[Kind], file: Path) -> Kind:
     """Return the settings of one kind in a JSON file.
 
     Raises:
@@ -225,3 +326,108 @@ def read_as(kind: type[Kind], file: Path) -> Kind:
         where = ".".join(map(str, fault["loc"]))
         said = fault["msg"].removeprefix("Value error, ")
         raise BratError(": ".join(filter(None, (str(file), where, said)))) from error
+
+
+ORIGIN: Final = r"^https://[^/?#@\s]+$"
+CLIENT_ID: Final = "BRAT_CLIENT_ID"
+CLIENT_SECRET: Final = "BRAT_CLIENT_SECRET"  # noqa: S105  the variable's name
+STOP_FILE: Final = "stopped"
+SECRET_CHARS: Final = 16
+
+
+class ServiceSettings(Common):
+    """The settings of one service for many repositories."""
+
+    api_url: str = api_url_of(GITHUB)
+    git_url: str = "https://github.com"
+    repositories: tuple[Annotated[str, Field(pattern=REPOSITORY_NAME)], ...] = ()
+    """The repositories served; empty: all where an allowed owner installed the App."""
+    allowed_owners: tuple[str, ...] = ()
+    """The accounts whose installations are served: anybody can install a public App."""
+    quota: Quota = Quota()
+    address: str = "127.0.0.1"
+    port: int = Field(default=8080, ge=0, le=65_535)
+    allowed_networks: tuple[IPv4Network | IPv6Network, ...] = ()
+    """The networks from which deliveries may come; empty: all."""
+    trusted_proxies: int = Field(default=0, ge=0, le=16)
+    """How many proxies in front of the door are trusted with X-Forwarded-For."""
+    metrics_port: int | None = Field(default=None, ge=0, le=65_535)
+    dashboard_port: int | None = Field(default=None, ge=0, le=65_535)
+    """The dashboard's port; None: there is no dashboard."""
+    dashboard_url: str = Field(default="", pattern=r"^(https://[^/?#@]+)?$")
+    """The dashboard's public address: the proxy there speaks TLS."""
+    client_id: str = Field(default_factory=from_environment(CLIENT_ID))
+    """The App's client id, with which people sign in to the dashboard."""
+    client_secret: str = Field(
+        default_factory=from_environment(CLIENT_SECRET), repr=False
+    )
+    api_token: str = Field(default="", pattern=r"^(\S{16,})?$", repr=False)
+    """A program with this token may read and decide everything; empty: none may."""
+    roster_s: float = Field(default=300.0, gt=0)
+    """How often to look for the App's installations and for lost deliveries."""
+
+    @model_validator(mode="after")
+    def _somewhere(self) -> Self:
+        if self.secret and len(self.secret) < SECRET_CHARS:
+            raise ValueError(f"secret: give at least {SECRET_CHARS} characters")
+        if self.token and not self.repositories:
+            raise ValueError("repositories: a bot with a token is told which it serves")
+        if not self.repositories and not self.allowed_owners:
+            raise ValueError(
+                "allowed_owners: name the accounts that are served (a stranger can "
+                "install a public App), or list repositories"
+            )
+        if self.dashboard_port is not None and not (
+            self.dashboard_url and self.client_id and self.client_secret
+        ):
+            raise ValueError(
+                "dashboard_port: people sign in there, so give dashboard_url, and the "
+                "App's client_id and client_secret, too"
+            )
+        return self
+
+    @property
+    def origins(self) -> Origins:
+        """The networks from which deliveries may come, and the trusted proxies."""
+        return Origins(networks=self.allowed_networks, proxies=self.trusted_proxies)
+
+    def allows(self, owner: str) -> bool:
+        """Whether installations by an account are served."""
+        allowed = {each.casefold() for each in self.allowed_owners}
+        listed = {each.casefold().partition("/")[0] for each in self.repositories}
+        return owner.casefold() in (allowed or listed)
+
+    def serves(self, repository: str) -> bool:
+        """Whether a repository is served, wherever the App is installed."""
+        name = repository.casefold()
+        owner, _, short = name.partition("/")
+        listed = {each.casefold() for each in self.repositories}
+        if not short.strip("."):  # it also names a folder
+            return False
+        return self.allows(owner) and (not listed or name in listed)
+
+    def of(self, repository: str, installation: int | None, number: int) -> Settings:
+        """Return the settings of the bot in one repository.
+
+        Args:
+            repository: its full name now.
+            installation: of the App there; None: there is no App, or it is looked up.
+            number: the forge's id of the repository, which names its folder.
+        """
+        own = {name: getattr(self, name) for name in Common.model_fields}
+        own["secret"] = self.secret or secrets.token_hex(SECRET_CHARS)
+        return Settings(
+            **{**own, "folder": self.folder / "repositories" / str(number)},
+            repository=repository,
+            repository_id=number,
+            key_folder=self.folder,
+            installation=installation,
+            quota=self.quota,
+            stop_file=self.stop_file,
+            pages=f"{self.dashboard_url}/{repository}" if self.dashboard_url else "",
+        )
+
+    @property
+    def stop_file(self) -> Path:
+        """While this file exists, nothing starts and nothing lands."""
+        return self.folder / STOP_FILE

@@ -18,8 +18,8 @@ from pydantic import ValidationError
 from bot.settings.bot_settings import Settings
 from grite.errors import BratError
 
-WORKFLOW: Final = "brat.yml"
-KEY_FILE: Final = "app.pem"
+LOOP_WORKFLOW: Final = "brat.yml"
+APP_KEY_FILE: Final = "app.pem"
 """The file that holds the App's key while the bot is being opened."""
 SCHEDULE_WINDOW_S: Final = 26 * 3600
 """Without work the loop is woken once a day, which GitHub may do late."""
@@ -56,7 +56,7 @@ def environment() -> dict[str, str]:
     return dict(os.environ)  # noqa: TID251  the one place allowed to
 
 
-def read(env: Mapping[str, str]) -> OneshotInputs:
+def read_inputs(env: Mapping[str, str]) -> OneshotInputs:
     """Return the inputs in the environment.
 
     Raises:
@@ -75,7 +75,7 @@ def read(env: Mapping[str, str]) -> OneshotInputs:
         "git_url": server,
         "folder": folder,
         "secret": secrets.token_hex(32),  # nothing is delivered to this bot
-        "workflow": env.get("BRAT_WORKFLOW", "").strip() or WORKFLOW,
+        "workflow": env.get("BRAT_WORKFLOW", "").strip() or LOOP_WORKFLOW,
         "label": env.get("BRAT_LABEL", "").strip() or "brat",
         "ci_workflow": None if key else env.get("BRAT_CI_WORKFLOW", "").strip(),
         "schedule_window_s": SCHEDULE_WINDOW_S,
@@ -106,7 +106,7 @@ def read(env: Mapping[str, str]) -> OneshotInputs:
     )
 
 
-def actor_of(repository: str) -> str:
+def loops_actor(repository: str) -> str:
     """Return the actor id, 32 hex digits, that all loops of a repository share.
 
     No folder survives from one run to the next, and each new actor costs an event. The
@@ -120,7 +120,7 @@ def actor_of(repository: str) -> str:
 def _way_in(env: Mapping[str, str], key: str, folder: Path) -> dict[str, object]:
     app, token = env.get("BRAT_APP_ID", "").strip(), env.get("BRAT_TOKEN", "").strip()
     if app and key:  # a workflow always has a token: the App comes first
-        return {"app_id": app, "private_key_file": folder / KEY_FILE}
+        return {"app_id": app, "private_key_file": folder / APP_KEY_FILE}
     if app or key:
         raise BratError("give the App's id and its private key, or neither")
     if not token:

@@ -3,9 +3,9 @@
 from inspect import isawaitable
 
 from bot.context.bot_context import BotContext
-from bot.messages import replies
-from bot.messages.replies import Reply
 from bot.repository.draft import Draft
+from bot.text import replies
+from bot.text.replies import Reply
 from bot.verbs.endpoints import endpoint_of
 from bot.verbs.request_context import Asker, RequestContext
 from bot.verbs.verb import NotPossible, Request

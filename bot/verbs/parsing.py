@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from bot.markdown.cleaning import clean
-from bot.markdown.code_span import code_span
-from bot.markdown.slash_commands import LINE_CHARS, MalformedCommand, SlashCommand
+from bot.text.slash_commands import LINE_CHARS, MalformedCommand, SlashCommand
+from bot.text.visible_text import clean_markdown, code_span
 from bot.verbs.arguments import Reader
 from bot.verbs.verb import USAGE_CHARS, Place, Request, Verb
 from bot.verbs.verb_table import BY_NAME
@@ -35,7 +34,7 @@ def cleaned(text: str) -> str:
 
     Hostile text takes seconds: async callers use a thread.
     """
-    return redacted(clean(text, limit=TEXT_CHARS))
+    return redacted(clean_markdown(text, limit=TEXT_CHARS))
 
 
 def _request(said: SlashCommand, on: Place) -> Request:

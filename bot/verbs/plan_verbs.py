@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from bot.markdown.code_span import code_span
+from bot.text.visible_text import code_span
 from bot.verbs import arguments as args
 from bot.verbs.arguments import ANY_TASK, TASK, Argument
 from bot.verbs.request_context import RequestContext

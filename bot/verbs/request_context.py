@@ -10,7 +10,7 @@ from convoy.model.state import Convoy, State, Task
 
 if TYPE_CHECKING:  # the command line reads the table: the bot's tools are slow to load
     from bot.context.bot_context import BotContext
-    from bot.door.delivery_inbox import Remark
+    from bot.door.inbox import Remark
     from bot.repository.draft import Draft
     from convoy.events import Command
 

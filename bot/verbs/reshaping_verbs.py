@@ -22,7 +22,7 @@ _ITEM: Final = re.compile(r"^ {0,3}(?:[-*+]|\d{1,3}[.)]) +(?:\[ \] +)?", re.MULT
 
 def changed(context: RequestContext, before: Convoy) -> str:
     """Return what a request changed of the plan, as a block of Markdown."""
-    from bot.messages.plan_section import diff_block
+    from bot.text.plan_section import diff_block
     from convoy.views.plan import current_outline, outline_changes
 
     after = context.convoy

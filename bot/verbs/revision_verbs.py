@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final
 
-from bot.markdown.code_span import code_span
+from bot.text.visible_text import code_span
 from bot.verbs.request_context import RequestContext
 from bot.verbs.verb import ConvoyEndpoint, NotPossible, Verb
 from convoy.model import ids

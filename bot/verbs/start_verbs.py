@@ -16,10 +16,10 @@ async def _start(
     pattern: str = "",
     inputs: dict[str, str] | None = None,
 ) -> str:
-    from bot.door.delivery_inbox import Request as Labelled
-    from bot.messages.start_refusals import EDITED_SINCE_SAID
+    from bot.door.inbox import StartRequest as Labelled
     from bot.roles import mayor
     from bot.roles.admission import edited_since
+    from bot.text.replies import EDITED_SINCE_SAID
 
     remark = context.asker.remark
     if remark is None:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from bot.settings.version import VERSION
+from bot import VERSION
 from bot.verbs.arguments import TASK
 from bot.verbs.request_context import RequestContext
 from bot.verbs.verb import NotPossible, Verb
@@ -15,7 +15,7 @@ from convoy.views.reasons import waits_for
 
 
 def _status(context: RequestContext) -> str:
-    from bot.messages.convoy_comment import convoy_table
+    from bot.text.convoy_comment import convoy_table
 
     convoy = context.convoy
     asides = shown_asides(context.draft.state, convoy.name)
@@ -24,7 +24,7 @@ def _status(context: RequestContext) -> str:
 
 def _plan(context: RequestContext) -> str:
     """Show the plan whole, as far as an answer may be long."""
-    from bot.messages.plan_section import plan_section
+    from bot.text.plan_section import plan_section
 
     convoy = context.convoy
     if not convoy.tasks:

@@ -7,7 +7,7 @@ the table: `make docs` writes docs/commands.md and the dashboard's openapi.json.
 
 from typing import Final
 
-from bot.markdown.code_span import code_span
+from bot.text.visible_text import code_span
 from bot.verbs import (
     approval_verbs,
     ending_verbs,
@@ -84,7 +84,7 @@ BY_CONVOY_WORD: Final = {v.of_convoy.word: v for v in VERBS if v.of_convoy is no
 
 def help_text(verb: str | None = None) -> str:
     """Return the help for all verbs, or for one, as Markdown."""
-    from bot.markdown.slash_commands import MOST_COMMANDS
+    from bot.text.slash_commands import MOST_COMMANDS
 
     if verb is None:
         return (

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from bot.settings.clock import wall_clock
+from bot import wall_clock
 from brat.local import local_mode
 from brat.local.model_keys import STAND_IN, model_keys
 from brat.local.start_checks import engine_lacks

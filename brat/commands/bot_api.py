@@ -16,7 +16,7 @@ import httpx
 import pygit2
 
 from bot.dashboard.token_access import LOCAL
-from bot.forge.outbound_client import client_of
+from bot.forge.transport import client_of
 from bot.verbs.endpoints import endpoint_of
 from bot.verbs.verb import Request
 from brat.repository.remote_forge import LOOPBACK, origin_of

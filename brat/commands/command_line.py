@@ -4,7 +4,7 @@ from typing import Annotated, Final
 
 import typer
 
-from bot.settings.version import VERSION
+from bot import VERSION
 from brat.commands import (
     bot,
     completion,

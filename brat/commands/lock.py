@@ -11,7 +11,7 @@ import msgspec
 from rich import box
 from rich.table import Table
 
-from bot.settings.clock import wall_clock
+from bot import wall_clock
 from bot.verbs import arguments as args
 from bot.verbs.request_context import Asker
 from bot.verbs.verb import Request

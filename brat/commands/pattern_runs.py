@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from rich.table import Table
 
-from bot.repository.templates import files_in, template_at, text_at
+from bot.repository.commits import template_at, template_files, template_text
 from brat.commands import start_convoy
 from brat.local import local_mode
 from brat.repository import checkout as checkouts
@@ -49,7 +49,7 @@ def show_all(path: Path, *, as_json: bool) -> int:
 
 def _patterns(checkout: Checkout) -> Iterator[tuple[dict[str, Any], list[str]]]:
     """Yield each pattern's facts and its faults."""
-    ours = own_patterns(files_in(checkout.top, _HEAD))
+    ours = own_patterns(template_files(checkout.top, _HEAD))
     for name in (*ours, *(each for each in BUILT_IN if each not in ours)):
         file = ours.get(name)
         try:
@@ -75,8 +75,8 @@ def show(path: Path, name: str, *, as_json: bool) -> int:
         steps = [step.model_dump() for step in template.all_steps]
         write(json.dumps({"name": name, **_known(template), "steps": steps}))
         return OK
-    file = own_patterns(files_in(checkout.top, _HEAD)).get(name)
-    text = text_at(checkout.top, _HEAD, file) if file else built_in_text(name)
+    file = own_patterns(template_files(checkout.top, _HEAD)).get(name)
+    text = template_text(checkout.top, _HEAD, file) if file else built_in_text(name)
     write(text.rstrip("\n"))
     return OK
 

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from bot.settings.clock import wall_clock
+from bot import wall_clock
 from brat.commands.print_views import INDENT, OK
 from brat.repository.log_location import log_repository
 from brat.repository.log_reader import Reader

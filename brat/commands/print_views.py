@@ -9,7 +9,7 @@ import msgspec
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from bot.settings.clock import wall_clock
+from bot import wall_clock
 from brat.repository.log_location import log_repository
 from brat.repository.log_reader import Reader
 from brat.status import all_repositories as many, list_tables, status_screen

@@ -7,17 +7,16 @@ from pathlib import Path
 from typing import Any, Final
 
 from bot.door.listening import listening
-from bot.door.webhooks import PATH
-from bot.forge import outbound_client
-from bot.forge.rest import DEADLINE_S
+from bot.door.webhooks import WEBHOOK_PATH
+from bot.forge import transport
+from bot.forge.transport import DEADLINE_S
 from bot.serving.examination import examined
 from bot.serving.hosted_dashboard import shown
 from bot.serving.hosted_service import hosted
 from bot.serving.manifest import SETTINGS_FILE, Maker, Wish, check_free
 from bot.serving.simulate import Recorded, World, told
-from bot.settings.bot_settings import read_as
-from bot.settings.forge_hosts import api_url_of
-from bot.settings.service_settings import ServiceSettings
+from bot.settings.bot_settings import ServiceSettings, read_settings_as
+from bot.settings.hosts import api_url_of
 from brat.local import local_mode
 from brat.repository import checkout as checkouts, workflow_files
 from brat.repository.log_location import log_repository
@@ -37,7 +36,7 @@ def serve(file: Path, *, poll: bool, form: LogForm = LogForm.TEXT) -> None:
     Raises:
         BratError: the settings are not valid, or a port is taken.
     """
-    hosting = read_as(ServiceSettings, file)
+    hosting = read_settings_as(ServiceSettings, file)
     asyncio.run(_serve(hosting, journal(form), poll=poll))
 
 
@@ -47,7 +46,7 @@ async def _serve(hosting: ServiceSettings, tell: Tell, *, poll: bool) -> None:
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
     async with hosted(hosting, tell, poll=poll) as host, shown(host) as dashboard:
         if host.port:
-            tell(f"deliveries: http://{hosting.address}:{host.port}{PATH}")
+            tell(f"deliveries: http://{hosting.address}:{host.port}{WEBHOOK_PATH}")
         if dashboard:
             where = f"http://{hosting.address}:{dashboard}"
             tell(f"dashboard: {where}, for people at {hosting.dashboard_url}")
@@ -76,7 +75,7 @@ def wish_at(host: str, **told: Any) -> Wish:  # noqa: ANN401  a wish's own field
 
 async def _manifest(wish: Wish, port: int) -> None:
     bound = 0
-    async with outbound_client.client(DEADLINE_S) as client:
+    async with transport.async_client(DEADLINE_S) as client:
         maker = Maker(
             wish=wish, client=client, address=lambda: f"http://127.0.0.1:{bound}"
         )
@@ -98,7 +97,7 @@ def examine(file: Path, *, fix: bool) -> int:
     Raises:
         BratError: the settings are not valid, or the forge did not answer.
     """
-    hosting = read_as(ServiceSettings, file)
+    hosting = read_settings_as(ServiceSettings, file)
 
     async def looked() -> int:
         faults = 0

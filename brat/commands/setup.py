@@ -6,9 +6,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from bot.forge import outbound_client
+from bot.forge import transport
 from bot.forge.github import GitHub
-from bot.forge.rest import DEADLINE_S, Rest
+from bot.forge.rest import Rest
+from bot.forge.transport import DEADLINE_S
 from brat.local import local_mode
 from brat.repository import checkout as checkouts
 from brat.repository.checkout import Checkout
@@ -69,7 +70,7 @@ async def _setup(
     choices: Choices,
     agrees: Callable[[], bool],
 ) -> int:
-    async with outbound_client.client(DEADLINE_S) as client:
+    async with transport.async_client(DEADLINE_S) as client:
         name = origin.repository
         github = GitHub(client, api_url=origin.api_url, repository=name, token=token)
         branch = await github.default_branch()

@@ -86,7 +86,7 @@ def status(
 
 
 def _past(at: str, option: str = "--at") -> int:
-    from bot.settings.clock import wall_clock
+    from bot import wall_clock
     from brat.terminal.past_time import past_time
 
     try:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Final
 
-from bot.settings.clock import wall_clock
+from bot import wall_clock
 from brat.repository.log_location import log_repository
 from brat.repository.log_reader import Reader
 from brat.status import all_repositories

@@ -4,8 +4,8 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Final
 
-from bot.forge.ci_exposure import exposures
-from bot.settings.clock import wall_clock
+from bot import wall_clock
+from bot.forge.workflows import exposures
 from brat.doctor import machine_checks
 from brat.doctor.finding import Finding
 from brat.local import local_mode, start_checks

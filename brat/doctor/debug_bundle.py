@@ -18,8 +18,7 @@ from typing import Final
 import msgspec
 import pygit2
 
-from bot.settings.clock import wall_clock
-from bot.settings.version import VERSION
+from bot import VERSION, wall_clock
 from brat.doctor.finding import Finding
 from brat.doctor.known_secrets import known_secrets
 from brat.repository import checkout as checkouts, registration as registrations

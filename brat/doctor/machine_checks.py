@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from bot.door.delivery_inbox import UNREADABLE
+from bot.door.inbox import UNREADABLE
 from brat.doctor.finding import Finding
 from brat.status.local_attention import ended_daemon
 from runner.box import toolchains

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from bot.settings import log_key
+from bot.settings import bot_folder
 from brat.forge.service.run_environment import SECRET
 from brat.repository.registration import BOT_FOLDER
 from grite import outbound
@@ -149,7 +149,7 @@ def forge_process(
         Unavailable: it did not start.
         BratError: the key of that bot cannot be kept or read.
     """
-    signers = {ALLOWED_SIGNERS: log_key.kept_in(folder.parent / BOT_FOLDER).line}
+    signers = {ALLOWED_SIGNERS: bot_folder.log_key_in(folder.parent / BOT_FOLDER).line}
     secrets = signers | dict(secrets)
     args = ("--dir", str(folder), *options)
     first, any_port = ("--port", str(port)), ("--port", "0")

@@ -17,7 +17,7 @@ import httpx
 import msgspec
 from msgspec.structs import replace
 
-from bot.forge import outbound_client
+from bot.forge import transport
 from brat.forge.resources.repository_resource import Ci
 from brat.local import child_processes
 from brat.repository import registration as registrations
@@ -61,7 +61,7 @@ def judge_by(url: str, known: Registration, options: ServeOptions, ci: Ci) -> No
     Raises:
         Unavailable: the forge did not take it.
     """
-    with outbound_client.client_of(url, TELL_S) as client:
+    with transport.client_of(url, TELL_S) as client:
         try:
             client.put(
                 f"{url}/_ci/{known.repository}",

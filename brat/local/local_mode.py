@@ -12,16 +12,15 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from bot import wall_clock
 from bot.context.bot_context import BotContext
-from bot.door.webhooks import PATH as DOOR
-from bot.feed import handover
-from bot.forge import outbound_client
+from bot.door import session_access
+from bot.door.webhooks import WEBHOOK_PATH as DOOR
+from bot.forge import transport
 from bot.forge.github import GitHub
 from bot.loop.loop import Loop
 from bot.serving import bot_service
-from bot.settings.bot_settings import ROLES, Settings
-from bot.settings.clock import wall_clock
-from bot.settings.config_file import config_in
+from bot.settings.bot_settings import ROLES, Settings, config_in
 from brat.forge.resources.repository_resource import Ci
 from brat.forge.service.machine_cores import cores
 from brat.local.checkout_config import CheckoutConfig
@@ -103,7 +102,7 @@ def bot_settings(
 
 async def point_hook(url: str, known: Registration, port: int) -> None:
     """Point the forge's webhook at the bot's port; safe to call twice."""
-    async with outbound_client.client(10) as client:
+    async with transport.async_client(10) as client:
         answer = await client.patch(
             f"{url}/api/v3/repos/{known.repository}/hooks/{known.hook}/config",
             headers={"Authorization": f"Bearer {known.person_token}"},
@@ -115,7 +114,7 @@ async def point_hook(url: str, known: Registration, port: int) -> None:
 @asynccontextmanager
 async def person(url: str, known: Registration) -> AsyncIterator[GitHub]:
     """Yield a client of the forge that uses the person's token."""
-    async with outbound_client.client(30) as client:
+    async with transport.async_client(30) as client:
         yield GitHub(
             client,
             api_url=f"{url}/api/v3",
@@ -178,7 +177,7 @@ async def serving(
         sync = CheckoutSync(checkout=checkout, known=known, url=url, tell=tell)
         async with (
             bot_service.opened(settings, tell) as loop,
-            bot_service.door(loop, handover.free_again(settings.folder)) as port,
+            bot_service.door(loop, session_access.free_port(settings.folder)) as port,
         ):
             await point_hook(url, known, port)
             file = CheckoutConfig(

@@ -16,7 +16,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bot.repository.structural_merge import STRUCTURAL
+from bot.repository.merges import STRUCTURAL
 from brat.forge.resources.repository_resource import Ci
 from brat.forge.service.programs import plain_environment
 from brat.local.model_keys import STAND_IN, model_keys

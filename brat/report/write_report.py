@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from bot.settings.clock import wall_clock
+from bot import wall_clock
 from brat.report.report_page import page
 from brat.report.report_slider import moments
 from brat.repository import log_export

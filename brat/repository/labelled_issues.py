@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeVar
 
 import msgspec
 
-from bot.messages.convoy_labels import NO
+from bot.text.convoy_comment import NO_LABEL
 from convoy.views.interventions import LabelledIssue
 from grite.errors import BratError
 
@@ -53,7 +53,7 @@ def labelled_issues(folder: Path) -> tuple[LabelledIssue, ...]:
     for issue in issues:
         has = {names.get(number, "").casefold() for number in issue.labels}
         if issue.state == "open" and not issue.pull and LABEL in has:
-            keeps = NO if NO in has else ""
+            keeps = NO_LABEL if NO_LABEL in has else ""
             found.append(
                 LabelledIssue(number=issue.number, title=issue.title, never=keeps)
             )

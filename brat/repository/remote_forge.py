@@ -16,10 +16,10 @@ from urllib.parse import urlsplit
 import pygit2
 from msgspec import Struct
 
-from bot.forge import outbound_client
+from bot.forge import transport
 from bot.forge.github import GitHub
-from bot.forge.rest import DEADLINE_S
-from bot.settings.forge_hosts import api_url_of, is_cloud
+from bot.forge.transport import DEADLINE_S
+from bot.settings.hosts import api_url_of, is_cloud
 from grite import trusted_programs
 from grite.errors import BratError
 
@@ -119,7 +119,7 @@ def _known_to_gh(host: str) -> str:
 
 
 async def _said(origin: Origin, token: str, issue: int, text: str) -> None:
-    async with outbound_client.client(DEADLINE_S) as client:
+    async with transport.async_client(DEADLINE_S) as client:
         github = GitHub(
             client, api_url=origin.api_url, repository=origin.repository, token=token
         )

@@ -10,8 +10,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from bot.forge.ci_triggers import lack
-from bot.settings.forge_hosts import is_cloud
+from bot.forge.workflows import lack_of_ci
+from bot.settings.hosts import is_cloud
 from brat.repository.checkout import Checkout
 from brat.repository.install_source import Pin, installed_from
 from brat.repository.remote_forge import origin_of
@@ -132,7 +132,7 @@ def ci_lack(checkout: Checkout, names: Collection[str]) -> tuple[str, str] | Non
         names: which of our files it has, or is to have.
     """
     by_job, target = NAMES[0] in names, default_branch(checkout)
-    return lack(own(checkout), by_job=by_job, target=target)
+    return lack_of_ci(own(checkout), by_job=by_job, target=target)
 
 
 def default_branch(checkout: Checkout) -> str:

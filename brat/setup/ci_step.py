@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from bot.forge.ci_triggers import dispatch_fault, judges, lack
 from bot.forge.rest import Rest
+from bot.forge.workflows import dispatch_fault, judging_files, lack_of_ci
 from brat.repository.checkout import Checkout
 from brat.repository.workflow_files import default_branch, own
 from brat.setup.step import Look, for_a_person, owed, wanted
@@ -25,13 +25,13 @@ def planned(
         target: the branch that convoys land on.
         is_app: whether brat pushes as an App.
     """
-    if missing := lack(files, by_job=not is_app, target=target):
+    if missing := lack_of_ci(files, by_job=not is_app, target=target):
         return for_a_person(f"{missing[0]}: {missing[1]}")
     if is_app:
         return wanted("the pushes of brat's App start CI")
-    chosen = asked or named or _only(judges(files, "dispatch"))
+    chosen = asked or named or _only(judging_files(files, "dispatch"))
     if not chosen:
-        listed = ", ".join(judges(files, "dispatch"))
+        listed = ", ".join(judging_files(files, "dispatch"))
         return for_a_person(
             f"type `brat setup --ci FILE` with the workflow that judges what brat "
             f"builds, one of {listed}"
@@ -80,7 +80,7 @@ class CiStep:
 
     async def do(self) -> None:
         """Name the workflow."""
-        ways = judges(own(self._checkout), "dispatch")
+        ways = judging_files(own(self._checkout), "dispatch")
         await self._named.put(self._asked or _only(ways))
 
 

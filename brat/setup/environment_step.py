@@ -7,7 +7,7 @@ https://docs.github.com/rest/deployments/branch-policies
 from http import HTTPStatus
 from typing import Final
 
-from bot.forge.payload import Payload
+from bot.forge.payloads import Payload
 from bot.forge.rest import Json, Refused, Rest
 from brat.setup.step import Look, for_a_person, owed, wanted
 

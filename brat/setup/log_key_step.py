@@ -6,10 +6,10 @@ The private half is made here, sealed for the forge, and kept nowhere else.
 from http import HTTPStatus
 from typing import Final
 
-from bot.forge.payload import Payload
+from bot.forge.payloads import Payload
 from bot.forge.rest import Refused, Rest
 from bot.serving.workflow_presence import text_at
-from bot.settings import log_key
+from bot.settings import bot_folder
 from brat.setup import sealed_box
 from brat.setup.environment_step import NAME as ENVIRONMENT, EnvironmentStep
 from brat.setup.step import Look, for_a_person, owed, wanted
@@ -85,7 +85,7 @@ class LogKeyStep:
         """
         if (guard := await self._environment.look()).state != "wanted":
             raise BratError(f"other branches could read it; first {guard.said}")
-        pair = log_key.made()
+        pair = bot_folder.new_log_key()
         lines = [*(await self._signers.value()).splitlines(), pair.line.strip()]
         await self._signers.put("\n".join(lines))
         await sealed_box.store(self._rest, self._secrets, SECRET, pair.private)

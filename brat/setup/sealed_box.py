@@ -7,7 +7,7 @@ import base64
 
 from nacl.public import PublicKey, SealedBox
 
-from bot.forge.payload import Payload
+from bot.forge.payloads import Payload
 from bot.forge.rest import Rest
 
 

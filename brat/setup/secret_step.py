@@ -7,8 +7,8 @@ leaves it sealed.
 import os
 from collections.abc import Sequence
 
+from bot.forge.github_actions import secret_names
 from bot.forge.rest import Rest
-from bot.forge.secret_names import secret_names
 from brat.setup import sealed_box
 from brat.setup.step import Look, for_a_person, owed, wanted
 

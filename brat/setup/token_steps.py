@@ -3,7 +3,7 @@
 https://docs.github.com/rest/actions/permissions
 """
 
-from bot.forge.payload import Payload
+from bot.forge.payloads import Payload
 from bot.forge.rest import Rest
 from brat.setup.step import Look, owed, wanted
 

@@ -5,7 +5,7 @@ https://docs.github.com/rest/actions/variables
 
 from http import HTTPStatus
 
-from bot.forge.payload import Payload
+from bot.forge.payloads import Payload
 from bot.forge.rest import Refused, Rest
 
 

@@ -12,7 +12,7 @@ import pygit2
 from msgspec import Struct
 from pygit2.enums import FileMode
 
-from bot.forge.pull_requests import PullRequests
+from bot.forge.pulls import PullRequests
 from bot.forge.rest import Rest
 from brat.repository.checkout import Checkout
 from brat.repository.install_source import installed_from

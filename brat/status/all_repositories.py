@@ -13,7 +13,7 @@ import pygit2
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from bot.settings.clock import wall_clock
+from bot import wall_clock
 from brat.repository.log_location import log_repository
 from brat.repository.log_reader import Reader
 from brat.repository.state_files import REGISTRATION, STATE_FOLDER

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from bot import wall_clock
 from bot.dashboard.application import PORT, serving
 from bot.dashboard.changed_lines import changes_in
 from bot.dashboard.dashboard_source import DashboardSource, Output, Session
@@ -20,7 +21,6 @@ from bot.dashboard.log_past import LogPast
 from bot.dashboard.log_tail import LogTail
 from bot.dashboard.token_access import LOCAL
 from bot.serving.standing_still import Standstill
-from bot.settings.clock import wall_clock
 from brat.local.asked_issue import PLAN_ONLY, asked
 from brat.local.local_mode import Local
 from brat.repository import checkout as checkouts

@@ -53,7 +53,7 @@ def _common(git_folder: str) -> Path:
 def _configuration(file: Path) -> Iterator[Intervention]:
     if not file.exists():
         return
-    from bot.settings.config_file import config_in  # slow to load
+    from bot.settings.bot_settings import config_in  # slow to load
     from convoy.config import ConfigError
 
     try:

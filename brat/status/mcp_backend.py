@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from bot import wall_clock
 from bot.dashboard.log_tail import LogTail
 from bot.mcp.backend import Decision, Snapshot
 from bot.mcp.tool import Refused
-from bot.settings.clock import wall_clock
 from bot.verbs.verb import Endpoint
 from bot.verbs.verb_table import BY_CONVOY_WORD, BY_TASK_WORD
 from brat.repository import checkout as checkouts, registration as registrations

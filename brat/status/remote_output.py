@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 import httpx
 import pygit2
 
-from bot.feed.handover import PATH
-from bot.forge.outbound_client import client_of
+from bot.door.session_access import FEED_PATH
+from bot.forge.transport import client_of
 from brat.status.task_output import LAST_BYTES, shown
 from convoy.model import ids
 from convoy.model.state import Convoy, Task
@@ -57,7 +57,7 @@ class RemoteOutput:
         found = _REPOSITORY.search(url or "")
         if found is None:
             raise BratError(f"{clone} has no remote origin that names a repository")
-        return cls(f"{bot.rstrip('/')}{PATH}/{found[1]}", token)
+        return cls(f"{bot.rstrip('/')}{FEED_PATH}/{found[1]}", token)
 
     def last(self, convoy: Convoy, task: Task) -> str:
         """Return the end of the output of a task's newest session so far.

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from bot.feed.repository_feed import tape_file
-from bot.feed.session_output import pieces_in
+from bot.door.feed import pieces_in, tape_file
 from brat.forge.service.run_environment import Place
 from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER
 from convoy.model import ids

@@ -46,7 +46,7 @@ def clean(text: str) -> str:
     """Return `text` without control codes and invisible characters; safe to do twice.
 
     Its lines end in newlines only, and it can be written as UTF-8. What Markdown hides
-    stays: `bot.markdown.cleaning` takes that away too.
+    stays: `bot.text.visible_text` takes that away too.
     """
     text = text[:TEXT_CHARS].replace("\r\n", "\n").replace("\r", "\n")
     return _UNSEEN.sub("", _ANSI.sub("", text))

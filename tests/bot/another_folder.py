@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from bot.settings import log_key
+from bot.settings import bot_folder
 from bot.settings.bot_settings import Settings
 
 
 def elsewhere(settings: Settings, folder: Path) -> Settings:
     """Return the settings of a bot that keeps its state in `folder`."""
-    key = settings.log_key_file or settings.folder / log_key.FILE
+    key = settings.log_key_file or settings.folder / bot_folder.LOG_KEY_FILE
     return settings.model_copy(update={"folder": folder, "log_key_file": key})

@@ -11,18 +11,16 @@ from typing import Any
 
 import httpx
 
-from bot.door.delivery_inbox import Inbox, Request
+from bot.door.inbox import Inbox, StartRequest, Wake
 from bot.door.listening import listening
-from bot.door.metrics import Metrics
-from bot.door.wake import Wake
-from bot.door.webhooks import PATH, Door, Place
+from bot.door.webhooks import WEBHOOK_PATH, DeliveryPlace, Door, Metrics
 from tests.world.given_secrets import given
 from tests.world.patience import patient
 
 SECRET = given("made-up-webhook-secret")
 PREVIOUS = given("the-secret-before-that-one")
 GUID = "72d3162e-cc78-11e3-81ab-4c9367dc0958"
-ASKED = Request(issue=7, title="Fix it", text="All of it.", by="ann")
+ASKED = StartRequest(issue=7, title="Fix it", text="All of it.", by="ann")
 
 
 def labelled(**given: object) -> dict[str, Any]:
@@ -76,7 +74,7 @@ class DoorClient:
             for name, word in named.items()
             if word is not None
         }
-        return await self.client.post(PATH, content=body, headers=sent)
+        return await self.client.post(WEBHOOK_PATH, content=body, headers=sent)
 
     async def deliver(
         self, delivery: Mapping[str, object], **headers: str
@@ -91,7 +89,7 @@ async def built(folder: Path) -> AsyncIterator[DoorClient]:
     inbox, wake = Inbox(folder / "inbox"), Wake()
     wake.take()
     roster, trouble = list[str](), list[str]()
-    place = Place(label="brat", login="brat[bot]", inbox=inbox, wake=wake)
+    place = DeliveryPlace(label="brat", login="brat[bot]", inbox=inbox, wake=wake)
     metrics = Metrics()
     door = Door(
         secrets=(SECRET, PREVIOUS),

@@ -14,7 +14,7 @@ from uuid import uuid4
 import httpx
 from msgspec.structs import replace
 
-from bot.door.webhooks import PATH
+from bot.door.webhooks import WEBHOOK_PATH
 from bot.forge.github import WORKFLOW, GitHub
 from bot.loop.loop import Loop
 from bot.serving import bot_service
@@ -178,7 +178,7 @@ async def lobby(
                         "X-GitHub-Delivery": str(uuid4()),
                         "Content-Type": "application/json",
                     }
-                    door = f"http://127.0.0.1:{port}{PATH}"
+                    door = f"http://127.0.0.1:{port}{WEBHOOK_PATH}"
                     answer = await client.post(door, content=body, headers=headers)
                     assert answer.status_code == 202, answer.text
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pygit2
 
-from bot.door.delivery_inbox import Remark
+from bot.door.inbox import Remark
 from bot.forge.github import GitHub
 from bot.loop.loop import Loop
 from bot.repository.draft import Draft

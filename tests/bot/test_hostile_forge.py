@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from bot import wall_clock
 from bot.forge.pace import Pace
 from bot.loop.staging import owes
 from bot.serving import bot_service
-from bot.settings.clock import wall_clock
 from brat.forge.http_server import serving
 from brat.forge.storage.forge_state import Forge
 from brat.local import local_mode

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.settings import log_key
+from bot.settings import bot_folder
 from brat.forge import Forge
 from brat.forge.storage.record_store import Table
 from brat.setup import container_step
@@ -209,7 +209,7 @@ async def test_the_log_is_signed_by_a_key_that_jobs_believe_and_nobody_kept(
     secret = secrets_of(here)["BRAT_LOG_KEY"]
     assert secret.environment == "brat"
     given(secret.value)
-    public = log_key.parse(secret.value.encode(), "the secret").public
+    public = bot_folder.parse_log_key(secret.value.encode(), "the secret").public
     told = (await here.get(SIGNERS, by="alice"))["value"]
     assert parse_signers(told).signers == only_signer(public).signers
     for text in (said.err, said.out, *contents(person.terminal.cwd).values()):
@@ -219,7 +219,7 @@ async def test_the_log_is_signed_by_a_key_that_jobs_believe_and_nobody_kept(
 async def test_keys_that_were_believed_before_stay_believed(
     person: Person, here: Town
 ) -> None:
-    before = log_key.made().line.strip()
+    before = bot_folder.new_log_key().line.strip()
     named = {"name": "BRAT_ALLOWED_SIGNERS", "value": before}
     await here.post("actions/variables", named, by="alice")
 

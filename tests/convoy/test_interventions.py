@@ -7,7 +7,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from bot.markdown.slash_commands import SlashCommand, slash_commands
+from bot.text.slash_commands import SlashCommand, slash_commands
 from bot.verbs.parsing import parsed
 from bot.verbs.verb import Request
 from brat.commands import command_line

@@ -1,6 +1,6 @@
 """What people are told of a task: what it waits for, and why it is where it is."""
 
-from bot.messages.pull_request_texts import task_pull_body
+from bot.text.pull_request_texts import task_pull_body
 from convoy.events.leases import TakeLease
 from convoy.events.people_events import PauseConvoy
 from convoy.model.session_result import Left

@@ -12,7 +12,7 @@ from bot.dashboard.dashboard_source import DashboardSource, Output, Session
 from bot.dashboard.log_history import LogHistory
 from bot.dashboard.log_past import LogPast
 from bot.dashboard.state_watcher import Here, nothing_here
-from bot.messages.replies import Reply
+from bot.text.replies import Reply
 from bot.verbs.request_context import Asker
 from bot.verbs.verb import Request
 from convoy.log.record import Reading

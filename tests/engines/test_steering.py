@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.feed.repository_feed import Feed
+from bot.door.feed import Feed
 from brat.local.child_processes import Process
 from convoy.events.people_events import NoteHeard, TellTask
 from convoy.model.records import EngineSpec

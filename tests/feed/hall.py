@@ -9,11 +9,11 @@ from pathlib import Path
 import httpx
 from aiohttp import web
 
+from bot.door import session_access
+from bot.door.feed import Feed
 from bot.door.listening import listening
-from bot.feed import handover, session_tokens
-from bot.feed.job_origin import Origin
-from bot.feed.oidc import Issuer
-from bot.feed.repository_feed import Feed
+from bot.door.oidc import Issuer
+from bot.door.session_access import JobOrigin
 from bot.serving.bot_service import with_feed
 from runner.inputs.feed_address import FeedAddress
 from tests.world.given_secrets import given
@@ -55,12 +55,12 @@ class Hall:
 
     def place(self, session: str = SESSION) -> FeedAddress:
         """Return what the runner of a session is handed."""
-        url = f"http://127.0.0.1:{self.port}{handover.PATH}/{REPO}/{session}"
+        url = f"http://127.0.0.1:{self.port}{session_access.FEED_PATH}/{REPO}/{session}"
         return FeedAddress(
             url,
             given(
-                session_tokens.token_of(
-                    session_tokens.key_of(self.folder), REPO, session
+                session_access.session_token(
+                    session_access.feed_key(self.folder), REPO, session
                 )
             ),
         )
@@ -101,7 +101,7 @@ async def hall(
         lambda: rules.state,
         READER,
         lambda: bells.append(None),
-        lambda: Origin(REPO, 42, WORKFLOW),
+        lambda: JobOrigin(REPO, 42, WORKFLOW),
         clock=clock,
     )
     app = web.Application()

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.feed.feed_endpoint import CHECKPOINT_BYTES
-from bot.feed.repository_feed import Feed, checkpoint_file
+from bot.door.feed import Feed, checkpoint_file
+from bot.door.feed_endpoint import CHECKPOINT_BYTES
 from convoy.model.state import State
 from convoy.rules.ending import LoseSession
 from runner.feed.work_sender import WorkSender
@@ -22,7 +22,7 @@ from tests.world.rules import NAME
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from bot.feed.repository_feed import Feed
+from bot.door.feed import Feed
 from convoy.model.state import State
 
 def die(_number):

@@ -7,8 +7,8 @@ import httpx
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from bot.feed import oidc
-from bot.feed.oidc import issuer_of
+from bot.door import oidc
+from bot.door.oidc import issuer_of
 from convoy.rules.ending import LoseSession
 from tests.feed.hall import AUDIENCE, JOB, SESSION, Hall, hall, running
 from tests.world.issuer import Vouching, vouching

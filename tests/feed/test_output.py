@@ -6,8 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from bot.feed.repository_feed import tape_file
-from bot.feed.session_output import FILE_BYTES, RING_CHARS, SessionOutput, pieces_in
+from bot.door.feed import (
+    OUTPUT_FILE_BYTES,
+    RING_CHARS,
+    SessionOutput,
+    pieces_in,
+    tape_file,
+)
 from convoy.rules.ending import LoseSession
 from runner.feed import output_queue, output_sender
 from runner.feed.output_sender import OutputSender
@@ -154,13 +159,13 @@ async def test_a_feed_that_never_answers_holds_up_nobody() -> None:
 async def test_memory_and_disk_are_bounded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.feed.session_output.RING_CHARS", 1000)
-    monkeypatch.setattr("bot.feed.session_output.FILE_BYTES", 10_000)
+    monkeypatch.setattr("bot.door.feed.RING_CHARS", 1000)
+    monkeypatch.setattr("bot.door.feed.OUTPUT_FILE_BYTES", 10_000)
     tape = SessionOutput(tmp_path / "1-1.jsonl")
     for number in range(1000):
         await tape.add(number, ["x" * 99 + "\n"])
 
-    assert RING_CHARS < FILE_BYTES
+    assert RING_CHARS < OUTPUT_FILE_BYTES
     assert len(await tape.after(-1, 0)) == 10
     assert tape.file.stat().st_size <= 10_000
     assert [*pieces_in(tape.file.read_bytes())][-1].number == 999

@@ -2,7 +2,7 @@
 
 import httpx
 
-from bot.forge.environments import open_environments
+from bot.forge.github_actions import open_environments
 from bot.forge.rest import Rest
 from tests.world.forge import DEADLINE_S, REPO, Town
 

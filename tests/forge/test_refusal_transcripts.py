@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.forge.refusals import of_push
+from bot.forge.refusals import refusal_of_push
 from grite.git import Completed
 from grite.push_answer import push_answer
 from tests.forge.refused_pushes import PLAYS
@@ -53,7 +53,7 @@ def read(done: Completed) -> str:
     answer = push_answer(asked, said, done.stderr)
     (refused,) = answer.refused
     assert {one.verdict for one in answer.refs if one != refused} <= {"taken"}
-    return of_push(refused.said, refused.ref).rule
+    return refusal_of_push(refused.said, refused.ref).rule
 
 
 def test_every_transcript_is_played() -> None:

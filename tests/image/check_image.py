@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from bot.settings import log_key
+from bot.settings import bot_folder
 from brat.forge.resources.repository_resource import Ci
 from brat.local import child_processes, local_mode
 from brat.local.child_processes import Process
@@ -135,10 +135,10 @@ async def served_by(image: str, folder: Path, known: Registration) -> Convoy:
             "secret": known.secret,
             "port": port,
             "push_gap_s": 0,
-            "log_key_file": f"/etc/brat/{log_key.FILE}",
+            "log_key_file": f"/etc/brat/{bot_folder.LOG_KEY_FILE}",
         }
-        log_key.kept_in(folder / BOT_FOLDER)
-        shutil.copy(folder / BOT_FOLDER / log_key.FILE, home)
+        bot_folder.log_key_in(folder / BOT_FOLDER)
+        shutil.copy(folder / BOT_FOLDER / bot_folder.LOG_KEY_FILE, home)
         (home / "bot.json").write_text(json.dumps(settings))
         with running(image, given(home), f"--volume={home}:/etc/brat:ro"):
             await answers(port)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from bot.messages.merge_texts import ci_is_red
+from bot.text.merge_texts import ci_is_red
 from convoy.events import Command
 from convoy.events.forge_actions import NoteDone
 from convoy.events.people_events import ApprovePlan

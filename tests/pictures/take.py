@@ -21,7 +21,7 @@ from bot.dashboard.dashboard_source import DashboardSource, Session
 from bot.dashboard.log_history import LogHistory
 from bot.dashboard.log_past import LogPast
 from bot.dashboard.log_tail import LogTail
-from bot.messages.replies import Reply
+from bot.text.replies import Reply
 from bot.verbs.request_context import Asker
 from bot.verbs.verb import Request
 from brat.repository.log_reader import Reader

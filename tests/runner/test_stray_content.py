@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.repository.commit_range import CommitRange
+from bot.repository.strangers_commits import CommitRange
 from convoy.gate import refusals
 from convoy.model.records import Gate, Limits
 from convoy.text import Redaction

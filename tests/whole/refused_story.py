@@ -16,11 +16,11 @@ from uuid import uuid4
 
 import httpx
 
-from bot.door.webhooks import PATH
+from bot import wall_clock
+from bot.door.webhooks import WEBHOOK_PATH
 from bot.loop.loop import PUSHES, Loop
 from bot.loop.staging import owes
 from bot.serving import bot_service
-from bot.settings.clock import wall_clock
 from brat.forge.http_server import serving
 from brat.forge.rest.rest_call import Call, Extension
 from brat.forge.service.webhook_deliveries import signature
@@ -192,7 +192,7 @@ class Tale:
             "X-GitHub-Delivery": str(uuid4()),
             "Content-Type": "application/json",
         }
-        door = f"http://127.0.0.1:{self.port}{PATH}"
+        door = f"http://127.0.0.1:{self.port}{WEBHOOK_PATH}"
         async with httpx.AsyncClient(trust_env=False, timeout=patient(20)) as client:
             answer = await client.post(door, content=body, headers=headers)
         assert answer.status_code == httpx.codes.ACCEPTED, answer.text

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from msgspec import json
 
-from bot.settings import log_key
+from bot.settings import bot_folder
 from brat.forge import Forge
 from brat.local import child_processes, local_mode
 from brat.repository import registration as registrations
@@ -75,8 +75,10 @@ async def worked_off(folder: Path, known: Registration) -> tuple[Convoy, list[st
     executor = json.encode(PROGRAM).decode()
     options = ("--executor", executor)
     log = folder / "forge.log"
-    log_key.kept_in(folder / BOT_FOLDER)  # its readers believe that one
-    secrets = {"BRAT_LOG_KEY": (folder / BOT_FOLDER / log_key.FILE).read_text()}
+    bot_folder.log_key_in(folder / BOT_FOLDER)  # its readers believe that one
+    secrets = {
+        "BRAT_LOG_KEY": (folder / BOT_FOLDER / bot_folder.LOG_KEY_FILE).read_text()
+    }
     with child_processes.forge(
         folder / FORGE_FOLDER,
         0,

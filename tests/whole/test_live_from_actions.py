@@ -16,8 +16,8 @@ import pytest
 from msgspec import json
 
 from bot.serving.hosted_service import hosted
-from bot.settings import log_key
-from bot.settings.service_settings import ServiceSettings
+from bot.settings import bot_folder
+from bot.settings.bot_settings import ServiceSettings
 from brat.forge.resources.repository_resource import Ci
 from brat.local import child_processes, local_mode
 from brat.repository import registration as registrations
@@ -113,7 +113,7 @@ async def served(
                 feed_url=bot + "/",
                 feed_issuer=github.url,
                 feed_token=READER,
-                log_key_file=folder / BOT_FOLDER / log_key.FILE,
+                log_key_file=folder / BOT_FOLDER / bot_folder.LOG_KEY_FILE,
                 push_gap_s=0,
                 sweep_s=1,
             )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.settings.version import VERSION
+from bot import VERSION
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent

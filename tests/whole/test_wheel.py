@@ -7,7 +7,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from bot.settings.version import VERSION
+from bot import VERSION
 
 pytestmark = pytest.mark.layer("landing")
 

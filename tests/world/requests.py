@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Final
 
 from bot.context.bot_context import BotContext
-from bot.messages.replies import Reply
 from bot.repository.draft import Draft
+from bot.text.replies import Reply
 from bot.verbs.carry_out import carry_out
 from bot.verbs.request_context import Asker
 from bot.verbs.verb import Request

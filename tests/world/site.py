@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from bot.serving.hosted_dashboard import shown
 from bot.serving.hosted_service import hosted
-from bot.settings.service_settings import ServiceSettings
+from bot.settings.bot_settings import ServiceSettings
 from brat.forge import Forge
 from tests.world.app_key import pair
 from tests.world.forge import REPO, Town, make_source, settle_in, town, until

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bot.settings import log_key
+from bot.settings import bot_folder
 from brat.forge.service.run_environment import SECRET
 from brat.local.child_processes import ALLOWED_SIGNERS
 from brat.repository.registration import BOT_FOLDER
@@ -16,7 +16,7 @@ def trusting_jobs(folder: Path) -> Iterator[None]:
     """Tell the forge's jobs the key of the bot in `folder`, for as long as it lasts."""
     name = SECRET + ALLOWED_SIGNERS
     before = os.environ.get(name)
-    os.environ[name] = log_key.kept_in(folder / BOT_FOLDER).line
+    os.environ[name] = bot_folder.log_key_in(folder / BOT_FOLDER).line
     try:
         yield
     finally:

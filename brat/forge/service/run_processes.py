@@ -16,7 +16,7 @@ from uuid import uuid4
 from msgspec import Raw
 from msgspec.structs import replace
 
-from bot.feed import handover
+from bot.door import session_access
 from brat.forge.resources.account_resource import Access, Scope, User
 from brat.forge.resources.check_resource import Conclusion
 from brat.forge.resources.repository_resource import Repository
@@ -212,7 +212,9 @@ class Starter:
         handed = {"BRAT_TOKEN_FD": self._token(repo, run).encode()}
         if self.how.feed is not None and not self.how.executor:
             session = run.inputs.get("session", "")
-            told = handover.given(self.how.feed, repo.full_name, session)
+            told = session_access.session_handover(
+                self.how.feed, repo.full_name, session
+            )
             handed |= {"BRAT_FEED_FD": told} if told else {}
         return launch(self.how.argv, place, env, handed)
 

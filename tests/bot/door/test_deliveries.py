@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from bot.door.webhooks import PATH
+from bot.door.webhooks import WEBHOOK_PATH
 from bot.loop.loop import Loop
 from bot.serving import bot_service
 from bot.settings.bot_settings import Settings
@@ -55,7 +55,7 @@ class Story:
     def __init__(self, here: Town, loop: Loop, port: int, receiver: Receiver) -> None:
         self.here = here
         self.loop = loop
-        self._door = f"http://127.0.0.1:{port}{PATH}"
+        self._door = f"http://127.0.0.1:{port}{WEBHOOK_PATH}"
         self._receiver = receiver
         self._handed = 0
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from bot.door.delivery_inbox import UNREADABLE, Inbox, Request
+from bot.door.inbox import UNREADABLE, Inbox, StartRequest
 from tests.convoy.anything import hostile
 
-ASKED = Request(issue=7, title="Fix it", text="All of it.", by="ann")
+ASKED = StartRequest(issue=7, title="Fix it", text="All of it.", by="ann")
 GUID = "72d3162e-cc78-11e3-81ab-4c9367dc0958"
 
 
@@ -174,7 +174,7 @@ def test_the_text_is_kept_as_it_was_signed(
     title: str, text: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     inbox = Inbox(tmp_path_factory.mktemp("inbox"))
-    asked = Request(issue=7, title=title, text=text, by="ann")
+    asked = StartRequest(issue=7, title=title, text=text, by="ann")
 
     inbox.put(GUID, asked)
 

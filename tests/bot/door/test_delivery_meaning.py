@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from bot.door.delivery_inbox import CheckAction, Kept, Review, Ticked
-from bot.door.delivery_meaning import meaning, read
+from bot.door.delivery_meaning import meaning, read_delivery
+from bot.door.inbox import CheckAction, Kept, Review, Ticked
 from tests.world.cases import looped
 
 BOT = "brat[bot]"
@@ -16,7 +16,7 @@ PERSON = {"login": "bea", "type": "User"}
 
 def kept(event: str, delivery: dict[str, Any]) -> Kept | None:
     body = json.dumps({"sender": PERSON, **delivery}).encode()
-    return meaning(event, read(event, body), "brat", BOT).kept
+    return meaning(event, read_delivery(event, body), "brat", BOT).kept
 
 
 def edited(
@@ -177,4 +177,4 @@ def test_only_what_others_do_to_issues_makes_labels_be_looked_at(
 ) -> None:
     body = json.dumps({"action": "labeled", "sender": by}).encode()
 
-    assert meaning(event, read(event, body), "brat", BOT).part == part
+    assert meaning(event, read_delivery(event, body), "brat", BOT).part == part

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.door.delivery_inbox import Request
-from bot.door.webhooks import BODY_BYTES, PATH, Door, signed
+from bot.door.inbox import StartRequest
+from bot.door.webhooks import BODY_BYTES, WEBHOOK_PATH, Door, signed
 from tests.bot.door_client import (
     ASKED,
     GUID,
@@ -152,7 +152,7 @@ async def test_a_body_that_does_not_come_is_not_waited_for(
     url = sender.client.base_url
     reader, writer = await asyncio.open_connection(url.host, url.port)
     try:
-        writer.write(f"POST {PATH} HTTP/1.1\r\nHost: x\r\n".encode())
+        writer.write(f"POST {WEBHOOK_PATH} HTTP/1.1\r\nHost: x\r\n".encode())
         writer.write(b"Content-Length: 9\r\n\r\n{")
         async with asyncio.timeout(patient(10)):
             said = await reader.readline()
@@ -227,7 +227,7 @@ async def test_an_issue_without_text_is_kept(sender: DoorClient) -> None:
 
     await sender.deliver(labelled(issue=issue))
 
-    assert sender.inbox.requests()[GUID] == Request(
+    assert sender.inbox.requests()[GUID] == StartRequest(
         issue=8, title="Fix", text="", by="ann"
     )
 
@@ -336,6 +336,6 @@ def generate(sender: DoorClient) -> str:
 
 
 async def test_there_is_no_other_door(sender: DoorClient) -> None:
-    assert (await sender.client.get(PATH)).status_code == 405
+    assert (await sender.client.get(WEBHOOK_PATH)).status_code == 405
     assert (await sender.client.post("/")).status_code == 404
     assert (await sender.client.get("/metrics")).status_code == 404

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.door.wake import ALL, RIGHTS
+from bot.door.inbox import ALL_PARTS, RIGHTS_PART
 from bot.door.webhooks import BODY_BYTES
 from tests.bot.door_client import DoorClient, built
 from tests.world.npm import installed
@@ -78,7 +78,7 @@ async def test_each_about_our_repository_is_taken_and_kept_if_it_asks(
     assert {*sender.inbox.remarks()} == created
     assert labelled
     assert created
-    assert sender.wake.take() == (ALL - {"shown"}) | {RIGHTS}
+    assert sender.wake.take() == (ALL_PARTS - {"shown"}) | {RIGHTS_PART}
 
 
 async def test_without_a_signature_none_is_taken(

@@ -5,14 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from bot.door.delivery_inbox import Inbox, Request
-from bot.door.inbox_writer import TURNS, Writer
+from bot.door.inbox import WRITES_AT_ONCE, Inbox, InboxWriter, StartRequest
 
-ASKED = Request(issue=7, title="Fix it", text="All of it.", by="ann")
+ASKED = StartRequest(issue=7, title="Fix it", text="All of it.", by="ann")
 
 
 async def test_what_comes_meanwhile_shares_a_file(tmp_path: Path) -> None:
-    inbox, writer = Inbox(tmp_path), Writer()
+    inbox, writer = Inbox(tmp_path), InboxWriter()
     names = [f"delivery-{number}" for number in range(50)]
 
     async with asyncio.TaskGroup() as group:
@@ -21,11 +20,11 @@ async def test_what_comes_meanwhile_shares_a_file(tmp_path: Path) -> None:
     await writer.close()
 
     assert sorted(inbox.requests()) == sorted(names)
-    assert _files(tmp_path) == TURNS + 1  # the first ones, and all the others
+    assert _files(tmp_path) == WRITES_AT_ONCE + 1  # the first ones, and all the others
 
 
 async def test_one_that_cannot_be_kept_spoils_no_other(tmp_path: Path) -> None:
-    here, gone, writer = Inbox(tmp_path / "a"), Inbox(tmp_path / "b"), Writer()
+    here, gone, writer = Inbox(tmp_path / "a"), Inbox(tmp_path / "b"), InboxWriter()
     (tmp_path / "b").rmdir()
 
     async with asyncio.TaskGroup() as group:
@@ -41,7 +40,7 @@ async def test_one_that_cannot_be_kept_spoils_no_other(tmp_path: Path) -> None:
 
 
 async def test_who_has_gone_leaves_the_request(tmp_path: Path) -> None:
-    inbox, writer = Inbox(tmp_path), Writer()
+    inbox, writer = Inbox(tmp_path), InboxWriter()
 
     async with asyncio.TaskGroup() as group:
         task = group.create_task(writer.keep(inbox, "a", ASKED))

@@ -10,12 +10,15 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from bot.door.bytes_in_flight import BytesInFlight
-from bot.door.client_address import client_at
-from bot.door.connection_limits import Limits
-from bot.door.listening import listening
-from bot.door.refusal_log import LINES, RefusalLog
-from bot.door.webhooks import PATH
+from bot.door.listening import (
+    REFUSALS_MOST,
+    ConnectionLimits,
+    RefusalLog,
+    client_at,
+    listening,
+)
+from bot.door.received_body import BytesInFlight
+from bot.door.webhooks import WEBHOOK_PATH
 from tests.bot.door_client import DoorClient, built, labelled
 from tests.world.cases import looped
 from tests.world.patience import patient
@@ -24,7 +27,7 @@ GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
 @asynccontextmanager
-async def served(limits: Limits) -> AsyncIterator[int]:
+async def served(limits: ConnectionLimits) -> AsyncIterator[int]:
     async def answer(_: web.Request) -> web.Response:
         return web.Response(text="here\n")
 
@@ -55,7 +58,7 @@ async def said(reader: asyncio.StreamReader) -> bytes:
     "first", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: x\r\nA:"]
 )
 async def test_a_request_that_does_not_come_is_not_waited_for(first: bytes) -> None:
-    async with served(Limits(head_s=0.1)) as port:
+    async with served(ConnectionLimits(head_s=0.1)) as port:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(first)
 
@@ -65,7 +68,7 @@ async def test_a_request_that_does_not_come_is_not_waited_for(first: bytes) -> N
 
 
 async def test_a_connection_that_is_used_no_more_is_closed() -> None:
-    async with served(Limits(idle_s=0.1)) as port:
+    async with served(ConnectionLimits(idle_s=0.1)) as port:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(GET + b"GET / HTTP/1.1\r\nSlow:")
 
@@ -76,7 +79,7 @@ async def test_a_connection_that_is_used_no_more_is_closed() -> None:
 
 async def test_the_connection_unused_for_the_longest_makes_room() -> None:
     async with AsyncExitStack() as stack:
-        port = await stack.enter_async_context(served(Limits(connections=20)))
+        port = await stack.enter_async_context(served(ConnectionLimits(connections=20)))
         idle = []
         for _ in range(20):
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -93,7 +96,7 @@ async def test_the_connection_unused_for_the_longest_makes_room() -> None:
 
 
 async def test_a_response_that_nobody_reads_is_given_up_by_the_kernel() -> None:
-    async with served(Limits(unread_s=7)) as port:
+    async with served(ConnectionLimits(unread_s=7)) as port:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(
             GET.replace(b"/ ", b"/unread ").replace(
@@ -128,7 +131,7 @@ async def _unfinished(
     url = door.client.base_url
     reader, writer = await asyncio.open_connection(url.host, url.port)
     stack.callback(writer.close)
-    writer.write(f"POST {PATH} HTTP/1.1\r\nHost: x\r\n".encode())
+    writer.write(f"POST {WEBHOOK_PATH} HTTP/1.1\r\nHost: x\r\n".encode())
     writer.write(f"Content-Length: {size}\r\n\r\n".encode() + b"x" * (size - 1))
     await writer.drain()
     return reader
@@ -186,7 +189,7 @@ def test_a_client_is_an_address_or_a_subscribers_network(
 
 
 def post(more: str, body: str) -> bytes:
-    head = f"POST {PATH} HTTP/1.1\r\nHost: x\r\n{more}"
+    head = f"POST {WEBHOOK_PATH} HTTP/1.1\r\nHost: x\r\n{more}"
     return f"{head}Content-Length: {len(body)}\r\n\r\n{body}".encode()
 
 
@@ -221,12 +224,12 @@ def test_refusals_of_any_number_of_clients_are_so_many_lines_an_hour(
 ) -> None:
     now = 0.0
     log = RefusalLog(lambda: now)
-    for number in range(3 * LINES):
+    for number in range(3 * REFUSALS_MOST):
         log.say(f"192.0.2.{number}", "401 Unauthorized")
-    assert len(caplog.records) == LINES
+    assert len(caplog.records) == REFUSALS_MOST
     assert "not logged for an hour" in caplog.messages[-1]
 
     now = 3_600.0
     log.say("192.0.2.1", "401 Unauthorized")
 
-    assert len(caplog.records) == LINES + 1
+    assert len(caplog.records) == REFUSALS_MOST + 1

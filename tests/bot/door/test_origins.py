@@ -9,10 +9,9 @@ import httpx
 import pytest
 
 from bot.door.listening import listening
-from bot.door.metrics import Metrics
-from bot.door.webhooks import PATH, Door
-from bot.settings.origins import Origins
-from bot.settings.service_settings import ServiceSettings
+from bot.door.webhooks import WEBHOOK_PATH, Door, Metrics
+from bot.settings.bot_settings import ServiceSettings
+from bot.settings.hosts import Origins
 from tests.world.cases import looped
 from tests.world.patience import patient
 
@@ -91,7 +90,7 @@ async def test_the_door_answers_403(origins: Origins, status: int) -> None:
         async with httpx.AsyncClient(
             base_url=url, trust_env=False, timeout=patient(20)
         ) as client:
-            answer = await client.post(PATH, content=b"x" * 2_000_000)
+            answer = await client.post(WEBHOOK_PATH, content=b"x" * 2_000_000)
 
             assert answer.status_code == status
             assert (await client.get("/healthz")).status_code == 200
@@ -106,7 +105,7 @@ async def test_nothing_of_the_body_is_waited_for() -> None:
     )
     async with listening(door.application(), "127.0.0.1", 0) as port:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        head = f"POST {PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n"
+        head = f"POST {WEBHOOK_PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n"
         writer.write(head.encode())
         async with asyncio.timeout(patient(20)):
             assert b" 403 " in await reader.readline()

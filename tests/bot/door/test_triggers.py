@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from bot.markdown.mention import mentioned
+from bot.text.slash_commands import mentioned
 from tests.bot.lobby import CONFIG, Lobby, lobby
 from tests.world.cases import looped
 

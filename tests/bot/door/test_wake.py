@@ -1,10 +1,10 @@
-from bot.door.wake import ALL, Wake
+from bot.door.inbox import ALL_PARTS, Wake
 
 
 async def test_everything_is_suspect_at_first() -> None:
     wake = Wake()
 
-    assert wake.take() == ALL
+    assert wake.take() == ALL_PARTS
     assert wake.take() == frozenset()
 
 
@@ -24,7 +24,7 @@ async def test_after_a_wait_without_a_hint_everything_is_suspect() -> None:
 
     await wake.wait(0.01)
 
-    assert wake.take() == ALL
+    assert wake.take() == ALL_PARTS
 
 
 async def test_suspicion_alone_wakes_nobody() -> None:
@@ -34,7 +34,7 @@ async def test_suspicion_alone_wakes_nobody() -> None:
 
     await wake.wait(0.01)
 
-    assert wake.take() == ALL
+    assert wake.take() == ALL_PARTS
 
 
 async def test_hints_that_keep_coming_do_not_put_off_the_sweep() -> None:
@@ -44,7 +44,7 @@ async def test_hints_that_keep_coming_do_not_put_off_the_sweep() -> None:
     for at, parts in (
         (30.0, {"runs"}),
         (59.0, {"runs"}),
-        (60.0, ALL),
+        (60.0, ALL_PARTS),
         (90.0, {"runs"}),
     ):
         now[0] = at

@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from bot.forge.refusals import Refusal, of_push, of_rest
+from bot.forge.refusals import ForgeRefusal, refusal_of_push, refusal_of_rest
 from bot.forge.rest import Refused
 
 BRANCH: Final = "refs/heads/convoy/g/task-1"
@@ -30,14 +30,14 @@ class Sentence(Struct, frozen=True):
         return f"{self.rule}-{self.source}-{self.status}"
 
     @property
-    def read(self) -> Refusal:
+    def read(self) -> ForgeRefusal:
         """What the product makes of it."""
         if not self.status:
-            return of_push(self.said, BRANCH)
+            return refusal_of_push(self.said, BRANCH)
         error = Refused(
             self.what, self.status, self.said, needs=self.needs, errors=self.errors
         )
-        return of_rest(error)
+        return refusal_of_rest(error)
 
 
 GITEA: Final = "Gitea"
@@ -321,7 +321,7 @@ OF_REQUESTS: Final = (
     Sentence("conflict", GITEA, "merge failed because of conflict", 409, MERGE),
     Sentence(
         "file-too-large",
-        "bot/forge/http_client.py",
+        "bot/forge/transport.py",
         "GET /x: it answers more than 100000000 bytes",
         413,
         "GET /repos/you/widgets/actions/artifacts/4/zip",

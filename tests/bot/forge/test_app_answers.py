@@ -7,8 +7,7 @@ import httpx
 import pytest
 import respx
 
-from bot.forge.app_auth import MARGIN_S, AppTokens, Grant
-from bot.forge.app_key import AppKey
+from bot.forge.app_auth import MARGIN_S, AppKey, AppTokens, Grant
 from bot.forge.rest import Refused, Rest
 from grite.errors import Unavailable
 from tests.world.app_key import pair

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.forge import payloads
-from bot.forge.app_auth import MARGIN_S, AppTokens, Grant
-from bot.forge.app_key import AppKey
+from bot.forge.app_auth import MARGIN_S, AppKey, AppTokens, Grant
 from bot.forge.pace import Pace
 from bot.forge.rest import Refused, Rest
 from brat.forge import Forge

@@ -14,9 +14,8 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
-from bot.forge.app_auth import AppTokens, Grant
-from bot.forge.app_key import AppJwt, AppKey
-from bot.forge.forge_clock import ForgeClock
+from bot.forge.app_auth import AppJwt, AppKey, AppTokens, Grant
+from bot.forge.rate_limits import ForgeClock
 from grite.errors import BratError
 from tests.world.app_key import pair
 from tests.world.cases import looped

@@ -6,7 +6,7 @@ import pytest
 import respx
 from msgspec.structs import replace
 
-from bot.forge.check_runs import Button, View
+from bot.forge.checks import Button, CheckView
 from bot.forge.github import GitHub
 from bot.forge.rest import Refused
 from convoy.model import ids
@@ -14,7 +14,7 @@ from convoy.text.project_tests import FailingPlace
 from tests.bot.forge.test_github import REPO, sent
 
 COMMIT = "c0ffee" + "0" * 34
-VIEW = View(
+VIEW = CheckView(
     key=ids.check_key("fix-7", 2, 1),
     commit=COMMIT,
     name="brat (task-2)",
@@ -27,7 +27,7 @@ LANDED = replace(VIEW, conclusion="success", title="Landed", summary="It landed.
 RUNS = f"{REPO}/commits/{COMMIT}/check-runs"
 
 
-def listed(view: View, number: int = 5, marks: int = 0) -> dict[str, object]:
+def listed(view: CheckView, number: int = 5, marks: int = 0) -> dict[str, object]:
     run = {
         "id": number,
         "name": view.name,
@@ -44,7 +44,7 @@ def listed(view: View, number: int = 5, marks: int = 0) -> dict[str, object]:
     return {"total_count": 2, "check_runs": [other, run]}
 
 
-async def shown(github: GitHub, view: View) -> None:
+async def shown(github: GitHub, view: CheckView) -> None:
     runs = github.check_runs
     await runs.show(view, await runs.found(view))
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from bot.forge.ci_exposure import Default, exposures
-from bot.forge.workflow_file import picked
+from bot.forge.workflows import DefaultRight, exposures, picks_branch
 from brat.repository.workflow_files import EVERY, text_of
 from tests.world.cases import looped
 
@@ -26,7 +25,9 @@ jobs:
 
 
 def said(
-    text: str, default: Default = "read", environments: frozenset[str] | None = None
+    text: str,
+    default: DefaultRight = "read",
+    environments: frozenset[str] | None = None,
 ) -> list[str]:
     found = exposures({"ci.yml": text}, default, environments)
     return [one.said.removeprefix("ci.yml, job test: ") for one in found]
@@ -90,7 +91,7 @@ def test_each_thing_that_is_handed_over_is_a_fault(
     ],
 )
 def test_without_permissions_the_repositorys_default_counts(
-    default: Default, fault: list[str]
+    default: DefaultRight, fault: list[str]
 ) -> None:
     text = SAFE.replace("permissions:\n  contents: read\n", "")
 
@@ -189,4 +190,4 @@ def test_our_own_workflows_run_nothing_on_pushes() -> None:
 def test_branch_patterns_mean_what_they_mean_on_github(
     pattern: str, branch: str, *, fits: bool
 ) -> None:
-    assert picked([pattern], branch) == fits
+    assert picks_branch([pattern], branch) == fits

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.forge.ci_triggers import lack, unjudged, ways
+from bot.forge.workflows import lack_of_ci, unjudged_branches, ways_to_start
 from tests.world.cases import looped
 
 JOBS = "\njobs:\n  test:\n    steps: []\n"
@@ -34,7 +34,7 @@ JOBS = "\njobs:\n  test:\n    steps: []\n"
     ],
 )
 def test_a_trigger_is_found_in_each_form(on: str, found: set[str]) -> None:
-    assert ways(on + JOBS) == found
+    assert ways_to_start(on + JOBS) == found
 
 
 @looped(
@@ -60,22 +60,22 @@ def test_a_trigger_is_found_in_each_form(on: str, found: set[str]) -> None:
     ],
 )
 def test_nothing_else_is_taken_for_one(on: str) -> None:
-    assert ways(on + JOBS) == frozenset()
+    assert ways_to_start(on + JOBS) == frozenset()
 
 
 @pytest.mark.parametrize("jobs", ["", "jobs:", "jobs: {}", "jobs: []"])
 def test_a_file_without_jobs_judges_nothing(jobs: str) -> None:
-    assert ways(f"on: push\n{jobs}\n") == frozenset()
+    assert ways_to_start(f"on: push\n{jobs}\n") == frozenset()
 
 
 def test_a_jobs_push_starts_nothing_and_a_server_dispatches_nothing() -> None:
     pushed, dispatched = {"a.yml": "on: push" + JOBS}, {"b.yml": "on: x" + JOBS}
     dispatched["c.yml"] = "on: workflow_dispatch" + JOBS
 
-    assert lack(pushed, by_job=False) is None
-    assert lack(dispatched, by_job=True) is None
+    assert lack_of_ci(pushed, by_job=False) is None
+    assert lack_of_ci(dispatched, by_job=True) is None
     for files, by_job in ((pushed, True), (dispatched, False), ({}, True), ({}, False)):
-        assert lack(files, by_job=by_job) is not None
+        assert lack_of_ci(files, by_job=by_job) is not None
 
 
 @looped(
@@ -94,6 +94,6 @@ def test_the_candidates_of_tasks_and_of_the_convoy_are_both_judged(
 ) -> None:
     files = {"ci.yml": f"on: {{push: {{branches: [{patterns}]}}}}{JOBS}"}
 
-    assert unjudged(files, target) == missing
-    lacks = lack(files, by_job=False, target=target)
+    assert unjudged_branches(files, target) == missing
+    lacks = lack_of_ci(files, by_job=False, target=target)
     assert (lacks is None) == (not missing)

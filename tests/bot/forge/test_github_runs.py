@@ -8,10 +8,10 @@ import httpx
 import pytest
 import respx
 
+from bot.forge.checks import CiRun
 from bot.forge.github import GitHub
-from bot.forge.repository_ci import CiRun
+from bot.forge.github_actions import ARTIFACT_BYTES
 from bot.forge.rest import Refused
-from bot.forge.task_runs import ARTIFACT_BYTES
 from convoy.rules.verdict import Check, Run
 from grite.errors import Unavailable
 from tests.world.patience import patient

@@ -9,9 +9,9 @@ import pytest
 import respx
 
 from bot.forge import payloads
-from bot.forge.http_client import JSON_BYTES
 from bot.forge.pace import Pace
 from bot.forge.rest import Refused, Rest
+from bot.forge.transport import JSON_BYTES
 from grite.errors import Unavailable
 from tests.world.hand import HandTime
 

@@ -8,9 +8,9 @@ import pytest
 from aiohttp import web
 from hypothesis import example, given, strategies as st
 
-from bot.forge.http_client import Wire
 from bot.forge.pace import Pace
 from bot.forge.rest import Refused, Rest
+from bot.forge.transport import Wire
 from grite.errors import Unavailable
 from tests.world.hand import HandTime
 

@@ -11,7 +11,7 @@ import httpx
 import pytest
 from aiohttp import web
 
-from bot.forge.outbound_client import client, client_of
+from bot.forge.transport import async_client, client_of
 from grite.errors import BratError
 from grite.outbound import PROXIES, TRUST
 from runner.feed.feed_client import FeedError, connect, request
@@ -55,7 +55,7 @@ async def proxy(
 
 
 async def test_the_bots_client_goes_through_the_proxy(proxy: ConnectProxy) -> None:
-    async with client(patient(20)) as http:
+    async with async_client(patient(20)) as http:
         answer = await http.get(URL)
 
     assert answer.json() == {"said": "hi"}
@@ -90,7 +90,7 @@ async def test_hosts_of_no_proxy_are_not_asked_of_the_proxy(
 ) -> None:
     monkeypatch.setenv("NO_PROXY", "example.test")
 
-    async with client(patient(20)) as http:
+    async with async_client(patient(20)) as http:
         with pytest.raises(httpx.ConnectError):
             await http.get(URL)
 
@@ -102,7 +102,7 @@ async def test_without_the_authority_nobody_is_believed(
 ) -> None:
     monkeypatch.delenv("SSL_CERT_FILE")
 
-    async with client(patient(20)) as http:
+    async with async_client(patient(20)) as http:
         with pytest.raises(httpx.ConnectError, match="or name it in SSL_CERT_FILE"):
             await http.get(URL)
     with pytest.raises(OSError, match="certificate verify failed"):
@@ -116,7 +116,7 @@ async def test_settings_that_lead_nowhere_are_said(
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "gone.pem"))
 
-    async with client(patient(20)) as http:
+    async with async_client(patient(20)) as http:
         with pytest.raises(BratError, match="correct SSL_CERT_FILE"):
             await http.get(URL)
     with pytest.raises(BratError, match="correct SSL_CERT_FILE"):
@@ -130,7 +130,7 @@ async def test_settings_that_lead_nowhere_are_said(
 async def test_a_proxy_that_is_not_there_or_says_no_is_named(
     proxy: ConnectProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with client(patient(20)) as http:
+    async with async_client(patient(20)) as http:
         with pytest.raises(httpx.ProxyError, match=rf"127.0.0.1:{proxy.port}\)$"):
             await http.get("https://elsewhere.example.test")
         monkeypatch.setenv("HTTPS_PROXY", "http://me:made-up-pass@127.0.0.1:1")
@@ -147,7 +147,7 @@ cp "$2" "$1/$(openssl x509 -hash -noout -in "$2").0"
 mount --bind "$1" "$3"
 if [ -f "$4" ]; then mount --bind "$2" "$4"; fi
 exec "$5" -I -c "
-from bot.forge.outbound_client import client_of
+from bot.forge.transport import client_of
 with client_of('{URL}', 10) as http:
     print(http.get('{URL}').text)
 "

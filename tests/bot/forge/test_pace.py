@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 import httpx
 import pytest
 
-from bot.forge.pace import Limited, Pace, Pacing, pacing
-from bot.forge.precedence import Precedence, going
+from bot.forge.pace import Limited, Pace, Pacing, WriteLane, pacing
+from bot.forge.rate_limits import GITHUB_CONTENT
 from bot.forge.rest import Rest
-from bot.forge.write_budget import GITHUB_CONTENT
-from bot.forge.write_lane import WriteLane
+from bot.forge.transport import Precedence, going
 from grite.errors import Conflict
 from tests.world.hand import NOON, HandTime
 

@@ -3,8 +3,13 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from bot.forge.refusal_table import ROWS, UNKNOWN
-from bot.forge.refusals import Refusal, of_push, of_rest
+from bot.forge.refusals import (
+    ROWS,
+    UNKNOWN,
+    ForgeRefusal,
+    refusal_of_push,
+    refusal_of_rest,
+)
 from bot.forge.rest import Refused
 from tests.bot.forge.refusal_sentences import BRANCH, OF_PUSHES, OF_REQUESTS, Sentence
 from tests.world.cases import looped
@@ -35,7 +40,7 @@ def test_each_rule_has_a_sentence() -> None:
 def test_the_permission_that_the_forge_names_is_told() -> None:
     refusal = OF_REQUESTS[0].read
 
-    assert refusal == Refusal(
+    assert refusal == ForgeRefusal(
         rule="missing-permission",
         passing=False,
         whose="the App's permission issues: write or pull_requests: write and "
@@ -57,16 +62,18 @@ def test_what_the_answer_names_beside_its_message_is_told() -> None:
 
 
 def test_a_refused_push_says_which_branch_and_what_the_server_said() -> None:
-    refusal = of_push("policy: no pushes today (pre-receive hook declined)", BRANCH)
+    refusal = refusal_of_push(
+        "policy: no pushes today (pre-receive hook declined)", BRANCH
+    )
 
     assert refusal.why == (
         "the forge refused the push of branch convoy/g/task-1: "
         "policy: no pushes today (pre-receive hook declined)"
     )
-    assert of_push("", "refs/grite/wal").why == (
+    assert refusal_of_push("", "refs/grite/wal").why == (
         "the forge refused the push of refs/grite/wal: nothing"
     )
-    assert of_push("no", "").why == "the forge refused the push: no"
+    assert refusal_of_push("no", "").why == "the forge refused the push: no"
 
 
 @pytest.mark.parametrize(
@@ -79,7 +86,7 @@ def test_a_refused_push_says_which_branch_and_what_the_server_said() -> None:
     ],
 )
 def test_a_push_waits_for_checks_that_have_not_ended(said: str, rule: str) -> None:
-    refusal = of_push(
+    refusal = refusal_of_push(
         f"GH006: Protected branch update failed for refs/heads/main. {said} "
         "(protected branch hook declined)",
         "refs/heads/main",
@@ -89,7 +96,9 @@ def test_a_push_waits_for_checks_that_have_not_ended(said: str, rule: str) -> No
 
 
 def test_a_hooks_words_are_not_taken_for_a_pull_requests_state() -> None:
-    refusal = of_push("no work in progress here, try again later (hook declined)", "x")
+    refusal = refusal_of_push(
+        "no work in progress here, try again later (hook declined)", "x"
+    )
 
     assert (refusal.rule, refusal.passing) == ("hook", False)
 
@@ -114,7 +123,7 @@ def test_a_hooks_words_are_not_taken_for_a_pull_requests_state() -> None:
     ],
 )
 def test_a_request_is_told_in_words_where_they_are_known(what: str, told: str) -> None:
-    why = of_rest(Refused(what, 404, "Not Found")).why
+    why = refusal_of_rest(Refused(what, 404, "Not Found")).why
 
     assert why == f"the forge refused {told}: Not Found"
 
@@ -126,7 +135,7 @@ def test_what_a_stranger_writes_is_one_clean_line(
     hostile = f"{said}@alice https://evil.example ![x](y) <b> #12 `{more}`\x1b[31m"
     error = Refused(f"GET /{more}", 403, hostile, errors=tuple(errors))
 
-    for refusal in (of_rest(error), of_push(hostile, BRANCH)):
+    for refusal in (refusal_of_rest(error), refusal_of_push(hostile, BRANCH)):
         assert "\n" not in refusal.why
         assert "\x1b" not in refusal.why
         assert len(refusal.why) < 600

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bot.forge.pace import OverShare, Pace, pacing
-from bot.forge.precedence import Precedence, going
-from bot.forge.request_budget import KEPT, OF_A_JOB, RequestBudget
+from bot.forge.rate_limits import HOURLY_OF_A_JOB, KEPT_FOR_PEOPLE, RequestBudget
 from bot.forge.rest import Rest
+from bot.forge.transport import Precedence, going
 from tests.world.cases import looped
 from tests.world.hand import HandTime
 
@@ -15,7 +15,7 @@ URL = "/repos/alice/app/issues/1"
 
 
 def budget(left: int) -> RequestBudget:
-    return RequestBudget(limit=OF_A_JOB, left=left, resets_at=3_600.0)
+    return RequestBudget(limit=HOURLY_OF_A_JOB, left=left, resets_at=3_600.0)
 
 
 @looped(
@@ -28,11 +28,11 @@ def test_looks_are_slower_the_fewer_requests_are_left(
     assert budget(left).pause_s(5, 0.0) == pause_s
 
 
-@given(st.integers(0, OF_A_JOB), st.integers(1, 40), st.floats(0, 3_600))
+@given(st.integers(0, HOURLY_OF_A_JOB), st.integers(1, 40), st.floats(0, 3_600))
 def test_looks_after_such_pauses_leave_what_is_kept_for_people(
     left: int, cost: int, now: float
 ) -> None:
-    known = budget(min(left, OF_A_JOB // 2))
+    known = budget(min(left, HOURLY_OF_A_JOB // 2))
     while now < known.resets_at and known.left >= cost:
         pause_s = known.pause_s(cost, now)
         if pause_s >= known.resets_at - now:
@@ -41,7 +41,7 @@ def test_looks_after_such_pauses_leave_what_is_kept_for_people(
         for _ in range(cost):
             known = known.spent()
 
-    assert known.left >= min(left, OF_A_JOB * KEPT - cost)
+    assert known.left >= min(left, HOURLY_OF_A_JOB * KEPT_FOR_PEOPLE - cost)
 
 
 async def test_what_is_kept_is_for_answers_to_people_until_the_hour_is_over() -> None:
@@ -52,7 +52,7 @@ async def test_what_is_kept_is_for_answers_to_people_until_the_hour_is_over() ->
         asked += 1
         headers = {
             "x-ratelimit-resource": "core",
-            "x-ratelimit-limit": str(OF_A_JOB),
+            "x-ratelimit-limit": str(HOURLY_OF_A_JOB),
             "x-ratelimit-remaining": "100",
             "x-ratelimit-reset": str(int(hand.time.wall()) + 900),
         }

@@ -8,22 +8,22 @@ from hypothesis import given, strategies as st
 
 from bot.forge.pace import OverShare, Pace, pacing
 from bot.forge.payloads import Numbered
-from bot.forge.precedence import Precedence, going
-from bot.forge.request_share import (
+from bot.forge.rate_limits import (
     HOUR_S,
-    HOURLY,
-    RESERVE,
-    USED,
+    HOURLY_OF_AN_INSTALLATION,
+    SHARE_RESERVE,
+    SHARED_OUT,
     RequestShares,
     repository_of,
 )
 from bot.forge.rest import Rest
+from bot.forge.transport import Precedence, going
 from tests.world.cases import looped
 from tests.world.hand import HandTime
 
 ISSUE = "/repos/alice/app/issues/1"
 OTHER = "/repos/alice/other/issues/1"
-SHARE = HOURLY * USED
+SHARE = HOURLY_OF_AN_INSTALLATION * SHARED_OUT
 
 
 @looped(
@@ -58,7 +58,7 @@ def test_no_hour_sees_more_than_the_whole_share(
 
     for first in sent:
         within = [at for at in sent if first <= at < first + HOUR_S]
-        assert len(within) <= 200 * USED + 2
+        assert len(within) <= 200 * SHARED_OUT + 2
     assert all(before <= after for before, after in pairwise(sent))
 
 
@@ -73,7 +73,7 @@ def test_one_repository_cannot_spend_what_another_needs() -> None:
 
 def test_what_the_forge_does_not_count_is_given_back() -> None:
     shares = RequestShares()
-    for _ in range(HOURLY):
+    for _ in range(HOURLY_OF_AN_INSTALLATION):
         shares.spend(ISSUE, 0.0)
         shares.spend(ISSUE, 0.0, -1)
 
@@ -92,7 +92,7 @@ async def test_answers_go_on_when_everything_else_waits(hand: HandTime) -> None:
         while True:
             await rest.get(ISSUE)
             sent += 1
-    assert sent == SHARE / 2 * (1 - RESERVE)
+    assert sent == SHARE / 2 * (1 - SHARE_RESERVE)
     with going(Precedence.ANSWER):
         await rest.get(ISSUE)
 

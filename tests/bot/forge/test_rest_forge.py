@@ -10,8 +10,8 @@ import pytest
 
 from bot.forge import payloads
 from bot.forge.pace import Limited, Pace, Pacing
+from bot.forge.rate_limits import GITHUB_CONTENT
 from bot.forge.rest import Refused, Rest
-from bot.forge.write_budget import GITHUB_CONTENT
 from brat.forge import Forge
 from tests.world.forge import REPO, Town, make_source, settle_in, town
 from tests.world.github_forge.rate_limits import limit

@@ -4,11 +4,10 @@ import httpx
 import pytest
 import respx
 
-from bot.forge.forge_clock import ForgeClock
-from bot.forge.http_client import Reply
 from bot.forge.pace import Limited, Pace, Pacing
+from bot.forge.rate_limits import ForgeClock, wait_s
 from bot.forge.rest import Refused, Rest
-from bot.forge.retry_after import wait_s
+from bot.forge.transport import HttpReply
 from grite.errors import Unavailable
 from tests.world.hand import NOON, HandTime
 
@@ -57,7 +56,7 @@ def spent(in_s: float) -> httpx.Response:
 def test_each_way_to_say_later_is_understood(
     status: int, headers: dict[str, str], said: str, waits: float, hand: HandTime
 ) -> None:
-    reply = Reply(status, headers, said.encode())
+    reply = HttpReply(status, headers, said.encode())
 
     found = wait_s(reply, ForgeClock(hand.time), streak=0, chance=0.0)
 
@@ -66,13 +65,13 @@ def test_each_way_to_say_later_is_understood(
 
 @pytest.mark.parametrize("status", [200, 304, 401, 404, 422, 500, 503])
 def test_only_403_and_429_say_later(status: int, hand: HandTime) -> None:
-    reply = Reply(status, {"retry-after": "7"}, b"rate limit")
+    reply = HttpReply(status, {"retry-after": "7"}, b"rate limit")
 
     assert wait_s(reply, ForgeClock(hand.time), streak=0, chance=0.0) is None
 
 
 def test_a_limit_without_an_end_is_waited_for_longer_each_time(hand: HandTime) -> None:
-    reply, clock = Reply(429, {}, b""), ForgeClock(hand.time)
+    reply, clock = HttpReply(429, {}, b""), ForgeClock(hand.time)
 
     waits = [wait_s(reply, clock, streak=n, chance=0.0) for n in range(6)]
     spread = [wait_s(reply, clock, streak=n, chance=1.0) for n in range(2)]

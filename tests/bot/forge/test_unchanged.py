@@ -7,9 +7,9 @@ import pytest
 import respx
 
 from bot.forge import payloads
-from bot.forge.http_client import Ask, Pages, Reply
 from bot.forge.pace import Pace
 from bot.forge.rest import Rest
+from bot.forge.transport import Ask, HttpReply, Pages
 from grite.errors import Unavailable
 
 API = "https://api.example.org"
@@ -92,7 +92,7 @@ def numbered() -> Iterator[Ask]:
 def test_only_so_many_pages_are_kept() -> None:
     pages = Pages(most=10)
     for ask in numbered():
-        pages.put(ask, Reply(200, {"etag": ask.url}, b"x"))
+        pages.put(ask, HttpReply(200, {"etag": ask.url}, b"x"))
 
     kept = [ask.url for ask in numbered() if pages.get(ask)]
 
@@ -103,7 +103,7 @@ def test_only_so_many_bytes_are_kept() -> None:
     pages = Pages(most_bytes=1000)
     for size in (300, 299):  # the second in place of the first
         for ask in numbered():
-            pages.put(ask, Reply(200, {"etag": "x"}, b"x" * size))
+            pages.put(ask, HttpReply(200, {"etag": "x"}, b"x" * size))
 
     kept = [ask.url for ask in numbered() if pages.get(ask)]
 
@@ -114,8 +114,8 @@ def test_what_is_asked_for_often_is_kept_longest() -> None:
     pages = Pages(most=2)
     first, second, third, *_ = numbered()
     for ask in (first, second):
-        pages.put(ask, Reply(200, {"etag": "x"}, b"x"))
+        pages.put(ask, HttpReply(200, {"etag": "x"}, b"x"))
     pages.get(first)
-    pages.put(third, Reply(200, {"etag": "x"}, b"x"))
+    pages.put(third, HttpReply(200, {"etag": "x"}, b"x"))
 
     assert [pages.get(ask) is not None for ask in (first, second, third)] == [1, 0, 1]

@@ -1,6 +1,6 @@
 """Which effects of a round go first: answers and first comments, then sessions."""
 
-from bot.forge.precedence import Precedence
+from bot.forge.transport import Precedence
 from bot.loop.effect_round import precedence_of
 from convoy.model.records import ActionKind
 from convoy.model.work import Intent

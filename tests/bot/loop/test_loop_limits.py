@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.forge.http_client import Ask, Reply, Wire
 from bot.forge.pace import Limited
+from bot.forge.transport import Ask, HttpReply, Wire
 from bot.loop.bot_lease import SPARE_S, TTL_S
 from bot.loop.loop import Loop
 from bot.loop.troubles import RETRY_S
@@ -43,7 +43,7 @@ async def test_a_paced_group_of_writes_never_outlasts_the_lease(
         loop.lease.ticking = lambda: now[0]
         send = Wire.send
 
-        async def slow(wire: Wire, ask: Ask, token: str) -> Reply:
+        async def slow(wire: Wire, ask: Ask, token: str) -> HttpReply:
             if not ask.reads and not ask.url.endswith("/graphql"):
                 ages.append(loop.lease.age_s)
                 now[0] += SLOW_S
@@ -87,9 +87,9 @@ async def limited(here: Town, monkeypatch: pytest.MonkeyPatch, *, reads: bool) -
     await here.post(f"issues/{issue}/labels", LABELLED, by="alice")
     send = Wire.send
 
-    async def busy(wire: Wire, ask: Ask, token: str) -> Reply:
+    async def busy(wire: Wire, ask: Ask, token: str) -> HttpReply:
         if ask.reads is reads and "/issues" in ask.url:
-            return Reply(429, {"retry-after": "1800"}, b"{}")
+            return HttpReply(429, {"retry-after": "1800"}, b"{}")
         return await send(wire, ask, token)
 
     monkeypatch.setattr(Wire, "send", busy)

@@ -4,7 +4,7 @@ import asyncio
 from itertools import pairwise
 from pathlib import Path
 
-from bot.door.delivery_inbox import Remark
+from bot.door.inbox import Remark
 from bot.loop.loop import Loop
 from bot.loop.push_pacing import ASKED_GAP_S, MINUTE_S
 from bot.serving import bot_service

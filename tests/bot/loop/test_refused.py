@@ -10,7 +10,7 @@ from stat import S_IRWXU
 
 import pytest
 
-from bot.door.delivery_inbox import Request
+from bot.door.inbox import StartRequest
 from bot.loop.loop import Loop
 from bot.loop.troubles import RETRY_S
 from bot.repository.draft import Draft
@@ -110,8 +110,8 @@ async def test_what_is_not_refused_goes_on_beside_it(tmp_path: Path) -> None:
         assert await here.get("issues/1/comments") == []
 
 
-def asked() -> Request:
-    return Request(issue=1, title="Fix it", text="Fix it", by="alice")
+def asked() -> StartRequest:
+    return StartRequest(issue=1, title="Fix it", text="Fix it", by="alice")
 
 
 def hooked(folder: Path, name: str, script: str) -> Path:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from bot.door.delivery_inbox import Request
+from bot.door.inbox import StartRequest
 from bot.serving import bot_service
 from tests.bot.another_folder import elsewhere
 from tests.bot.lobby import lobby
@@ -20,7 +20,7 @@ async def test_a_bot_that_waits_denies_nobody(tmp_path: Path) -> None:
         told: list[str] = []
         async with bot_service.opened(other, told.append) as second:
             await here.you.relabel(issue, {"brat"}, set())
-            asked = Request(issue=issue, title="Do it", text="", by="mallory")
+            asked = StartRequest(issue=issue, title="Do it", text="", by="mallory")
             second.context.inbox.put("delivery", asked)
 
             assert await second.tick()

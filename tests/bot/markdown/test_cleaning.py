@@ -5,9 +5,8 @@ import unicodedata
 from hypothesis import given, settings, strategies as st
 from inline_snapshot import snapshot
 
-from bot.markdown.cleaning import CUT_NOTE, clean
-from bot.markdown.code_span import WORD_CHARS, code_span
-from bot.markdown.text_edits import NOTE
+from bot.text.parsed_markdown import OMISSION_NOTE
+from bot.text.visible_text import CUT_NOTE, WORD_CHARS, clean_markdown, code_span
 from convoy import text as plaintext
 from convoy.log import CLOSE, OPEN
 from tests.world.cases import looped
@@ -17,8 +16,8 @@ ROOM = 60_000
 
 def cleaned(text: str) -> str:
     """Clean with much room, and once more: nothing is left to do."""
-    once = clean(text, limit=ROOM)
-    assert clean(once, limit=ROOM) == once
+    once = clean_markdown(text, limit=ROOM)
+    assert clean_markdown(once, limit=ROOM) == once
     return once
 
 
@@ -200,10 +199,11 @@ def test_what_everybody_sees_stays_as_it_is_written(text: str) -> None:
 
 def test_text_that_is_left_out_leaves_a_note() -> None:
     assert (
-        snapshot("(Something that the page does not show was left out here.)") == NOTE
+        snapshot("(Something that the page does not show was left out here.)")
+        == OMISSION_NOTE
     )
-    assert cleaned("a <!-- evil") == f"a {NOTE}"
-    assert cleaned("a\n\n<div title='\n\nevil") == f"a\n\n{NOTE}"
+    assert cleaned("a <!-- evil") == f"a {OMISSION_NOTE}"
+    assert cleaned("a\n\n<div title='\n\nevil") == f"a\n\n{OMISSION_NOTE}"
 
 
 # --- how long -------------------------------------------------------------------------
@@ -212,13 +212,13 @@ def test_text_that_is_left_out_leaves_a_note() -> None:
 def test_a_long_text_ends_at_the_end_of_a_line_and_says_so() -> None:
     text = "\n".join(f"line {number} {'x' * 20}" for number in range(100))
 
-    shown = clean(text, limit=200)
+    shown = clean_markdown(text, limit=200)
 
     kept = shown.removesuffix(CUT_NOTE)
     assert len(shown) <= 200
     assert shown != kept
     assert text.startswith(f"{kept}\n")
-    assert clean(shown, limit=200) == shown
+    assert clean_markdown(shown, limit=200) == shown
     assert (
         snapshot("""\
 
@@ -230,24 +230,26 @@ def test_a_long_text_ends_at_the_end_of_a_line_and_says_so() -> None:
 
 
 def test_a_long_line_is_cut_inside() -> None:
-    assert clean("x" * 300, limit=200) == "x" * (200 - len(CUT_NOTE)) + CUT_NOTE
-    assert clean("x" * 300, limit=20) == "x" * 20
-    assert clean("x" * 300, limit=0) == ""
+    assert (
+        clean_markdown("x" * 300, limit=200) == "x" * (200 - len(CUT_NOTE)) + CUT_NOTE
+    )
+    assert clean_markdown("x" * 300, limit=20) == "x" * 20
+    assert clean_markdown("x" * 300, limit=0) == ""
 
 
 def test_a_cut_through_code_opens_nothing() -> None:
     text = f"`{'x' * 100}\n<!-- seen as code -->`\n{'y' * 100}"
 
     for limit in range(0, 250, 7):
-        shown = clean(text, limit=limit)
+        shown = clean_markdown(text, limit=limit)
         assert len(shown) <= limit
-        assert clean(shown, limit=limit) == shown
+        assert clean_markdown(shown, limit=limit) == shown
 
 
 def test_what_is_too_long_to_be_read_is_cut_with_a_note() -> None:
     text = "<!-- -->" * 40_000
 
-    assert clean(text, limit=ROOM) == CUT_NOTE
+    assert clean_markdown(text, limit=ROOM) == CUT_NOTE
 
 
 # --- any text -------------------------------------------------------------------------
@@ -280,10 +282,10 @@ soup = st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=25).map(
 @given(soup, st.integers(0, 120) | st.just(ROOM))
 @settings(deadline=None, max_examples=300)
 def test_any_text_is_cleaned_for_good_and_fits(text: str, limit: int) -> None:
-    shown = clean(text, limit=limit)
+    shown = clean_markdown(text, limit=limit)
 
     assert len(shown) <= limit
-    assert clean(shown, limit=limit) == shown
+    assert clean_markdown(shown, limit=limit) == shown
     assert plaintext.clean(shown) == shown
     assert "\r" not in shown
     assert OPEN not in shown

@@ -2,9 +2,9 @@
 
 from msgspec.structs import replace
 
-from bot.messages.convoy_comment import convoy_table
-from bot.messages.pull_request_texts import convoy_pull_body, task_pull_body
 from bot.roles.result_artifact import ClaimedWalls, Result
+from bot.text.convoy_comment import convoy_table
+from bot.text.pull_request_texts import convoy_pull_body, task_pull_body
 from convoy.model.records import Settings
 from convoy.model.state import Convoy
 from convoy.model.work import Work

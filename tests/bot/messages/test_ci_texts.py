@@ -1,6 +1,6 @@
 """What is told of CI's text: its last whole lines, as they were written."""
 
-from bot.messages.merge_texts import TEXT_CHARS, ci_is_red, end_of
+from bot.text.merge_texts import TEXT_CHARS, ci_is_red, end_of
 
 
 def test_a_short_text_is_told_as_it_is() -> None:

@@ -10,10 +10,9 @@ from inline_snapshot import snapshot
 from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
-from bot.messages.convoy_comment import convoy_table
-from bot.messages.convoy_labels import LABELS, labels
-from bot.messages.pull_request_texts import pull_title, task_pull_body
 from bot.requests.boxes import convoy_comment
+from bot.text.convoy_comment import LABELS, convoy_table, wanted_labels
+from bot.text.pull_request_texts import pull_title, task_pull_body
 from bot.verbs.request_context import Asker
 from bot.verbs.verb import Request
 from convoy.events.people_events import PauseConvoy
@@ -351,12 +350,12 @@ def test_a_plan_that_waits_shows_its_order_and_its_risks() -> None:
 def test_an_issue_has_the_label_of_its_convoys_state_alone() -> None:
     rules = Rules().planned(spec(1))
 
-    assert labels(rules.convoy, "brat") == (
+    assert wanted_labels(rules.convoy, "brat") == (
         {"brat:active"},
         {"brat", *LABELS} - {"brat:active"},
     )
     rules.do(PauseConvoy(convoy=NAME, by="ann"))
-    assert labels(rules.convoy, "brat")[0] == {"brat:paused"}
+    assert wanted_labels(rules.convoy, "brat")[0] == {"brat:paused"}
 
 
 # --- pull requests --------------------------------------------------------------------

@@ -4,7 +4,7 @@
 import pytest
 from inline_snapshot import snapshot
 
-from bot.messages.pull_request_texts import convoy_pull_body, pull_title
+from bot.text.pull_request_texts import convoy_pull_body, pull_title
 from convoy.events.forge_actions import NoteDone
 from convoy.rules.ending import AcceptNothing, AcceptWork, LoseSession
 from convoy.rules.landing import LandMerge

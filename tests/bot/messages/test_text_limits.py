@@ -8,12 +8,16 @@ import pytest
 from hypothesis import given, settings as profile, strategies as st
 from msgspec.structs import replace
 
-from bot.messages import replies
-from bot.messages.check_texts import views
-from bot.messages.pull_request_texts import convoy_pull_body, pull_title, task_pull_body
-from bot.messages.replies import REST, Reply
-from bot.messages.warning_texts import keyless
 from bot.requests.boxes import convoy_comment
+from bot.text import replies
+from bot.text.notices import keyless
+from bot.text.pull_request_texts import (
+    check_views,
+    convoy_pull_body,
+    pull_title,
+    task_pull_body,
+)
+from bot.text.replies import ANSWER_CUT, Reply
 from convoy.model.records import Followup, Overlap
 from convoy.model.state import Convoy, ConvoyState, Task, TaskState
 from convoy.model.work import Approval, HandedIn
@@ -89,7 +93,7 @@ def test_no_text_about_a_convoy_is_too_long(worst: Worst, state: str) -> None:
         assert len(task_pull_body(found, task)) < POST_CHARS
         assert len(pull_title(found, task)) <= TITLE_CHARS
     texts = [convoy_comment(found)]
-    for view in views(found, "https://example.org/octo/project"):
+    for view in check_views(found, "https://example.org/octo/project"):
         texts.append(view.summary)
         assert len(view.summary) < SUMMARY_CHARS
         assert len(view.title) <= TITLE_CHARS
@@ -145,7 +149,7 @@ def test_a_long_answer_is_cut_between_lines_and_its_code_is_closed() -> None:
     text = replies.text("ann", [Reply("rocket", f"Here:\n{said}")])
 
     assert len(text) <= POST_CHARS
-    assert text.endswith(f"{line}\n```\n\n{REST}")
+    assert text.endswith(f"{line}\n```\n\n{ANSWER_CUT}")
     assert replies.text("ann", [Reply("rocket", "So.")]) == "@ann So."
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.repository.bundle import NoBundle
+from bot.repository.strangers_commits import NoBundle
 from grite import git
 from grite.errors import GitFailed
 from tests.bot.history import History

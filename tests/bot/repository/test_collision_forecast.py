@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from bot.repository.collision_forecast import foreseen
+from bot.repository.commits import foreseen_collisions
 from tests.bot.history import History
 from tests.world.rules import spec
 
@@ -28,7 +28,7 @@ def test_tasks_meet_where_all_changes_did(tmp_path: Path) -> None:
         spec(3, paths=("docs/c.md",)),
         spec(4),
     )
-    found, *_ = foreseen(*logged(tmp_path), tasks)
+    found, *_ = foreseen_collisions(*logged(tmp_path), tasks)
 
     assert (found.one, found.other, found.files[0]) == (1, 2, LOG)
     assert 0.1 < found.chance < 0.5
@@ -41,8 +41,11 @@ def test_tasks_in_order_do_not_collide(tmp_path: Path) -> None:
         spec(3, paths=("src/b.py",), after=(2,)),
     )
 
-    assert foreseen(*logged(tmp_path), tasks) == ()
+    assert foreseen_collisions(*logged(tmp_path), tasks) == ()
 
 
 def test_a_plan_of_one_task_needs_no_look(tmp_path: Path) -> None:
-    assert foreseen(tmp_path / "nowhere", "0" * 40, [spec(1, paths=("a.py",))]) == ()
+    assert (
+        foreseen_collisions(tmp_path / "nowhere", "0" * 40, [spec(1, paths=("a.py",))])
+        == ()
+    )

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from bot.repository.mirror_upkeep import (
+from bot.repository.mirror import (
     EVERY_S,
     MirrorWatch,
     Outgrown,
-    collect,
+    collect_mirror,
     has_grown,
     on_disk,
 )
@@ -23,7 +23,7 @@ JUNK = 3_000_000
 @pytest.fixture
 def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> History:
     """A mirror with one commit, and megabytes that no ref leads to any more."""
-    monkeypatch.setattr("bot.repository.mirror_upkeep.FLOOR_BYTES", 1_000_000)
+    monkeypatch.setattr("bot.repository.mirror.FLOOR_BYTES", 1_000_000)
     history = History(tmp_path / "mirror.git")
     kept = history.commit({"a.txt": b"1\n"})
     git.run(["update-ref", "refs/seen/heads/main", kept], cwd=history.path)
@@ -47,7 +47,7 @@ def litter(history: History, hours: int) -> None:
 def test_what_nothing_leads_to_is_removed_and_the_rest_stays(mirror: History) -> None:
     before = on_disk(mirror.path)
 
-    collect(mirror.path)
+    collect_mirror(mirror.path)
 
     assert before.size > JUNK
     assert on_disk(mirror.path).size < 1_000_000
@@ -60,7 +60,7 @@ def test_attempts_that_were_examined_are_let_go(mirror: History) -> None:
     intake = mirror.commit({"b.txt": b"2\n"})
     git.run(["update-ref", "refs/intake/fix-1/2/1", intake], cwd=mirror.path)
 
-    collect(mirror.path)
+    collect_mirror(mirror.path)
 
     assert git.run(["for-each-ref", "refs/intake/"], cwd=mirror.path).stdout == b""
 
@@ -68,7 +68,7 @@ def test_attempts_that_were_examined_are_let_go(mirror: History) -> None:
 def test_what_was_just_written_stays(mirror: History) -> None:
     litter(mirror, hours=0)
 
-    collect(mirror.path)
+    collect_mirror(mirror.path)
 
     assert JUNK < on_disk(mirror.path).size < 2 * JUNK
 
@@ -77,7 +77,7 @@ def test_a_large_mirror_is_collected_once_and_again_when_it_has_doubled(
     mirror: History,
 ) -> None:
     litter(mirror, hours=0)
-    collect(mirror.path)
+    collect_mirror(mirror.path)
     assert not has_grown(mirror.path)
 
     litter(mirror, hours=-1)
@@ -89,15 +89,15 @@ def test_a_large_mirror_is_collected_once_and_again_when_it_has_doubled(
 def test_a_mirror_of_many_small_files_is_collected(
     mirror: History, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.repository.mirror_upkeep.FLOOR_BYTES", 10_000_000)
-    monkeypatch.setattr("bot.repository.mirror_upkeep.FLOOR_FILES", 60)
+    monkeypatch.setattr("bot.repository.mirror.FLOOR_BYTES", 10_000_000)
+    monkeypatch.setattr("bot.repository.mirror.FLOOR_FILES", 60)
     kept = mirror.commit({"0.txt": b"0\n"})
     for number in range(1, 30):
         kept = mirror.commit({f"{number}.txt": b"1\n"}, kept)
     git.run(["update-ref", "refs/seen/heads/main", kept], cwd=mirror.path)
     before = on_disk(mirror.path)
 
-    collect(mirror.path)
+    collect_mirror(mirror.path)
 
     assert before.files > 60 > on_disk(mirror.path).files
     assert not has_grown(mirror.path)
@@ -106,11 +106,11 @@ def test_a_mirror_of_many_small_files_is_collected(
 def test_a_small_mirror_or_none_is_left_alone(
     mirror: History, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.repository.mirror_upkeep.FLOOR_BYTES", 10_000_000)
+    monkeypatch.setattr("bot.repository.mirror.FLOOR_BYTES", 10_000_000)
     before = on_disk(mirror.path)
 
-    collect(mirror.path)
-    collect(mirror.path / "nowhere")
+    collect_mirror(mirror.path)
+    collect_mirror(mirror.path / "nowhere")
 
     assert on_disk(mirror.path) == before
 
@@ -120,7 +120,7 @@ def test_a_mirror_that_cannot_be_collected_is_said_and_used(
 ) -> None:
     (mirror.path / "refs/seen/broken").write_text("a1" * 20 + "\n")
 
-    collect(mirror.path)
+    collect_mirror(mirror.path)
 
     assert "cannot be collected" in caplog.text
     assert on_disk(mirror.path).size > JUNK

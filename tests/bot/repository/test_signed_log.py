@@ -176,7 +176,7 @@ def test_a_fork_by_the_actor_of_what_is_put_back_does_not_count(
     bot: Mirror, origin: History, opened: Open
 ) -> None:
     """Its events came into a signed commit by the very actor they name."""
-    from bot.repository.rewritten_log import UNION
+    from bot.repository.trusted_log import UNION
 
     fork = bot.head
     write(bot, *paused(bot))

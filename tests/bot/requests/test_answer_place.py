@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from bot.messages.answer_lines import answer_lines
 from bot.requests.answer_place import LINE_CHARS
+from bot.text.convoy_comment import answer_lines
 from convoy.events.forge_actions import Answer
 from convoy.model.work import ANSWERS_SHOWN_MOST
 from tests.bot.room import room

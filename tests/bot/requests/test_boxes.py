@@ -2,8 +2,8 @@
 
 from hypothesis import given, strategies as st
 
-from bot.markdown.tick_boxes import ticked_in, unticked
 from bot.requests.boxes import convoy_comment, offered, request_of
+from bot.text.slash_commands import ticked_in, unticked
 from bot.verbs.verb import Request
 from convoy.rules.people import BlockTask, FailConvoy
 from tests.world.cases import looped

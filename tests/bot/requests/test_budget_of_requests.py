@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.door.delivery_inbox import Remark
+from bot.door.inbox import Remark
 from bot.forge.pace import Pace, pacing
-from bot.forge.request_share import HOUR_S
+from bot.forge.rate_limits import HOUR_S
 from bot.serving import bot_service
 from brat.forge import Forge
 from tests.bot.requests.test_missed_comments import answers, comment, settings

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.door.delivery_inbox import CheckAction
+from bot.door.inbox import CheckAction
 from bot.requests.check_buttons import views
 from bot.verbs.verb_table import VERBS
 from brat.forge.resources.check_resource import CheckRun

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.door.delivery_inbox import Remark
+from bot.door.inbox import Remark
 from bot.loop.loop import Loop
 from bot.roles.issue_look import NEW_MS
 from bot.serving import bot_service

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bot.context.answer_budget import PEOPLE, AnswerBudget
-from bot.door.delivery_inbox import Review, Ticked
+from bot.door.inbox import Review, Ticked
 from bot.serving import bot_service
 from brat.forge.traffic_recording import Exchange
 from convoy.model.work import HOUR_MS

@@ -8,10 +8,13 @@ import pytest
 from aiohttp import web
 from hypothesis import given, strategies as st
 
-from bot.door.delivery_inbox import Remark, Review
-from bot.markdown.mail_separators import first_separator
-from bot.markdown.mention import mentioned
-from bot.markdown.slash_commands import SlashCommand, slash_commands
+from bot.door.inbox import Remark, Review
+from bot.text.slash_commands import (
+    SlashCommand,
+    first_separator,
+    mentioned,
+    slash_commands,
+)
 from brat.forge.rest.rest_call import Extension
 from brat.forge.service.running_forge import Service
 from tests.bot.room import Room, room as opened

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.door.delivery_inbox import Remark
+from bot.door.inbox import Remark
 from bot.loop.loop import Loop
 from bot.serving import bot_service
 from bot.settings.bot_settings import Settings

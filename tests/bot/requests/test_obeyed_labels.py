@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.door.wake import ALL
+from bot.door.inbox import ALL_PARTS
 from tests.bot.room import NAME, Room, room
 
 pytestmark = pytest.mark.layer("landing")
@@ -108,7 +108,7 @@ async def test_labels_that_show_a_state_stay_true(tmp_path: Path) -> None:
         await unlabelled(here, here.issue, "brat:active")
         await labelled(here, here.issue, "brat:complete", "bug")
 
-        for part in ALL:
+        for part in ALL_PARTS:
             here.loop.wake.up(part)
         await here.loop.tick()
 

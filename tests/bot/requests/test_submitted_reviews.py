@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.door.delivery_inbox import Review, Ticked
+from bot.door.inbox import Review, Ticked
 from convoy.rules.people import BlockTask
 from tests.bot.room import NAME, Room, room
 

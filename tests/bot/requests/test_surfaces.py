@@ -8,8 +8,8 @@ from typing import Any, Final
 import pytest
 
 from bot.dashboard.api import DESCRIPTION
-from bot.markdown.slash_commands import SlashCommand, slash_commands
 from bot.requests.boxes import request_of as ticked
+from bot.text.slash_commands import SlashCommand, slash_commands
 from bot.verbs.endpoints import (
     NoSuchWord,
     convoy_buttons,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from inline_snapshot import snapshot
 
-from bot.markdown.slash_commands import (
+from bot.text.slash_commands import (
     LINE_CHARS,
     MalformedCommand,
     SlashCommand,

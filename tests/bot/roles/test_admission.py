@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from bot.messages.start_refusals import EDITED, OUTSIDER
 from bot.roles.admission import TEXT_CHARS, Words, fit
+from bot.text.replies import EDITED_ISSUE, OUTSIDER
 from convoy.text import TITLE_CHARS
 from tests.bot.lobby import CONFIG, Lobby, lobby
 
@@ -88,14 +88,14 @@ async def test_what_a_look_finds_edited_asks_for_the_label_again(
         await swept(here, issue)
 
         assert not here.convoys()
-        assert EDITED in here.said()[-1]
+        assert EDITED_ISSUE in here.said()[-1]
         assert here.labels(issue) == set()
 
         here.clock.pass_s(10)
         await here.you.relabel(issue, {"brat"}, set())
         await swept(here, issue)
         assert [convoy.text for convoy in here.convoys()] == ["- [ ] evil\n"]
-        assert len([text for text in here.said() if EDITED in text]) == 1
+        assert len([text for text in here.said() if EDITED_ISSUE in text]) == 1
 
 
 # --- cleaned --------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.forge.ci_triggers import dispatch_fault
+from bot.forge.workflows import dispatch_fault
 from tests.bot.lobby import lobby
 from tests.bot.roles.test_ci_exposure_check import CONFIG, commit
 from tests.world.cases import looped

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.repository.commit_range import COMMITS_MOST
+from bot.repository.strangers_commits import COMMITS_MOST
 from bot.roles.handin import collect
 from convoy.events.session_events import SessionReady
 from convoy.events.task_events import TaskBlocked

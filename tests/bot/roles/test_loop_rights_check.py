@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.forge.loop_rights import lacks
-from bot.forge.request_budget import RequestBudget
+from bot.forge.rate_limits import RequestBudget
+from bot.forge.workflows import lacking_rights
 from bot.roles.loop_rights_check import scarce
 from tests.bot.lobby import lobby
 from tests.bot.roles.test_ci_exposure_check import CONFIG, commit
@@ -32,7 +32,7 @@ JOB = "jobs: {{loop: {{permissions: {}, steps: []}}}}"
     ],
 )
 def test_what_lacks_is_read_from_the_file(text: str, missing: list[str]) -> None:
-    assert [each.partition(":")[0] for each in lacks(text)] == missing
+    assert [each.partition(":")[0] for each in lacking_rights(text)] == missing
 
 
 @pytest.mark.parametrize(("text", "times"), [(NO_DISPATCH, 1), (OURS, 0)])

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.forge import pull_requests
+from bot.forge import pulls
 from convoy.model import ids
 from tests.bot.room import NAME, Room, room
 
@@ -69,7 +69,7 @@ async def test_a_pull_request_that_others_push_off_the_list_is_asked_for_alone(
     async with room(tmp_path, CI_OFF) as here:
         first = await in_review(here)
         await here.worked(2, {"two.txt": b"2\n"})
-        monkeypatch.setattr(pull_requests, "LATEST", 1)
+        monkeypatch.setattr(pulls, "LATEST", 1)
         here.loop.wake.up("pulls")
         await here.loop.tick()
 

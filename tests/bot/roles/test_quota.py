@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from msgspec.structs import replace
 
-from bot.settings.quota import HOUR_MS, Quota, refusal
+from bot.settings.bot_settings import HOUR_MS, Quota, quota_refusal
 from convoy.model.records import EngineSpec, Settings
 from convoy.model.state import Convoy, State
 from convoy.model.work import Convoys
@@ -38,7 +38,7 @@ def state(*asked: tuple[str, int], ended: bool = True) -> State:
 def asked(quota: dict[str, int], held: State, *elsewhere: int) -> str | None:
     told = GENEROUS.model_copy(update=quota)
     moments = [NOW - ago * MINUTE_MS for ago in elsewhere]
-    return refusal(told, held, "ann", moments, NOW)
+    return quota_refusal(told, held, "ann", moments, NOW)
 
 
 def test_within_the_limits_nothing_is_said() -> None:

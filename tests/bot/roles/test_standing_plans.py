@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from bot.loop.staging import stage
-from bot.messages import approval_texts as texts
 from bot.repository.draft import Draft
+from bot.text import replies as texts
 from convoy.events.people_events import ApprovePlan
 from tests.bot.room import NAME, Room, room
 
@@ -48,7 +48,10 @@ async def starting(here: Room) -> Draft:
     ("how", "whys"),
     [
         ("deletes", {texts.NO_COMMENT}),
-        ("edits", {texts.EDITED, texts.NOT_THE_PLAN}),  # within a second, or later
+        (
+            "edits",
+            {texts.EDITED_APPROVAL, texts.NOT_THE_PLAN},
+        ),  # within a second, or later
     ],
 )
 async def test_nothing_starts_by_an_approval_that_was_taken_back(

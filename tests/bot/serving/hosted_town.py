@@ -9,7 +9,7 @@ import httpx
 from bot.forge.app_auth import PERMISSIONS
 from bot.serving.host import Host
 from bot.serving.hosted_service import hosted
-from bot.settings.service_settings import ServiceSettings
+from bot.settings.bot_settings import ServiceSettings
 from tests.world.app_key import pair
 from tests.world.forge import REPO, Town, until
 from tests.world.github_forge.apps import Apps, NewApp

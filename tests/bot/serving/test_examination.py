@@ -9,7 +9,7 @@ from bot.forge.app_auth import PERMISSIONS
 from bot.serving.examination import examined
 from bot.serving.examination_finding import Finding
 from bot.serving.manifest import EVENTS
-from bot.settings.service_settings import ServiceSettings
+from bot.settings.bot_settings import ServiceSettings
 from brat.forge import Forge
 from brat.repository.workflow_files import is_ours
 from grite.errors import BratError

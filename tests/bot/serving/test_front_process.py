@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from bot.dashboard.event_streams import ANONYMOUS
-from bot.door.webhooks import PATH
+from bot.door.webhooks import WEBHOOK_PATH
 from bot.serving.front_process import PROGRAM
 from bot.serving.host import Host
 from bot.serving.hosted_dashboard import shown
@@ -84,7 +84,7 @@ def delivered(bot: Service) -> str:
     assert place is not None
     repository = {"full_name": REPO, "id": place.repository_id}
     body = json.dumps(labelled(repository=repository))
-    argv = (bot.door + PATH, signature(body.encode(), SECRET), body)
+    argv = (bot.door + WEBHOOK_PATH, signature(body.encode(), SECRET), body)
     command = [sys.executable, "-I", "-c", DELIVER, *argv]
     return subprocess.check_output(command, text=True).strip()
 

@@ -7,8 +7,8 @@ from errno import ENOSPC
 import httpx
 import pytest
 
-from bot.door.webhooks import PATH
-from bot.forge.http_client import Ask, Reply, Wire
+from bot.door.webhooks import WEBHOOK_PATH
+from bot.forge.transport import Ask, HttpReply, Wire
 from bot.loop.loop import Loop
 from bot.serving.hosted_service import hosted
 from tests.bot.serving.hosted_town import (
@@ -31,7 +31,7 @@ async def test_each_repository_is_served_and_woken_by_its_own_deliveries(
 ) -> None:
     async with running(hosting(here, sweep_s=3600)) as host:
         for repo in (REPO, OTHER):
-            url = f"http://127.0.0.1:{host.port}{PATH}"
+            url = f"http://127.0.0.1:{host.port}{WEBHOOK_PATH}"
             here.forge.add_hook(repo, url, SECRET, ("*",))
 
         async def ticked() -> bool:
@@ -124,7 +124,7 @@ async def test_one_that_is_slow_does_not_hold_up_the_others(
 ) -> None:
     send = Wire.send
 
-    async def slow(wire: Wire, ask: Ask, token: str) -> Reply:
+    async def slow(wire: Wire, ask: Ask, token: str) -> HttpReply:
         if f"/repos/{REPO}/" in ask.url:
             await asyncio.Event().wait()
         return await send(wire, ask, token)

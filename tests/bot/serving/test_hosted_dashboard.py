@@ -15,7 +15,7 @@ import pytest
 from bot.dashboard.event_streams import ANONYMOUS
 from bot.dashboard.login import LOGIN, SESSION, Sessions
 from bot.serving.hosted_dashboard import key_of
-from bot.settings.service_settings import ServiceSettings
+from bot.settings.bot_settings import ServiceSettings
 from tests.world.forge import REPO, Town, until
 from tests.world.patience import patient
 from tests.world.site import API_TOKEN, NAME, PRIVATE, site

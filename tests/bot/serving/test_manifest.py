@@ -15,10 +15,9 @@ import respx
 
 from bot.door.listening import listening
 from bot.forge.app_auth import PERMISSIONS
-from bot.forge.secret_names import RIGHT
+from bot.forge.github_actions import SECRETS_RIGHT
 from bot.serving.manifest import EVENTS, Maker, Wish, check_free, dashboard_at
-from bot.settings.bot_settings import read_as
-from bot.settings.service_settings import ServiceSettings
+from bot.settings.bot_settings import ServiceSettings, read_settings_as
 from brat.forge import Forge
 from grite.errors import BratError
 from tests.world import browser as browsers
@@ -138,7 +137,7 @@ async def test_the_app_is_kept_for_its_owner_alone(
     assert maker.made.result().id == 7
     for name in ("app.pem", "bot.json"):
         assert stat.S_IMODE((wish.folder / name).stat().st_mode) == 0o600
-    told = read_as(ServiceSettings, wish.folder / "bot.json")
+    told = read_settings_as(ServiceSettings, wish.folder / "bot.json")
     assert told.private_key_file == wish.folder / "app.pem"
     assert (told.app, told.allowed_owners) == ("brat-of-alice", ("alice",))
     assert told.secret == "made-up-webhook-secret"
@@ -162,10 +161,13 @@ async def test_a_forge_that_refuses_as_github_does_takes_the_manifest(
         made = maker.made.result()
 
     assert (made.slug, made.owner and made.owner.login) == ("brat-of-alice", "alice")
-    told = read_as(ServiceSettings, wish.folder / "bot.json")
+    told = read_settings_as(ServiceSettings, wish.folder / "bot.json")
     assert told.app_id == str(made.id)
     (app,) = Apps(here.forge).known.all()
-    assert (dict(app.permissions), app.events) == ({**PERMISSIONS, **RIGHT}, EVENTS)
+    assert (dict(app.permissions), app.events) == (
+        {**PERMISSIONS, **SECRETS_RIGHT},
+        EVENTS,
+    )
     (hook,) = here.forge.store.hooks.of(app.id)
     assert (hook.url, hook.secret) == (f"{wish.public_url}webhooks/github", told.secret)
 
@@ -176,7 +178,7 @@ async def test_people_can_sign_in_and_jobs_can_send_without_another_setting(
     with github:
         await browser.get(back(maker))
 
-    told = read_as(ServiceSettings, wish.folder / "bot.json")
+    told = read_settings_as(ServiceSettings, wish.folder / "bot.json")
     assert told.dashboard_url == "https://brat.example.com"
     assert told.dashboard_port not in (None, told.port)
     assert (told.client_id, told.client_secret) == ("Iv1.x", "made-up-client-secret")
@@ -197,10 +199,10 @@ async def test_the_clients_secret_can_be_in_the_environment(
     del kept["client_id"], kept["client_secret"]
     file.write_text(json.dumps(kept))
     with pytest.raises(BratError, match="people sign in there"):
-        read_as(ServiceSettings, file)
+        read_settings_as(ServiceSettings, file)
     monkeypatch.setenv("BRAT_CLIENT_ID", "Iv1.env")
     monkeypatch.setenv("BRAT_CLIENT_SECRET", "made-up-in-the-environment")
-    told = read_as(ServiceSettings, file)
+    told = read_settings_as(ServiceSettings, file)
 
     assert (told.client_id, told.client_secret) == (
         "Iv1.env",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.repository import mirror_upkeep
+from bot.repository import mirror
 from bot.serving.hosted_service import hosted
 from tests.bot.serving.hosted_town import accepted, hosting, labelled
 from tests.world.forge import REPO, Town, until
@@ -14,8 +14,8 @@ pytestmark = pytest.mark.timeout(180)
 async def test_a_mirror_that_has_grown_is_collected_while_the_service_runs(
     here: Town, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mirror_upkeep, "FLOOR_BYTES", 1)
-    monkeypatch.setattr(mirror_upkeep, "EVERY_S", 0.0)
+    monkeypatch.setattr(mirror, "FLOOR_BYTES", 1)
+    monkeypatch.setattr(mirror, "EVERY_S", 0.0)
     lines: list[str] = []
     async with hosted(hosting(here, sweep_s=0.2), lines.append):
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.forge.pace import Pace
-from bot.forge.request_budget import RequestBudget
+from bot.forge.rate_limits import RequestBudget
 from bot.loop.loop import Loop
 from bot.serving import bot_service
 from bot.serving.oneshot_loop import run_once

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.settings.service_settings import ServiceSettings
+from bot.settings.bot_settings import ServiceSettings
 from grite.errors import BratError
 from tests.bot.serving.hosted_town import hosting, running
 from tests.world.forge import Town

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.settings import folder_lock
-from bot.settings.folder_lock import FILE, KEPT, held
+from bot.settings import bot_folder
+from bot.settings.bot_folder import PROCESSES_FILE, PROCESSES_KEPT, held_folder
 
 HOLD = """
 import sys
@@ -26,7 +26,14 @@ with held(Path(sys.argv[1]), "theirs") as dead:
 def holder(tmp_path: Path) -> "subprocess.Popen[str]":
     """A process that has the folder."""
     process = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(tmp_path), held.__module__, held.__name__],
+        [
+            sys.executable,
+            "-c",
+            HOLD,
+            str(tmp_path),
+            held_folder.__module__,
+            held_folder.__name__,
+        ],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -40,11 +47,11 @@ def test_a_killed_process_is_known_to_be_dead_and_a_live_one_is_not(
     tmp_path: Path, holder: "subprocess.Popen[str]"
 ) -> None:
     with holder:
-        with held(tmp_path, "ours") as while_it_lives:
+        with held_folder(tmp_path, "ours") as while_it_lives:
             pass
         holder.send_signal(signal.SIGKILL)
         holder.wait()
-    with held(tmp_path, "ours") as after:
+    with held_folder(tmp_path, "ours") as after:
         pass
 
     assert not while_it_lives
@@ -53,39 +60,41 @@ def test_a_killed_process_is_known_to_be_dead_and_a_live_one_is_not(
 
 def test_some_are_remembered(tmp_path: Path) -> None:
     last: frozenset[str] = frozenset()
-    for number in range(2 * KEPT):
-        with held(tmp_path, str(number)) as dead:
+    for number in range(2 * PROCESSES_KEPT):
+        with held_folder(tmp_path, str(number)) as dead:
             last = dead
 
-    assert last == {str(number) for number in range(KEPT - 1, 2 * KEPT - 1)}
+    assert last == {
+        str(number) for number in range(PROCESSES_KEPT - 1, 2 * PROCESSES_KEPT - 1)
+    }
 
 
 def test_a_copy_of_the_folder_says_nothing(tmp_path: Path) -> None:
     first, copy = tmp_path / "first", tmp_path / "copy"
     first.mkdir()
-    with held(first, "one"):
+    with held_folder(first, "one"):
         shutil.copytree(first, copy)
 
-    with held(copy, "two") as dead:
+    with held_folder(copy, "two") as dead:
         assert not dead
 
 
 def test_another_start_of_the_system_says_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with held(tmp_path, "one"):
+    with held_folder(tmp_path, "one"):
         pass
     boot = tmp_path / "boot_id"
     boot.write_text("another")
-    monkeypatch.setattr(folder_lock, "_BOOT", boot)
+    monkeypatch.setattr(bot_folder, "_BOOT", boot)
 
-    with held(tmp_path, "two") as dead:
+    with held_folder(tmp_path, "two") as dead:
         assert not dead
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "x\ny"])
 def test_a_file_that_was_cut_off_says_nothing(tmp_path: Path, text: str) -> None:
-    (tmp_path / FILE).write_text(text)
+    (tmp_path / PROCESSES_FILE).write_text(text)
 
-    with held(tmp_path, "one") as dead:
+    with held_folder(tmp_path, "one") as dead:
         assert not dead

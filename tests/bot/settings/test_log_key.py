@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.settings import log_key
+from bot.settings import bot_folder
 from grite.errors import BratError
 from grite.signatures import BOT_SIGNERS_FILE, parse_signers, signer_of, with_signature
 
@@ -17,10 +17,10 @@ PAYLOAD = b"tree 4b825dc642cb6eb9a060e54bf8d69288fbee4904\n\nWAL: 1"
 def test_a_key_is_made_once_and_only_its_owner_may_read_it(tmp_path: Path) -> None:
     folder = tmp_path / "bot"
 
-    first, again = log_key.kept_in(folder), log_key.kept_in(folder)
+    first, again = bot_folder.log_key_in(folder), bot_folder.log_key_in(folder)
 
     assert first.public == again.public
-    assert stat.S_IMODE((folder / log_key.FILE).stat().st_mode) == 0o600
+    assert stat.S_IMODE((folder / bot_folder.LOG_KEY_FILE).stat().st_mode) == 0o600
     allowed = parse_signers((folder / BOT_SIGNERS_FILE).read_text())
     assert allowed.allows(first.public, 0)
     assert "PRIVATE" not in repr(first)
@@ -28,7 +28,7 @@ def test_a_key_is_made_once_and_only_its_owner_may_read_it(tmp_path: Path) -> No
 
 def test_processes_that_begin_at_once_agree_on_one_key(tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
-        made = {key.public for key in pool.map(log_key.kept_in, [tmp_path] * 16)}
+        made = {key.public for key in pool.map(bot_folder.log_key_in, [tmp_path] * 16)}
 
     assert len(made) == 1
 
@@ -39,7 +39,7 @@ def test_a_key_that_openssh_made_signs(tmp_path: Path) -> None:
         ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", file], check=True
     )
 
-    key = log_key.parse(file.read_bytes().strip(), "BRAT_LOG_KEY")
+    key = bot_folder.parse_log_key(file.read_bytes().strip(), "BRAT_LOG_KEY")
 
     assert key.line.split()[2:4] == file.with_suffix(".pub").read_text().split()[:2]
     assert signer_of(with_signature(PAYLOAD, key.sign(PAYLOAD))) == key.public
@@ -50,7 +50,7 @@ def test_another_kind_of_key_is_refused(tmp_path: Path, kind: list[str]) -> None
     file = tmp_path / "key"
     subprocess.run(["ssh-keygen", "-q", *kind, "-N", "", "-f", file], check=True)
     with pytest.raises(BratError, match=r"no Ed25519 .* ssh-keygen -t ed25519"):
-        log_key.read(file)
+        bot_folder.read_log_key(file)
 
 
 def test_a_key_with_a_passphrase_or_no_key_is_refused(tmp_path: Path) -> None:
@@ -59,8 +59,8 @@ def test_a_key_with_a_passphrase_or_no_key_is_refused(tmp_path: Path) -> None:
         ["ssh-keygen", "-q", "-t", "ed25519", "-N", "secret", "-f", file], check=True
     )
     with pytest.raises(BratError, match="without a passphrase"):
-        log_key.read(file)
+        bot_folder.read_log_key(file)
     with pytest.raises(BratError, match="BRAT_LOG_KEY is no Ed25519"):
-        log_key.parse(b"", "BRAT_LOG_KEY")
+        bot_folder.parse_log_key(b"", "BRAT_LOG_KEY")
     with pytest.raises(BratError, match="cannot be read"):
-        log_key.read(tmp_path / "none")
+        bot_folder.read_log_key(tmp_path / "none")

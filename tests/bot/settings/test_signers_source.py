@@ -1,6 +1,6 @@
 """Which source of allowed signers counts, by the default branch's rules."""
 
-from bot.settings.signers_source import Source, in_force
+from bot.settings.bot_folder import SignersFrom, source_in_force
 from convoy.model.work import TargetRules
 from tests.world.cases import looped
 
@@ -24,9 +24,9 @@ REVIEWED = TargetRules(pull_request=True, reviews=1)
     ],
 )
 def test_a_file_counts_only_where_nobody_can_change_it_alone(
-    pinned: str, *, has_file: bool, rules: TargetRules, source: Source
+    pinned: str, *, has_file: bool, rules: TargetRules, source: SignersFrom
 ) -> None:
-    found = in_force(pinned, has_file=has_file, rules=rules)
+    found = source_in_force(pinned, has_file=has_file, rules=rules)
 
     assert found.source == source
     assert found.why

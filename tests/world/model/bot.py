@@ -14,16 +14,15 @@ from msgspec.structs import replace
 
 from bot.context.alone import alone
 from bot.context.bot_context import BotContext
-from bot.door.delivery_inbox import Inbox
-from bot.door.wake import ALL
+from bot.door.inbox import ALL_PARTS, Inbox
 from bot.effects import intents
 from bot.effects.projections import is_shown
 from bot.loop.observe import observe
 from bot.loop.refused_parts import RefusedParts
 from bot.loop.staging import PASSES, owed, perform
+from bot.repository.commits import MirroredCommits
 from bot.repository.draft import Draft
 from bot.repository.mirror import Mirror
-from bot.repository.mirrored_commits import MirroredCommits
 from bot.settings.bot_settings import ROLES, Settings
 from convoy.events import Command, Refusal
 from convoy.events.forge_actions import NoteDone, SetItemAside
@@ -312,7 +311,7 @@ class Bot:
         for number in range(ROUNDS):
             assert not self.forge.broken, self.forge.broken
             self.context.observed = at_once(
-                observe(self.context, ALL, self._look_again)
+                observe(self.context, ALL_PARTS, self._look_again)
             )
             draft = self._draft()
             for command in self._noted:

@@ -9,14 +9,12 @@ from typing import Any, TypeVar
 
 from bot.forge import payloads
 from bot.forge.branch_rules import BranchRules
-from bot.forge.check_runs import CheckRuns, View
+from bot.forge.checks import CheckRuns, CheckView, Ci, CiRun
 from bot.forge.github import GitHub
+from bot.forge.github_actions import TaskRuns
 from bot.forge.payloads import CheckRun
-from bot.forge.pull_merging import PullMerging
-from bot.forge.pull_requests import PullRequests
-from bot.forge.repository_ci import Ci, CiRun
+from bot.forge.pulls import PullMerging, PullRequests
 from bot.forge.rest import Refused
-from bot.forge.task_runs import TaskRuns
 from convoy.events.session_events import TaskStarted
 from convoy.model import ids
 from convoy.model.records import Strategy
@@ -46,10 +44,10 @@ class NoCheckRuns(CheckRuns):
     def __init__(self) -> None:
         pass
 
-    async def found(self, view: View) -> CheckRun | None:
+    async def found(self, view: CheckView) -> CheckRun | None:
         return None
 
-    async def show(self, view: View, found: CheckRun | None) -> None:
+    async def show(self, view: CheckView, found: CheckRun | None) -> None:
         pass
 
 

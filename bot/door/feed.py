@@ -1,0 +1,327 @@
+"""One repository's feed: which sessions may use it, and the data they sent.
+
+The newest part of a session's output is in memory, more of it in a file. Each line of
+the file is one numbered piece. Numbers only go up, and the file notes missing pieces.
+One process writes it, any may read it.
+"""
+
+import asyncio
+import hmac
+import json
+import os
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from bot.door import session_access
+from bot.door.session_access import JobOrigin, claims_of
+from convoy.events.people_events import NoteHeard
+from convoy.model import ids
+from convoy.model.state import State
+from convoy.model.work import Attempt, Message
+from convoy.text import clean
+
+RING_CHARS: Final = 262_144
+OUTPUT_FILE_BYTES: Final = 8_000_000
+"""A file larger than this loses its older half."""
+
+
+class OutputPiece(NamedTuple):
+    """A piece of output, redacted by the witness."""
+
+    number: int
+    text: str
+
+
+class SessionOutput:
+    """The output of one session; for one event loop."""
+
+    def __init__(self, file: Path) -> None:
+        """Continue `file`, or create it."""
+        self.file = file
+        self.next = 0
+        """The number of the next piece."""
+        self._ring: deque[OutputPiece] = deque()
+        self._chars = 0
+        self._news = asyncio.Condition()
+        file.parent.mkdir(parents=True, exist_ok=True)
+        for piece in pieces_in(_read_whole(file)):
+            self._remember(piece)
+
+    async def add(self, first: int, texts: Sequence[str]) -> None:
+        """Add the pieces from number `first` on; known ones are skipped."""
+        new: list[OutputPiece] = []
+        if first > self.next and texts:
+            said = f"[brat left out {first - self.next} pieces of the output here]\n"
+            new.append(OutputPiece(first - 1, said))
+        new += [
+            OutputPiece(number, text)
+            for number, text in enumerate(texts, first)
+            if number >= self.next
+        ]
+        if not new:
+            return
+        self._write(new)
+        async with self._news:
+            for piece in new:
+                self._remember(piece)
+            self._news.notify_all()
+
+    async def after(self, number: int, wait_s: float) -> tuple[OutputPiece, ...]:
+        """Return the newest pieces after a number, waiting up to `wait_s` for one."""
+        if self.next <= number + 1 and wait_s > 0:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(wait_s), self._news:
+                    await self._news.wait_for(lambda: self.next > number + 1)
+        return tuple(piece for piece in self._ring if piece.number > number)
+
+    def _remember(self, piece: OutputPiece) -> None:
+        self._ring.append(piece)
+        self._chars += len(piece.text)
+        self.next = piece.number + 1
+        while self._chars > RING_CHARS and len(self._ring) > 1:
+            self._chars -= len(self._ring.popleft().text)
+
+    def _write(self, pieces: Sequence[OutputPiece]) -> None:
+        lines = "".join(json.dumps({"n": n, "text": t}) + "\n" for n, t in pieces)
+        with self.file.open("ab") as file:
+            file.write(lines.encode())
+            size = file.tell()
+        if size > OUTPUT_FILE_BYTES:
+            self._leave_out()
+
+    def _leave_out(self) -> None:
+        """Keep the newer half in a new file: a reader of the old file can finish."""
+        kept = self.file.read_bytes()[-OUTPUT_FILE_BYTES // 2 :].partition(b"\n")[2]
+        beside = self.file.with_suffix(".new")
+        beside.write_bytes(kept)
+        beside.replace(self.file)
+
+
+def pieces_in(data: bytes) -> Iterator[OutputPiece]:
+    """Give the pieces in a file's bytes, which may begin or end in mid-line."""
+    for line in data.splitlines():
+        try:
+            told = json.loads(line)
+            yield OutputPiece(int(told["n"]), str(told["text"]))
+        except (ValueError, KeyError, TypeError):
+            continue  # cut off by a crash
+
+
+def _read_whole(file: Path) -> bytes:
+    """Return the file's bytes; a last line cut off by a crash is removed."""
+    try:
+        data = file.read_bytes()
+    except FileNotFoundError:
+        return b""
+    whole = data[: data.rfind(b"\n") + 1]
+    if len(whole) < len(data):
+        os.truncate(file, len(whole))
+    return whole
+
+
+LOOK_S: Final = 0.2
+SILENT_S: Final = 60.0
+"""A witness that has not asked for messages for this long is gone."""
+LAST_BYTES: Final = 64 * 1024
+"""How much of the end of a session's output is shown to people."""
+KEPT_S: Final = 14 * 86_400
+"""How long a session's output is kept."""
+
+
+def tape_file(folder: Path, session: str) -> Path:
+    """Return the file in which a bot in `folder` keeps a session's output."""
+    convoy, task, attempt = ids.parse_session(session)
+    return folder / "feed" / convoy / f"{task}-{attempt}.jsonl"
+
+
+def checkpoint_file(folder: Path, session: str) -> Path:
+    """Return the file in which a bot in `folder` keeps a session's last checkpoint."""
+    return tape_file(folder, session).with_suffix(".bundle")
+
+
+def last_output(folder: Path, session: str) -> str:
+    """Return the end of a session's output, cleaned for people; empty: there is none.
+
+    Args:
+        folder: the folder of the bot that keeps the output.
+        session: the session's name.
+    """
+    try:
+        data = tape_file(folder, session).read_bytes()
+    except (FileNotFoundError, ValueError):
+        return ""
+    return clean("".join(piece.text for piece in pieces_in(data[-LAST_BYTES:])))
+
+
+class Feed:
+    """Receives what one repository's running sessions send; for one event loop."""
+
+    def __init__(  # noqa: PLR0913  what a feed asks others for
+        self,
+        folder: Path,
+        repository: str,
+        state: Callable[[], State],
+        reader: str = "",
+        news: Callable[[], None] = lambda: None,
+        origin: Callable[[], JobOrigin | None] = lambda: None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Serve a bot.
+
+        Args:
+            folder: the bot's folder.
+            repository: the repository's full name.
+            state: returns the current state.
+            reader: the token for reading output; empty: nobody may read it.
+            news: called when `owed` has something new.
+            origin: returns the origin of the sessions' jobs, if the forge vouches for
+                them.
+            clock: returns the seconds by which waiting ends; they never go back.
+        """
+        self._origin = origin
+        self._clock = clock
+        self._reader = reader
+        self._folder = folder
+        self._repository = repository
+        self._state = state
+        self._key = session_access.feed_key(folder)
+        self._news = news
+        self._tapes: dict[str, SessionOutput] = {}
+        self._ears: dict[str, float] = {}
+        self._heard: dict[str, int] = {}
+
+    def admits(self, session: str, shown: str) -> bool:
+        """Whether the shown token is the session's."""
+        return session_access.is_session_token(
+            self._key, self._repository, session, shown
+        )
+
+    def token(self, session: str) -> str:
+        """Return a session's token, which only its job may learn."""
+        return session_access.session_token(self._key, self._repository, session)
+
+    def claims(self, session: str) -> Mapping[str, str] | None:
+        """Return the claims of a running session's job; None: they are not known."""
+        attempt, origin = self.attempt(session), self._origin()
+        if attempt is None or attempt.run is None or origin is None:
+            return None
+        return claims_of(origin, attempt.run)
+
+    def shows(self, token: str) -> bool:
+        """Whether this token allows reading sessions' output."""
+        wanted, given = self._reader.encode(), token.encode(errors="replace")
+        return bool(wanted) and hmac.compare_digest(wanted, given)
+
+    def attempt(self, session: str) -> Attempt | None:
+        """Return a session's running attempt; None: it does not run."""
+        try:
+            name, number, attempt = ids.parse_session(session)
+        except ValueError:
+            return None
+        convoy = self._state().convoys.get(name)
+        task = convoy.in_session(number) if convoy else None
+        if task is None or task.attempt is None or task.attempt.number != attempt:
+            return None
+        return task.attempt
+
+    async def messages(
+        self, session: str, after: int, wait_s: float
+    ) -> tuple[Message, ...]:
+        """Return people's messages to a running session, without the first `after`.
+
+        Waits up to `wait_s` for a message. A caller's engine takes messages.
+        """
+        until = self._clock() + wait_s
+        while (attempt := self.attempt(session)) is not None:
+            self._ears[session] = self._clock()
+            if new := attempt.messages[after:]:
+                return new
+            if self._clock() >= until:
+                break
+            await asyncio.sleep(LOOK_S)
+        return ()
+
+    def listens(self, session: str) -> bool:
+        """Whether a session takes messages: its witness has asked for them recently."""
+        asked = self._ears.get(session)
+        return asked is not None and self._clock() - asked < SILENT_S
+
+    def note_heard(self, session: str, messages: int) -> None:
+        """Note for the log how many messages the session's engine was given."""
+        attempt = self.attempt(session)
+        if attempt is None or not attempt.heard < messages <= len(attempt.messages):
+            return
+        if self._heard.get(session) != messages:
+            self._heard[session] = messages
+            self._news()
+
+    def owed(self) -> Iterator[NoteHeard]:
+        """Give the counts that the log lacks; forget those that it holds."""
+        for session, messages in list(self._heard.items()):
+            attempt = self.attempt(session)
+            if attempt is None or attempt.heard >= messages:
+                del self._heard[session]
+                continue
+            convoy, task, number = ids.parse_session(session)
+            yield NoteHeard(convoy=convoy, task=task, attempt=number, messages=messages)
+
+    def keep(self, session: str, bundle: bytes) -> None:
+        """Keep a session's checkpoint in place of the earlier one; blocking.
+
+        After a crash, one of the two is there and complete.
+
+        Raises:
+            OSError: there is no room for the checkpoint.
+        """
+        file = checkpoint_file(self._folder, session)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        beside = file.with_suffix(".part")
+        with beside.open("wb") as unfinished:
+            unfinished.write(bundle)
+            unfinished.flush()
+            os.fsync(unfinished.fileno())
+        beside.replace(file)
+
+    def kept(self, session: str) -> bytes:
+        """Return a session's newest checkpoint, unchecked; empty: there is none."""
+        try:
+            return checkpoint_file(self._folder, session).read_bytes()
+        except OSError:
+            return b""
+
+    def has(self, session: str) -> bool:
+        """Whether a session's output was kept, or may still come."""
+        try:
+            file = tape_file(self._folder, session)
+        except ValueError:
+            return False
+        return file.exists() or self.attempt(session) is not None
+
+    def tape(self, session: str) -> SessionOutput:
+        """Return the session's output, creating it the first time."""
+        tape = self._tapes.get(session)
+        if tape is None:
+            self.forget()
+            tape = self._tapes[session] = SessionOutput(
+                tape_file(self._folder, session)
+            )
+        return tape
+
+    def forget(self) -> None:
+        """Drop ended sessions and delete old files."""
+        for session in [each for each in self._tapes if self.attempt(each) is None]:
+            del self._tapes[session]
+            self._ears.pop(session, None)
+        for file in (self._folder / "feed").glob("*/*.[bp]*"):  # .bundle, .part
+            session = f"{file.parent.name}/{file.stem.replace('-', '/')}"
+            if self.attempt(session) is None:
+                file.unlink(missing_ok=True)
+        oldest = time.time_ns() / 1e9 - KEPT_S
+        for file in (self._folder / "feed").glob("*/*.jsonl"):
+            if file.stat().st_mtime < oldest:
+                file.unlink(missing_ok=True)

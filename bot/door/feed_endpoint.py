@@ -1,0 +1,253 @@
+"""The feed's HTTP endpoints: who may send, and what. See docs/live-feed.md.
+
+The token is checked before a body is read, and the size of every body is bounded. The
+data only changes what people see; only a session's result counts. What checks a job's
+identity is imported late: cryptography is slow to load.
+"""
+
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+from aiohttp import web
+
+from bot.door.feed import Feed
+from convoy.model.work import Attempt
+from grite.errors import Unavailable
+
+if TYPE_CHECKING:
+    from bot.door.oidc import Issuer
+
+
+OUTPUT_BYTES: Final = 1_000_000
+"""The limit for the output in one request."""
+WAIT_MOST_S: Final = 25.0
+"""Proxies close connections that are silent for longer."""
+DIGITS: Final = 10
+CHECKPOINT_BYTES: Final = 8_000_000
+READ_S: Final = 10.0
+LONG_READ_S: Final = 60.0
+PACE_S: Final = 0.5
+"""The least time from one request with output to the next."""
+_SESSION: Final = r"/{owner}/{name}/{convoy}/{task:\d{1,9}}/{attempt:\d{1,9}}"
+
+Finds = Callable[[str], Feed | None]
+"""Finds a repository's feed by the repository's full name in lower case."""
+
+
+class SentOutput(msgspec.Struct, frozen=True):
+    """A session's output, from the piece with number `first` on."""
+
+    first: int
+    pieces: list[str]
+
+
+@dataclass(frozen=True)
+class FeedVisitor:
+    """A running session that has shown its token."""
+
+    feed: Feed
+    session: str
+    attempt: Attempt
+
+
+class FeedEndpoint:
+    """The routes of the feed."""
+
+    def __init__(self, finds: Finds, issuer: "Issuer | None" = None) -> None:
+        """Receive for the repositories that `finds` knows.
+
+        `issuer` vouches for jobs; None: every caller needs the session's token.
+        """
+        self._finds = finds
+        self._issuer = issuer
+
+    def application(self) -> web.Application:
+        """Return what is served below the feed's path."""
+        app = web.Application()
+        app.router.add_post(_SESSION + "/output", self._output)
+        app.router.add_get(_SESSION + "/output", self._read)
+        app.router.add_post(_SESSION + "/checkpoint", self._checkpoint)
+        app.router.add_get(_SESSION + "/messages", self._messages)
+        app.router.add_post(_SESSION + "/token", self._token)
+        return app
+
+    async def _output(self, request: web.Request) -> web.Response:
+        visitor = self._visitor(request)
+        body = await body_within(request, OUTPUT_BYTES)
+        try:
+            output = msgspec.json.decode(body, type=SentOutput)
+        except msgspec.MsgspecError as error:
+            raise refusal_with(
+                HTTPStatus.BAD_REQUEST, f"this is no output: {error}"
+            ) from None
+        tape = visitor.feed.tape(visitor.session)
+        await tape.add(max(0, output.first), output.pieces)
+        return json_answer(next=tape.next, wait_s=PACE_S)
+
+    async def _checkpoint(self, request: web.Request) -> web.Response:
+        """Keep a session's work so far; it is checked only when it is needed."""
+        visitor = self._visitor(request)
+        body = await body_within(request, CHECKPOINT_BYTES, LONG_READ_S)
+        if not body:
+            raise refusal_with(
+                HTTPStatus.BAD_REQUEST, "this is no checkpoint: it is empty"
+            )
+        visitor.feed.forget()
+        try:
+            await asyncio.to_thread(visitor.feed.keep, visitor.session, body)
+        except OSError as error:
+            why = f"it cannot be kept: {error.strerror}"
+            raise refusal_with(HTTPStatus.SERVICE_UNAVAILABLE, why) from None
+        return json_answer()
+
+    async def _read(self, request: web.Request) -> web.Response:
+        """Show a person a session's output, waiting a while for more."""
+        feed, session = self._named(request)
+        if feed is None or not feed.shows(shown_token(request)):
+            raise refusal_with(
+                HTTPStatus.UNAUTHORIZED, "this is not the bot's feed_token"
+            )
+        if not feed.has(session):
+            raise refusal_with(
+                HTTPStatus.NOT_FOUND, f"nothing came from a session {session}"
+            )
+        number, wait_s = asked_range(request)
+        running = feed.attempt(session) is not None
+        tape = feed.tape(session)
+        found = await tape.after(number, wait_s if running else 0.0)
+        pieces = [piece._asdict() for piece in found]
+        return json_answer(pieces=pieces, next=tape.next, running=running)
+
+    async def _messages(self, request: web.Request) -> web.Response:
+        """Hand the session its messages from people, waiting a while for more."""
+        visitor = self._visitor(request)
+        number, wait_s = asked_range(request)
+        after = max(0, number)
+        visitor.feed.note_heard(visitor.session, heard_count(request))
+        new = await visitor.feed.messages(visitor.session, after, wait_s)
+        told = [
+            {"number": number, "by": each.by, "text": each.text}
+            for number, each in enumerate(new, after + 1)
+        ]
+        return json_answer(messages=told)
+
+    async def _token(self, request: web.Request) -> web.Response:
+        """Hand a job its session's token, once the forge proves its identity."""
+        feed, session = self._named(request)
+        if self._issuer is None:
+            why = "this bot takes nobody's word for a job: it has no feed_url"
+            raise refusal_with(HTTPStatus.NOT_FOUND, why)
+        if feed is None:
+            raise refusal_with(HTTPStatus.UNAUTHORIZED, "this is no token of a job")
+        wanted = feed.claims(session)
+        if wanted is None:
+            raise refusal_with(
+                HTTPStatus.CONFLICT, f"no job of a session {session} is known"
+            )
+        from bot.door.oidc import Untrusted  # the issuer has loaded it
+
+        try:
+            await self._issuer.check(shown_token(request), wanted)
+        except Untrusted as error:
+            raise refusal_with(HTTPStatus.UNAUTHORIZED, str(error)) from None
+        except Unavailable as error:
+            raise refusal_with(HTTPStatus.SERVICE_UNAVAILABLE, str(error)) from None
+        return json_answer(token=feed.token(session))
+
+    def _named(self, request: web.Request) -> tuple[Feed | None, str]:
+        """Return the feed and the session that the path names."""
+        at = request.match_info
+        feed = self._finds(f"{at['owner']}/{at['name']}".casefold())
+        return feed, f"{at['convoy']}/{at['task']}/{at['attempt']}"
+
+    def _visitor(self, request: web.Request) -> FeedVisitor:
+        """Return the session that sent a request.
+
+        Raises:
+            HTTPException: the token is wrong, or the session does not run.
+        """
+        feed, session = self._named(request)
+        if feed is None or not feed.admits(session, shown_token(request)):
+            raise refusal_with(
+                HTTPStatus.UNAUTHORIZED, "this is not the session's token"
+            )
+        attempt = feed.attempt(session)
+        if attempt is None:
+            raise refusal_with(HTTPStatus.CONFLICT, f"no session {session} runs")
+        return FeedVisitor(feed, session, attempt)
+
+
+def shown_token(request: web.Request) -> str:
+    """Return the token that a request shows; empty: none."""
+    kind, _, token = request.headers.get("Authorization", "").partition(" ")
+    return token.strip() if kind.lower() == "bearer" else ""
+
+
+def asked_range(request: web.Request) -> tuple[int, float]:
+    """Return the number after which a request wants items, and how long it waits.
+
+    Raises:
+        HTTPException: one of the two is not a number.
+    """
+    try:
+        number = int(request.query.get("after", "-1"))
+        wait_s = float(request.query.get("wait_s", "0"))
+    except ValueError:
+        why = "after and wait_s are numbers"
+        raise refusal_with(HTTPStatus.BAD_REQUEST, why) from None
+    return number, min(wait_s, WAIT_MOST_S) if wait_s > 0 else 0.0
+
+
+def heard_count(request: web.Request) -> int:
+    """Return how many messages the witness says it gave to the engine."""
+    said = request.query.get("heard", "0")
+    return int(said) if said.isascii() and said.isdigit() and len(said) < DIGITS else 0
+
+
+async def body_within(
+    request: web.Request, most: int, within_s: float = READ_S
+) -> bytes:
+    """Return a request's body.
+
+    Raises:
+        HTTPException: the body is larger than `most`, or arrives too slowly.
+    """
+    found = bytearray()
+    try:
+        async with asyncio.timeout(within_s):
+            async for chunk in request.content.iter_any():
+                found += chunk
+                if len(found) > most:
+                    why = f"the body is larger than {most} bytes"
+                    raise refusal_with(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, why)
+    except TimeoutError:
+        why = f"the body did not come within {within_s:g} s"
+        raise refusal_with(HTTPStatus.REQUEST_TIMEOUT, why) from None
+    except web.RequestPayloadError:
+        raise refusal_with(HTTPStatus.BAD_REQUEST, "the body cannot be read") from None
+    return bytes(found)
+
+
+def json_answer(**told: Any) -> web.Response:  # noqa: ANN401  what JSON holds
+    """Return a response in JSON."""
+    return web.json_response(told)
+
+
+def refusal_with(status: HTTPStatus, why: str) -> web.HTTPException:
+    """Return the refusal of a request, to be raised."""
+    error = _AnyRefusal(
+        text=json.dumps({"message": why}), content_type="application/json"
+    )
+    error.set_status(int(status))
+    return error
+
+
+class _AnyRefusal(web.HTTPException):
+    """A refusal with any status."""
+
+    status_code = 400

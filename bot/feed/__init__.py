@@ -1,1 +1,0 @@
-"""The live feed: what running sessions send. No rule depends on it."""

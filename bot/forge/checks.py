@@ -1,0 +1,373 @@
+"""What CI says of a commit, and the checks that the bot shows there itself, by REST.
+
+Where the bot is no App, its own checks are statuses.
+https://docs.github.com/rest/checks/runs, https://docs.github.com/rest/actions,
+https://docs.github.com/rest/commits/statuses
+"""
+
+from collections.abc import Container
+from http import HTTPStatus
+from typing import Final, Literal
+from urllib.parse import quote
+
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
+
+from bot.forge import payloads
+from bot.forge.rest import Refused, Rest
+from convoy.model import ids
+from convoy.rules.verdict import Check
+from convoy.text import STATUS_CHARS
+from convoy.text.project_tests import FailingPlace
+
+ACTIONS: Final = "github-actions"
+JOBS_ACCOUNT: Final = "github-actions[bot]"
+"""The account of every job's token."""
+JUDGING: Final = frozenset(
+    {"push", "pull_request", "merge_group", "workflow_dispatch", "dynamic"}
+)
+"""Events whose runs judge the commit that they name; others run the default branch's
+files, with its secrets, on something else.
+
+https://docs.github.com/actions/reference/workflows-and-actions/events-that-trigger-workflows
+"""
+_HIDDEN: Final = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND})
+_EMPTY: Final = frozenset({"success", "skipped", "neutral", None})
+"""Conclusions of a run without jobs that say nothing."""
+
+
+class CiRun(Struct, frozen=True, kw_only=True):
+    """A workflow run on a commit."""
+
+    id: int
+    event: str
+    workflow: str
+    """Its file and the event that started it."""
+    completed: bool
+    conclusion: str | None
+
+
+class Ci:
+    """The CI of one repository; runs of brat's own workflow file do not count."""
+
+    def __init__(self, rest: Rest, repo: str, workflow: str) -> None:
+        """Send nothing yet; `repo` is the beginning of the repository's addresses."""
+        self._rest = rest
+        self._repo = repo
+        self._workflow = workflow
+        self._apps: dict[int, int] = {}
+        """The numbers of Apps by those of their accounts."""
+
+    async def runs(self, commit: str) -> tuple[CiRun, ...] | None:
+        """Return the workflow runs on a commit, without brat's; None: they are hidden.
+
+        Source: https://docs.github.com/rest/actions/workflow-runs (head_sha)
+        """
+        url = f"{self._repo}/actions/runs?head_sha={commit}&per_page=100"
+        found = []
+        try:
+            async for run in self._rest.each(payloads.Run, url, "workflow_runs"):
+                path = run.path.split("@", maxsplit=1)[0]
+                is_here = run.head_sha in ("", commit)
+                if is_here and not path.endswith("/" + self._workflow):
+                    found.append(_ci_run(run, path))
+        except Refused as refused:
+            if refused.status not in _HIDDEN:
+                raise
+            return None
+        return tuple(found)
+
+    async def checks(
+        self, commit: str, runs: tuple[CiRun, ...] | None = ()
+    ) -> list[Check]:
+        """Return the jobs of runs on a commit, and its other check runs.
+
+        What Actions reported and no job of these runs stands behind is marked as loose:
+        any job whose token may write checks can make such a check run.
+        """
+        jobs: dict[int, Check] = {}
+        for run in runs or ():
+            if run.event in JUDGING:
+                jobs |= await self._jobs(run)
+        url = f"{self._repo}/commits/{commit}/check-runs?per_page=100"
+        found = []
+        async for one in self._rest.each(payloads.CheckRun, url, "check_runs"):
+            check = _check(one)
+            job = jobs.pop(check.id, None)
+            if job is not None:
+                check = replace(
+                    check,
+                    workflow=job.workflow,
+                    is_loose=False,
+                    status=job.status,
+                    conclusion=job.conclusion,
+                )
+            found.append(check)
+        return [*found, *jobs.values()]
+
+    async def _jobs(self, run: CiRun) -> dict[int, Check]:
+        """Return the jobs of a run's newest attempt by the ids of their check runs.
+
+        A run that ended without any job is one check: its file may be at fault.
+        Source: https://docs.github.com/rest/actions/workflow-jobs
+        """
+        url = f"{self._repo}/actions/runs/{run.id}/jobs?filter=latest&per_page=100"
+        jobs: dict[int, Check] = {}
+        async for job in self._rest.each(payloads.Job, url, "jobs"):
+            number = job.check_run or job.id
+            jobs[number] = Check(
+                id=number,
+                app=ACTIONS,
+                workflow=run.workflow,
+                name=job.name,
+                status=job.status,
+                conclusion=job.conclusion,
+            )
+        if not jobs and run.completed and run.conclusion not in _EMPTY:
+            jobs[run.id] = Check(
+                id=run.id,
+                app=ACTIONS,
+                workflow=run.workflow,
+                name=run.workflow.partition("@")[0].rpartition("/")[2],
+                status="completed",
+                conclusion=run.conclusion,
+            )
+        return jobs
+
+    async def statuses(self, commit: str, pinned: Container[str] = ()) -> list[Check]:
+        """Return the newest commit status of each context and account as a check.
+
+        Also empty if the bot may not see them. While they stay the same, asking again
+        costs nothing of the rate limit.
+        Source: https://docs.github.com/rest/commits/statuses
+
+        Args:
+            commit: what the statuses are about.
+            pinned: the contexts whose App is asked for, too.
+        """
+        url = f"{self._repo}/commits/{commit}/statuses?per_page=100"
+        found: dict[tuple[str, str], Check] = {}
+        try:
+            async for status in self._rest.each(payloads.Status, url):
+                by = status.creator.login if status.creator else ""
+                key = (status.context, by)
+                if key not in found:
+                    found[key] = _status(status, by)
+                    if status.context in pinned:
+                        app = await self._app_of(status.creator)
+                        found[key] = replace(found[key], app_id=app)
+        except Refused as refused:
+            if refused.status not in _HIDDEN:
+                raise
+        return list(found.values())
+
+    async def _app_of(self, account: payloads.Account | None) -> int:
+        """Return the number of the App that acts as an account; 0: none does.
+
+        A status names only its creator's account. That of Actions stands for no App
+        here: any job whose token may write statuses speaks as it.
+        Source: https://docs.github.com/rest/apps/apps#get-an-app
+        """
+        if account is None or account.type != "Bot" or account.login == JOBS_ACCOUNT:
+            return 0
+        if account.id not in self._apps:
+            slug = quote(account.login.removesuffix("[bot]"), safe="")
+            try:
+                app = await self._rest.read(payloads.App, f"/apps/{slug}")
+            except Refused as refused:
+                if refused.status not in _HIDDEN:
+                    raise
+                return 0
+            self._apps[account.id] = app.id
+        return self._apps[account.id]
+
+    async def on_queues(self, commit: str) -> tuple[int, ...]:
+        """Return the runs on a candidate that have not ended, by their ids.
+
+        Only those on queue branches: on another one the same commit may be wanted. None
+        if the bot may not see the runs.
+        Source: https://docs.github.com/rest/actions/workflow-runs (head_branch)
+        """
+        url = f"{self._repo}/actions/runs?head_sha={commit}&per_page=100"
+        found = []
+        try:
+            async for run in self._rest.each(payloads.Run, url, "workflow_runs"):
+                is_queued = (run.head_branch or "").startswith(ids.QUEUE)
+                if is_queued and run.status != "completed":
+                    found.append(run.id)
+        except Refused as refused:
+            if refused.status not in (HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND):
+                raise
+        return tuple(found)
+
+    async def has_runs(self, commit: str) -> bool:
+        """Whether a commit has any workflow run, ended or not; brat's do not count."""
+        url = f"{self._repo}/actions/runs?head_sha={commit}&per_page=100"
+        async for run in self._rest.each(payloads.Run, url, "workflow_runs"):
+            if not run.path.split("@", maxsplit=1)[0].endswith("/" + self._workflow):
+                return True
+        return False
+
+    async def start(self, workflow: str, branch: str) -> None:
+        """Dispatch a workflow file on a branch; each call starts a run."""
+        url = f"{self._repo}/actions/workflows/{quote(workflow, safe='')}/dispatches"
+        await self._rest.write("POST", url, {"ref": branch})
+
+
+def _ci_run(run: payloads.Run, path: str) -> CiRun:
+    return CiRun(
+        id=run.id,
+        event=run.event,
+        workflow=f"{path}@{run.event}",
+        completed=run.status == "completed",
+        conclusion=run.conclusion,
+    )
+
+
+def _check(one: payloads.CheckRun) -> Check:
+    text = "\n".join(filter(None, (one.output.summary, one.output.text)))
+    app = (one.app and one.app.slug) or ""
+    return Check(
+        id=one.id,
+        app=app,
+        app_id=one.app.id if one.app else 0,
+        is_loose=app == ACTIONS,
+        name=one.name,
+        status=one.status,
+        conclusion=one.conclusion,
+        text=text,
+        external=one.external_id or "",
+    )
+
+
+def _status(status: payloads.Status, by: str) -> Check:
+    ended = status.state != "pending"
+    told = (status.description, status.target_url)
+    return Check(
+        id=status.id,
+        app=by,
+        name=status.context,
+        status="completed" if ended else "in_progress",
+        conclusion=status.state if ended else None,
+        text="\n".join(filter(None, told)),
+        is_status=True,
+    )
+
+
+Conclusion = Literal["success", "failure", "cancelled", "action_required"]
+_STATES: Final[dict[Conclusion | None, str]] = {
+    None: "pending",
+    "success": "success",
+    "failure": "failure",
+    "cancelled": "error",
+    "action_required": "failure",
+}
+
+
+class Button(Struct, frozen=True, kw_only=True):
+    """A button of a check, for people with write access.
+
+    https://docs.github.com/rest/checks/runs#create-a-check-run has the limits.
+    """
+
+    label: str
+    """At most 20 characters."""
+    description: str
+    """At most 40 characters."""
+    identifier: str
+    """What the App is told when it is pressed, at most 20 characters."""
+
+
+class CheckView(Struct, frozen=True, kw_only=True):
+    """The content of a check."""
+
+    key: str
+    """Identifies the check, whichever process made it."""
+    commit: str
+    name: str
+    conclusion: Conclusion | None
+    """None: the check is still in progress."""
+    title: str
+    summary: str
+    """Markdown."""
+    url: str
+    """The address of a page with more details."""
+    places: tuple[FailingPlace, ...] = ()
+    """The lines that the forge marks; those of a check never change."""
+    buttons: tuple[Button, ...] = ()
+    """At most three."""
+
+
+class CheckRuns:
+    """The checks that a bot shows on one repository's commits."""
+
+    def __init__(self, rest: Rest, repo: str) -> None:
+        """Send nothing yet; `repo` is the beginning of the repository's addresses."""
+        self._rest = rest
+        self._repo = repo
+
+    async def found(self, view: CheckView) -> payloads.CheckRun | None:
+        """Return the existing check with a view's key; None: there is none."""
+        url = f"{self._repo}/commits/{view.commit}/check-runs?filter=all&per_page=100"
+        async for check in self._rest.each(payloads.CheckRun, url, "check_runs"):
+            if check.external_id == view.key:
+                return check
+        return None
+
+    async def show(self, view: CheckView, found: payloads.CheckRun | None) -> None:
+        """Make a check, or update the found one if it differs.
+
+        Raises:
+            Unavailable: the forge did not answer; the write may have arrived.
+            Refused: the forge allows neither check runs nor statuses.
+        """
+        if found is not None and _shows(found, view):
+            return
+        output: dict[str, object] = {"title": view.title, "summary": view.summary}
+        marked = found is not None and found.output.annotations_count > 0
+        if view.places and not marked:  # an update would add to them
+            output["annotations"] = [_annotation(each) for each in view.places]
+        body: dict[str, object] = {"output": output, "status": "in_progress"}
+        body["actions"] = [to_builtins(each) for each in view.buttons]
+        if view.conclusion is not None:
+            body |= {"status": "completed", "conclusion": view.conclusion}
+        if found is not None:
+            url = f"{self._repo}/check-runs/{found.id}"
+            await self._rest.write("PATCH", url, body)
+            return
+        body |= {"name": view.name, "head_sha": view.commit}
+        body |= {"external_id": view.key, "details_url": view.url}
+        try:
+            await self._rest.write("POST", f"{self._repo}/check-runs", body)
+        except Refused as refused:
+            if refused.status != HTTPStatus.FORBIDDEN:
+                raise
+            await self._show_status(view)
+
+    async def _show_status(self, view: CheckView) -> None:
+        """Show the check as a status; the newest status of a name counts."""
+        state, said = _STATES[view.conclusion], view.title[:STATUS_CHARS]
+        url = f"{self._repo}/commits/{view.commit}/status?per_page=100"
+        async for status in self._rest.each(payloads.Status, url, "statuses"):
+            known = (status.state, status.description)
+            if status.context == view.name and known == (state, said):
+                return
+        body = {"state": state, "context": view.name, "description": said}
+        address = f"{self._repo}/statuses/{view.commit}"
+        await self._rest.write("POST", address, {**body, "target_url": view.url})
+
+
+def _annotation(place: FailingPlace) -> dict[str, object]:
+    return {
+        "path": place.path,
+        "start_line": place.line,
+        "end_line": place.line,
+        "annotation_level": "failure",
+        "message": place.says,
+    }
+
+
+def _shows(check: payloads.CheckRun, view: CheckView) -> bool:
+    said = (check.conclusion, check.output.title, check.output.summary)
+    marked = bool(check.output.annotations_count) or not view.places
+    return marked and said == (view.conclusion, view.title, view.summary)

@@ -1,0 +1,255 @@
+"""GitHub Actions by REST: runs of tasks, the timed wake, secrets, and environments.
+
+Of secrets only the names are read, never a value; of environments, which of them let in
+the branches that agents write.
+https://docs.github.com/rest/actions
+https://docs.github.com/rest/actions/secrets
+https://docs.github.com/rest/deployments/environments
+https://docs.github.com/rest/deployments/branch-policies
+"""
+
+import re
+from collections.abc import AsyncIterator, Iterable, Mapping
+from http import HTTPStatus
+from typing import Final
+from urllib.parse import quote
+
+from bot.forge import payloads
+from bot.forge.payloads import Payload
+from bot.forge.rest import Refused, Rest, checked
+from bot.forge.workflows import OUR_BRANCHES, picks_branch
+from convoy.rules.verdict import Run
+from grite.errors import BratError, Unavailable
+
+ARTIFACT_BYTES: Final = 100_000_000
+"""A larger artifact is refused unread (design: 100 MB zipped)."""
+_DETAILS: Final = "return_run_details"
+_COMMIT: Final = re.compile(r"\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b")
+_NEWEST: Final = 100
+
+
+class TaskRuns:
+    """The runs of one workflow file in one repository."""
+
+    def __init__(self, rest: Rest, repo: str, workflow: str) -> None:
+        """Send nothing yet; `repo` is the beginning of the repository's addresses."""
+        self._rest = rest
+        self._repo = repo
+        self._workflow = workflow
+        self._details = {_DETAILS: True}
+
+    async def start(self, ref: str, inputs: Mapping[str, str]) -> int | None:
+        """Start a run on `ref`; return its id, None where the forge gives none.
+
+        Enterprise Server up to 3.19 refuses to be asked for the id, and is not asked
+        again.
+        Source: https://docs.github.com/rest/actions/workflows (return_run_details)
+        """
+        url = f"{self._repo}/actions/workflows/{self._workflow}/dispatches"
+        content = {"ref": ref, "inputs": dict(inputs)}
+        try:
+            answer = await self._rest.write("POST", url, content | self._details)
+        except Refused as refused:
+            if _DETAILS not in refused.said:
+                raise
+            self._details = {}
+            answer = await self._rest.write("POST", url, content)
+        if not answer:
+            return None
+        return checked(payloads.Dispatched, answer, f"POST {url}").workflow_run_id
+
+    async def named(self, nonce: str) -> int | None:
+        """Return the dispatched task run whose name contains `nonce`.
+
+        Only the first attempt of a dispatched run of our own workflow counts.
+        """
+        async for run in self._runs():
+            ours = run.path.split("@", maxsplit=1)[0].endswith("/" + self._workflow)
+            first = run.event == "workflow_dispatch" and run.run_attempt == 1
+            if ours and first and nonce in run.display_title.split():
+                return run.id
+        return None
+
+    async def logs(self) -> tuple[str, ...]:
+        """Return the log's commits that the newest runs name, the newest first.
+
+        None where the forge does not show its runs. They are in the runs' titles, where
+        whoever may only push cannot change them; but anybody who may start runs can
+        make one up.
+        """
+        found: list[str] = []
+        try:
+            async for run in self._runs():
+                found += _COMMIT.findall(run.display_title)
+                if len(found) >= _NEWEST:
+                    break
+        except Refused:
+            return ()
+        return tuple(dict.fromkeys(found))
+
+    async def listed(self, wanted: frozenset[int]) -> dict[int, Run]:
+        """Return the states of those wanted task runs that the workflow's list has."""
+        found: dict[int, Run] = {}
+        async for run in self._runs():
+            if run.id in wanted:
+                found[run.id] = _run(run)
+            if len(found) == len(wanted):
+                break
+        return found
+
+    async def state(self, number: int) -> Run:
+        """Return the state of a run; one that was deleted has ended."""
+        url = f"{self._repo}/actions/runs/{number}"
+        try:
+            return _run(await self._rest.read(payloads.Run, url))
+        except Refused as refused:
+            if refused.status not in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE):
+                raise
+            return Run(id=number, completed=True, deleted=True)
+
+    async def cancel(self, run: int, *, force: bool = False) -> None:
+        """Ask the forge to cancel a run; the run may have ended already.
+
+        With `force`, its `if: always()` steps are skipped too.
+        Source: https://docs.github.com/rest/actions/workflow-runs
+        """
+        word = "force-cancel" if force else "cancel"
+        try:
+            await self._rest.write("POST", f"{self._repo}/actions/runs/{run}/{word}")
+        except Refused as refused:
+            if refused.status != HTTPStatus.CONFLICT:
+                raise
+
+    async def artifact(self, run: int, name: str) -> bytes | None:
+        """Return the zip of a run's artifact; None if there is none.
+
+        Raises:
+            Refused: the artifact is larger than `ARTIFACT_BYTES`; nothing was read.
+        """
+        url = f"{self._repo}/actions/runs/{run}/artifacts?per_page=100"
+        async for artifact in self._rest.each(payloads.Artifact, url, "artifacts"):
+            if artifact.name == name and not artifact.expired:
+                if artifact.size_in_bytes > ARTIFACT_BYTES:
+                    size = artifact.size_in_bytes
+                    raise Refused(f"artifact of run {run}", 413, f"{size} bytes")
+                zipped = f"{self._repo}/actions/artifacts/{artifact.id}/zip"
+                return await self._rest.download(zipped)
+        return None
+
+    def _runs(self) -> AsyncIterator[payloads.Run]:
+        url = (
+            f"{self._repo}/actions/workflows/{self._workflow}/runs"
+            "?event=workflow_dispatch&per_page=100"
+        )
+        return self._rest.each(payloads.Run, url, "workflow_runs")
+
+
+def _run(run: payloads.Run) -> Run:
+    return Run(
+        id=run.id, completed=run.status == "completed", conclusion=run.conclusion
+    )
+
+
+WAKE_WORKFLOW: Final = "brat-wake.yml"
+_ACTIVE: Final = "active"
+
+
+class TimedWake:
+    """The schedule of one repository that wakes the loop."""
+
+    def __init__(self, rest: Rest, repo: str) -> None:
+        """Send nothing yet; `repo` is the beginning of the repository's addresses."""
+        self._rest = rest
+        self._url = f"{repo}/actions/workflows/{WAKE_WORKFLOW}"
+
+    async def turn(self, *, on: bool) -> None:
+        """Enable or disable the workflow where it is otherwise; safe to call again.
+
+        Raises:
+            Refused: the forge has no such file, or the token may not.
+            Unavailable: the forge did not answer.
+        """
+        state = (await self._rest.read(payloads.Workflow, self._url)).state
+        word = "enable" if on else "disable"
+        if (state == _ACTIVE) is not on:
+            await self._rest.write("PUT", f"{self._url}/{word}", {})
+
+
+SECRETS_RIGHT: Final = {"secrets": "read", "metadata": "read"}
+"""The permissions for this; a bot without them works all the same."""
+_LISTS: Final = ("secrets", "organization-secrets")
+
+
+class _Secret(Payload):
+    name: str
+
+
+async def secret_names(rest: Rest, repository: str) -> frozenset[str] | None:
+    """Return the secrets of a repository and those its organisation shares with it.
+
+    None when we may not know: the right is missing, or the forge does not answer.
+    """
+    names: set[str] = set()
+    for listed in _LISTS:
+        url = f"/repos/{repository}/actions/{listed}?per_page=100"
+        try:
+            names |= {each.name async for each in rest.each(_Secret, url, "secrets")}
+        except Refused as refused:
+            is_nobodys = refused.status == HTTPStatus.NOT_FOUND  # no organisation
+            if not (names and is_nobodys):
+                return None
+        except (Unavailable, BratError):
+            return None
+    return frozenset(names)
+
+
+_PAGE: Final = "?per_page=100"
+
+
+class _Policy(Payload):
+    protected_branches: bool
+
+
+class _Environment(Payload):
+    name: str
+    deployment_branch_policy: _Policy | None = None
+
+
+class _Pattern(Payload):
+    name: str
+    type: str = "branch"
+
+
+async def open_environments(
+    rest: Rest, repository: str, named: Iterable[str]
+) -> frozenset[str] | None:
+    """Return those of the named environments that our branches can use.
+
+    Protected branches count as closed: nobody protects ours. One that is not there yet
+    is made without rules by the first job that names it. None: the forge does not say.
+
+    Raises:
+        Unavailable: the forge did not answer.
+    """
+    found = set(named)
+    where = f"/repos/{repository}/environments"
+    try:
+        listed = rest.each(_Environment, where + _PAGE, "environments")
+        async for each in listed:
+            policy = each.deployment_branch_policy
+            if each.name not in found or policy is None:
+                continue
+            url = f"{where}/{quote(each.name, safe='')}/deployment-branch-policies"
+            if policy.protected_branches or not await _lets_in(rest, url + _PAGE):
+                found.discard(each.name)
+    except Refused:
+        return None
+    return frozenset(found)
+
+
+async def _lets_in(rest: Rest, url: str) -> bool:
+    listed = rest.each(_Pattern, url, "branch_policies")
+    patterns = [each.name async for each in listed if each.type == "branch"]
+    return any(
+        picks_branch([each], branch) for each in patterns for branch in OUR_BRANCHES
+    )

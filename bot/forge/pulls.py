@@ -1,0 +1,243 @@
+"""Pull requests: opening, listing and reviews, and merging, at once or by the queue.
+
+https://docs.github.com/rest/pulls
+https://docs.github.com/rest/pulls/pulls#merge-a-pull-request
+https://docs.github.com/graphql/reference/mutations#enqueuepullrequest
+"""
+
+from http import HTTPStatus
+from typing import Final
+from urllib.parse import urlencode
+
+from pydantic import Field
+
+from bot.forge import payloads
+from bot.forge.payloads import Payload
+from bot.forge.rest import GraphQl, Refused, Rest
+from convoy.model.records import Strategy
+from convoy.rules.verdict import Mergeable
+
+LATEST: Final = 100
+"""How many of the pull requests changed last are listed: one page."""
+
+
+class PullRequests:
+    """The pull requests of one repository."""
+
+    def __init__(self, rest: Rest, repository: str) -> None:
+        """Send nothing yet; `repository` is `owner/name`."""
+        self._rest = rest
+        self._repository = repository
+        self._repo = f"/repos/{repository}"
+
+    async def open(self, title: str, body: str, *, head: str, base: str) -> int:
+        """Open a pull request and return its number."""
+        content = {"title": title, "body": body, "head": head, "base": base}
+        url = f"{self._repo}/pulls"
+        return (await self._rest.make(payloads.Numbered, url, content)).number
+
+    async def of(self, head: str, base: str) -> payloads.Pull | None:
+        """Return the newest pull request from `head` into `base`, open or not."""
+        owner = self._repository.split("/", maxsplit=1)[0]
+        asked = urlencode({"state": "all", "head": f"{owner}:{head}", "base": base})
+        url = f"{self._repo}/pulls?{asked}"
+        async for pull in self._rest.each(payloads.Pull, url):
+            return pull
+        return None
+
+    async def latest(self) -> dict[int, payloads.Pull]:
+        """Return the pull requests that were changed last, by number: one request.
+
+        Source: https://docs.github.com/rest/pulls/pulls
+        """
+        listed = f"state=all&sort=updated&direction=desc&per_page={LATEST}"
+        found: dict[int, payloads.Pull] = {}
+        async for pull in self._rest.each(
+            payloads.Pull, f"{self._repo}/pulls?{listed}"
+        ):
+            found[pull.number] = pull
+            if len(found) == LATEST:
+                break
+        return found
+
+    async def one(self, number: int) -> payloads.Pull:
+        """Return a pull request."""
+        return await self._rest.read(payloads.Pull, f"{self._repo}/pulls/{number}")
+
+    async def reviews(self, number: int) -> list[payloads.Reviewed]:
+        """Return a pull request's reviews, oldest first."""
+        url = f"{self._repo}/pulls/{number}/reviews?per_page=100"
+        return [review async for review in self._rest.each(payloads.Reviewed, url)]
+
+    async def review_lines(self, number: int, review: int) -> list[payloads.Line]:
+        """Return a review's comments on lines of the change, in order.
+
+        Source: https://docs.github.com/rest/pulls/reviews
+        """
+        url = f"{self._repo}/pulls/{number}/reviews/{review}/comments?per_page=100"
+        try:
+            return [line async for line in self._rest.each(payloads.Line, url)]
+        except Refused as refused:
+            if refused.status == HTTPStatus.NOT_FOUND:
+                return []
+            raise
+
+
+_SEEN: Final = """\
+query ($owner: String!, $name: String!, $number: Int!) {
+  repository(owner: $owner, name: $name) {
+    pullRequest(number: $number) {
+      id
+      headRefOid
+      isInMergeQueue
+      mergeCommit { oid }
+      mergeStateStatus
+      merged
+      reviewDecision
+      timelineItems(
+        last: 1
+        itemTypes: [ADDED_TO_MERGE_QUEUE_EVENT, REMOVED_FROM_MERGE_QUEUE_EVENT]
+      ) {
+        nodes {
+          ... on RemovedFromMergeQueueEvent { actor { __typename login } }
+        }
+      }
+    }
+  }
+}"""
+_ENQUEUE: Final = """\
+mutation ($pull: ID!, $head: GitObjectID!) {
+  enqueuePullRequest(input: {pullRequestId: $pull, expectedHeadOid: $head}) {
+    clientMutationId
+  }
+}"""
+
+
+class _Commit(Payload):
+    oid: str
+
+
+class _Actor(Payload):
+    kind: str = Field(alias="__typename")
+    login: str
+
+
+class _QueueEvent(Payload):
+    """The last that happened in the queue; without an actor: it was put in."""
+
+    actor: _Actor | None = None
+
+
+class _QueueEvents(Payload):
+    nodes: tuple[_QueueEvent, ...] = ()
+
+
+class _Pull(Payload):
+    id: str
+    head: str = Field(alias="headRefOid")
+    queued: bool = Field(default=False, alias="isInMergeQueue")
+    commit: _Commit | None = Field(None, alias="mergeCommit")
+    state: str = Field("UNKNOWN", alias="mergeStateStatus")
+    merged: bool = False
+    review: str | None = Field(None, alias="reviewDecision")
+    events: _QueueEvents = Field(default=_QueueEvents(), alias="timelineItems")
+
+    @property
+    def dequeued_by(self) -> str:
+        """The person who took it out of the queue last; empty: nobody did.
+
+        What the queue takes out itself is taken out by a bot.
+        Source: https://docs.github.com/graphql/reference/objects#removedfrommergequeueevent
+        """
+        actors = [one.actor for one in self.events.nodes if one.actor is not None]
+        return next((one.login for one in actors if one.kind == "User"), "")
+
+
+class _Repository(Payload):
+    pull: _Pull | None = Field(None, alias="pullRequest")
+
+
+class _Data(Payload):
+    repository: _Repository | None = None
+
+
+class _Head(Payload):
+    sha: str
+
+
+class _RestPull(Payload):
+    head: _Head
+    merged: bool = False
+    merge_commit_sha: str | None = None
+    mergeable_state: str = "unknown"
+
+
+class PullMerging:
+    """The merges of one repository's pull requests."""
+
+    def __init__(self, rest: Rest, graphql: GraphQl, repository: str) -> None:
+        """Send nothing yet; `repository` is `owner/name`."""
+        self._rest = rest
+        self._graphql = graphql
+        self._repository = repository
+
+    async def seen(self, number: int) -> Mergeable:
+        """Return whether a pull request is merged, or what keeps it from it."""
+        try:
+            pull = await self._pull(number)
+        except Refused:  # a forge without GraphQL
+            return await self._by_rest(number)
+        return Mergeable(
+            head=pull.head,
+            state=pull.state.lower(),
+            merged=pull.commit.oid if pull.merged and pull.commit else "",
+            review=pull.review or "",
+            queued=pull.queued,
+            dequeued_by=pull.dequeued_by,
+        )
+
+    async def merge(
+        self, number: int, head: str, method: Strategy, title: str, text: str
+    ) -> None:
+        """Merge a pull request if its branch still stands at `head`.
+
+        Raises:
+            Refused: 405 or 409, with the reason; nothing was changed.
+        """
+        content = {
+            "sha": head,
+            "merge_method": method,
+            "commit_title": title,
+            "commit_message": text,
+        }
+        url = f"/repos/{self._repository}/pulls/{number}/merge"
+        await self._rest.write("PUT", url, content)
+
+    async def enqueue(self, number: int, head: str) -> None:
+        """Put a pull request into the forge's queue if it still stands at `head`.
+
+        Raises:
+            Refused: the queue does not take it, with the reason.
+        """
+        pull = await self._pull(number)
+        named = {"pull": pull.id, "head": head}
+        await self._graphql.change(Payload, _ENQUEUE, named)
+
+    async def _pull(self, number: int) -> _Pull:
+        owner, _, name = self._repository.partition("/")
+        named = {"owner": owner, "name": name, "number": number}
+        found = await self._graphql.read(_Data, _SEEN, named)
+        pull = found.repository.pull if found.repository else None
+        if pull is None:
+            what = f"the pull request {number}"
+            raise Refused(what, HTTPStatus.NOT_FOUND, "there is none")
+        return pull
+
+    async def _by_rest(self, number: int) -> Mergeable:
+        url = f"/repos/{self._repository}/pulls/{number}"
+        pull = await self._rest.read(_RestPull, url)
+        return Mergeable(
+            head=pull.head.sha,
+            state=pull.mergeable_state,
+            merged=(pull.merge_commit_sha or "") if pull.merged else "",
+        )

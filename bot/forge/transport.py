@@ -1,0 +1,389 @@
+"""Sends one request: its precedence, this machine's way out, redirects, and limits.
+
+Precedence is said once for a piece of work, and holds for every request that the work
+leads to. The token goes only to the forge's own origin, whatever a redirect or the link
+to a next page says. Clients take this machine's own way to others (`grite.outbound`).
+https://docs.github.com/rest/using-the-rest-api
+"""
+
+import asyncio
+import ssl
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from enum import IntEnum
+from http import HTTPStatus
+from typing import Final
+from urllib.parse import urlsplit
+
+import httpx
+
+from grite import outbound
+from grite.errors import Unavailable
+
+
+class Precedence(IntEnum):
+    """How long a request may be made to wait; the lowest goes first."""
+
+    AT_ONCE = 0
+    """A write that may be repeated and announces nothing: it waits for no other write,
+    and needs no lease."""
+    ANSWER = 1
+    """Somebody waits for it."""
+    START = 2
+    """An agent's session starts by it, and all that stands on its work waits."""
+    REST = 3
+
+    @property
+    def can_wait(self) -> bool:
+        """Whether nobody waits for the answer."""
+        return self > Precedence.ANSWER
+
+
+_precedence: ContextVar[Precedence] = ContextVar("precedence", default=Precedence.REST)
+
+
+@contextmanager
+def going(precedence: Precedence) -> Iterator[None]:
+    """Send the block's requests, and those of tasks that it starts, with precedence."""
+    before = _precedence.set(precedence)
+    try:
+        yield
+    finally:
+        _precedence.reset(before)
+
+
+def current_precedence() -> Precedence:
+    """Return the precedence of requests that are made now."""
+    return _precedence.get()
+
+
+NO_TLS: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+"""For connections without TLS: it trusts nobody, and loads nothing."""
+_UNTRUSTED: Final = "CERTIFICATE_VERIFY_FAILED"
+POOL_LIMITS: Final = httpx.Limits(max_connections=16)
+
+
+def async_client(deadline_s: float) -> httpx.AsyncClient:
+    """Return a client for many hosts, redirects not followed.
+
+    Its requests raise `BratError` where the environment names a way that cannot be
+    gone.
+    """
+    return httpx.AsyncClient(timeout=deadline_s, transport=_Ways(), trust_env=False)
+
+
+def client_of(url: str, deadline_s: float) -> httpx.Client:
+    """Return a client for the host of one address, for code without an event loop.
+
+    Raises:
+        BratError: the environment names a way that cannot be gone.
+    """
+    way = outbound.here()
+    proxy, context = way.proxy(url), _tls_context(way, url)
+    return httpx.Client(
+        timeout=deadline_s, proxy=_proxy(proxy, way), verify=context, trust_env=False
+    )
+
+
+class _Ways(httpx.AsyncBaseTransport):
+    """A transport for each way that a request took."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, bool], httpx.AsyncHTTPTransport] = {}
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        url = str(request.url)
+        way = outbound.here()
+        taken = (way.proxy(url), request.url.scheme == "https")
+        if taken not in self._known:
+            self._known[taken] = httpx.AsyncHTTPTransport(
+                verify=_tls_context(way, url),
+                proxy=_proxy(taken[0], way),
+                limits=POOL_LIMITS,
+            )
+        try:
+            return await self._known[taken].handle_async_request(request)
+        except (httpx.ConnectError, httpx.ProxyError) as error:
+            raise type(error)(_why_unconnected(error, taken[0])) from error
+
+    async def aclose(self) -> None:
+        for each in self._known.values():
+            await each.aclose()
+
+
+def _why_unconnected(error: httpx.TransportError, proxy: str) -> str:
+    """Return why there is no connection, with what a person may not think of."""
+    said = str(error)
+    if _UNTRUSTED in said:
+        said += ": install its authority on this machine, or name it in SSL_CERT_FILE"
+    if proxy:
+        above = urlsplit(proxy)
+        said += f" (through the proxy {above.hostname}:{above.port or above.scheme})"
+    return said
+
+
+def _tls_context(way: outbound.Outbound, url: str) -> ssl.SSLContext:
+    return way.authorities() if url.lower().startswith("https:") else NO_TLS
+
+
+def _proxy(address: str, way: outbound.Outbound) -> httpx.Proxy | None:
+    if not address:
+        return None
+    is_tls = address.lower().startswith("https:")
+    return httpx.Proxy(address, ssl_context=way.authorities() if is_tls else None)
+
+
+DEADLINE_S: Final = 30.0
+JSON_BYTES: Final = 10_000_000
+"""A larger answer is not read to its end."""
+REDIRECTS: Final = 3
+WHY_CHARS: Final = 120
+LAST_PORT: Final = 65_535
+PAGES_KEPT: Final = 500
+PAGES_KEPT_BYTES: Final = 16_000_000
+"""The limit for answers kept to be reused while they do not change."""
+ACCEPT: Final = "application/vnd.github+json"
+VERSION: Final = "2022-11-28"
+"""https://docs.github.com/rest/about-the-rest-api/api-versions"""
+_READ: Final = frozenset({301, 302, 307, 308})
+_WRITE: Final = frozenset({307, 308})
+"""Redirects that keep method and body."""
+
+
+class TooLarge(Unavailable):
+    """The answer is larger than the request allows."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ask:
+    """One request."""
+
+    method: str
+    url: str
+    """An absolute address, or a path below the API's address."""
+    body: bytes | None = None
+    """JSON."""
+    accept: str = ACCEPT
+    most: int = JSON_BYTES
+    """The most bytes allowed in the answer."""
+    deadline_s: float = DEADLINE_S
+    stored: bool = False
+    """Whether a 302 leads to a signed address, which rejects requests with a token."""
+    keep: bool = False
+    """Whether to keep the answer and later ask only whether it changed."""
+    precedence: Precedence = Precedence.REST
+    query: bool = False
+    """Whether its body only asks, as a query in GraphQL does."""
+    list_url: str = ""
+    """Of the list that it is a later page of: GitHub's address of that page has the
+    number of the repository in place of its name."""
+
+    @property
+    def about(self) -> str:
+        """The address that says what the request is about."""
+        return self.list_url or self.url
+
+    @property
+    def reads(self) -> bool:
+        """Whether the request changes nothing."""
+        return self.query or self.method == "GET"
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.url}"
+
+
+@dataclass(frozen=True, slots=True)
+class HttpReply:
+    """The answer to a request."""
+
+    status: int
+    headers: Mapping[str, str]
+    """Names are matched in any case."""
+    body: bytes = field(repr=False)
+    counted: bool = True
+    """Whether the forge counts the request; not if nothing had changed.
+    https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api
+    """
+    own: bool = True
+    """Whether the forge itself answered, not a server it redirected to."""
+
+
+class Wire:
+    """One forge's API, over one HTTP client."""
+
+    def __init__(self, client: httpx.AsyncClient, api_url: str) -> None:
+        self._client = client
+        self._base = api_url.rstrip("/")
+        self._origin = _origin(_address("the forge's API", api_url))
+        self._pages = Pages()
+
+    async def send(self, ask: Ask, token: str) -> HttpReply:
+        """Send one request and return the answer, whatever its status.
+
+        Raises:
+            Unavailable: no complete answer came, or a redirect is not allowed or leads
+                nowhere. A write may have arrived.
+        """
+        known = self._pages.get(ask) if ask.keep else None
+        try:
+            async with asyncio.timeout(ask.deadline_s):
+                reply = await self._follow(ask, _headers(ask, known), token)
+        except httpx.LocalProtocolError:  # its text quotes the header, and the token
+            raise Unavailable(
+                f"{ask}: not sent: the token holds what no header can hold"
+            ) from None
+        except (httpx.HTTPError, TimeoutError) as error:
+            raise Unavailable(f"{ask}: {error!r}") from error
+        if reply.status == HTTPStatus.NOT_MODIFIED:
+            if known is None:
+                raise Unavailable(f"{ask}: not what GitHub answers: nobody asked")
+            headers = {**known.headers, **_fresh(reply)}
+            return HttpReply(known.status, headers, known.body, counted=False)
+        if ask.keep:
+            self._pages.put(ask, reply)
+        return reply
+
+    async def _follow(self, ask: Ask, headers: dict[str, str], token: str) -> HttpReply:
+        absolute = ask.url.startswith(("https://", "http://"))
+        url = _address(ask, ask.url if absolute else self._base + ask.url)
+        own = True
+        for _ in range(REDIRECTS + 1):
+            own = own and _origin(url) == self._origin
+            shown = {"authorization": f"Bearer {token}"} if own else {}
+            reply = await self._exchange(ask, url, headers | shown)
+            onward = self._onward(ask, url, reply)
+            if onward is None:
+                return HttpReply(reply.status, reply.headers, reply.body, own=own)
+            own = own and not (ask.stored and reply.status == HTTPStatus.FOUND)
+            url = onward
+        raise Unavailable(f"{ask}: redirected more than {REDIRECTS} times")
+
+    async def _exchange(
+        self, ask: Ask, url: httpx.URL, headers: dict[str, str]
+    ) -> HttpReply:
+        body = bytearray()
+        try:
+            async with self._client.stream(
+                ask.method,
+                url,
+                headers=headers,
+                content=ask.body,
+                follow_redirects=False,
+            ) as answer:
+                async for chunk in answer.aiter_bytes():
+                    body += chunk
+                    if len(body) > ask.most:
+                        raise TooLarge(f"{ask}: it answers more than {ask.most} bytes")
+                return HttpReply(answer.status_code, answer.headers, bytes(body))
+        # httpx reads a redirect that it does not follow.
+        except (httpx.InvalidURL, ValueError) as error:
+            raise _ill_formed(ask, error) from error
+
+    def _onward(self, ask: Ask, url: httpx.URL, reply: HttpReply) -> httpx.URL | None:
+        """Return a redirect's target; None if the reply is final.
+
+        Raises:
+            Unavailable: the redirect leads from https to another scheme, or nowhere.
+        """
+        location = reply.headers.get("location")
+        if location is None or reply.status not in (_READ if ask.reads else _WRITE):
+            return None
+        onward = _address(ask, location, url)
+        if not ask.reads:
+            return onward if _origin(onward) == self._origin else None
+        if onward.scheme not in {"https", url.scheme}:
+            raise Unavailable(f"{ask}: redirected to {onward.scheme}: not followed")
+        return onward
+
+
+class Pages:
+    """Keeps the newest answers for later requests, within limits.
+
+    https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api
+    (conditional requests: an answer that did not change costs nothing)
+    """
+
+    def __init__(
+        self, most: int = PAGES_KEPT, most_bytes: int = PAGES_KEPT_BYTES
+    ) -> None:
+        self._most = most
+        self._most_bytes = most_bytes
+        self._bytes = 0
+        self._known: OrderedDict[tuple[str, str], HttpReply] = OrderedDict()
+
+    def get(self, ask: Ask) -> HttpReply | None:
+        """Return the last answer to this request; None: none is kept."""
+        known = self._known.get((ask.url, ask.accept))
+        if known is not None:
+            self._known.move_to_end((ask.url, ask.accept))
+        return known
+
+    def put(self, ask: Ask, reply: HttpReply) -> None:
+        """Keep an answer in place of the previous one, if it has an ETag."""
+        if reply.status != HTTPStatus.OK or "etag" not in reply.headers:
+            return
+        before = self._known.pop((ask.url, ask.accept), None)
+        self._bytes -= len(before.body) if before is not None else 0
+        self._known[ask.url, ask.accept] = reply
+        self._bytes += len(reply.body)
+        while len(self._known) > self._most or self._bytes > self._most_bytes:
+            _, oldest = self._known.popitem(last=False)
+            self._bytes -= len(oldest.body)
+
+
+def _headers(ask: Ask, known: HttpReply | None) -> dict[str, str]:
+    headers = {
+        "accept": ask.accept,
+        "user-agent": "brat",
+        "x-github-api-version": VERSION,
+    }
+    if ask.body is not None:
+        headers["content-type"] = "application/json; charset=utf-8"
+    if known is not None:
+        headers["if-none-match"] = known.headers["etag"]
+    return headers
+
+
+def _fresh(reply: HttpReply) -> dict[str, str]:
+    """Return the new headers in a 304: the time, and the rate limit."""
+    return {
+        name: value
+        for name, value in reply.headers.items()
+        if name == "date" or name.startswith("x-ratelimit-")
+    }
+
+
+def _address(asked: object, text: str, seen_from: httpx.URL | None = None) -> httpx.URL:
+    """Return an address to send to.
+
+    Args:
+        asked: what for.
+        text: the address, or one as a page at `seen_from` writes it.
+        seen_from: see `text`.
+
+    Raises:
+        Unavailable: nothing can be sent there.
+    """
+    try:
+        url = httpx.URL(text) if seen_from is None else seen_from.join(text)
+        _, _, port = _origin(url)
+    except (httpx.InvalidURL, ValueError) as error:  # a host's name: idna's ValueError
+        raise _ill_formed(asked, error) from error
+    if port is not None and not 0 <= port <= LAST_PORT:
+        raise Unavailable(
+            f"{asked}: its address is ill-formed: there is no port {port}"
+        )
+    return url
+
+
+def _ill_formed(asked: object, error: Exception) -> Unavailable:
+    why = ascii(str(error))[:WHY_CHARS]
+    return Unavailable(f"{asked}: its address is ill-formed: {why}")
+
+
+def _origin(url: httpx.URL) -> tuple[str, str, int | None]:
+    """Return scheme, host and port; httpx leaves out a scheme's usual port."""
+    return url.scheme, url.host, url.port

@@ -1,0 +1,415 @@
+"""Workflow files: what starts them, what they hand to agents' code, and what they lack.
+
+A push with a job's own token starts no workflow; a dispatch with it does. GitHub gives
+a fork's pull request no secrets and a token that only reads. A push to `brat/queue/**`
+or `convoy/**` comes from the bot, so GitHub trusts it: its jobs get what the workflow
+files say. A job cannot ask what its own token may do: GitHub tells it with each refusal
+alone. Pure.
+https://docs.github.com/actions/reference/workflows-and-actions/workflow-syntax
+https://docs.github.com/actions/concepts/security/github_token
+https://docs.github.com/actions/reference/security/secure-use
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, Literal
+
+from msgspec import Struct
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from convoy.model import ids
+
+_SECRET: Final = re.compile(r"\bsecrets\s*(?:\.\s*|\[\s*['\"])([A-Za-z_]\w*)")
+_WHOLE: Final = re.compile(r"toJSON\(\s*secrets\s*\)", re.IGNORECASE)
+_CACHES: Final = re.compile(r"^actions/cache(/restore)?@")
+_TOKEN: Final = "GITHUB_TOKEN"  # noqa: S105  the name every job knows
+EVERY_SECRET: Final = "*"  # noqa: S105  no secret has this name
+Levels = Mapping[str, str]
+
+
+class WorkflowJob(Struct, frozen=True, kw_only=True):
+    """What one job gets."""
+
+    name: str
+    permissions: str | Levels | None
+    """Its own, else the file's; None: neither says any, so the repository's default."""
+    secrets: tuple[str, ...]
+    """The secrets that it names, without the token that every job has."""
+    environment: str
+    """Empty: it names none."""
+    uses_cache: bool
+
+    @property
+    def may_write(self) -> bool | None:
+        """Whether its token can write; None: the repository's default decides."""
+        if self.permissions is None:
+            return None
+        if isinstance(self.permissions, str):
+            return self.permissions == "write-all"
+        return "write" in self.permissions.values()
+
+
+class WorkflowFile(Struct, frozen=True):
+    """One workflow file."""
+
+    on: dict[str, Any]
+    """The settings of each event that starts it, by the event's name."""
+    jobs: tuple[WorkflowJob, ...]
+
+    def starts_on(self, event: str, branches: Sequence[str] = ()) -> bool:
+        """Whether an event starts it; for a push, on one of these branches."""
+        if event not in self.on:
+            return False
+        told = self.on[event] or {}
+        if event != "push" or not isinstance(told, dict):
+            return True
+        if "branches" in told:
+            return any(
+                picks_branch(_words(told["branches"]), each) for each in branches
+            )
+        if "branches-ignore" in told:
+            ignored = _words(told["branches-ignore"])
+            return any(not picks_branch(ignored, each) for each in branches)
+        return "tags" not in told and "tags-ignore" not in told
+
+    @property
+    def releases(self) -> bool:
+        """Whether it runs for releases, deployments or pushed tags."""
+        push = self.on.get("push")
+        tags = isinstance(push, dict) and "tags" in push
+        return tags or bool({"release", "deployment"} & self.on.keys())
+
+
+def parsed_workflow(text: str) -> WorkflowFile | None:
+    """Return a workflow file; None: the text is none, and GitHub does not run it."""
+    try:
+        whole = YAML(typ="safe", pure=True).load(text)
+    except (YAMLError, ValueError, RecursionError):
+        return None
+    if not isinstance(whole, dict) or not isinstance(whole.get("jobs"), dict):
+        return None
+    shared = whole.get("permissions")
+    env = whole.get("env")
+    jobs = tuple(
+        _job(str(name), job, shared, env)
+        for name, job in whole["jobs"].items()
+        if isinstance(job, dict)
+    )
+    return WorkflowFile(_events(whole.get("on", whole.get(True))), jobs)
+
+
+def _events(on: object) -> dict[str, Any]:
+    if isinstance(on, dict):
+        return {str(name): told for name, told in on.items()}
+    return dict.fromkeys(_words(on))
+
+
+def _job(name: str, job: dict[str, Any], shared: object, env: object) -> WorkflowJob:
+    steps = [step for step in job.get("steps") or () if isinstance(step, dict)]
+    used = [str(step.get("uses", "")) for step in steps]
+    own = job.get("permissions", shared)
+    place = job.get("environment")
+    texts = [*_texts(job), *_texts(env)]
+    return WorkflowJob(
+        name=name,
+        permissions=own if isinstance(own, str | dict) else None,
+        secrets=_secrets(texts, inherits=job.get("secrets") == "inherit"),
+        environment=str(
+            place.get("name", "") if isinstance(place, dict) else place or ""
+        ),
+        uses_cache=any(_CACHES.match(each) for each in used)
+        or any("cache" in (step.get("with") or {}) for step in steps),
+    )
+
+
+def _secrets(texts: Sequence[str], *, inherits: bool) -> tuple[str, ...]:
+    named = {name for text in texts for name in _SECRET.findall(text)}
+    if inherits or any(_WHOLE.search(text) for text in texts):
+        named.add(EVERY_SECRET)
+    return tuple(sorted(named - {_TOKEN}))
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, dict):
+        for each in value.values():
+            yield from _texts(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts(each)
+    elif isinstance(value, str):
+        yield value
+
+
+def _words(value: object) -> list[str]:
+    return [str(each) for each in value] if isinstance(value, list) else [str(value)]
+
+
+def picks_branch(patterns: Sequence[str], branch: str) -> bool:
+    """Whether a list of branch patterns picks a branch; the last match counts.
+
+    https://docs.github.com/actions/reference/workflows-and-actions/workflow-syntax#filter-pattern-cheat-sheet
+    """
+    picked = False
+    for pattern in patterns:
+        if re.fullmatch(_regex(pattern.removeprefix("!")), branch):
+            picked = not pattern.startswith("!")
+    return picked
+
+
+def _regex(pattern: str) -> str:
+    """Return a filter pattern as a regular expression; `?` and `+` mean the same."""
+    parts = re.split(r"(\*\*|\*|\?|\+|\[[^\]]*\])", pattern)
+    known = {"**": ".*", "*": "[^/]*", "?": "?", "+": "+"}
+    return "".join(
+        known.get(part) or (part if part.startswith("[") else re.escape(part))
+        for part in parts
+    )
+
+
+StartWay = Literal["dispatch", "push"]
+_WAIVE: Final = "or set [refinery] require_ci = false"
+
+
+def candidate_branches(target: str) -> tuple[str, ...]:
+    """Return a branch of each kind that holds a candidate: a task's, the convoy's."""
+    bases = (ids.base_branch("any"), target)
+    return tuple(ids.queue_branch(base, "0") for base in bases)
+
+
+def ways_to_start(text: str, target: str = "main") -> frozenset[StartWay]:
+    """Return how a workflow file can be started on a candidate; empty: it cannot.
+
+    `target` is the branch that convoys land on.
+    """
+    file = parsed_workflow(text)
+    if file is None or not file.jobs:
+        return frozenset()
+    found: set[StartWay] = set()
+    if "workflow_dispatch" in file.on and not _needs_input(file):
+        found.add("dispatch")
+    if file.starts_on("push", candidate_branches(target)):
+        found.add("push")
+    return frozenset(found)
+
+
+def lack_of_ci(
+    files: Mapping[str, str], *, by_job: bool, target: str = "main"
+) -> tuple[str, str] | None:
+    """Return why no file judges what brat builds, and what mends it; None: one can.
+
+    Args:
+        files: the repository's own workflow files, by name.
+        by_job: whether brat pushes with the token of a job, if it is no App.
+        target: the branch that convoys land on.
+    """
+    if by_job and judging_files(files, "dispatch"):
+        return None
+    if not by_job:
+        missing = unjudged_branches(files, target)
+        if not missing:
+            return None
+        where = f"brat/queue/**, such as {missing[0]}"
+        said = f"no workflow here runs on pushes to {where}, and CI is required"
+        return said, f'add "brat/queue/**" to the branches of your CI\'s push, {_WAIVE}'
+    mend = (
+        "give your CI the trigger workflow_dispatch, without required inputs, and set "
+        "the variable BRAT_CI_WORKFLOW to its file"
+    )
+    if pushed := judging_files(files, "push"):
+        said = f"{', '.join(pushed)} runs on an App's pushes alone, not on a job's"
+        return f"{said}, and CI is required", f"{mend}, let brat be an App, {_WAIVE}"
+    said = "no workflow here can judge what brat builds, and CI is required"
+    return said, f"{mend}, {_WAIVE}"
+
+
+def dispatch_fault(files: Mapping[str, str], named: str) -> str | None:
+    """Return why a loop that dispatches CI cannot start it; None: it can.
+
+    Args:
+        files: the repository's own workflow files, by name.
+        named: the file that BRAT_CI_WORKFLOW names; empty: none.
+    """
+    if named in files:
+        if "dispatch" in ways_to_start(files[named]):
+            return None
+        return f"{named} has no trigger workflow_dispatch that goes without inputs"
+    if named:
+        return f"this repository has no workflow file {named}"
+    known = [name for name, text in files.items() if ways_to_start(text)]
+    return (
+        f"no variable BRAT_CI_WORKFLOW says whether it is {known[0]}" if known else None
+    )
+
+
+def unjudged_branches(files: Mapping[str, str], target: str) -> tuple[str, ...]:
+    """Return the candidates whose push starts nothing, of tasks and of the convoy.
+
+    Args:
+        files: the repository's own workflow files, by name.
+        target: the branch that convoys land on.
+    """
+    known = [
+        file for text in files.values() if (file := parsed_workflow(text)) and file.jobs
+    ]
+    return tuple(
+        branch
+        for branch in candidate_branches(target)
+        if not any(file.starts_on("push", (branch,)) for file in known)
+    )
+
+
+def judging_files(files: Mapping[str, str], way: StartWay) -> tuple[str, ...]:
+    """Return the names of the files that can be started in one way."""
+    return tuple(name for name, text in files.items() if way in ways_to_start(text))
+
+
+def _needs_input(file: WorkflowFile) -> bool:
+    """Whether GitHub refuses a dispatch that gives no inputs."""
+    told = file.on["workflow_dispatch"]
+    inputs = told.get("inputs") if isinstance(told, dict) else None
+    return any(
+        isinstance(each, dict)
+        and each.get("required") is True
+        and each.get("default") in (None, "")
+        for each in (inputs.values() if isinstance(inputs, dict) else ())
+    )
+
+
+OUR_BRANCHES: Final = (
+    *candidate_branches("main"),
+    *candidate_branches("master"),
+    "convoy/any/base",
+    "convoy/any/task-1",
+)
+"""A branch of each kind that holds what agents wrote."""
+_EVENTS: Final = ("push", "pull_request", "create")
+_TARGET: Final = "pull_request_target"
+_READ: Final = "give it `permissions: contents: read`"
+
+DefaultRight = Literal["read", "write", ""]
+"""What the repository's jobs may do by default; empty: not known."""
+
+
+class Exposure(Struct, frozen=True):
+    """One thing that an agent's code can reach."""
+
+    said: str
+    """A sentence without its end; file and job are named in it."""
+    mend: str
+
+
+def exposures(
+    files: Mapping[str, str],
+    default: DefaultRight,
+    open_environments: frozenset[str] | None,
+) -> tuple[Exposure, ...]:
+    """Return what the code of agents can reach by the repository's own workflows.
+
+    Args:
+        files: the workflow files on the default branch but brat's own, by name.
+        default: what a job's token may do where no permissions are named.
+        open_environments: the environments whose rules let our branches in; None: not
+            known.
+    """
+    known = {
+        name: file for name, text in files.items() if (file := parsed_workflow(text))
+    }
+    found: list[Exposure] = []
+    for name, file in known.items():
+        if _TARGET in file.on:
+            said = f"{name} runs on {_TARGET}: with secrets, for what an agent wrote"
+            found.append(Exposure(said, "let it run on pull_request"))
+        if is_exposed(file):
+            for job in file.jobs:
+                found += _of_job(name, job, default, open_environments)
+    return (*found, *_caches(known))
+
+
+def is_exposed(file: WorkflowFile) -> bool:
+    """Whether a workflow may run on what an agent wrote."""
+    return any(file.starts_on(event, OUR_BRANCHES) for event in _EVENTS)
+
+
+def environments_in(files: Mapping[str, str]) -> frozenset[str]:
+    """Return the environments that jobs on the code of agents name."""
+    known = (parsed_workflow(text) for text in files.values())
+    return frozenset(
+        job.environment
+        for file in known
+        if file is not None and is_exposed(file)
+        for job in file.jobs
+        if job.environment
+    )
+
+
+def _of_job(
+    name: str,
+    job: WorkflowJob,
+    default: DefaultRight,
+    environments: frozenset[str] | None,
+) -> Iterator[Exposure]:
+    where = f"{name}, job {job.name}"
+    if job.may_write or (job.may_write is None and default == "write"):
+        yield Exposure(f"{where}: its token can write, and agents' code gets it", _READ)
+    elif job.may_write is None and not default:
+        said = f"{where}: it names no permissions, so its token may be able to write"
+        yield Exposure(said, _READ)
+    if job.secrets:
+        what = "all" if EVERY_SECRET in job.secrets else ", ".join(job.secrets)
+        said = f"{where}: agents' code gets the secrets it names ({what})"
+        mend = "move them to a workflow that runs on the default branch alone"
+        yield Exposure(said, mend)
+    if job.environment and (environments is None or job.environment in environments):
+        said = f"{where}: agents' code gets the environment {job.environment}"
+        mend = "limit its deployment branches to the default branch"
+        yield Exposure(said, mend)
+
+
+def _caches(files: Mapping[str, WorkflowFile]) -> Iterator[Exposure]:
+    """Give the releases that read a cache which jobs on agents' code also write."""
+    writers = [
+        name
+        for name, file in files.items()
+        if is_exposed(file) and any(job.uses_cache for job in file.jobs)
+    ]
+    for name, file in files.items():
+        if writers and file.releases and any(job.uses_cache for job in file.jobs):
+            said = f"{name} releases with a cache, and {writers[0]} writes caches, too"
+            yield Exposure(said, f"let {name} build without a cache")
+
+
+LOOP_JOB: Final = "loop"
+_NEEDS: Final = {
+    "actions": ("write", "no task and no CI can be started"),
+    "checks": ("write", "a task's state cannot be shown as a check"),
+    "contents": ("write", "nothing can be pushed"),
+    "issues": ("write", "nothing can be said on issues"),
+    "pull-requests": ("write", "no pull request can be opened"),
+    "statuses": ("read", "CI that reports by commit status is not seen"),
+}
+_ENOUGH: Final = {"read": ("read", "write"), "write": ("write",)}
+
+
+def lacking_rights(text: str) -> tuple[str, ...]:
+    """Return which permissions the job `loop` of a workflow file lacks, and for what.
+
+    Empty, too, where there is no such job, or where the repository's default decides.
+    """
+    file = parsed_workflow(text)
+    jobs = file.jobs if file is not None else ()
+    job = next((each for each in jobs if each.name == LOOP_JOB), None)
+    if job is None or job.permissions is None:
+        return ()
+    return tuple(
+        f"{name}: {level} is missing, so {then}"
+        for name, (level, then) in _NEEDS.items()
+        if _level(job, name) not in _ENOUGH[level]
+    )
+
+
+def _level(job: WorkflowJob, name: str) -> str:
+    given = job.permissions
+    if isinstance(given, str):
+        return given.removesuffix("-all")
+    return str((given or {}).get(name, "none"))

@@ -1,1 +1,0 @@
-"""Markdown from strangers: what readers see of it, and what brat takes out. Pure."""

@@ -1,0 +1,478 @@
+"""What a commit holds and changed: files, templates, and what the planner asks for.
+
+None of a repository's code is run: only the tree, the CODEOWNERS file, the history and
+some of the files are read. All of it blocks.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, combinations
+from pathlib import Path
+from posixpath import splitext
+from typing import Final
+
+import pygit2
+
+from bot.repository.mirror import Mirror
+from convoy.model.records import Overlap, Scope, TaskSpec
+from convoy.model.task_graph import waits
+from convoy.patterns import MOST_BYTES, PATTERNS_FOLDER, Template, named_pattern
+from convoy.planner import Survey
+from convoy.planner.ground import (
+    RECENT,
+    FileHistory,
+    Ground,
+    Hunk,
+    Reach,
+    absent_paths,
+    changed_together,
+    collision_risk,
+    go_module,
+    hunks,
+    is_read,
+    linked,
+    reach,
+    scopes,
+)
+from convoy.planner.issue_text import box_labels, form_files
+from convoy.text.project_tests import propose_all
+from grite import git
+from grite.errors import GitFailed, Unavailable
+
+RECENT_COMMITS: Final = 500
+"""How many commits count as recent."""
+_MARK: Final = "\x01"
+
+
+def changed_lately(path: Path, commit: str) -> tuple[tuple[str, ...], ...]:
+    """Return the files that each of the last commits changed, the newest first.
+
+    Merges are left out: other commits made their changes. A shallow repository's oldest
+    commit seems to have changed every file.
+
+    Args:
+        path: the repository, bare or not.
+        commit: one of its commits, with its history or without.
+
+    Raises:
+        GitFailed: the commit does not exist.
+    """
+    return tuple(commits_lately(path, commit).values())
+
+
+def commits_lately(path: Path, commit: str) -> dict[str, tuple[str, ...]]:
+    """Return the files that each of the last commits changed, by id, newest first."""
+    # git leaves out folders that did not change; libgit2 looks into each of them, and
+    # took 57 ms a commit for 50,000 files where git takes 0.2 ms.
+    asked = (
+        *("log", f"-n{RECENT_COMMITS}", "--no-merges", "--no-renames"),
+        "--name-only",
+    )
+    said = git.run([*asked, "-z", "--format=%x01%H", commit], cwd=path).stdout
+    found = {}
+    for each in said.decode(errors="replace").split(_MARK)[1:]:
+        name, *files = each.split("\0")
+        found[name] = tuple(
+            file.removeprefix("\n") for file in files if file.strip("\n")
+        )
+    return found
+
+
+def hunks_of(
+    path: Path, commits: Sequence[str], files: Collection[str]
+) -> dict[str, list[tuple[Hunk, ...]]]:
+    """Return the hunks of commits in some files, in the order of the commits.
+
+    Args:
+        path: the repository, bare or not.
+        commits: ids of commits, none of them a merge.
+        files: paths in the repository.
+    """
+    found: dict[str, list[tuple[Hunk, ...]]] = {}
+    if not commits or not files:
+        return found
+    how = ("-p", "-U0", "--no-renames", "--no-ext-diff", "--no-textconv")
+    said = git.run(
+        [
+            *("--literal-pathspecs", "-c", "core.quotePath=false", "show"),
+            *(*how, "--format=%x01", *commits, "--", *files),
+        ],
+        cwd=path,
+    ).stdout
+    for each in f"\n{said.decode(errors='replace')}".split(f"\n{_MARK}")[1:]:
+        for file, places in hunks(each.split("\n")).items():
+            found.setdefault(file, []).append(places)
+    return found
+
+
+DEPTH: Final = 3
+"""How many levels of folders are listed."""
+LANGUAGES: Final = 12
+BUSY: Final = 15
+LINKS: Final = 25
+"""The most ties between folders listed, and the most imported files."""
+SOURCES_READ: Final = 2_000
+"""The most files whose imports are read: recently changed ones, and a sample."""
+OWNERS_CHARS: Final = 2_000
+_OWNERS: Final = ("CODEOWNERS", ".github/CODEOWNERS", "docs/CODEOWNERS")
+_BLOB_BYTES: Final = 1_000_000
+_SOURCE_BYTES: Final = 200_000
+"""A larger file is taken as generated, and not read as a source."""
+
+
+def files_at(path: Path, commit: str) -> tuple[str, ...]:
+    """Return every path of a commit, in git's order.
+
+    Args:
+        path: a repository, bare or not.
+        commit: one of its commits.
+    """
+    repo = pygit2.Repository(str(path))
+    return tuple(_blobs(repo[commit].peel(pygit2.Tree)))
+
+
+def reader_at(path: Path, commit: str) -> Callable[[str], str]:
+    """Return a reader of files' texts at a commit; too large files read as empty.
+
+    Args:
+        path: a repository, bare or not.
+        commit: one of its commits.
+    """
+    tree = pygit2.Repository(str(path))[commit].peel(pygit2.Tree)
+    return lambda name: _text_in(tree, name, _SOURCE_BYTES) or ""
+
+
+def survey_at(path: Path, commit: str) -> Survey:
+    """Return a survey of a repository at a commit; blocking.
+
+    Args:
+        path: the repository, bare or not.
+        commit: one of its commits, with its history or without.
+    """
+    repo = pygit2.Repository(str(path))
+    tree = repo[commit].peel(pygit2.Tree)
+    files = _blobs(tree)
+    found = propose_all(files, lambda name: _text_in(tree, name))
+    endings = Counter(filter(None, (splitext(name)[1] for name in files)))
+    places = Counter(name[: name.rfind("/") + 1] for name in files)
+    folders = Counter[str]()
+    for place, count in places.items():
+        folders.update(dict.fromkeys(_folders(place), count))
+    past = changed_lately(path, commit)
+    busy = [name for name, _ in Counter(chain(*past)).most_common() if name in files]
+    links = _links(repo, files, busy)
+    return Survey(
+        files=len(files),
+        folders=tuple(sorted(folders.items())),
+        languages=tuple(endings.most_common(LANGUAGES)),
+        tests=tuple(proposal.command for proposal in found),
+        owners=next(filter(None, (_text_in(tree, name) for name in _OWNERS)), "")[
+            :OWNERS_CHARS
+        ],
+        busy=tuple(busy[:BUSY]),
+        together=changed_together(past, files)[:LINKS],
+        used=_most_used(links),
+        uses=_between_folders(links),
+    )
+
+
+def _blobs(tree: pygit2.Tree) -> dict[str, pygit2.Oid]:
+    """Return every file's path, in git's order, with the id of its content."""
+    return dict(_walk(tree, ""))
+
+
+def _walk(tree: pygit2.Tree, above: str) -> Iterator[tuple[str, pygit2.Oid]]:
+    for item in tree:
+        name = f"{above}{item.name}"
+        if isinstance(item, pygit2.Tree):
+            yield from _walk(item, f"{name}/")
+        elif isinstance(item, pygit2.Blob):
+            yield name, item.id
+
+
+def _links(
+    repo: pygit2.Repository, files: dict[str, pygit2.Oid], busy: Sequence[str]
+) -> dict[str, frozenset[str]]:
+    """Return the imports of a sample of the files; all files if there are few."""
+    sources = [name for name in files if is_read(name)]
+    step = -(-len(sources) // SOURCES_READ) or 1
+    chosen = dict.fromkeys((*filter(is_read, busy), *sources[::step]))
+    texts = ((name, _source(repo, files[name])) for name in [*chosen][:SOURCES_READ])
+    module = _source(repo, files["go.mod"]) if "go.mod" in files else ""
+    return linked(texts, files, go_module(module))
+
+
+def _source(repo: pygit2.Repository, oid: pygit2.Oid) -> str:
+    blob = repo[oid]
+    if not isinstance(blob, pygit2.Blob) or blob.size > _SOURCE_BYTES:
+        return ""
+    return blob.data.decode(errors="replace")
+
+
+def _most_used(links: dict[str, frozenset[str]]) -> tuple[tuple[str, int], ...]:
+    counted = Counter(chain.from_iterable(links.values()))
+    return tuple(counted.most_common(LINKS))
+
+
+def _between_folders(
+    links: dict[str, frozenset[str]],
+) -> tuple[tuple[str, str, int], ...]:
+    """Return which folders import from which, the strongest ties first."""
+    counted = Counter(
+        (one, other)
+        for name, found in links.items()
+        for one, other in {(_folder(name), _folder(each)) for each in found}
+        if one != other
+    )
+    return tuple((*pair, count) for pair, count in counted.most_common(LINKS))
+
+
+def _folder(name: str) -> str:
+    return f"{name.rpartition('/')[0]}/".removeprefix("/") or "./"
+
+
+def _folders(name: str) -> Iterator[str]:
+    parts = name.split("/")[:-1]
+    for depth in range(1, min(len(parts), DEPTH) + 1):
+        yield "/".join(parts[:depth]) + "/"
+
+
+def _text_in(tree: pygit2.Tree, name: str, longest: int = _BLOB_BYTES) -> str | None:
+    try:
+        found = tree[name]
+    except KeyError:
+        return None
+    if not isinstance(found, pygit2.Blob) or found.size > longest:
+        return None
+    return found.data.decode(errors="replace")
+
+
+WORTH_SAYING: Final = 0.05
+MOST_PAIRS: Final = 10
+"""The most pairs of tasks reported, and the most files for each pair."""
+FILES_COMPARED: Final = 200
+"""The most files whose changes are read: those that tasks likeliest share."""
+
+
+def foreseen_collisions(
+    path: Path, commit: str, tasks: Iterable[TaskSpec]
+) -> tuple[Overlap, ...]:
+    """Return which parallel tasks may collide, the likeliest pair first.
+
+    Args:
+        path: the repository, bare or not; none of its code is run.
+        commit: the commit from which the tasks start.
+        tasks: the plan's tasks; those without declared paths are left out.
+    """
+    specs = {task.number: task for task in tasks}
+    at_once = [
+        pair
+        for pair in combinations([n for n, task in specs.items() if task.paths], 2)
+        if not waits(specs, *pair) and not waits(specs, *reversed(pair))
+    ]
+    if not at_once:
+        return ()
+    changed = commits_lately(path, commit)
+    reaches = {n: reach(specs[n].paths, changed.values()) for n in {*sum(at_once, ())}}
+    past = _past(path, commit, changed, reaches)
+    found = (
+        (pair, collision_risk(reaches[pair[0]], reaches[pair[1]], past))
+        for pair in at_once
+    )
+    overlaps = [
+        Overlap(
+            one=one,
+            other=other,
+            chance=round(each.chance, 2),
+            files=each.files[:MOST_PAIRS],
+        )
+        for (one, other), each in found
+        if each.chance >= WORTH_SAYING
+    ]
+    return tuple(
+        sorted(overlaps, key=lambda o: (-o.chance, o.one, o.other))[:MOST_PAIRS]
+    )
+
+
+def _past(
+    path: Path,
+    commit: str,
+    changed: Mapping[str, tuple[str, ...]],
+    reaches: Mapping[int, Reach],
+) -> FileHistory:
+    files = _met(reaches.values())
+    wanted: dict[str, int] = dict.fromkeys(files, RECENT)
+    commits = []
+    for name, touched in changed.items():
+        if here := [file for file in touched if wanted.get(file)]:
+            commits.append(name)
+            wanted.update((file, wanted[file] - 1) for file in here)
+    did: dict[str, list[tuple[Hunk, ...]]] = hunks_of(path, commits, files)
+    tree = pygit2.Repository(str(path))[commit].peel(pygit2.Tree)
+    lines = {file: _line_count(tree, file) for file in files}
+    return FileHistory(
+        hunks=lambda file: did.get(file, ()),
+        lines=lambda file: lines.get(file, 0),
+    )
+
+
+def _met(reaches: Iterable[Reach]) -> list[str]:
+    """Return the files that more than one task may touch, the likeliest first."""
+    seen: dict[str, list[float]] = {}
+    for each in reaches:
+        for file, chance in each.files.items():
+            seen.setdefault(file, []).append(chance)
+    met = {file: sum(chances) for file, chances in seen.items() if len(chances) > 1}
+    return sorted(met, key=lambda file: (-met[file], file))[:FILES_COMPARED]
+
+
+def _line_count(tree: pygit2.Tree, file: str) -> int:
+    try:
+        found = tree[file]
+    except KeyError:
+        return 0
+    if not isinstance(found, pygit2.Blob) or found.size > _BLOB_BYTES:
+        return 0
+    return found.data.count(b"\n")
+
+
+def template_at(path: Path, commit: str, name: str) -> Template:
+    """Return a pattern by its name; blocking.
+
+    Args:
+        path: the repository, bare or not.
+        commit: one of its commits; a repository's own patterns are read from it.
+        name: the pattern's name, as a person typed it.
+
+    Raises:
+        PatternError: no pattern has that name, or it has faults.
+    """
+    return named_pattern(
+        name,
+        template_files(path, commit),
+        lambda file: template_text(path, commit, file),
+    )
+
+
+def template_files(path: Path, commit: str) -> tuple[str, ...]:
+    """Return the files in the folder of templates, without those in its subfolders."""
+    found = git.run(
+        ["ls-tree", "-z", "--name-only", commit, "--", PATTERNS_FOLDER], cwd=path
+    )
+    names = found.stdout.decode(errors="replace").split("\0")
+    return tuple(filter(None, names))
+
+
+def template_text(path: Path, commit: str, file: str) -> str:
+    """Return a template's text, cut to one byte more than a template may have."""
+    found = git.run(["cat-file", "blob", f"{commit}:{file}"], cwd=path)
+    return found.stdout[: MOST_BYTES + 1].decode(errors="replace")
+
+
+LANDED_MOST: Final = 20
+"""The most landed commits that a conflict is explained by."""
+ABSENT_MOST: Final = 10
+"""The most paths that are said not to exist."""
+
+
+class MirroredCommits:
+    """Reads the commits of a mirror."""
+
+    def __init__(self, mirror: Mirror) -> None:
+        self.mirror = mirror
+
+    def files(self, commit: str) -> tuple[str, ...]:
+        """Return every path of a commit, in git's order."""
+        return files_at(self.mirror.path, commit)
+
+    def text(self, commit: str) -> Callable[[str], str]:
+        """Return a reader of files' texts at a commit; large files read as empty."""
+        return reader_at(self.mirror.path, commit)
+
+    def diff(
+        self, base: str, commit: str, room: int, paths: tuple[str, ...] = ()
+    ) -> str:
+        """Return the difference between two commits as a patch, cut to `room` + 1.
+
+        A patch longer than `room` characters was cut. `paths` are the only files shown;
+        empty: all.
+        """
+        self.mirror.ensure([base, commit])
+        options = ("--no-color", "--no-ext-diff", "--no-textconv", "--stat", "--patch")
+        found = git.run(
+            ["--literal-pathspecs", "diff", *options, base, commit, "--", *paths],
+            cwd=self.mirror.path,
+        )
+        return found.stdout[: 4 * room].decode(errors="replace")[: room + 1]
+
+    def landed(self, base: str, tip: str, paths: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the newest commits of `base..tip` that touch one of the paths."""
+        self.mirror.ensure([base, tip])
+        line = ["--literal-pathspecs", "rev-list", f"--max-count={LANDED_MOST}"]
+        line += ["--no-merges", tip, f"^{base}", "--", *paths]
+        found = git.run(line, cwd=self.mirror.path)
+        return tuple(found.stdout.decode().split())
+
+    def subject(self, commit: str) -> str:
+        """Return the first line of a commit's message."""
+        line = ("show", "--no-patch", "--format=%s", commit)
+        return git.run(line, cwd=self.mirror.path).stdout.decode(errors="replace")
+
+    def lines(self, base: str, commit: str) -> int:
+        """Return how many lines a commit adds and removes."""
+        self.mirror.ensure([base, commit])
+        options = ("--no-ext-diff", "--no-textconv", "--numstat")
+        found = git.run(["diff", *options, base, commit, "--"], cwd=self.mirror.path)
+        rows = (row.split(b"\t")[:2] for row in found.stdout.splitlines())
+        return sum(int(count) for row in rows for count in row if count.isdigit())
+
+    def surveyed(self, commit: str) -> Survey:
+        """Return a survey of the repository at a commit."""
+        self.mirror.ensure([commit])
+        return survey_at(self.mirror.path, commit)
+
+    def template(self, commit: str, name: str) -> Template:
+        """Return a pattern from a commit; see `template_at`."""
+        self.mirror.ensure([commit])
+        return template_at(self.mirror.path, commit, name)
+
+    def box_labels(self, commit: str) -> frozenset[str]:
+        """Return what the boxes of a commit's issue forms say."""
+        self.mirror.ensure([commit])
+        read = self.text(commit)
+        return box_labels(map(read, form_files(self.files(commit))))
+
+    def scopes(self, commit: str, tasks: tuple[TaskSpec, ...]) -> tuple[Scope, ...]:
+        """Return how much of a commit each of a plan's tasks is about.
+
+        It only informs people: if git fails, the result is empty.
+        """
+        if not any(task.paths for task in tasks):
+            return ()
+        try:
+            past = changed_lately(self.mirror.path, commit)
+        except (GitFailed, Unavailable) as error:
+            said = f"How large the tasks are is not known: {error}"
+            self.mirror.notices.append(said)
+            return ()
+        return scopes(tasks, Ground(files=self.files(commit)), past)
+
+    def absent(self, commit: str, found: tuple[Scope, ...]) -> tuple[str, ...]:
+        """Return remarks about declared paths that do not exist at a commit."""
+        if not any(scope.creates for scope in found):
+            return ()
+        return tuple(absent_paths(found, Ground(files=self.files(commit))))[
+            :ABSENT_MOST
+        ]
+
+    def foreseen(self, commit: str, tasks: tuple[TaskSpec, ...]) -> tuple[Overlap, ...]:
+        """Return which of a plan's tasks, started at a commit, may collide.
+
+        This is a guess that no plan depends on: if git fails, the result is empty.
+        """
+        try:
+            return foreseen_collisions(self.mirror.path, commit, tasks)
+        except (GitFailed, Unavailable) as error:
+            said = f"Which tasks may collide is not known: {error}"
+            self.mirror.notices.append(said)
+            return ()

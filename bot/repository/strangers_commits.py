@@ -1,0 +1,338 @@
+"""A stranger's commits: taken in from a bundle, read within limits, and judged.
+
+Before git 2.46, `git fetch` checks no objects from a bundle, whatever the configuration
+says, so the bundle's pack is extracted and checked here. A few hundred bytes can
+describe ten levels of folders that each hold the next one ten times; git would list ten
+thousand million files. Here each step is counted, and too many steps raise `TooMuch`.
+
+Each commit is examined, not only the last: where commits land one by one, a file that
+one commit adds and the next removes would land all the same. Sizes are checked before
+contents are read: a file that compresses well may be small in a bundle and endless as a
+patch.
+Source: https://git-scm.com/docs/gitformat-bundle
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import pygit2
+from msgspec import Struct
+
+from convoy import gate
+from convoy.gate import GONE, PathChange, ci_files, path_change, printable
+from convoy.gate.leaks import leaks
+from convoy.model.records import Settings
+from grite import git
+from grite.errors import BratError, Unavailable
+
+MEMORY_BYTES: Final = 1_000_000_000
+"""The memory limit for unpacking: a few bytes may claim to unpack to any size."""
+UNPACKED: Final = 100
+"""A pack of fewer objects is unpacked, as git does it with a push: a bot takes in
+thousands of packs, and each would stay open and be searched.
+https://git-scm.com/docs/git-config#Documentation/git-config.txt-transferunpackLimit
+"""
+_COUNT: Final = slice(8, 12)
+"""Where a pack says how many objects it has.
+https://git-scm.com/docs/gitformat-pack
+"""
+_MARKS: Final = (b"# v2 git bundle\n", b"# v3 git bundle\n")
+_HEAD: Final = re.compile(rb"^([0-9a-f]{40}) HEAD$", re.MULTILINE)
+
+
+class NoBundle(BratError):
+    """The file is not a bundle of one branch's work."""
+
+
+def take_in_bundle(bundle: Path, repository: Path) -> str:
+    """Bring a bundle's objects into a repository; return the commit of its HEAD.
+
+    No ref moves. Safe to call again.
+
+    Raises:
+        NoBundle: the file is no bundle, has no HEAD, or takes too long to unpack.
+        GitFailed: an object is malformed, or refers to a missing object.
+    """
+    data = bundle.read_bytes()
+    header, end, pack = data.partition(b"\n\n")
+    if not (end and data.startswith(_MARKS)):
+        raise NoBundle("it does not begin as a git bundle does")
+    head = _HEAD.search(header)
+    if head is None:
+        raise NoBundle("it has no HEAD")
+    args = ["index-pack", "--stdin", "--strict", "--fix-thin"]
+    if int.from_bytes(pack[_COUNT]) < UNPACKED:
+        args = ["unpack-objects", "-q", "--strict"]
+    try:
+        git.run(args, cwd=repository, stdin=pack, memory_bytes=MEMORY_BYTES)
+    except Unavailable as error:
+        raise NoBundle(str(error)) from error
+    return head[1].decode()
+
+
+COMMITS_MOST: Final = 1_000
+COMMIT_BYTES: Final = 100_000
+"""The size limit of a commit object without its files: mostly its message."""
+LOOKED_MOST: Final = 2_000_000
+"""The most folder entries read, over all commits."""
+CHANGED_MOST: Final = 50_000
+DEPTH_MOST: Final = 100
+_Kind: Final = pygit2.enums.ObjectType
+
+
+class TooMuch(BratError):
+    """The work is too large to be examined; the message is a sentence saying why."""
+
+
+class Touched(NamedTuple):
+    """One commit's change to one path."""
+
+    change: PathChange
+    blob: str
+    """The id of the file's new content; empty: it has none."""
+
+
+class CommitRange:
+    """Reads ranges of commits in one repository; all reads share the same limits."""
+
+    def __init__(self, repository: Path) -> None:
+        self._repo = pygit2.Repository(str(repository))
+        self._looked = self._changed = 0
+
+    def whole(self, base: str, commit: str) -> list[Touched]:
+        """Return the changes from `base` to `commit`.
+
+        Raises:
+            TooMuch: there is too much to read.
+        """
+        return list(self._between(self._tree(base), self._tree(commit)))
+
+    def steps(self, base: str, commit: str) -> list[Touched]:
+        """Return the changes of each commit after `base` against each of its parents.
+
+        Raises:
+            TooMuch: there is too much to read.
+        """
+        found: list[Touched] = []
+        for count, each in enumerate(self._commits(base, commit), 1):
+            if count > COMMITS_MOST:
+                raise TooMuch(f"The work has over {COMMITS_MOST} commits.")
+            if len(each.read_raw()) > COMMIT_BYTES:
+                raise TooMuch(f"A commit's message has over {COMMIT_BYTES} bytes.")
+            for parent in each.parent_ids or (None,):
+                before = self._tree(str(parent)) if parent else None
+                found += self._between(before, each.tree)
+        return found
+
+    def _commits(self, base: str, commit: str) -> Iterator[pygit2.Commit]:
+        walk = self._repo.walk(commit, pygit2.enums.SortMode.NONE)
+        walk.hide(base)
+        return iter(walk)
+
+    def _tree(self, commit: str) -> pygit2.Tree:
+        return self._repo[commit].peel(pygit2.Commit).tree
+
+    def _between(
+        self, before: pygit2.Tree | None, after: pygit2.Tree
+    ) -> Iterator[Touched]:
+        left: list[tuple[bytes, int, pygit2.Object | None, pygit2.Object | None]]
+        left = [(b"", 0, before, after)]
+        while left:
+            folder, depth, old, new = left.pop()
+            if depth > DEPTH_MOST:
+                raise TooMuch(f"The work has over {DEPTH_MOST} folders in each other.")
+            olds, news = self._entries(old), self._entries(new)
+            for name in olds.keys() | news.keys():
+                was, now = olds.get(name), news.get(name)
+                if was and now and (was.id, was.filemode) == (now.id, now.filemode):
+                    continue
+                path = folder + name
+                yield from self._files(path, was, now)
+                if _is_folder(was) or _is_folder(now):
+                    left.append((path + b"/", depth + 1, was, now))
+
+    def _files(
+        self, path: bytes, was: pygit2.Object | None, now: pygit2.Object | None
+    ) -> Iterator[Touched]:
+        if not (_is_file(was) or _is_file(now)):
+            return
+        self._changed += 1
+        if self._changed > CHANGED_MOST:
+            raise TooMuch(f"The work changes over {CHANGED_MOST} files.")
+        blobs = (str(each.id) if each is not None else "" for each in (was, now))
+        name = path.decode(errors="surrogateescape")
+        change = path_change(name, _mode(was), _mode(now), *blobs)
+        holds = now is not None and now.type == _Kind.BLOB
+        yield Touched(change, str(now.id) if now is not None and holds else "")
+
+    def _entries(self, tree: pygit2.Object | None) -> dict[bytes, pygit2.Object]:
+        if not isinstance(tree, pygit2.Tree):
+            return {}
+        self._looked += len(tree)
+        if self._looked > LOOKED_MOST:
+            raise TooMuch(f"The work has over {LOOKED_MOST} entries in its folders.")
+        return {each.raw_name or b"": each for each in tree}
+
+
+def _is_folder(entry: pygit2.Object | None) -> bool:
+    return entry is not None and entry.type == _Kind.TREE
+
+
+def _is_file(entry: pygit2.Object | None) -> bool:
+    return entry is not None and entry.type != _Kind.TREE
+
+
+def _mode(entry: pygit2.Object | None) -> str:
+    return f"{entry.filemode:06o}" if entry is not None and _is_file(entry) else GONE
+
+
+FILE_BYTES: Final = 50_000_000
+_WORKFLOWS: Final = (".github/workflows/**",)
+FILES_BYTES: Final = 200_000_000
+"""The limit for all changed files together, counted after each commit."""
+
+
+class Patch(Struct, frozen=True, kw_only=True):
+    """What the attempt changes, and the gate's judgement."""
+
+    files: tuple[str, ...]
+    """The changed paths, in printable form."""
+    refusals: tuple[str, ...]
+    """The reasons why the work may not land, one sentence each; empty: it may."""
+    keeps: bool = True
+    """Whether refused work can still be kept: it is not too large, the forge takes it,
+    and it shows no apparent secret. GitHub rejects a commit that touches a workflow if
+    the pusher may not write workflows."""
+    is_large: bool = False
+    """Whether the work is refused for its size."""
+
+
+def examined_patch(
+    repository: Path, base: str, commit: str, settings: Settings
+) -> Patch:
+    """Return what `base..commit` changes and the gate's judgement on it.
+
+    Raises:
+        GitFailed: `base` or `commit` is not a commit in the repository.
+        Unavailable: examining the work takes too long.
+    """
+    files: tuple[str, ...] = ()
+    try:
+        stretch = CommitRange(repository)
+        whole = stretch.whole(base, commit)
+        files = tuple(sorted(gate.printable(each.change.path) for each in whole))
+        if not whole:
+            return Patch(files=(), refusals=("The work changes nothing.",))
+        steps = stretch.steps(base, commit)
+    except TooMuch as error:
+        return Patch(files=files, refusals=(str(error),), keeps=False, is_large=True)
+    sizes = _sizes(repository, (*whole, *steps))
+    if said := _too_large(sizes):
+        return Patch(files=files, refusals=(said,), keeps=False, is_large=True)
+    changes = [each.change for each in whole]
+    lasting = {(each.path, each.mode_after) for each in changes}
+    between = {
+        each.change
+        for each in steps
+        if (each.change.path, each.change.mode_after) not in lasting
+    }
+    refusals = (
+        *gate.refusals(changes, 0, settings.gate, settings.limits),
+        *gate.passing(sorted(between), settings.gate),
+    )
+    patch = _patch(repository, base, commit)
+    is_large = len(changes) > settings.limits.patch_files
+    if not refusals:
+        limits, largest = settings.limits, _largest(sizes)
+        refusals = gate.refusals(changes, len(patch), settings.gate, limits, largest)
+        is_large = bool(refusals)
+    told = leaks("The patch", patch, settings.gate) or leaks(
+        "A commit in between", _patches(repository, base, commit), settings.gate
+    )
+    keeps = not (told or _has_workflow(steps))
+    refusals = (*refusals, *told)
+    return Patch(files=files, refusals=refusals, keeps=keeps, is_large=is_large)
+
+
+def _has_workflow(steps: Iterable[Touched]) -> bool:
+    paths = {each.change.path for each in steps}
+    return any(gate.is_matched(path, _WORKFLOWS, any_case=True) for path in paths)
+
+
+def _too_large(sizes: Mapping[str, int]) -> str:
+    """Return why files of these sizes are too large; empty: they are not."""
+    if max(sizes.values(), default=0) > FILE_BYTES:
+        return f"The patch has {_largest(sizes)}; {FILE_BYTES} are allowed."
+    if (all_bytes := sum(sizes.values())) > FILES_BYTES:
+        most = f"most of them in {_largest(sizes)}"
+        return f"The work has {all_bytes} bytes, {most}; {FILES_BYTES} are allowed."
+    return ""
+
+
+def _largest(sizes: Mapping[str, int]) -> str:
+    """Return the largest file in words; empty: there is none."""
+    path = max(sizes, key=lambda one: sizes[one], default="")
+    return gate.file_and_size(path, sizes[path]) if path else ""
+
+
+def _sizes(repository: Path, touched: Iterable[Touched]) -> dict[str, int]:
+    """Return the files' new sizes in bytes, by path; of a path's blobs the largest."""
+    paths = {each.blob: each.change.path for each in touched if each.blob}
+    asked = "".join(f"{blob}\n" for blob in paths).encode()
+    args = ["cat-file", "--batch-check=%(objectname) %(objectsize)"]
+    said = git.run(args, cwd=repository, stdin=asked).stdout.decode()
+    found: dict[str, int] = {}
+    for line in said.splitlines():
+        blob, _, size = line.partition(" ")
+        if size.isdigit():
+            path = paths[blob]
+            found[path] = max(found.get(path, 0), int(size))
+    return found
+
+
+_PATCH: Final = ("diff-tree", "-r", "--no-renames", "--patch", "--binary", "--root")
+
+
+def _patch(repository: Path, base: str, commit: str) -> bytes:
+    return git.run([*_PATCH, base, commit], cwd=repository).stdout
+
+
+def _patches(repository: Path, base: str, commit: str) -> bytes:
+    """Return the patch of each commit in the range; empty if there is only one."""
+    listed = ["rev-list", commit, f"^{base}"]
+    steps = git.run(listed, cwd=repository).stdout
+    if steps.count(b"\n") < 2:  # noqa: PLR2004  a single commit is the whole patch
+        return b""
+    args = [*_PATCH, "--stdin", "-m"]
+    return git.run(args, cwd=repository, stdin=steps).stdout
+
+
+def ci_changes(repository: Path, target: str, commit: str) -> tuple[str, ...]:
+    """Return the CI files of `commit` that are not as on the target, in printable form.
+
+    What only the target has changed since does not count: the commit is older there.
+
+    Raises:
+        GitFailed: one of them is not a commit in the repository.
+    """
+    repo = pygit2.Repository(str(repository))
+    base = repo.merge_base(target, commit)
+    args = ["diff-tree", "-r", "-z", "--root", "--name-only", "--no-renames"]
+    said = git.run([*args, str(base or target), commit], cwd=repository).stdout
+    paths = [name.decode(errors="surrogateescape") for name in said.split(b"\0")]
+    there, here = (repo[each].peel(pygit2.Tree) for each in (target, commit))
+    return tuple(
+        printable(path)
+        for path in ci_files(filter(None, paths))
+        if _entry(there, path) != _entry(here, path)
+    )
+
+
+def _entry(tree: pygit2.Tree, path: str) -> tuple[str, int] | None:
+    try:
+        found = tree[path]
+    except KeyError:
+        return None
+    return str(found.id), found.filemode

@@ -1,0 +1,297 @@
+"""A bot's folder: whose state it holds, which process has it, and the log's key.
+
+Whose state it is says the forge's id of the repository. The lock is the operating
+system's, so it goes with the process. What was noted under another start of the system,
+or in a copy of the folder, says nothing: whoever wrote it may run elsewhere.
+
+The log's key is an Ed25519 key in OpenSSH's form, without a passphrase. It signs
+commits of `refs/grite/*` and nothing else. Only the bot holds it; runner and readers
+know the public half. A file on a branch says who else may sign only if whoever holds
+the token of CI, or may push, cannot change it alone.
+"""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Literal
+
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from filelock import FileLock, Timeout
+from msgspec import Struct
+
+from convoy.model.work import TargetRules
+from grite.errors import BratError
+from grite.signatures import (
+    BOT_SIGNERS_FILE,
+    SIGNERS_FILE,
+    AllowedSigners,
+    armored,
+    only_signer,
+    signed_text,
+    signer_line,
+)
+
+REPOSITORY_FILE: Final = "repository"
+"""The file, in the bot's folder, that holds the id in decimal digits."""
+
+
+def owner_of(folder: Path) -> int:
+    """Return the id of the repository whose state a folder holds; 0: none's yet.
+
+    Raises:
+        BratError: the note cannot be read.
+    """
+    file = folder / REPOSITORY_FILE
+    try:
+        return int(file.read_text())
+    except FileNotFoundError:
+        return 0
+    except (OSError, ValueError) as error:
+        raise BratError(
+            f"{file} should hold a repository's id ({error}): name another folder, or "
+            "delete this one, which is a cache"
+        ) from error
+
+
+def claim_folder(folder: Path, repository: str, number: int) -> None:
+    """Note that a folder holds the state of a repository; safe to call again.
+
+    Raises:
+        BratError: the folder holds another repository's state.
+    """
+    known = owner_of(folder)
+    if known == number:
+        return
+    if known:
+        raise BratError(
+            f"{folder} holds the state of another repository (id {known}), and "
+            f"{repository} has the id {number}: name another folder, or the repository "
+            "by its new name"
+        )
+    beside = folder / f".{REPOSITORY_FILE}"
+    beside.write_text(f"{number}\n")
+    beside.rename(folder / REPOSITORY_FILE)
+
+
+PROCESSES_FILE: Final = "processes"
+PROCESSES_KEPT: Final = 8
+"""How many processes are remembered: some die before they come to hold a lease."""
+_BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
+"""https://man7.org/linux/man-pages/man4/random.4.html"""
+
+
+@contextmanager
+def held_folder(folder: Path, nonce: str) -> Iterator[frozenset[str]]:
+    """Hold a bot's folder, and note its process's nonce there.
+
+    Args:
+        folder: it exists.
+        nonce: names this process; one line.
+
+    Yields:
+        The nonces of processes that had this folder and are dead. Empty if another
+        process has the folder, or if nothing can be said.
+    """
+    lock = FileLock(folder / f"{PROCESSES_FILE}.lock", thread_local=False)
+    try:
+        lock.acquire(blocking=False)
+    except (Timeout, OSError, NotImplementedError):  # it is taken, or cannot be had
+        yield frozenset()
+        return
+    try:
+        yield _note_process(folder, nonce)
+    finally:
+        lock.release()
+
+
+def _note_process(folder: Path, nonce: str) -> frozenset[str]:
+    """Note a process; return those that were noted before it, here."""
+    file, here = folder / PROCESSES_FILE, _this_place(folder)
+    place, *known = (file.read_text() if file.exists() else "").splitlines() or [""]
+    dead = known if here and place == here else []
+    file.write_text("\n".join((here, *dead[1 - PROCESSES_KEPT :], nonce)))
+    return frozenset(dead)
+
+
+def _this_place(folder: Path) -> str:
+    """Name this folder, on this machine since it was started; empty: not known."""
+    try:
+        boot = _BOOT.read_text().strip()
+    except OSError:
+        return ""
+    found = os.stat(folder)  # noqa: PTH116  for its device and number
+    return f"{boot} {found.st_dev} {found.st_ino}"
+
+
+LOG_KEY_FILE: Final = "log_key"
+_HOW_TO_MAKE: Final = "make one with: ssh-keygen -t ed25519 -N '' -C brat -f FILE"
+
+
+@dataclass(frozen=True)
+class LogKey:
+    """A key that signs the log."""
+
+    _private: Ed25519PrivateKey = field(repr=False)
+    public: bytes
+    """The raw public key, 32 bytes."""
+
+    @property
+    def signers(self) -> AllowedSigners:
+        """This key alone."""
+        return only_signer(self.public)
+
+    @property
+    def line(self) -> str:
+        """The line of `.brat/allowed_signers` that allows this key."""
+        return signer_line(self.public, "brat's log key")
+
+    @property
+    def private(self) -> str:
+        """The private half, in OpenSSH's form."""
+        return self._private.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.OpenSSH,
+            serialization.NoEncryption(),
+        ).decode()
+
+    def sign(self, payload: bytes) -> str:
+        """Return git's SSH signature of a commit; the same commit, the same text."""
+        return armored(self.public, self._private.sign(signed_text(payload)))
+
+
+def log_key_of(folder: Path, file: Path | None) -> LogKey:
+    """Return a bot's key: that in `file`, else that in its folder, made if needed.
+
+    Raises:
+        BratError: the folder cannot be written, or the file holds no such key.
+    """
+    return log_key_in(folder) if file is None else read_log_key(file)
+
+
+def log_key_in(folder: Path) -> LogKey:
+    """Return the key in a bot's folder; it is made if there is none.
+
+    Safe to call again, and from two processes at once.
+
+    Raises:
+        BratError: the folder cannot be written, or the file holds no such key.
+    """
+    file = folder / LOG_KEY_FILE
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not file.exists():
+            _make_log_key(file)
+        key = read_log_key(file)
+        public = folder / BOT_SIGNERS_FILE
+        if not public.exists() or public.read_text() != key.line:
+            _written(public, key.line.encode()).replace(public)
+    except OSError as error:
+        raise BratError(f"the log's key cannot be kept in {folder}: {error}") from error
+    return key
+
+
+def read_log_key(file: Path) -> LogKey:
+    """Return the key in a file.
+
+    Raises:
+        BratError: it cannot be read, or holds no such key.
+    """
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise BratError(
+            f"the log's key {file} cannot be read: {error.strerror}; {_HOW_TO_MAKE}"
+        ) from error
+    return parse_log_key(data, str(file))
+
+
+def parse_log_key(data: bytes, name: str) -> LogKey:
+    """Return the key in a text.
+
+    Args:
+        data: the private key in OpenSSH's form or in PEM.
+        name: where it was found, for the error's text.
+
+    Raises:
+        BratError: it is no Ed25519 key, or has a passphrase.
+    """
+    text = data.strip() + b"\n"  # a secret is often pasted without its last newline
+    load = (
+        serialization.load_ssh_private_key
+        if b"OPENSSH PRIVATE KEY" in text
+        else serialization.load_pem_private_key
+    )
+    try:
+        private = load(text, None)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        private = None
+    if not isinstance(private, Ed25519PrivateKey):
+        raise BratError(
+            f"{name} is no Ed25519 private key without a passphrase; {_HOW_TO_MAKE}"
+        )
+    return LogKey(private, private.public_key().public_bytes_raw())
+
+
+def new_log_key() -> LogKey:
+    """Return a new key, which is written nowhere."""
+    private = Ed25519PrivateKey.generate()
+    return LogKey(private, private.public_key().public_bytes_raw())
+
+
+def _make_log_key(file: Path) -> None:
+    beside = _written(file, new_log_key().private.encode())
+    with suppress(FileExistsError):  # another process made it first: that one counts
+        os.link(beside, file)
+    beside.unlink()
+
+
+def _written(file: Path, data: bytes) -> Path:
+    """Write a file of another name beside `file`; only its owner may read it."""
+    handle, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
+    with os.fdopen(handle, "wb") as out:
+        out.write(data)
+        out.flush()
+        os.fsync(out.fileno())
+    return Path(name)
+
+
+SignersFrom = Literal["settings", "file", "own key"]
+
+
+class SignersSource(Struct, frozen=True):
+    """Where the keys come from that may sign, beside the bot's own."""
+
+    source: SignersFrom
+    why: str
+    """A part of a sentence for people."""
+
+
+def is_guarded(rules: TargetRules) -> bool:
+    """Whether a branch moves only with somebody else's approval, or not at all."""
+    return rules.frozen or (rules.pull_request and rules.reviews > 0)
+
+
+def source_in_force(
+    pinned: str, *, has_file: bool, rules: TargetRules
+) -> SignersSource:
+    """Return the source that counts.
+
+    Args:
+        pinned: the keys that the bot's settings or a repository variable name.
+        has_file: whether the default branch has a file of allowed signers.
+        rules: what the default branch asks for before it moves.
+    """
+    if pinned.strip():
+        return SignersSource("settings", "they are pinned where no push changes them")
+    if has_file and is_guarded(rules):
+        why = "the default branch asks for an approved pull request"
+        return SignersSource("file", f"{SIGNERS_FILE} counts, for {why}")
+    if has_file:
+        why = "whoever may push to the default branch could change it"
+        return SignersSource("own key", f"{SIGNERS_FILE} does not count, for {why}")
+    return SignersSource("own key", f"there is no {SIGNERS_FILE}, and none are pinned")

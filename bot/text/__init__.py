@@ -1,0 +1,1 @@
+"""What readers see of strangers' Markdown, and what the bot says on the forge. Pure."""

@@ -1,0 +1,441 @@
+"""A convoy on its issue: the comment with the progress of its tasks, and the labels."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from bot.text.plan_section import plan_section
+from bot.text.visible_text import code_span
+from convoy.model import ids
+from convoy.model.ids import SetAside
+from convoy.model.session_result import cost_foreseen, usage_in_words
+from convoy.model.state import Convoy, Lease, Task
+from convoy.model.work import ShownAnswer
+from convoy.text import (
+    INLINE_CHARS,
+    POST_CHARS,
+    counted,
+    fitting,
+    full_stop,
+    inline,
+    spoken_duration,
+)
+from convoy.views.interventions import further_work
+from convoy.views.plan import approval, collision_words
+from convoy.views.reasons import (
+    about_parts,
+    plan_waits,
+    unread_rules,
+    waits_for,
+    way_of_landing,
+)
+
+LABELS: Final = (
+    "brat:planning",
+    "brat:active",
+    "brat:paused",
+    "brat:complete",
+    "brat:failed",
+)
+HOLD_LABEL: Final = "brat:hold"
+"""Nothing of the issue's convoy, or of the pull request's task, starts or merges."""
+NO_LABEL: Final = "brat:no"
+"""The bot never acts on this issue or pull request."""
+
+
+def wanted_labels(convoy: Convoy, start_label: str) -> tuple[set[str], set[str]]:
+    """Return the labels the issue should have, and those it should not.
+
+    A staged convoy has none of either.
+    """
+    if convoy.staged:
+        return set(), set()
+    have = {f"brat:{convoy.state}"}
+    return have, ({*LABELS, start_label} - have)
+
+
+def labels_key(convoy: Convoy) -> str:
+    """Return the key in `shown` under which the issue's last seen labels are kept."""
+    return f"labels:{convoy.name}"
+
+
+def comment_url(convoy: Convoy, web: str) -> str:
+    """Return the address of a convoy's comment, or of its issue before there is one.
+
+    Args:
+        convoy: the convoy.
+        web: the repository's address for people.
+    """
+    said = f"#issuecomment-{convoy.comment}" if convoy.comment else ""
+    return f"{web}/issues/{convoy.issue}{said}"
+
+
+def run_url(run: int, web: str) -> str:
+    """Return the address of a workflow run, such as a session's."""
+    return f"{web}/actions/runs/{run}"
+
+
+def checks_url(commit: str, web: str) -> str:
+    """Return the address of all checks of a commit."""
+    return f"{web}/commit/{commit}/checks"
+
+
+_NO_BOX: Final = (
+    '**No box:** `[runner] box = "off"` lets agents do on the machine what the user of '
+    "their job may do."
+)
+
+
+def with_box_note(text: str, convoy: Convoy | None) -> str:
+    """Return a reply about a convoy, which says so where its agents have no box."""
+    if convoy is None or convoy.settings.box == "on":
+        return text
+    return f"{text}\n\n{_NO_BOX}"
+
+
+def box_warnings(convoy: Convoy, tasks: Sequence[Task]) -> list[str]:
+    """Return the lines that warn of missing walls, as Markdown; none: all stood.
+
+    Args:
+        convoy: the convoy, whose settings may have turned the box off.
+        tasks: those whose work is spoken of.
+    """
+    if convoy.settings.box == "off":
+        return ["", _NO_BOX, ""]
+    told = [
+        f"task {task.number}: {', '.join(task.work.missing_walls)}"
+        for task in tasks
+        if task.work is not None and task.work.missing_walls
+    ]
+    if not told:
+        return []
+    said = "**Walls that were missing** around the agents, by their sessions' reports"
+    return ["", f"{said}: {'; '.join(told)}.", ""]
+
+
+_ANSWERS_OPEN: Final = 3
+"""How many are to be seen without unfolding."""
+_ANSWERS_CHARS: Final = 4_000
+
+
+def answer_lines(convoy: Convoy, web: str) -> list[str]:
+    """Return the lines about what people asked; empty: nobody did.
+
+    Args:
+        convoy: the convoy.
+        web: the repository's web address, for links to what was asked; empty: none.
+    """
+    if not convoy.answers:
+        return []
+    shown = [_answer_item(convoy, each, web) for each in reversed(convoy.answers)]
+    more = "- {}, older: `brat log show` tells them all"
+    newest = fitting(shown[:_ANSWERS_OPEN], more, _ANSWERS_CHARS)
+    older = shown[_ANSWERS_OPEN:] if len(newest) == len(shown[:_ANSWERS_OPEN]) else []
+    older = fitting(older, more, _ANSWERS_CHARS - sum(map(len, newest)))
+    return ["**Answers**, the newest first:", "", *newest, "", *_folded_answers(older)]
+
+
+def _folded_answers(older: Iterable[str]) -> list[str]:
+    found = [*older]
+    if not found:
+        return []
+    return [
+        "<details><summary>Older answers</summary>",
+        "",
+        *found,
+        "",
+        "</details>",
+        "",
+    ]
+
+
+def _answer_item(convoy: Convoy, answer: ShownAnswer, web: str) -> str:
+    first, *rest = answer.text.split("\n")
+    lines = [f"- {inline(answer.by)}{_answer_place(convoy, answer, web)}: {first}"]
+    lines += [f"  {line}".rstrip() for line in rest]
+    return "\n".join(lines)
+
+
+def _answer_place(convoy: Convoy, answer: ShownAnswer, web: str) -> str:
+    """Return a link to what was asked, and the pull request it was asked on."""
+    place = "" if answer.issue == convoy.issue else f" on #{answer.issue}"
+    if not (web and answer.comment):
+        return place
+    url = f"{web}/issues/{answer.issue}#issuecomment-{answer.comment}"
+    return f" ([asked]({url}){place})"
+
+
+_FIRST_COLUMNS: Final = (
+    "#",
+    "Task",
+    "State",
+    "Engine",
+    "Attempts",
+    "Worked",
+    "Pull request",
+)
+_LAST_COLUMNS: Final = ("Landed as", "Waits for")
+_DEFAULT: Final = "default"
+_ROWS_CHARS: Final = 36_000
+
+
+def task_table(convoy: Convoy, leases: Iterable[Lease], web: str) -> list[str]:
+    """Return the lines of the table; rows that do not fit are counted.
+
+    Args:
+        convoy: the convoy, with tasks.
+        leases: those that have not run out.
+        web: the repository's web address, for links to runs and checks; empty: no
+            links, and no column for checks.
+    """
+    held = tuple(leases)
+    rows = [_row(_row_cells(convoy, task, held, web)) for task in convoy.tasks]
+    more = f"| | {{}}: `brat convoy show {convoy.name}` lists them all |"
+    columns = (*_FIRST_COLUMNS, *(("Checks",) if web else ()), *_LAST_COLUMNS)
+    return [
+        _row(columns),
+        "|" + "---|" * len(columns),
+        *fitting(rows, more, _ROWS_CHARS),
+    ]
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _row_cells(
+    convoy: Convoy, task: Task, leases: tuple[Lease, ...], web: str
+) -> tuple[str, ...]:
+    landed = f"`{task.landed[:10]}`" if task.landed else ""
+    if task.number in convoy.parts.tasks:
+        landed += f" on {inline(convoy.target)}"
+    return (
+        str(task.number),
+        inline(task.spec.title),
+        task.state,
+        inline(_engine(convoy, task)),
+        _attempts_link(task, web),
+        spoken_duration(task.worked_ms // 1000) if task.worked_ms else "",
+        f"#{task.pull}" if task.pull else "",
+        *((_checks_link(task, web),) if web else ()),
+        landed,
+        inline(waits_for(convoy, task, leases)),
+    )
+
+
+def _engine(convoy: Convoy, task: Task) -> str:
+    """Return the engine's name, or what it is where it is only the default."""
+    name = task.spec.engine
+    known = convoy.settings.engines.get(name)
+    return known.type if known is not None and name == _DEFAULT else name
+
+
+def _checks_link(task: Task, web: str) -> str:
+    """Return a link to what CI says of the task's work; empty: it was not asked."""
+    if task.landed:
+        return f"[checks]({checks_url(task.landed, web)})"
+    if task.candidate:
+        return f"[CI was asked]({checks_url(task.candidate.commit, web)})"
+    return ""
+
+
+def _attempts_link(task: Task, web: str) -> str:
+    """Return how many there were, with a link to the newest one's run."""
+    if not (web and task.runs):
+        return str(task.started)
+    return f"[{task.started}]({run_url(task.runs[-1], web)})"
+
+
+HOW_ON: Final = (
+    "To let it go on, take `staged = true` out of `.brat/config.toml` and say "
+    "`/brat approve`."
+)
+_JUDGED: Final = {
+    True: "when its checks are green",
+    False: "unjudged, since `require_ci = false`",
+}
+
+
+def staged_lines(convoy: Convoy) -> tuple[str, ...]:
+    """Return the steps that would happen, in order, as Markdown.
+
+    Args:
+        convoy: a staged convoy with a plan.
+    """
+    return (
+        "**Staged:** nothing has started, and nothing will. Without that, brat would",
+        *(f"{number}. {said};" for number, said in enumerate(_staged_steps(convoy), 1)),
+        "",
+        HOW_ON,
+    )
+
+
+def _staged_steps(convoy: Convoy) -> Iterator[str]:
+    settings, base = convoy.settings, ids.base_branch(convoy.name)
+    first = [task for task in convoy.tasks if not task.spec.after]
+    at_once = min(len(first), settings.max_sessions)
+    yield f"lay the branch `{base}` at `{convoy.base[:10]}`"
+    yield f"start {counted(at_once, 'session')} at once ({_engines(convoy.tasks)})"
+    judged = _JUDGED[settings.require_ci]
+    pulls = counted(len(convoy.tasks), "pull request")
+    yield f"open {pulls} into it and land each by {settings.strategy}, {judged}"
+    if settings.approvals:
+        yield f"wait for {counted(settings.approvals, 'approval')} of each before that"
+    yield f"open one pull request into `{convoy.target}` and land it, {judged}"
+
+
+def _engines(tasks: tuple[Task, ...]) -> str:
+    counts = Counter(task.spec.engine for task in tasks)
+    each = (f"{counted(many, 'task')} by `{name}`" for name, many in counts.items())
+    return ", ".join(each)
+
+
+_FLAKES_MOST: Final = 5
+_FURTHER_CHARS: Final = 8_000
+_BOXES_CHARS: Final = 6_000
+"""Kept free for the boxes below it and the marker above."""
+_WARNED_CHARS: Final = 2_000
+_REFUSED_CHARS: Final = 4_000
+
+
+def convoy_table(
+    convoy: Convoy,
+    asides: Sequence[SetAside] = (),
+    leases: Iterable[Lease] = (),
+    web: str = "",
+) -> str:
+    """Return the progress of a convoy and its tasks, as Markdown.
+
+    Args:
+        convoy: the convoy.
+        asides: what of it is set aside beside its tasks.
+        leases: those that have not run out.
+        web: the repository's web address, for links to runs; empty: no links.
+    """
+    lines = [
+        f"### Convoy `{convoy.name}`: {_headline(convoy)}",
+        "",
+    ]
+    if convoy.tasks:
+        lines += [*task_table(convoy, leases, web), ""]
+    lines += box_warnings(convoy, convoy.tasks)
+    if not convoy.ended:
+        lines += _look_out(convoy)
+    if convoy.staged and convoy.tasks:
+        lines += [*staged_lines(convoy), ""]
+    if said := approval(convoy):
+        waits = "The plan waits for a person" if convoy.tasks else "Before it starts"
+        lines += [f"**{waits}:** {said}.", ""]
+    place = len(lines)
+    if convoy.held:
+        lines += [f"**Held** by the label {inline(convoy.held)}.", ""]
+    if convoy.why:
+        lines += [f"**Why:** {inline(convoy.why)}", ""]
+    lines += _landing(convoy)
+    lines += _refused(asides)
+    lines += _further(convoy)
+    lines += _flakes(convoy)
+    lines += _money(convoy)
+    lines += answer_lines(convoy, web)
+    lines.append(
+        f"<sub>Asked for by {inline(convoy.by)}. "
+        f"Branch `{ids.base_branch(convoy.name)}`. "
+        "This comment is kept up to date; the log in `refs/grite/wal` says everything."
+        "</sub>"
+    )
+    if not convoy.ended:
+        lines[place:place] = plan_section(
+            convoy, POST_CHARS - _BOXES_CHARS - _size(lines)
+        )
+    return "\n".join(lines)
+
+
+def _size(lines: Iterable[str]) -> int:
+    return sum(len(line) + 1 for line in lines)
+
+
+def _landing(convoy: Convoy) -> list[str]:
+    """Return how the convoy lands, and what that waits for."""
+    pull, landing = convoy.pull, convoy.landing
+    told = [inline(about_parts(convoy))]
+    told += [f"The convoy's own pull request: #{pull}."] if pull is not None else []
+    if landing is not None and not convoy.ended:
+        told += [
+            inline(way_of_landing(landing, convoy.target)),
+            inline(unread_rules(landing)),
+        ]
+    lines = [" ".join(filter(None, told)), ""] if any(told) else []
+    if convoy.sync.stalled and not convoy.ended:
+        stalled = inline(convoy.sync.stalled)
+        lines += [f"**Its landing waits for a person** (`/brat retry`): {stalled}.", ""]
+    if convoy.landing_waits and not convoy.ended:
+        lines += [f"**It waits for** {inline(convoy.landing_waits)}.", ""]
+    return lines
+
+
+def _look_out(convoy: Convoy) -> list[str]:
+    more = f"{{}}: `brat convoy show {convoy.name}`"
+    warned, risks = (
+        "; ".join(fitting([inline(each) for each in said], more, _WARNED_CHARS))
+        for said in (convoy.warnings, collision_words(convoy))
+    )
+    waits = plan_waits(convoy)
+    told = [f"**The plan waits:** {inline(waits)}.", ""] if waits else []
+    told += [f"**Look out:** {warned}.", ""] if warned else []
+    return told + ([f"**May collide**, at a guess: {risks}.", ""] if risks else [])
+
+
+def _flakes(convoy: Convoy) -> list[str]:
+    """Return the checks that were red and then green on the same files."""
+    if not convoy.flakes:
+        return []
+    told = ", ".join(
+        f"{inline(name)} ({counted(count, 'time')})"
+        for name, count in Counter(convoy.flakes).most_common(_FLAKES_MOST)
+    )
+    return [f"**Flaky checks**, red and then green on the same files: {told}.", ""]
+
+
+def _money(convoy: Convoy) -> list[str]:
+    about = "" if convoy.ended else cost_foreseen(convoy.estimate)
+    spent = usage_in_words(convoy.used)
+    told = [f"Estimate: {about}."] * bool(about)
+    told += [f"Its sessions used {spent}."] * bool(spent)
+    return [" ".join(told), ""] if told else []
+
+
+def _refused(asides: Sequence[SetAside]) -> list[str]:
+    """Say what was refused, in words that stay the same from one try to the next."""
+    if not asides:
+        return []
+    told = dict.fromkeys(
+        inline(f"{full_stop(each.why)} {each.helps}".strip()) for each in asides
+    )
+    shown = fitting([f"- {each}" for each in told], "- {}", _REFUSED_CHARS)
+    heading = "**Set aside**, and tried again from time to time, or by `/brat retry`:"
+    return [heading, "", *shown, ""]
+
+
+def _further(convoy: Convoy) -> list[str]:
+    """Return the further work that agents saw, with the command that adds each."""
+    lines = []
+    for found in further_work(convoy):
+        add = code_span(f"/brat add -- {found.title}", INLINE_CHARS)
+        why = f" ({inline(found.why)})" if found.why else ""
+        lines.append(f"- of task {found.task}{why}: {add}")
+    if not lines:
+        return []
+    heading = "**Agents saw further work.** Say what is to be added:"
+    shown = fitting(lines, "- {}: `brat status` lists them all", _FURTHER_CHARS)
+    return [heading, "", *shown, ""]
+
+
+def _headline(convoy: Convoy) -> str:
+    if not convoy.tasks:
+        return convoy.state
+    counts: dict[str, int] = {}
+    for task in convoy.tasks:
+        counts[task.state] = counts.get(task.state, 0) + 1
+    merged = counts.pop("merged", 0)
+    rest = "".join(f" · {number} {state}" for state, number in counts.items())
+    return f"{convoy.state}, {merged}/{len(convoy.tasks)} merged{rest}"

@@ -1,0 +1,182 @@
+"""The texts about merges: for people, for commits, and for the agent that goes on.
+
+What an agent is told of a conflict, what both sides were for and did, was written by
+others, and is data.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from convoy.model import ids
+from convoy.model.records import Strategy
+from convoy.model.state import Convoy, Task
+from convoy.rules import unlanded
+from convoy.text import clean, cut, inert, inline, redacted
+from convoy.text.project_tests import headline
+
+TEXT_CHARS: Final = 2_000
+"""How much of the end of CI's text the next attempt is told."""
+CI_CHARS: Final = 300
+"""How much of CI's text on itself people are told."""
+MEND_CI: Final = "mend CI; the work waits and is judged again"
+"""What helps when CI itself is at fault."""
+_FILES: Final = 5
+
+
+def ci_is_red(candidate: str, said: str) -> str:
+    """Say that CI refused a candidate, with what failed."""
+    return f"CI is red on {candidate[:10]}: {what_failed(said)}"
+
+
+def what_failed(said: str) -> str:
+    """Return the tests that failed, else CI's last line; then the end of CI's text.
+
+    The names come first, for many places show the beginning only.
+    """
+    first, end = headline(redacted(clean(said))), end_of(said)
+    return first if end.strip() == first else f"{first}\n\n{end}"
+
+
+def end_of(said: str) -> str:
+    """Return the last whole lines of CI's text, without what looks like a secret."""
+    text = redacted(clean(said))
+    end = text[-TEXT_CHARS:]
+    if len(text) == len(end) or text[-TEXT_CHARS - 1] == "\n":
+        return end
+    return end.partition("\n")[2] or end
+
+
+def ci_cannot_judge(candidate: str, said: str) -> str:
+    """Say that CI itself is at fault, not the candidate."""
+    told = " ".join(redacted(clean(said)).split())[:CI_CHARS]
+    return f"CI cannot judge {candidate[:10]}: {told}"
+
+
+def conflicts(what: str, paths: Sequence[str]) -> str:
+    """Say in which files the work conflicts, and with what."""
+    return f"it conflicts with {what} in {', '.join(paths[:_FILES])}"
+
+
+def merged_with_help(commit: str, helped: Sequence[str]) -> str:
+    """Say what programs merged where git had left a conflict."""
+    did = "\n".join(f"- {inline(each)}" for each in helped)
+    return (
+        f"git left conflicts in this work, and a program merged them by the structure "
+        f"of the code in `{commit[:10]}`, which CI judged:\n\n{did}"
+    )
+
+
+def may_not_write(by: str) -> str:
+    """Say that a person who authorized something has lost the right to."""
+    return f"{by} may not write to this repository any more"
+
+
+def convoy_merge(convoy: Convoy) -> str:
+    """Return the message of the commit that merges a convoy with its target."""
+    again = f"Brat-Try: {convoy.sync.judged + 1}\n" if convoy.sync.judged else ""
+    title = f"Merge convoy {convoy.name}: {convoy.title}"
+    return f"{title}\n\nFor #{convoy.issue}\n{again}"
+
+
+def target_merge(convoy: Convoy) -> str:
+    """Return the message of a commit that takes a convoy's target in.
+
+    It tells a second try from the first: CI judges each commit once.
+    """
+    title = f"Merge {convoy.target} into {ids.base_branch(convoy.name)}"
+    return f"{title}\n\nFor #{convoy.issue}\nBrat-Try: {convoy.sync.judged + 1}\n"
+
+
+def work_merge(convoy: Convoy, task: Task) -> str:
+    """Return the message of a merge that a task's next attempt makes whole."""
+    branch = ids.base_branch(convoy.name)
+    title = f"Merge the work of task {task.number} into {branch}"
+    return f"{title}\n\nFor #{convoy.issue}\n"
+
+
+def part_merge(convoy: Convoy) -> str:
+    """Return the message of a commit that ties a landed part to the convoy's branch."""
+    return f"Note what of {convoy.name} is on {convoy.target}\n\nFor #{convoy.issue}\n"
+
+
+def landing_message(convoy: Convoy, method: Strategy) -> tuple[str, str]:
+    """Return the title and the text of the commit that the forge makes of a convoy."""
+    if method == "merge":
+        title, _, text = convoy_merge(convoy).partition("\n\n")
+        return inert(title), text.strip()
+    offered = convoy.candidate.at if convoy.candidate else 0
+    merged = (task for task in unlanded(convoy) if task.ended_at <= offered)
+    done = "\n".join(f"- {task.spec.title}" for task in merged)
+    title = f"{convoy.title} (#{convoy.pull})"
+    return inert(title), inert(f"{done}\n\nConvoy {convoy.name}, for #{convoy.issue}")
+
+
+def task_title(convoy: Convoy, task: Task) -> str:
+    """Return the title of the commit that lands a task."""
+    if convoy.settings.strategy == "merge":
+        return f"Merge task {task.number} of {convoy.name}: {task.spec.title}"
+    return task.spec.title
+
+
+DIFF_CHARS: Final = 12_000
+"""How much of each side's patch is told."""
+_INTENT_CHARS: Final = 2_000
+_TASKS: Final = 3
+"""The most other tasks whose purpose is told."""
+_PATHS: Final = 20
+_TOLD: Final = """\
+### The files that conflict
+
+{paths}
+
+### What landed in them meanwhile
+
+{commits}
+{others}
+{landed}
+
+### What this task's own work changed in them
+
+{own}
+"""
+_TASK: Final = "\nTask {number} was asked for this:\n\n{title}\n\n{instructions}\n"
+
+
+class Sides(Struct, frozen=True, kw_only=True):
+    """Both sides of a conflict, in the files that conflict."""
+
+    paths: tuple[str, ...]
+    commits: tuple[str, ...]
+    """What landed: commits and their subjects, the newest first."""
+    others: tuple[Task, ...]
+    """The tasks that landed it, the newest first; not all of it is a task's."""
+    landed: str
+    """What landed, as a patch."""
+    own: str
+    """What the task's own work changed, as a patch."""
+
+
+def conflict_text(sides: Sides) -> str:
+    """Return what an agent that makes work fit is told of both sides."""
+    tasks = (
+        _TASK.format(
+            number=task.number,
+            title=task.spec.title,
+            instructions=cut(task.spec.instructions.strip(), _INTENT_CHARS),
+        )
+        for task in sides.others[:_TASKS]
+    )
+    text = _TOLD.format(
+        paths=_listed(sides.paths[:_PATHS]),
+        commits=_listed(sides.commits),
+        others="".join(tasks),
+        landed=cut(sides.landed.strip(), DIFF_CHARS),
+        own=cut(sides.own.strip(), DIFF_CHARS),
+    )
+    return clean(text)
+
+
+def _listed(lines: Iterable[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)

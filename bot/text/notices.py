@@ -1,0 +1,304 @@
+"""What the bot says unasked: warnings, what a gesture did, calls, and notifications."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from bot.forge.workflows import Exposure
+from bot.settings.bot_settings import Settings
+from bot.text.visible_text import code_span
+from convoy.gate import unallowed
+from convoy.model.ids import SetAside
+from convoy.model.state import Convoy, Task
+from convoy.model.work import Intent, TakenOut
+from convoy.owed import HearIssue
+from convoy.rules.people import Need
+from convoy.text import clean, counted, full_stop, inline, posted, redacted, shortened
+
+
+def unvouched(by: str) -> str:
+    """Say that nobody answers for the convoy."""
+    return (
+        f"@{by} may not write to this repository any more, so nothing new starts in "
+        "this convoy. Somebody who may lets it go on with `/brat resume`."
+    )
+
+
+def plan_unapproved(by: str, why: str) -> str:
+    """Say that the approval of the plan is gone before something starts."""
+    return (
+        f"@{by}'s approval of the plan does not stand any more: {why}. So nothing new "
+        "starts in this convoy; somebody who may write lets it go on with "
+        "`/brat resume`."
+    )
+
+
+def plan_unapproved_at_landing(by: str, why: str) -> str:
+    """Say that the approval of the plan is gone before the convoy lands."""
+    return (
+        f"@{by}'s approval of the plan does not stand any more: {why}. So this does "
+        "not land; somebody who may puts it back with `/brat merge` on its pull "
+        "request."
+    )
+
+
+def stopped_all(by: str, why: str) -> str:
+    """Say that every convoy pauses, and why."""
+    return f"@{by} Every convoy of this repository pauses: {why}."
+
+
+def log_refused(why: str, helps: str) -> str:
+    """Say that nothing can go on: the forge refuses what the bot writes down."""
+    return (
+        "Nothing can start or land in this repository: the forge refuses the log in "
+        f"`refs/grite/wal`, where the bot writes down all that it does. {inline(why)}. "
+        f"{inline(helps)} It is tried again each minute, and goes on by itself."
+    )
+
+
+def ci_changed(files: Sequence[str]) -> str:
+    """Say that what is to land changes what judges it."""
+    named = ", ".join(code_span(path) for path in files[:5])
+    return (
+        f"This changes what CI runs, so that CI's word on it is not enough: {named}. "
+        "It is taken out of the merge queue. Somebody who has looked at these files "
+        "puts it back with `/brat merge` on its pull request."
+    )
+
+
+def unanswered_for(by: str) -> str:
+    """Say that nobody answers for the landing."""
+    return (
+        f"@{by} may not have this merged any more, so it is taken out of the merge "
+        "queue. Somebody who may puts it back with `/brat merge` on its pull request."
+    )
+
+
+def exposed(found: Sequence[Exposure]) -> str:
+    """Say what agents' code can reach by this repository's workflows."""
+    listed = "\n".join(f"- {inline(f'{one.said}: {one.mend}')}" for one in found)
+    said = (
+        "CI runs what agents write on `brat/queue/**` and `convoy/**`, and GitHub "
+        "trusts these branches. Treat an agent's commit like a fork's pull request: no "
+        "secrets, and a token that only reads.\n\n"
+        f"{listed}"
+    )
+    return posted(said, "There is more: `brat doctor --github` lists it all.")
+
+
+def unstarted(fault: str) -> str:
+    """Say why CI starts on nothing that brat builds."""
+    return (
+        f"CI will not start on what is built here, so nothing lands: {inline(fault)}. "
+        "GitHub starts no workflow for what a job pushes: brat dispatches the file "
+        "that the variable `BRAT_CI_WORKFLOW` names, and it needs the trigger "
+        "`workflow_dispatch`."
+    )
+
+
+def hindered(found: Sequence[str]) -> str:
+    """Say what the job of the loop cannot do, or not for long."""
+    listed = "\n".join(f"- {inline(each)}" for each in found)
+    return (
+        "The workflow job that does brat's work here is hindered. `brat init "
+        f"--actions` writes the file with all permissions.\n\n{listed}"
+    )
+
+
+def keyless(lacking: Mapping[str, Sequence[str]]) -> str:
+    """Say which engines find no key, with the secrets in which they look."""
+    wants = "\n".join(
+        f"- {code_span(name)} looks in {' or '.join(map(code_span, keys))}"
+        for name, keys in lacking.items()
+    )
+    said = (
+        "No Actions secret of this repository holds the key of these engines. Their "
+        "sessions end before an agent starts, unless the runner's machine has the key. "
+        "Set the secret under Settings, Secrets and variables, Actions.\n\n"
+        f"{wants}"
+    )
+    return posted(said, "There are more: `brat doctor --engines` lists them all.")
+
+
+def about_issue(action: HearIssue, issue: int, label: str) -> str:
+    """Say what becomes of a convoy after a gesture on its issue; empty: nothing.
+
+    Args:
+        action: what was done.
+        issue: the issue; if it is gone, the convoy's pull request is told.
+        label: the label that asks for a convoy.
+    """
+    match action.gesture:
+        case "closed":
+            return (
+                "This issue was closed, so its convoy is paused: nothing of it starts "
+                "or lands. Reopen the issue, or say `/brat resume`, and it goes on; "
+                "`/brat cancel` ends it. What is done is kept."
+            )
+        case "reopened":
+            return ""
+        case "unlabelled":
+            return (
+                f"@{action.by} The convoy is cancelled, because you took its label "
+                f"off. What is done is kept. The label {code_span(label)} asks for a "
+                "new one."
+            )
+        case "deleted" | "transferred":
+            return (
+                f"The convoy is cancelled, because issue #{issue} was "
+                f"{action.gesture}. What is done is kept on this branch."
+            )
+
+
+def base_deleted(branch: str) -> str:
+    """Say that the convoy is paused, because the branch of its tasks was deleted."""
+    return (
+        f"The branch {code_span(branch)} was deleted, so the convoy is paused; the "
+        "forge closed the pull requests into it. `/brat resume` makes the branch again "
+        "with all that has landed on it. Then reopen the pull requests that are to "
+        "land. `/brat cancel` ends the convoy. Nothing is lost."
+    )
+
+
+def dequeued(by: str) -> str:
+    """Say that the forge's merge queue is not asked again, and what changes that."""
+    return (
+        f"@{by} The convoy is out of the merge queue, because you took this pull "
+        "request out of the forge's. `/brat merge` puts it in again. Nothing is lost "
+        "meanwhile."
+    )
+
+
+def taken_out(out: TakenOut, task: int, wanted: str) -> str:
+    """Say that work is taken out, and what brings it back.
+
+    Args:
+        out: what was done.
+        task: whose work it is; 0: the whole convoy's.
+        wanted: the branch that it is to be merged into.
+    """
+    what = f"The work of task {task}" if task else "The convoy"
+    backs = {
+        "closed": "Reopen this pull request, and it is queued again; `/brat merge` "
+        "opens another one for it.",
+        "branch": "Restore the branch and reopen this pull request, and it is queued "
+        "again.",
+        "base": f"Change the base back to {code_span(wanted)}, and it is queued again.",
+    }
+    did = {
+        "closed": "this pull request was closed",
+        "branch": "the branch of this pull request was deleted",
+        "base": f"the base of this pull request is now {code_span(out.base)}, and it "
+        f"may land only on {code_span(wanted)}",
+    }
+    gone = f" `/brat drop {task}` gives it up for good." if task else ""
+    return (
+        f"{what} is out of the merge queue, because {did[out.gesture]}. "
+        f"{backs[out.gesture]} Nothing is lost meanwhile.{gone}"
+    )
+
+
+_NEEDS_MOST: Final = 10
+
+
+def call_text(convoy: Convoy, needs: tuple[Need, ...], whom: str) -> str:
+    """Return the comment as Markdown: whom it calls, what waits, how to answer.
+
+    Args:
+        convoy: the convoy that waits.
+        needs: the things that wait for a person.
+        whom: the login of the person called; empty: nobody by name.
+    """
+    called = f"@{whom} " if whom else ""
+    lines = [f"{called}This waits for a person:", ""]
+    lines += ["- " + "".join(_need_said(convoy, need)) for need in needs[:_NEEDS_MOST]]
+    if more := len(needs[_NEEDS_MOST:]):
+        lines.append(f"- and {more} more, as the convoy's comment says")
+    return "\n".join(lines)
+
+
+def call_notice(convoy: Convoy, needs: tuple[Need, ...]) -> str:
+    """Return the call in plain text, for people who do not see the issue."""
+    lines = []
+    for need in needs[:_NEEDS_MOST]:
+        task = convoy.task(need.task)
+        why = task.why if task and need.kind == "unblock" else ""
+        why = need.aside.why if need.aside else why
+        why = convoy.sync.stalled if need.kind == "landing" else why
+        about = f"task {task.number}, {task.spec.title}: " if task else ""
+        lines.append(f"- {about}{' '.join((why or need.kind).split())}")
+    if more := len(needs[_NEEDS_MOST:]):
+        lines.append(f"- and {more} more")
+    return "\n".join(lines)
+
+
+def _need_said(convoy: Convoy, need: Need) -> Iterator[str]:
+    task = convoy.task(need.task)
+    if task is not None:
+        yield f"task {task.number}, {inline(task.spec.title)}: "
+    match need.kind:
+        case "failed":
+            yield f"the convoy failed: {full_stop(inline(convoy.why))} "
+            yield "`/brat retry` takes it up with its work; the label starts anew."
+        case "approve the plan":
+            yield "the plan: look at it, and say `/brat approve`."
+        case "approve the work":
+            pull = f"#{task.pull}" if task else "its pull request"
+            yield f"its work is to be approved on {pull}."
+        case "let it land" | "landing":
+            yield from _landing(convoy)
+        case "refused":
+            yield from _refused(need.aside, task)
+        case "unblock":
+            yield _unblocking(convoy, task)
+
+
+def _unblocking(convoy: Convoy, task: Task | None) -> str:
+    if task is None:
+        return ""
+    why = full_stop(inline(task.why))
+    if unallowed(task, convoy.settings.gate):
+        return why  # it says what helps: another try would not
+    return f"{why} Say `/brat retry {task.number}` or `/brat drop {task.number}`."
+
+
+def _landing(convoy: Convoy) -> Iterator[str]:
+    if convoy.sync.stalled:
+        yield f"its landing: {full_stop(inline(convoy.sync.stalled))} "
+        yield "Once that is put right, say `/brat retry`."
+    else:
+        yield f"pull request #{convoy.pull} is green and waits for "
+        yield f"{inline(convoy.landing_waits)}."
+
+
+def _refused(aside: SetAside | None, task: Task | None) -> Iterator[str]:
+    if aside is None:
+        return
+    yield f"{full_stop(inline(aside.why))} "
+    if aside.helps:
+        yield f"{inline(aside.helps)} "
+    again = f"/brat retry task-{task.number}" if task else "/brat retry"
+    yield f"It is tried again from time to time, or say `{again}`."
+
+
+NOTIFICATION_CHARS: Final = 3000
+_LITERAL: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+
+
+def notification_text(settings: Settings, convoy: Convoy, intent: Intent) -> str:
+    """Return the notification; foreign text in it is escaped and mentions nobody.
+
+    https://docs.slack.dev/messaging/formatting-message-text/#escaping
+    """
+    where = f"{settings.repository}#{convoy.issue}"
+    page = f"{settings.git_url}/{settings.repository}/issues/{convoy.issue}"
+    head = where if settings.sole else f"<{page}|{where}>"
+    merged = sum(task.state == "merged" for task in convoy.tasks)
+    told = intent.text or (
+        f"landed: {merged} of {counted(len(convoy.tasks), 'task')} merged, "
+        f"as {(convoy.landed or '')[:10]}"
+    )
+    begins = "waits for a person:\n" if intent.text else "has "
+    said = shortened(
+        redacted(clean(f"{convoy.name} {begins}{told}")), NOTIFICATION_CHARS
+    )
+    return f"{head} {said.translate(_LITERAL)}"

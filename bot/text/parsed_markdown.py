@@ -1,0 +1,345 @@
+"""Parses Markdown and its HTML, with the place of each construct that can hide text.
+
+markdown-it keeps the lines of blocks but no places inside them, so its rules are
+wrapped here: they note where they began and ended.
+
+Two parsers read a page: the forge's Markdown and then a browser. If they disagree on
+the end of a tag, text can hide in between. So only HTML that all parsers read alike is
+*whole*: tags with well-formed attributes, and comments, instructions and declarations
+that no parser ends early. Anything else that looks like HTML is broken, and may hide
+all the text after it.
+https://spec.commonmark.org/0.29/#raw-html, https://spec.commonmark.org/0.31.2/#raw-html
+https://html.spec.whatwg.org/multipage/parsing.html#tokenization
+"""
+
+import re
+import sys
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from html import unescape
+from itertools import accumulate
+from typing import Any, Final, NamedTuple
+from urllib.parse import quote
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock, html_block, reference
+from markdown_it.rules_inline import (
+    StateInline,
+    backtick,
+    entity,
+    html_inline,
+    image,
+    link,
+)
+from markdown_it.token import Token
+
+from convoy.text import clean
+
+OMISSION_NOTE: Final = "(Something that the page does not show was left out here.)"
+TEXT_END: Final = sys.maxsize
+"""The end of an edit that leaves out all the rest of the text."""
+
+Span = tuple[int, int]
+"""Start and end."""
+
+
+class Edit(NamedTuple):
+    """The replacement of a piece of the text."""
+
+    start: int
+    end: int
+    text: str = ""
+
+
+def outside(at: int, spans: Sequence[Span]) -> bool:
+    """Whether a place lies in none of the spans, which are sorted and disjoint."""
+    index = bisect_right(spans, at, key=lambda span: span[0]) - 1
+    return index < 0 or at >= spans[index][1]
+
+
+def edited(edits: Iterable[Edit], text: str) -> str:
+    """Return the text with all edits made; an edit inside another does nothing."""
+    kept: list[str] = []
+    at = 0
+    for start, end, instead in sorted(edits, key=_outer_first):
+        if start >= at:
+            kept += text[at:start], instead
+        elif end > at:  # overlaps the previous edit: remove all of both
+            kept.append(instead)
+        at = max(at, end)
+    return "".join([*kept, text[at:]])
+
+
+def _outer_first(edit: Edit) -> tuple[int, int]:
+    return edit.start, -edit.end
+
+
+_SPACE = r"[ \t\n]"
+_ATTRIBUTE = (
+    rf"{_SPACE}++[^ \t\n\"'<>/=`]++"
+    rf"(?:{_SPACE}*+={_SPACE}*+(?:\"[^\"]*+\"|'[^']*+'|[^ \t\n\"'<>`]++))?+"
+)
+_ELEMENT = (
+    rf"<(?P<open>[A-Za-z][A-Za-z0-9-]*+)(?:{_ATTRIBUTE})*+{_SPACE}*+/?>"
+    rf"|</(?P<close>[A-Za-z][A-Za-z0-9-]*+){_SPACE}*+>"
+)
+_OTHERS = r"<\?[^<>]*+(?<=\?)>|<![A-Za-z][^<>]*+>|<!\[CDATA\[[^<>]*+(?<=\]\])>|<!---?>"
+_INLINE: Final = re.compile(rf"{_ELEMENT}|{_OTHERS}|<!--(?!-?>)(?:(?!--)[\s\S])*+-->")
+_ODD = r"<[A-Za-z][A-Za-z0-9.+-]*+[@:][^ \t\n\"'<>=]*+>"
+"""An address that is read as a tag in an HTML block."""
+_BLOCK: Final = re.compile(
+    rf"{_ELEMENT}|{_ODD}|{_OTHERS}|<!--(?!-?>)(?:(?!--!?>)[\s\S])*+-->"
+)
+_ALONE: Final = re.compile(rf"[ ]{{0,3}}(?:{_ELEMENT})[ \t]*")
+_OPENING: Final = re.compile(r"<(?=[A-Za-z/!?])")
+_BREAK: Final = re.compile(r"<br[ \t\n/>]", re.IGNORECASE)
+_ENTITY: Final = re.compile(
+    r"&(?:#[0-9]{1,9}|#[xX][0-9a-fA-F]{1,8}|[A-Za-z0-9]{2,31});?"
+)
+
+_VERBATIM: Final = frozenset(
+    (
+        *("iframe", "noembed", "noframes", "noscript", "plaintext"),
+        *("script", "style", "textarea", "title", "xmp"),
+    )
+)
+"""Inside these elements a browser reads no tags; GitHub shows the tags as text instead.
+https://github.github.com/gfm/#disallowed-raw-html-extension-"""
+_UNSHOWN: Final = frozenset(("rp", "template"))
+"""No browser shows the content of these elements."""
+
+
+def is_whole_html(construct: str) -> bool:
+    """Whether every parser ends this piece of inline HTML at the same place."""
+    found = _INLINE.fullmatch(construct)
+    return found is not None and not _is_torn(found)
+
+
+def is_lone_tag(line: str) -> bool:
+    """Whether a line is a single tag, which can begin an HTML block."""
+    return _ALONE.fullmatch(line) is not None
+
+
+def opens_unshown(construct: str) -> bool:
+    """Whether a tag opens an element whose content nobody sees."""
+    found = _INLINE.fullmatch(construct)
+    return found is not None and _opens(found) in _UNSHOWN
+
+
+def closes_tag(construct: str, opening: str) -> bool:
+    """Whether a tag closes the element that `opening` opens."""
+    found, before = _INLINE.fullmatch(construct), _INLINE.fullmatch(opening)
+    return found is not None and before is not None and _closes(found) == _opens(before)
+
+
+def left_of_tag(construct: str) -> str:
+    """Return the replacement of a whole tag: a space for a line break, else nothing."""
+    return " " if _BREAK.match(construct) else ""
+
+
+def hidden_in_html(block: str) -> Iterator[tuple[int, int | None, str]]:
+    """Give the hidden places of an HTML block: start, end, and replacement.
+
+    The end None means that the block is broken from the start on.
+    """
+    at = 0
+    while opening := _OPENING.search(block, at):
+        start = opening.start()
+        end = _end(block, start)
+        yield start, end, "" if end is None else left_of_tag(block[start:end])
+        if end is None:
+            break
+        at = end
+    for found in _ENTITY.finditer(block):
+        decoded = unescape(found[0])
+        if not decoded or clean(decoded) != decoded:
+            yield found.start(), found.end(), clean(decoded)
+
+
+def _end(block: str, start: int) -> int | None:
+    """Return the end of the HTML at `start` and its unseen content; None: broken."""
+    found = _BLOCK.match(block, start)
+    if found is None or _is_torn(found):
+        return None
+    if _opens(found) not in _UNSHOWN:
+        return found.end()
+    following = _OPENING.search(block, found.end())
+    closing = following and _BLOCK.match(block, following.start())
+    return closing.end() if closing and _closes(closing) == _opens(found) else None
+
+
+def _opens(found: re.Match[str]) -> str:
+    """Return the name of the element that a tag opens, in lower case."""
+    return (found["open"] or "").lower()
+
+
+def _closes(found: re.Match[str]) -> str:
+    """Return the name of the element that a tag closes, in lower case."""
+    return (found["close"] or "").lower()
+
+
+def _is_torn(found: re.Match[str]) -> bool:
+    return _opens(found) in _VERBATIM and bool(re.search("[<>]", found[0][1:-1]))
+
+
+Env = dict[str, Any]
+"""The data from markdown-it's block rules for its inline rules: link references."""
+InlineRule = Callable[[StateInline, bool], bool]
+
+# https://github.github.com/gfm/#html-comment and what follows there
+_OLD: Final = re.compile(
+    r"<!--(?!-?>)(?:(?!--)[\s\S])*+-->|<![A-Z]+\s|<!\[CDATA\[", re.ASCII
+)
+_SMALL: Final = re.compile(r"<![a-z]")
+_IN_URLS: Final = "%!#$&'*+,-./:;=?@[]_~"
+
+
+class _Markdown(MarkdownIt):
+    """CommonMark with tables, in which any address is a link, as on the forge."""
+
+    def validateLink(self, url: str) -> bool:  # noqa: ARG002, N802  markdown-it's
+        """Accept every address; addresses are checked when they are written again."""
+        return True
+
+    def normalizeLink(self, url: str) -> str:  # noqa: N802  markdown-it's name
+        """Return the address, escaped for round brackets."""
+        return quote(url, safe=_IN_URLS)
+
+
+def _noting(kind: str, rule: InlineRule) -> InlineRule:
+    """Wrap a rule: its token's meta holds where the rule began and ended."""
+
+    # markdown-it passes these two arguments by position.
+    def noting(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  see above
+        start, count = state.pos, len(state.tokens)
+        if not rule(state, silent):
+            return False
+        token = next((each for each in state.tokens[count:] if each.type == kind), None)
+        if token is not None and not silent:
+            token.meta["span"] = (start, state.pos)
+            if kind == "link_open":
+                label = state.md.helpers.parseLinkLabel(
+                    state, start, disableNested=True
+                )
+                token.meta["label_end"] = label
+        return True
+
+    return noting
+
+
+def _reference(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001  markdown-it's form of a rule
+    """Read a link reference; the forge reads `[^` as a footnote."""
+    if state.src.startswith("[^", state.bMarks[start] + state.tShift[start]):
+        return False
+    return reference(state, start, end, silent)
+
+
+def _html_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001  markdown-it's form of a rule
+    """Read an HTML block; the forge begins none with a lower-case declaration."""
+    if _SMALL.match(state.src, state.bMarks[start] + state.tShift[start]):
+        return False
+    return html_block(state, start, end, silent)
+
+
+def _html_inline(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  markdown-it's form of a rule
+    """Read inline HTML, but only older Markdown's comments and declarations."""
+    newer = state.src.startswith("<!", state.pos)
+    if newer and not _OLD.match(state.src, state.pos):
+        return False
+    return html_inline(state, silent)
+
+
+_PARSER: Final = _Markdown("commonmark").enable("table").disable("inline")
+_PARSER.block.ruler.at("reference", _reference)
+_PARSER.block.ruler.at(
+    "html_block", _html_block, {"alt": ["paragraph", "reference", "blockquote"]}
+)
+for _name, _kind, _rule in (
+    ("backticks", "code_inline", backtick),
+    ("html_inline", "html_inline", _html_inline),
+    ("entity", "text_special", entity),
+    ("image", "image", image),
+    ("link", "link_open", link),
+):
+    _PARSER.inline.ruler.at(_name, _noting(_kind, _rule))
+
+
+def markdown_blocks(text: str) -> tuple[list[Token], Env]:
+    """Return the blocks of a text, and the data for parsing their inline content."""
+    env: Env = {}
+    return _PARSER.parse(text, env), env
+
+
+def inline_parts(content: str, env: Env) -> list[Token]:
+    """Return the inline tokens of a block's content, each with its place there.
+
+    `meta["span"]` is the start and end of code, HTML, entities, images and links;
+    `meta["label_end"]` is the place of the bracket that ends a link's text.
+    """
+    found: list[Token] = []
+    _PARSER.inline.parse(content, _PARSER, env, found)
+    return found
+
+
+class ContentPlace:
+    """The place of a block's inline content in the text."""
+
+    def __init__(self, content: str, marks: Sequence[tuple[int, int]]) -> None:
+        self.content = content
+        """The content as written: in a table's cells, strokes are escaped."""
+        self._marks = marks
+
+    def source(self, at: int) -> int:
+        """Return the place in the text for a place in the content."""
+        mark = max(bisect_right(self._marks, at, key=lambda each: each[0]) - 1, 0)
+        inside, outside = self._marks[mark]
+        return outside + at - inside
+
+    def columns(self, page: "Page") -> list[int]:
+        """Return the column in which each line of the content begins."""
+        return [outside - page.line_start(outside) for _, outside in self._marks]
+
+
+class Page:
+    """A text and its lines; finds the place of a block's content in them."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.lines = text.split("\n")
+        self._starts = [0, *accumulate(len(line) + 1 for line in self.lines)]
+
+    def start(self, line: int) -> int:
+        """Return where a line begins; after the last line, where the text ends."""
+        return min(self._starts[line], len(self.text))
+
+    def end(self, line: int) -> int:
+        """Return where a line ends, without its newline."""
+        return self._starts[line + 1] - 1
+
+    def line_start(self, at: int) -> int:
+        """Return where the line with the given place begins."""
+        return self.text.rfind("\n", 0, at) + 1
+
+    def empty_line(self, line: int) -> int:
+        """Return the first empty line from `line` on, or the number of lines."""
+        rest = range(line, len(self.lines))
+        return next((n for n in rest if not self.lines[n].strip()), len(self.lines))
+
+    def paragraph(self, content: str, first: int) -> ContentPlace | None:
+        """Return the place of a block's content; its lines end as the text's do."""
+        marks: list[tuple[int, int]] = []
+        at = 0
+        for number, line in enumerate(content.split("\n"), first):
+            bare = line.lstrip(" \t")
+            column = self.lines[number].rfind(bare) if number < len(self.lines) else -1
+            if column < 0:
+                return None
+            marks.append((at + len(line) - len(bare), self.start(number) + column))
+            at += len(line) + 1
+        return ContentPlace(content, marks)
+
+    def cell(self, content: str, at: int, end: int) -> ContentPlace | None:
+        """Return the place of a table's cell: the first match from `at` to `end`."""
+        written = content.replace("|", "\\|")
+        start = self.text.find(written, at, end)
+        return None if start < 0 else ContentPlace(written, [(0, start)])

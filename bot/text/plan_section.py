@@ -1,0 +1,179 @@
+"""A plan in the convoy's comment: a diagram, and folded, a few lines a task."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from bot.text.visible_text import code_span
+from convoy.model.state import Convoy
+from convoy.text import clean, counted, fitting, inline
+from convoy.views.plan import (
+    HOW_COMPARED,
+    PlanDocument,
+    PlanTask,
+    forecast_words,
+    plan_document,
+    range_words,
+)
+
+NODE_CHARS: Final = 40
+DRAWN_MOST: Final = 30
+"""A diagram with more tasks would be unreadable."""
+
+
+def plan_picture(convoy: Convoy) -> tuple[str, ...]:
+    """Return the graph of a plan's tasks: Markdown with a Mermaid block."""
+    return ("```mermaid", *_mermaid(convoy), "```")
+
+
+def _mermaid(convoy: Convoy) -> Iterator[str]:
+    yield "graph LR"
+    for task in convoy.tasks:
+        yield f'  t{task.number}["{task.number}. {_label(task.spec.title)}"]'
+    for task in convoy.tasks:
+        yield from (f"  t{number} --> t{task.number}" for number in task.spec.after)
+
+
+def _label(title: str) -> str:
+    """Return a title without characters that could end the label or be markup."""
+    harmless = "".join(c if c.isalnum() or c in " .,/-" else " " for c in title)
+    return " ".join(harmless[:NODE_CHARS].split())
+
+
+MOST_CHARS: Final = 30_000
+"""However much room there is, nobody reads more."""
+_ENDS_CHARS: Final = 1_500
+"""For what frames the lists: headings, the fold and the lines that say what is cut."""
+_NAMES: Final = 8
+_PATH_CHARS: Final = 120
+_COMMAND_CHARS: Final = 300
+
+
+def plan_section(convoy: Convoy, room: int) -> list[str]:
+    """Return a convoy's plan as folded Markdown; empty: there is none, or no room.
+
+    Args:
+        convoy: the convoy.
+        room: the most characters.
+    """
+    found = plan_document(convoy)
+    room = min(room, MOST_CHARS) - _ENDS_CHARS
+    if not found.tasks or room <= 0:
+        return []
+    graph = _graph(convoy)
+    room -= sum(map(len, graph))
+    left_out = fitting(
+        [f"- {inline(each)}" for each in found.left_out],
+        f"- {{}}: `brat convoy show {convoy.name}`",
+        room // 4,
+    )
+    changed = changes_block(found.changes, room // 4, convoy.name)
+    room -= sum(len(line) + 1 for line in changed)
+    blocks = fitting(
+        ["\n".join(_task(task)) for task in found.tasks],
+        f"- {{}}: `brat convoy show {convoy.name}` shows them all",
+        room - sum(len(line) + 1 for line in left_out),
+    )
+    is_open = " open" if convoy.state == "planning" else ""
+    return [
+        f"<details{is_open}><summary>{_summary(found)}</summary>",
+        "",
+        *graph,
+        *changed,
+        *blocks,
+        "",
+        f"**Estimate for all of it:** {range_words(found.total)}.",
+        "",
+        *_left_out(found, left_out),
+        "</details>",
+        "",
+    ]
+
+
+def changes_block(changes: Sequence[str], room: int, name: str) -> list[str]:
+    """Return what changed of a plan, in a block; empty: nothing did.
+
+    Args:
+        changes: a clause each.
+        room: the most characters.
+        name: the convoy's.
+    """
+    heading = "**Changed** since the plan was made or last approved:"
+    block = diff_block(changes, room, name)
+    return [heading, "", *block, ""] if block else []
+
+
+def diff_block(changes: Sequence[str], room: int, name: str) -> list[str]:
+    """Return changes of a plan as a block of code; empty: there are none.
+
+    Args:
+        changes: a clause each; back quotes of theirs could end the block.
+        room: the most characters.
+        name: the convoy's.
+    """
+    if not changes:
+        return []
+    more = f"{{}}: brat convoy show {name}"
+    told = [" ".join(clean(each).split()).replace("`", "'") for each in changes]
+    lines = fitting(told, more, max(0, room))
+    return ["```diff", *lines, "```"]
+
+
+def _summary(found: PlanDocument) -> str:
+    told = f"The plan: {counted(len(found.tasks), 'task')}"
+    if found.left_out:
+        told += f", {counted(len(found.left_out), 'statement')} of the issue in none"
+    if found.changes:
+        told += f", {counted(len(found.changes), 'change')}"
+    if found.protected:
+        told += f", {counted(len(found.protected), 'task')} with protected paths"
+    return told
+
+
+def _graph(convoy: Convoy) -> list[str]:
+    is_worth = any(task.spec.after for task in convoy.tasks)
+    if not is_worth or len(convoy.tasks) > DRAWN_MOST:
+        return []
+    return [*plan_picture(convoy), ""]
+
+
+def _task(task: PlanTask) -> Iterator[str]:
+    engine = code_span(task.engine)
+    why = f": {inline(task.why)}" if task.why else ""
+    yield (
+        f"- **{task.number}. {inline(task.title)}** ({task.size}: {task.size_reason})"
+    )
+    if task.does:
+        yield f"  - does: {inline(task.does)}"
+    yield f"  - {_touches(task)}"
+    yield f"  - engine {engine}{why}"
+    for wait in task.waits:
+        yield f"  - waits for task {wait.on}: {inline(wait.why)}"
+    if task.acceptance:
+        yield f"  - done when {code_span(task.acceptance, _COMMAND_CHARS)} passes"
+    for each in task.collides:
+        where = f", in {_paths(each.files)}" if each.files else ""
+        yield f"  - may collide with task {each.task}: {each.chance:.0%}{where}"
+    if task.protected:
+        by = inline(task.protected_by)
+        yield f"  - **needs protected paths**: {_paths(task.protected)}; {by}"
+    yield f"  - estimate: {forecast_words(task.forecast)}"
+
+
+def _touches(task: PlanTask) -> str:
+    changes = f"changes {_paths(task.paths)}" if task.paths else ""
+    makes = f"makes {_paths(task.creates)}" if task.creates else ""
+    return "; ".join(filter(None, (changes, makes))) or "declares no paths"
+
+
+def _paths(paths: Sequence[str]) -> str:
+    more = len(paths) - _NAMES
+    named = ", ".join(code_span(path, _PATH_CHARS) for path in paths[:_NAMES])
+    return f"{named} and {more} more" if more > 0 else named
+
+
+def _left_out(found: PlanDocument, lines: list[str]) -> list[str]:
+    if not found.covered:
+        return []
+    if not lines:
+        return [f"Every statement of the issue is in a task ({HOW_COMPARED}).", ""]
+    return [f"**In no task** ({HOW_COMPARED}):", "", *lines, ""]

@@ -1,0 +1,254 @@
+"""The texts of pull requests, a task's and a convoy's own, and of brat's checks.
+
+The text of a convoy's pull request lists its tasks for a reviewer, the riskiest first.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from bot.forge.checks import CheckView, Conclusion
+from bot.text.convoy_comment import box_warnings, comment_url, run_url
+from bot.text.visible_text import code_block
+from convoy.model import ids
+from convoy.model.state import Convoy, Task
+from convoy.model.work import HandedIn
+from convoy.rules.turns import lacking_approvals
+from convoy.text import TITLE_CHARS, counted, cut, fitting, full_stop, inline
+from convoy.text.project_tests import failing_places
+from convoy.views.estimates import Risk, files_of, landed_ranges, risks, untested
+
+_SHORT: Final = 10
+_ROWS_CHARS: Final = 40_000
+_LIST_CHARS: Final = 10_000
+_FILES: Final = 10
+"""The most files named for one task."""
+
+
+def pull_title(convoy: Convoy, task: Task | None) -> str:
+    """Return the title of a task's pull request; without a task, the convoy's own."""
+    if task:
+        return cut(task.spec.title, TITLE_CHARS)
+    part = f"part {convoy.parts.count + 1} of " if convoy.parts.branch else ""
+    end = f" ({part}convoy {convoy.name})"
+    return cut(convoy.title, TITLE_CHARS - len(end)) + end
+
+
+def task_pull_body(
+    convoy: Convoy, task: Task, web: str = "", dashboard: str = ""
+) -> str:
+    """Return the text of a task's pull request, as Markdown.
+
+    Args:
+        convoy: the task's.
+        task: one with work.
+        web: the repository's address on the forge for people; empty: none.
+        dashboard: the address of the repository's dashboard; empty: none.
+    """
+    links = " \u00b7 ".join(_links(convoy, task, web, dashboard))
+    lines = (
+        ids.marker(ids.pull_key(convoy.name, task.number)),
+        f"Task {task.number} of convoy `{convoy.name}`, for #{convoy.issue}.",
+        "",
+        "brat merges this when CI is green on the exact commit that will land.",
+        *box_warnings(convoy, (task,)),
+        *(("", "Noted by its attempt:", "") if task.learned else ()),
+        *(f"- {inline(note)}" for note in task.learned),
+        *(("", f"<sub>{links}</sub>") if links else ()),
+    )
+    return "\n".join(lines)
+
+
+def _links(convoy: Convoy, task: Task, web: str, dashboard: str) -> Iterator[str]:
+    """Give the places that say more: the session, why it stands so, the whole story."""
+    if web and task.newest_run is not None:
+        yield f"[Session]({run_url(task.newest_run, web)})"
+    if web and convoy.comment:
+        yield f"[Why, and what waits]({comment_url(convoy, web)})"
+    if dashboard:
+        yield f"[Every attempt]({dashboard}/convoys/{convoy.name}/tasks/{task.number})"
+
+
+def convoy_pull_body(convoy: Convoy, web: str = "", dashboard: str = "") -> str:
+    """Return the text of a convoy's own pull request, as Markdown.
+
+    Args:
+        convoy: a convoy whose tasks are all merged or dropped, or of which a part is
+            offered.
+        web: the repository's address on the forge for people; empty: none.
+        dashboard: the address of the repository's dashboard; empty: none.
+    """
+    shown = [risk for risk in risks(convoy) if risk.task not in convoy.parts.tasks]
+    count = f"{len(shown)} of {counted(len(convoy.tasks), 'task')}"
+    what = "Part of convoy" if convoy.parts.branch else "Convoy"
+    before = len(convoy.parts.tasks)
+    lines = [
+        ids.marker(ids.pull_key(convoy.name, 0)),
+        f"{what} `{convoy.name}` for #{convoy.issue}: {count}, the riskiest first."
+        + (f" {counted(before, 'task')} landed before." if before else "")
+        + (" The others go on, and land later." if convoy.parts.branch else ""),
+        "",
+        "| # | Task | Look at | Change | Accepted because |",
+        "|---|---|---|---|---|",
+    ]
+    between = landed_ranges(convoy)
+    rows = [
+        _row(convoy, task, risk, between.get(task.number), web)
+        for risk in shown
+        if (task := convoy.task(risk.task))
+    ]
+    more = f"{{}}: `brat report {convoy.name}`"
+    lines += fitting(rows, f"| | {more} | | | |", _ROWS_CHARS)
+    lines += [*_gaps(convoy), *box_warnings(convoy, convoy.tasks), *_left(convoy), ""]
+    page = f"{dashboard}/convoys/{convoy.name}"
+    live = f"[How it went]({page}). " if dashboard else ""
+    lines.append(f"<sub>{live}`brat report {convoy.name}` draws how it went.</sub>")
+    return "\n".join(lines)
+
+
+def _row(
+    convoy: Convoy, task: Task, risk: Risk, between: tuple[str, str] | None, web: str
+) -> str:
+    look = "; ".join(map(inline, risk.reasons)) or "nothing stands out"
+    cells = (
+        str(task.number),
+        inline(task.spec.title),
+        look,
+        _change(task, between, web),
+        _evidence(convoy, task),
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def _change(task: Task, between: tuple[str, str] | None, web: str) -> str:
+    if between is None:
+        return "none was needed"
+    old, new = (commit[:_SHORT] for commit in between)
+    count = counted(len(files_of(task)), "file")
+    if not web:
+        return f"{count}, `{old}...{new}`"
+    return f"[{count}]({web}/compare/{between[0]}...{between[1]})"
+
+
+def _evidence(convoy: Convoy, task: Task) -> str:
+    if task.report is not None:
+        return "its report fits what a report must be"
+    if task.landed is None:
+        return "its agent says that nothing is to be done, and the acceptance passed"
+    pull = f", #{task.pull}" if task.pull else ""
+    tries = f", attempt {task.started}" if task.started > 1 else ""
+    approved = "".join(f", approved by {inline(by)}" for by in task.approved_by)
+    judged = "CI was green on" if convoy.settings.require_ci else "judged by nothing:"
+    return f"{judged} `{task.landed[:_SHORT]}`{pull}{tries}{approved}"
+
+
+def _gaps(convoy: Convoy) -> Iterator[str]:
+    """List the files changed without a test in the same task."""
+    found = {
+        task.number: files
+        for task in convoy.tasks
+        if task.state == "merged" and (files := untested(convoy, task))
+    }
+    if not found:
+        return
+    yield from ("", "**What no test covers**, as far as the changed files tell:", "")
+    rows = [
+        f"- task {number}: {', '.join(map(inline, files[:_FILES]))}"
+        + (f" and {more} more" if (more := len(files) - _FILES) > 0 else "")
+        for number, files in found.items()
+    ]
+    rest = f"- {{}}: `brat report {convoy.name}`"
+    yield from fitting(rows, rest, _LIST_CHARS)
+
+
+def _left(convoy: Convoy) -> Iterator[str]:
+    dropped = [task for task in convoy.tasks if task.state == "dropped"]
+    if not dropped:
+        return
+    yield from ("", "**What is not in it:**", "")
+    rows = [f"- {inline(task.spec.title)}: {inline(task.why)}" for task in dropped]
+    more = f"- {{}}: `brat convoy show {convoy.name}`"
+    yield from fitting(rows, more, _LIST_CHARS)
+
+
+_GATED: Final = "brat lands it when CI is green on the exact commit that will land."
+_AGAIN: Final = "The next attempt is told this; its work gets a check of its own."
+
+
+def check_views(convoy: Convoy, page: str) -> Iterator[CheckView]:
+    """Give every check that a convoy should have.
+
+    Args:
+        convoy: the convoy.
+        page: the repository's address for people.
+    """
+    for task in convoy.tasks:
+        if (view := task_view(convoy, task, page)) is not None:
+            yield view
+    if convoy.offered:
+        yield _convoy_view(convoy, page)
+
+
+def task_view(convoy: Convoy, task: Task, page: str) -> CheckView | None:
+    """Return the check on a task's newest accepted work; None: it has none."""
+    work = task.handed_in
+    if work is None:
+        return None
+    conclusion, title, why = _of_task(convoy, task, work)
+    was_red = task.why if task.state == "blocked" else work.why
+    return CheckView(
+        key=ids.check_key(convoy.name, task.number, work.attempt),
+        commit=work.commit,
+        name=ids.task_check_name(task.number),
+        conclusion=conclusion,
+        title=title,
+        summary=f"Task {task.number} of convoy `{convoy.name}`, attempt "
+        f"{work.attempt}. {why}",
+        url=comment_url(convoy, page),
+        places=failing_places(was_red),
+    )
+
+
+def _of_task(
+    convoy: Convoy, task: Task, work: HandedIn
+) -> tuple[Conclusion | None, str, str]:
+    if task.work is None or task.work.attempt != work.attempt:
+        return "failure", "Sent back", f"{_told(work.why)}\n\n{_AGAIN}"
+    match task.state:
+        case "merged":
+            landed, branch = (task.landed or "")[:10], ids.base_branch(convoy.name)
+            return "success", "Landed", f"It landed on `{branch}` as `{landed}`."
+        case "dropped":
+            return "cancelled", "Dropped", full_stop(inline(task.why))
+        case "blocked":
+            return "action_required", "Waits for a person", _told(task.why)
+        case _ if lacks := lacking_approvals(convoy, task):
+            return "action_required", "Waits for approval", f"It needs {inline(lacks)}."
+        case _:
+            return None, "In the merge queue", _GATED
+
+
+def _told(why: str) -> str:
+    """Return a reason: its first line as a sentence, the rest as it was printed."""
+    first, _, rest = why.strip().partition("\n")
+    said = full_stop(inline(first))
+    return f"{said}\n\n{code_block(rest.strip())}" if rest.strip() else said
+
+
+def _convoy_view(convoy: Convoy, page: str) -> CheckView:
+    conclusion: Conclusion | None = None
+    title, why = f"To be landed on {convoy.target}", _GATED
+    if convoy.state == "complete":
+        landed = (convoy.landed or "")[:10]
+        conclusion, title = "success", f"Landed on {convoy.target}"
+        why = f"It landed as `{landed}`."
+    elif convoy.state == "failed":
+        conclusion, title, why = "failure", "Given up", full_stop(inline(convoy.why))
+    return CheckView(
+        key=ids.check_key(convoy.name, 0, 1),
+        commit=convoy.offered,
+        name=ids.CONVOY_CHECK_NAME,
+        conclusion=conclusion,
+        title=title,
+        summary=f"Convoy `{convoy.name}` for #{convoy.issue}. {why}",
+        url=comment_url(convoy, page),
+    )

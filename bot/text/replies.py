@@ -1,0 +1,140 @@
+"""The bot's replies: to one request, to a comment, and why nothing starts or stands."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from convoy.model.records import Reaction
+from convoy.text import clock, posted
+
+ANSWER_CUT: Final = (
+    "The rest of this answer is left out, for a comment has an end: ask for one thing "
+    "at a time, or look with `brat status`."
+)
+
+
+class Reply(Struct, frozen=True):
+    """The outcome of one request."""
+
+    reaction: Reaction
+    text: str
+    why: str = ""
+    """Why the request was refused, as the end of a sentence; empty: it was not."""
+    asks: bool = False
+    """Whether the text is what was asked for, and nothing was changed."""
+    brief: str = ""
+    """What is said instead in the convoy's comment, where that shows it all."""
+
+
+def done(text: str, *, asks: bool = False, brief: str = "") -> Reply:
+    """Return the reply that the request was carried out."""
+    return Reply("rocket", text, asks=asks, brief=brief)
+
+
+def refused(why: str) -> Reply:
+    """Return the reply that the rules refuse the request."""
+    return Reply("confused", f"That cannot be done: {why.rstrip('.')}.", why)
+
+
+def denied(verb: str, right: str) -> Reply:
+    """Return the reply that the person lacks the right."""
+    why = f"`{verb}` takes {right} access to this repository"
+    return Reply("-1", f"{why}.", why)
+
+
+def malformed(why: str) -> Reply:
+    """Return the reply that the line is no command."""
+    return Reply("confused", f"{why[:1].upper()}{why[1:].rstrip('.')}.")
+
+
+MAILED: Final = refused(
+    "a command that comes by mail does not count, for a mail's sender can be forged; "
+    "say it on the forge's page"
+)
+
+
+def enough(by: str, again_at: int) -> str:
+    """Return the answer to a person who asks for more than is answered.
+
+    Args:
+        by: the person.
+        again_at: when the next answer may be given, unix ms.
+    """
+    return (
+        f"@{by} That is more than is answered within an hour. This was not carried "
+        f"out, and nothing is that you say before {clock(again_at)}: say it again then."
+    )
+
+
+def reaction(given: Sequence[Reply]) -> Reaction:
+    """Return the one reaction to a comment: the worst of its commands' reactions."""
+    order: tuple[Reaction, ...] = ("-1", "confused", "rocket")
+    all_given = {reply.reaction for reply in given}
+    return next((each for each in order if each in all_given), "")
+
+
+def text(by: str, given: Sequence[Reply]) -> str:
+    """Return the one reply to a comment; it mentions its author, if one is named."""
+    said = "\n\n".join(reply.text for reply in given if reply.text)
+    called = f"@{by} " if by else ""
+    return posted(f"{called}{said}", ANSWER_CUT) if said else ""
+
+
+def brief_text(given: Sequence[Reply]) -> str:
+    """Return the same for the convoy's comment, which mentions nobody."""
+    said = (reply.brief or reply.text for reply in given)
+    return "\n\n".join(filter(None, said)).replace("@", "@\u200b")
+
+
+OUTSIDER: Final = (
+    "The issue was written by somebody without write access, and in a public "
+    "repository an agent is given no such text. Open an issue in your own words, or "
+    "comment `/brat start -- what is to be done`; `outsiders = true` under `[trust]` "
+    "in `.brat/config.toml` lets everybody's text in."
+)
+EDITED_ISSUE: Final = (
+    "The issue was edited after it was labelled, or may have been: read it again, and "
+    "set the label again."
+)
+EDITED_SINCE_SAID: Final = (
+    "the issue was edited after the comment was written, or may have been: read it "
+    "again, and say it again"
+)
+EDITED_COMMENT: Final = (
+    "@{by} This comment was edited before it was read, so nothing was done: say it "
+    "again in a new comment."
+)
+EMPTY_REPOSITORY: Final = (
+    "The repository is empty: push a first commit, then set the label again."
+)
+NO_RIGHT: Final = (
+    "@{by} may not start a convoy: it takes write access to this repository."
+)
+BOT_STOPPED: Final = "Whoever runs this bot has stopped it: set the label again later."
+MORE_FAULTS: Final = "`brat config check` says the rest of it."
+NO_PLAN: Final = "This cannot be planned as it is written: {error}."
+ASKED_ABOVE: Final = (
+    "The issue says too little to begin: what is missing is asked above."
+)
+BAD_CONFIGURATION: Final = "The configuration has a fault: {error}"
+
+
+def questions_text(by: str, questions: Iterable[str]) -> str:
+    """Return the questions to the author of an issue that says too little."""
+    listed = "\n".join(f"{at}. {each}" for at, each in enumerate(questions, 1))
+    return (
+        f"@{by} This says too little for an agent to begin:\n\n{listed}\n\n"
+        "Answer by `/brat start -- ` and your words, or write them into the issue and "
+        "set the label again. `/brat start -- as it is` begins without."
+    )
+
+
+NO_REVIEW: Final = "the forge does not show the review"
+NO_COMMENT: Final = "the forge does not show the comment"
+DISMISSED_REVIEW: Final = "the review was dismissed"
+NOT_THE_PLAN: Final = "what the forge shows does not approve the plan"
+NOT_THIS_COMMIT: Final = "what the forge shows does not approve this commit"
+EDITED_APPROVAL: Final = "the comment was edited since"
+OLDER_APPROVAL: Final = "it was given before there was this work"
+APPROVAL_TAKEN_BACK: Final = "a newer review asks for changes"

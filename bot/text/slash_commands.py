@@ -1,0 +1,360 @@
+"""What a comment asks for: `/brat` commands, mentions of the bot, and ticked boxes.
+
+A command is a line of a plain paragraph in the rendered comment that begins with
+`/brat`, indented by at most three spaces. Text in code, quotes, lists, tables,
+headings, HTML or links, or emphasised or struck, only talks about commands; so it is
+with mentions. What a mail program appended to a reply is somebody else's text, and is
+not read: each line is matched by itself, in time linear in its length, for the text may
+be hostile. Quoted lines (`> `) are Markdown's own, and end nothing: people answer below
+them.
+https://docs.github.com/get-started/writing-on-github (mentions)
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import pairwise
+from typing import Final
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
+from msgspec import Struct
+
+from bot.text.visible_text import code_span
+from convoy.text import clean, cut
+
+_WRAPPED: Final = 3
+"""Mail programs break the line that says who wrote what into at most so many."""
+_LONGEST: Final = 400
+_RULED: Final = re.compile(
+    r"-{3,} ?(?!BEGIN |END )[^\W\d_][^|\r\n]*-{3,}"  # -----Original Message-----
+    r"|_{20,}"  # Outlook on the web
+    r"|--"  # RFC 3676: before a signature
+)
+_FOOTER: Final = re.compile(
+    r"(?:reply to this email directly\b|you are receiving this because\b"  # GitHub
+    r"|sent from my \w|sent from outlook\b|get outlook for \w"
+    r"|von meinem \w+ gesendet|gesendet von |envoyé de(?:puis)? mon "
+    r"|enviado desde mi |enviado do meu |inviato da |verzonden vanaf )",
+    re.IGNORECASE,
+)
+_FIRST_HEADERS: Final = (
+    "from|von|de|da|van|från|fra|lähettäjä|od|nadawca|от|от кого|від|gönderen|kimden"
+    "|feladó|expéditeur|remitente|mittente|发件人|寄件者|差出人|보낸 사람"
+)
+_NEXT_HEADERS: Final = (
+    "sent|to|subject|date|cc|gesendet|an|datum|betreff|envoyé|à|objet|date|enviado"
+    "|enviada em|para|asunto|assunto|fecha|data|inviato|a|oggetto|verzonden|aan"
+    "|onderwerp|skickat|till|ämne|sendt|til|emne|lähetetty|vastaanottaja|aihe"
+    "|wysłano|do|temat|odesláno|komu|předmět|отправлено|дата|кому|тема|надіслано"
+    "|gönderildi|kime|konu|küldve|címzett|tárgy|发送时间|收件人|主题|日期|傳送時間"
+    "|收件者|主旨|送信日時|宛先|件名|보낸 날짜|받는 사람|제목"
+)
+_FROM: Final = re.compile(rf"[*_ ]*(?:{_FIRST_HEADERS})[*_ ]*[:\uff1a]", re.IGNORECASE)
+_HEADER: Final = re.compile(rf"[*_ ]*(?:{_NEXT_HEADERS})[*_ ]*[:\uff1a]", re.IGNORECASE)
+_SAID: Final = re.compile(
+    r"\b(?:wrote|schrieb|a écrit|escribió|ha scritto|escreveu|schreef|skrev|kirjoitti"
+    r"|napisał|napisała|napsal|napísal|написал|написала|пише|пишет|yazd\u0131|írta"
+    r"|a scris|έγραψε|написа|kirjutas|rašė|rakstīja)\b|写道|寫道|작성|のメッセージ",
+    re.IGNORECASE,
+)
+_TIME: Final = re.compile(r"(?<!\d)(?:(?:19|20)\d\d|\d{1,2}[:.]\d\d)(?!\d)")
+_ADDRESS: Final = re.compile(r"<[^<>\s@]{1,64}@[^<>\s@]{1,190}>")
+_ON: Final = re.compile(r"On\s.*\swrote", re.IGNORECASE)
+
+
+def own_end(lines: Sequence[str], tokens: Sequence[Token]) -> int:
+    """Return how many lines of a comment are its author's; see `first_separator`.
+
+    Args:
+        lines: the comment's.
+        tokens: the comment as Markdown; what stands in a fence separates nothing.
+    """
+    fenced = {
+        at
+        for token in tokens
+        if token.type == "fence" and token.map
+        for at in range(*token.map)
+    }
+    return first_separator(
+        ["" if at in fenced else line for at, line in enumerate(lines)]
+    )
+
+
+def first_separator(lines: Sequence[str]) -> int:
+    """Return the index of the line where earlier text begins; without any: their end.
+
+    Such lines are "On ... wrote:" in the languages of the usual programs, headings
+    like "-----Original Message-----", two lines of a mail's head (`From:`, `Sent:`),
+    the line before a signature, and GitHub's own "Reply to this email directly".
+    """
+    return next(
+        (at for at in range(len(lines)) if _separates(lines, at)),
+        len(lines),
+    )
+
+
+def _separates(lines: Sequence[str], at: int) -> bool:
+    line = lines[at].strip()
+    if not line or len(line) > _LONGEST or line.startswith(">"):
+        return False
+    if _RULED.fullmatch(line) or _FOOTER.match(line):
+        return True
+    if _FROM.match(line):
+        below = lines[at + 1 : at + 1 + _WRAPPED]
+        return any(_HEADER.match(each.strip()) for each in below)
+    return _tells_who_wrote(lines, at)
+
+
+def _tells_who_wrote(lines: Sequence[str], at: int) -> bool:
+    """Whether a sentence that begins here says who wrote what follows, and when."""
+    words = ""
+    for line in lines[at : at + _WRAPPED]:
+        part = line.strip()
+        if not part or part.startswith((">", "/")) or len(words) + len(part) > _LONGEST:
+            return False
+        words = f"{words} {part}".strip()
+        if part.endswith((":", "\uff1a")):
+            return _is_attribution(words[:-1].rstrip())
+    return False
+
+
+def _is_attribution(words: str) -> bool:
+    if _ON.fullmatch(words):
+        return True
+    has_writer = _SAID.search(words) or _ADDRESS.search(words)
+    return bool(has_writer and _TIME.search(words))
+
+
+_BOX: Final = re.compile(
+    r"^- \[(?P<tick>[ xX])\] .*<!-- brat:box=(?P<key>[a-z]+(?:/[1-9][0-9]{0,8})?) -->$",
+    re.MULTILINE,
+)
+
+
+def box_line(key: str, says: str, *, ticked: bool) -> str:
+    """Return a box as a line of Markdown with its key hidden inside."""
+    return f"- [{'x' if ticked else ' '}] {says} <!-- brat:box={key} -->"
+
+
+def ticked_in(text: str) -> frozenset[str]:
+    """Return the keys of the ticked boxes in a comment's text."""
+    found = _BOX.finditer(text.replace("\r\n", "\n"))
+    return frozenset(each["key"] for each in found if each["tick"] in "xX")
+
+
+def unticked(text: str) -> str:
+    """Return a comment's text with all its boxes empty."""
+    return _BOX.sub(lambda found: found[0].replace(found["tick"], " ", 1), text)
+
+
+_PLAIN_MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+
+
+def may_mention(text: str, login: str) -> bool:
+    """Whether a text is worth parsing for a mention of the bot."""
+    return bool(login) and _mention_of(login).search(text) is not None
+
+
+def mentioned(text: str, login: str) -> str | None:
+    """Return its author's words without the bot's name; None: the name is not there.
+
+    Args:
+        text: Markdown, from anybody.
+        login: the bot's account; an App `name[bot]` is mentioned as `@name`.
+    """
+    text = clean(text)
+    if not may_mention(text, login):
+        return None
+    tokens, lines = _PLAIN_MARKDOWN.parse(text), text.split("\n")
+    own = own_end(lines, tokens)
+    text = "\n".join(lines[:own])
+    for opening, inline in pairwise(tokens):
+        if opening.map and opening.map[0] >= own:
+            break
+        if opening.type != "paragraph_open" or opening.level:
+            continue
+        depth = 0
+        for token in inline.children or []:
+            depth += token.nesting
+            if token.type == "text" and not depth and may_mention(token.content, login):
+                return _mention_of(login).sub("", text).strip(" \t\n,:")
+    return None
+
+
+@cache
+def _mention_of(login: str) -> re.Pattern[str]:
+    name = re.escape(login.removesuffix("[bot]"))
+    return re.compile(rf"(?<![\w@/.`-])@{name}(?:\[bot\])?(?![\w-])", re.IGNORECASE)
+
+
+MOST_COMMANDS: Final = 10
+"""The most commands carried out from one comment."""
+LINE_CHARS: Final = 200
+
+_COMMAND_NAME: Final = re.compile(r"/brat(?=\s|$)", re.IGNORECASE)
+_INDENT: Final = re.compile(r" {0,3}")
+# One argument: the start of the text, or a value with or without a key, with or without
+# quotes. Phones write any dash for two hyphens, and other quotes and spaces.
+_QUOTE: Final = '"\u201c\u201d\u201e\u00ab\u00bb'
+_ARGUMENT: Final = re.compile(
+    rf"""\s+(?:
+        (?P<text>--?|[\u2010-\u2015\u2212])(?=\s|$)
+      | (?:(?P<key>[A-Za-z][A-Za-z0-9_-]*)=)?
+        (?:[{_QUOTE}](?P<quoted>(?:[^{_QUOTE}\\]|\\.)*)[{_QUOTE}](?=\s|$)
+         | (?P<bare>[^\s{_QUOTE}]\S*|(?<==)))
+    )""",
+    re.VERBOSE,
+)
+_ESCAPED: Final = re.compile(r"\\(.)")
+
+
+class SlashCommand(Struct, frozen=True):
+    """A well-formed command; `parsing` finds out whether it is valid."""
+
+    verb: str
+    """In lower case."""
+    words: tuple[str, ...] = ()
+    options: dict[str, str] = {}
+    """The options' values, by key in lower case."""
+    text: str = ""
+    """The Markdown after ` -- `, as it was written."""
+    below: str = ""
+    """Without a ` -- `: the Markdown below the command's line."""
+    line: str = ""
+    """The command's first line, for replies."""
+
+
+class MalformedCommand(Struct, frozen=True):
+    """A line that begins like a command but is not one."""
+
+    line: str
+    """The line as it was written, cut; show it as code."""
+    why: str
+    """One sentence in Markdown, with all foreign words in code."""
+
+
+FoundCommand = SlashCommand | MalformedCommand
+
+
+def slash_commands(text: str) -> tuple[FoundCommand, ...]:
+    """Return the commands of a comment in their order. Never raises.
+
+    Args:
+        text: the comment as the forge gives it.
+
+    A command's text begins after ` -- ` and goes on below until the next command.
+    """
+    text = clean(text)
+    if "/brat" not in text.lower():
+        return ()
+    lines = text.split("\n")
+    tokens = _MARKDOWN.parse(text)
+    lines = lines[: own_end(lines, tokens)]
+    starts = [at for at in sorted(_command_lines(tokens)) if at < len(lines)]
+    found = [
+        _command_in(lines[start].strip(), _below(lines, start, starts))
+        for start in starts[:MOST_COMMANDS]
+    ]
+    if len(starts) > MOST_COMMANDS:
+        line = cut(lines[starts[MOST_COMMANDS]].strip(), LINE_CHARS)
+        why = f"only {MOST_COMMANDS} commands of one comment are heard, and this is"
+        found.append(
+            MalformedCommand(line, f"{why} one more; say the rest in a new comment")
+        )
+    return tuple(found)
+
+
+# --- which lines ----------------------------------------------------------------------
+
+
+def _note_command(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  markdown-it's form of a rule
+    """Make a token of each `/brat` at the beginning of a line."""
+    if not _COMMAND_NAME.match(state.src, state.pos):
+        return False
+    start = state.src.rfind("\n", 0, state.pos) + 1
+    if not _INDENT.fullmatch(state.src, start, state.pos):
+        return False
+    if not silent:
+        token = state.push("command", "", 0)
+        token.meta["line"] = state.src.count("\n", 0, state.pos)
+    state.pos += len("/brat")
+    return True
+
+
+_MARKDOWN: Final = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+_MARKDOWN.inline.ruler.before("text", "command", _note_command)
+
+
+def _command_lines(tokens: Sequence[Token]) -> Iterator[int]:
+    for opening, inline in pairwise(tokens):
+        if opening.type == "paragraph_open" and opening.level == 0 and inline.map:
+            for line in _plain_commands(inline.children or []):
+                yield inline.map[0] + line
+
+
+def _plain_commands(tokens: Sequence[Token]) -> Iterator[int]:
+    depth = 0
+    for token in tokens:
+        depth += token.nesting
+        if token.type == "command" and depth == 0:
+            yield token.meta["line"]
+
+
+def _below(lines: Sequence[str], start: int, starts: Sequence[int]) -> list[str]:
+    """Return the lines that may continue a command's text."""
+    end = start + 1
+    while end < len(lines) and end not in starts:
+        end += 1
+    return [line.rstrip() for line in lines[start + 1 : end]]
+
+
+# --- what they say --------------------------------------------------------------------
+
+
+def _command_in(line: str, below: list[str]) -> FoundCommand:
+    """Split one command into its parts."""
+    shown = cut(line, LINE_CHARS)
+    words: list[str] = []
+    options: dict[str, str] = {}
+    text = ""
+    at = len("/brat")
+    while at < len(line):
+        found = _ARGUMENT.match(line, at)
+        if found is None:
+            return MalformedCommand(
+                shown, f"the quotes in {code_span(line[at:])} do not pair"
+            )
+        at = found.end()
+        if found["text"]:
+            text = "\n".join([line[at:].strip(), *below]).strip()
+            below = []
+            break
+        key, value = (found["key"] or "").lower(), _value(found)
+        if key in options:
+            return MalformedCommand(
+                shown, f"the option {code_span(key)} is given twice"
+            )
+        if key:
+            options[key] = value
+        else:
+            words.append(value)
+    if not words:
+        return MalformedCommand(
+            shown, "it lacks a verb; `/brat help` shows what can be said"
+        )
+    return SlashCommand(
+        words[0].lower(),
+        tuple(words[1:]),
+        options,
+        text,
+        "\n".join(below).strip(),
+        shown,
+    )
+
+
+def _value(found: re.Match[str]) -> str:
+    if found["quoted"] is not None:
+        return _ESCAPED.sub(r"\1", found["quoted"])
+    return found["bare"]

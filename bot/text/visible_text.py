@@ -1,0 +1,504 @@
+"""Text from outside as readers see it: cleaned for a model, or shown as code.
+
+`convoy.text.plaintext.clean` removes characters that no screen shows: enough for one
+line of a table, and for the planner. `clean_markdown` here also removes text that a
+*page* does not show, so that a model reads no more than people do. Comments, tags with
+their attributes, alternative texts, titles, link references and unused footnotes, words
+behind a fence, cells beyond a table's columns: all of them can tell a model something
+that no person reads. Code stays: everybody sees it. Where the page's content is
+uncertain, the rest is left out, and a note says so. A text of 65,000 characters built
+to be slow takes some seconds: async callers use a thread.
+
+Forges use older and newer Markdown, with extensions of their own: what only some of
+them read as a link, a comment or a table is left out with the text that depends on it.
+The forge leaves out footnotes that no text refers to, and reads indented lines below a
+footnote as Markdown of their own; only a footnote's plain lines stay here.
+https://docs.github.com/en/get-started/writing-on-github (footnotes)
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Final
+from unicodedata import normalize
+
+from markdown_it.token import Token
+
+from bot.text import parsed_markdown
+from bot.text.parsed_markdown import (
+    OMISSION_NOTE,
+    TEXT_END,
+    ContentPlace,
+    Edit,
+    Page,
+    Span,
+    edited,
+    inline_parts,
+    markdown_blocks,
+    outside,
+)
+from convoy import text as plaintext
+from convoy.log import broken_up
+from convoy.text import clean, cut
+
+WORD_CHARS = 60
+
+
+def code_span(text: str, limit: int = WORD_CHARS) -> str:
+    """Return `text` as one line of inline code, at most `limit` characters and a pair.
+
+    A forge finds no mention, number, tag or link in code. Back quotes become straight
+    ones, so that nothing ends the code early.
+    """
+    line = " ".join(clean(text).replace("`", "'").split())
+    return f"`{cut(broken_up(line), limit) or ' '}`"
+
+
+_FENCES = re.compile(r"`{3,}")
+
+
+def code_block(text: str) -> str:
+    """Return `text` as a fenced block that nothing in it ends.
+
+    A forge finds no mention, number, tag or link in code.
+    """
+    shown = broken_up(clean(text)).strip("\n")
+    longest = max((len(found) for found in _FENCES.findall(shown)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{fence}\n{shown}\n{fence}"
+
+
+_DEEPEST: Final = 15
+"""The most nested brackets; at 20 markdown-it stops parsing, and the forge does not."""
+
+_OPEN_HTML: Final = re.compile(r"<(?:\?|!--|![A-Za-z]|!\[CDATA\[)")
+_LINK: Final = re.compile(r"\]\(|!\[")
+_TITLE: Final = re.compile(r"\]\([ \t\n]*(?P<address>[^ \t\n]{1,2000})[ \t\n]+[\"'(]")
+_REFERENCE: Final = re.compile(
+    r"\[(?:[^\[\]\\]|\\.)+\]:[ \t]*\n?[ \t]*(?P<address>[^ \t\n]+)", re.DOTALL
+)
+_COLUMN: Final = re.compile(
+    r"^[ \t]*(?:\|[ \t]*:?-+:?[ \t]*\|?|:?-+:?[ \t]*\|)[ \t]*\n", re.MULTILINE
+)
+_BOX: Final = re.compile(r"\[[ xX]\][ \t]*[ \t\n][ \t]*(?=\[)")
+
+
+def doubtful(content: str, taken: Sequence[Span]) -> Iterator[Edit]:
+    """Give the edits that leave out doubtful parts of a block's content.
+
+    Args:
+        content: the content of a paragraph, heading or cell.
+        taken: the places of code, HTML and images, on which all parsers agree.
+    """
+    for found in _OPEN_HTML.finditer(content):  # HTML that does not end
+        if outside(found.start(), taken):
+            yield Edit(found.start(), len(content), OMISSION_NOTE)
+    if any(outside(at, taken) for at in _open_addresses(content)):
+        yield Edit(0, len(content), OMISSION_NOTE)
+    if _depth(content) > _DEEPEST and (link := _LINK.search(content)):
+        yield Edit(link.start(), len(content), OMISSION_NOTE)
+    yield from _extensions(content)
+
+
+def _open_addresses(content: str) -> Iterator[int]:
+    """Find addresses with an unclosed bracket, which older Markdown allows."""
+    reference = _REFERENCE.match(content)
+    for found in (*_TITLE.finditer(content), *([reference] if reference else ())):
+        if found["address"].count("(") > found["address"].count(")"):
+            yield found.start()
+
+
+def _extensions(content: str) -> Iterator[Edit]:
+    """Find text that only a forge reads as a table or as no part of the paragraph."""
+    if (column := _COLUMN.search(content)) is not None:
+        yield Edit(column.end(), TEXT_END, OMISSION_NOTE)
+    if (box := _BOX.match(content)) and markdown_blocks(content[box.end() :])[1]:
+        yield Edit(box.end(), len(content), OMISSION_NOTE)
+
+
+def _depth(content: str) -> int:
+    """Return how deeply brackets are nested, counting those that never close."""
+    depth = deepest = 0
+    for bracket in re.findall(r"[\[\]]", content):
+        depth = depth + 1 if bracket == "[" else max(depth - 1, 0)
+        deepest = max(deepest, depth)
+    return deepest
+
+
+_LABEL: Final = re.compile(r"(?<!\\)\[\^([^\]\s]{1,1000})\]")
+_DEFINES: Final = re.compile(
+    r"^ {0,3}(?:\[[ xX]\][ \t]+)?\[\^([^\]\s]+)\]:(?P<plain>[ \t]*[^\W\d_])?",
+    re.MULTILINE,
+)
+_BLANK: Final = re.compile(r"[ \t>]*$")
+_INDENTED: Final = re.compile(r" {4}|[ ]{0,3}\t")
+
+
+class Footnotes:
+    """The footnotes of one text; `read` takes each of its paragraphs in order."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self._defined: dict[int, str] = {}
+        """Labels by line; the label of a footnote that is no plain text is empty."""
+        self._referred: set[str] = set()
+
+    def read(self, content: str, code: Sequence[Span], first_line: int) -> None:
+        """Look for footnotes, and above them for references to footnotes."""
+        end = len(content)
+        for found in reversed(list(_DEFINES.finditer(content))):
+            end = found.start()
+            line = first_line + content.count("\n", 0, end)
+            self._defined[line] = found[1].casefold() if found["plain"] else ""
+        self._referred |= {
+            found[1].casefold()
+            for found in _LABEL.finditer(content, 0, end)
+            if outside(found.start(), code)
+        }
+
+    def unshown(self, *, all_of_them: bool) -> Iterator[Edit]:
+        """Give the edits that remove unseen footnotes, and unseen parts of others."""
+        wanted = set() if all_of_them else set(self._referred)
+        for start, label in sorted(self._defined.items()):
+            plain, end = self._extent(start)
+            if label not in wanted:
+                plain = start
+            wanted.discard(label)  # the forge shows a label's first footnote
+            yield Edit(self._page.start(plain), self._page.start(end))
+
+    def _extent(self, start: int) -> tuple[int, int]:
+        """Return the lines where a footnote's plain text ends, and where all of it."""
+        lines = self._page.lines
+        plain = self._first(start + 1, _BLANK, _INDENTED)
+        end = self._first(start + 1, _BLANK)
+        while end < len(lines) and end not in self._defined:
+            below = end
+            while below < len(lines) and _BLANK.match(lines[below]):
+                below += 1
+            if below < len(lines) and not _INDENTED.match(lines[below]):
+                break
+            end = self._first(below, _BLANK)
+        return min(plain, end), end
+
+    def _first(self, line: int, *kinds: re.Pattern[str]) -> int:
+        """Return the first line from `line` on that matches a kind or is a footnote."""
+        lines = self._page.lines
+        while line < len(lines) and line not in self._defined:
+            if any(kind.match(lines[line]) for kind in kinds):
+                break
+            line += 1
+        return line
+
+
+_UNWANTED: Final = re.compile(r"(?:data|javascript|vbscript):", re.IGNORECASE)
+
+
+class Addresses:
+    """The addresses of link references: the first link to use one spells it out.
+
+    This way no text grows by repeating a long address.
+    """
+
+    def __init__(self) -> None:
+        self._spelled: set[str] = set()
+
+    def once(self, address: str) -> str | None:
+        """Return the address the first time, and None later."""
+        if address in self._spelled:
+            return None
+        self._spelled.add(address)
+        return address
+
+
+def taken_spans(tokens: Sequence[Token]) -> list[Span]:
+    """Return the places of code, HTML and images."""
+    kinds = ("code_inline", "html_inline", "image")
+    return [token.meta["span"] for token in tokens if token.type in kinds]
+
+
+def hidden_inline(
+    content: str, tokens: Sequence[Token], addresses: Addresses
+) -> Iterator[Edit]:
+    """Give the edits that remove hidden text, in any order, by places in the content.
+
+    Args:
+        content: the parsed content.
+        tokens: the content's parts, with their places.
+        addresses: the addresses of the whole text.
+    """
+    for index, token in enumerate(tokens):
+        if "span" not in token.meta:
+            continue
+        start, end = token.meta["span"]
+        match token.type:
+            case "html_inline":
+                yield _html(tokens, index)
+            case "text_special" if not clean(token.content):
+                yield Edit(start, end)
+            case "image":
+                yield Edit(start, end, f"![]({_image(content, token, addresses)})")
+            case "link_open" if tokens[index + 1].type == "link_close":
+                yield Edit(start, end)
+            case "link_open":
+                yield from _link(content, token, addresses)
+            case _:
+                pass
+    yield from doubtful(content, taken_spans(tokens))
+
+
+def _html(tokens: Sequence[Token], index: int) -> Edit:
+    token = tokens[index]
+    start, end = token.meta["span"]
+    if not parsed_markdown.is_whole_html(token.content):
+        return Edit(start, TEXT_END, OMISSION_NOTE)
+    if not parsed_markdown.opens_unshown(token.content):
+        return Edit(start, end, parsed_markdown.left_of_tag(token.content))
+    for other in tokens[index + 1 :]:
+        if other.type == "html_inline":
+            if parsed_markdown.closes_tag(other.content, token.content):
+                return Edit(start, other.meta["span"][1])
+            break
+    return Edit(start, TEXT_END, OMISSION_NOTE)
+
+
+def _image(content: str, token: Token, addresses: Addresses) -> str:
+    """Return the image's address; empty: it is not kept."""
+    address = _wanted(str(token.attrs["src"]))
+    start, end = token.meta["span"]
+    inline = content[start:end].endswith(")")
+    return address if inline else addresses.once(address) or ""
+
+
+def _link(content: str, token: Token, addresses: Addresses) -> Iterator[Edit]:
+    """Write a link's address without title and label; most links stay unchanged."""
+    bracket, (_, end) = token.meta["label_end"], token.meta["span"]
+    address = _wanted(str(token.attrs["href"]))
+    if not content.startswith("](", bracket, end):
+        spelled = addresses.once(address)
+        yield Edit(bracket, end, "]" if spelled is None else f"]({spelled})")
+    elif "title" in token.attrs or not address:
+        yield Edit(bracket, end, f"]({address})")
+
+
+def _wanted(address: str) -> str:
+    return "" if _UNWANTED.match(address) else address
+
+
+_ROUNDS: Final = 6
+_LANGUAGE: Final = re.compile(r"[A-Za-z0-9_+#.-]{0,20}(?![^\s{,])")
+_LEAVES: Final = ("fence", "code_block", "html_block", "inline")
+# Text that the forge reads as another block before it looks for a table.
+_OTHER_BLOCK: Final = re.compile(r"[ \t>*+\d.)-]*(?:<[A-Za-z/!?]|```|~~~)")
+_MARKED: Final = re.compile(r"[<&\[]")
+_MARKUP: Final = re.compile(r"[<\[&`~|]")
+_MARKS: Final = re.compile(r"<|&(?=[#\w])|(?<=\])(?=[\[(:])|!(?=\[)")
+
+
+def visible(text: str) -> str:
+    """Return the visible part of `text`, still as Markdown; safe to do twice.
+
+    Args:
+        text: Markdown without unseen characters, its lines ending in newlines only.
+    """
+    if not _MARKUP.search(text):
+        return text
+    for _ in range(_ROUNDS):
+        before, text = text, edited(_Hidden(text).edits(), text)
+        if text == before:
+            return text
+    # A text that still makes new markup was built to do so.
+    text = _MARKS.sub(" ", text)
+    while (shorter := edited(_Hidden(text).edits(), text)) != text:
+        text = shorter
+    return text
+
+
+class _Hidden:
+    """Finds the hidden parts of one text."""
+
+    def __init__(self, text: str) -> None:
+        self._page = Page(text)
+        self._tokens, self._env = markdown_blocks(text)
+        self._addresses = Addresses()
+        self._footnotes = Footnotes(self._page)
+        tables = (t for t in self._tokens if t.type == "table_open")
+        self._above = set(chain(*self._definitions(), *map(_lines, tables)))
+        """Lines of link references and tables: some parsers read them as paragraphs."""
+        self._lazy_end = 0
+        """The line up to which lazy HTML has been read."""
+        self._row: tuple[int, int] | None = None
+        """Inside a table's row: the start and end of its unread rest."""
+
+    def edits(self) -> list[Edit]:
+        """Return the edits that remove hidden text, unsorted; they may be nested."""
+        found = [*self._of_blocks(), *self._unread()]
+        for defined in self._definitions():
+            span = self._page.start(defined.start), self._page.start(defined.stop)
+            found.append(Edit(*span))
+        # Footnotes are at the end of the page: an edit of the rest removes them too.
+        is_broken = any(edit.end == TEXT_END for edit in found)
+        return [*found, *self._footnotes.unshown(all_of_them=is_broken)]
+
+    def _of_blocks(self) -> Iterator[Edit]:
+        for token in self._tokens:
+            match token.type:
+                case "fence":
+                    yield self._fence(token)
+                case "html_block":
+                    yield from self._html(_lines(token))
+                case "inline":
+                    yield from self._inline(token)
+                case "code_block":
+                    yield from self._code(_lines(token).start)
+                case _:
+                    yield from self._of_table(token)
+
+    def _of_table(self, token: Token) -> Iterator[Edit]:
+        match token.type:
+            case "table_open":
+                yield from self._table(_lines(token).start)
+            case "tr_open":
+                yield from self._row_begins(_lines(token).start)
+            case "tr_close":
+                yield from self._beyond_columns()
+            case _:
+                pass
+
+    def _fence(self, token: Token) -> Edit:
+        """Keep only the language after a fence."""
+        line = _lines(token).start
+        start = self._page.text.index(token.markup, self._page.start(line))
+        language = _LANGUAGE.match(token.info.strip())
+        end = self._page.end(line)
+        return Edit(start, end, token.markup + (language[0] if language else ""))
+
+    def _html(self, lines: range) -> Iterator[Edit]:
+        first = self._page.start(lines.start)
+        block = self._page.text[first : self._page.end(lines.stop - 1)]
+        for start, end, instead in parsed_markdown.hidden_in_html(block):
+            if end is None:
+                yield Edit(first + start, TEXT_END, OMISSION_NOTE)
+            else:
+                yield Edit(first + start, first + end, instead)
+
+    def _inline(self, token: Token) -> Iterator[Edit]:
+        lines = _lines(token)
+        if self._row is None:
+            place = self._page.paragraph(token.content, lines.start)
+        elif place := self._page.cell(token.content, *self._row):
+            self._row = place.source(len(place.content)), self._row[1]
+        if place is None:
+            yield Edit(self._page.start(lines.start), TEXT_END, OMISSION_NOTE)
+            return
+        if token.level > 1:
+            yield from self._lazy_html(place, lines)
+        found = inline_parts(place.content, self._env)
+        self._footnotes.read(place.content, taken_spans(found), lines.start)
+        for start, end, text in hidden_inline(place.content, found, self._addresses):
+            stop = end if end == TEXT_END else place.source(end)
+            yield Edit(place.source(start), stop, text)
+
+    def _lazy_html(self, place: ContentPlace, lines: range) -> Iterator[Edit]:
+        """Read HTML on lazy continuation lines of a list or quote.
+
+        The forge begins a block there, up to the next empty line.
+        """
+        columns = place.columns(self._page)
+        for number, column in zip(lines, columns, strict=False):
+            lazy = column < columns[0] and number >= self._lazy_end
+            if lazy and parsed_markdown.is_lone_tag(self._page.lines[number]):
+                self._lazy_end = self._page.empty_line(number)
+                yield from self._html(range(number, self._lazy_end))
+
+    def _code(self, line: int) -> Iterator[Edit]:
+        """Stop where the forge may read indented code as part of a paragraph."""
+        if line - 1 in self._above:
+            yield Edit(self._page.start(line), TEXT_END, OMISSION_NOTE)
+
+    def _table(self, line: int) -> Iterator[Edit]:
+        """Stop where the forge reads a heading instead of a table."""
+        if not set(self._page.lines[line + 1]) - set("- \t>"):
+            yield Edit(self._page.start(line), TEXT_END, OMISSION_NOTE)
+
+    def _row_begins(self, line: int) -> Iterator[Edit]:
+        self._row = self._page.start(line), self._page.end(line)
+        if _OTHER_BLOCK.match(self._page.lines[line]):
+            yield Edit(self._row[0], TEXT_END, OMISSION_NOTE)
+
+    def _beyond_columns(self) -> Iterator[Edit]:
+        """Remove the cells of a row beyond its table's columns."""
+        if self._row and self._page.text[slice(*self._row)].strip(" \t|"):
+            yield Edit(*self._row)
+        self._row = None
+
+    def _definitions(self) -> Iterator[range]:
+        """Give the lines of each link reference: its links spell out the address."""
+        for each in (
+            *self._env.get("references", {}).values(),
+            *self._env.get("duplicate_refs", ()),
+        ):
+            yield range(*each["map"])
+
+    def _unread(self) -> Iterator[Edit]:
+        """Stop where blocks are nested deeper than markdown-it reads."""
+        made = [_lines(token) for token in self._tokens if token.type in _LEAVES]
+        read = set(chain(*made, *self._definitions()))
+        for number, line in enumerate(self._page.lines):
+            if number not in read and _MARKED.search(line):
+                yield Edit(self._page.start(number), TEXT_END, OMISSION_NOTE)
+                return
+
+
+def _lines(token: Token) -> range:
+    """Return the numbers of a block's lines."""
+    first, end = token.map or (0, 0)
+    return range(first, end)
+
+
+CUT_NOTE: Final = "\n\n(The text goes on; it was too long and is cut here.)"
+
+_DATA_URL: Final = re.compile(
+    r"\bdata:(?=[\w.+-]+/|;)[^\s,]{1,100},[^\s)\"'<>]*", re.IGNORECASE
+)
+
+
+def clean_markdown(text: str, *, limit: int) -> str:
+    """Return the visible part of a Markdown text; safe to do twice.
+
+    Code stays as it is written. Removed: unseen characters, comments, tags and their
+    attributes, alternative texts, titles, labels, and the data in `data:` addresses.
+
+    Args:
+        text: as it comes from the forge.
+        limit: the most characters to return. A longer text ends at the end of a line,
+            and a note says so where there is room for one.
+    """
+    shown = _settled(text)
+    if len(shown) <= limit and len(text) <= plaintext.TEXT_CHARS:
+        return shown
+    note = CUT_NOTE if len(CUT_NOTE) <= limit else ""
+    room = limit - len(note)
+    while room > 0:
+        whole = _settled(_whole_lines(shown, room) + note)
+        if len(whole) <= limit:
+            return whole
+        room -= len(whole) - limit  # a cut can open what was closed: a note says so
+    return note
+
+
+def _settled(text: str) -> str:
+    """Clean the text until it no longer changes."""
+    while (cleaner := _once(text)) != text:
+        text = cleaner
+    return text
+
+
+def _once(text: str) -> str:
+    seen = normalize("NFC", plaintext.clean(text))
+    return broken_up(_DATA_URL.sub("data:\u2026", visible(seen)))
+
+
+def _whole_lines(text: str, room: int) -> str:
+    """Return the lines that fit, or the beginning of the first line."""
+    lines = text[: room + 1].rpartition("\n")[0]
+    return lines.rstrip() or text[:room]
