@@ -16,7 +16,7 @@ import pygit2
 
 from benchmarks import grite_protocol, log_place
 from benchmarks.log_place import BEGUN_MS, EVENTS, NAME, RESULTS, Place, Result
-from bot.loop.bot_lease import BotLease
+from bot.loop.pushing import BotLease
 from bot.repository.draft import Draft
 from bot.repository.mirror import Mirror
 from brat.local import child_processes

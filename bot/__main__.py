@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bot import wall_clock
 from bot.serving import bot_service
-from bot.serving.standing_still import Standstill
+from bot.serving.bot_service import Standstill
 from bot.settings.bot_settings import read_settings
 from grite.errors import BratError
 from grite.short_traceback import log_warnings, short_traceback

@@ -1,13 +1,19 @@
-"""Decides who may see which repository's dashboard, and who may press a button."""
+"""Decides who may see which repository's dashboard, and who may press a button.
 
+On a machine of one's own a token and its cookie let people in, on the hosts that the
+dashboard serves. The token is printed where the dashboard was started. Opening the
+printed address turns it into a cookie that no other site's page can send along.
+"""
+
+import hmac
 from dataclasses import dataclass
 from typing import Final, Protocol
+from urllib.parse import urlsplit
 
 from aiohttp import web
 
-from bot.dashboard.dashboard_source import DashboardSource
-from bot.dashboard.state_watcher import StateWatcher
-from convoy.model.state import Lease, State
+from bot.dashboard.dashboard_source import DashboardSource, StateWatcher
+from convoy.model.state import Convoy, Lease, State, Task
 from convoy.rules.starting import valid_leases
 
 
@@ -86,3 +92,158 @@ def attach(request: web.Request, view: RepositoryView) -> None:
 def view_of(request: web.Request) -> RepositoryView:
     """Return the repository that a request is about."""
     return request[_VIEW]
+
+
+SOMEBODY: Final = "somebody at the dashboard"
+COOKIE: Final = "brat-dashboard"
+LOCAL_PREFIX: Final = "local-"
+"""The first characters of this machine's dashboard token, which no other is sent."""
+ASKED: Final = "Open the address that brat printed: it has the token.\n"
+HEALTH: Final = "/healthz"
+STATIC: Final = "/static/"
+LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
+POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS: Final = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+def is_ours(request: web.Request) -> bool:
+    """Whether the request names this machine; another name means a DNS attack."""
+    host = request.host.rsplit(":", 1)[0] if ":" in request.host else request.host
+    return host in LOOPBACK
+
+
+def is_known(request: web.Request, token: str) -> bool:
+    """Whether the request shows the token, as a cookie or as a bearer."""
+    if not token:
+        return False
+    cookie = request.cookies.get(cookie_name(request))
+    if cookie is None:
+        return shows_token(request, token)
+    wanted = _cookie(request, token)
+    return hmac.compare_digest(cookie.encode(errors="replace"), wanted.encode())
+
+
+def cookie_name(request: web.Request) -> str:
+    """Return the name of the cookie for the port that the request names.
+
+    A browser sends each cookie to all ports of a machine. With the port in its name,
+    two dashboards do not take each other's.
+    """
+    return f"{COOKIE}-{request.url.port}"
+
+
+def _cookie(request: web.Request, token: str) -> str:
+    """Return the cookie's value: other ports see it, so it is not the token itself."""
+    name = cookie_name(request).encode()
+    return hmac.digest(token.encode(), name, "sha256").hex()
+
+
+def shows_token(request: web.Request, token: str) -> bool:
+    """Whether the request shows the token as a bearer."""
+    shown = request.headers.get("Authorization", "").removeprefix("Bearer ")
+    return hmac.compare_digest(shown.encode(errors="replace"), token.encode())
+
+
+def is_from_here(request: web.Request) -> bool:
+    """Whether one of our pages sent this, as the browser says; programs say nothing.
+
+    https://developer.mozilla.org/en-US/docs/Web/HTTP/Reference/Headers/Origin
+    """
+    origin = request.headers.get("Origin")
+    if origin is None:
+        return request.headers.get("Sec-Fetch-Site", "same-origin") == "same-origin"
+    return urlsplit(origin).netloc == request.host
+
+
+def welcome_token(request: web.Request, token: str) -> web.Response | None:
+    """Turn the printed address into a cookie; None: it is not that address.
+
+    The token leaves the address bar with the redirect.
+    """
+    if "token" not in request.query:
+        return None
+    shown = request.query["token"]
+    if not token or not hmac.compare_digest(shown.encode(), token.encode()):
+        raise web.HTTPForbidden(text="This is not the token that brat printed.\n")
+    answer = web.Response(status=303, headers={"Location": _untold(request)})
+    name, value = cookie_name(request), _cookie(request, token)
+    answer.set_cookie(name, value, httponly=True, samesite="Strict", path="/")
+    return answer
+
+
+def _untold(request: web.Request) -> str:
+    """Return the path and the query of a request without the token."""
+    kept = [(name, value) for name, value in request.query.items() if name != "token"]
+    return str(request.rel_url.with_query(kept))
+
+
+class TokenAccess:
+    """Access to a dashboard on this machine: who has the token sees and decides."""
+
+    def __init__(self, view: RepositoryView) -> None:
+        """Show the only repository."""
+        self._view = view
+
+    async def admit(self, request: web.Request) -> web.Response | None:
+        """Turn the token into a cookie; refuse whom it does not name, and other names.
+
+        The health check and the files that are the same everywhere need none.
+        """
+        if not is_ours(request):
+            raise web.HTTPMisdirectedRequest(text="This is not our name.\n")
+        token = self._view.source.token
+        answer = welcome_token(request, token)
+        is_open = request.path == HEALTH or request.path.startswith(STATIC)
+        if answer is None and not is_open and not is_known(request, token):
+            raise web.HTTPForbidden(text=ASKED)
+        return answer
+
+    async def view(self, _: web.Request) -> RepositoryView:
+        """Return the only repository."""
+        return self._view
+
+    async def visitor(self, _: web.Request, _view: RepositoryView) -> Visitor:
+        """Return the visitor, who has shown the token."""
+        return Visitor(may_write=True)
+
+    async def writer(self, request: web.Request, view: RepositoryView) -> str:
+        """Return `SOMEBODY` as the person who presses a button: names are unknown."""
+        if not is_from_here(request) or not is_known(request, view.source.token):
+            raise web.HTTPForbidden(text=ASKED)
+        return SOMEBODY
+
+
+def convoy_at(state: State, request: web.Request) -> Convoy:
+    """Return the convoy that the path names.
+
+    Raises:
+        HTTPNotFound: there is no such convoy.
+    """
+    name = request.match_info["convoy"]
+    convoy = state.convoys.get(name)
+    if convoy is None:
+        raise web.HTTPNotFound(text=f"There is no convoy {name[:80]}.\n")
+    return convoy
+
+
+def task_at(state: State, request: web.Request) -> tuple[Convoy, Task]:
+    """Return the task that the path names, and its convoy.
+
+    Raises:
+        HTTPNotFound: there is no such convoy, or it has no such task.
+    """
+    convoy = convoy_at(state, request)
+    task = convoy.task(int(request.match_info["task"]))
+    if task is None:
+        raise web.HTTPNotFound(text=f"{convoy.name} has no such task.\n")
+    return convoy, task

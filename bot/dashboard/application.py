@@ -1,22 +1,32 @@
-"""The dashboard's routes, and the checks and headers common to all of them."""
+"""The dashboard's routes, the checks, headers and errors of all of them, and its news.
+
+News are server-sent events, for pages and programs. Their streams are bounded: each
+holds a connection until its reader goes.
+https://html.spec.whatwg.org/multipage/server-sent-events.html
+"""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+import contextlib
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from http import HTTPStatus
 from typing import Final
 
 from aiohttp import web
 
-from bot.dashboard import api, assets, error_pages, token_access
-from bot.dashboard.access_policy import AccessPolicy, RepositoryView, attach
-from bot.dashboard.buttons import Buttons
-from bot.dashboard.dashboard_source import DashboardSource
-from bot.dashboard.mcp_endpoint import McpEndpoint
-from bot.dashboard.state_watcher import StateWatcher
-from bot.dashboard.stream import Stream
+from bot.dashboard import access_policy, api, assets, page_contents
+from bot.dashboard.access_policy import (
+    AccessPolicy,
+    RepositoryView,
+    Visitor,
+    attach,
+    view_of,
+)
+from bot.dashboard.api import Buttons, McpEndpoint
+from bot.dashboard.dashboard_source import DashboardSource, StateWatcher
 from bot.dashboard.views import Views
-from bot.door.listening import listener_at, serving_on
+from bot.door.listening import CLIENT, listener_at, serving_on
 from grite.errors import BratError
 
 PORT: Final = 5173
@@ -65,14 +75,14 @@ class Dashboard:
             answer = welcome or await handler(request)
         except BratError as error:
             fault = web.HTTPServiceUnavailable(text=f"{error}; try again.\n")
-            answer = error_pages.told(request, fault)
+            answer = error_answer(request, fault)
         except web.HTTPException as error:
             if error.status < HTTPStatus.BAD_REQUEST:  # a redirect
-                error.headers.update(token_access.HEADERS)
+                error.headers.update(access_policy.HEADERS)
                 raise
-            answer = error_pages.told(request, error)
+            answer = error_answer(request, error)
         if not answer.prepared:
-            for name, value in token_access.HEADERS.items():
+            for name, value in access_policy.HEADERS.items():
                 answer.headers.setdefault(name, value)
         return answer
 
@@ -91,7 +101,7 @@ async def serving(source: DashboardSource, port: int = PORT) -> AsyncIterator[st
     """
     watcher = StateWatcher(source.read, source.here, source.checks)
     await watcher.look()
-    access = token_access.TokenAccess(RepositoryView(source, watcher))
+    access = access_policy.TokenAccess(RepositoryView(source, watcher))
     app = Dashboard(access).application()
     async with asyncio.TaskGroup() as group:
         looking = group.create_task(watcher.keep_looking(), name="dashboard watcher")
@@ -101,3 +111,114 @@ async def serving(source: DashboardSource, port: int = PORT) -> AsyncIterator[st
                 yield f"http://localhost:{bound}"
         finally:
             looking.cancel()
+
+
+_KEPT: Final = ("Allow", "Retry-After")
+
+
+def error_answer(request: web.Request, error: web.HTTPException) -> web.Response:
+    """Return an error in the form the client expects: JSON, a page, or plain text."""
+    said = (error.text or error.reason).strip()
+    kept = {
+        name: error.headers[name]
+        for name in ("Allow", "Retry-After")
+        if name in error.headers
+    }
+    headers = access_policy.HEADERS | kept
+    if api.ROOT in request.path:
+        told = {"error": said}
+        return web.json_response(told, status=error.status, headers=headers)
+    if "text/html" in request.headers.get("Accept", ""):
+        text = page_contents.fault(error.status, HTTPStatus(error.status).phrase, said)
+        return web.Response(
+            text=text, content_type="text/html", status=error.status, headers=headers
+        )
+    return web.Response(text=f"{said}\n", status=error.status, headers=headers)
+
+
+PING_S: Final = 15.0
+"""How often a silent stream sends a ping, so that no proxy closes it."""
+
+
+class Stream:
+    """Answers requests for news, within the limits of one dashboard."""
+
+    def __init__(self, access: AccessPolicy) -> None:
+        """Let `access` tell people from strangers."""
+        self._access = access
+        self._streams = EventStreams()
+
+    async def answer(self, request: web.Request) -> web.StreamResponse:
+        """Stream one `changed` for every change.
+
+        Changes between a page and its stream, or while the stream was cut, count too.
+
+        Raises:
+            HTTPServiceUnavailable: too many streams are open.
+        """
+        view = view_of(request)
+        visitor = await self._access.visitor(request, view)
+        with self._streams.one_more(request, visitor):
+            return await _streamed(request, view.watcher)
+
+
+async def _streamed(request: web.Request, news: StateWatcher) -> web.StreamResponse:
+    answer = web.StreamResponse(
+        headers=access_policy.HEADERS | {"Content-Type": "text/event-stream"}
+    )
+    since = request.query.get("since", news.mark)
+    known = request.headers.get("Last-Event-ID", since)
+    with contextlib.suppress(ConnectionError):
+        await answer.prepare(request)
+        while True:
+            try:
+                async with asyncio.timeout(PING_S):
+                    known = await news.after(known)
+            except TimeoutError:
+                await answer.write(b": still here\n\n")
+            else:
+                said = f"event: changed\nid: {known}\ndata: {known}\n\n"
+                await answer.write(said.encode())
+    return answer
+
+
+MOST_STREAMS: Final = 160
+MOST_ANONYMOUS: Final = 96
+"""Of these, how many people may hold who are not signed in."""
+MOST_EACH: Final = 16
+"""How many one person may hold, or one client if nobody is signed in."""
+
+
+class EventStreams:
+    """Counts the open streams; for one event loop."""
+
+    def __init__(self) -> None:
+        """Begin with no streams."""
+        self._open: Counter[tuple[str, str]] = Counter()
+
+    @contextmanager
+    def one_more(self, request: web.Request, visitor: Visitor) -> Iterator[None]:
+        """Count a stream for as long as the block lasts.
+
+        Raises:
+            HTTPServiceUnavailable: there are too many; the page works without one.
+        """
+        known = bool(visitor.login) or visitor.may_write
+        kind = "person" if known else "anonymous"
+        who = (kind, visitor.login if known else request.get(CLIENT, ""))
+        anonymous = sum(n for each, n in self._open.items() if each[0] == "anonymous")
+        full = (
+            self._open.total() >= MOST_STREAMS
+            or (not known and anonymous >= MOST_ANONYMOUS)
+            or (who[1] and self._open[who] >= MOST_EACH)
+        )
+        if full:
+            raise web.HTTPServiceUnavailable(
+                text="Too many pages are open: close some, or load this one again.\n",
+                headers={"Retry-After": "60"},
+            )
+        self._open[who] += 1
+        try:
+            yield
+        finally:
+            self._open -= Counter({who: 1})

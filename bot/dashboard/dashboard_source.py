@@ -1,25 +1,277 @@
-"""Where a dashboard reads its repository, and where its buttons' requests go."""
+"""Where a dashboard reads its repository, and where its buttons' requests go.
+
+The newest state is read in the background; the log's last lines, its past and what
+became of all changes are read on from the last look's end.
+"""
 
 import asyncio
+import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from hashlib import blake2b
+from pathlib import Path
+from threading import Lock
+from typing import Any, Final, TypeVar
 
+import pygit2
 from msgspec import Struct
 
-from bot.dashboard.changed_lines import Changes, unknown_changes
-from bot.dashboard.log_history import LogHistory
-from bot.dashboard.log_past import LogPast
-from bot.dashboard.state_watcher import Here, nothing_here
+from bot.requests.verb import Asker, Request
 from bot.text.replies import Reply
-from bot.verbs.request_context import Asker
-from bot.verbs.verb import Request
-from convoy.log.record import Reading
+from convoy.log.record import NOTHING_READ, LogStep, PastStates, Reading
 from convoy.model import ids
-from convoy.model.state import Convoy, Task
+from convoy.model.state import Convoy, State, Task
 from convoy.rules.verdict import Checks
-from convoy.views.history import Decision, LogLine, PastSession
-from grite.errors import BratError
+from convoy.views import history
+from convoy.views.analytics import (
+    Analytics,
+    EngineCost,
+    analytics,
+    change_rows,
+    engine_costs,
+)
+from convoy.views.history import (
+    ChangeHistory,
+    Decision,
+    DecisionHistory,
+    LogLine,
+    PastSession,
+    SessionHistory,
+)
+from convoy.views.interventions import Intervention
+from grite.errors import BratError, Missing, Rewritten
+from grite.wal import Log
+
+LOOK_S: Final = 0.1
+"""How often the log's head is read: one reader serves all watchers."""
+HERE_S: Final = 2.0
+"""How often interventions outside of the log are looked for."""
+
+Here = Callable[[], tuple[Intervention, ...]]
+"""Returns the interventions that the log does not hold; may block."""
+
+
+def nothing_here() -> tuple[Intervention, ...]:
+    """Return no interventions outside of the log."""
+    return ()
+
+
+class StateWatcher:
+    """Keeps the last reading of the log; for one event loop."""
+
+    def __init__(
+        self,
+        read: Callable[[], Reading],
+        here: Here = nothing_here,
+        checks: Callable[[], Mapping[str, Checks]] = dict,
+    ) -> None:
+        """Read the log with `read`, other interventions with `here`, in a thread.
+
+        Args:
+            read: returns what the log says now.
+            here: returns the interventions outside of the log.
+            checks: returns what CI was seen to say last, by commit.
+        """
+        self._read = read
+        self._checks = checks
+        self._verdicts: frozenset[tuple[object, ...]] = frozenset()
+        self._look_here = here
+        self._looked = -HERE_S
+        self.here: tuple[Intervention, ...] = ()
+        self.reading = NOTHING_READ
+        self.trouble = ""
+        """Why the last read of the log failed; empty: it succeeded."""
+        self._changed = asyncio.Condition()
+
+    @property
+    def mark(self) -> str:
+        """The name of the last reading: a page with another mark is outdated."""
+        others = (self.here, sorted(map(repr, self._verdicts)))
+        digest = blake2b(repr(others).encode(), digest_size=4)
+        beside = f"+{digest.hexdigest()}" if self.here or self._verdicts else ""
+        return f"{self.reading.head or ''}{'!' if self.trouble else ''}{beside}"
+
+    async def look(self) -> None:
+        """Read once, and wake waiters if something is new. Safe to call twice."""
+        try:
+            reading, trouble = await asyncio.to_thread(self._read), ""
+        except BratError as error:
+            reading, trouble = self.reading, str(error)
+        here = await self._beside()
+        verdicts = frozenset(
+            (commit, one.verdict, one.names, one.failed)
+            for commit, one in self._checks().items()
+        )
+        known = (self.reading.head, self.trouble, self.here, self._verdicts)
+        if (reading.head, trouble, here, verdicts) == known:
+            return
+        async with self._changed:
+            self.reading, self.trouble, self.here = reading, trouble, here
+            self._verdicts = verdicts
+            self._changed.notify_all()
+
+    async def _beside(self) -> tuple[Intervention, ...]:
+        """Return the interventions outside of the log, at most HERE_S old."""
+        now = time.monotonic()
+        if now - self._looked < HERE_S:
+            return self.here
+        self._looked = now
+        return await asyncio.to_thread(self._look_here)
+
+    async def keep_looking(self) -> None:
+        """Look until cancelled."""
+        while True:
+            await self.look()
+            await asyncio.sleep(LOOK_S)
+
+    async def after(self, mark: str) -> str:
+        """Wait until the mark differs from `mark`; return the new mark."""
+        async with self._changed:
+            await self._changed.wait_for(lambda: self.mark != mark)
+            return self.mark
+
+
+class LogHistory:
+    """What became of changes and sessions in one repository's log; for any thread."""
+
+    def __init__(self, path: Path, reading: Callable[[], Reading]) -> None:
+        """Prepare to read a log; nothing is read yet.
+
+        Args:
+            path: the repository with the log.
+            reading: returns what the log says now.
+        """
+        self._path = path
+        self._reading = reading
+        self._head: str | None = None
+        self._begin()
+        self._turn = Lock()
+
+    def figures(self) -> Analytics:
+        """Return the figures of all changes; the first time reads the whole log.
+
+        Raises:
+            Missing: the log is not all here, as in a shallow clone.
+        """
+        with self._turn:
+            self._read_on()
+            return analytics(self._history)
+
+    def costs(self, since: int) -> tuple[EngineCost, ...]:
+        """Return what engines used since a time (unix ms); raises as `figures` does."""
+        with self._turn:
+            self._read_on()
+            return engine_costs(self._history, since)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row for each change that has ended; raises as `figures` does."""
+        with self._turn:
+            self._read_on()
+            return change_rows(self._history)
+
+    def sessions(self, convoy: str) -> tuple[PastSession, ...]:
+        """Return a convoy's sessions; raises as `figures` does."""
+        with self._turn:
+            self._read_on()
+            return self._sessions.of(convoy)
+
+    def decisions(self, convoy: str) -> tuple[Decision, ...]:
+        """Return what people decided in a convoy; raises as `figures` does."""
+        with self._turn:
+            self._read_on()
+            return self._decisions.of(convoy)
+
+    def _begin(self) -> None:
+        self._history, self._sessions = ChangeHistory(), SessionHistory()
+        self._decisions = DecisionHistory()
+
+    def _read_on(self) -> None:
+        reading = self._reading()
+        if reading.head is None or reading.head == self._head:
+            return
+        log = Log(self._path)
+        try:
+            entries = log.read(reading.head, since=self._head, whole=True)
+        except Rewritten:  # what was read is of another log
+            self._begin()
+            entries = log.read(reading.head, whole=True)
+        for fact in history.bot_facts(entries, reading.state.bots):
+            self._history.read((fact,))
+            self._sessions.read((fact,))
+            self._decisions.read((fact,))
+        self._head = reading.head
+
+
+class LogPast:
+    """The past of the log in one repository; for any thread."""
+
+    def __init__(self, path: Path, newest: Callable[[], str | None]) -> None:
+        """Prepare to read a log; nothing is read yet.
+
+        Args:
+            path: the repository with the log.
+            newest: returns the newest commit that counts; None: there is none yet.
+        """
+        self._path = path
+        self._newest = newest
+        self._past: PastStates | None = None
+        self._turn = Lock()
+
+    def steps(self, convoy: str) -> tuple[LogStep, ...]:
+        """Return the commits that changed a convoy, oldest first.
+
+        Raises:
+            Missing: the log is not all here, as in a shallow clone.
+        """
+        with self._turn:
+            head = self._newest()
+            return self._states().steps(head, convoy) if head else ()
+
+    def at(self, step: LogStep) -> State:
+        """Return what the log folds to at a step.
+
+        Raises:
+            Rewritten: the log does not hold it any more.
+        """
+        with self._turn:
+            return self._states().at(step)
+
+    def _states(self) -> PastStates:
+        if self._past is None:
+            self._past = PastStates(Log(self._path))
+        return self._past
+
+
+class Changes(Struct, frozen=True):
+    """How many files a commit changes, and how many lines."""
+
+    files: int
+    added: int
+    removed: int
+
+
+def unknown_changes(_commit: str, _base: str) -> Changes | None:
+    """Return that it is not known."""
+    return None
+
+
+def changes_in(path: Path) -> Callable[[str, str], Changes | None]:
+    """Return what counts changes between two commits of the repository at `path`.
+
+    It answers None where a commit is not there, as in a clone without the work.
+    """
+
+    def changes(commit: str, base: str) -> Changes | None:
+        repository = pygit2.Repository(str(path))
+        try:
+            found = repository.diff(base, commit).stats
+        except (KeyError, ValueError, pygit2.GitError):
+            return None
+        return Changes(found.files_changed, found.insertions, found.deletions)
+
+    return changes
+
 
 _Row = TypeVar("_Row")
 CarryOut = Callable[[Asker, Request], Awaitable[Reply]]
@@ -119,3 +371,51 @@ def newest_session(convoy: Convoy, task: Task) -> Session:
         run=task.newest_run or 0,
         running=task.attempt is not None,
     )
+
+
+MOST_LINES: Final = 500
+"""The most lines kept."""
+
+
+class LogTail:
+    """The end of the log in one repository; for any thread."""
+
+    def __init__(
+        self, path: Path, newest: Callable[[], str | None] | None = None
+    ) -> None:
+        """Prepare to read a log; nothing is read yet.
+
+        Args:
+            path: the repository with the log.
+            newest: returns the log's head; None: the repository's own ref is used.
+        """
+        self._path = path
+        self._newest = newest
+        self._head: str | None = None
+        self._lines: deque[LogLine] = deque(maxlen=MOST_LINES)
+        self._turn = Lock()
+
+    def last(self, number: int) -> tuple[LogLine, ...]:
+        """Return at most `number` lines, oldest first; a shallow clone has fewer."""
+        with self._turn:
+            self._read_on()
+            return tuple(self._lines)[-number:]
+
+    def _read_on(self) -> None:
+        log = Log(self._path)
+        head = self._newest() if self._newest else log.head()
+        if head is None or head == self._head:
+            return
+        if not (self._head and self._added(log, head, self._head)):
+            self._lines.clear()
+            self._lines.extend(history.last_lines(log.newest(head), MOST_LINES))
+        self._head = head
+
+    def _added(self, log: Log, head: str, known: str) -> bool:
+        """Add the new lines; return False if the log does not continue from `known`."""
+        try:
+            news = log.entries(head, since=known)
+        except (Missing, Rewritten):
+            return False
+        self._lines.extend(history.log_lines(news))
+        return True

@@ -1,34 +1,90 @@
-"""The pages: state in, HTML out."""
+"""The pages: state in, HTML out.
 
+Lists have all their entries here; a page shows only part of them. Agents at work are
+told with what each printed last, attempts with outcome, cost and walls.
+"""
+
+import asyncio
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import escape
 from msgspec import Struct
 
-from bot.dashboard import assets, gantt_drawing
+from bot.dashboard import assets, drawings
 from bot.dashboard.access_policy import RepositoryView, Visitor
-from bot.dashboard.agents_at_work import Agent
-from bot.dashboard.gantt_drawing import Gantt
-from bot.dashboard.graph_drawing import BOX, draw
-from bot.dashboard.headline import Part, headline, parts
-from bot.dashboard.lists import all_tasks, newest_first, waiting
-from bot.dashboard.merge_train import Car, marks, train
-from bot.dashboard.task_attempts import failing_part
-from bot.verbs import endpoints
+from bot.dashboard.dashboard_source import DashboardSource, Session, newest_session
+from bot.dashboard.drawings import (
+    BOX_SIZE,
+    Car,
+    Gantt,
+    StatePart,
+    check_marks,
+    draw_graph,
+    headline,
+    merge_train,
+    state_parts,
+)
+from bot.requests import verb_table
 from convoy.model import ids
-from convoy.model.session_result import usage_in_words
+from convoy.model.session_result import dollars, tokens, usage_in_words
 from convoy.model.state import Convoy, State, Task
 from convoy.rules.verdict import Checks
 from convoy.text import ago, clock, iso, rough
+from convoy.text.project_tests import compiler_errors, failing_tests
 from convoy.views import estimates, plan, saved_s, worked_s
-from convoy.views.history import Decision, PastSession
-from convoy.views.interventions import interventions
+from convoy.views.history import Decision, LogLine, PastSession
+from convoy.views.interventions import Intervention, interventions
 from convoy.views.plan import HOW_COMPARED, plan_document
 from convoy.views.reasons import reasons, waits_for
+
+
+class Agent(Struct, frozen=True, kw_only=True):
+    """One session that runs."""
+
+    convoy: Convoy
+    task: Task
+    engine: str
+    begun: int
+    """Unix ms."""
+    last_line: str
+    tokens: str
+    """What the task's earlier attempts used; empty: nothing is known."""
+    money: str
+
+
+async def agents_at_work(
+    source: DashboardSource, running: Iterable[tuple[Convoy, Task]]
+) -> tuple[Agent, ...]:
+    """Return the agents of these tasks, in the same order."""
+    return tuple([await _agent(source, convoy, task) for convoy, task in running])
+
+
+async def _agent(source: DashboardSource, convoy: Convoy, task: Task) -> Agent:
+    printed = await asyncio.to_thread(_last_line, source, convoy, task)
+    engine = convoy.settings.engines.get(task.spec.engine)
+    used = tokens(task.used)
+    return Agent(
+        convoy=convoy,
+        task=task,
+        engine=engine.type if engine else task.spec.engine,
+        begun=task.attempt.at if task.attempt else 0,
+        last_line=printed,
+        tokens=f"{used:,}" if used else "",
+        money=dollars(task.used.usd) if task.used.usd else "",
+    )
+
+
+def _last_line(source: DashboardSource, convoy: Convoy, task: Task) -> str:
+    if source.output is None or task.newest_run is None:
+        return ""
+    said = source.output(newest_session(convoy, task))
+    return next((line for line in reversed(said.splitlines()) if line.strip()), "")
+
 
 LANES: Final = ("queued", "running", "blocked", "needs-review", "merged")
 HEAD: Final = 8
@@ -54,7 +110,7 @@ _pages.filters["rough"] = rough
 _pages.globals["forecast"] = plan
 _pages.globals["coverage_how"] = HOW_COMPARED
 _pages.globals["static"] = assets.address
-_pages.globals["task_buttons"] = endpoints.task_buttons
+_pages.globals["task_buttons"] = verb_table.task_buttons
 
 
 def page(
@@ -146,7 +202,7 @@ class Clock(Struct, frozen=True, kw_only=True):
 
     convoy: Convoy
     merged: int
-    parts: tuple[Part, ...]
+    parts: tuple[StatePart, ...]
     finish: str
     gantt: Gantt | None
     train: tuple[Car, ...]
@@ -159,14 +215,16 @@ def _shown(
     seen: Mapping[str, Checks],
 ) -> Clock:
     found = estimates.finish(convoy, sessions, now)
-    chart = gantt_drawing.draw(convoy, sessions, now, found, ROWS) if sessions else None
+    chart = (
+        drawings.draw_gantt(convoy, sessions, now, found, ROWS) if sessions else None
+    )
     return Clock(
         convoy=convoy,
         merged=sum(task.state == "merged" for task in convoy.tasks),
-        parts=parts(convoy),
+        parts=state_parts(convoy),
         finish=estimates.finish_words(found) if found else "",
         gantt=chart,
-        train=train(convoy, seen)[:HEAD],
+        train=merge_train(convoy, seen)[:HEAD],
     )
 
 
@@ -193,18 +251,18 @@ def of_convoy(
     return {
         "convoy": convoy,
         "base": ids.base_branch(convoy.name),
-        "drawing": draw(convoy),
-        "box": BOX,
-        "gantt": gantt_drawing.draw(convoy, sessions, now, estimate)
+        "drawing": draw_graph(convoy),
+        "box": BOX_SIZE,
+        "gantt": drawings.draw_gantt(convoy, sessions, now, estimate)
         if sessions
         else None,
         "finish": estimates.finish_words(estimate) if estimate else "",
-        "progress": parts(convoy),
+        "progress": state_parts(convoy),
         "merged": sum(task.state == "merged" for task in convoy.tasks),
         "plan": plan_document(convoy),
-        "train": train(convoy, seen or {}),
+        "train": merge_train(convoy, seen or {}),
         "decisions": decisions,
-        "buttons": endpoints.convoy_buttons(convoy),
+        "buttons": verb_table.convoy_buttons(convoy),
         "interventions": tuple(found),
         "worked_s": worked_s(convoy),
         "saved_s": saved_s(convoy),
@@ -226,5 +284,183 @@ def of_task(
         "used": usage_in_words(task.used),
         "output": output,
         "failing": failing_part(output),
-        "checks": marks(checks) if checks else (),
+        "checks": check_marks(checks) if checks else (),
     }
+
+
+STATES: Final = (
+    "queued",
+    "running",
+    "blocked",
+    "needs-review",
+    "merged",
+    "dropped",
+)
+
+Rows = tuple[Sequence[Any], Mapping[str, Any]]
+"""The rows, and the page's other values."""
+
+
+def waiting(view: RepositoryView) -> tuple[Intervention, ...]:
+    """Return everything that waits for a person, in the log or outside of it."""
+    watcher = view.watcher
+    found = interventions(view.state, view.now, watcher.reading.faults)
+    return (*watcher.here, *found)
+
+
+def waiting_rows(view: RepositoryView) -> Rows:
+    """Return everything that waits for a person, as rows."""
+    return waiting(view), {}
+
+
+def newest_first(state: State) -> list[Convoy]:
+    """Return all convoys: those that have not ended first, then the newest."""
+    newest = reversed(state.convoys.values())
+    return sorted(newest, key=lambda convoy: convoy.ended)
+
+
+def all_tasks(state: State) -> Iterable[tuple[Convoy, Task]]:
+    """Give every task, the newest convoys' first."""
+    for convoy in reversed(state.convoys.values()):
+        for task in convoy.tasks:
+            yield convoy, task
+
+
+def task_rows(state: State, wanted: str) -> Rows:
+    """Return the tasks in one state; all tasks if `wanted` is empty."""
+    found = [each for each in all_tasks(state) if wanted in ("", each[1].state)]
+    return found, {"states": STATES, "wanted": wanted}
+
+
+def convoy_rows(state: State) -> Rows:
+    """Return all convoys."""
+    return newest_first(state), {}
+
+
+def line_rows(state: State, known: Sequence[LogLine], wanted: str, words: str) -> Rows:
+    """Return the log's matching last lines, the newest first.
+
+    Args:
+        state: holds the names of convoys.
+        known: the lines, the oldest first.
+        wanted: a convoy's name; empty: any convoy.
+        words: the text that a line must contain.
+    """
+    found = [
+        line
+        for line in reversed(known)
+        if wanted in ("", line.convoy) and words.lower() in line.text.lower()
+    ]
+    names = [convoy.name for convoy in newest_first(state)]
+    return found, {"convoys": names, "wanted": wanted, "words": words}
+
+
+def holds_words(text: str, wanted: Iterable[str]) -> bool:
+    """Whether a text holds all of the words, which are in lower case."""
+    low = text.lower()
+    return all(word in low for word in wanted)
+
+
+MOST_FOUND: Final = 30
+"""Of each kind of thing a search shows so many at most."""
+
+
+def search_values(
+    view: RepositoryView, known: Sequence[LogLine], words: str
+) -> Mapping[str, Any]:
+    """Return what holds all of the words: convoys, tasks, what waits, the last lines.
+
+    Args:
+        view: the repository.
+        known: the log's last lines, the oldest first.
+        words: what somebody typed; nothing is found by no words.
+    """
+    wanted = words.lower().split()
+
+    def fits(*texts: str) -> bool:
+        return bool(wanted) and holds_words(" ".join(texts), wanted)
+
+    convoys = (
+        one for one in newest_first(view.state) if fits(one.name, one.title, one.text)
+    )
+    tasks = (
+        (convoy, task)
+        for convoy, task in all_tasks(view.state)
+        if fits(
+            f"{convoy.name} task {task.number}",
+            *(task.spec.title, task.spec.instructions, task.spec.engine, task.why),
+            *task.spec.paths,
+            *task.touched,
+        )
+    )
+    lines = (line for line in reversed(known) if fits(line.convoy, line.text))
+    return {
+        "words": words,
+        "convoys": tuple(islice(convoys, MOST_FOUND)),
+        "tasks": tuple(islice(tasks, MOST_FOUND)),
+        "interventions": tuple(
+            one for one in waiting(view) if fits(one.convoy, one.why)
+        )[:MOST_FOUND],
+        "lines": tuple(islice(lines, MOST_FOUND)),
+    }
+
+
+_ACCEPTED: Final = ("handed in", "landed", "sent back")
+
+
+class TaskAttempt(Struct, frozen=True, kw_only=True):
+    """One attempt, in words."""
+
+    past: PastSession
+    used: str
+    why: str
+    """Why its work did not land, in a line."""
+    told: str
+    """The rest of that, with its line breaks."""
+    acceptance: str
+    walls: str
+
+
+def attempts_at(sessions: Iterable[PastSession], task: int) -> tuple[TaskAttempt, ...]:
+    """Return the attempts at a task, the newest first."""
+    found = [_attempt_told(one) for one in sessions if one.task == task]
+    return tuple(reversed(found))
+
+
+def _attempt_told(one: PastSession) -> TaskAttempt:
+    why, _, told = one.why.partition("\n")
+    return TaskAttempt(
+        past=one,
+        used=usage_in_words(one.usage),
+        why=why,
+        told=told.strip(),
+        acceptance=_acceptance(one),
+        walls=_walls(one),
+    )
+
+
+def _acceptance(one: PastSession) -> str:
+    if not one.acceptance:
+        return "it has no command for it"
+    if one.how in _ACCEPTED:
+        return f"{one.acceptance}: passed"
+    said = "runs at the end" if one.how == "running" else "not passed"
+    return f"{one.acceptance}: {said}"
+
+
+def _walls(one: PastSession) -> str:
+    if one.walls is None:
+        return ""
+    return f"all but {', '.join(one.walls)}" if one.walls else "all"
+
+
+def session_of(convoy: str, one: PastSession) -> Session:
+    """Return the session of an attempt, to read its output."""
+    name = ids.session_name(convoy, one.task, one.attempt)
+    return Session(name=name, run=one.run, running=not one.ended)
+
+
+def failing_part(output: str) -> tuple[str, ...]:
+    """Return the lines of an output that say what failed, to stand first."""
+    clean = (*failing_tests(output), *compiler_errors(output))
+    return tuple(dict.fromkeys(clean))

@@ -1,22 +1,51 @@
-"""Handles the requests for pages."""
+"""Handles the requests for pages: lists in parts, search, analytics, and the past.
+
+The page of a convoy can be seen as it was after each step of its log.
+"""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+import re
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import Any, Final, Generic, TypeVar
 
 from aiohttp import web
+from msgspec import Struct
 
-from bot.dashboard import analytics_page, api, lists, page_contents, replay
-from bot.dashboard.access_policy import AccessPolicy, view_of
-from bot.dashboard.agents_at_work import at_work
-from bot.dashboard.log_tail import MOST
-from bot.dashboard.page_cache import CachedPage, PageCache
-from bot.dashboard.paging import part
-from bot.dashboard.path_lookup import convoy_of, task_of
-from bot.dashboard.printed_search import printed
-from bot.dashboard.task_attempts import attempts, session_of
+from bot.dashboard import api, drawings, page_contents
+from bot.dashboard.access_policy import AccessPolicy, convoy_at, task_at, view_of
+from bot.dashboard.assets import CachedPage, PageCache
+from bot.dashboard.dashboard_source import (
+    MOST_LINES,
+    DashboardSource,
+    LogHistory,
+    Output,
+    newest_session,
+)
+from bot.dashboard.page_contents import (
+    MOST_FOUND,
+    agents_at_work,
+    all_tasks,
+    attempts_at,
+    holds_words,
+    session_of,
+)
+from convoy.log.record import LogStep
+from convoy.model.session_result import dollars
+from convoy.model.state import Convoy, State, Task
+from convoy.rules.starting import valid_leases
+from convoy.text import spoken_duration
+from convoy.views.analytics import (
+    Analytics,
+    EngineCost,
+    TimeSpread,
+    analytics_summary,
+    csv_text,
+)
+from convoy.views.reasons import waits_for
+from grite.errors import BratError
 
 Given = Callable[[], Mapping[str, Any]]
 """Returns a page's values."""
@@ -77,21 +106,25 @@ class Views:
     # --- lists ------------------------------------------------------------------------
 
     async def _list(
-        self, request: web.Request, name: str, found: Callable[[], lists.Found]
+        self, request: web.Request, name: str, found: Callable[[], page_contents.Rows]
     ) -> web.Response:
         def given() -> Mapping[str, Any]:
             rows, more = found()
-            return {"part": part(rows, request.query.get("page", "")), **more}
+            return {"part": list_part(rows, request.query.get("page", "")), **more}
 
         return await self._page(request, name, given)
 
     async def _waits(self, request: web.Request) -> web.Response:
-        return await self._list(request, "waits", lambda: lists.waits(view_of(request)))
+        return await self._list(
+            request, "waits", lambda: page_contents.waiting_rows(view_of(request))
+        )
 
     async def _tasks(self, request: web.Request) -> web.Response:
         wanted = request.query.get("state", "")
         return await self._list(
-            request, "tasks", lambda: lists.tasks(view_of(request).state, wanted)
+            request,
+            "tasks",
+            lambda: page_contents.task_rows(view_of(request).state, wanted),
         )
 
     async def _sessions(self, request: web.Request) -> web.Response:
@@ -99,15 +132,19 @@ class Views:
 
     async def _convoys(self, request: web.Request) -> web.Response:
         return await self._list(
-            request, "convoys", lambda: lists.convoys(view_of(request).state)
+            request,
+            "convoys",
+            lambda: page_contents.convoy_rows(view_of(request).state),
         )
 
     async def _log(self, request: web.Request) -> web.Response:
         view, query = view_of(request), request.query
-        lines = await asyncio.to_thread(view.source.log, MOST)
+        lines = await asyncio.to_thread(view.source.log, MOST_LINES)
         wanted, words = query.get("convoy", ""), query.get("words", "")
         return await self._list(
-            request, "log", lambda: lists.lines(view.state, lines, wanted, words)
+            request,
+            "log",
+            lambda: page_contents.line_rows(view.state, lines, wanted, words),
         )
 
     async def _search(self, request: web.Request) -> web.Response:
@@ -115,17 +152,17 @@ class Views:
 
     async def _analytics(self, request: web.Request) -> web.Response:
         view = view_of(request)
-        shown = await analytics_page.given(view.source, view.now)
+        shown = await analytics_values(view.source, view.now)
         return await self._page(request, "analytics", lambda: shown)
 
     async def _table(self, request: web.Request) -> web.Response:
-        return await analytics_page.table(view_of(request).source)
+        return await analytics_table(view_of(request).source)
 
     # --- one thing --------------------------------------------------------------------
 
     async def _convoy(self, request: web.Request) -> web.Response:
         view = view_of(request)
-        convoy = convoy_of(view.state, request)
+        convoy = convoy_at(view.state, request)
         sessions = await view.source.sessions(convoy)
         decisions = await view.source.decisions(convoy)
         return await self._page(
@@ -139,19 +176,19 @@ class Views:
     async def _replay(self, request: web.Request) -> web.Response:
         """Give a convoy's page as it was after one of the steps of its log."""
         view = view_of(request)
-        convoy = convoy_of(view.state, request)
+        convoy = convoy_at(view.state, request)
         step = request.query.get("step", "")
-        found = await replay.replayed(view.source, convoy.name, step)
+        found = await replayed(view.source, convoy.name, step)
         visitor = await self._access.visitor(request, view)
-        shown = replay.given(found)
+        shown = replay_values(found)
         text = page_contents.page("replay", view, request.path_qs, visitor, **shown)
         return CachedPage(text.encode(), secret=bool(visitor.csrf)).answer(request)
 
     async def _task(self, request: web.Request) -> web.Response:
         """Give a task's page, with its session's output so far."""
         view = view_of(request)
-        convoy, task = task_of(view.state, request)
-        tried = attempts(await view.source.sessions(convoy), task.number)
+        convoy, task = task_at(view.state, request)
+        tried = attempts_at(await view.source.sessions(convoy), task.number)
         wanted = request.query.get("attempt", "")
         chosen = next(
             (one.past for one in tried if str(one.past.attempt) == wanted), None
@@ -182,7 +219,7 @@ class Views:
 
         https://htmx.org/docs/#polling
         """
-        convoy, task = task_of(view_of(request).state, request)
+        convoy, task = task_at(view_of(request).state, request)
         text = page_contents.escaped(
             await view_of(request).source.printed(convoy, task)
         )
@@ -195,19 +232,263 @@ async def _overview(request: web.Request) -> Given:
     live = page_contents.newest_live(view.state)
     clocks = [(convoy, await view.source.sessions(convoy)) for convoy in live]
     running = islice(view.state.running(), page_contents.HEAD)
-    agents = await at_work(view.source, running)
+    agents = await agents_at_work(view.source, running)
     return partial(page_contents.overview, view, clocks, agents)
 
 
 async def _searched(request: web.Request) -> Given:
     view, words = view_of(request), request.query.get("words", "")
-    lines = await asyncio.to_thread(view.source.log, MOST)
-    said = await printed(view.source, view.state, words)
-    return lambda: {**lists.found(view, lines, words), "printed": said}
+    lines = await asyncio.to_thread(view.source.log, MOST_LINES)
+    said = await search_printed(view.source, view.state, words)
+    return lambda: {**page_contents.search_values(view, lines, words), "printed": said}
 
 
 async def _sessions(request: web.Request) -> Given:
     view = view_of(request)
-    shown = part([*view.state.running()], request.query.get("page", ""))
-    agents = await at_work(view.source, shown.rows)
+    shown = list_part([*view.state.running()], request.query.get("page", ""))
+    agents = await agents_at_work(view.source, shown.rows)
     return lambda: {"part": shown, "agents": agents}
+
+
+Row = TypeVar("Row")
+
+PAGE_ROWS: Final = 50
+"""Rows on one page."""
+DIGITS: Final = 6
+
+
+@dataclass(frozen=True)
+class ListPart(Generic[Row]):
+    """One page of a list."""
+
+    rows: Sequence[Row]
+    count: int
+    """The number of rows in the whole list."""
+    number: int
+    """The number of this page, from 1."""
+    last: int
+    """The number of pages; at least 1."""
+
+
+def list_part(rows: Sequence[Row], wanted: str) -> ListPart[Row]:
+    """Return the page that a query names, or the nearest; the first if it is invalid.
+
+    Args:
+        rows: the whole list.
+        wanted: the page's number as text, unchecked.
+    """
+    last = max(1, -(-len(rows) // PAGE_ROWS))
+    plain = wanted.isascii() and wanted.isdigit() and len(wanted) <= DIGITS
+    number = min(max(int(wanted), 1), last) if plain else 1
+    shown = rows[(number - 1) * PAGE_ROWS : number * PAGE_ROWS]
+    return ListPart(rows=shown, count=len(rows), number=number, last=last)
+
+
+MOST_SESSIONS: Final = 200
+"""So many tasks' newest sessions are searched: those of the newest convoys."""
+LINES_EACH: Final = 3
+"""Of each session so many lines are shown, the last first."""
+
+
+class Printed(Struct, frozen=True, kw_only=True):
+    """What a task's newest session printed that holds the words."""
+
+    convoy: Convoy
+    task: Task
+    lines: tuple[str, ...]
+    """The last first."""
+
+
+async def search_printed(
+    source: DashboardSource, state: State, words: str
+) -> tuple[Printed, ...]:
+    """Return the sessions with lines that hold all of the words, the newest first.
+
+    Args:
+        source: the repository; where outputs are elsewhere, nothing is found.
+        state: what the log says.
+        words: what somebody typed; nothing is found by no words.
+    """
+    wanted = words.lower().split()
+    output = source.output
+    if output is None or not source.output_is_here or not wanted:
+        return ()
+    tried = (each for each in all_tasks(state) if each[1].newest_run is not None)
+    newest = tuple(islice(tried, MOST_SESSIONS))
+    return await asyncio.to_thread(
+        lambda: tuple(islice(_found_lines(output, newest, wanted), MOST_FOUND))
+    )
+
+
+def _found_lines(
+    output: Output, tried: Sequence[tuple[Convoy, Task]], wanted: list[str]
+) -> Iterator[Printed]:
+    for convoy, task in tried:
+        text = output(newest_session(convoy, task))
+        lines = (
+            line for line in reversed(text.splitlines()) if holds_words(line, wanted)
+        )
+        if shown := tuple(islice(lines, LINES_EACH)):
+            yield Printed(convoy=convoy, task=task, lines=shown)
+
+
+WEEK_MS: Final = 7 * 86_400_000
+
+
+async def analytics_values(source: DashboardSource, now: int) -> Mapping[str, Any]:
+    """Return the page's values.
+
+    Raises:
+        HTTPNotFound: this dashboard does not hold the whole log.
+    """
+    history = _history_of(source)
+    try:
+        found = await asyncio.to_thread(history.figures)
+        week = await asyncio.to_thread(history.costs, now - WEEK_MS)
+        ever = await asyncio.to_thread(history.costs, 0)
+    except BratError as error:
+        raise web.HTTPNotFound(text=f"{error}.\n") from error
+    priced = [one for one in found.engines if one.usd]
+    return {
+        "found": found,
+        "summary": analytics_summary(found),
+        "bars": drawings.chart_bars(found.per_day),
+        "width": drawings.CHART_WIDTH,
+        "height": drawings.CHART_HEIGHT,
+        "stages": _spreads(found.stages),
+        "engines": _engines(found),
+        "week": _costs(week),
+        "ever": _costs(ever),
+        "lengths": drawings.lying_bars(
+            [(name, one.median, one.most) for name, one in found.stages.items()]
+        ),
+        "shares": drawings.lying_bars(
+            [(f"{one.engine}, {one.kind}", one.percent, 100) for one in found.engines]
+        ),
+        "each": drawings.lying_bars(
+            [(f"{one.engine}, {one.kind}", one.usd / one.changes, 0) for one in priced]
+        ),
+        "runs": drawings.lying_bars(
+            [
+                (f"{one.engine}, {one.kind}", round(one.ci_runs / one.changes, 2), 0)
+                for one in found.engines
+            ]
+        ),
+        "money": drawings.lying_bars([(one.engine, one.usd, 0) for one in week]),
+        "causes": drawings.lying_bars([(name, n, 0) for name, n in found.rework]),
+        "flaky": drawings.lying_bars([(name, n, 0) for name, n in found.flakes]),
+        "answers": drawings.lying_bars(
+            [(what, one.median, one.most) for what, one in found.asked.items()]
+        ),
+        "asked": _spreads(found.asked),
+    }
+
+
+async def analytics_table(source: DashboardSource) -> web.Response:
+    """Return the changes as CSV; raises as `given` does."""
+    try:
+        found = await asyncio.to_thread(_history_of(source).rows)
+    except BratError as error:
+        raise web.HTTPNotFound(text=f"{error}.\n") from error
+    return web.Response(text=csv_text(found), content_type="text/csv")
+
+
+def _history_of(source: DashboardSource) -> LogHistory:
+    if source.history is None:
+        raise web.HTTPNotFound(text="This dashboard does not hold the whole log.\n")
+    return source.history
+
+
+def _costs(costs: Iterable[EngineCost]) -> list[tuple[object, ...]]:
+    return [
+        (
+            one.engine,
+            one.sessions,
+            f"{one.tokens:,}",
+            dollars(one.usd) if one.usd else "not known",
+        )
+        for one in costs
+    ]
+
+
+def _spreads(found: Mapping[str, TimeSpread]) -> list[tuple[object, ...]]:
+    return [
+        (
+            name,
+            one.count,
+            spoken_duration(round(one.median)),
+            spoken_duration(round(one.most)),
+        )
+        for name, one in found.items()
+    ]
+
+
+def _engines(found: Analytics) -> list[tuple[object, ...]]:
+    return [
+        (
+            one.engine,
+            one.kind,
+            one.changes,
+            f"{one.percent} % ({one.first_try})",
+            one.sessions,
+            dollars(one.usd) if one.usd else "",
+        )
+        for one in found.engines
+    ]
+
+
+_NUMBER: Final = re.compile("[1-9][0-9]{0,8}")
+
+
+class Replayed(Struct, frozen=True):
+    """One step of a convoy, and what the log folded to there."""
+
+    number: int
+    """From 1."""
+    last: int
+    """How many steps there are."""
+    step: LogStep
+    state: State
+    convoy: Convoy
+
+
+async def replayed(source: DashboardSource, name: str, wanted: str) -> Replayed:
+    """Return a step of a convoy.
+
+    Args:
+        source: the repository.
+        name: the convoy's.
+        wanted: the step's number, from 1; anything else means the last one.
+
+    Raises:
+        HTTPNotFound: this dashboard knows no past, or the log does not hold it whole.
+    """
+    past = source.past
+    try:
+        steps = await asyncio.to_thread(past.steps, name) if past else ()
+        if past is None or not steps:
+            raise web.HTTPNotFound(text=f"The past of {name} is not known here.\n")
+        number = min(int(wanted), len(steps)) if _is_number(wanted) else len(steps)
+        step = steps[number - 1]
+        state = await asyncio.to_thread(past.at, step)
+    except BratError as error:
+        raise web.HTTPNotFound(text=f"{error}.\n") from error
+    return Replayed(number, len(steps), step, state, state.convoys[name])
+
+
+def _is_number(text: str) -> bool:
+    return _NUMBER.fullmatch(text) is not None
+
+
+def replay_values(one: Replayed) -> Mapping[str, Any]:
+    """Return the page's values; nothing in it can be pressed, as it is past."""
+    then = one.step.at
+    values = page_contents.of_convoy(one.state, one.convoy, then)
+    leases = valid_leases(one.state, then)
+    now_past = {"interventions": (), "buttons": (), "may_write": False}
+    return {
+        **values,
+        **now_past,
+        "replay": one,
+        "waits_for": partial(waits_for, leases=leases),
+    }

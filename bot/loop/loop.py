@@ -1,7 +1,8 @@
 """The loop: observe, fold, plan, act, push; again until nothing is owed.
 
 Level-triggered: all its knowledge comes from the log and from looking at the forge. If
-a tick is cut off anywhere, the next tick repeats it, here or in another process.
+a tick is cut off anywhere, the next tick repeats it, here or in another process. Each
+problem is kept until it is over, and says when to try again.
 """
 
 import asyncio
@@ -14,28 +15,27 @@ from typing import Final
 from filelock import FileLock
 
 from bot import VERSION
-from bot.context.bot_context import BotContext
-from bot.context.lease_errors import NotHolder
 from bot.door.inbox import Wake
+from bot.forge.pace import Limited
 from bot.forge.rest import Refused
-from bot.loop import refused_log
-from bot.loop.bot_lease import BotLease
-from bot.loop.effect_round import EffectRound
-from bot.loop.leased_push import LeasedPush
+from bot.forge.transport import Precedence, going
+from bot.loop import effects, pushing
 from bot.loop.observe import observe
-from bot.loop.push_pacing import PushPacing
-from bot.loop.refused_parts import LogRefused, RefusedParts
+from bot.loop.projections import is_shown
+from bot.loop.pushing import BotLease, LeasedPush, LogRefused, PushPacing, RefusedParts
 from bot.loop.staging import owed, stage
-from bot.loop.troubles import Troubles
 from bot.repository.draft import Draft
 from bot.requests import new_requests
+from bot.requests.answers import carry_out
+from bot.requests.verb import Asker, Request
+from bot.roles.bot_context import BotContext, alone
+from bot.roles.process_memory import LeaseTooOld, NotHolder, NotYet
 from bot.text.replies import Reply
-from bot.verbs.carry_out import carry_out
-from bot.verbs.request_context import Asker
-from bot.verbs.verb import Request
 from convoy.events import Command, Refusal
-from convoy.events.forge_actions import SetItemAside
+from convoy.events.forge_actions import NoteDone, SetItemAside
 from convoy.events.leases import StartBot
+from convoy.model.work import Intent
+from convoy.owed import Do, Effect, item_of_effect
 from grite.errors import BratError, Conflict, GitFailed, Rejected, Unavailable
 
 ROUNDS: Final = 200
@@ -45,7 +45,7 @@ PUSHES: Final = "pushes"
 TOO_MANY_REFUSED: Final = (
     "the remote refused 6 pushes in a minute: only the log is pushed until it is over"
 )
-TRIES: Final = 5
+ASK_TRIES: Final = 5
 """How often a request is put to the rules while others write to the log."""
 
 
@@ -108,7 +108,7 @@ class Loop:
     async def _tell_refused(self, refused: LogRefused) -> None:
         """Say on an issue that the log is refused; the forge may refuse that, too."""
         try:
-            await refused_log.tell(self.context, refused)
+            await pushing.tell_of_refused_log(self.context, refused)
         except (Refused, Unavailable) as error:
             self.troubles.note("comment", error)
         else:
@@ -147,7 +147,7 @@ class Loop:
             Conflict: others wrote first each time; ask again.
             Unavailable: the forge did not answer.
         """
-        for _ in range(TRIES):
+        for _ in range(ASK_TRIES):
             with suppress(Conflict):  # somebody wrote first: decide again
                 async with self._deciding() as draft:
                     reply = await carry_out(self.context, draft, asker, request)
@@ -307,3 +307,139 @@ def _introduce(draft: Draft) -> None:
     """Register this bot in the log: events of unregistered actors do not count."""
     if draft.actor.hex() not in draft.state.bots:
         draft.submit(StartBot(actor=draft.actor.hex(), version=VERSION))
+
+
+RETRY_S: Final = 1.0
+REFUSED_MS: Final = 60_000
+"""How long what is refused for good is not tried again."""
+CUT: Final = frozenset({"token", "tick"})
+"""The names of troubles that cut a whole tick short."""
+
+
+@dataclass(kw_only=True)
+class Troubles:
+    """When to try again after each problem; the context holds the problems' texts."""
+
+    context: BotContext
+    tell: Callable[[str], None]
+    resume_at: int = 0
+    """Unix ms; the forge wants no requests before then."""
+    _of_effects: set[str] = field(default_factory=set)
+    _refused: dict[str, int] = field(default_factory=dict)
+    """When each refused action is tried again, unix ms, by the trouble's name."""
+
+    def note(self, name: str, error: BratError, *, of_effect: bool = False) -> None:
+        """Keep an error under a name, and report it if its text is new."""
+        if of_effect:
+            self._of_effects.add(name)
+        if isinstance(error, Limited):
+            self.resume_at = max(self.resume_at, error.retry_at)
+        now = self.context.clock()
+        if not isinstance(error, Refused | Rejected):
+            self._refused.pop(name, None)
+        elif self._refused.get(name, 0) <= now:
+            self._refused[name] = now + REFUSED_MS
+        why = str(error)
+        if self.context.troubles.get(name) != why:
+            self.context.troubles[name] = why
+            self.tell(why)
+
+    def wait(self, name: str, why: str, until: int) -> None:
+        """Keep why something waits until a moment (unix ms)."""
+        self._refused[name] = until
+        if self.context.troubles.get(name) != why:
+            self.context.troubles[name] = why
+            self.tell(why)
+
+    def over(self, name: str) -> None:
+        """Forget the error under a name. Safe to call twice."""
+        self.context.troubles.pop(name, None)
+
+    def keep_only(self, owed: set[str]) -> None:
+        """Forget the errors of effects that are no longer owed."""
+        for name in self.context.troubles.keys() & self._of_effects - owed:
+            self.over(name)
+            self._refused.pop(name, None)
+        self._of_effects &= owed
+
+    @property
+    def retry_s(self) -> float:
+        """How long to wait before the next tick.
+
+        While the forge only limits writes, or refuses some for good, the wait is at
+        most a sweep: the bot goes on looking.
+        """
+        context = self.context
+        cut = CUT & context.troubles.keys()
+        waits = [self._refused.get(name, 0) for name in cut or context.troubles]
+        refused_until = (max if cut else min)(waits, default=0)
+        left_s = (max(self.resume_at, refused_until) - context.clock()) / 1000
+        return max(RETRY_S, left_s if cut else min(left_s, context.settings.sweep_s))
+
+
+EFFECTS_AT_ONCE: Final = 8
+
+
+@dataclass(kw_only=True)
+class EffectRound:
+    """One round of effects after another; for one event loop."""
+
+    context: BotContext
+    leased: LeasedPush
+    troubles: Troubles
+    pacing: PushPacing
+    noted: list[NoteDone] = field(default_factory=list)
+    """What was done and the log does not hold yet."""
+
+    async def carry_out(self) -> bool:
+        """Carry out the effects owed; return whether the log has something to note."""
+        context = self.context
+        wanted = [
+            action
+            for action in owed(context)
+            if isinstance(action, Effect) and not is_shown(context, action)
+        ]
+        wanted.sort(key=precedence_of)  # what somebody waits for is not held up
+        self.troubles.keep_only({item_of_effect(effect) for effect in wanted})
+        slots = asyncio.Semaphore(EFFECTS_AT_ONCE)
+        context.github.guard(self.leased.lease.check)
+        try:
+            async with asyncio.TaskGroup() as group:
+                for effect in wanted:
+                    group.create_task(self._effect(effect, slots))
+        except* (Conflict, Unavailable, NotHolder, GitFailed) as lost:
+            raise lost.exceptions[0] from lost  # all concern the same lease
+        finally:
+            context.github.guard(lambda: None)
+        noted = self.noted or context.memory.failures.owed
+        return bool(noted or (wanted and self.pacing.interrupted))
+
+    async def _effect(self, effect: Effect, slots: asyncio.Semaphore) -> None:
+        item, precedence = item_of_effect(effect), precedence_of(effect)
+        async with slots:
+            if precedence.can_wait and self.pacing.interrupted:
+                return  # somebody waits for the next round, which does this, too
+            await self.leased.hold()
+            try:
+                with alone(self.context, item), going(precedence):
+                    noted = await effects.carry_out_effect(self.context, effect)
+                    if noted is not None:
+                        self.noted.append(noted)
+            except (Limited, NotYet, LeaseTooOld) as error:
+                self.troubles.note(item, error, of_effect=True)
+
+
+def precedence_of(effect: Effect) -> Precedence:
+    """Return how long an effect may be made to wait.
+
+    Writes go one after another, on GitHub a second apart: pull requests, labels and
+    edits would hold up the sessions that start in the same round. A convoy's comment is
+    posted once, and answers the person who asked for the convoy.
+    """
+    match effect:
+        case Do(intent=Intent(kind="answer" | "comment")):
+            return Precedence.ANSWER
+        case Do(intent=Intent(kind="dispatch")):
+            return Precedence.START
+        case _:
+            return Precedence.REST

@@ -1,4 +1,4 @@
-"""Looks once at the runs, checks and pull requests that the state waits for."""
+"""Looks once at the runs, checks, pull requests and rules that the state waits for."""
 
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -6,16 +6,16 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from bot.context.alone import tried
-from bot.context.bot_context import BotContext
-from bot.loop import observe_targets, unneeded_runs
-from bot.roles import issue_look, pull_look
+from bot.roles import by_hand
+from bot.roles.bot_context import BotContext, tried
 from convoy.model import ids
 from convoy.model.ids import check_item, look_item, run_item
 from convoy.model.state import Convoy
+from convoy.model.work import TargetRules
 from convoy.rules.landing import open_candidates
 from convoy.rules.verdict import (
     Checks,
+    Mergeable,
     Observed,
     PullSeen,
     Reporters,
@@ -24,7 +24,7 @@ from convoy.rules.verdict import (
     may_turn,
 )
 
-LIST: Final = look_item("runs")
+RUN_LIST: Final = look_item("runs")
 Look = Callable[[], Awaitable[None]]
 """Fetches the refs and the log."""
 
@@ -47,16 +47,16 @@ async def observe(context: BotContext, parts: frozenset[str], look: Look) -> Obs
         seen = replace(seen, runs={**ended, **await _runs(context, asked)})
     awaits_runs = any(known.more for known in seen.checks.values())
     if "issues" in parts:
-        seen = replace(seen, issues=await issue_look.look(context))
+        seen = replace(seen, issues=await by_hand.look_at_issues(context))
     if parts & {"issues", "pulls"}:  # a merge closes its issue
         seen = replace(seen, pulls=await _pulls(context, look))
     if parts:
-        pulls = await observe_targets.own_pulls(context)
-        rules = await observe_targets.target_rules(context)
+        pulls = await own_pulls(context)
+        rules = await target_rules(context)
         seen = replace(seen, mergeable=pulls, rules=rules)
     if "checks" in parts or ("runs" in parts and awaits_runs):
         checks = await _checks(context, seen)
-        gone = await unneeded_runs.look(context, frozenset(checks))
+        gone = await look_at_unneeded(context, frozenset(checks))
         seen = replace(seen, checks=checks, unneeded=gone)
     return replace(seen, refs=context.mirror.refs)
 
@@ -68,7 +68,7 @@ async def _pulls(context: BotContext, look: Look) -> dict[int, PullSeen]:
     seen, and nobody has closed them.
     """
     known = context.observed.pulls
-    found = await pull_look.look(context)
+    found = await by_hand.look_at_pulls(context)
     closed = (n for n, pull in found.items() if not (pull.open or pull.merged))
     if any(n not in known or known[n].open for n in closed):
         await look()
@@ -80,7 +80,7 @@ async def _runs(context: BotContext, asked: frozenset[int]) -> dict[int, Run]:
     if not asked:
         return {}
     runs = context.github.runs
-    found = await tried(context, LIST, partial(runs.listed, asked)) or {}
+    found = await tried(context, RUN_LIST, partial(runs.listed, asked)) or {}
     for number in asked - found.keys():
         run = await tried(context, run_item(number), partial(runs.state, number))
         if run is not None:
@@ -159,3 +159,72 @@ def _reporters(context: BotContext, convoy: Convoy) -> Reporters:
         named=context.mirror.state.reporters | chosen,
         ids={name: app for name, app in ids.items() if name not in chosen},
     )
+
+
+RULES_MS: Final = 600_000
+"""How long the rules of a target are believed while a convoy is under way."""
+
+
+async def target_rules(context: BotContext) -> dict[str, TargetRules]:
+    """Return the rules of every live convoy's target, and of the default branch."""
+    found, at = dict(context.observed.rules), context.memory.rules_read
+    live = {convoy.target for convoy in context.mirror.state.live()}
+    now = context.clock()
+    for branch in live | {context.mirror.default_branch}:
+        is_old = branch in live and now - at.get(branch, now) >= RULES_MS
+        if branch in found and not is_old:
+            continue
+        look = partial(context.github.branch_rules.of, branch)
+        rules = await tried(context, look_item("rules", branch), look)
+        if rules is not None:
+            found[branch], at[branch] = rules, now
+    return found
+
+
+async def own_pulls(context: BotContext) -> dict[int, Mergeable]:
+    """Return what the forge says of the pull requests that it is to merge."""
+    found = {}
+    for convoy in context.mirror.state.live():
+        number = convoy.pull
+        if number is not None and _at_last_step(convoy):
+            look = partial(context.github.merging.seen, number)
+            item = look_item(convoy.name, "landing")
+            if seen := await tried(context, item, look):
+                found[number] = seen
+    return found
+
+
+def _at_last_step(convoy: Convoy) -> bool:
+    is_pushed = convoy.landing is None or convoy.landing.way == "push"
+    return bool(convoy.settled or convoy.parts.branch) and not is_pushed
+
+
+SHOWN_MS: Final = 30_000
+"""How long after a push the forge may show its first run."""
+
+
+async def look_at_unneeded(
+    context: BotContext, awaited: frozenset[str]
+) -> tuple[int, ...]:
+    """Return the runs to cancel; each look asks only for what was given up lately.
+
+    Args:
+        context: the bot's.
+        awaited: the commits whose verdict still counts.
+    """
+    given_up, now = context.memory.given_up, context.clock()
+    for commit, known in context.observed.checks.items():
+        if known.verdict != "green" and commit not in awaited:
+            late = SHOWN_MS if known.verdict == "none" else 0
+            given_up.setdefault(commit, now + late)
+    found: list[int] = []
+    for commit, last in [*given_up.items()]:
+        if commit in awaited:
+            del given_up[commit]
+            continue
+        ask = partial(context.github.ci.on_queues, commit)
+        runs = await tried(context, check_item(commit), ask)
+        found += runs or ()
+        if runs == () and now >= last:
+            del given_up[commit]
+    return tuple(found)

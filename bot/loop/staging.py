@@ -1,7 +1,8 @@
 """Staging: puts every owed log event and ref move into one draft, pass by pass.
 
 Each pass plans on the results of the previous pass, so that a request, its plan, its
-branch and its first sessions go out in a single push.
+branch and its first sessions go out in a single push. Whether people still want what is
+about to be done, the forge is asked again.
 """
 
 import asyncio
@@ -9,23 +10,11 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from bot.context.alone import alone
-from bot.context.bot_context import BotContext
-from bot.loop.authority import may_still
 from bot.repository.draft import Draft
-from bot.roles import (
-    by_hand,
-    calling,
-    deacon,
-    dispatch,
-    handin,
-    mayor,
-    merged_by_forge,
-    part_landing,
-    refinery,
-    target_merges,
-    work_on_trial,
-)
+from bot.requests import answers
+from bot.roles import by_hand, handin, mayor, refinery, target_merges, witness
+from bot.roles.authorization import convoy_may_land, may_land, may_start
+from bot.roles.bot_context import BotContext, alone
 from convoy.events.forge_actions import SetItemAside, TakeItemUp
 from convoy.events.hold_events import TakeBackWork
 from convoy.events.target_events import ChooseLanding, WaitToLand
@@ -153,7 +142,7 @@ async def stage(
         only: the items whose refs may move in this push; None: all.
     """
     draft.only = only
-    dispatch.note(context, draft)
+    witness.note_heard(context, draft)
     mayor.take_settings(context, draft)
     done: set[Action] = set()
     known: set[str] = set()
@@ -184,7 +173,7 @@ async def _staged(
 
 
 async def _collect(context: BotContext, draft: Draft, action: Collect) -> None:
-    got = await dispatch.fetch(context, action)
+    got = await witness.fetch(context, action)
     if got is not None:
         await asyncio.to_thread(handin.collect, context, draft, action, got)
 
@@ -201,21 +190,21 @@ def perform(  # noqa: C901, PLR0912, PLR0915  one arm a kind
         case MakePlan():
             mayor.make_plan(context, draft, action)
         case BeginPlan():
-            dispatch.begin_plan(context, draft, action)
+            witness.begin_plan(context, draft, action)
         case CreateBase():
             mayor.create_base(draft, action)
         case Split():
-            dispatch.split(draft, action)
+            witness.split(draft, action)
         case Begin():
-            dispatch.begin(context, draft, action)
+            witness.begin(context, draft, action)
         case Build():
             refinery.build(context, draft, action)
         case Try():
-            work_on_trial.try_out(context, draft, action)
+            refinery.try_out(context, draft, action)
         case Prove():
-            work_on_trial.prove(context, draft, action)
+            refinery.prove(context, draft, action)
         case Choose():
-            work_on_trial.choose(draft, action)
+            refinery.choose(draft, action)
         case BuildSync():
             target_merges.build_sync(context, draft, action)
         case LandSync():
@@ -229,25 +218,25 @@ def perform(  # noqa: C901, PLR0912, PLR0915  one arm a kind
         case LandConvoy():
             refinery.land_convoy(context, draft, action)
         case LandPart():
-            part_landing.land(context, draft, action)
+            target_merges.land_finished(context, draft, action)
         case OfferPart():
-            part_landing.offer(draft, action)
+            target_merges.offer_finished(draft, action)
         case TakePart():
-            merged_by_forge.take_part(context, draft, action)
+            target_merges.take_part(context, draft, action)
         case DropPart():
-            part_landing.drop(draft, action)
+            target_merges.drop_finished(draft, action)
         case ChooseWay(convoy=name, landing=landing):
             draft.submit(ChooseLanding(convoy=name, landing=landing))
         case AlignConvoy():
-            merged_by_forge.align_convoy(draft, action)
+            target_merges.align_convoy(draft, action)
         case AskMerge():
-            merged_by_forge.ask_merge(context, draft, action)
+            target_merges.ask_merge(context, draft, action)
         case Wait(convoy=name, why=why):
             draft.submit(WaitToLand(convoy=name, why=why))
         case OpenAnother(convoy=name, pull=pull):
             draft.submit(OpenAnotherPull(convoy=name, pull=pull))
         case TakeLanded():
-            merged_by_forge.take_landed(context, draft, action)
+            target_merges.take_landed(context, draft, action)
         case Reject():
             refinery.reject(draft, action)
         case LookAgain():
@@ -257,7 +246,7 @@ def perform(  # noqa: C901, PLR0912, PLR0915  one arm a kind
         case Stall():
             refinery.stall(context, draft, action)
         case Defer():
-            dispatch.defer(draft, action)
+            witness.defer(draft, action)
         case Block():
             refinery.block(draft, action)
         case HearBase():
@@ -265,22 +254,66 @@ def perform(  # noqa: C901, PLR0912, PLR0915  one arm a kind
         case HearDequeue():
             by_hand.hear_dequeue(draft, action)
         case HearIssue():
-            by_hand.hear(context, draft, action)
+            by_hand.hear_issue(context, draft, action)
         case TakeOut():
             by_hand.take_out(draft, action)
         case TakeBack():
             draft.submit(TakeBackWork(convoy=action.convoy, task=action.task))
         case Pause():
-            dispatch.pause(context, draft, action)
+            witness.pause(context, draft, action)
         case Call():
-            calling.call(draft, action)
+            by_hand.call_people(draft, action)
         case Sweep():
-            deacon.sweep(draft, action)
+            by_hand.sweep_branches(draft, action)
         case TakeUp(item=item):
             draft.submit(TakeItemUp(item=item))
         case Faulty(convoy=name, why=why):
             draft.submit(SetItemAside(item=convoy_item(name), why=why))
         case Expire():
-            deacon.expire(draft, action)
+            by_hand.expire_lease(draft, action)
         case Collect():
             raise TypeError("a result is fetched first: see _collect")
+
+
+async def may_still(
+    context: BotContext, draft: Draft, action: Staged, known: set[str]
+) -> bool:
+    """Whether the people who authorized an action still do, as the forge says now.
+
+    Args:
+        context: the bot's.
+        draft: takes what they do not stand for any more.
+        action: what is about to be done.
+        known: the logins already found to have the right to let a task start.
+
+    Raises:
+        Unavailable: the forge did not answer.
+    """
+    match action:
+        case Begin():
+            return await may_start(context, draft, action, known)
+        case Align():
+            return await by_hand.is_wanted(context, draft, action.convoy)
+        case Land():
+            return await _is_wanted(
+                context, draft, action.convoy, action.tasks
+            ) and await may_land(context, draft, action)
+        case LandConvoy() | LandPart() | AskMerge():
+            return await _is_wanted(
+                context, draft, action.convoy
+            ) and await convoy_may_land(context, draft, action)
+        case _:
+            return True
+
+
+async def _is_wanted(
+    context: BotContext, draft: Draft, name: str, tasks: tuple[int, ...] = ()
+) -> bool:
+    """Look just before a landing whether a person says no, by hand or by a label."""
+    if not await by_hand.is_wanted(context, draft, name):
+        return False
+    await answers.observe_labels(context, draft)
+    convoy = draft.state.convoys[name]
+    return not convoy.held and not any(
+        task.held for task in convoy.tasks if task.number in tasks
+    )

@@ -1,1 +1,1 @@
-"""The ways people make requests: comments, reviews, ticked boxes and labels."""
+"""What people can ask for, in which ways they ask, and how it is carried out."""

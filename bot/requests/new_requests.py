@@ -1,12 +1,21 @@
-"""Puts to the rules the requests by people and schedules since the last look."""
+"""Puts to the rules what people and schedules asked for since the last look.
+
+The sweep finds what no delivery brought: GitHub repeats none by itself, and a bot that
+polls gets none at all. Answers are announced by their comment's id, so a comment that a
+delivery also brings is still answered once.
+
+A schedule opens an issue for each convoy that it asks for. The issue is the memory: its
+hidden marker names the schedule and the time, so that a later look, or another process,
+finds that the issue was opened.
+"""
 
 from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from http import HTTPStatus
 from typing import Final, TypeVar
 
-from bot.context.alone import alone, tried
-from bot.context.bot_context import BotContext
+from bot.door.delivery_meaning import may_ask
 from bot.door.inbox import (
     ALL_PARTS,
     RIGHTS_PART,
@@ -15,25 +24,38 @@ from bot.door.inbox import (
     Review,
     StartRequest,
     Ticked,
+    Trigger,
 )
+from bot.forge.payloads import Account, Issue, Remarked
 from bot.forge.rest import Refused
 from bot.forge.transport import Precedence, going
 from bot.repository.draft import Draft
-from bot.requests import (
-    check_actions,
-    comments,
-    deleted_comments,
-    lifted_refusals,
-    missed_comments,
-    missed_issues,
-    missed_labels,
-    obeyed_labels,
-    submitted_reviews,
-    ticked_boxes,
+from bot.requests import answers, comments
+from bot.requests.answers import has_heard_enough
+from bot.roles import mayor
+from bot.roles.bot_context import (
+    BotContext,
+    alone,
+    configuration,
+    failed_try,
+    quiet_try,
+    tried,
 )
-from bot.roles import mayor, scheduled_convoys
-from convoy.model.ids import delivery_item, look_item
-from convoy.model.state import State, may_try, set_aside
+from bot.roles.issue_intake import edited_since
+from bot.roles.process_memory import Looks
+from bot.text.convoy_comment import NO_LABEL
+from bot.text.replies import EDITED_COMMENT
+from bot.text.slash_commands import may_mention
+from convoy.config import ConfigError, Due, due
+from convoy.config.keys import ScheduleTable
+from convoy.events.forge_actions import Answer, TakeItemUp
+from convoy.events.hold_events import NoteDeletedComment
+from convoy.model import ids
+from convoy.model.ids import delivery_item, issue_item, look_item
+from convoy.model.state import Convoy, State, asides, may_try, set_aside
+from convoy.text import clean, shortened
+from convoy.views.interventions import LabelledIssue
+from grite.errors import Unavailable
 
 GIVEN_UP: Final = 6
 """A delivery that fails this often is not tried again; what it was stays in the log."""
@@ -64,7 +86,7 @@ async def listen(context: BotContext, draft: Draft, parts: frozenset[str]) -> li
     handled += await _handled(context, draft, context.inbox.signs(), _see)
     await _look_at_shown(context, draft, parts)
     if RIGHTS_PART in parts:
-        lifted_refusals.take_up(context, draft)
+        take_up_refused(context, draft)
     return handled
 
 
@@ -74,9 +96,9 @@ async def _asked(
     """Return the requests for convoys; with `sweep`, those that no delivery brought."""
     if not sweep:
         return context.inbox.requests()
-    look = partial(missed_issues.issues, context, state)
+    look = partial(keep_missed_issues, context, state)
     await tried(context, look_item("mentions"), look)
-    missed = partial(missed_labels.missed, context)
+    missed = partial(missed_labels, context)
     found = await tried(context, look_item("issues"), missed) or {}
     return context.inbox.requests() | found
 
@@ -87,17 +109,17 @@ async def _look_at_shown(
     """Note which labels and comments of the convoys people have changed."""
     begun = draft.state.convoys.keys() != context.mirror.state.convoys.keys()
     if begun or parts & LABELLED:
-        look = partial(obeyed_labels.observe, context, draft)
+        look = partial(answers.observe_labels, context, draft)
         await tried(context, look_item("labels"), look)
     for convoy in draft.state.live():
         seen = context.observed.issues.get(convoy.issue)
         if seen is not None and seen.gone:
             continue
         if parts >= ALL_PARTS:
-            look = partial(obeyed_labels.correct, context, convoy)
+            look = partial(answers.correct_labels, context, convoy)
             await tried(context, look_item(convoy.name, "labels"), look)
         if "shown" in parts:
-            look = partial(deleted_comments.observe, context, draft, convoy)
+            look = partial(observe_comment, context, draft, convoy)
             await tried(context, look_item(convoy.name, "comment"), look)
 
 
@@ -105,9 +127,9 @@ async def _look(context: BotContext, draft: Draft) -> None:
     """Look for what no delivery brought."""
     state = draft.state
     looks = {
-        "schedules": partial(scheduled_convoys.listen, context, draft),
-        "comments": partial(missed_comments.comments, context, state),
-        "reviews": partial(submitted_reviews.keep_missed, context, state),
+        "schedules": partial(begin_due, context, draft),
+        "comments": partial(keep_missed_comments, context, state),
+        "reviews": partial(comments.keep_missed_reviews, context, state),
     }
     for name, look in looks.items():
         await tried(context, look_item(name), look)
@@ -158,9 +180,9 @@ async def _begin(
 
 async def _hear(context: BotContext, draft: Draft, _: str, remark: Remark) -> None:
     if remark.edited:
-        await missed_comments.ask_again(context, draft, remark)
+        await ask_again(context, draft, remark)
     else:
-        await comments.answer(context, draft, remark)
+        await comments.answer_comment(context, draft, remark)
 
 
 async def _see(
@@ -170,8 +192,326 @@ async def _see(
     sign: Review | Ticked | CheckAction,
 ) -> None:
     if isinstance(sign, Review):
-        await submitted_reviews.answer(context, draft, sign)
+        await comments.answer_review(context, draft, sign)
     elif isinstance(sign, CheckAction):
-        await check_actions.answer(context, draft, delivery, sign)
+        await answers.answer_button(context, draft, delivery, sign)
     else:
-        await ticked_boxes.answer(context, draft, delivery, sign)
+        await answers.answer_ticks(context, draft, delivery, sign)
+
+
+TITLE_SHOWN: Final = 72
+"""How many characters of an unread issue's title are shown."""
+
+
+async def missed_labels(context: BotContext) -> dict[str, StartRequest]:
+    """Return the labelled issues of which no delivery reached the bot, by an id."""
+    known = {request.issue for request in context.inbox.requests().values()}
+    found = {}
+    labelled = await context.github.issues_labelled(context.settings.label)
+    context.memory.unread = {issue.number: _unread(issue) for issue in labelled}
+    for issue in labelled:
+        if issue.number in known or mayor.busy(context.mirror.state, issue.number):
+            continue
+        request = await tried(
+            context,
+            issue_item(issue.number),
+            partial(_labelled_request, context, issue),
+        )
+        if request is not None:
+            found[f"sweep-{issue.number}"] = request
+    return found
+
+
+def _unread(issue: Issue) -> LabelledIssue:
+    title = shortened(clean(issue.title), TITLE_SHOWN)
+    never = NO_LABEL if NO_LABEL in issue.label_names else ""
+    return LabelledIssue(number=issue.number, title=title, never=never)
+
+
+async def _labelled_request(context: BotContext, issue: Issue) -> StartRequest | None:
+    """Return the request of a labelled issue of which no delivery reached the bot."""
+    labelling = await context.github.labelling(issue.number, context.settings.label)
+    if labelling is None or labelling.actor is None:
+        return None
+    return StartRequest(
+        issue=issue.number,
+        title=issue.title,
+        text=issue.body or "",
+        by=labelling.actor.login,
+        bot=labelling.actor.id if labelling.actor.type == "Bot" else 0,
+        edited=await edited_since(context, issue, labelling.created_at),
+    )
+
+
+LOOK_BACK: Final = timedelta(days=3)
+"""GitHub can repeat a delivery for as long."""
+SKEW: Final = timedelta(minutes=10)
+"""How far the forge's clock may differ from the log's."""
+
+
+async def keep_missed_comments(context: BotContext, state: State) -> None:
+    """Put comments since the last look into the inbox, as the door would.
+
+    Safe to cut off anywhere and to call again.
+
+    Args:
+        context: the bot's.
+        state: holds the comments answered already.
+
+    Raises:
+        Unavailable: the forge did not answer.
+        Refused: the forge does not show its comments.
+    """
+    looks = context.memory.comments or Looks(first_look(context, state))
+    context.memory.comments = looks
+    since = looks.since
+    known = {remark.comment for remark in context.inbox.remarks().values()}
+    known |= state.answered | {intent.comment for intent in state.intents.values()}
+    found = await context.github.remarks_since(since)
+    for one in found:
+        is_new = one.id not in known and one.id not in looks.seen
+        if is_new and _asks(one, since, context.login):
+            context.inbox.put(f"sweep-comment-{one.id}", _remark(one))
+    looks.note({one.id: one.updated_at for one in found})
+
+
+def first_look(context: BotContext, state: State) -> datetime:
+    """Return when a new process's first look begins: not before the bot's arrival.
+
+    On its own local forge the only bot is there from the beginning.
+    """
+    now = context.clock()
+    if not state.bots:
+        return _moment(now) - (LOOK_BACK if context.settings.sole else timedelta())
+    begun = [known.requested_at for _, known in state.convoys.summaries()]
+    earliest = min(begun, default=state.moment.at)
+    return max(_moment(earliest) - SKEW, _moment(now) - LOOK_BACK)
+
+
+def _moment(ms: int) -> datetime:
+    return datetime.fromtimestamp(ms // 1000, UTC)
+
+
+def _asks(found: Remarked, since: datetime, login: str) -> bool:
+    """Whether a comment may hold a request; an edited older comment never does."""
+    by_person = found.user is not None and found.user.type != "Bot"
+    new = found.created_at >= since and found.number > 0
+    return by_person and new and may_ask(found.body or "", login)
+
+
+def _remark(found: Remarked) -> Remark:
+    return Remark(
+        issue=found.number,
+        comment=found.id,
+        text=found.body or "",
+        by=found.user.login if found.user else "",
+        on_pull=found.on_pull,
+        node=found.node_id,
+        at=found.created_at,
+        edited=found.updated_at > found.created_at,
+    )
+
+
+async def ask_again(context: BotContext, draft: Draft, remark: Remark) -> None:
+    """Announce that a comment was not read in time. Safe to call twice."""
+    key = ids.answer_key(remark.comment)
+    if key in draft.state.intents or remark.comment in draft.state.answered:
+        return
+    if await has_heard_enough(
+        context, draft, by=remark.by, issue=remark.issue, comment=remark.comment
+    ):
+        return
+    draft.submit(
+        Answer(
+            issue=remark.issue,
+            comment=remark.comment,
+            reaction="confused",
+            text=EDITED_COMMENT.format(by=remark.by),
+            by=remark.by,
+        )
+    )
+
+
+async def keep_missed_issues(context: BotContext, state: State) -> None:
+    """Put issues since the last look into the inbox, as the door would.
+
+    Safe to cut off anywhere and to call again.
+
+    Args:
+        context: the bot's.
+        state: holds the convoys; only an issue without one is asked for.
+
+    Raises:
+        Unavailable: the forge did not answer.
+        Refused: the forge does not show its issues.
+    """
+    try:
+        triggers = configuration(context).triggers
+    except (ConfigError, KeyError):
+        return  # who sets the label is told of the fault
+    if not (triggers.mention or triggers.assignee):
+        return
+    looks = context.memory.issues or Looks(first_look(context, state))
+    context.memory.issues = looks
+    known = {request.issue for request in context.inbox.requests().values()}
+    known |= {of.issue for _, of in state.convoys.summaries()}
+    found = await context.github.issues_since(looks.since)
+    for issue in found:
+        if issue.number in known or context.settings.label in issue.label_names:
+            continue
+        request = _mention(context, issue, looks) if triggers.mention else None
+        if request is None and triggers.assignee:
+            request = await _assignment(context, issue, looks)
+        if request is not None:
+            await _keep_issue(context, issue, *request)
+    looks.note({issue.number: issue.updated_at for issue in found if issue.updated_at})
+    assigned = context.memory.assigned
+    context.memory.assigned = {n: at for n, at in assigned.items() if n in looks.seen}
+
+
+IssueAsks = tuple[Trigger, Account, datetime]
+"""How an issue asks, who asked, and when."""
+
+
+def _mention(context: BotContext, issue: Issue, looks: Looks) -> IssueAsks | None:
+    """Return the mention in an issue that nobody has seen yet."""
+    author, at = issue.user, issue.created_at
+    if author is None or at is None or author.login == context.login:
+        return None
+    is_new = issue.number not in looks.seen and at >= looks.since
+    if not is_new or not may_mention(issue.body or "", context.login):
+        return None
+    return "mention", author, at
+
+
+async def _assignment(
+    context: BotContext, issue: Issue, looks: Looks
+) -> IssueAsks | None:
+    """Return the assignment of an issue that nobody has seen yet."""
+    login, known = context.login, context.memory.assigned
+    if login not in {each.login for each in issue.assignees}:
+        return None
+    number, since = issue.number, looks.seen.get(issue.number, looks.since)
+    if number in known and since == issue.updated_at:
+        return None
+    event = await context.github.assignment(number, login)
+    by = event and (event.assigner or event.actor)
+    if event is None or not by or by.login == login or event.created_at is None:
+        return None
+    before, known[number] = known.get(number), event.created_at
+    is_new = event.created_at != before and event.created_at >= since
+    return ("assignee", by, event.created_at) if is_new else None
+
+
+async def _keep_issue(
+    context: BotContext, issue: Issue, trigger: Trigger, by: Account, at: datetime
+) -> None:
+    request = StartRequest(
+        issue=issue.number,
+        title=issue.title,
+        text=issue.body or "",
+        by=by.login,
+        bot=by.id if by.type == "Bot" else 0,
+        trigger=trigger,
+        edited=await edited_since(context, issue, at),
+    )
+    context.inbox.put(f"sweep-issue-{issue.number}", request)
+
+
+_MADE: Final = "<sub>Opened by the schedule `{name}` in `.brat/config.toml`.</sub>"
+
+
+async def begin_due(context: BotContext, draft: Draft) -> None:
+    """Start the convoys that are due. Safe to cut off anywhere and to call again.
+
+    Raises:
+        Unavailable: the forge did not answer.
+    """
+    try:
+        config = configuration(context)
+    except (ConfigError, KeyError):
+        return  # whoever asks for a convoy is told of the fault
+    if config.staged:
+        return  # opening the issue would be a write
+    tables = config.schedule
+    hours = {name: table.hours for name, table in tables.items()}
+    settings = context.settings
+    window = settings.schedule_window_s * 1000
+    for each in due(hours, settings.repository, draft.now, window):
+        table, key = tables[each.name], ids.schedule_key(each.name, each.begun)
+        if key not in context.memory.shown and not _still_runs(
+            draft.state, context.login, table
+        ):
+            await _start_due(context, draft, each, table)
+            context.memory.shown[key] = True
+
+
+def _still_runs(state: State, login: str, table: ScheduleTable) -> bool:
+    """Whether the schedule's last convoy is still running."""
+    return any(each.by == login and each.title == table.title for each in state.live())
+
+
+async def _start_due(
+    context: BotContext, draft: Draft, each: Due, table: ScheduleTable
+) -> None:
+    number = await _opened(context, each, table)
+    if any(of.issue == number for _, of in draft.state.convoys.summaries()):
+        return
+    issue = await context.github.issue(number)
+    request = StartRequest(
+        issue=number,
+        title=table.title,
+        text=table.text,
+        by=context.login,
+        trigger="schedule",
+    )
+    await mayor.start(context, draft, request, issue)
+
+
+async def _opened(context: BotContext, each: Due, table: ScheduleTable) -> int:
+    """Return the number of the issue for this time, opening it if there is none."""
+    key = ids.schedule_key(each.name, each.begun)
+    now = quiet_try(context, key)
+    since = datetime.fromtimestamp(each.begun // 1000, UTC)
+    found = await context.github.issue_marked(key, context.login, since)
+    if found is not None:
+        return found
+    now.repeat()
+    await context.hold()
+    said = table.text, _MADE.format(name=each.name), ids.marker(key)
+    try:
+        return await context.github.open_issue(table.title, "\n\n".join(said))
+    except Unavailable:
+        failed_try(context, key)
+        raise
+
+
+async def observe_comment(context: BotContext, draft: Draft, convoy: Convoy) -> None:
+    """Note it if a live convoy's comment is gone. Safe to call again.
+
+    A look costs one read, and needs no lease. Where the whole issue is gone or moved,
+    or the bot may not read it, nobody has deleted the comment.
+
+    Raises:
+        Unavailable: the forge did not answer.
+        Refused: the forge does not show the comment, or does not show the issue either.
+    """
+    number = convoy.comment
+    if number is None or convoy.held == NO_LABEL:
+        return
+    if await context.github.comment(number) is not None:
+        return
+    issue = await context.github.issue(convoy.issue)
+    if issue.number == convoy.issue:
+        draft.submit(NoteDeletedComment(convoy=convoy.name, comment=number))
+
+
+def take_up_refused(context: BotContext, draft: Draft) -> None:
+    """Take up every item that waits for a rule or a right of the forge.
+
+    What was refused in this tick is left alone: it will hardly be allowed in the next.
+    """
+    refused = context.memory.failures.owed
+    for item, aside in [*asides(draft.state)]:
+        if aside.rule and item not in refused:
+            draft.submit(TakeItemUp(item=item))

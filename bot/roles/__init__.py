@@ -1,1 +1,1 @@
-"""The bot's side of mayor, witness, refinery and deacon."""
+"""The bot's side of mayor, witness and refinery, and what each of them works with."""

@@ -1,12 +1,24 @@
-"""Notes what people did by hand on the forge, and tells them once what it means."""
+"""Looks at what people did by hand, and tells them once what it means; calls people.
+
+The deacon is here, too: it cleans up branches and leases that nobody needs any more.
+"""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from functools import partial
+from http import HTTPStatus
+from typing import Final
 
 from msgspec.structs import replace
 
-from bot.context.bot_context import BotContext
+from bot.forge.payloads import Issue, Pull
+from bot.forge.rest import Refused
 from bot.repository.draft import Draft
-from bot.roles import issue_look, pull_look
+from bot.roles.authorization import is_login
+from bot.roles.bot_context import BotContext, tried
 from bot.text import notices
-from bot.text.convoy_comment import NO_LABEL
+from bot.text.convoy_comment import LABELS, NO_LABEL
+from bot.text.notices import call_notice, call_text
 from convoy.events import Command
 from convoy.events.forge_actions import Answer
 from convoy.events.hold_events import (
@@ -17,11 +29,15 @@ from convoy.events.hold_events import (
     TakeOutWork,
     WithdrawMerge,
 )
+from convoy.events.leases import ExpireLease
 from convoy.model import ids
-from convoy.model.state import Convoy
-from convoy.owed import HearBase, HearDequeue, HearIssue, TakeOut
+from convoy.model.ids import look_item, pull_item
+from convoy.model.state import Convoy, State
+from convoy.owed import Call, Expire, HearBase, HearDequeue, HearIssue, Sweep, TakeOut
 from convoy.owed.owed import gestures
-from convoy.rules.people import FailConvoy, NoteGoneIssue
+from convoy.rules.landing import queue_branches
+from convoy.rules.people import CallPeople, FailConvoy, NoteGoneIssue
+from convoy.rules.verdict import IssueSeen, PullSeen
 
 
 async def is_wanted(context: BotContext, draft: Draft, convoy: str) -> bool:
@@ -29,8 +45,8 @@ async def is_wanted(context: BotContext, draft: Draft, convoy: str) -> bool:
 
     A delivery may be late or lost, and a sweep far off. What is found is then owed.
     """
-    issues = await issue_look.look(context)
-    pulls = await pull_look.look(context)
+    issues = await look_at_issues(context)
+    pulls = await look_at_pulls(context)
     context.observed = replace(context.observed, issues=issues, pulls=pulls)
     seen = replace(context.observed, refs=draft.refs)
     return not any(gestures(draft.state.convoys[convoy], seen))
@@ -69,7 +85,7 @@ def hear_base(draft: Draft, action: HearBase) -> None:
         say(draft, convoy.issue, f"{name}/base", text)
 
 
-def hear(context: BotContext, draft: Draft, action: HearIssue) -> None:
+def hear_issue(context: BotContext, draft: Draft, action: HearIssue) -> None:
     """Pause, resume or end a convoy as its issue says, and tell people once."""
     convoy = draft.state.convoys[action.convoy]
     if draft.submit(_command(action)) is not None or convoy.held == NO_LABEL:
@@ -105,3 +121,152 @@ def say(draft: Draft, number: int, what: str, text: str) -> None:
     """Announce a comment on an issue or pull request about what was done to it."""
     sign = ids.sign_key("gesture", f"{what}/{draft.now}")
     draft.submit(Answer(issue=number, sign=sign, text=text))
+
+
+ISSUE_LIST: Final = look_item("latest issues")
+NEW_MS: Final = 300_000
+"""For so long the forge may not find an issue everywhere that was just opened."""
+
+
+async def look_at_issues(context: BotContext) -> dict[int, IssueSeen]:
+    """Return the known issues; one that the forge does not tell is as before.
+
+    One list shows those changed last; only what it does not show is asked for alone.
+    """
+    convoys = {convoy.issue: convoy for convoy in context.mirror.state.live()}
+    if not convoys:
+        return {}
+    listed = await tried(context, ISSUE_LIST, context.github.latest_issues)
+    known = context.observed.issues
+    found = {number: known[number] for number in convoys if number in known}
+    for number, convoy in convoys.items():
+        step = partial(_issue_seen, context, convoy, listed)
+        seen = await tried(context, look_item(convoy.name, "issue"), step)
+        if seen is not None:
+            found[number] = seen
+    return found
+
+
+async def _issue_seen(
+    context: BotContext, convoy: Convoy, listed: dict[int, Issue] | None
+) -> IssueSeen | None:
+    """Return an issue as the forge shows it; None: it may only not be found yet.
+
+    The forge answers 404 for an issue that was transferred out of our sight, and 410
+    also where a repository's issues are switched off.
+    Source: https://docs.github.com/rest/issues/issues#get-an-issue
+
+    Raises:
+        Refused: the forge does not show it, and it may well be there.
+    """
+    number = convoy.issue
+    try:
+        issue = (listed or {}).get(number) or await context.github.issue(number)
+    except Refused as refused:
+        if refused.status == HTTPStatus.GONE and "transferred" in refused.said:
+            return IssueSeen(open=False, gone="transferred")
+        if refused.status == HTTPStatus.GONE and "deleted" in refused.said:
+            return IssueSeen(open=False, gone="deleted")
+        if refused.status != HTTPStatus.NOT_FOUND or listed is None:
+            raise
+        if context.clock() < convoy.requested_at + NEW_MS:
+            return None
+        return IssueSeen(open=False, gone="transferred")
+    by = await _unlabelled_by(context, convoy, issue)
+    return IssueSeen(open=issue.state == "open", unlabelled_by=by)
+
+
+async def _unlabelled_by(context: BotContext, convoy: Convoy, issue: Issue) -> str:
+    """Return who took the convoy's last label off; empty: nobody did.
+
+    A label that is deleted from the whole repository was taken off by nobody.
+    """
+    ours = {*LABELS, context.settings.label}
+    if ours & issue.label_names:
+        return ""
+    begun = datetime.fromtimestamp(convoy.requested_at // 1000, UTC)
+    last = await context.github.last_labellings(issue.number, ours)
+    for event in last.values():
+        by = event.actor.login if event.actor else context.login
+        is_new = event.created_at is not None and event.created_at >= begun
+        if event.event == "unlabeled" and is_new and by != context.login:
+            return by
+    return ""
+
+
+PULL_LIST: Final = look_item("pulls")
+
+
+async def look_at_pulls(context: BotContext) -> dict[int, PullSeen]:
+    """Return the known pull requests; one that the forge does not tell is as before.
+
+    One list shows those changed last; only what it does not show is asked for alone.
+    """
+    known = frozenset(known_pulls(context.mirror.state))
+    if not known:
+        return {}
+    pulls = context.github.pulls
+    listed = await tried(context, PULL_LIST, pulls.latest) or {}
+    found = {n: seen for n, seen in context.observed.pulls.items() if n in known}
+    for number in sorted(known):
+        pull = listed.get(number)
+        if pull is None:
+            pull = await tried(context, pull_item(number), partial(pulls.one, number))
+        if pull is not None:
+            found[number] = _pull_seen(pull)
+    return found
+
+
+def known_pulls(state: State) -> Iterator[int]:
+    """Yield the pull requests of live convoys and of their tasks not settled."""
+    for convoy in state.live():
+        if convoy.pull is not None:
+            yield convoy.pull
+        for task in convoy.tasks:
+            if task.pull is not None and not task.settled:
+                yield task.pull
+
+
+def _pull_seen(pull: Pull) -> PullSeen:
+    merged = pull.merged_at is not None
+    return PullSeen(
+        number=pull.number,
+        open=pull.state == "open",
+        merged=merged,
+        merge_commit=pull.merge_commit_sha if merged else None,
+        head=pull.head.sha,
+        base=pull.base.ref,
+    )
+
+
+def call_people(draft: Draft, action: Call) -> None:
+    """Announce the comment that calls the person who answers for the convoy."""
+    convoy = draft.state.convoys[action.convoy]
+    by = convoy.vouched_by or convoy.by
+    is_person = is_login(by) and not by.endswith("[bot]")
+    draft.submit(
+        CallPeople(
+            convoy=convoy.name,
+            text=call_text(convoy, action.needs, by if is_person else ""),
+            now=draft.now,
+            notice=call_notice(convoy, action.needs),
+        )
+    )
+
+
+def sweep_branches(draft: Draft, action: Sweep) -> None:
+    """Delete branches of candidates that are no longer open; never a branch with work.
+
+    A branch stays if this very draft opened its candidate again.
+    """
+    kept = queue_branches(draft.state)
+    for ref, commit in action.refs:
+        if draft.refs.get(ref) == commit and ref not in kept:
+            draft.move(ref, None)
+
+
+def expire_lease(draft: Draft, action: Expire) -> None:
+    """Free a lease that has run out."""
+    draft.submit(
+        ExpireLease(resource=action.resource, nonce=action.nonce, now=draft.now)
+    )

@@ -1,63 +1,299 @@
-"""Plans an issue by its own text: once to say its faults, once to begin."""
+"""What of an issue, and of issues it names, enters the log; or what people are told.
+
+This happens once, when a convoy is accepted: after that only the log's text counts.
+"""
 
 import asyncio
+from collections.abc import Iterable
+from datetime import datetime
+from hashlib import sha256
+from http import HTTPStatus
+from typing import Final, NamedTuple
 
-from bot.context.bot_context import BotContext
-from bot.roles.chosen_pattern import compiled_for
+from bot.door.inbox import StartRequest
+from bot.forge.payloads import Issue
+from bot.forge.rest import Refused
+from bot.roles.bot_context import BotContext, Try, allowance, failed_try, quiet_try
 from bot.text import replies
+from bot.text.replies import NO_PLAN, OUTSIDER
+from bot.text.visible_text import clean_markdown
+from convoy import text as plaintext
 from convoy.events.plan_events import RequestConvoy
-from convoy.model.records import TaskSpec
-from convoy.model.state import Convoy
-from convoy.model.task_graph import renumbered
-from convoy.patterns import PatternError
-from convoy.planner import tasklist
-from convoy.planner.issue_text import intake
-from convoy.planner.tasklist import MOST_TASKS, plan_remarks
+from convoy.model import ids
+from convoy.model.records import NamedIssue
+from convoy.model.state import Convoy, State
+from convoy.planner.issue_text import Item, intake, questions
+from convoy.planner.marks import (
+    CLOSED,
+    ReferredIssue,
+    filled_items,
+    missed_work,
+    number_here,
+)
+from convoy.text import TITLE_CHARS, clean as without_controls, cut, posted, redacted
+from grite.errors import BratError, Unavailable
+
+TEXT_CHARS: Final = 60_000
 
 
-async def holds_tasks(context: BotContext, base: str, text: str) -> bool:
-    """Whether an issue holds a task list, and not only the boxes of a form.
+class Words(NamedTuple):
+    """Text that is fit to be kept and shown to a model."""
+
+    title: str
+    text: str
+
+
+async def admitted(
+    context: BotContext, request: StartRequest, author: str, *, outsiders: bool
+) -> Words | str:
+    """Return the admissible words of a request, cleaned, or why there are none.
 
     Args:
         context: the bot's.
-        base: the commit whose issue forms count.
-        text: the issue's.
+        request: by somebody with write access; the caller asked the forge.
+        author: who wrote the issue; empty if unknown.
+        outsiders: whether a public repository admits text by people who may not write.
     """
-    labels = await asyncio.to_thread(context.commits.box_labels, base)
-    return bool(intake(text, labels).work.items)
+    title, text = request.title, request.text
+    if not outsiders and not await _is_trusted(context, request, author):
+        if not request.added:
+            return OUTSIDER
+        title, text = f"Issue #{request.issue}", ""
+    whole = "\n\n".join(filter(None, (request.added, text)))
+    return await asyncio.to_thread(
+        fit_words, title, whole
+    )  # hostile text takes seconds
 
 
-async def fault(context: BotContext, wanted: RequestConvoy) -> str | None:
-    """Return why a convoy could not be planned; None: it can, or an engine plans it."""
+async def _is_trusted(context: BotContext, request: StartRequest, author: str) -> bool:
+    """Whether the requester or a writer wrote the issue, or no public can see it."""
+    if author == request.by or not await context.github.is_public():
+        return True
+    return bool(author) and await context.github.may_write(author)
+
+
+def fit_words(title: str, text: str) -> Words:
+    """Return title and text, shortened, without secrets and without hidden parts.
+
+    Pure; safe to do twice. A text built to be slow takes some seconds.
+    """
+    line = " ".join(redacted(plaintext.clean(title)).split())
+    whole = redacted(clean_markdown(text, limit=TEXT_CHARS))
+    return Words(plaintext.cut(line, TITLE_CHARS), whole)
+
+
+async def edited_since(
+    context: BotContext, issue: Issue, moment: datetime | None
+) -> bool:
+    """Whether an issue's text may have changed since it was requested.
+
+    If the forge does not tell when the text was edited, any later update counts.
+    """
+    if moment is None:
+        return True
     try:
-        if wanted.pattern:
-            await asyncio.to_thread(compiled_for, context, wanted)
-        elif not wanted.settings.planner:
-            await asyncio.to_thread(_planned, context, wanted)
-    except PatternError as error:
-        return str(error)
-    except tasklist.PlanError as error:
-        return replies.NO_PLAN.format(error=error)
-    return None
+        edited = await context.github.text_edited_at(issue.number)
+    except (Refused, Unavailable):
+        return issue.updated_at is None or issue.updated_at > moment
+    return edited is not None and edited >= moment
 
 
-def by_text(
-    context: BotContext, convoy: Convoy
-) -> tuple[tuple[TaskSpec, ...], tuple[str, ...]]:
-    """Return the tasks that a convoy's issue lists, and what readers are told.
+_GONE: Final = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
+_SHOWN: Final = 60
+MOST_READ: Final = 100
+"""How many named issues are read for one convoy."""
 
-    Raises:
-        PlanError: the text has a fault.
+
+class IssueText(NamedTuple):
+    """An issue's text with those of the issues it names, or what is wrong with it."""
+
+    words: str
+    fault: str = ""
+    named: tuple[NamedIssue, ...] = ()
+    """Whose text became which task."""
+
+
+class _NoTask(BratError):
+    """An item names what is no task here; the message is a clause."""
+
+
+async def with_named_issues(
+    context: BotContext,
+    state: State,
+    wanted: RequestConvoy,
+    outsiders: bool,  # noqa: FBT001  as the configuration names it
+) -> IssueText:
+    """Return the text of a request with the text of each issue that an item names.
+
+    Args:
+        context: the bot's.
+        state: says which issues have a convoy already.
+        wanted: the request; its text was admitted.
+        outsiders: whether text by people without write access is admitted.
     """
-    tasks = renumbered(_planned(context, convoy), convoy.numbered)
-    labels = context.commits.box_labels(convoy.base)
-    settings = convoy.settings
-    return tasks, plan_remarks(convoy.text, labels, settings.tasks, settings.workers)
+    if wanted.pattern:
+        return IssueText(wanted.text)
+    labels = await asyncio.to_thread(context.commits.box_labels, wanted.base)
+    text = without_controls(wanted.text)
+    found = await asyncio.to_thread(intake, text, labels)
+    opened = [item for item in found.work.items if not item.done]
+    named = [item for item in opened if item.reference]
+    if len(named) > MOST_READ:
+        many = f"it names {len(named)} issues and {MOST_READ} can be read: split it"
+        return IssueText(wanted.text, NO_PLAN.format(error=many))
+    read: dict[int, ReferredIssue | str] = {}
+    for item in named:
+        try:
+            number = _issue_number(context, item, read.values())
+            read[item.at] = await _frozen(context, state, wanted, number, outsiders)
+        except _NoTask as why:
+            read[item.at] = str(why)
+    if not named:
+        return IssueText(wanted.text)
+    out = [why for why in read.values() if isinstance(why, str)]
+    if len(out) == len(opened):
+        nothing = f"nothing is left to do: {'; '.join(out)}"
+        return IssueText(wanted.text, NO_PLAN.format(error=nothing))
+    room = TEXT_CHARS - len(text)
+    words = await asyncio.to_thread(filled_items, text, read, room, labels)
+    items = (await asyncio.to_thread(intake, words, labels)).work.items
+    if fault := missed_work(items):
+        return IssueText(words, NO_PLAN.format(error=fault))
+    became = [
+        NamedIssue(item.number, issue.number)
+        for item in named
+        if isinstance(issue := read[item.at], ReferredIssue)
+    ]
+    # The items keep their numbers: the texts that were put in have none of their own.
+    is_same = len(items) == len(found.work.items)
+    return IssueText(words, named=tuple(became) if is_same else ())
 
 
-def _planned(context: BotContext, of: RequestConvoy | Convoy) -> tasklist.Plan:
-    labels = context.commits.box_labels(of.base)
-    engines, wave = of.settings.workers, of.settings.tasks
-    quota = context.settings.quota
-    most = min(MOST_TASKS, quota.tasks) if quota else MOST_TASKS
-    return tasklist.plan(of.title, of.text, engines, wave, labels, most)
+async def close_named(context: BotContext, convoy: Convoy) -> None:
+    """Close the issues whose text became tasks that are merged; safe to call twice."""
+    for each in convoy.named:
+        task = convoy.task(each.task)
+        if task is None or task.state != "merged":
+            continue
+        try:
+            await context.github.close_issue(each.issue, "completed")
+        except Refused as refused:
+            if refused.status not in _GONE:
+                raise
+
+
+def _issue_number(
+    context: BotContext, item: Item, before: Iterable[ReferredIssue | str]
+) -> int:
+    written = item.reference
+    web = context.settings.web
+    number = number_here(written, context.github.repository, web)
+    if number is None:
+        what = "a pull request" if "/pull/" in written else "no issue"
+        raise _NoTask(f"{cut(written, _SHOWN)} is {what} of this repository")
+    if any(
+        isinstance(each, ReferredIssue) and each.number == number for each in before
+    ):
+        raise _NoTask(f"#{number} is named twice")
+    return number
+
+
+async def _frozen(
+    context: BotContext,
+    state: State,
+    wanted: RequestConvoy,
+    number: int,
+    outsiders: bool,  # noqa: FBT001
+) -> ReferredIssue:
+    if number == wanted.issue:
+        raise _NoTask(f"#{number} is this very issue")
+    if any(convoy.issue == number for convoy in state.live()):
+        raise _NoTask(f"#{number} has a convoy of its own that has not ended")
+    issue = await _open_issue(context, number)
+    body, author = issue.body or "", issue.user.login if issue.user else ""
+    asked = StartRequest(issue=number, title=issue.title, text=body, by=wanted.by)
+    words = await admitted(context, asked, author, outsiders=outsiders)
+    if not isinstance(words, Words):
+        raise _NoTask(f"#{number} was written by somebody without write access")
+    return ReferredIssue(number, words.title, words.text)
+
+
+async def _open_issue(context: BotContext, number: int) -> Issue:
+    try:
+        issue = await context.github.issue(number)
+    except Refused as refused:
+        if refused.status in _GONE:
+            raise _NoTask(f"there is no issue #{number} here") from refused
+        raise
+    if issue.pull_request is not None:
+        raise _NoTask(f"#{number} is a pull request")
+    if issue.state != "open":
+        raise _NoTask(f"#{number} {CLOSED}")
+    return issue
+
+
+async def refuse(context: BotContext, request: StartRequest, why: str) -> None:
+    """Say why nothing will happen, once, and take the label off.
+
+    Who opens more issues than are answered gets no word for the rest of the hour.
+    """
+    if why != replies.ASKED_ABOVE:
+        await tell_requester(context, request, f"denied:{request.issue}", why)
+    if request.trigger == "label":
+        label = context.settings.label
+        await context.github.relabel(request.issue, set(), {label})
+        context.memory.unread.pop(request.issue, None)
+
+
+async def tell_requester(
+    context: BotContext, request: StartRequest, key: str, why: str
+) -> None:
+    """Say something about a request on its issue, under a key; safe to call twice."""
+    if await allowance(context, request.by, key) != "answered":
+        return
+    now = quiet_try(context, key)
+    said = await context.github.said(request.issue, key, context.login)
+    body = posted(f"{ids.marker(key)}\n{why}", replies.MORE_FAULTS)
+    if said is None:
+        await _say(context, request.issue, now, body)
+    elif said.body != body:
+        await context.github.edit_comment(said.id, body)
+
+
+async def _say(context: BotContext, issue: int, now: Try, body: str) -> None:
+    """Comment; repeat a try only once the previous comment would be visible."""
+    now.repeat()
+    await context.hold()
+    try:
+        await context.github.say(issue, body)
+    except Unavailable:
+        failed_try(context, now.key)
+        raise
+
+
+async def asked_back(
+    context: BotContext, request: StartRequest, words: Words, *, ask: bool
+) -> str | None:
+    """Return why a request waits for answers, which it asks for; None: it need not.
+
+    The key names the text that was asked about: whoever answers in the issue changes
+    it, and is not asked a second time. Safe to call twice.
+
+    Args:
+        context: the bot's.
+        request: what comes of the issue.
+        words: the admissible ones of it.
+        ask: whether the configuration wants it.
+    """
+    wanted = questions(words.title, words.text) if ask else ()
+    if not wanted or request.added or request.trigger == "schedule":
+        return None
+    asked = f"asked:{request.issue}"
+    text = sha256(f"{words.title}\n{words.text}".encode()).hexdigest()[:12]
+    key = f"{asked}:{text}"
+    if await context.github.said(request.issue, asked, context.login):
+        same = await context.github.said(request.issue, key, context.login)
+        return replies.ASKED_ABOVE if same else None
+    told = replies.questions_text(request.by, wanted)
+    await tell_requester(context, request, asked, f"{told}\n{ids.marker(key)}")
+    return replies.ASKED_ABOVE

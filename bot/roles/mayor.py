@@ -1,42 +1,53 @@
-"""The mayor: accepts requests, plans convoys, creates their branches."""
+"""The mayor: accepts requests, plans convoys, and warns before their first task.
 
+An issue is planned by its own text, by a pattern, or by an engine. What is wrong with
+its text or pattern is said before a convoy begins.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import PurePosixPath
 from typing import Final
 
 from msgspec.structs import replace
 
-from bot.context.bot_context import BotContext
-from bot.context.configuration import configuration
 from bot.door.inbox import StartRequest
+from bot.forge.github import JOB_LOGIN
 from bot.forge.payloads import Issue
-from bot.repository.draft import Draft
-from bot.roles import (
-    ci_exposure_check,
-    ci_start_check,
-    loop_rights_check,
-    model_key_check,
+from bot.forge.rate_limits import RequestBudget
+from bot.forge.workflows import (
+    LOOP_JOB,
+    dispatch_fault,
+    environments_in,
+    exposures,
+    lacking_rights,
 )
-from bot.roles.admission import admitted
-from bot.roles.asking_back import asked_back
-from bot.roles.chosen_pattern import chosen, plan_by_pattern
-from bot.roles.issue_intake import by_text, fault, holds_tasks
-from bot.roles.refused_request import refuse
-from bot.roles.tracked_issues import with_named_issues
+from bot.repository.draft import Draft
+from bot.roles.bot_context import BotContext, configuration
+from bot.roles.issue_intake import admitted, asked_back, refuse, with_named_issues
 from bot.settings.bot_settings import quota_refusal
-from bot.text import replies
+from bot.text import notices, replies
 from bot.text.convoy_comment import NO_LABEL
 from bot.text.slash_commands import mentioned
 from convoy.config import ConfigError
+from convoy.events.forge_actions import Answer
 from convoy.events.plan_events import RequestConvoy, TakeSettings
 from convoy.model import ids
-from convoy.model.records import Settings
+from convoy.model.records import Settings, TaskSpec
 from convoy.model.state import Convoy, State
+from convoy.model.task_graph import renumbered
 from convoy.owed import CreateBase, MakePlan
+from convoy.patterns import NO_PATTERN, PatternError
+from convoy.patterns.compiling import Compiled, Use, compiled
 from convoy.planner import planned_by, tasklist
+from convoy.planner.issue_text import intake
+from convoy.planner.tasklist import MOST_TASKS, plan_remarks
 from convoy.rules.people import FailConvoy
 from convoy.rules.plans import PlanConvoy
 from convoy.text import convoy_name, shortened
 
-LIST: Final = "task list"
+TASK_LIST: Final = "task list"
 
 
 async def accept(context: BotContext, draft: Draft, request: StartRequest) -> None:
@@ -95,7 +106,7 @@ async def begin(
     settings = replace(settings, planner="") if listed else settings
     if request.plan_only:
         settings = replace(settings, approve="plan")
-    pattern = chosen(request.pattern, config.mayor.pattern, listed=listed)
+    pattern = chosen_pattern(request.pattern, config.mayor.pattern, listed=listed)
     asks = config.mayor.ask and not (listed or pattern)
     command = RequestConvoy(
         convoy=convoy_name(words.title, request.issue, draft.state.convoys),
@@ -113,17 +124,17 @@ async def begin(
     command = replace(command, text=text.words, named=text.named)
     if why := (
         text.fault
-        or await fault(context, command)
+        or await planning_fault(context, command)
         or await asked_back(context, request, words, ask=asks)
     ):
         return why
     forbidden = draft.submit(command)
     if forbidden:
         return forbidden.why
-    await model_key_check.warn(context, draft, command)
-    await ci_exposure_check.warn(context, draft, command)
-    await ci_start_check.warn(context, draft, command)
-    await loop_rights_check.warn(context, draft, command)
+    await warn_of_missing_keys(context, draft, command)
+    await warn_of_exposure(context, draft, command)
+    await warn_of_unstarted_ci(context, draft, command)
+    await warn_of_loop_rights(context, draft, command)
     return None
 
 
@@ -214,11 +225,11 @@ def make_plan(context: BotContext, draft: Draft, action: MakePlan) -> None:
         plan_by_pattern(context, draft, convoy)
         return
     try:
-        tasks, remarks = by_text(context, convoy)
+        tasks, remarks = planned_by_text(context, convoy)
     except tasklist.PlanError as error:
         draft.submit(FailConvoy(convoy=convoy.name, why=str(error)))
     else:
-        planner = f"{LIST}; {_gave_up(convoy)}" if convoy.mayor else LIST
+        planner = f"{TASK_LIST}; {_gave_up(convoy)}" if convoy.mayor else TASK_LIST
         commits = context.commits
         scopes = commits.scopes(convoy.base, tasks)
         draft.submit(
@@ -242,3 +253,235 @@ def _gave_up(convoy: Convoy) -> str:
 def create_base(draft: Draft, action: CreateBase) -> None:
     """Create the convoy's shared branch."""
     draft.move(ids.HEADS + ids.base_branch(action.convoy), action.commit)
+
+
+def chosen_pattern(wanted: str, configured: str, *, listed: bool) -> str:
+    """Return the pattern that plans an issue; empty: none. Pure.
+
+    The requester's choice comes first. A task list comes before the configured pattern:
+    it is a person's plan.
+
+    Args:
+        wanted: the pattern that the request names.
+        configured: `[mayor] pattern`.
+        listed: whether the issue holds a task list.
+    """
+    if wanted:
+        return "" if wanted == NO_PATTERN else wanted
+    return "" if listed else configured
+
+
+def compiled_for(context: BotContext, wanted: RequestConvoy | Convoy) -> Compiled:
+    """Return the plan that a pattern makes; deterministic, blocking.
+
+    Raises:
+        PatternError: the pattern does not exist, or it or its inputs have faults.
+    """
+    template = context.commits.template(wanted.base, wanted.pattern)
+    use = Use(
+        name=wanted.pattern,
+        title=wanted.title,
+        text=wanted.text,
+        inputs=wanted.inputs,
+        engines=wanted.settings.workers,
+        limit=wanted.settings.tasks,
+        require_ci=wanted.settings.require_ci,
+    )
+    return compiled(template, use)
+
+
+def plan_by_pattern(context: BotContext, draft: Draft, convoy: Convoy) -> None:
+    """Take the pattern's tasks as the convoy's plan, or fail it."""
+    try:
+        plan = compiled_for(context, convoy)
+    except PatternError as error:
+        draft.submit(FailConvoy(convoy=convoy.name, why=str(error)))
+        return
+    refused = draft.submit(
+        PlanConvoy(
+            convoy=convoy.name,
+            planner=f"pattern {convoy.pattern}",
+            tasks=plan.tasks,
+            warnings=plan.warnings,
+            overlaps=context.commits.foreseen(convoy.base, plan.tasks),
+            scopes=context.commits.scopes(convoy.base, plan.tasks),
+        )
+    )
+    if refused is not None:
+        draft.submit(FailConvoy(convoy=convoy.name, why=refused.why))
+
+
+async def holds_tasks(context: BotContext, base: str, text: str) -> bool:
+    """Whether an issue holds a task list, and not only the boxes of a form.
+
+    Args:
+        context: the bot's.
+        base: the commit whose issue forms count.
+        text: the issue's.
+    """
+    labels = await asyncio.to_thread(context.commits.box_labels, base)
+    return bool(intake(text, labels).work.items)
+
+
+async def planning_fault(context: BotContext, wanted: RequestConvoy) -> str | None:
+    """Return why a convoy could not be planned; None: it can, or an engine plans it."""
+    try:
+        if wanted.pattern:
+            await asyncio.to_thread(compiled_for, context, wanted)
+        elif not wanted.settings.planner:
+            await asyncio.to_thread(_planned, context, wanted)
+    except PatternError as error:
+        return str(error)
+    except tasklist.PlanError as error:
+        return replies.NO_PLAN.format(error=error)
+    return None
+
+
+def planned_by_text(
+    context: BotContext, convoy: Convoy
+) -> tuple[tuple[TaskSpec, ...], tuple[str, ...]]:
+    """Return the tasks that a convoy's issue lists, and what readers are told.
+
+    Raises:
+        PlanError: the text has a fault.
+    """
+    tasks = renumbered(_planned(context, convoy), convoy.numbered)
+    labels = context.commits.box_labels(convoy.base)
+    settings = convoy.settings
+    return tasks, plan_remarks(convoy.text, labels, settings.tasks, settings.workers)
+
+
+def _planned(context: BotContext, of: RequestConvoy | Convoy) -> tasklist.Plan:
+    labels = context.commits.box_labels(of.base)
+    engines, wave = of.settings.workers, of.settings.tasks
+    quota = context.settings.quota
+    most = min(MOST_TASKS, quota.tasks) if quota else MOST_TASKS
+    return tasklist.plan(of.title, of.text, engines, wave, labels, most)
+
+
+async def warn_of_missing_keys(
+    context: BotContext, draft: Draft, convoy: RequestConvoy
+) -> None:
+    """Announce an answer that names the missing secrets.
+
+    Silent when none is missing or the bot may not list them. Safe to call twice.
+    """
+    names = await context.secret_names()
+    if names is None:
+        return
+    wanted = {name: engine.keys for name, engine in convoy.settings.engines.items()}
+    lacking = {
+        name: keys for name, keys in wanted.items() if keys and names.isdisjoint(keys)
+    }
+    if lacking:
+        sign = ids.sign_key("keys", convoy.convoy)
+        text = notices.keyless(lacking)
+        draft.submit(Answer(issue=convoy.issue, sign=sign, text=text))
+
+
+WORKFLOW_FOLDER: Final = ".github/workflows"
+OUR_WORKFLOWS: Final = frozenset(
+    {"brat.yml", "brat-task.yml", "brat-task-live.yml", "brat-wake.yml"}
+)
+MOST_WORKFLOWS: Final = 50
+"""The most workflow files that are read."""
+
+
+async def warn_of_exposure(
+    context: BotContext, draft: Draft, convoy: RequestConvoy
+) -> None:
+    """Announce an answer that names what agents' code could reach.
+
+    Silent when there is nothing, and in local mode, whose CI has no secrets and no
+    token. Safe to call twice.
+
+    Raises:
+        Unavailable: the forge did not answer.
+    """
+    if context.settings.sole:
+        return
+    files = await asyncio.to_thread(own_workflows, context, convoy.base)
+    named = environments_in(files)
+    reachable = await context.open_environments(named) if named else frozenset()
+    found = exposures(files, "", reachable)
+    if found:
+        sign = ids.sign_key("exposed", convoy.convoy)
+        text = notices.exposed(found)
+        draft.submit(Answer(issue=convoy.issue, sign=sign, text=text))
+
+
+def own_workflows(context: BotContext, commit: str) -> Mapping[str, str]:
+    """Return the workflow files in a commit but brat's own, by name."""
+    read = context.commits.text(commit)
+    names = [
+        path
+        for path in map(PurePosixPath, context.commits.files(commit))
+        if str(path.parent) == WORKFLOW_FOLDER
+        and path.suffix in {".yml", ".yaml"}
+        and path.name not in OUR_WORKFLOWS
+    ]
+    return {path.name: read(str(path)) for path in names[:MOST_WORKFLOWS]}
+
+
+async def warn_of_unstarted_ci(
+    context: BotContext, draft: Draft, convoy: RequestConvoy
+) -> None:
+    """Announce an answer that says what is missing.
+
+    Silent where pushes start CI: for an App, and for a person's token. Safe to call
+    twice.
+    """
+    named = context.settings.ci_workflow
+    if named is None or not convoy.settings.require_ci:
+        return
+    if not named and context.login != JOB_LOGIN:
+        return
+    files = await asyncio.to_thread(own_workflows, context, convoy.base)
+    fault = dispatch_fault(files, named)
+    if fault:
+        sign = ids.sign_key("unstarted", convoy.convoy)
+        text = notices.unstarted(fault)
+        draft.submit(Answer(issue=convoy.issue, sign=sign, text=text))
+
+
+FEW: Final = 0.25
+"""Below this part of the hour's requests people are told."""
+
+
+async def warn_of_loop_rights(
+    context: BotContext, draft: Draft, convoy: RequestConvoy
+) -> None:
+    """Announce an answer that names missing permissions and scarce requests.
+
+    Silent for an App and a service, whose rights no workflow file gives. Safe to call
+    twice.
+    """
+    if not context.settings.by_job:
+        return
+    file = context.settings.workflow
+    path = f"{WORKFLOW_FOLDER}/{file}"
+    text = await asyncio.to_thread(_file_text, context, convoy.base, path)
+    found = [f"{each} (job {LOOP_JOB} of {file})" for each in lacking_rights(text)]
+    found += scarce(context.github.requests, context.github.reset_ms())
+    if found:
+        sign = ids.sign_key("rights", convoy.convoy)
+        said = notices.hindered(found)
+        draft.submit(Answer(issue=convoy.issue, sign=sign, text=said))
+
+
+def scarce(known: RequestBudget | None, reset_ms: int) -> list[str]:
+    """Return what is to be said of the requests that are left; pure."""
+    if known is None or known.left >= known.limit * FEW:
+        return []
+    moment = datetime.fromtimestamp(reset_ms / 1000, UTC)
+    said = (
+        f"{known.left} of the {known.limit} requests that this repository's jobs have "
+        f"in an hour are left, so it goes on slowly until {moment:%H:%M} UTC"
+    )
+    return [said]
+
+
+def _file_text(context: BotContext, commit: str, path: str) -> str:
+    if path not in context.commits.files(commit):
+        return ""
+    return context.commits.text(commit)(path)

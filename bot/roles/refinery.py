@@ -1,19 +1,20 @@
-"""The refinery: builds candidates, moves branches, lands what CI judged green."""
+"""The refinery: builds candidates, moves branches, lands what CI judged green.
+
+Work that cannot land goes back to its agent, and none of it is lost. Tests before their
+code, and rivals, are shown to CI by themselves.
+"""
 
 from typing import Final
 
 from msgspec.structs import replace
 
-from bot.context.alone import alone
-from bot.context.bot_context import BotContext
 from bot.repository.compose import Conflicted, Piece
 from bot.repository.draft import Draft
 from bot.roles import target_merges
-from bot.roles.conflict_forecast import foresee
-from bot.roles.sent_back_work import conflicting, send_back
-from bot.roles.structural_help import tell_of_help
+from bot.roles.bot_context import BotContext, alone
 from bot.text import merge_texts
-from convoy.events.forge_actions import SetItemAside
+from convoy.events.forge_actions import Answer, SetItemAside
+from convoy.events.merge_events import ForeseeConflict
 from convoy.kinds import kind_of
 from convoy.model import ids
 from convoy.model.ids import task_item
@@ -24,22 +25,28 @@ from convoy.owed import (
     Block,
     Build,
     BuildConvoy,
+    Choose,
     ClearWork,
     Land,
     LandConvoy,
     LookAgain,
+    Prove,
     Reject,
     Stall,
+    Try,
 )
 from convoy.owed.landings import NOT_RED
+from convoy.rules.ending import MakeChoice
 from convoy.rules.landing import (
     AttemptMerge,
     ClearMerge,
     DoubtMerge,
     FailMerge,
     LandMerge,
+    ProveWork,
     SettleEmpty,
     judged_by,
+    waiting_to_merge,
 )
 from convoy.rules.people import BlockTask
 from convoy.text import inert
@@ -307,4 +314,133 @@ def block(draft: Draft, action: Block) -> None:
         )
         draft.submit(command)
     else:
-        target_merges.stall(draft, action)
+        target_merges.stall_landing(draft, action)
+
+
+LISTED_CONFLICTS: Final = 100
+"""The most conflicting files that an event lists."""
+
+
+def conflicting(draft: Draft, convoy: Convoy, task: int, made: Conflicted) -> None:
+    """Send a task back whose work conflicts with what has landed."""
+    what = "what has landed meanwhile"
+    send_back(
+        draft,
+        FailMerge(
+            convoy=convoy.name,
+            task=task,
+            candidate=None,
+            cause="conflict",
+            why=merge_texts.conflicts(what, made.paths),
+            paths=made.paths[:LISTED_CONFLICTS],
+        ),
+    )
+
+
+def send_back(draft: Draft, command: FailMerge) -> None:
+    """Fail a merge; keep the work, because the next attempt reuses its branch."""
+    task = draft.state.convoys[command.convoy].task(command.task)
+    work = task.work if task else None
+    if draft.submit(command) is None and work is not None:
+        draft.keep(command.convoy, command.task, work.attempt, work.commit)
+
+
+def foresee(
+    context: BotContext, draft: Draft, convoy: Convoy, task: Task, piece: Piece
+) -> None:
+    """Note with which work ahead of it a task's work conflicts; blocking.
+
+    Nothing is noted where only all that is ahead together conflicts with it.
+
+    Args:
+        context: the bot's tools.
+        draft: takes the note.
+        convoy: the task's.
+        task: what could not be built on what is ahead of it.
+        piece: its work.
+    """
+    queue = waiting_to_merge(draft.state.convoys[convoy.name])
+    numbers = [each.number for each in queue]
+    if task.number not in numbers:
+        return
+    for other in reversed(queue[: numbers.index(task.number)]):
+        if other.work is None:
+            continue
+        context.mirror.ensure([other.work.commit])
+        both = replace(piece, onto=other.work.commit)
+        made = context.composer.build("squash", both)
+        if isinstance(made, Conflicted):
+            draft.submit(
+                ForeseeConflict(
+                    convoy=convoy.name,
+                    task=task.number,
+                    on=other.number,
+                    work=piece.work,
+                    other=other.work.commit,
+                    paths=made.paths,
+                )
+            )
+            return
+
+
+def tell_of_help(
+    context: BotContext, draft: Draft, task: Task | None, candidate: Candidate
+) -> None:
+    """Comment on a task's pull request, once for each candidate that lands."""
+    helped = context.composer.helped(candidate.base, candidate.commit)
+    if task is not None and task.pull is not None and helped:
+        sign = ids.sign_key("helped", candidate.commit)
+        text = merge_texts.merged_with_help(candidate.commit, helped)
+        draft.submit(Answer(issue=task.pull, sign=sign, text=text))
+
+
+def try_out(context: BotContext, draft: Draft, action: Try) -> None:
+    """Show unmerged work to CI: tests before their code exists, or a rival's work.
+
+    Where CI ended without a verdict, the same files are shown as another commit.
+    """
+    convoy = draft.state.convoys[action.convoy]
+    task = convoy.task(action.task)
+    if task is None or task.work is None:
+        return
+    work, branch = task.work, ids.base_branch(convoy.name)
+    made: str | Conflicted = work.commit
+    if task.doubted is not None:
+        context.mirror.ensure([work.commit, work.base])
+        piece = piece_of(convoy, task, work, work.base)
+        made = context.composer.build("squash", piece)
+    if isinstance(made, Conflicted):
+        return  # nothing conflicts with what it stands on
+    attempted = AttemptMerge(
+        convoy=convoy.name,
+        task=task.number,
+        candidate=made,
+        base=work.base,
+        work=work.commit,
+    )
+    if draft.submit(attempted) is None:
+        draft.move(ids.HEADS + ids.queue_branch(branch, made), made)
+
+
+def prove(context: BotContext, draft: Draft, action: Prove) -> None:
+    """Note that CI found the tests red, or a rival's work green."""
+    convoy = draft.state.convoys[action.convoy]
+    task = convoy.task(action.task)
+    if task is None or task.work is None:
+        return
+    shown = task.candidate.commit if task.candidate else ""
+    checks = context.observed.checks.get(shown)
+    draft.submit(
+        ProveWork(
+            convoy=convoy.name,
+            task=task.number,
+            commit=action.work,
+            judged=judged_by(convoy.settings, checks),
+            lines=context.commits.lines(task.work.base, task.work.commit),
+        )
+    )
+
+
+def choose(draft: Draft, action: Choose) -> None:
+    """Choose the only remaining rival."""
+    draft.submit(MakeChoice(convoy=action.convoy, task=action.task))

@@ -1,19 +1,43 @@
-"""The refinery takes the target into convoys' branches, by a merge or by a task.
+"""The refinery and the target: takes it in, lands parts, notes what others merged.
 
-A task for it starts from that merge with git's conflict markers in it, and lands as a
-merge of both tips, so that the same conflict never comes back.
+The target comes into a convoy's branch by a merge or by a task. A task for it starts
+from that merge with git's conflict markers in it, and lands as a merge of both tips, so
+that the same conflict never comes back.
 """
 
-from bot.context.bot_context import BotContext
 from bot.repository.compose import Conflicted, Piece
 from bot.repository.draft import Draft
+from bot.roles.bot_context import BotContext
 from bot.text import merge_texts
 from convoy.kinds import kind_of
 from convoy.model import ids
 from convoy.model.state import Convoy, Task
-from convoy.owed import Block, BuildSync, LandSync, LookAgain, Reject
-from convoy.rules.landing import judged_by
-from convoy.rules.target import AttemptSync, FailSync, LandSync as Land, StallLanding
+from convoy.owed import (
+    AlignConvoy,
+    AskMerge,
+    Block,
+    BuildSync,
+    DropPart,
+    LandPart,
+    LandSync,
+    LookAgain,
+    OfferPart,
+    Reject,
+    TakeLanded,
+    TakePart,
+)
+from convoy.owed.last_step import LEFT_QUEUE
+from convoy.rules import head_branch, target as target_rules, unlanded
+from convoy.rules.landing import JUDGED_BY_NONE, judged_by
+from convoy.rules.target import (
+    AskForge,
+    AttemptSync,
+    FailSync,
+    LandSync as Land,
+    NoteLanded,
+    NotePart,
+    StallLanding,
+)
 from convoy.text import inert
 
 
@@ -141,7 +165,7 @@ def fail_sync(  # noqa: PLR0913  each is a fact of the failure
     )
 
 
-def stall(draft: Draft, action: Block) -> None:
+def stall_landing(draft: Draft, action: Block) -> None:
     """Let the convoy's landing wait for a person: CI never reported."""
     draft.submit(StallLanding(convoy=action.convoy, why=action.why))
 
@@ -153,7 +177,7 @@ def taken_by(context: BotContext, task: Task) -> str:
     return context.composer.target_of(task.work.base)
 
 
-def unresolved(context: BotContext, draft: Draft, convoy: Convoy) -> str:
+def unresolved_merge(context: BotContext, draft: Draft, convoy: Convoy) -> str:
     """Return what an attempt at taking the target in starts from; blocking.
 
     It is the merge of both tips, with git's conflict markers where they conflict.
@@ -179,3 +203,105 @@ def _at(convoy: Convoy) -> int:
     """Return when the convoy last changed by the log, unix ms."""
     ended = (task.ended_at for task in convoy.tasks)
     return max(convoy.requested_at, convoy.sync.at, *ended, 0)
+
+
+def land_finished(context: BotContext, draft: Draft, action: LandPart) -> None:
+    """Move the target to what is finished, as CI judged it."""
+    convoy = draft.state.convoys[action.convoy]
+    target, candidate = ids.HEADS + convoy.target, convoy.candidate
+    if candidate is None or draft.refs.get(target) != candidate.base:
+        return
+    checks = context.observed.checks.get(candidate.commit)
+    command = target_rules.LandPart(
+        convoy=convoy.name,
+        candidate=candidate.commit,
+        tasks=tasks_in(context, convoy, candidate.work),
+        judged=judged_by(convoy.settings, checks),
+    )
+    if draft.submit(command) is None:
+        draft.move(target, candidate.commit)
+
+
+def offer_finished(draft: Draft, action: OfferPart) -> None:
+    """Show what is finished by a branch of its own, and announce its pull request."""
+    command = target_rules.OfferPart(convoy=action.convoy, candidate=action.candidate)
+    if draft.submit(command) is None:
+        branch = draft.state.convoys[action.convoy].parts.branch
+        draft.move(ids.HEADS + branch, action.candidate)
+
+
+def drop_finished(draft: Draft, action: DropPart) -> None:
+    """Note why what is finished cannot land without the rest."""
+    said = action.why
+    if said != LEFT_QUEUE:
+        said = merge_texts.ci_is_red(action.candidate, said)
+    draft.submit(
+        target_rules.FailPart(
+            convoy=action.convoy, candidate=action.candidate, why=said
+        )
+    )
+
+
+def tasks_in(context: BotContext, convoy: Convoy, commit: str) -> tuple[int, ...]:
+    """Return the tasks whose landed work a commit holds, and no earlier part."""
+    return tuple(
+        task.number
+        for task in unlanded(convoy)
+        if task.landed and context.composer.is_ancestor(task.landed, commit)
+    )
+
+
+def align_convoy(draft: Draft, action: AlignConvoy) -> None:
+    """Move the branch of its pull request to its candidate, which contains it."""
+    branch = head_branch(draft.state.convoys[action.convoy])
+    draft.move(ids.HEADS + branch, action.candidate)
+
+
+def ask_merge(context: BotContext, draft: Draft, action: AskMerge) -> None:
+    """Announce that the forge is to merge the candidate, as CI judged it."""
+    checks = context.observed.checks.get(action.candidate)
+    convoy = draft.state.convoys[action.convoy]
+    judged = judged_by(convoy.settings, checks)
+    draft.submit(
+        AskForge(convoy=convoy.name, candidate=action.candidate, judged=judged)
+    )
+
+
+def take_landed(context: BotContext, draft: Draft, action: TakeLanded) -> None:
+    """Complete a convoy that the forge merged, and note whether CI judged that.
+
+    It did if it judged the very commit, as for a merge queue, or one with its tree.
+    """
+    convoy = draft.state.convoys[action.convoy]
+    judged = _judged(context, convoy, action.commit)
+    draft.submit(NoteLanded(convoy=convoy.name, commit=action.commit, judged=judged))
+
+
+def take_part(context: BotContext, draft: Draft, action: TakePart) -> None:
+    """Note a part that the forge merged, with the tasks that came with it."""
+    convoy = draft.state.convoys[action.convoy]
+    context.mirror.ensure([action.tip])
+    draft.submit(
+        NotePart(
+            convoy=convoy.name,
+            pull=convoy.pull or 0,
+            tip=action.tip,
+            commit=action.commit,
+            tasks=tasks_in(context, convoy, action.tip),
+            judged=_judged(context, convoy, action.commit),
+        )
+    )
+
+
+def _judged(context: BotContext, convoy: Convoy, commit: str) -> tuple[str, ...]:
+    """Return the checks that judged what is on the target as a commit; else none."""
+    context.mirror.ensure([commit])
+    if not convoy.settings.require_ci:
+        return JUDGED_BY_NONE
+    current = convoy.candidate.commit if convoy.candidate else ""
+    for one in (commit, convoy.asked, current):
+        known = context.observed.checks.get(one)
+        is_green = known is not None and known.verdict == "green"
+        if one and is_green and context.composer.same_tree(one, commit):
+            return judged_by(convoy.settings, known)
+    return ()

@@ -1,18 +1,25 @@
-"""One bot: its tools, its door and its loop, opened and closed together."""
+"""One bot: its tools, its door and its loop, opened and closed together.
+
+How it is let into its repository: tokens, pace, and the repository's identity. And
+whether it stands still: nothing moves until that changes.
+"""
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import httpx
 from aiohttp import web
 from msgspec import structs
+from prometheus_client import Metric
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
 
 from bot import VERSION
-from bot.context.bot_context import BotContext, actor_of
 from bot.door import session_access
 from bot.door.feed import Feed
 from bot.door.feed_endpoint import FeedEndpoint, Finds
@@ -21,28 +28,117 @@ from bot.door.listening import listening
 from bot.door.session_access import JobOrigin
 from bot.door.webhooks import DeliveryPlace, Door
 from bot.forge import transport
-from bot.forge.github import GitHub, RepositoryIdentity
-from bot.forge.github_actions import open_environments, secret_names
-from bot.forge.pace import Pace
-from bot.forge.rest import Refused, Rest
+from bot.forge.github import GitHub, RepositoryIdentity, repository_id_of
+from bot.forge.github_actions import SECRETS_RIGHT, open_environments, secret_names
+from bot.forge.pace import Pace, pacing
+from bot.forge.rest import Refused, Rest, StaticToken, Tokens
 from bot.forge.transport import DEADLINE_S, Precedence, going
-from bot.loop.acknowledging import acknowledging
-from bot.loop.bot_lease import BotLease
+from bot.loop.effects import acknowledging
 from bot.loop.loop import Loop
+from bot.loop.pushing import BotLease, LogRefused
 from bot.loop.staging import owes
 from bot.repository.commits import MirroredCommits
 from bot.repository.compose import Composer
 from bot.repository.mirror import Mirror, collect_mirror
-from bot.serving import signers_in_force, way_in
-from bot.serving.way_in import WayIn
+from bot.roles.bot_context import BotContext, actor_of
+from bot.serving import repository_checks
 from bot.settings import bot_folder
 from bot.settings.bot_settings import Settings
 from grite import signatures
 from grite.errors import Unavailable
 from grite.signatures import Authority
 
-if TYPE_CHECKING:  # cryptography is slow to load
+if TYPE_CHECKING:
     from bot.door.oidc import Issuer
+
+
+async def identity_for(github: GitHub, settings: Settings) -> RepositoryIdentity:
+    """Return the repository that is served, to which the folder's state belongs.
+
+    Raises:
+        AnotherRepository: the name stands for another repository than the settings say.
+        BratError: the folder holds the state of another repository.
+        Unavailable: the forge did not answer.
+        Refused: the forge does not show the repository.
+    """
+    known = settings.repository_id
+    identity = RepositoryIdentity(
+        github=github, number=known or await repository_id_of(github)
+    )
+    if known:
+        await identity.confirm()
+    bot_folder.claim_folder(settings.folder, settings.repository, identity.number)
+    return identity
+
+
+def confirming_from_threads(identity: RepositoryIdentity) -> Callable[[], None]:
+    """Return a call of `confirm` for other threads than the event loop's."""
+    here = asyncio.get_running_loop()
+    return lambda: asyncio.run_coroutine_threadsafe(identity.confirm(), here).result()
+
+
+@dataclass(frozen=True, kw_only=True)
+class WayIn:
+    """The bot's tokens for the forge, and its pace."""
+
+    tokens: Tokens
+    onlooker: Tokens
+    """Tokens for listing the names of secrets, where the bot may do that."""
+    pace: Pace
+    tie: Callable[[int], None] = lambda _: None
+    """Makes later tokens open the repository with this id alone."""
+    login: str | None = None
+    """The App's account: unlike other accounts, an App cannot ask for its own."""
+
+
+@asynccontextmanager
+async def let_in(
+    client: httpx.AsyncClient, settings: Settings, pace: Pace | None
+) -> AsyncIterator[WayIn]:
+    """Give the tokens; an App's are revoked at the end.
+
+    Args:
+        client: reaches the forge.
+        settings: the bot's settings.
+        pace: the pace shared with the installation's other repositories; None: its own.
+
+    Raises:
+        Unavailable: the forge did not answer.
+        Refused: the forge does not accept the App's id and key.
+        BratError: the App's private key cannot be read.
+    """
+    how = pacing(settings.gap_s, of_a_job=settings.by_job)
+    if settings.app_id is None or settings.private_key_file is None:
+        own_token = StaticToken(settings.token)
+        yield WayIn(tokens=own_token, onlooker=own_token, pace=pace or Pace(how))
+        return
+    # Cryptography is slow to load, and a bot with a token does not need it.
+    from bot.forge.app_auth import AppTokens, Grant
+    from bot.serving.github_app import read_app_key
+
+    grant = Grant(
+        repository=settings.repository,
+        repository_id=settings.repository_id,
+        installation=settings.installation,
+    )
+    source = partial(
+        AppTokens,
+        client,
+        api_url=settings.api_url,
+        app=read_app_key(settings.app_id, settings.private_key_file),
+    )
+    async with (
+        source(grant=grant) as tokens,
+        source(grant=replace(grant, permissions=SECRETS_RIGHT)) as onlooker,
+    ):
+        own, login = pace or Pace(how, clock=tokens.clock), await tokens.login()
+
+        def tie(number: int) -> None:
+            tokens.tie(number)
+            onlooker.tie(number)
+
+        yield WayIn(tokens=tokens, onlooker=onlooker, pace=own, login=login, tie=tie)
+
 
 Tell = Callable[[str], None]
 MIRROR: Final = "mirror.git"
@@ -78,7 +174,7 @@ async def opened(
     async with AsyncExitStack() as stack:
         client = transport.async_client(DEADLINE_S)
         await stack.enter_async_context(client)
-        entry = await stack.enter_async_context(way_in.let_in(client, settings, pace))
+        entry = await stack.enter_async_context(let_in(client, settings, pace))
         github = GitHub(
             client,
             api_url=settings.api_url,
@@ -88,7 +184,7 @@ async def opened(
             workflow=settings.workflow,
         )
         with going(Precedence.ANSWER):
-            identity = await way_in.identified(github, settings)
+            identity = await identity_for(github, settings)
             entry.tie(identity.number)
             settings = settings.model_copy(update={"repository_id": identity.number})
             await asyncio.to_thread(collect_mirror, settings.folder / MIRROR)
@@ -161,7 +257,7 @@ async def _mirror(
         Mirror.open,
         authority=Authority(str(identity.number), signers),
         sign=key.sign,
-        confirm=way_in.from_threads(identity),
+        confirm=confirming_from_threads(identity),
     )
     url = f"{settings.git_url}/{settings.repository}.git"
     mirror = await asyncio.to_thread(opening, settings.folder / MIRROR, url, token)
@@ -263,7 +359,7 @@ async def tick(loop: Loop) -> bool:
         token = await context.github.token()
         await context.confirm()
         with going(Precedence.ANSWER):  # no answer leaves before they are known
-            await signers_in_force.settle(loop)
+            await repository_checks.settle_signers(loop)
     except (Unavailable, Refused) as error:
         loop.cut_by = error
         loop.troubles.note(name, error)
@@ -272,3 +368,59 @@ async def tick(loop: Loop) -> bool:
     if context.mirror.remote.token != token:
         context.mirror.remote = structs.replace(context.mirror.remote, token=token)
     return await loop.tick()
+
+
+PATIENCE_MS: Final = 120_000
+"""How long every tick of a repository may be cut short before it stands still."""
+
+
+@dataclass(kw_only=True)
+class Standstill:
+    """Watches one repository's ticks."""
+
+    clock: Callable[[], int]
+    """Returns unix ms."""
+    _cut_since: int | None = None
+    """When the first of the last ticks, all cut short, ended; None: none was."""
+
+    def seen(self, loop: Loop) -> None:
+        """Note how a tick ended."""
+        if loop.cut_by is None:
+            self._cut_since = None
+        elif self._cut_since is None:
+            self._cut_since = self.clock()
+
+    def why(self, loop: Loop | None, trouble: str) -> str:
+        """Return why the repository stands still; empty: it moves.
+
+        Args:
+            loop: the repository's; None: it is not open.
+            trouble: why it is not.
+        """
+        if loop is None:
+            return trouble and f"its loop cannot run: {trouble}"
+        if isinstance(loop.cut_by, LogRefused):
+            return f"the forge refuses its log, so nothing can land: {loop.cut_by}"
+        since = self._cut_since
+        if since is None or self.clock() - since <= PATIENCE_MS:
+            return ""
+        return f"every tick was cut short for over two minutes: {loop.cut_by}"
+
+
+class StandstillMetric(Collector):
+    """Tells for each repository whether it stands still."""
+
+    def __init__(self, reasons: Callable[[], Mapping[str, str]]) -> None:
+        """Ask at each scrape why each repository stands still; empty: it moves."""
+        self._reasons = reasons
+
+    def collect(self) -> Iterable[Metric]:
+        """Return the metric; called by the registry."""
+        still = GaugeMetricFamily(
+            "brat_repository_standing_still",
+            "1: nothing of the repository moves; /readyz says why.",
+            labels=("repository",),
+        )
+        for name, why in self._reasons().items():
+            still.add_metric((name,), bool(why))
+        yield still

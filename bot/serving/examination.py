@@ -1,40 +1,35 @@
 """Checks that the App and every repository it serves suit the bot.
 
-Each finding says how to fix its fault. This module itself can create a missing label
-and, where the App may, let the tokens of jobs only read; it never loosens a setting.
+Each finding says how to fix its fault. A missing label can be created and, where the
+App may, the tokens of jobs made to only read; no setting is ever loosened. That the
+forge sends the App's deliveries to this bot's door is found out by a request to it.
 https://docs.github.com/rest/apps/apps
+https://docs.github.com/rest/apps/webhooks#get-a-webhook-configuration-for-an-app
 """
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from http import HTTPStatus
+from ipaddress import ip_address
 from types import MappingProxyType
 from typing import Final
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import httpx
 from pydantic import Field
 
 from bot.door.redelivery import Sent
+from bot.door.webhooks import WEBHOOK_PATH
 from bot.forge import transport
 from bot.forge.app_auth import PERMISSIONS, AppTokens, Grant
 from bot.forge.payloads import Payload
 from bot.forge.rest import Refused, Rest, StaticToken, Tokens
 from bot.forge.transport import DEADLINE_S
 from bot.forge.workflows import DefaultRight
-from bot.serving import (
-    actions_settings,
-    exposure_findings,
-    hook_address,
-    rule_findings,
-    signers_in_force,
-    workflow_presence,
-)
-from bot.serving.examination_finding import Finding
-from bot.serving.installations import Covered, Installations, key_of
-from bot.serving.manifest import EVENTS
-from bot.serving.workflow_presence import IsOurs
+from bot.serving import repository_checks
+from bot.serving.github_app import EVENTS, Covered, Installations, read_app_key
+from bot.serving.repository_checks import Finding, IsOurs
 from bot.settings.bot_settings import ServiceSettings
 from grite.errors import BratError
 
@@ -75,13 +70,15 @@ async def examined(
         served: Mapping[str, Covered | None] = dict.fromkeys(hosting.repositories)
         settings_right = "none"
         if hosting.app_id is not None and hosting.private_key_file is not None:
-            key = key_of(hosting.app_id, hosting.private_key_file)
+            key = read_app_key(hosting.app_id, hosting.private_key_file)
             roster = Installations(client, hosting.api_url, key)
             app = await roster.app.read(_App, "/app")
-            settings_right = app.permissions.get(actions_settings.RIGHT, "none")
+            settings_right = app.permissions.get(
+                repository_checks.ADMINISTRATION, "none"
+            )
             async for found in _app(hosting, roster, app):
                 yield found
-            async for found in hook_address.examined(hosting, roster.app, client):
+            async for found in examined_hook(hosting, roster.app, client):
                 yield found
             found_in = await roster.coverage(hosting.allows, hosting.serves)
             served = found_in.repositories
@@ -119,7 +116,7 @@ class _Visit:
                 installation=self.installation,
                 permissions={**PERMISSIONS, **more},
             )
-            key = key_of(hosting.app_id, hosting.private_key_file)
+            key = read_app_key(hosting.app_id, hosting.private_key_file)
             own = AppTokens(self.client, api_url=hosting.api_url, app=key, grant=grant)
             tokens = await self.stack.enter_async_context(own)
         return Rest(self.client, api_url=hosting.api_url, token=tokens)
@@ -201,18 +198,24 @@ async def _repository(
         rest = await visit.rest()
         yield await _label(hosting, rest, name, fix=fix)
         yield await _workflow(hosting, rest, name)
-        files = await workflow_presence.texts(rest, name)
-        async for found in workflow_presence.examined(name, files, is_ours):
+        files = await repository_checks.workflow_texts(rest, name)
+        async for found in repository_checks.examined_workflows(name, files, is_ours):
             yield found
-        async for found in rule_findings.examined(rest, hosting.api_url, name):
+        async for found in repository_checks.examined_rules(
+            rest, hosting.api_url, name
+        ):
             yield found
         default = await _default_token(visit)
-        async for found in exposure_findings.examined(rest, name, files, default):
+        async for found in repository_checks.examined_exposures(
+            rest, name, files, default
+        ):
             yield found
-        whose = signers_in_force.examined(rest, hosting, name, visit.installation)
+        whose = repository_checks.examined_signers(
+            rest, hosting, name, visit.installation
+        )
         async for found in whose:
             yield found
-        has_loop = workflow_presence.LOOP in files
+        has_loop = repository_checks.LOOP_FILE in files
         async for found in _settings(visit, has_loop=has_loop, fix=fix):
             yield found
     except BratError as error:
@@ -223,8 +226,8 @@ async def _default_token(visit: _Visit) -> DefaultRight:
     right = visit.settings_right
     if not visit.hosting.token and right == "none":
         return ""
-    rest = await visit.rest({actions_settings.RIGHT: right})
-    return await actions_settings.default_token(rest, visit.name)
+    rest = await visit.rest({repository_checks.ADMINISTRATION: right})
+    return await repository_checks.default_token(rest, visit.name)
 
 
 async def _settings(
@@ -233,10 +236,10 @@ async def _settings(
     """Check the settings of Actions, with a token of their own: the bot's cannot."""
     right = visit.settings_right
     if not visit.hosting.token and right == "none":
-        yield actions_settings.unseen(visit.name)
+        yield repository_checks.actions_unseen(visit.name)
         return
-    rest = await visit.rest({actions_settings.RIGHT: right})
-    async for found in actions_settings.examined(
+    rest = await visit.rest({repository_checks.ADMINISTRATION: right})
+    async for found in repository_checks.examined_actions(
         rest, visit.name, has_loop=has_loop, fix=fix
     ):
         yield found
@@ -279,3 +282,92 @@ async def _is_there(rest: Rest, url: str) -> bool:
             raise
         return False
     return True
+
+
+_EXAMPLES: Final = (
+    *("example.com", "example.net", "example.org"),
+    *("example", "invalid", "test"),
+)
+"""Reserved names that nobody owns: https://www.rfc-editor.org/rfc/rfc2606"""
+_WHERE: Final = "the App's settings, Webhook"
+
+
+class _Config(Payload):
+    url: str | None = ""
+    content_type: str = "form"
+    insecure_ssl: str | float = "0"
+
+
+async def examined_hook(
+    hosting: ServiceSettings, app: Rest, client: httpx.AsyncClient
+) -> AsyncIterator[Finding]:
+    """Give the findings about the webhook's address; sends one unsigned request there.
+
+    Args:
+        hosting: the service's settings; a service without a secret polls.
+        app: a client that asks as the App itself.
+        client: sends the request to the address.
+
+    Raises:
+        BratError: the forge did not answer.
+    """
+    config = await app.read(_Config, "/app/hook/config")
+    url = config.url or ""
+    if not hosting.secret:
+        if url:
+            said = "the App has a webhook, and the settings have no secret for it"
+            mend = f"set one in both, or empty the address in {_WHERE}; then it polls"
+            yield Finding("note", said, mend)
+        return
+    if not url:
+        address = f"https://YOUR-HOST{WEBHOOK_PATH}"
+        mend = f"set it in {_WHERE} to {address}, or serve with --poll"
+        yield Finding("fault", "the webhook has no address", mend)
+        return
+    if config.content_type != "json":
+        mend = f"set the content type to application/json in {_WHERE}"
+        yield Finding("fault", "the webhook does not send JSON", mend)
+    if str(config.insecure_ssl).startswith("1"):
+        said = "the webhook goes to whoever claims to be the bot: TLS is not verified"
+        yield Finding("note", said, f"enable SSL verification in {_WHERE}")
+    if why := nowhere(url, hosting.api_url):
+        mend = f"set the bot's public address in {_WHERE}"
+        yield Finding("fault", f"the webhook's address {url} {why}", mend)
+    else:
+        yield await _reached(client, url)
+
+
+def nowhere(url: str, api_url: str) -> str:
+    """Return why a forge cannot send to an address; empty: it perhaps can."""
+    try:
+        host, forge = urlsplit(url).hostname or "", urlsplit(api_url).hostname or ""
+    except ValueError:
+        return "is none"
+    if any(host == name or host.endswith(f".{name}") for name in _EXAMPLES):
+        return "is an example"
+    if _is_near(host) and not _is_near(forge):
+        return "is inside a network that the forge cannot reach"
+    return ""
+
+
+def _is_near(host: str) -> bool:
+    try:
+        return not ip_address(host).is_global
+    except ValueError:
+        return host == "localhost" or "." not in host
+
+
+async def _reached(client: httpx.AsyncClient, url: str) -> Finding:
+    """Send an unsigned request: only the bot's door answers it with 401."""
+    try:
+        status = (await client.post(url, content=b"")).status_code
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        said = f"the webhook's address {url} cannot be reached from here: {error!r}"
+        return Finding("note", said, "see that the bot runs and its proxy leads there")
+    if status == HTTPStatus.UNAUTHORIZED:
+        return Finding("ok", f"the bot's door is at {url}")
+    if status == HTTPStatus.FORBIDDEN:
+        said = f"the door at {url} does not let this machine in"
+        return Finding("note", said, "add the forge's networks to allowed_networks")
+    said = f"what is at {url} answers {status}, and the bot's door 401"
+    return Finding("fault", said, f"lead it to the bot's port, to {WEBHOOK_PATH}")

@@ -2,32 +2,121 @@
 
 No repository holds up another: each has its own task, client and room in the thread
 pool, and a broken loop is restarted, later each time. The repositories of one
-installation share its budget on the forge, and therefore a pace.
+installation share its budget on the forge, and therefore a pace. Serving never waits
+for the deliveries that the forge is asked to send again.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from functools import partial
 from typing import Final
 
 from bot import wall_clock
 from bot.door.feed import Feed
+from bot.door.inbox import Inbox, Wake
+from bot.door.redelivery import ask_again
 from bot.door.webhooks import DeliveryPlace, Metrics
+from bot.forge import transport
+from bot.forge.github import GitHub, repository_id_of
 from bot.forge.pace import Pace, pacing
+from bot.forge.transport import DEADLINE_S
+from bot.loop.loop import Loop
 from bot.repository.mirror import MirrorWatch
 from bot.serving import bot_service
-from bot.serving.bot_service import Tell
-from bot.serving.installations import Covered, Installations
-from bot.serving.lost_deliveries import LostDeliveries
-from bot.serving.served_repository import Served, starts_beside
+from bot.serving.bot_service import Standstill, StandstillMetric, Tell
+from bot.serving.github_app import Covered, Installations
 from bot.serving.service_metrics import RepositoryStanding, ServiceMetrics
-from bot.serving.standing_still import StandstillMetric
-from bot.settings.bot_settings import ServiceSettings
+from bot.settings.bot_settings import HOUR_MS, ServiceSettings, Settings
 from convoy.text import cut
 from grite.errors import BratError
+
+
+@dataclass(kw_only=True)
+class Served:
+    """One repository of the service."""
+
+    name: str
+    """Its full name now."""
+    installation: int | None
+    """Of the App; None: there is no App."""
+    number: int
+    """The forge's id of the repository; 0: not known yet."""
+    hosting: ServiceSettings
+    pace: Pace
+    wake: Wake = field(default_factory=Wake)
+    settings: Settings | None = None
+    """None: its id is not known yet."""
+    place: DeliveryPlace | None = None
+    """Where its deliveries go; None: its id is not known yet."""
+    standstill: Standstill = field(default_factory=lambda: Standstill(clock=wall_clock))
+    loop: Loop | None = None
+    """None: the loop is not open."""
+    trouble: str = ""
+    """Why the loop could not run."""
+    fault: str = ""
+    """The last trouble that was a fault of ours, whose place was logged."""
+
+    def settle(self, number: int) -> Settings:
+        """Open the folder of the repository with this id; safe to call again.
+
+        Raises:
+            OSError: the folder cannot be made.
+        """
+        if self.settings is not None and self.settings.repository_id == number:
+            return self.settings
+        settings = self.hosting.of(self.name, self.installation, number)
+        # An App's account is known; another's is asked for when the loop is opened.
+        self.place = DeliveryPlace(
+            label=settings.label,
+            login=f"{settings.app}[bot]",
+            inbox=Inbox(settings.folder / "inbox"),
+            wake=self.wake,
+            repository_id=number,
+        )
+        self.settings = settings
+        return settings
+
+    async def identified(self) -> Settings:
+        """Return the settings for the repository that the name stands for.
+
+        With an App, the list of its installations says which that is; with a token, the
+        forge is asked each time.
+
+        Raises:
+            Unavailable: the forge did not answer.
+            Refused: the forge does not show the repository.
+            BratError: its folder cannot be made.
+        """
+        number = self.number
+        if not number:
+            async with transport.async_client(DEADLINE_S) as client:
+                github = GitHub(
+                    client,
+                    api_url=self.hosting.api_url,
+                    repository=self.name,
+                    token=self.hosting.token,
+                    pace=self.pace,
+                )
+                number = await repository_id_of(github)
+        try:
+            return await asyncio.to_thread(self.settle, number)
+        except OSError as error:
+            raise BratError(f"its folder cannot be made: {error}") from error
+
+
+def starts_beside(one: Served, served: Mapping[str, Served]) -> Iterator[int]:
+    """Give the start times of convoys in the installation's other repositories."""
+    after = wall_clock() - HOUR_MS
+    for other in served.values():
+        if other is not one and other.pace is one.pace and other.loop is not None:
+            for _, known in other.loop.context.mirror.state.convoys.summaries():
+                if known.requested_at > after:
+                    yield known.requested_at
+
 
 Wanted = dict[str, Covered | None]
 """Repositories by full name; None: a token opens it, and its id is asked for later."""
@@ -310,3 +399,49 @@ def _hides(number: int, why: str) -> str:
 
 def _telling(tell: Tell, name: str) -> Callable[[str], None]:
     return lambda line: tell(f"{name}: {line}")
+
+
+FAULT: Final = "lost deliveries cannot be asked for again: a fault of ours"
+
+
+class LostDeliveries:
+    """Looks at what the forge could not deliver, on and on."""
+
+    def __init__(self, app: Installations, metrics: Metrics, tell: Tell) -> None:
+        """Ask nothing yet; `tell` gets a line whenever the trouble is another one."""
+        self.trouble = ""
+        """Why the last look failed; empty: it did not."""
+        self._app = app
+        self._metrics = metrics
+        self._tell = tell
+
+    async def keep_asking(self, every_s: float) -> None:
+        """Look at once and then again every `every_s`, until cancelled."""
+        while True:
+            await self._ask()
+            await asyncio.sleep(every_s)
+
+    async def _ask(self) -> None:
+        now = datetime.fromtimestamp(self._app.clock.now(), UTC)
+        try:
+            asked = await ask_again(self._app.app, now)
+        except BratError as error:
+            self._failed(f"lost deliveries cannot be asked for again: {error}")
+            return
+        except Exception:  # noqa: BLE001  serving goes on
+            if self._failed(FAULT):
+                _log.exception("lost deliveries: a fault of ours")
+            return
+        self.trouble = ""
+        self._metrics.redelivered.inc(asked)
+        if asked:
+            self._tell(f"asked the forge to send {asked} deliveries again")
+
+    def _failed(self, why: str) -> bool:
+        """Count a failure, and tell it if it is new; return whether it is."""
+        self._metrics.redelivery_failures.inc()
+        is_new = self.trouble != why
+        if is_new:
+            self.trouble = why
+            self._tell(why)
+        return is_new

@@ -9,7 +9,7 @@ import asyncio
 import hmac
 import os
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -18,18 +18,39 @@ from urllib.parse import quote, urlsplit
 
 from aiohttp import web
 
-from bot.dashboard import api, page_contents, token_access
+from bot import wall_clock
+from bot.dashboard import access_policy, api, page_contents
 from bot.dashboard.access_policy import RepositoryView, Visitor
 from bot.dashboard.application import Dashboard
-from bot.dashboard.login import Login, OAuth, Person, Sessions
-from bot.dashboard.rights import Rights
-from bot.dashboard.state_watcher import StateWatcher
+from bot.dashboard.dashboard_source import (
+    DashboardSource,
+    LogHistory,
+    LogPast,
+    LogTail,
+    Session,
+    StateWatcher,
+    changes_in,
+)
+from bot.dashboard.login import Login, OAuth, Person, Rights, Sessions
+from bot.door.feed import last_output
 from bot.forge.github import AnotherRepository
-from bot.serving.front_process import Front, fronted
-from bot.serving.host import Host
-from bot.serving.served_repository import Served
-from bot.serving.shown_repository import loop_of, source_of
-from grite.errors import Unavailable
+from bot.loop.loop import Loop
+from bot.requests.verb import Asker, Request
+from bot.roles.bot_context import configuration
+from bot.serving import bot_service
+from bot.serving.host import Host, Served
+from bot.serving.hosted_service import Front, fronted
+from bot.text.replies import Reply
+from convoy.config import ConfigError
+from convoy.log.record import Reading
+from convoy.rules.verdict import Checks
+from convoy.views.interventions import (
+    Intervention,
+    standing_still,
+    unread_issues,
+    unusable_config,
+)
+from grite.errors import BratError, Unavailable
 
 Asked = Callable[[], Awaitable[bool]]
 """A question about a right, put to the forge."""
@@ -46,7 +67,7 @@ class HostedDashboard:
         self._host = host
         self._group = group
         self._own = urlsplit(oauth.own_url).netloc
-        self._sessions = Sessions(key_of(host.hosting.folder))
+        self._sessions = Sessions(sessions_key(host.hosting.folder))
         self._login = Login(oauth, self._sessions)
         self._rights = Rights()
         self._views: dict[str, RepositoryView] = {}
@@ -95,7 +116,7 @@ class HostedDashboard:
         if person is None:
             return Visitor(may_write=False, may_sign_in=True)
         one, login = self._one(view), person.login
-        key = (_key_of(one), login, "write")
+        key = (_view_key(one), login, "write")
         asked = partial(loop_of(one).context.github.may_write, login)
         may = await self._rights.may(key, _asking(one, asked))
         csrf = self._sessions.csrf(person)
@@ -104,11 +125,11 @@ class HostedDashboard:
     async def writer(self, request: web.Request, view: RepositoryView) -> str:
         """Return who presses a button, if the forge confirms their right to write."""
         if self._is_program(request):
-            return token_access.SOMEBODY
+            return access_policy.SOMEBODY
         person = self._sessions.person(request)
         if person is None:
             raise web.HTTPForbidden(text="Sign in first.\n")
-        if not token_access.is_from_here(request) or not await self._is_ours(
+        if not access_policy.is_from_here(request) or not await self._is_ours(
             request, person
         ):
             raise web.HTTPForbidden(text="This form is not one of ours.\n")
@@ -127,10 +148,10 @@ class HostedDashboard:
     def _is_program(self, request: web.Request) -> bool:
         """Whether the request shows the API token that the operator set."""
         token = self._host.hosting.api_token
-        return bool(token) and token_access.shows(request, token)
+        return bool(token) and access_policy.shows_token(request, token)
 
     async def _may_read(self, request: web.Request, one: Served) -> bool:
-        github, name = loop_of(one).context.github, _key_of(one)
+        github, name = loop_of(one).context.github, _view_key(one)
         if self._is_program(request):
             return True
         if await self._rights.may((name, "", "public"), _asking(one, github.is_public)):
@@ -162,7 +183,7 @@ class HostedDashboard:
         return self._host.served[view.source.repository.casefold()]
 
     async def _view(self, one: Served) -> RepositoryView:
-        name = _key_of(one)
+        name = _view_key(one)
         if name not in self._views:
             source = source_of(one, self._host.served)
             view = RepositoryView(
@@ -176,7 +197,7 @@ class HostedDashboard:
         return self._views[name]
 
 
-def _key_of(one: Served) -> str:
+def _view_key(one: Served) -> str:
     """Return what is shown by: the repository's name and its id."""
     return f"{one.name} {loop_of(one).context.settings.repository_id}"
 
@@ -194,7 +215,7 @@ def _asking(one: Served, question: Asked) -> Asked:
     return asked
 
 
-def key_of(folder: Path) -> bytes:
+def sessions_key(folder: Path) -> bytes:
     """Return the sessions' key, created the first time; only its owner can read it."""
     file = folder / _KEY
     with suppress(FileExistsError):
@@ -205,7 +226,7 @@ def key_of(folder: Path) -> bytes:
 
 
 @asynccontextmanager
-async def shown(host: Host) -> AsyncIterator[int]:
+async def opened_dashboard(host: Host) -> AsyncIterator[int]:
     """Serve the dashboard of a service for as long as the block lasts; give its port.
 
     The port is 0 if no dashboard is configured.
@@ -238,3 +259,98 @@ async def shown(host: Host) -> AsyncIterator[int]:
                 yield port
         finally:
             site.close()
+
+
+def source_of(one: Served, served: Mapping[str, Served]) -> DashboardSource:
+    """Return the dashboard's source for one repository, read from its current loop.
+
+    Args:
+        one: the repository.
+        served: all of them: after a pause another stands there under its name.
+    """
+    settings, name = loop_of(one).context.settings, one.name.casefold()
+
+    def now() -> Served:
+        return served.get(name, one)
+
+    def loop() -> Loop:
+        """Return the loop, if it still serves the repository that was shown."""
+        found = loop_of(now())
+        if found.context.settings.repository_id != settings.repository_id:
+            raise Unavailable(f"{one.name} is another repository now")
+        return found
+
+    # No ref in a mirror points at the log's head: only its loop knows the head.
+    mirror = settings.folder / bot_service.MIRROR
+
+    def head() -> str | None:
+        return loop().context.mirror.head
+
+    def read() -> Reading:
+        return loop().context.mirror.reading
+
+    async def carry_out(asker: Asker, request: Request) -> Reply:
+        return await loop().carry_out(asker, request)
+
+    def printed(session: Session) -> str:
+        return last_output(settings.folder, session.name)
+
+    return DashboardSource(
+        repository=settings.repository,
+        read=read,
+        log=LogTail(mirror, head).last,
+        past=LogPast(mirror, head),
+        history=LogHistory(mirror, read),
+        clock=wall_clock,
+        here=lambda: _here(now()),
+        output=printed,
+        output_is_here=True,
+        checks=lambda: _checks(now()),
+        changes=changes_in(mirror),
+        web=f"{settings.git_url}/{settings.repository}",
+        carry_out=carry_out,
+        base=f"/{settings.repository}",
+    )
+
+
+def _checks(one: Served) -> Mapping[str, Checks]:
+    return one.loop.context.observed.checks if one.loop else {}
+
+
+def _here(one: Served) -> tuple[Intervention, ...]:
+    return (*_standing_still(one), *_misconfigured(one), *_unread(one))
+
+
+def _standing_still(one: Served) -> tuple[Intervention, ...]:
+    why = one.standstill.why(one.loop, one.trouble)
+    return (standing_still(why),) if why else ()
+
+
+def _misconfigured(one: Served) -> tuple[Intervention, ...]:
+    """Return an intervention if the default branch's configuration is unusable."""
+    try:
+        configuration(loop_of(one).context)
+    except ConfigError as error:
+        return (unusable_config(str(error)),)
+    except (BratError, KeyError):  # no loop, no default branch: reported elsewhere
+        return ()
+    return ()
+
+
+def _unread(one: Served) -> tuple[Intervention, ...]:
+    """Return the labelled issues that had no convoy at the loop's last look."""
+    if one.loop is None:
+        return ()
+    context = one.loop.context
+    return tuple(unread_issues([*context.memory.unread.values()], context.mirror.state))
+
+
+def loop_of(one: Served) -> Loop:
+    """Return the loop.
+
+    Raises:
+        Unavailable: it is not open now.
+    """
+    if one.loop is None:
+        raise Unavailable(f"{one.name} is not served just now")
+    return one.loop

@@ -9,10 +9,9 @@ from pydantic import ValidationError
 
 from bot.door.delivery_meaning import meaning, read_delivery
 from bot.door.inbox import CheckAction, Remark, Review, StartRequest, Ticked
+from bot.requests.verb import convoy_of
+from bot.requests.verb_table import BY_NAME, parsed
 from bot.text.slash_commands import MalformedCommand, slash_commands
-from bot.verbs.parsing import parsed
-from bot.verbs.request_context import convoy_of
-from bot.verbs.verb_table import BY_NAME
 from convoy.config import Config
 from convoy.model import ids
 from convoy.model.state import State

@@ -57,7 +57,7 @@ def manifest(  # noqa: PLR0913  an option each
     port: Annotated[int, typer.Option(min=0, max=65_535, help="Of the page.")] = 0,
 ) -> None:
     """Make a GitHub App by one click on a page of this machine."""
-    from bot.serving.manifest import dashboard_at
+    from bot.serving.github_app import dashboard_at
     from brat.commands import serve_bot
 
     wish = serve_bot.wish_at(

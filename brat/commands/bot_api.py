@@ -15,10 +15,10 @@ from urllib.parse import urlsplit
 import httpx
 import pygit2
 
-from bot.dashboard.token_access import LOCAL
+from bot.dashboard.access_policy import LOCAL_PREFIX
 from bot.forge.transport import client_of
-from bot.verbs.endpoints import endpoint_of
-from bot.verbs.verb import Request
+from bot.requests.verb import Request
+from bot.requests.verb_table import endpoint_of
 from brat.repository.remote_forge import LOOPBACK, origin_of
 from convoy.text import clean
 from grite.errors import BratError, Unavailable
@@ -78,7 +78,7 @@ class BotApi:
         token = os.environ.get(TOKEN, "")  # noqa: TID251  a person's own terminal
         if not token:
             raise BratError(f"set {TOKEN} to a token that the bot at {bot} knows")
-        if token.startswith(LOCAL) and not here:
+        if token.startswith(LOCAL_PREFIX) and not here:
             raise BratError(
                 f"{TOKEN} is the token of a dashboard on this machine, and is not sent "
                 f"to {bot}: set it to the api_token of the bot there"

@@ -9,10 +9,8 @@ person may decide this.
 import asyncio
 from pathlib import Path
 
-from bot.verbs.endpoints import endpoint_of
-from bot.verbs.request_context import Asker
-from bot.verbs.verb import Request
-from bot.verbs.verb_table import BY_NAME
+from bot.requests.verb import Asker, Request
+from bot.requests.verb_table import BY_NAME, endpoint_of
 from brat.commands import bot_api
 from brat.commands.bot_api import BotApi
 from brat.local import run_roles

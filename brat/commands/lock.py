@@ -12,10 +12,9 @@ from rich import box
 from rich.table import Table
 
 from bot import wall_clock
-from bot.verbs import arguments as args
-from bot.verbs.request_context import Asker
-from bot.verbs.verb import Request
-from bot.verbs.verb_table import BY_NAME
+from bot.requests import verb
+from bot.requests.verb import Asker, Request
+from bot.requests.verb_table import BY_NAME
 from brat.local import run_roles
 from brat.local.local_mode import serving
 from brat.repository import checkout as checkouts, registration as registrations
@@ -81,7 +80,7 @@ def _request(word: Word, resource: str, ttl_s: int | None) -> Request:
         BratError: nobody can hold this resource, or not for so long.
     """
     given = {"resource": resource} | ({} if ttl_s is None else {"ttl": f"{ttl_s}s"})
-    read = {"resource": args.resource, "ttl": args.ttl}
+    read = {"resource": verb.read_resource, "ttl": verb.read_ttl}
     arguments = {}
     for name, typed in given.items():
         try:

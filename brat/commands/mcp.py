@@ -21,7 +21,7 @@ def add_to(app: typer.Typer) -> None:
 def mcp(repo: Repo = HERE) -> None:
     """Serve agents and editors over MCP on standard input and output."""
     if find_spec("mcp") is None:
-        from bot.mcp import MISSING
+        from bot.dashboard.mcp_tools import MISSING
 
         raise BratError(MISSING)
     asyncio.run(_served(repo.resolve()))
@@ -30,7 +30,7 @@ def mcp(repo: Repo = HERE) -> None:
 async def _served(path: Path) -> None:
     from mcp.server.stdio import stdio_server
 
-    from bot.mcp.server import server_of
+    from bot.dashboard.mcp_server import server_of
     from brat.status.mcp_backend import CheckoutBackend
 
     server = server_of(CheckoutBackend(path))

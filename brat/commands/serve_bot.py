@@ -11,9 +11,9 @@ from bot.door.webhooks import WEBHOOK_PATH
 from bot.forge import transport
 from bot.forge.transport import DEADLINE_S
 from bot.serving.examination import examined
-from bot.serving.hosted_dashboard import shown
+from bot.serving.github_app import SETTINGS_FILE, AppPages, AppRequest, check_free
+from bot.serving.hosted_dashboard import opened_dashboard
 from bot.serving.hosted_service import hosted
-from bot.serving.manifest import SETTINGS_FILE, Maker, Wish, check_free
 from bot.serving.simulate import Recorded, World, told
 from bot.settings.bot_settings import ServiceSettings, read_settings_as
 from bot.settings.hosts import api_url_of
@@ -44,7 +44,10 @@ async def _serve(hosting: ServiceSettings, tell: Tell, *, poll: bool) -> None:
     ended = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
-    async with hosted(hosting, tell, poll=poll) as host, shown(host) as dashboard:
+    async with (
+        hosted(hosting, tell, poll=poll) as host,
+        opened_dashboard(host) as dashboard,
+    ):
         if host.port:
             tell(f"deliveries: http://{hosting.address}:{host.port}{WEBHOOK_PATH}")
         if dashboard:
@@ -58,7 +61,7 @@ async def _serve(hosting: ServiceSettings, tell: Tell, *, poll: bool) -> None:
     tell("stopped; whatever is unfinished goes on at the next start")
 
 
-def manifest(wish: Wish, port: int) -> None:
+def manifest(wish: AppRequest, port: int) -> None:
     """Serve the page until the App is made and its settings are saved.
 
     Raises:
@@ -68,15 +71,15 @@ def manifest(wish: Wish, port: int) -> None:
     asyncio.run(_manifest(wish, port))
 
 
-def wish_at(host: str, **told: Any) -> Wish:  # noqa: ANN401  a wish's own fields
+def wish_at(host: str, **told: Any) -> AppRequest:  # noqa: ANN401  a wish's own fields
     """Return the App that is to be made, on github.com or on an enterprise server."""
-    return Wish(web_url=f"https://{host}", api_url=api_url_of(host), **told)
+    return AppRequest(web_url=f"https://{host}", api_url=api_url_of(host), **told)
 
 
-async def _manifest(wish: Wish, port: int) -> None:
+async def _manifest(wish: AppRequest, port: int) -> None:
     bound = 0
     async with transport.async_client(DEADLINE_S) as client:
-        maker = Maker(
+        maker = AppPages(
             wish=wish, client=client, address=lambda: f"http://127.0.0.1:{bound}"
         )
         async with listening(maker.application(), "127.0.0.1", port) as bound:

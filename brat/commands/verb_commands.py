@@ -7,7 +7,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from bot.verbs.verb_table import VERBS
+from bot.requests.verb_table import VERBS
 from brat.commands.options import HERE, AtBot, Convoy, Name, Number, Repo
 
 Words = Callable[..., None]
@@ -87,7 +87,7 @@ def _decide(
     number: int = 0,
     text: str = "",
 ) -> NoReturn:
-    from bot.verbs.endpoints import request_of
+    from bot.requests.verb_table import request_by_word
     from brat.commands.decisions import decided
 
-    sys.exit(decided(repo, convoy, request_of(word, number, text), bot))
+    sys.exit(decided(repo, convoy, request_by_word(word, number, text), bot))

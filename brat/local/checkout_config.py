@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.context.bot_context import BotContext
+from bot.roles.bot_context import BotContext
 from brat.forge.resources.repository_resource import Ci
 from brat.repository.state_files import CONFIG
 from brat.terminal.console import Tell

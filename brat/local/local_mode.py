@@ -13,12 +13,12 @@ from functools import partial
 from pathlib import Path
 
 from bot import wall_clock
-from bot.context.bot_context import BotContext
 from bot.door import session_access
 from bot.door.webhooks import WEBHOOK_PATH as DOOR
 from bot.forge import transport
 from bot.forge.github import GitHub
 from bot.loop.loop import Loop
+from bot.roles.bot_context import BotContext
 from bot.serving import bot_service
 from bot.settings.bot_settings import ROLES, Settings, config_in
 from brat.forge.resources.repository_resource import Ci

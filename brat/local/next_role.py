@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 
 from msgspec.structs import replace
 
-from bot.context.bot_context import BotContext
+from bot.roles.bot_context import BotContext
 from convoy.model.state import State
 from convoy.owed import (
     CancelCi,

@@ -16,7 +16,7 @@ from jinja2 import (
 from markupsafe import Markup
 from msgspec import json
 
-from bot.dashboard import assets, gantt_drawing, graph_drawing
+from bot.dashboard import assets, drawings
 from brat.report.check_tally import check_tallies
 from brat.report.engine_tally import tallies
 from brat.report.report_slider import HASH, SCRIPT, Moment
@@ -66,9 +66,9 @@ def page(
     return _pages.get_template("page.html").render(
         convoy=convoy,
         sessions=sessions,
-        gantt=gantt_drawing.draw(convoy, sessions, now),
-        drawing=graph_drawing.draw(convoy),
-        box=graph_drawing.BOX,
+        gantt=drawings.draw_gantt(convoy, sessions, now),
+        drawing=drawings.draw_graph(convoy),
+        box=drawings.BOX_SIZE,
         spenders=convoy.spenders,
         used=usage_in_words(convoy.used),
         again=[one for one in sessions if one.why],

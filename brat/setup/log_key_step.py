@@ -8,7 +8,7 @@ from typing import Final
 
 from bot.forge.payloads import Payload
 from bot.forge.rest import Refused, Rest
-from bot.serving.workflow_presence import text_at
+from bot.serving.repository_checks import text_at
 from bot.settings import bot_folder
 from brat.setup import sealed_box
 from brat.setup.environment_step import NAME as ENVIRONMENT, EnvironmentStep

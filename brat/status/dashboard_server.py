@@ -13,14 +13,18 @@ from pathlib import Path
 from typing import Final
 
 from bot import wall_clock
+from bot.dashboard.access_policy import LOCAL_PREFIX
 from bot.dashboard.application import PORT, serving
-from bot.dashboard.changed_lines import changes_in
-from bot.dashboard.dashboard_source import DashboardSource, Output, Session
-from bot.dashboard.log_history import LogHistory
-from bot.dashboard.log_past import LogPast
-from bot.dashboard.log_tail import LogTail
-from bot.dashboard.token_access import LOCAL
-from bot.serving.standing_still import Standstill
+from bot.dashboard.dashboard_source import (
+    DashboardSource,
+    LogHistory,
+    LogPast,
+    LogTail,
+    Output,
+    Session,
+    changes_in,
+)
+from bot.serving.bot_service import Standstill
 from brat.local.asked_issue import PLAN_ONLY, asked
 from brat.local.local_mode import Local
 from brat.repository import checkout as checkouts
@@ -85,7 +89,7 @@ async def over(
 
 @asynccontextmanager
 async def _at_its_address(source: DashboardSource, port: int) -> AsyncIterator[str]:
-    token = LOCAL + secrets.token_urlsafe(TOKEN_BYTES)
+    token = LOCAL_PREFIX + secrets.token_urlsafe(TOKEN_BYTES)
     async with serving(replace(source, token=token), port) as url:
         yield f"{url}/?token={token}"
 

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from bot import wall_clock
-from bot.dashboard.log_tail import LogTail
-from bot.mcp.backend import Decision, Snapshot
-from bot.mcp.tool import Refused
-from bot.verbs.verb import Endpoint
-from bot.verbs.verb_table import BY_CONVOY_WORD, BY_TASK_WORD
+from bot.dashboard.dashboard_source import LogTail
+from bot.dashboard.mcp_tools import Decision, Snapshot, ToolRefused
+from bot.requests.verb import Endpoint
+from bot.requests.verb_table import BY_CONVOY_WORD, BY_TASK_WORD
 from brat.repository import checkout as checkouts, registration as registrations
 from brat.repository.log_location import log_repository
 from brat.repository.log_reader import Reader
@@ -50,7 +49,7 @@ class CheckoutBackend:
         command, given = _command(decision)
         said = await typed(self._path, command, *given)
         if said.status:
-            raise Refused(_ended(said))
+            raise ToolRefused(_ended(said))
         return " ".join(said.lines) or "done"
 
     async def start(self, text: str, *, plan_only: bool) -> dict[str, Any]:
@@ -58,7 +57,7 @@ class CheckoutBackend:
         wanted = (f"--task={text}", "--json", *["--plan-only"] * plan_only)
         said = await typed(self._path, ("mayor", "start", *wanted))
         if not said.out.strip():
-            raise Refused(_ended(said))
+            raise ToolRefused(_ended(said))
         return {"convoy": json.loads(said.out), "said": " ".join(said.lines)}
 
     def _look(self) -> Snapshot:
@@ -94,7 +93,7 @@ def _command(decision: Decision) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """
     words = BY_TASK_WORD if decision.task else BY_CONVOY_WORD
     if decision.word not in words:
-        raise Refused(f"{decision.word} needs the number of a task")
+        raise ToolRefused(f"{decision.word} needs the number of a task")
     verb = words[decision.word]
     end: Endpoint | None = verb.of_task if decision.task else verb.of_convoy
     told = (decision.text,) if verb.text_help else ()

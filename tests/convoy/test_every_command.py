@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings as profile, strategies as st
 
 import convoy
-from bot.requests.boxes import convoy_comment
+from bot.requests.answers import convoy_comment
 from convoy.events import Command, Refusal
 from convoy.events.plan_events import RequestConvoy
 from convoy.model.records import Settings

@@ -7,9 +7,9 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
+from bot.requests.verb import Request
+from bot.requests.verb_table import parsed
 from bot.text.slash_commands import SlashCommand, slash_commands
-from bot.verbs.parsing import parsed
-from bot.verbs.verb import Request
 from brat.commands import command_line
 from convoy.events.forge_actions import NoteDone
 from convoy.events.hold_events import HoldWork, WithdrawMerge

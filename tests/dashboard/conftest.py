@@ -8,13 +8,17 @@ import httpx
 import pytest
 
 from bot.dashboard.application import serving
-from bot.dashboard.dashboard_source import DashboardSource, Output, Session
-from bot.dashboard.log_history import LogHistory
-from bot.dashboard.log_past import LogPast
-from bot.dashboard.state_watcher import Here, nothing_here
+from bot.dashboard.dashboard_source import (
+    DashboardSource,
+    Here,
+    LogHistory,
+    LogPast,
+    Output,
+    Session,
+    nothing_here,
+)
+from bot.requests.verb import Asker, Request
 from bot.text.replies import Reply
-from bot.verbs.request_context import Asker
-from bot.verbs.verb import Request
 from convoy.log.record import Reading
 from convoy.views.history import LogLine
 from grite.errors import BratError

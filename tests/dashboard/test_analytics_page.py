@@ -8,8 +8,8 @@ from typing import get_args
 import pytest
 from playwright.async_api import expect
 
-from bot.dashboard.charts import HEIGHT, WIDTH, bars
-from bot.dashboard.log_history import LogHistory
+from bot.dashboard.dashboard_source import LogHistory
+from bot.dashboard.drawings import CHART_HEIGHT, CHART_WIDTH, chart_bars
 from convoy.log.record import follow
 from tests.brat.telling import Telling
 from tests.dashboard.conftest import Opens, Visit
@@ -73,13 +73,13 @@ async def test_nobody_is_kept_from_reading_it(visit: Visit, told: Telling) -> No
 
 
 def test_bars_fill_the_chart_and_never_more() -> None:
-    drawn = bars([(str(day), day) for day in range(400)])
+    drawn = chart_bars([(str(day), day) for day in range(400)])
 
-    assert max(each.height for each in drawn) == HEIGHT
-    assert all(each.x + each.width <= WIDTH for each in drawn)
-    assert all(each.y + each.height == pytest.approx(HEIGHT) for each in drawn)
-    assert bars([]) == ()
-    assert [each.height for each in bars([("a", 0)])] == [0]
+    assert max(each.height for each in drawn) == CHART_HEIGHT
+    assert all(each.x + each.width <= CHART_WIDTH for each in drawn)
+    assert all(each.y + each.height == pytest.approx(CHART_HEIGHT) for each in drawn)
+    assert chart_bars([]) == ()
+    assert [each.height for each in chart_bars([("a", 0)])] == [0]
 
 
 async def test_a_convoys_page_shows_its_sessions_over_time(

@@ -6,8 +6,8 @@ from pathlib import Path
 import pygit2
 import pytest
 
-from bot.verbs.endpoints import endpoint_of, request_of
-from bot.verbs.verb import Request
+from bot.requests.verb import Request
+from bot.requests.verb_table import endpoint_of, request_by_word
 from brat.commands import bot_api, decisions
 from brat.commands.bot_api import ADDRESS, TOKEN
 from convoy.rules.people import BlockTask
@@ -38,12 +38,12 @@ async def typed(
 @pytest.mark.parametrize(
     ("request_", "done"),
     [
-        (request_of("retry", 1), lambda c: c.task(1).state == "queued"),
-        (request_of("drop", 1), lambda c: c.task(1).state == "dropped"),
-        (request_of("stop", 2), lambda c: c.task(2).state == "blocked"),
-        (request_of("pause"), lambda c: c.state == "paused"),
+        (request_by_word("retry", 1), lambda c: c.task(1).state == "queued"),
+        (request_by_word("drop", 1), lambda c: c.task(1).state == "dropped"),
+        (request_by_word("stop", 2), lambda c: c.task(2).state == "blocked"),
+        (request_by_word("pause"), lambda c: c.state == "paused"),
         (
-            request_of("add", text="Write it down paths: README.md"),
+            request_by_word("add", text="Write it down paths: README.md"),
             lambda c: len(c.tasks) == 4 and c.task(4).spec.paths == ("README.md",),
         ),
     ],
@@ -81,7 +81,7 @@ async def test_a_decision_is_carried_out_and_a_second_time_refused(
 async def test_a_word_to_a_task_is_kept_for_it(opens: Opens, tmp_path: Path) -> None:
     async with opens(blocked()) as visit:
         status = await typed(
-            visit, tmp_path, request_of("tell", 3, "mind <b>tabs</b>\x1b[2J")
+            visit, tmp_path, request_by_word("tell", 3, "mind <b>tabs</b>\x1b[2J")
         )
 
     assert status == 0
@@ -92,7 +92,7 @@ async def test_a_word_to_a_task_is_kept_for_it(opens: Opens, tmp_path: Path) -> 
 
 async def test_the_convoy_that_lives_is_meant(opens: Opens, tmp_path: Path) -> None:
     async with opens(blocked()) as visit:
-        await typed(visit, tmp_path, request_of("retry", 1), convoy=None)
+        await typed(visit, tmp_path, request_by_word("retry", 1), convoy=None)
 
     assert visit.rules.task(1).state == "queued"
 
@@ -100,8 +100,8 @@ async def test_the_convoy_that_lives_is_meant(opens: Opens, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("request_", "convoy", "why"),
     [
-        (request_of("retry", 9), NAME, r"\(404\): fix-7 has no such task\."),
-        (request_of("pause"), "nope", r"\(404\): There is no convoy nope\."),
+        (request_by_word("retry", 9), NAME, r"\(404\): fix-7 has no such task\."),
+        (request_by_word("pause"), "nope", r"\(404\): There is no convoy nope\."),
     ],
 )
 async def test_what_is_not_there_is_said(
@@ -114,11 +114,11 @@ async def test_what_is_not_there_is_said(
 
 def test_a_word_that_the_table_does_not_offer_is_said() -> None:
     with pytest.raises(BratError, match=r"^there is no explode; there are approve, "):
-        request_of("explode")
+        request_by_word("explode")
     with pytest.raises(BratError, match=r"^there is no pause; there are retry, "):
-        request_of("pause", 1)
+        request_by_word("pause", 1)
     with pytest.raises(BratError, match=r"^tell needs a text$"):
-        request_of("tell", 1, "<!-- nothing -->")
+        request_by_word("tell", 1, "<!-- nothing -->")
 
 
 async def test_who_may_not_is_told_so(
@@ -127,23 +127,25 @@ async def test_who_may_not_is_told_so(
     monkeypatch.setenv(TOKEN, "a-token-of-nobody")
     async with opens(blocked()) as visit:
         with pytest.raises(BratError, match=r"says no \(403\): Open the address"):
-            await typed(visit, tmp_path, request_of("pause"))
+            await typed(visit, tmp_path, request_by_word("pause"))
     monkeypatch.setenv(TOKEN, KNOWN)
     async with opens(blocked(), writes=False) as visit:
         with pytest.raises(BratError, match=r"\(403\): This dashboard only shows\."):
-            await typed(visit, tmp_path, request_of("pause"))
+            await typed(visit, tmp_path, request_by_word("pause"))
     assert visit.rules.convoy.state == "active"
 
 
 async def test_a_forge_that_is_away_is_said(opens: Opens, tmp_path: Path) -> None:
     async with opens(blocked(), trouble=Unavailable("the forge is away")) as visit:
         with pytest.raises(BratError, match=r"\(503\): the forge is away; try again\."):
-            await typed(visit, tmp_path, request_of("pause"))
+            await typed(visit, tmp_path, request_by_word("pause"))
 
 
 def test_a_bot_that_is_away_is_said(tmp_path: Path) -> None:
     with pytest.raises(Unavailable, match=r"does not answer .* or ask again"):
-        decisions.decided(tmp_path, NAME, request_of("pause"), "http://localhost:1")
+        decisions.decided(
+            tmp_path, NAME, request_by_word("pause"), "http://localhost:1"
+        )
 
 
 @pytest.mark.parametrize(
@@ -152,7 +154,7 @@ def test_a_bot_that_is_away_is_said(tmp_path: Path) -> None:
 )
 def test_a_token_goes_nowhere_where_it_could_be_read(tmp_path: Path, bot: str) -> None:
     with pytest.raises(BratError, match="is no bot's address: give https://HOST"):
-        decisions.decided(tmp_path, NAME, request_of("pause"), bot)
+        decisions.decided(tmp_path, NAME, request_by_word("pause"), bot)
 
 
 def test_without_a_token_nobody_is_asked(
@@ -160,7 +162,9 @@ def test_without_a_token_nobody_is_asked(
 ) -> None:
     monkeypatch.delenv(TOKEN)
     with pytest.raises(BratError, match=f"set {TOKEN} to a token that the bot at"):
-        decisions.decided(tmp_path, NAME, request_of("pause"), "http://localhost:1")
+        decisions.decided(
+            tmp_path, NAME, request_by_word("pause"), "http://localhost:1"
+        )
 
 
 def test_the_bot_is_named_by_the_person_and_never_by_the_repository(

@@ -3,8 +3,8 @@
 from itertools import chain
 from pathlib import Path
 
-from bot.dashboard.log_history import LogHistory
-from bot.verbs.verb_table import VERBS
+from bot.dashboard.dashboard_source import LogHistory
+from bot.requests.verb_table import VERBS
 from convoy.events import Event
 from convoy.events.hold_events import MergeRequested, MergeWithdrawn, WorkTakenBack
 from convoy.events.people_events import ConvoyPaused, PauseConvoy, TellTask

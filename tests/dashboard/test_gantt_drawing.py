@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.dashboard.gantt_drawing import Gantt, draw
+from bot.dashboard.drawings import Gantt, draw_gantt
 from convoy.views.estimates import Finish
 from convoy.views.history import PastSession
 from tests.world.rules import Rules, spec
@@ -17,7 +17,7 @@ def drawn(soonest: float, likely: float, latest: float) -> Gantt:
     finish = Finish(soonest=low, likely=middle, latest=high, waits=0)
     running = PastSession(task=1, attempt=1, engine="codex", begun=BEGUN)
     convoy = Rules().planned(spec(1)).started(1).convoy
-    return draw(convoy, (running,), BEGUN + 10 * MINUTE, finish)
+    return draw_gantt(convoy, (running,), BEGUN + 10 * MINUTE, finish)
 
 
 def test_an_end_that_is_near_has_its_range() -> None:

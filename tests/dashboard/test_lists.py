@@ -6,7 +6,7 @@ import pytest
 
 from bot.dashboard.assets import address
 from bot.dashboard.page_contents import HEAD, URGENT
-from bot.dashboard.paging import ROWS, part
+from bot.dashboard.views import PAGE_ROWS, list_part
 from convoy.events.forge_actions import SetItemAside
 from convoy.model.ids import task_item
 from convoy.rules.people import BlockTask
@@ -14,7 +14,7 @@ from tests.dashboard.conftest import TOKEN, Opens
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, spec
 
-MANY = 2 * ROWS + 3
+MANY = 2 * PAGE_ROWS + 3
 SHOWS = {"Authorization": f"Bearer {TOKEN}"}
 
 
@@ -31,9 +31,9 @@ def many() -> Rules:
     [
         ("", 1, 0),
         ("1", 1, 0),
-        ("2", 2, ROWS),
-        ("3", 3, 2 * ROWS),
-        ("4", 3, 2 * ROWS),
+        ("2", 2, PAGE_ROWS),
+        ("3", 3, 2 * PAGE_ROWS),
+        ("4", 3, 2 * PAGE_ROWS),
         ("0", 1, 0),
         ("-1", 1, 0),
         ("x", 1, 0),
@@ -42,14 +42,14 @@ def many() -> Rules:
     ],
 )
 def test_a_page_is_the_nearest_there_is(wanted: str, number: int, first: int) -> None:
-    found = part(range(MANY), wanted)
+    found = list_part(range(MANY), wanted)
 
     assert (found.number, found.last, found.count) == (number, 3, MANY)
     assert found.rows[0] == first
 
 
 def test_an_empty_list_has_one_page() -> None:
-    assert part((), "7").last == 1
+    assert list_part((), "7").last == 1
 
 
 async def test_what_is_set_aside_is_on_the_first_page(opens: Opens) -> None:

@@ -17,9 +17,8 @@ from mcp_types import (
     TextResourceContents,
 )
 
-from bot.mcp import MISSING
-from bot.mcp.server import TOOLS
-from bot.mcp.tool import Tool
+from bot.dashboard.mcp_server import TOOLS
+from bot.dashboard.mcp_tools import MISSING, Tool
 from convoy.rules.people import BlockTask
 from grite.errors import Unavailable
 from tests.dashboard.conftest import TOKEN, Opens, Visit

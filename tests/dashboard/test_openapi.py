@@ -11,11 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from schemathesis import APIOperation
 
 from bot.dashboard import api
-from bot.dashboard.access_policy import RepositoryView
+from bot.dashboard.access_policy import RepositoryView, TokenAccess
 from bot.dashboard.application import Dashboard
-from bot.dashboard.dashboard_source import DashboardSource
-from bot.dashboard.state_watcher import StateWatcher
-from bot.dashboard.token_access import TokenAccess
+from bot.dashboard.dashboard_source import DashboardSource, StateWatcher
 from convoy.log.record import Reading
 from convoy.rules.people import BlockTask
 from tests.dashboard.conftest import TOKEN, Opens

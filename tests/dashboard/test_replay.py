@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import expect
 
-from bot.dashboard.log_past import LogPast
+from bot.dashboard.dashboard_source import LogPast
 from tests.brat.telling import Telling
 from tests.dashboard.conftest import Opens, Visit
 from tests.world import browser as browsers

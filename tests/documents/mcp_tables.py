@@ -2,10 +2,8 @@
 
 from collections.abc import Iterable
 
-from bot.mcp.mcp_resources import RESOURCES
-from bot.mcp.prompts import PROMPTS
-from bot.mcp.server import TOOLS
-from bot.mcp.tool import Tool
+from bot.dashboard.mcp_server import PROMPTS, RESOURCES, TOOLS
+from bot.dashboard.mcp_tools import Tool
 
 
 def tools() -> str:

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from bot.verbs.verb_table import BY_CONVOY_WORD, BY_TASK_WORD
+from bot.requests.verb_table import BY_CONVOY_WORD, BY_TASK_WORD
 
 
 def with_words(description: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from bot.verbs import verb_table
+from bot.requests import verb_table
 from tests.documents import (
     config_table,
     engine_requests,

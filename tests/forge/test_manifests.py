@@ -8,7 +8,7 @@ import pytest
 from msgspec import json
 
 from bot.forge.app_auth import PERMISSIONS
-from bot.serving.manifest import EVENTS
+from bot.serving.github_app import EVENTS
 from tests.contract.webhook_schemas import description
 from tests.world.forge import Json, Town
 from tests.world.github_forge.app_events import EVENT_NEEDS, FOR_ALL, manifest_faults

@@ -11,8 +11,8 @@ import pytest
 from mcp import ClientSession, StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, TextContent
 
-from bot.mcp import MISSING
-from bot.mcp.server import TOOLS
+from bot.dashboard.mcp_server import TOOLS
+from bot.dashboard.mcp_tools import MISSING
 from tests.world.terminal import Terminal
 from tests.world.words import engine, project
 

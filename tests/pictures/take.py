@@ -16,14 +16,16 @@ from typing import Final, Literal
 from playwright.async_api import Page
 
 from bot.dashboard.application import serving
-from bot.dashboard.changed_lines import Changes
-from bot.dashboard.dashboard_source import DashboardSource, Session
-from bot.dashboard.log_history import LogHistory
-from bot.dashboard.log_past import LogPast
-from bot.dashboard.log_tail import LogTail
+from bot.dashboard.dashboard_source import (
+    Changes,
+    DashboardSource,
+    LogHistory,
+    LogPast,
+    LogTail,
+    Session,
+)
+from bot.requests.verb import Asker, Request
 from bot.text.replies import Reply
-from bot.verbs.request_context import Asker
-from bot.verbs.verb import Request
 from brat.repository.log_reader import Reader
 from convoy.log.record import Reading
 from convoy.model import ids

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from bot.serving.oneshot_loop import Left
+from bot.oneshot import Left
 from bot.settings import oneshot_settings
 from runner.inputs import job_inputs as runner_inputs, prompted_task
 from tests.runner.job import ALLOWED, REPOSITORY_ID, TOKEN, Forge, git

@@ -16,7 +16,7 @@ import httpx
 
 from bot.forge.app_auth import PERMISSIONS
 from bot.serving import bot_service
-from bot.serving.manifest import EVENTS
+from bot.serving.github_app import EVENTS
 from brat.forge.http_server import serving
 from brat.forge.resources.pull_resource import Pull
 from brat.forge.rest.rest_call import Extension

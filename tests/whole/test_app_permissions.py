@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bot.forge.app_auth import PERMISSIONS
-from bot.serving.manifest import EVENTS, Wish
+from bot.serving.github_app import EVENTS, AppRequest
 from brat.forge.http_server import serving
 from brat.forge.resources.account_resource import Access
 from brat.forge.storage.forge_state import Forge
@@ -51,7 +51,7 @@ async def test_the_manifests_permissions_are_enough_for_a_convoy(
 ) -> None:
     known = set_up(tmp_path)
     profiles.choose(tmp_path / FORGE_FOLDER, name)
-    wish = Wish(folder=tmp_path, name=SLUG, public_url="https://brat.example.com")
+    wish = AppRequest(folder=tmp_path, name=SLUG, public_url="https://brat.example.com")
     told = wish.manifest("http://127.0.0.1:1/made")["default_permissions"]
     assert isinstance(told, dict)
     key = tmp_path / "app.pem"

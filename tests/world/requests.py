@@ -4,12 +4,11 @@ import os
 from pathlib import Path
 from typing import Final
 
-from bot.context.bot_context import BotContext
 from bot.repository.draft import Draft
+from bot.requests.answers import carry_out
+from bot.requests.verb import Asker, Request
+from bot.roles.bot_context import BotContext
 from bot.text.replies import Reply
-from bot.verbs.carry_out import carry_out
-from bot.verbs.request_context import Asker
-from bot.verbs.verb import Request
 from convoy.events import Command, Refusal
 from tests.world.model.bot import Bot
 from tests.world.model.forge import Forge

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from bot.serving.hosted_dashboard import shown
+from bot.serving.hosted_dashboard import opened_dashboard
 from bot.serving.hosted_service import hosted
 from bot.settings.bot_settings import ServiceSettings
 from brat.forge import Forge
@@ -81,7 +81,10 @@ async def site(folder: Path, own_url: str) -> AsyncIterator[Site]:
                 }
             )
             lines: list[str] = []
-            async with hosted(told, lines.append, poll=True) as host, shown(host) as at:
+            async with (
+                hosted(told, lines.append, poll=True) as host,
+                opened_dashboard(host) as at,
+            ):
                 body = {"title": "Fix it", "body": "Please."}
                 await here.ask("POST", "issues", body, by="alice")
                 label = {"labels": ["brat"]}

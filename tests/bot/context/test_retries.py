@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.context.bot_context import BotContext
-from bot.context.item_failures import Unsettled
-from bot.context.retries import another_try, failed_try, quiet_try
+from bot.roles.bot_context import BotContext, another_try, failed_try, quiet_try
+from bot.roles.process_memory import Unsettled
 from tests.bot.lobby import lobby
 
 KEY = "comment:fix-7"

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from bot.door.redelivery import TRIES, Sent, ask_again, missed
-from bot.serving.installations import Installations, key_of
+from bot.serving.github_app import Installations, read_app_key
 from brat.forge import Forge
 from tests.world.app_key import pair
 from tests.world.forge import REPO, Town, make_source, settle_in, town, until
@@ -48,7 +48,9 @@ async def roster(here: Town, receiver: Receiver) -> AsyncIterator[Installations]
     file = here.folder / "app.pem"
     file.write_text(pair()[0])
     async with httpx.AsyncClient(trust_env=False, timeout=patient(20)) as client:
-        yield Installations(client, f"{here.url}/api/v3", key_of(str(app.id), file))
+        yield Installations(
+            client, f"{here.url}/api/v3", read_app_key(str(app.id), file)
+        )
 
 
 async def tried(here: Town, times: int) -> None:

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from time import monotonic
 
-from bot.context.recent_comments import MOST, RecentComments
+from bot.roles.process_memory import MOST_COMMENTS, RecentComments
 from brat.forge.traffic_recording import Exchange
 from tests.bot.lobby import lobby
 from tests.bot.room import DEADLINE_S, Room, room
@@ -125,7 +125,7 @@ def test_only_the_newest_comments_are_remembered() -> None:
     recent = RecentComments()
     assert recent.add(0)
     assert not recent.add(0)
-    for number in range(1, MOST + 1):
+    for number in range(1, MOST_COMMENTS + 1):
         recent.add(number)
     assert recent.add(0)
     recent.discard(0)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from bot.context.lease_errors import NotHolder
-from bot.loop.bot_lease import FRESH_S, SKEW_S, SPARE_S, TTL_S, BotLease
+from bot.loop.pushing import FRESH_S, SKEW_S, SPARE_S, TTL_S, BotLease
 from bot.repository.mirror import Mirror
+from bot.roles.process_memory import NotHolder
 from grite import lease
 from grite.errors import Conflict
 from grite.remote import RefUpdate

@@ -1,7 +1,7 @@
 """Which effects of a round go first: answers and first comments, then sessions."""
 
 from bot.forge.transport import Precedence
-from bot.loop.effect_round import precedence_of
+from bot.loop.loop import precedence_of
 from convoy.model.records import ActionKind
 from convoy.model.work import Intent
 from convoy.owed import Do, Effect, Show

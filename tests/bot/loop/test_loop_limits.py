@@ -7,9 +7,8 @@ import pytest
 
 from bot.forge.pace import Limited
 from bot.forge.transport import Ask, HttpReply, Wire
-from bot.loop.bot_lease import SPARE_S, TTL_S
-from bot.loop.loop import Loop
-from bot.loop.troubles import RETRY_S
+from bot.loop.loop import RETRY_S, Loop
+from bot.loop.pushing import SPARE_S, TTL_S
 from bot.serving import bot_service
 from bot.settings.bot_settings import Settings
 from convoy.model.state import State

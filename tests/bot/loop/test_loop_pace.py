@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bot.door.inbox import Remark
 from bot.loop.loop import Loop
-from bot.loop.push_pacing import ASKED_GAP_S, MINUTE_S
+from bot.loop.pushing import ASKED_GAP_S, MINUTE_S
 from bot.serving import bot_service
 from brat.forge.http_server import serving
 from brat.forge.resources.repository_resource import Ci

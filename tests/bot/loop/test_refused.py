@@ -11,8 +11,7 @@ from stat import S_IRWXU
 import pytest
 
 from bot.door.inbox import StartRequest
-from bot.loop.loop import Loop
-from bot.loop.troubles import RETRY_S
+from bot.loop.loop import RETRY_S, Loop
 from bot.repository.draft import Draft
 from bot.serving import bot_service
 from convoy.events.hold_events import HoldWork, ReleaseWork

@@ -10,11 +10,10 @@ from inline_snapshot import snapshot
 from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
-from bot.requests.boxes import convoy_comment
+from bot.requests.answers import convoy_comment
+from bot.requests.verb import Asker, Request
 from bot.text.convoy_comment import LABELS, convoy_table, wanted_labels
 from bot.text.pull_request_texts import pull_title, task_pull_body
-from bot.verbs.request_context import Asker
-from bot.verbs.verb import Request
 from convoy.events.people_events import PauseConvoy
 from convoy.model import ids
 from convoy.model.records import Overlap, Usage, Wait, outlined

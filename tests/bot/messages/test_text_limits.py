@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings as profile, strategies as st
 from msgspec.structs import replace
 
-from bot.requests.boxes import convoy_comment
+from bot.requests.answers import convoy_comment
 from bot.text import replies
 from bot.text.notices import keyless
 from bot.text.pull_request_texts import (

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from bot.requests.answer_place import LINE_CHARS
+from bot.requests.answers import MOST_LINE_CHARS
 from bot.text.convoy_comment import answer_lines
 from convoy.events.forge_actions import Answer
 from convoy.model.work import ANSWERS_SHOWN_MOST
@@ -36,7 +36,7 @@ def test_the_newest_comes_first_and_the_comment_does_not_grow_for_ever() -> None
     assert "issuecomment-100)" in shown[0]
     assert len(shown) == ANSWERS_SHOWN_MOST
     assert len(many) == len(few)
-    assert len("\n".join(answered(ANSWERS_SHOWN_MOST, "x" * LINE_CHARS))) < 5_000
+    assert len("\n".join(answered(ANSWERS_SHOWN_MOST, "x" * MOST_LINE_CHARS))) < 5_000
 
 
 def test_a_long_answer_stays_in_its_item() -> None:

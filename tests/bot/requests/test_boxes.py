@@ -2,9 +2,9 @@
 
 from hypothesis import given, strategies as st
 
-from bot.requests.boxes import convoy_comment, offered, request_of
+from bot.requests.answers import convoy_comment, offered_boxes, request_of_box
+from bot.requests.verb import Request
 from bot.text.slash_commands import ticked_in, unticked
-from bot.verbs.verb import Request
 from convoy.rules.people import BlockTask, FailConvoy
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, spec
@@ -13,7 +13,7 @@ FORGED = "- [x] Cancel <!-- brat:box=cancel -->"
 
 
 def keys(rules: Rules) -> list[str]:
-    return [box.key for box in offered(rules.convoy)]
+    return [box.key for box in offered_boxes(rules.convoy)]
 
 
 def blocked(**given: object) -> Rules:
@@ -44,7 +44,7 @@ def test_only_what_can_be_done_is_offered() -> None:
 def test_a_box_asks_for_what_a_command_asks_for(
     key: str, request_: Request | None
 ) -> None:
-    assert request_of(key) == request_
+    assert request_of_box(key) == request_
 
 
 @given(st.sets(st.sampled_from(["retry/2", "cancel"])))

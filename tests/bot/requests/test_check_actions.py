@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from bot.door.inbox import CheckAction
-from bot.requests.check_buttons import views
-from bot.verbs.verb_table import VERBS
+from bot.requests.answers import check_views
+from bot.requests.verb_table import VERBS
 from brat.forge.resources.check_resource import CheckRun
 from brat.forge.rest.text_limits import ACTION_CHARS
 from convoy.rules.people import BlockTask
@@ -98,7 +98,7 @@ async def test_a_button_approves_the_commit_of_its_check(tmp_path: Path) -> None
         here.let_in("bea")
         head = await here.worked(1, {"a.py": b"a\n"})
         await here.loop.tick()
-        (button,) = views(here.convoy, "")
+        (button,) = check_views(here.convoy, "")
         assert [each.identifier for each in button.buttons] == ["approve"]
 
         for number, commit in enumerate(("b" * 40, head)):

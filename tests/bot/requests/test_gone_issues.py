@@ -8,7 +8,7 @@ import pytest
 
 from bot.door.inbox import Remark
 from bot.loop.loop import Loop
-from bot.roles.issue_look import NEW_MS
+from bot.roles.by_hand import NEW_MS
 from bot.serving import bot_service
 from brat.forge import Forge
 from convoy.model.state import asides

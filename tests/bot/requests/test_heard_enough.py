@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from bot.context.answer_budget import PEOPLE, AnswerBudget
 from bot.door.inbox import Review, Ticked
+from bot.roles.process_memory import MOST_PEOPLE, AnswerBudget
 from bot.serving import bot_service
 from brat.forge.traffic_recording import Exchange
 from convoy.model.work import HOUR_MS
@@ -205,9 +205,9 @@ def test_the_count_is_of_the_last_hour_and_of_each_key_once(
 
 def test_many_names_take_no_more_room() -> None:
     budget = AnswerBudget()
-    for number in range(3 * PEOPLE):
+    for number in range(3 * MOST_PEOPLE):
         budget.spend(f"mallory-{number}", "answer:1", 1_000)
 
-    assert len(budget._people) == PEOPLE  # noqa: SLF001  the promise is about it
+    assert len(budget._people) == MOST_PEOPLE  # noqa: SLF001  the promise is about it
     assert budget.spent("mallory-0", "answer:2", 1_000) == 0
-    assert budget.spent(f"mallory-{3 * PEOPLE - 1}", "answer:2", 1_000) == 1
+    assert budget.spent(f"mallory-{3 * MOST_PEOPLE - 1}", "answer:2", 1_000) == 1

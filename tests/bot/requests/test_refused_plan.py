@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from bot.requests.verb_table import VERBS
 from bot.serving import bot_service
-from bot.verbs.verb_table import VERBS
 from convoy.rules.people import FailConvoy
 from tests.bot.another_folder import elsewhere
 from tests.bot.room import NAME, Room, room

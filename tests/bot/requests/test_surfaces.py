@@ -8,18 +8,21 @@ from typing import Any, Final
 import pytest
 
 from bot.dashboard.api import DESCRIPTION
-from bot.requests.boxes import request_of as ticked
-from bot.text.slash_commands import SlashCommand, slash_commands
-from bot.verbs.endpoints import (
+from bot.requests.answers import request_of_box as ticked
+from bot.requests.verb import ConvoyEndpoint, Request, TaskEndpoint, Verb
+from bot.requests.verb_table import (
+    BY_CONVOY_WORD,
+    BY_NAME,
+    BY_TASK_WORD,
+    VERBS,
     NoSuchWord,
     convoy_buttons,
     endpoint_of,
-    request_of,
+    parsed,
+    request_by_word,
     task_buttons,
 )
-from bot.verbs.parsing import parsed
-from bot.verbs.verb import ConvoyEndpoint, Request, TaskEndpoint, Verb
-from bot.verbs.verb_table import BY_CONVOY_WORD, BY_NAME, BY_TASK_WORD, VERBS
+from bot.text.slash_commands import SlashCommand, slash_commands
 from brat.commands.command_line import app
 from convoy.events.people_events import PauseConvoy
 from convoy.rules.people import BlockTask
@@ -94,7 +97,7 @@ def test_the_interface_and_the_command_line_ask_for_it(
     end: TaskEndpoint | ConvoyEndpoint,
 ) -> None:
     of_task = isinstance(end, TaskEndpoint)
-    request = request_of(end.word, 3 if of_task else 0, TEXT)
+    request = request_by_word(end.word, 3 if of_task else 0, TEXT)
 
     assert endpoint_of(request) is end
     assert BY_NAME[request.verb].right == "write"  # which the dashboard asks for

@@ -8,19 +8,14 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from inline_snapshot import snapshot
 
+from bot.requests import verb
+from bot.requests.verb import Place, Request, Verb
+from bot.requests.verb_table import BY_NAME, REQUEST_CHARS, VERBS, help_text, parsed
 from bot.text.slash_commands import (
     LINE_CHARS,
     MalformedCommand,
     SlashCommand,
     slash_commands,
-)
-from bot.verbs import arguments
-from bot.verbs.parsing import TEXT_CHARS, parsed
-from bot.verbs.verb import Place, Request, Verb
-from bot.verbs.verb_table import (
-    BY_NAME,
-    VERBS,
-    help_text,
 )
 from convoy.text import cut
 from tests.world.cases import looped
@@ -126,9 +121,9 @@ def test_the_text_of_a_command_is_clean_and_has_an_end() -> None:
     found = asked("start -- say <!-- evil --> hi\u200b")
     assert found == Request("start", text="say  hi")
 
-    long = asked(f"start -- {'a ' * TEXT_CHARS}")
+    long = asked(f"start -- {'a ' * REQUEST_CHARS}")
     assert isinstance(long, Request)
-    assert len(long.text) <= TEXT_CHARS
+    assert len(long.text) <= REQUEST_CHARS
 
 
 def test_a_text_of_which_nothing_is_seen_is_no_text() -> None:
@@ -205,36 +200,34 @@ def test_a_verb_may_have_its_place() -> None:
 @looped(
     ("read", "word", "value"),
     [
-        (arguments.sha, "ABCDEF0", "abcdef0"),
-        (arguments.sha, "a" * 64, "a" * 64),
-        (arguments.engine, "tests_2", "tests_2"),
-        (arguments.priority, "P0", 0),
-        (arguments.priority, "p2", 2),
-        (arguments.fixed("on"), "On", True),
+        (verb.read_sha, "ABCDEF0", "abcdef0"),
+        (verb.read_sha, "a" * 64, "a" * 64),
+        (verb.read_engine, "tests_2", "tests_2"),
+        (verb.read_priority, "P0", 0),
+        (verb.read_priority, "p2", 2),
+        (verb.reader_of("on"), "On", True),
     ],
 )
-def test_each_kind_of_word_is_read(
-    read: arguments.Reader, word: str, value: object
-) -> None:
+def test_each_kind_of_word_is_read(read: verb.Reader, word: str, value: object) -> None:
     assert read(word) == value
 
 
 @looped(
     ("read", "word"),
     [
-        (arguments.sha, "abcdef"),
-        (arguments.sha, "HEAD~1234"),
-        (arguments.engine, ""),
-        (arguments.engine, "a" * 41),
-        (arguments.engine, "../x"),
-        (arguments.priority, "p3"),
-        (arguments.priority, "1"),
-        (arguments.fixed("on"), "of"),
-        (arguments.task, "task-1000000000"),
-        (arguments.task, "\u0663"),
+        (verb.read_sha, "abcdef"),
+        (verb.read_sha, "HEAD~1234"),
+        (verb.read_engine, ""),
+        (verb.read_engine, "a" * 41),
+        (verb.read_engine, "../x"),
+        (verb.read_priority, "p3"),
+        (verb.read_priority, "1"),
+        (verb.reader_of("on"), "of"),
+        (verb.read_task, "task-1000000000"),
+        (verb.read_task, "\u0663"),
     ],
 )
-def test_each_kind_of_word_has_a_form(read: arguments.Reader, word: str) -> None:
+def test_each_kind_of_word_has_a_form(read: verb.Reader, word: str) -> None:
     with pytest.raises(ValueError, match=r"^is "):
         read(word)
 

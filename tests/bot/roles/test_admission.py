@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from bot.roles.admission import TEXT_CHARS, Words, fit
+from bot.roles.issue_intake import TEXT_CHARS, Words, fit_words
 from bot.text.replies import EDITED_ISSUE, OUTSIDER
 from convoy.text import TITLE_CHARS
 from tests.bot.lobby import CONFIG, Lobby, lobby
@@ -124,9 +124,9 @@ async def test_a_text_that_takes_long_holds_nobody_up(
 
     def noted(title: str, text: str) -> Words:
         threads.append(threading.current_thread())
-        return fit(title, text)
+        return fit_words(title, text)
 
-    monkeypatch.setattr("bot.roles.admission.fit", noted)
+    monkeypatch.setattr("bot.roles.issue_intake.fit_words", noted)
     async with lobby(tmp_path) as here:
         issue = await here.write("Slow", "![[<a](" * 9_000)
         await here.you.relabel(issue, {"brat"}, set())
@@ -140,9 +140,9 @@ async def test_a_text_that_takes_long_holds_nobody_up(
 @given(st.text(max_size=400), st.text(max_size=2_000))
 @settings(deadline=None, max_examples=60)
 def test_what_is_fit_stays_as_it_is(title: str, text: str) -> None:
-    words = fit(title, text)
+    words = fit_words(title, text)
 
-    assert fit(*words) == words
+    assert fit_words(*words) == words
     assert len(words.title) <= TITLE_CHARS
     assert len(words.text) <= TEXT_CHARS
     assert "\n" not in words.title

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.roles.ended_attempt import LOST
 from bot.roles.handin import collect
+from bot.roles.witness import LOST
 from convoy.model import ids
 from convoy.model.records import Usage
 from convoy.model.state import Task

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from bot.roles.tracked_issues import close_named
+from bot.roles.issue_intake import close_named
 from convoy.model.records import NamedIssue
 from tests.bot.roles.test_chosen_pattern import again, titles
 from tests.bot.room import Room, room

@@ -6,7 +6,7 @@ import pytest
 
 from bot.forge.rate_limits import RequestBudget
 from bot.forge.workflows import lacking_rights
-from bot.roles.loop_rights_check import scarce
+from bot.roles.mayor import scarce
 from tests.bot.lobby import lobby
 from tests.bot.roles.test_ci_exposure_check import CONFIG, commit
 from tests.world.cases import looped

@@ -7,8 +7,8 @@ import pytest
 
 from bot.forge.app_auth import PERMISSIONS
 from bot.serving.examination import examined
-from bot.serving.examination_finding import Finding
-from bot.serving.manifest import EVENTS
+from bot.serving.github_app import EVENTS
+from bot.serving.repository_checks import Finding
 from bot.settings.bot_settings import ServiceSettings
 from brat.forge import Forge
 from brat.repository.workflow_files import is_ours

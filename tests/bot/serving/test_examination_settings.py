@@ -6,9 +6,9 @@ import httpx
 import respx
 
 from bot.forge.rest import Rest
-from bot.serving import actions_settings, workflow_presence
-from bot.serving.examination_finding import Finding
-from bot.serving.hook_address import nowhere
+from bot.serving import repository_checks
+from bot.serving.examination import nowhere
+from bot.serving.repository_checks import Finding
 from brat.repository.workflow_files import is_ours, text_of
 from tests.bot.conftest import API
 from tests.world.cases import looped
@@ -44,7 +44,7 @@ async def test_actions_that_are_off_are_a_fault(
     rest: Rest, forge: respx.MockRouter
 ) -> None:
     settings(forge, on=False)
-    looked = actions_settings.examined(rest, NAME, has_loop=True, fix=False)
+    looked = repository_checks.examined_actions(rest, NAME, has_loop=True, fix=False)
 
     assert await all_of(looked) == [
         ("fault", "Actions may not run"),
@@ -57,7 +57,7 @@ async def test_a_default_token_that_can_write_is_a_fault(
     rest: Rest, forge: respx.MockRouter
 ) -> None:
     settings(forge, on=True, default="write")
-    looked = actions_settings.examined(rest, NAME, has_loop=False, fix=False)
+    looked = repository_checks.examined_actions(rest, NAME, has_loop=False, fix=False)
 
     assert await all_of(looked) == [
         ("ok", "Actions may run"),
@@ -69,7 +69,7 @@ async def test_nothing_is_loosened_when_asked_to_fix(
     rest: Rest, forge: respx.MockRouter
 ) -> None:
     settings(forge, on=False)
-    looked = actions_settings.examined(rest, NAME, has_loop=True, fix=True)
+    looked = repository_checks.examined_actions(rest, NAME, has_loop=True, fix=True)
 
     assert [grade for grade, _ in await all_of(looked)] == ["fault", "ok", "note"]
     assert {call.request.method for call in forge.calls} == {"GET"}
@@ -81,7 +81,7 @@ async def test_the_default_token_only_reads_when_asked_to_fix(
     settings(forge, on=True, default="write")
     told = {"default_workflow_permissions": "read"}
     put = forge.put(f"{ACTIONS}/workflow", json=told).respond(204)
-    looked = actions_settings.examined(rest, NAME, has_loop=True, fix=True)
+    looked = repository_checks.examined_actions(rest, NAME, has_loop=True, fix=True)
 
     assert [grade for grade, _ in await all_of(looked)] == ["ok", "ok", "ok"]
     assert put.call_count == 1
@@ -92,7 +92,7 @@ async def test_what_may_not_be_switched_stays_a_fault(
 ) -> None:
     settings(forge, on=True, default="write")
     forge.put(f"{ACTIONS}/workflow").respond(403, json={"message": "no"})
-    looked = actions_settings.examined(rest, NAME, has_loop=False, fix=True)
+    looked = repository_checks.examined_actions(rest, NAME, has_loop=False, fix=True)
 
     assert [grade for grade, _ in await all_of(looked)] == ["ok", "fault"]
 
@@ -101,7 +101,7 @@ async def test_actions_of_others_are_needed(
     rest: Rest, forge: respx.MockRouter
 ) -> None:
     settings(forge, on=True, actions="local_only")
-    looked = actions_settings.examined(rest, NAME, has_loop=True, fix=False)
+    looked = repository_checks.examined_actions(rest, NAME, has_loop=True, fix=False)
 
     assert [grade for grade, _ in await all_of(looked)] == ["ok", "ok", "fault", "ok"]
 
@@ -110,7 +110,7 @@ async def test_settings_that_are_not_shown_are_a_note(
     rest: Rest, forge: respx.MockRouter
 ) -> None:
     forge.get(ACTIONS).respond(403, json={"message": "no"})
-    looked = actions_settings.examined(rest, NAME, has_loop=True, fix=True)
+    looked = repository_checks.examined_actions(rest, NAME, has_loop=True, fix=True)
 
     assert [grade for grade, _ in await all_of(looked)] == ["note"]
 
@@ -126,7 +126,7 @@ async def test_a_workflow_file_is_held_against_this_version() -> None:
         "ci.yml": ci,
     }
 
-    assert await all_of(workflow_presence.examined(NAME, files, is_ours)) == [
+    assert await all_of(repository_checks.examined_workflows(NAME, files, is_ours)) == [
         ("ok", "brat.yml is this version's"),
         ("note", "brat-task.yml is not this version's"),
         ("ok", "ci.yml may judge what brat builds"),
@@ -171,4 +171,6 @@ async def test_the_files_are_read_from_the_default_branch(
     )
     forge.get(f"{at}/gone.yml").respond(404, json={"message": "Not Finding"})
 
-    assert await workflow_presence.texts(rest, NAME) == {"ci.yml": "on: push\n"}
+    assert await repository_checks.workflow_texts(rest, NAME) == {
+        "ci.yml": "on: push\n"
+    }

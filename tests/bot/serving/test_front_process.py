@@ -13,12 +13,11 @@ import httpx
 import psutil
 import pytest
 
-from bot.dashboard.event_streams import ANONYMOUS
+from bot.dashboard.application import MOST_ANONYMOUS
 from bot.door.webhooks import WEBHOOK_PATH
-from bot.serving.front_process import PROGRAM
 from bot.serving.host import Host
-from bot.serving.hosted_dashboard import shown
-from bot.serving.hosted_service import hosted
+from bot.serving.hosted_dashboard import opened_dashboard
+from bot.serving.hosted_service import PROGRAM, hosted
 from tests.bot.door_client import GUID, labelled, signature
 from tests.bot.serving.hosted_town import SECRET, hosting, ready
 from tests.world.forge import REPO, Town, until
@@ -68,7 +67,7 @@ async def service(here: Town) -> AsyncIterator[Service]:
         client_secret="made-up-client-secret",
     )
     lines: list[str] = []
-    async with hosted(told, lines.append) as host, shown(host) as dashboard:
+    async with hosted(told, lines.append) as host, opened_dashboard(host) as dashboard:
 
         async def open_() -> bool:
             return all(one.loop for one in host.served.values()) and bool(host.served)
@@ -150,7 +149,7 @@ async def test_eleven_hundred_streams_stop_nobody(here: Town) -> None:
         assert await asyncio.to_thread(delivered, bot) == THANKED
 
     opened = [each for each in first if isinstance(each, bytes) and b" 200 " in each]
-    assert 0 < len(opened) <= ANONYMOUS
+    assert 0 < len(opened) <= MOST_ANONYMOUS
 
 
 async def test_the_fronts_hold_no_key_and_end_with_the_bot(

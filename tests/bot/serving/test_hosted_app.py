@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
+from bot.serving.hosted_dashboard import source_of
 from bot.serving.hosted_service import hosted
-from bot.serving.shown_repository import source_of
 from brat.repository.registration import BOT
 from tests.bot.serving.hosted_town import (
     OTHER,

@@ -12,9 +12,9 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
-from bot.dashboard.event_streams import ANONYMOUS
+from bot.dashboard.application import MOST_ANONYMOUS
 from bot.dashboard.login import LOGIN, SESSION, Sessions
-from bot.serving.hosted_dashboard import key_of
+from bot.serving.hosted_dashboard import sessions_key
 from bot.settings.bot_settings import ServiceSettings
 from tests.world.forge import REPO, Town, until
 from tests.world.patience import patient
@@ -178,12 +178,12 @@ async def test_strangers_streams_are_bounded_and_keep_nobody_out(
             writer.write(asked.encode())
             return int((await reader.readline()).split()[1])
 
-        told = [await status() for _ in range(ANONYMOUS + 4)]
+        told = [await status() for _ in range(MOST_ANONYMOUS + 4)]
         browser = await stack.enter_async_context(served.browser())
         await browser.sign_in("alice")
         cookie = "; ".join(f"{name}={one}" for name, one in browser.cookies.items())
 
-        assert told == [200] * ANONYMOUS + [503] * 4
+        assert told == [200] * MOST_ANONYMOUS + [503] * 4
         assert await status(f"Cookie: {cookie}\r\n") == 200
 
 
@@ -285,7 +285,7 @@ async def test_who_signed_out_is_out_everywhere(served: Visited) -> None:
 
 
 async def test_a_cookie_that_we_did_not_make_is_nobodys(served: Visited) -> None:
-    ours = Sessions(key_of(served.state))
+    ours = Sessions(sessions_key(served.state))
     theirs = Sessions(b"another key of the same length..")
     values = (
         theirs.begin("alice"),

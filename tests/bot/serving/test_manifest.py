@@ -16,7 +16,13 @@ import respx
 from bot.door.listening import listening
 from bot.forge.app_auth import PERMISSIONS
 from bot.forge.github_actions import SECRETS_RIGHT
-from bot.serving.manifest import EVENTS, Maker, Wish, check_free, dashboard_at
+from bot.serving.github_app import (
+    EVENTS,
+    AppPages,
+    AppRequest,
+    check_free,
+    dashboard_at,
+)
 from bot.settings.bot_settings import ServiceSettings, read_settings_as
 from brat.forge import Forge
 from grite.errors import BratError
@@ -42,8 +48,8 @@ MADE = {
 
 
 @pytest.fixture
-def wish(tmp_path: Path) -> Wish:
-    return Wish(
+def wish(tmp_path: Path) -> AppRequest:
+    return AppRequest(
         folder=tmp_path / "app",
         name="brat of alice",
         public_url="https://brat.example.com/",
@@ -60,17 +66,17 @@ async def here(tmp_path: Path) -> AsyncIterator[Town]:
 
 
 @pytest.fixture
-async def maker(wish: Wish) -> AsyncIterator[Maker]:
+async def maker(wish: AppRequest) -> AsyncIterator[AppPages]:
     async with making(wish) as made:
         yield made
 
 
 @asynccontextmanager
-async def making(wish: Wish) -> AsyncIterator[Maker]:
+async def making(wish: AppRequest) -> AsyncIterator[AppPages]:
     """Serve the pages for a wish."""
     port = 0
     async with httpx.AsyncClient(trust_env=False, timeout=patient(20)) as client:
-        made = Maker(
+        made = AppPages(
             wish=wish, client=client, address=lambda: f"http://127.0.0.1:{port}"
         )
         async with listening(made.application(), "127.0.0.1", 0) as port:
@@ -91,13 +97,13 @@ def github() -> respx.MockRouter:
     return router
 
 
-def back(maker: Maker, **given: str) -> str:
+def back(maker: AppPages, **given: str) -> str:
     asked = {"code": CODE, "state": maker.state, **given}
     return f"{maker.address()}/made?{httpx.QueryParams(asked)}"
 
 
 async def test_the_form_asks_github_for_what_the_bot_needs(
-    maker: Maker, browser: httpx.AsyncClient
+    maker: AppPages, browser: httpx.AsyncClient
 ) -> None:
     page = await browser.get(maker.url)
 
@@ -119,7 +125,7 @@ async def test_the_form_asks_github_for_what_the_bot_needs(
 
 
 @pytest.mark.needs(PROGRAM, "npm")
-async def test_its_pages_are_for_every_eye(maker: Maker) -> None:
+async def test_its_pages_are_for_every_eye(maker: AppPages) -> None:
     async with browsers.launched() as browser, browsers.tab(browser) as tab:
         for path in (maker.url, back(maker, state="another")):
             await tab.page.goto(path)
@@ -127,7 +133,10 @@ async def test_its_pages_are_for_every_eye(maker: Maker) -> None:
 
 
 async def test_the_app_is_kept_for_its_owner_alone(
-    maker: Maker, wish: Wish, browser: httpx.AsyncClient, github: respx.MockRouter
+    maker: AppPages,
+    wish: AppRequest,
+    browser: httpx.AsyncClient,
+    github: respx.MockRouter,
 ) -> None:
     with github:
         page = await browser.get(back(maker))
@@ -148,7 +157,7 @@ async def test_the_app_is_kept_for_its_owner_alone(
 
 
 async def test_a_forge_that_refuses_as_github_does_takes_the_manifest(
-    here: Town, wish: Wish
+    here: Town, wish: AppRequest
 ) -> None:
     wish = replace(wish, web_url=here.url, api_url=f"{here.url}/api/v3")
     async with making(wish) as maker:
@@ -173,7 +182,10 @@ async def test_a_forge_that_refuses_as_github_does_takes_the_manifest(
 
 
 async def test_people_can_sign_in_and_jobs_can_send_without_another_setting(
-    maker: Maker, wish: Wish, browser: httpx.AsyncClient, github: respx.MockRouter
+    maker: AppPages,
+    wish: AppRequest,
+    browser: httpx.AsyncClient,
+    github: respx.MockRouter,
 ) -> None:
     with github:
         await browser.get(back(maker))
@@ -186,8 +198,8 @@ async def test_people_can_sign_in_and_jobs_can_send_without_another_setting(
 
 
 async def test_the_clients_secret_can_be_in_the_environment(
-    maker: Maker,
-    wish: Wish,
+    maker: AppPages,
+    wish: AppRequest,
     browser: httpx.AsyncClient,
     github: respx.MockRouter,
     monkeypatch: pytest.MonkeyPatch,
@@ -234,7 +246,7 @@ def test_a_dashboard_that_cannot_be_is_refused(wanted: str) -> None:
 
 
 async def test_it_works_once(
-    maker: Maker, browser: httpx.AsyncClient, github: respx.MockRouter
+    maker: AppPages, browser: httpx.AsyncClient, github: respx.MockRouter
 ) -> None:
     with github:
         await browser.get(back(maker))
@@ -246,7 +258,7 @@ async def test_it_works_once(
 
 @pytest.mark.parametrize("token", ["", "x", "é"])
 async def test_without_the_token_there_is_no_form(
-    maker: Maker, browser: httpx.AsyncClient, token: str
+    maker: AppPages, browser: httpx.AsyncClient, token: str
 ) -> None:
     page = await browser.get(f"{maker.address()}/", params={"token": token})
 
@@ -255,7 +267,10 @@ async def test_without_the_token_there_is_no_form(
 
 
 async def test_an_app_that_somebody_else_began_is_refused(
-    maker: Maker, wish: Wish, browser: httpx.AsyncClient, github: respx.MockRouter
+    maker: AppPages,
+    wish: AppRequest,
+    browser: httpx.AsyncClient,
+    github: respx.MockRouter,
 ) -> None:
     with github:
         page = await browser.get(back(maker, state="another"))
@@ -266,7 +281,7 @@ async def test_an_app_that_somebody_else_began_is_refused(
 
 @pytest.mark.parametrize("code", ["", "../user", "a/b", "x" * 201])
 async def test_a_code_that_is_none_is_not_sent(
-    maker: Maker, browser: httpx.AsyncClient, code: str
+    maker: AppPages, browser: httpx.AsyncClient, code: str
 ) -> None:
     page = await browser.get(back(maker, code=code))
 
@@ -277,8 +292,8 @@ async def test_a_code_that_is_none_is_not_sent(
     ("status", "body"), [(404, {}), (201, {"id": "x"}), (500, {}), (201, [])]
 )
 async def test_what_github_does_not_hand_over_is_said_and_can_be_tried_again(
-    maker: Maker,
-    wish: Wish,
+    maker: AppPages,
+    wish: AppRequest,
     browser: httpx.AsyncClient,
     status: int,
     body: object,
@@ -296,7 +311,10 @@ async def test_what_github_does_not_hand_over_is_said_and_can_be_tried_again(
 
 
 async def test_an_app_that_is_there_is_not_overwritten(
-    maker: Maker, wish: Wish, browser: httpx.AsyncClient, github: respx.MockRouter
+    maker: AppPages,
+    wish: AppRequest,
+    browser: httpx.AsyncClient,
+    github: respx.MockRouter,
 ) -> None:
     wish.folder.mkdir()
     (wish.folder / "app.pem").write_text("mine")
@@ -311,7 +329,7 @@ async def test_an_app_that_is_there_is_not_overwritten(
 
 
 def test_an_app_of_an_organisation_that_polls(tmp_path: Path) -> None:
-    wish = Wish(folder=tmp_path, name="brat", organisation="octo org")
+    wish = AppRequest(folder=tmp_path, name="brat", organisation="octo org")
 
     assert wish.form_url == (
         "https://github.com/organizations/octo%20org/settings/apps/new"

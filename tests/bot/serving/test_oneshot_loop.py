@@ -9,8 +9,8 @@ import pytest
 from bot.forge.pace import Pace
 from bot.forge.rate_limits import RequestBudget
 from bot.loop.loop import Loop
+from bot.oneshot import run_once
 from bot.serving import bot_service
-from bot.serving.oneshot_loop import run_once
 from brat.forge.http_server import serving
 from brat.forge.resources.repository_resource import Ci
 from brat.forge.service.run_launcher import How

@@ -7,8 +7,8 @@ import pytest
 import respx
 
 from bot.forge.rest import Rest
-from bot.serving import rule_findings
-from bot.serving.examination_finding import Finding
+from bot.serving import repository_checks
+from bot.serving.repository_checks import Finding
 from tests.bot.conftest import API
 
 NAME = "octo/project"
@@ -29,7 +29,7 @@ def ruled(
     classic: dict[str, Any] | None = None,
 ) -> None:
     forge.get(REPO).respond(json={"full_name": NAME, "default_branch": "trunk"})
-    for branch in ("trunk", *rule_findings.OWN_BRANCHES):
+    for branch in ("trunk", *repository_checks.OWN_BRANCHES):
         path = branch.replace("/", "%2F")
         url = f"{REPO}/rules/branches/{path}?per_page=100"
         forge.get(url).respond(json=(rules or {}).get(branch, []))
@@ -38,7 +38,7 @@ def ruled(
 
 
 async def told(rest: Rest) -> list[tuple[str, str]]:
-    return await all_of(rule_findings.examined(rest, API, NAME))
+    return await all_of(repository_checks.examined_rules(rest, API, NAME))
 
 
 async def test_a_branch_without_rules_takes_a_push(

@@ -2,8 +2,7 @@
 
 from prometheus_client import CollectorRegistry
 
-from bot.serving.log_counters import LogCounters
-from bot.serving.service_metrics import RepositoryStanding, ServiceMetrics
+from bot.serving.service_metrics import LogCounters, RepositoryStanding, ServiceMetrics
 from convoy.model.records import Usage
 from convoy.rules.ending import LoseSession
 from convoy.rules.landing import FailMerge

@@ -6,9 +6,9 @@ from stat import S_IRWXU
 import httpx
 import pytest
 
+from bot.serving.bot_service import PATIENCE_MS, Standstill
 from bot.serving.host import Host
 from bot.serving.hosted_service import hosted
-from bot.serving.standing_still import PATIENCE_MS, Standstill
 from brat.demo.bot_process import BotProcess
 from brat.local import child_processes, local_mode
 from brat.repository import registration as registrations

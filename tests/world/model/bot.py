@@ -12,17 +12,16 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from bot.context.alone import alone
-from bot.context.bot_context import BotContext
 from bot.door.inbox import ALL_PARTS, Inbox
-from bot.effects import intents
-from bot.effects.projections import is_shown
+from bot.loop import effects
 from bot.loop.observe import observe
-from bot.loop.refused_parts import RefusedParts
+from bot.loop.projections import is_shown
+from bot.loop.pushing import RefusedParts
 from bot.loop.staging import PASSES, owed, perform
 from bot.repository.commits import MirroredCommits
 from bot.repository.draft import Draft
 from bot.repository.mirror import Mirror
+from bot.roles.bot_context import BotContext, alone
 from bot.settings.bot_settings import ROLES, Settings
 from convoy.events import Command, Refusal
 from convoy.events.forge_actions import NoteDone, SetItemAside
@@ -434,7 +433,7 @@ class Bot:
         for effect in wanted:
             whole = alone(self.context, item_of_effect(effect))
             with suppress(Unavailable), whole, self.forge.watching():
-                noted = at_once(intents.perform(self.context, effect))
+                noted = at_once(effects.carry_out_effect(self.context, effect))
                 if noted is not None:
                     self._noted.append(noted)
         return bool(self._noted or self.context.memory.failures.owed)

@@ -1,1 +1,0 @@
-"""What every role works with: the mirror, the forge, the clock, the bot's identity."""

@@ -1,0 +1,526 @@
+"""What pages draw of a convoy, as shapes for the templates' SVG. Pure.
+
+Its dependency graph: a task is one column right of the last task it waits for, so
+arrows point right. Its tasks over time: places along the axis are percentages, so the
+drawing is as wide as its page. Its merge train: the log holds no verdict before it
+counts, so what CI was seen to say last comes beside the log (decision 80). Charts with
+bars that need no script, and the first page's headline.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from convoy.model.state import Convoy, Task, TaskState
+from convoy.model.work import Candidate
+from convoy.rules.landing import suspects, waiting_to_merge
+from convoy.rules.verdict import Checks
+from convoy.text import counted, rough
+from convoy.views.estimates import Finish
+from convoy.views.history import How, PastSession
+from convoy.views.interventions import Intervention, needs_a_person
+
+BOX_SIZE: Final = (170, 44)
+"""Width and height of a box, in pixels."""
+BOX_GAP: Final = (46, 16)
+TITLE_CHARS: Final = 20
+
+
+class GraphBox(Struct, frozen=True, kw_only=True):
+    """One task; x and y are its upper left corner."""
+
+    number: int
+    title: str
+    state: TaskState
+    x: int
+    y: int
+
+
+class Arrow(Struct, frozen=True, kw_only=True):
+    """An arrow from a task to a task that waits for it."""
+
+    path: str
+    """The arrow's path in SVG's syntax."""
+    done: bool
+    """Whether the waiting is over."""
+
+
+class Graph(Struct, frozen=True, kw_only=True):
+    """The whole drawing; the size is in pixels."""
+
+    width: int
+    height: int
+    boxes: tuple[GraphBox, ...]
+    arrows: tuple[Arrow, ...]
+
+
+def draw_graph(convoy: Convoy) -> Graph:
+    """Return the drawing of a convoy's graph, which has no cycles (see `decide`)."""
+    columns = _columns(convoy)
+    rows: dict[int, int] = {}
+    boxes: dict[int, GraphBox] = {}
+    for task in convoy.tasks:
+        column = columns[task.number]
+        row = rows.get(column, 0)
+        rows[column] = row + 1
+        boxes[task.number] = _box(task, column, row)
+    arrows = tuple(
+        _arrow(boxes[number], boxes[task.number])
+        for task in convoy.tasks
+        for number in task.spec.after
+        if number in boxes
+    )
+    return Graph(
+        width=(max(columns.values(), default=0) + 1) * (BOX_SIZE[0] + BOX_GAP[0]),
+        height=max(rows.values(), default=0) * (BOX_SIZE[1] + BOX_GAP[1]),
+        boxes=tuple(boxes.values()),
+        arrows=arrows,
+    )
+
+
+def _columns(convoy: Convoy) -> dict[int, int]:
+    after = {task.number: task.spec.after for task in convoy.tasks}
+    columns: dict[int, int] = {}
+    left = list(after)
+    while left:
+        ready = [
+            number
+            for number in left
+            if all(needed in columns or needed not in after for needed in after[number])
+        ] or left  # even a cycle is drawn
+        for number in ready:
+            columns[number] = (
+                max((columns.get(n, -1) for n in after[number]), default=-1) + 1
+            )
+        left = [number for number in left if number not in columns]
+    return columns
+
+
+def _box(task: Task, column: int, row: int) -> GraphBox:
+    title = task.spec.title
+    short = title if len(title) <= TITLE_CHARS else f"{title[: TITLE_CHARS - 1]}…"
+    return GraphBox(
+        number=task.number,
+        title=short,
+        state=task.state,
+        x=column * (BOX_SIZE[0] + BOX_GAP[0]),
+        y=row * (BOX_SIZE[1] + BOX_GAP[1]),
+    )
+
+
+def _arrow(start: GraphBox, end: GraphBox) -> Arrow:
+    x1, y1 = start.x + BOX_SIZE[0], start.y + BOX_SIZE[1] // 2
+    x2, y2 = end.x - 4, end.y + BOX_SIZE[1] // 2
+    bend = (x1 + x2) // 2
+    path = f"M{x1} {y1} C{bend} {y1} {bend} {y2} {x2} {y2}"
+    return Arrow(path=path, done=start.state == "merged")
+
+
+ROW_HEIGHT: Final = 18
+"""The height of a row, in pixels."""
+HEAD_HEIGHT: Final = 20
+TICKS: Final = 3
+_LEAST: Final = 0.4
+_AHEAD: Final = 4
+"""At most so many times the past lies ahead, or what happened could not be seen."""
+Stage = Literal["queue", "session", "ci"]
+
+
+class StageBar(Struct, frozen=True, kw_only=True):
+    """One stage of one attempt; x and width in percent."""
+
+    stage: Stage
+    x: float
+    y: int
+    width: float
+    how: How
+    title: str
+
+
+class GanttRow(Struct, frozen=True):
+    """One task's name and its position."""
+
+    y: int
+    number: int
+    name: str
+    state: str
+
+
+class Tick(Struct, frozen=True):
+    """A moment, in seconds from the beginning."""
+
+    x: float
+    said: str
+
+
+class Band(Struct, frozen=True):
+    """When the convoy may be done, in percent."""
+
+    x: float
+    width: float
+    likely: float | None
+    """None: it is farther off than the axis."""
+
+
+class Gantt(Struct, frozen=True, kw_only=True):
+    """The whole drawing; the height in pixels."""
+
+    height: int
+    rows: tuple[GanttRow, ...]
+    bars: tuple[StageBar, ...]
+    ticks: tuple[Tick, ...]
+    now: float | None
+    """The place of this moment in percent; None: nothing goes on."""
+    band: Band | None
+    left_out: int
+    """How many tasks have no row."""
+
+
+def draw_gantt(
+    convoy: Convoy,
+    sessions: Sequence[PastSession],
+    now: int,
+    finish: Finish | None = None,
+    most: int | None = None,
+) -> Gantt:
+    """Return the drawing.
+
+    Args:
+        convoy: as it is at `now`.
+        sessions: all that it has had.
+        now: unix ms; the bars of what goes on end here.
+        finish: when it will be done; None: that is not known.
+        most: how many tasks have a row, those where something happens first; None: all.
+    """
+    names = _names(convoy, sessions)
+    kept = _busiest(convoy, sessions, names, most)
+    shown = [one for one in sessions if one.task in kept]
+    begun = min((one.begun for one in sessions), default=now)
+    ends = {id(one): _end(one, convoy, now) for one in sessions}
+    ended = max((*ends.values(), begun + 1))
+    goes_on = any(_goes_on(one, convoy) for one in sessions)
+    last = ended
+    if finish is not None:
+        last = max(now + _ahead(finish, now - begun), ended)
+    scale = 100 / max(1, last - begun)
+
+    def x(at: int) -> float:
+        return round(min(100.0, max(0.0, (at - begun) * scale)), 2)
+
+    rows = {
+        number: HEAD_HEIGHT + place * ROW_HEIGHT for place, number in enumerate(kept)
+    }
+    step = (last - begun) / TICKS
+    return Gantt(
+        height=HEAD_HEIGHT + len(rows) * ROW_HEIGHT + 4,
+        rows=tuple(GanttRow(rows[n], n, *names[n]) for n in kept),
+        bars=tuple(
+            StageBar(
+                stage=stage,
+                x=x(begins),
+                y=rows[one.task],
+                width=max(_LEAST, round(x(stops) - x(begins), 2)),
+                how=one.how,
+                title=_bar_title(one, stage, stops - begins),
+            )
+            for one in shown
+            for stage, begins, stops in _stages(one, ends[id(one)])
+        ),
+        now=x(now) if goes_on else None,
+        band=_band(finish, now, last, x),
+        left_out=len(names) - len(kept),
+        ticks=tuple(
+            Tick(x(begun + round(step * n)), rough(step * n / 1000))
+            for n in range(TICKS + 1)
+        ),
+    )
+
+
+def _ahead(finish: Finish, been: int) -> int:
+    """Return how much of the time to come is drawn (ms)."""
+    if finish.soonest * 1000 > _AHEAD * been:
+        return been // _AHEAD
+    return min(round(finish.latest * 1000), _AHEAD * been)
+
+
+def _stages(one: PastSession, end: int) -> Iterator[tuple[Stage, int, int]]:
+    """Yield the stages of an attempt, each with its beginning and end."""
+    if one.queued and one.queued < one.begun:
+        yield "queue", one.queued, one.begun
+    stops = one.ended or end
+    yield "session", one.begun, stops
+    if one.how in ("handed in", "landed", "sent back") and end > stops:
+        asked = max(stops, one.offered or stops)
+        if one.offered and asked > stops:
+            yield "queue", stops, asked
+        yield ("ci" if one.offered else "queue"), asked, end
+
+
+def _band(
+    finish: Finish | None, now: int, last: int, x: Callable[[int], float]
+) -> Band | None:
+    if finish is None:
+        return None
+    low, likely, high = (
+        now + round(each * 1000)
+        for each in (finish.soonest, finish.likely, finish.latest)
+    )
+    if low > last:
+        return None
+    width = max(_LEAST, round(x(high) - x(low), 2))
+    return Band(x(low), width, x(likely) if likely <= last else None)
+
+
+def _end(one: PastSession, convoy: Convoy, now: int) -> int:
+    return now if _goes_on(one, convoy) else one.landed or one.back or one.ended
+
+
+def _goes_on(one: PastSession, convoy: Convoy) -> bool:
+    """Whether a session runs, or its work may still land."""
+    return not one.ended or (one.how == "handed in" and not convoy.ended)
+
+
+def _names(
+    convoy: Convoy, sessions: Sequence[PastSession]
+) -> dict[int, tuple[str, str]]:
+    """Return each row's name and state: tasks and, if sessions made it, the plan."""
+    names = {task.number: (task.spec.title, task.state) for task in convoy.tasks}
+    planned = any(one.task == 0 for one in sessions)
+    plan = {0: ("the plan", "merged" if convoy.tasks else "running")}
+    return {**(plan if planned else {}), **names}
+
+
+def _busiest(
+    convoy: Convoy,
+    sessions: Sequence[PastSession],
+    names: dict[int, tuple[str, str]],
+    most: int | None,
+) -> list[int]:
+    """Return the tasks that have a row, in the order of their numbers."""
+    if most is None or len(names) <= most:
+        return list(names)
+    newest = {one.task: max(one.begun, one.landed) for one in sessions}
+    ranks = {task.number: _rank(task) for task in convoy.tasks}
+    order = sorted(names, key=lambda n: (ranks.get(n, 9), -newest.get(n, 0), n))
+    return sorted(order[:most])
+
+
+def _rank(task: Task) -> int:
+    order = ("running", "needs-review", "blocked")
+    return order.index(task.state) if task.state in order else len(order)
+
+
+_STAGE_WORDS: Final = {"queue": "waited", "session": "session", "ci": "CI and landing"}
+
+
+def _bar_title(one: PastSession, stage: Stage, took_ms: int) -> str:
+    what = f"task {one.task}, attempt {one.attempt}: {_STAGE_WORDS[stage]}"
+    if stage != "session":
+        return f"{what}, {rough(took_ms / 1000)}"
+    why = f": {one.why.partition(chr(10))[0]}" if one.why else ""
+    return f"{what} by {one.engine}, {rough(took_ms / 1000)}, {one.how}{why}"
+
+
+Mark = Literal["passed", "failed", "under way"]
+_VERDICT_WORDS: Final = {
+    "none": "CI has not begun",
+    "pending": "CI runs",
+    "green": "CI is green",
+    "red": "CI is red",
+    "lost": "CI ended without a verdict",
+    "broken": "CI cannot judge",
+}
+
+
+class Check(Struct, frozen=True):
+    """One check of a candidate."""
+
+    name: str
+    mark: Mark
+
+
+class Car(Struct, frozen=True, kw_only=True):
+    """One place in the train."""
+
+    task: Task
+    commit: str
+    """The candidate; empty: it has none yet."""
+    stands_on: str
+    verdict: str
+    said: str
+    since: int
+    """When that was seen first, or the candidate was built, unix ms; 0: unknown."""
+    checks: tuple[Check, ...]
+
+
+def merge_train(convoy: Convoy, seen: Mapping[str, Checks]) -> tuple[Car, ...]:
+    """Return the train, its front first; what CI judges alone comes last.
+
+    Args:
+        convoy: whose.
+        seen: what CI was seen to say last, by commit.
+    """
+    owners = {
+        task.candidate.commit: task.number for task in convoy.tasks if task.candidate
+    }
+    queue = (*waiting_to_merge(convoy), *suspects(convoy))
+    return tuple(_car(convoy, task, owners, seen) for task in queue)
+
+
+def _car(
+    convoy: Convoy, task: Task, owners: Mapping[str, int], seen: Mapping[str, Checks]
+) -> Car:
+    candidate = task.candidate
+    if candidate is None:
+        return Car(
+            task=task,
+            commit="",
+            stands_on="",
+            verdict="none",
+            said="waits for its turn",
+            since=task.work.at if task.work else 0,
+            checks=(),
+        )
+    checks = seen.get(candidate.commit)
+    verdict = checks.verdict if checks else "unknown"
+    return Car(
+        task=task,
+        commit=candidate.commit,
+        stands_on=_ground(convoy, candidate, owners),
+        verdict=verdict,
+        said=_VERDICT_WORDS.get(verdict, "CI was asked"),
+        since=(checks.since if checks else 0) or candidate.at,
+        checks=check_marks(checks) if checks else (),
+    )
+
+
+def _ground(convoy: Convoy, candidate: Candidate, owners: Mapping[str, int]) -> str:
+    if under := owners.get(candidate.base):
+        return f"task {under}"
+    landed = {task.landed: task.number for task in convoy.tasks if task.landed}
+    known = landed.get(candidate.base)
+    return f"the branch, with task {known}" if known else "the branch"
+
+
+def check_marks(checks: Checks) -> tuple[Check, ...]:
+    """Return each check that has reported, with what is known of it."""
+
+    def mark(name: str) -> Mark:
+        if name in checks.failed:
+            return "failed"
+        return "passed" if checks.verdict == "green" else "under way"
+
+    return tuple(Check(name, mark(name)) for name in checks.names)
+
+
+CHART_WIDTH: Final = 640
+CHART_HEIGHT: Final = 120
+CHART_GAP: Final = 2
+WIDEST: Final = 48
+
+
+class ChartBar(Struct, frozen=True):
+    """One bar, in the units of the chart's view box."""
+
+    name: str
+    value: int
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+def chart_bars(values: Sequence[tuple[str, int]]) -> tuple[ChartBar, ...]:
+    """Return a bar for each named value, side by side, the highest as high as it goes.
+
+    Args:
+        values: each 0 or more, from left to right.
+    """
+    most = max((value for _, value in values), default=0) or 1
+    step = min(WIDEST, CHART_WIDTH / max(1, len(values)))
+    width = max(0.5, step - CHART_GAP)
+    return tuple(
+        ChartBar(
+            name, value, round(step * place, 2), CHART_HEIGHT - height, width, height
+        )
+        for place, (name, value) in enumerate(values)
+        for height in (round(CHART_HEIGHT * value / most, 2),)
+    )
+
+
+class LyingBar(Struct, frozen=True):
+    """One bar that lies, and a fainter one behind it; widths in percent."""
+
+    name: str
+    value: float
+    most: float
+    y: int
+    width: float
+    most_width: float
+
+
+LYING_HEIGHT: Final = 24
+"""The height of a bar that lies, with its gap."""
+
+
+def lying_bars(values: Sequence[tuple[str, float, float]]) -> tuple[LyingBar, ...]:
+    """Return a lying bar for each name, its value and the value behind it (or 0)."""
+    most = max((max(value, behind) for _, value, behind in values), default=0) or 1
+    return tuple(
+        LyingBar(
+            name,
+            value,
+            behind,
+            LYING_HEIGHT * place,
+            round(100 * value / most, 2),
+            round(100 * behind / most, 2),
+        )
+        for place, (name, value, behind) in enumerate(values)
+    )
+
+
+STATE_ORDER: Final = (
+    "merged",
+    "needs-review",
+    "running",
+    "queued",
+    "blocked",
+    "dropped",
+)
+
+
+class StatePart(Struct, frozen=True):
+    """How many tasks of a convoy are in one state; x and width in percent."""
+
+    state: str
+    count: int
+    x: float
+    width: float
+
+
+def headline(
+    live: Sequence[Convoy], waits: Iterable[Intervention], trouble: str
+) -> str:
+    """Return in one sentence whether it is going well."""
+    found = tuple(waits)
+    if trouble:
+        return "The log cannot be read"
+    if needs_a_person(found):
+        things = counted(len(found), "thing")
+        return f"{things} {'waits' if len(found) == 1 else 'wait'} for you"
+    return "All goes on by itself" if live else "Nothing is under way"
+
+
+def state_parts(convoy: Convoy) -> tuple[StatePart, ...]:
+    """Return a convoy's tasks by state, side by side; only states that some have."""
+    counts: Counter[str] = Counter(task.state for task in convoy.tasks)
+    scale = 100 / max(1, len(convoy.tasks))
+    found: list[StatePart] = []
+    x = 0.0
+    for state in STATE_ORDER:
+        if count := counts[state]:
+            found.append(StatePart(state, count, round(x, 2), round(count * scale, 2)))
+            x += count * scale
+    return tuple(found)

@@ -1,0 +1,415 @@
+"""Carries out announced actions (intents) on the forge, and reacts to commands at once.
+
+An intent that another process announced, or that was tried before, is first looked for
+by its key: the answer to an earlier try may have been lost.
+
+A notification of a Slack-compatible webhook is repeated only if the bot dies between
+sending and noting it, for a webhook cannot be asked what it received. One that failed
+is retried a few times, later each time, and then given up.
+https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks/
+
+The reaction to a command needs no lease and is not paced: it may be repeated and
+announces nothing. What goes wrong with it is said once, and stops nothing: the tick
+reacts to what had none.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Final, assert_never
+
+import httpx
+
+from bot.door.inbox import Remark, Wake
+from bot.forge import transport
+from bot.forge.rest import Refused
+from bot.forge.transport import Precedence, going
+from bot.loop.projections import comment_body, comment_key, show_part
+from bot.requests import comments
+from bot.requests.verb import convoy_of
+from bot.roles.bot_context import (
+    BotContext,
+    Try,
+    allowance,
+    another_try,
+    failed_try,
+    note_failure,
+)
+from bot.roles.issue_intake import close_named
+from bot.roles.process_memory import Delay, NotYet, RecentComments, Unsettled
+from bot.text import merge_texts
+from bot.text.convoy_comment import with_box_note
+from bot.text.notices import notification_text
+from bot.text.pull_request_texts import convoy_pull_body, pull_title, task_pull_body
+from convoy.events.forge_actions import NoteDone
+from convoy.model import ids
+from convoy.model.ids import action_item, show_item
+from convoy.model.state import Convoy, Task, intent_item, may_try, set_aside
+from convoy.model.work import Intent, Landing
+from convoy.owed import SHOWN, CancelCi, CancelRun, Do, Effect, Show, Shown
+from convoy.rules import head_branch
+from grite.errors import Unavailable
+
+
+async def carry_out_effect(context: BotContext, effect: Effect) -> NoteDone | None:
+    """Do one effect; return the note for the log, if there is one.
+
+    Raises:
+        Unavailable: the forge did not answer; the effect is tried again later.
+        Refused: the forge said no.
+    """
+    match effect:
+        case Do(intent=intent):
+            number = await _unless_gone(context, intent)
+            return NoteDone(key=intent.key, number=number)
+        case CancelRun(run=run, force=force):
+            await context.github.runs.cancel(run, force=force)
+            return None
+        case CancelCi(run=run):
+            await context.github.runs.cancel(run)
+            return None
+        case Show(convoy=name, part=part):
+            await _show_effect(context, context.mirror.state.convoys[name], part)
+            return None
+        case _:
+            assert_never(effect)
+
+
+async def _unless_gone(context: BotContext, intent: Intent) -> int:
+    """Do an announced action; 0: its issue is gone, and nothing else comes of it."""
+    try:
+        return await _do(context, intent)
+    except Refused:
+        convoy = context.mirror.state.convoys.get(intent.convoy)
+        is_last = intent.kind == "answer" or (convoy is not None and convoy.ended)
+        before = set_aside(context.mirror.state, intent_item(intent))
+        if is_last and before is not None and before.is_given_up:
+            return 0
+        raise
+
+
+async def _do(context: BotContext, intent: Intent) -> int:
+    now = another_try(context, intent.key)
+    try:
+        number = await _try(context, intent, now)
+    except Unsettled:
+        raise
+    except Unavailable:
+        failed_try(context, intent.key)
+        raise
+    context.memory.tried.pop(intent.key, None)
+    return number
+
+
+async def _try(context: BotContext, intent: Intent, now: Try) -> int:
+    if intent.kind == "answer":
+        return await _answer(context, intent, now)
+    convoy = context.mirror.state.convoys[intent.convoy]
+    match intent.kind:
+        case "dispatch":
+            return await _dispatch(context, convoy, intent, now)
+        case "pull":
+            return await _pull(context, convoy, intent, now)
+        case "land":
+            return await ask_to_merge(context, convoy, intent)
+        case "comment":
+            return await _comment(context, convoy, now)
+        case "finish":
+            return await _finish(context, convoy, intent)
+        case "notify":
+            return await notify(context, convoy, intent)
+        case _:
+            assert_never(intent.kind)
+
+
+async def _dispatch(
+    context: BotContext, convoy: Convoy, intent: Intent, now: Try
+) -> int:
+    task = convoy.in_session(intent.task)
+    attempt = task.attempt if task else None
+    if attempt is None or attempt.number != intent.attempt:
+        return 0  # the attempt ended before it began: nothing to start
+    if now.look and (run := await context.github.runs.named(attempt.nonce)):
+        return run
+    now.repeat()
+    session = ids.session_name(convoy.name, intent.task, intent.attempt)
+    inputs = {"session": session, "log": attempt.log, "nonce": attempt.nonce}
+    started = await context.github.runs.start(context.mirror.default_branch, inputs)
+    return started or await _started_run(context, attempt.nonce)
+
+
+async def _started_run(context: BotContext, nonce: str) -> int:
+    run = await context.github.runs.named(nonce)
+    if run is None:
+        raise Unavailable(f"the run named {nonce} is not listed yet")
+    return run
+
+
+async def _pull(context: BotContext, convoy: Convoy, intent: Intent, now: Try) -> int:
+    task = convoy.task(intent.task)
+    if task:
+        head = ids.task_branch(convoy.name, task.number)
+        base = ids.base_branch(convoy.name)
+    else:
+        head, base = head_branch(convoy), convoy.target
+    found = await context.github.pulls.of(head, base) if now.look else None
+    if found is not None and not found.merged_at:
+        return found.number
+    if task and _is_there(context, task, base):
+        return 0
+    now.repeat()
+    title = pull_title(convoy, task)
+    pages = context.settings.pages
+    body = (
+        task_pull_body(convoy, task, context.settings.web, pages)
+        if task
+        else convoy_pull_body(convoy, context.settings.web, pages)
+    )
+    return await context.github.pulls.open(title, body, head=head, base=base)
+
+
+def _is_there(context: BotContext, task: Task, base: str) -> bool:
+    """Whether a branch holds a task's work: the forge opens no pull request for it."""
+    tip = context.mirror.refs.get(ids.HEADS + base, "")
+    if task.state == "merged" and task.landed is None:
+        return True
+    if not tip or task.work is None:
+        return False
+    context.mirror.ensure([tip, task.work.commit])
+    return context.composer.is_ancestor(task.work.commit, tip)
+
+
+async def _comment(context: BotContext, convoy: Convoy, now: Try) -> int:
+    if found := await _said(context, convoy.issue, now):
+        return found
+    body = comment_body(context, convoy)
+    number = await context.github.say(convoy.issue, body)
+    context.memory.shown[comment_key(convoy)] = body
+    return number
+
+
+async def _answer(context: BotContext, intent: Intent, now: Try) -> int:
+    """React to a comment and post the reply; the comment may be gone."""
+    if intent.reaction and intent.comment:
+        await context.github.react(intent.comment, intent.reaction)
+    if not intent.text:
+        return intent.comment
+    if found := await _said(context, intent.issue, now):
+        return found
+    convoy = convoy_of(context.mirror.state, intent.issue)
+    text = with_box_note(intent.text, convoy)
+    body = f"{ids.marker(intent.key)}\n{text}"
+    return await context.github.say(intent.issue, body)
+
+
+async def _said(context: BotContext, issue: int, now: Try) -> int | None:
+    """Return the comment that an earlier try wrote; None: write it now."""
+    if now.look and (said := await context.github.said(issue, now.key, context.login)):
+        return said.id
+    now.repeat()
+    return None
+
+
+async def _show_effect(context: BotContext, convoy: Convoy, part: Shown) -> None:
+    """Show a part; of a convoy that ended, the comment tells that it works again."""
+    await show_part(context, convoy, part)
+    if convoy.ended and part != "comment":
+        works = frozenset({show_item(convoy.name, part)})
+        await show_part(context, convoy, "comment", works)
+
+
+async def _shown_last(
+    context: BotContext, convoy: Convoy, part: Shown, works: frozenset[str]
+) -> frozenset[str]:
+    """Show a part for the last time; one that is refused is set aside by itself.
+
+    Returns what works now, the part itself included if it does.
+    """
+    item = show_item(convoy.name, part)
+    try:
+        await show_part(context, convoy, part, works)
+    except Refused as refused:
+        note_failure(context, item, refused)
+        return works
+    context.memory.failures.worked(item, context.mirror.state)
+    return works | {item}
+
+
+async def _finish(context: BotContext, convoy: Convoy, intent: Intent) -> int:
+    works = frozenset({action_item(intent.key)})
+    for part in SHOWN:
+        item = show_item(convoy.name, part)
+        if may_try(context.mirror.state, item, context.clock()):
+            works = await _shown_last(context, convoy, part, works)
+    if convoy.state == "complete":
+        await context.github.close_issue(convoy.issue, "completed")
+        await close_named(context, convoy)
+    return convoy.issue
+
+
+async def ask_to_merge(context: BotContext, convoy: Convoy, intent: Intent) -> int:
+    """Return the pull request's number, once the forge has been asked; 0: too late.
+
+    Only the candidate that was announced is merged. Safe to repeat: a pull request that
+    is merged or queued already is left alone.
+
+    Raises:
+        Refused: the forge does not merge it, with its reason.
+    """
+    candidate, number = convoy.candidate, convoy.pull
+    if convoy.ended or number is None or candidate is None:
+        return 0
+    if candidate.commit != intent.text:
+        return 0  # another candidate has taken its place
+    merging = context.github.merging
+    seen = await merging.seen(number)
+    if seen.merged or seen.queued:
+        return number
+    landing = convoy.landing or Landing()
+    if landing.way == "queue":
+        await merging.enqueue(number, candidate.commit)
+    else:
+        title, text = merge_texts.landing_message(convoy, landing.method)
+        await merging.merge(number, candidate.commit, landing.method, title, text)
+    return number
+
+
+TOLD, GIVEN_UP = 1, 0
+NOTIFY_TRIES: Final = 5
+FIRST_S: Final = 2.0
+"""The wait before the second try; each later wait is four times as long."""
+DEADLINE_S: Final = 10.0
+_TRY_AGAIN: Final = frozenset(
+    {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS}
+)
+
+_log: Final = logging.getLogger(__name__)
+
+
+async def notify(context: BotContext, convoy: Convoy, intent: Intent) -> int:
+    """Notify the webhook; return 1, or 0 without a webhook or when giving up.
+
+    Raises:
+        NotYet: the notification did not arrive; it is tried again later.
+    """
+    url = context.settings.notify_url
+    if not url:
+        return GIVEN_UP
+    before = context.memory.delays.get(intent.key, Delay(0, 0))
+    if context.clock() < before.next_at:
+        raise NotYet(before.why)
+    fault, lasting = await _post(
+        url, notification_text(context.settings, convoy, intent)
+    )
+    if not fault:
+        context.memory.delays.pop(intent.key, None)
+        return TOLD
+    tries = before.tries + 1
+    if lasting or tries >= NOTIFY_TRIES or context.settings.once:
+        context.memory.delays.pop(intent.key, None)
+        _log.warning("%s was given up: the webhook %s", intent.key, fault)
+        return GIVEN_UP
+    wait_s = FIRST_S * 4 ** (tries - 1)
+    why = f"{intent.key}: the webhook {fault}; tried again later"
+    next_at = context.clock() + round(wait_s * 1000)
+    context.memory.delays[intent.key] = Delay(tries, next_at, why)
+    raise NotYet(why)
+
+
+async def _post(url: str, text: str) -> tuple[str, bool]:
+    """Send the text once; return the fault, if any, and whether it is permanent.
+
+    No redirect is followed, and the fault's text does not contain the address.
+    """
+    message = {"text": text, "unfurl_links": False}
+    try:
+        async with transport.async_client(DEADLINE_S) as client:
+            answer = await client.post(url, json=message)
+    except httpx.HTTPError as error:
+        return f"did not answer ({type(error).__name__})", False
+    status = answer.status_code
+    if answer.is_success:
+        return "", False
+    again = status in _TRY_AGAIN or status >= HTTPStatus.INTERNAL_SERVER_ERROR
+    return f"answered {status}", not again
+
+
+READ_AT_ONCE: Final = 4
+"""How many comments are read at once: hostile text takes seconds."""
+
+
+@asynccontextmanager
+async def acknowledging(
+    context: BotContext, wake: Wake, tell: Callable[[str], None]
+) -> AsyncIterator[None]:
+    """React to commands while the block lasts.
+
+    Args:
+        context: the bot's.
+        wake: tells when the door has kept a request.
+        tell: called with a line for each new kind of failure.
+    """
+    own = _Acknowledging(context=context, wake=wake, tell=tell)
+    try:
+        async with asyncio.TaskGroup() as group:
+            looking = group.create_task(own.keep_looking(), name="acknowledging")
+            try:
+                yield
+            finally:
+                looking.cancel()
+    except BaseExceptionGroup as only:  # the block's: looking never fails
+        raise only.exceptions[0] from None
+
+
+@dataclass(kw_only=True)
+class _Acknowledging:
+    context: BotContext
+    wake: Wake
+    tell: Callable[[str], None]
+    _seen: RecentComments = field(default_factory=RecentComments)
+    _slots: asyncio.Semaphore = field(
+        default_factory=lambda: asyncio.Semaphore(READ_AT_ONCE)
+    )
+    _said: str = ""
+
+    async def keep_looking(self) -> None:
+        """React to each waiting command once, until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            kept = self.wake.kept
+            while True:
+                for remark in self._waiting():
+                    if not remark.edited and self._seen.add(remark.comment):
+                        group.create_task(self._react(remark))
+                kept = await self.wake.more_kept(kept)
+
+    def _waiting(self) -> list[Remark]:
+        try:
+            return [*self.context.inbox.remarks().values()]
+        except OSError as error:  # another process has just finished a file
+            self._note(f"the inbox cannot be read: {error}")
+            return []
+
+    async def _react(self, remark: Remark) -> None:
+        try:
+            async with self._slots:
+                with going(Precedence.ANSWER):
+                    if await self._is_answered(remark):
+                        await comments.acknowledge(self.context, remark.comment)
+        except Exception as error:  # noqa: BLE001  the tick meets it, too, and logs it
+            self._note(f"a command cannot be acknowledged: {error}")
+
+    async def _is_answered(self, remark: Remark) -> bool:
+        """Whether a comment is a command that will be carried out, or refused."""
+        context = self.context
+        if not await comments.commands_in(context, context.mirror.state, remark):
+            return False
+        key = ids.answer_key(remark.comment)
+        return await allowance(context, remark.by, key) == "answered"
+
+    def _note(self, why: str) -> None:
+        if why != self._said:
+            self._said = why
+            self.tell(why)

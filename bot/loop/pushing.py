@@ -1,0 +1,482 @@
+"""The one way to the remote: pushes with the lease, their pace, and what is refused.
+
+Only the holder of the lease `repo:bot` writes, and every push carries it. Each push
+writes the lease anew and expects the previous one, so the push of a bot that lost the
+lease fails as a whole. The lease is freed when nothing is owed. Two machines' clocks
+are never compared to decide that a holder is dead: the same lease has to stand for a
+whole TTL by this process's monotonic clock. The lease of a process that is known to be
+dead stands only until what it had sent has arrived. In local mode an operating-system
+lock on the bot's folder decides instead, and a dead holder's lease is free at once.
+
+A lease binds nobody unless an allowed key signed it, and unless it names the log's
+newest commit or the one before: an old lease cannot be pushed again to stop the bot.
+
+Pushes are kept apart, but nobody waits long for an answer.
+
+Of a refused push the part is found that the remote refuses, and all others go on. Most
+remotes name the ref they refuse. Where none is named, halves are tried: first the log
+alone, then what was never refused, then groups that get smaller until one item is left
+in a group. That the log itself is refused it cannot hold: an issue says so.
+"""
+
+import asyncio
+import uuid
+from collections import deque
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from math import inf
+from threading import Lock
+from time import monotonic
+from typing import Final
+
+from bot.door.inbox import Wake
+from bot.forge.refusals import refusal_of_push
+from bot.repository.draft import Draft
+from bot.repository.mirror import Mirror
+from bot.requests import new_requests
+from bot.requests.verb import convoy_of
+from bot.roles.bot_context import BotContext
+from bot.roles.process_memory import LeaseTooOld, NotHolder, for_refusal
+from bot.text.convoy_comment import with_box_note
+from bot.text.notices import log_refused
+from convoy.events.forge_actions import SetItemAside
+from convoy.model import ids
+from convoy.model.ids import LOG_ITEM, task_item
+from convoy.model.state import set_aside
+from grite import lease
+from grite.errors import Conflict, Corrupt, Rejected
+from grite.push_answer import PushAnswer
+from grite.remote import RefUpdate
+from grite.resource import BOT as RESOURCE
+
+TTL_S: Final = 60
+SKEW_S: Final = 300
+"""How far two clocks may differ, for a process that cannot watch for a whole TTL."""
+FRESH_S: Final = TTL_S / 3
+"""A lease older than this is renewed before the bot acts under it."""
+SPARE_S: Final = 10.0
+"""How long one write may take: nothing is sent under a lease that ends sooner."""
+
+
+@dataclass
+class BotLease:
+    """This process's claim to be the one bot that acts."""
+
+    mirror: Mirror
+    actor: bytes
+    sole: bool = False
+    """Whether a file lock already ensures that no other bot acts."""
+    once: bool = False
+    """Whether the process ends after one tick: it then trusts clocks within SKEW_S."""
+    ticking: Callable[[], float] = monotonic
+    """Seconds of a clock that never goes back."""
+    dead: frozenset[str] = frozenset()
+    """The nonces of processes that are dead; see `bot.settings.bot_folder`."""
+    nonce: str = field(default_factory=lambda: str(uuid.uuid4()))
+    _pushed: tuple[str, float] = ("", 0.0)
+    """Our newest lease on the remote, and when it was pushed."""
+    _watched: tuple[str, float] = ("", 0.0)
+    """Somebody else's lease, and when it was first seen."""
+
+    @property
+    def ref(self) -> str:
+        """The lease's ref."""
+        return lease.ref_of(RESOURCE)
+
+    @property
+    def held(self) -> bool:
+        """Whether the lease on the remote, as last seen, is ours."""
+        commit = self.mirror.refs.get(self.ref)
+        return commit is not None and (self.sole or commit == self._pushed[0])
+
+    @property
+    def fresh(self) -> bool:
+        """Whether the lease is ours and was pushed less than FRESH_S ago."""
+        return self.held and self.age_s < FRESH_S
+
+    @property
+    def age_s(self) -> float:
+        """How long ago this process last pushed the lease."""
+        return self.ticking() - self._pushed[1]
+
+    def check(self) -> None:
+        """Check that the lease lasts long enough for one write.
+
+        Raises:
+            LeaseTooOld: it may end before the write arrives; nothing was sent.
+        """
+        if not self.sole and not (self.held and self.age_s < TTL_S - SPARE_S):
+            raise LeaseTooOld(
+                f"{RESOURCE} has to be renewed before anything is written"
+            )
+
+    def renewed(self, now: int) -> RefUpdate:
+        """Return the ref update that takes or renews the lease in the next push.
+
+        Raises:
+            NotHolder: somebody else's lease may still be alive.
+        """
+        old = self.mirror.refs.get(self.ref)
+        parent = None
+        if old is not None and self._is_ours(old):
+            parent = old
+        elif old is not None and not self.sole:
+            self._check(old, now)
+        expires_ms, head = now + TTL_S * 1000, self.mirror.head
+        lock = lease.Lock(self.actor, self.nonce, expires_ms, RESOURCE, head)
+        new = lease.write(
+            self.mirror.objects,
+            lock,
+            parent=parent,
+            at_ms=now,
+            writer=self.mirror.writer,
+        )
+        return RefUpdate(self.ref, new, old)
+
+    def pushed(self, update: RefUpdate) -> None:
+        """Note that a push with this ref update arrived."""
+        self._pushed = (update.new or "", self.ticking())
+
+    def freed(self) -> RefUpdate:
+        """Return the ref update that gives the lease back."""
+        return RefUpdate(self.ref, None, self.mirror.refs.get(self.ref))
+
+    def _is_ours(self, commit: str) -> bool:
+        """Whether this process wrote the lease, even in a push with a lost answer."""
+        if commit == self._pushed[0]:
+            return True
+        lock = self._read(commit)
+        return lock is not None and lock.nonce == self.nonce
+
+    def _check(self, commit: str, now: int) -> None:
+        lock = self._read(commit)
+        if lock is None or lock.log_head not in self.mirror.newest_heads():
+            return
+        if self.once and now >= lock.expires_ms + SKEW_S * 1000:
+            return
+        if commit != self._watched[0]:
+            self._watched = (commit, self.ticking())
+        waited_s = self.ticking() - self._watched[1]
+        stands_s = SPARE_S if lock.nonce in self.dead else TTL_S
+        if waited_s >= stands_s:
+            return
+        raise NotHolder(
+            f"another bot ({lock.owner.hex()[:8]}) holds {RESOURCE}; if its lease does "
+            f"not move, this one takes over in {stands_s - waited_s:.0f} s"
+        )
+
+    def _read(self, commit: str) -> lease.Lock | None:
+        """Return the lease in a commit; None: it holds none that counts."""
+        if not self.mirror.has(commit):
+            self.mirror.remote.fetch([commit])
+        try:
+            return lease.read(self.mirror.objects, commit, self.mirror.authority)
+        except Corrupt:
+            return None
+
+
+CHECKPOINT_EVENTS: Final = 2_000
+"""A checkpoint is due after this many events: a fresh clone folds about as many."""
+
+
+@dataclass(kw_only=True)
+class LeasedPush:
+    """Pushes drafts of one bot; for one event loop."""
+
+    context: BotContext
+    lease: BotLease
+    _checkpoints: bool = True
+    """Whether the remote has not refused a checkpoint yet."""
+    _renewing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _sending: Lock = field(default_factory=Lock)
+
+    async def push(self, draft: Draft, kept: tuple[RefUpdate, ...] = ()) -> None:
+        """Push a draft with the lease; an empty draft pushes only the lease.
+
+        Args:
+            draft: the events and ref moves.
+            kept: a checkpoint to push along; without one, it is made when due.
+
+        Raises:
+            Conflict: somebody else wrote first.
+            NotHolder: somebody else may hold the lease.
+            Rejected: the remote refuses a ref, or the whole push.
+        """
+        mirror = self.context.mirror
+        update = await asyncio.to_thread(self.lease.renewed, draft.now)
+        if (
+            self._checkpoints
+            and not kept
+            and mirror.since_checkpoint >= CHECKPOINT_EVENTS
+        ):
+            kept = await asyncio.to_thread(mirror.checkpoint, draft.now)
+        try:
+            await asyncio.to_thread(self._send, draft, update, kept)
+        except Rejected as error:
+            if not {each.ref for each in error.answer.refused} & {k.ref for k in kept}:
+                raise
+            self._checkpoints = False  # they only make readers faster
+            await asyncio.to_thread(self._send, draft, update, ())
+
+    def _send(
+        self, draft: Draft, update: RefUpdate, kept: tuple[RefUpdate, ...]
+    ) -> None:
+        """Push and note the push in one thread: a cancellation cannot come between."""
+        with self._sending:
+            draft.push(update, *kept)
+            self.lease.pushed(update)
+
+    async def hold(self) -> None:
+        """Renew the lease if it is not fresh: slow effects may outlast it."""
+        async with self._renewing:
+            if not self.lease.fresh:
+                await self.push(self.context.draft())
+
+    @property
+    def may_hold(self) -> bool:
+        """Whether there may be a lease to free, even from a push under way."""
+        return self.lease.held or self._sending.locked()
+
+    def free(self) -> None:
+        """Wait for a push under way, then give the lease back; blocking."""
+        with self._sending:
+            if self.lease.held:
+                update = self.lease.freed()
+                moves = {update.ref: update}
+                # Another process, say in another terminal, may have taken it over.
+                with suppress(Conflict):
+                    self.context.mirror.push((), moves, actor=self.context.actor)
+
+
+ASKED_GAP_S: Final = 2.0
+"""The least time between two pushes while people wait for answers."""
+MINUTE_S: Final = 60.0
+HURRIED: Final = 4
+"""After so many pushes within a minute the whole gap is kept: GitHub takes six pushes a
+minute to one repository, and a gap of 20 s then leaves two.
+
+https://docs.github.com/repositories/creating-and-managing-repositories/repository-limits
+"""
+
+
+@dataclass(kw_only=True)
+class PushPacing:
+    """When the next round may begin; for one event loop."""
+
+    context: BotContext
+    wake: Wake
+    lease: BotLease
+    pause: Callable[[float], Awaitable[None]] = asyncio.sleep
+    """Waits for the given number of seconds."""
+    _kept: int = 0
+    """How many requests the door had kept when the round began."""
+    _pushed_at: deque[float] = field(default_factory=lambda: deque([-inf]))
+    """When the last pushes arrived, by the lease's clock."""
+
+    async def wait(self) -> None:
+        """Wait until the bot may push again; call before anything is planned.
+
+        A person's request makes the wait short, but nobody can make the bot push more
+        often than once in `ASKED_GAP_S`.
+        """
+        self._kept = self.wake.kept
+        if self.lease.held:
+            gap_s = self.context.settings.push_gap_s
+            if not self._may_hurry():
+                await self.pause(max(gap_s - self.lease.age_s, 0.0))
+            elif self.lease.age_s < gap_s and not self._asked():
+                await self._pause(gap_s - self.lease.age_s)
+            left_s = min(gap_s, ASKED_GAP_S) - self.lease.age_s
+            if left_s > 0 and self._asked():
+                await self.pause(left_s)
+        self._kept = self.wake.kept
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether somebody has asked for something since the round began."""
+        return self.wake.kept != self._kept
+
+    def _may_hurry(self) -> bool:
+        """Whether one more push may be sent without the whole gap."""
+        now, pushed_at = self.lease.ticking(), self._pushed_at
+        last = now - self.lease.age_s
+        if last > pushed_at[-1]:
+            pushed_at.append(last)
+        while pushed_at[0] <= now - MINUTE_S and len(pushed_at) > 1:
+            pushed_at.popleft()
+        return len(pushed_at) < HURRIED
+
+    async def _pause(self, seconds: float) -> None:
+        """Wait, but not longer than until the next request comes."""
+
+        async def pause() -> None:
+            await self.pause(seconds)
+
+        async def hear() -> None:
+            await self.wake.more_kept(self._kept)
+
+        async with asyncio.TaskGroup() as group:
+            both = [group.create_task(pause()), group.create_task(hear())]
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            for each in both:
+                each.cancel()
+
+    def _asked(self) -> bool:
+        """Whether a person waits for this loop's answer."""
+        listens = "mayor" in self.context.settings.roles
+        return listens and new_requests.waits(self.context)
+
+
+Group = frozenset[str]
+BUDGET: Final = 6
+"""How many pushes the remote may refuse in a minute."""
+MINUTE_MS: Final = 60_000
+
+
+class LogRefused(Rejected):
+    """The remote refuses the log itself: nothing can land."""
+
+
+@dataclass(kw_only=True)
+class RefusedParts:
+    """What one process knows of the pushes that were refused; for one event loop."""
+
+    _groups: list[Group] = field(default_factory=list)
+    """The groups still to be tried, each in a push of its own."""
+    _log: tuple[int, LogRefused] | None = None
+    """Until when the log is not pushed, unix ms, and why."""
+    _refused_at: list[int] = field(default_factory=list)
+    """When pushes were refused in the last minute, unix ms."""
+
+    @property
+    def only(self) -> Group | None:
+        """The items whose refs may move in the next push; None: all."""
+        return self._groups[0] if self._groups else None
+
+    def free_at(self, now: int) -> int:
+        """Return when the next push may be sent after the refused ones, unix ms."""
+        self._refused_at = [at for at in self._refused_at if at > now - MINUTE_MS]
+        over = len(self._refused_at) - BUDGET
+        return self._refused_at[over] + MINUTE_MS if over >= 0 else now
+
+    def goes_on(self, now: int) -> bool:
+        """Whether another group may be tried now; else the minute is waited for."""
+        return self.only is not None and self.free_at(now) <= now
+
+    def check(self, now: int) -> None:
+        """Check that the log may be pushed: less than a minute ago it was refused.
+
+        Raises:
+            LogRefused: as then.
+        """
+        if self._log is not None and now < self._log[0]:
+            raise self._log[1]
+
+    def taken(self, draft: Draft) -> None:
+        """Note that a push arrived; its group holds nothing that is refused."""
+        if draft.only == self.only:
+            del self._groups[:1]
+
+    def blame(self, draft: Draft, error: Rejected) -> tuple[SetItemAside, ...]:
+        """Return the items to set aside after a refused push.
+
+        None at all: the next, smaller group is tried.
+
+        Raises:
+            LogRefused: the log's own refs are refused.
+        """
+        self._refused_at.append(draft.now)
+        answer = error.answer
+        named = {draft.item_of(each.ref): each for each in answer.refused}
+        if LOG_ITEM in named or not draft.parts:
+            self._groups.clear()
+            refused = LogRefused(error.argv, error.status, error.stderr, answer)
+            self._log = draft.now + MINUTE_MS, refused
+            raise refused
+        if named:
+            above = _standing(draft) & named.keys()
+            blamed = {item: each for item, each in named.items() if item not in above}
+            self._forget(frozenset(named))
+            if above and not blamed:  # what they stand on is tried without them
+                self._groups = [draft.parts - above, above, *self._groups]
+            return tuple(
+                for_refusal(item, refusal_of_push(each.said or answer.said, each.ref))
+                for item, each in blamed.items()
+            )
+        return self._halved(draft, answer)
+
+    def _forget(self, items: Group) -> None:
+        self._groups = [group - items for group in self._groups]
+
+    def _halved(self, draft: Draft, answer: PushAnswer) -> tuple[SetItemAside, ...]:
+        parts, first = draft.parts, not self._groups
+        del self._groups[:1]
+        if first:
+            refused = {item for item in parts if set_aside(draft.state, item)}
+            fresh, again = parts - refused, frozenset(refused)
+            both = [fresh, again] if fresh and again else _halves(parts)
+            self._groups = [frozenset(), *both]
+            return ()
+        if len(parts) == 1:
+            return tuple(
+                for_refusal(item, refusal_of_push(answer.said, "")) for item in parts
+            )
+        self._groups = [*_halves(parts), *self._groups]
+        return ()
+
+
+def _standing(draft: Draft) -> Group:
+    """Return the tasks whose candidates stand on others of the same push.
+
+    They hold those others' changes: a server that refuses these refuses both.
+    """
+    found = set()
+    for convoy in draft.state.live():
+        made = {
+            task.candidate.commit: task_item(convoy.name, task.number)
+            for task in convoy.tasks
+            if task.candidate is not None
+        }
+        for task in convoy.tasks:
+            below = made.get(task.candidate.base) if task.candidate else None
+            if below in draft.parts:
+                found.add(task_item(convoy.name, task.number))
+    return frozenset(found)
+
+
+def _halves(parts: Group) -> tuple[Group, ...]:
+    listed = sorted(parts)
+    middle = len(listed) // 2
+    return tuple(frozenset(half) for half in (listed[:middle], listed[middle:]) if half)
+
+
+async def tell_of_refused_log(context: BotContext, refused: LogRefused) -> None:
+    """Comment on an issue that waits, once a day; safe to call again.
+
+    The comment is found again by its marker, so that another process writes none.
+
+    Raises:
+        Unavailable: the forge did not answer.
+        Refused: the forge does not take the comment either.
+    """
+    day = datetime.fromtimestamp(context.clock() / 1000, UTC)
+    key = f"log-refused/{day:%Y-%m-%d}"
+    issue = _waiting_issue(context)
+    if issue is None or key in context.memory.shown:
+        return
+    if await context.github.said(issue, key, context.login) is None:
+        why = refusal_of_push(refused.answer.said, "refs/grite/wal")
+        convoy = convoy_of(context.mirror.state, issue)
+        text = with_box_note(log_refused(why.why, why.helps), convoy)
+        await context.github.say(issue, f"{ids.marker(key)}\n{text}")
+    context.memory.shown[key] = issue
+
+
+def _waiting_issue(context: BotContext) -> int | None:
+    """Return the issue that asked last, else the newest convoy's; None: none waits."""
+    asked = [each.issue for each in context.inbox.requests().values()]
+    asked += [each.issue for each in context.inbox.remarks().values()]
+    live = [convoy.issue for convoy in context.mirror.state.live()]
+    return next(reversed(asked or live), None)

@@ -1,0 +1,395 @@
+"""Carries requests out and answers them; boxes and buttons, and what each asks for.
+
+A person's right is checked, the verb's rule applied, and what was said at once has one
+answer: a line of the convoy's comment, or a comment. An edit notifies nobody, so what
+somebody has to hear stays a comment: that a request was refused, and what was asked on
+a pull request (decision 79). Who asks for more than is answered hears so once.
+
+A tick or a button makes the same request as a command, and needs the same right; its
+answer's key is made from the delivery that reported it. "Re-run" is `/brat retry`.
+
+The labels `brat:hold` and `brat:no` are noted in the log when they are seen, so that
+the rules need only the log.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from inspect import isawaitable
+from typing import Final, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from bot.door.inbox import CheckAction, Ticked
+from bot.forge.checks import Button, CheckView
+from bot.repository.draft import Draft
+from bot.requests.verb import Asker, NotPossible, Request, RequestContext, convoy_of
+from bot.requests.verb_table import BY_NAME, VERBS, endpoint_of
+from bot.roles.bot_context import BotContext, allowance, configuration
+from bot.text import pull_request_texts, replies
+from bot.text.convoy_comment import (
+    HOLD_LABEL,
+    NO_LABEL,
+    convoy_table,
+    labels_key,
+    wanted_labels,
+)
+from bot.text.replies import Reply
+from bot.text.slash_commands import box_line
+from convoy.config import ConfigError
+from convoy.events.forge_actions import Answer, IgnoreRequest
+from convoy.events.hold_events import HoldWork, ReleaseWork
+from convoy.model import ids
+from convoy.model.ids import SetAside, show_item
+from convoy.model.state import Convoy, Lease, State, Task
+
+
+async def carry_out(
+    bot: BotContext, draft: Draft, asker: Asker, request: Request
+) -> Reply:
+    """Carry out a request and return the reply.
+
+    Args:
+        bot: asks the forge for the person's right.
+        draft: takes the resulting events; unchanged if the request is refused at once.
+        asker: who asks, and where.
+        request: the request.
+
+    Raises:
+        Unavailable: the forge did not answer.
+    """
+    verb = BY_NAME[request.verb]
+    may = asker.allowed or verb.right == "read"
+    if not may and not await bot.github.may(asker.by, verb.right):
+        return replies.denied(verb.name, verb.right)
+    context = RequestContext(bot=bot, draft=draft, asker=asker)
+    words = {} if verb.text == "none" else {"text": request.text}
+    try:
+        if asker.at_endpoint:
+            endpoint_of(request).check(context.convoy, request)
+        said = verb.rule(context, **request.arguments, **words)
+        text = await said if isawaitable(said) else said
+        return replies.done(text, asks=verb.asks, brief=verb.brief)
+    except NotPossible as error:
+        return replies.refused(str(error))
+
+
+MOST_LINE_CHARS: Final = 1_500
+"""The longest answer that the convoy's comment shows."""
+
+
+class Asked(Struct, frozen=True, kw_only=True):
+    """Where somebody made requests, and how."""
+
+    by: str
+    issue: int
+    """The issue or pull request."""
+    comment: int = 0
+    """The comment with the requests; 0: it was the review, tick or button in `sign`."""
+    sign: str = ""
+    """See `ids.sign_key`."""
+    on_pull: bool = False
+    """Whether it was a pull request where people write and read."""
+
+
+def give_answer(
+    context: BotContext, draft: Draft, asked: Asked, given: Sequence[Reply]
+) -> None:
+    """Announce the one answer to all that somebody said at once. Safe to call twice.
+
+    Args:
+        context: the bot's.
+        draft: takes the resulting events.
+        asked: who asked, and where.
+        given: what came of each of the requests.
+    """
+    convoy = convoy_of(draft.state, asked.issue)
+    is_refused = any(reply.why or reply.reaction != "rocket" for reply in given)
+    all_wanted = _all_wanted(context)
+    line = replies.brief_text(given)
+    is_line = (
+        not (is_refused or all_wanted)
+        and len(line) <= MOST_LINE_CHARS
+        and not (asked.on_pull and any(reply.asks for reply in given))
+        and _is_kept_up(context, draft, convoy)
+    )
+    called = asked.by if is_refused or all_wanted else ""
+    draft.submit(
+        Answer(
+            issue=asked.issue,
+            comment=asked.comment,
+            sign=asked.sign,
+            reaction=replies.reaction(given) if asked.comment else "",
+            text=line if is_line else replies.text(called, given),
+            by=asked.by,
+            convoy=convoy.name if convoy is not None and is_line else "",
+        )
+    )
+
+
+def _all_wanted(context: BotContext) -> bool:
+    try:
+        return configuration(context).notify.comments == "all"
+    except (ConfigError, KeyError):
+        return False
+
+
+def _is_kept_up(context: BotContext, draft: Draft, convoy: Convoy | None) -> bool:
+    """Whether the convoy's comment stands, and will be edited after this draft.
+
+    One that had ended before is edited no more; one that ends by it is, once.
+    """
+    if convoy is None or convoy.held == NO_LABEL or convoy.issue_is == "gone":
+        return False
+    before = context.mirror.state.convoys.get(convoy.name)
+    if convoy.ended and before is not None and before.ended:
+        return False
+    key = ids.comment_key(convoy.name, convoy.deleted_comments)
+    stands = convoy.comment is not None or key in draft.state.intents
+    return stands and show_item(convoy.name, "comment") not in draft.state.set_aside
+
+
+async def has_heard_enough(
+    context: BotContext,
+    draft: Draft,
+    *,
+    by: str,
+    issue: int,
+    comment: int = 0,
+    sign: str = "",
+) -> bool:
+    """Whether a request is not carried out; then the draft says what becomes of it.
+
+    Safe to call twice.
+
+    Args:
+        context: the bot's.
+        draft: takes the resulting events.
+        by: who asks.
+        issue: the issue or pull request where it was said.
+        comment: the comment with the request; 0: it is `sign`.
+        sign: the review or tick: see `ids.sign_key`.
+
+    Raises:
+        Unavailable: the forge did not answer.
+    """
+    given = await allowance(context, by, sign or ids.answer_key(comment))
+    if given == "answered":
+        return False
+    if given == "ignored":
+        draft.submit(IgnoreRequest(by=by, comment=comment, sign=sign))
+        return True
+    again_at = context.memory.answers.again_at(by, context.clock())
+    draft.submit(
+        Answer(
+            issue=issue,
+            comment=comment,
+            sign=sign,
+            reaction="confused" if comment else "",
+            text=replies.enough(by, again_at),
+            by=by,
+            enough=True,
+        )
+    )
+    return True
+
+
+class LabelledPart(NamedTuple):
+    """A convoy (task 0) or a task, with the issues and pull requests it obeys."""
+
+    convoy: str
+    task: int
+    held: str
+    numbers: tuple[int | None, ...]
+
+
+async def observe_labels(context: BotContext, draft: Draft) -> None:
+    """Note which labels hold which convoys and tasks now. Safe to call again.
+
+    Raises:
+        Unavailable: the forge did not answer.
+    """
+    parts = tuple(_labelled_parts(draft.state))
+    if not parts:
+        return
+    label_of = dict.fromkeys(await context.github.labelled(HOLD_LABEL), HOLD_LABEL)
+    label_of.update(dict.fromkeys(await context.github.labelled(NO_LABEL), NO_LABEL))
+    for part in parts:
+        labels = [label_of[n] for n in part.numbers if n in label_of]
+        label = NO_LABEL if NO_LABEL in labels else "".join(labels[:1])
+        if label and label != part.held:
+            hold = HoldWork(convoy=part.convoy, task=part.task, label=label)
+            draft.submit(hold)
+        elif part.held and not label:
+            draft.submit(ReleaseWork(convoy=part.convoy, task=part.task))
+
+
+async def correct_labels(context: BotContext, convoy: Convoy) -> None:
+    """Have a convoy's labels set again if somebody changed them.
+
+    Raises:
+        Unavailable: the forge did not answer.
+        Refused: the forge does not show the issue.
+    """
+    key, settle_ms = labels_key(convoy), context.settings.settle_s * 1000
+    if context.clock() - context.memory.labelled.get(key, 0) < settle_ms:
+        return  # the forge may show our own writes late
+    have, have_not = wanted_labels(convoy, context.settings.label)
+    present = (await context.github.issue(convoy.issue)).label_names
+    if have - present or have_not & present:
+        context.memory.shown.pop(key, None)
+
+
+async def is_off_limits(context: BotContext, number: int) -> bool:
+    """Whether the bot must not act on an issue or pull request."""
+    return NO_LABEL in (await context.github.issue(number)).label_names
+
+
+def _labelled_parts(state: State) -> Iterator[LabelledPart]:
+    for convoy in state.live():
+        yield LabelledPart(convoy.name, 0, convoy.held, (convoy.issue, convoy.pull))
+        yield from _labelled_tasks(convoy)
+
+
+def _labelled_tasks(convoy: Convoy) -> Iterator[LabelledPart]:
+    for task in convoy.tasks:
+        if task.pull is not None and not task.settled:
+            yield LabelledPart(convoy.name, task.number, task.held, (task.pull,))
+
+
+class OfferedBox(NamedTuple):
+    """One box on offer."""
+
+    key: str
+    """`verb` or `verb/task`."""
+    says: str
+
+
+def offered_boxes(convoy: Convoy) -> tuple[OfferedBox, ...]:
+    """Return the boxes on offer now."""
+    return tuple(_boxes(convoy))
+
+
+def _boxes(convoy: Convoy) -> Iterator[OfferedBox]:
+    for verb in VERBS:
+        if verb.box is not None:
+            for task in verb.box.offered(convoy):
+                key = f"{verb.name}/{task}" if task else verb.name
+                yield OfferedBox(key, verb.box.says.format(task=task))
+
+
+def convoy_comment(
+    convoy: Convoy,
+    ticked: frozenset[str] = frozenset(),
+    asides: Sequence[SetAside] = (),
+    leases: Iterable[Lease] = (),
+    web: str = "",
+) -> str:
+    """Return the one comment that shows a convoy and its boxes, as Markdown.
+
+    Args:
+        convoy: the convoy.
+        ticked: keys of boxes that a person ticked and the bot has not handled yet.
+        asides: what of the convoy is set aside beside its tasks.
+        leases: those that have not run out.
+        web: the repository's web address, for links to runs; empty: no links.
+    """
+    lines = [
+        box_line(box.key, box.says, ticked=box.key in ticked)
+        for box in offered_boxes(convoy)
+    ]
+    surface = ("", *lines) if lines else ()
+    marker = ids.marker(ids.comment_key(convoy.name, convoy.deleted_comments))
+    return "\n".join((marker, convoy_table(convoy, asides, leases, web), *surface))
+
+
+def request_of_box(key: str) -> Request | None:
+    """Return the request of a box; None: there is no such box."""
+    name, _, number = key.partition("/")
+    verb = BY_NAME.get(name)
+    if verb is None or verb.box is None or bool(number) != verb.box.of_task:
+        return None
+    return Request(name, {"task": int(number)} if number else {})
+
+
+async def answer_ticks(
+    context: BotContext, draft: Draft, delivery: str, ticked: Ticked
+) -> None:
+    """Carry out the boxes' requests and announce the answer. Safe to call twice."""
+    key = ids.sign_key("tick", delivery)
+    if key in draft.state.intents or key in draft.state.heard:
+        return
+    convoy = convoy_of(draft.state, ticked.issue)
+    if convoy is None or convoy.comment != ticked.comment:
+        return
+    if await is_off_limits(context, ticked.issue):
+        return
+    if await has_heard_enough(
+        context, draft, by=ticked.by, issue=ticked.issue, sign=key
+    ):
+        return
+    context.memory.unticked.setdefault(ticked.comment, set()).update(ticked.boxes)
+    asker = Asker(by=ticked.by, number=ticked.issue, nonce=key)
+    wanted = filter(None, map(request_of_box, ticked.boxes))
+    given = [await carry_out(context, draft, asker, request) for request in wanted]
+    if given:
+        asked = Asked(by=ticked.by, issue=ticked.issue, sign=key)
+        give_answer(context, draft, asked, given)
+
+
+def check_views(convoy: Convoy, page: str) -> Iterator[CheckView]:
+    """Give every check that a convoy should have, with its buttons.
+
+    Args:
+        convoy: the convoy.
+        page: the repository's address for people.
+    """
+    for view in pull_request_texts.check_views(convoy, page):
+        _, number = ids.checked_task(view.key) or ("", 0)
+        task = convoy.task(number)
+        yield replace(view, buttons=_buttons(convoy, task)) if task else view
+
+
+def _buttons(convoy: Convoy, task: Task) -> tuple[Button, ...]:
+    return tuple(
+        Button(label=on.label, description=on.says, identifier=verb.name)
+        for verb in VERBS
+        if (on := verb.on_check) is not None and on.offered(convoy, task)
+    )
+
+
+def request_of_button(verb: str, task: Task | None, commit: str) -> Request | None:
+    """Return the request of a pressed button; None: there is no such button.
+
+    Args:
+        verb: the button's identifier.
+        task: whose check it is; None: the convoy's own, which has "Re-run" only.
+        commit: the commit that the check is on.
+    """
+    known = BY_NAME.get(verb)
+    if known is None or known.on_check is None:
+        return None
+    if task is None:
+        return Request("retry") if verb == "retry" else None
+    return Request(verb, known.on_check.arguments(task.number, commit))
+
+
+async def answer_button(
+    context: BotContext, draft: Draft, delivery: str, action: CheckAction
+) -> None:
+    """Carry out what was pressed, and announce the answer. Safe to call twice."""
+    key = ids.sign_key("rerun", delivery)
+    convoy = draft.state.convoys.get(action.convoy)
+    if convoy is None or key in draft.state.intents or key in draft.state.heard:
+        return
+    task = convoy.task(action.task)
+    wanted = request_of_button(action.verb, task, action.commit)
+    if wanted is None:
+        return
+    number = (task.pull if task else convoy.pull) or convoy.issue
+    if await is_off_limits(context, number):
+        return
+    if await has_heard_enough(context, draft, by=action.by, issue=number, sign=key):
+        return
+    asker = Asker(by=action.by, number=number, convoy=convoy.name, nonce=key)
+    given = [await carry_out(context, draft, asker, wanted)]
+    give_answer(context, draft, Asked(by=action.by, issue=number, sign=key), given)

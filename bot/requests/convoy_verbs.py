@@ -1,0 +1,518 @@
+"""The verbs about a whole convoy or repository.
+
+`status`, `plan`, `why`, `logs`, `cost` and `ping` only read; `start`, `approve`,
+`pause`, `resume` and `land` decide about a convoy; `lock`, `renew` and `unlock` keep a
+resource for a person.
+"""
+
+from typing import Final
+
+from bot import VERSION
+from bot.requests import verb
+from bot.requests.verb import (
+    ALL_WORD,
+    TASK,
+    Argument,
+    Box,
+    CheckButton,
+    ConvoyEndpoint,
+    NotPossible,
+    RequestContext,
+    Verb,
+)
+from bot.requests.work_verbs import NO_WORK
+from bot.text.visible_text import code_span
+from convoy.events.leases import FreeLease, RenewLease, TakeLease
+from convoy.events.people_events import (
+    ApprovePlan,
+    ApproveWork,
+    PauseAll,
+    PauseConvoy,
+    ResumeAll,
+    ResumeConvoy,
+)
+from convoy.events.target_events import Wanted
+from convoy.model.session_result import usage_in_words
+from convoy.model.state import Convoy, Task, shown_asides
+from convoy.rules import unlanded
+from convoy.rules.starting import valid_leases
+from convoy.rules.target import RequestPart
+from convoy.rules.turns import lacking_approvals
+from convoy.text import counted, inline
+from convoy.views.plan import approval, edge_words
+from convoy.views.reasons import waits_for
+
+
+def _status(context: RequestContext) -> str:
+    from bot.text.convoy_comment import convoy_table
+
+    convoy = context.convoy
+    asides = shown_asides(context.draft.state, convoy.name)
+    return convoy_table(convoy, asides, web=context.bot.settings.web)
+
+
+def _plan(context: RequestContext) -> str:
+    """Show the plan whole, as far as an answer may be long."""
+    from bot.text.plan_section import plan_section
+
+    convoy = context.convoy
+    if not convoy.tasks:
+        raise NotPossible(f"{convoy.name} has no plan yet")
+    said = approval(convoy)
+    waits = [f"**It waits for approval:** {said}."] if said else []
+    return "\n".join((*plan_section(convoy, PLAN_CHARS), *waits))
+
+
+def _why(context: RequestContext, *, task: int) -> str:
+    """Say what a task waits for, and what happened to it."""
+    found = _task_named(context, task)
+    lines = [
+        f"Task {task} is {found.state}, after {counted(found.started, 'attempt')}."
+    ]
+    leases = valid_leases(context.draft.state, context.draft.now)
+    if waits := waits_for(context.convoy, found, leases):
+        lines.append(f"It waits for {inline(waits)}.")
+    lines += [f"- {inline(edge)}" for edge in edge_words(found.spec)]
+    lines += [f"- {inline(note)}" for note in found.notes]
+    return "\n".join(lines)
+
+
+def _logs(context: RequestContext, *, task: int) -> str:
+    """Link the output of a task's sessions, the newest first."""
+    runs = _task_named(context, task).runs
+    if not runs:
+        raise NotPossible(f"task {task} has had no session yet")
+    settings = context.bot.settings
+    url = f"{settings.git_url}/{settings.repository}/actions/runs"
+    lines = [f"- [run {run}]({url}/{run})" for run in reversed(runs)]
+    return "\n".join((f"The sessions of task {task}, newest first:", *lines))
+
+
+def _cost(context: RequestContext) -> str:
+    convoy, now = context.convoy, context.draft.now
+    tasks = convoy.spenders
+    running = [now - task.attempt.at for task in tasks if task.attempt]
+    worked_ms = sum(task.worked_ms for task in tasks) + sum(running)
+    attempts = counted(sum(task.started for task in tasks), "attempt")
+    minutes = max(0, worked_ms) / 60_000
+    said = usage_in_words(convoy.used)
+    ended = f"Those that have ended used {said}." if said else _NOT_SAID
+    return (
+        f"`{convoy.name}` took {attempts} and {minutes:.1f} minutes of "
+        f"sessions so far. {ended}"
+    )
+
+
+def _ping(context: RequestContext) -> str:
+    return f"{context.bot.login} is here, version {VERSION}."
+
+
+def _task_named(context: RequestContext, number: int) -> Task:
+    convoy = context.convoy
+    task = convoy.task(number)
+    if task is None:
+        raise NotPossible(f"{convoy.name} has no task {number}")
+    return task
+
+
+PLAN_CHARS: Final = 20_000
+"""The longest plan in an answer; a comment may have more of them."""
+_NOT_SAID: Final = "No engine has said yet what it used."
+
+READING: Final = (
+    Verb(
+        name="status",
+        right="read",
+        help="Shows where the convoy and its tasks stand.",
+        rule=_status,
+        asks=True,
+        brief="This comment shows where everything stands.",
+    ),
+    Verb(
+        name="plan",
+        right="read",
+        help="Shows the plan: what each task does, touches, waits for and may take, "
+        "and what of the issue no task does.",
+        rule=_plan,
+        asks=True,
+        brief="This comment shows the plan, folded.",
+    ),
+    Verb(
+        name="why",
+        right="read",
+        words=(TASK,),
+        help="Says what a task waits for, and why it is where it is.",
+        rule=_why,
+        asks=True,
+    ),
+    Verb(
+        name="logs",
+        words=(TASK,),
+        help="Links what a task's sessions printed.",
+        rule=_logs,
+        asks=True,
+    ),
+    Verb(
+        name="cost",
+        help="Says what the convoy has cost, as far as that is known.",
+        rule=_cost,
+        asks=True,
+    ),
+    Verb(
+        name="ping",
+        right="read",
+        help="Answers with the bot's version, when it is there.",
+        rule=_ping,
+        asks=True,
+    ),
+)
+
+
+async def _start(
+    context: RequestContext,
+    *,
+    text: str = "",
+    plan_only: bool = False,
+    pattern: str = "",
+    inputs: dict[str, str] | None = None,
+) -> str:
+    from bot.door.inbox import StartRequest as Labelled
+    from bot.roles import mayor
+    from bot.roles.issue_intake import edited_since
+    from bot.text.replies import EDITED_SINCE_SAID
+
+    remark = context.asker.remark
+    if remark is None:
+        raise NotPossible("say it in a comment on the issue")
+    bot = context.bot
+    issue = await bot.github.issue(remark.issue)
+    title, body = remark.title, remark.body
+    if remark.at is not None:  # no delivery froze the issue's text
+        if await edited_since(bot, issue, remark.at):
+            raise NotPossible(EDITED_SINCE_SAID)
+        title, body = issue.title, issue.body or ""
+    labelled = Labelled(
+        issue=issue.number,
+        title=title,
+        text=body,
+        by=remark.by,
+        added=text,
+        pattern=pattern,
+        inputs=inputs or {},
+        plan_only=plan_only,
+    )
+    if why := await mayor.begin(bot, context.draft, labelled, issue):
+        raise NotPossible(why)
+    return "The convoy is being planned."
+
+
+START: Final = (
+    Verb(
+        name="start",
+        place="issue",
+        words=(
+            Argument(
+                name="plan_only",
+                read=verb.reader_of("plan-only"),
+                form="plan-only",
+                needed=False,
+                write=lambda _: "plan-only",
+            ),
+        ),
+        options=(
+            Argument(
+                name="pattern",
+                read=verb.read_pattern,
+                form="pattern=NAME",
+                needed=False,
+            ),
+        ),
+        more=Argument(name="inputs", read=str, form="input=value ...", needed=False),
+        text="may",
+        help="Makes a convoy of the issue, as the label does; text is added to it. "
+        "With `plan-only` its plan waits for your approval. With `pattern` it is "
+        "planned by that template, which the inputs fill.",
+        rule=_start,
+    ),
+)
+
+
+def _approve(context: RequestContext, *, commit: str | None = None) -> str:
+    """Approve the work of the pull request commented on, or else the plan."""
+    convoy = context.convoy
+    number = context.asker.number
+    if number and number in (convoy.pull, *(task.pull for task in convoy.tasks)):
+        return _approve_work(context, convoy, commit)
+    if commit is not None:
+        raise NotPossible("say it on the pull request whose work it is")
+    return _approve_plan(context, convoy)
+
+
+def _approve_plan(context: RequestContext, convoy: Convoy) -> str:
+    from bot.roles.bot_context import configuration
+    from convoy.config import ConfigError
+
+    try:
+        staged = configuration(context.bot).staged
+    except ConfigError as error:
+        raise NotPossible(f"the configuration has a fault: {error}") from error
+    context.submit(
+        ApprovePlan(
+            convoy=convoy.name,
+            by=context.by,
+            comment=_comment_asking(context),
+            staged=staged,
+        )
+    )
+    return "The plan is approved: the first tasks start."
+
+
+def _approve_work(context: RequestContext, convoy: Convoy, commit: str | None) -> str:
+    """Count an approval of exactly the named commit."""
+    task = context.own_task
+    if task is None:
+        raise NotPossible(NO_WORK)
+    if commit is None:
+        raise NotPossible(_name_the_commit(task))
+    asker = context.asker
+    context.submit(
+        ApproveWork(
+            convoy=convoy.name,
+            task=task.number,
+            commit=commit,
+            by=context.by,
+            review=asker.review,
+            comment=_comment_asking(context),
+        )
+    )
+    if lacks := lacking_approvals(context.convoy, context.own_task or task):
+        return f"Approved; it still needs {lacks}."
+    return "Approved: it merges when it is green."
+
+
+def _comment_asking(context: RequestContext) -> int:
+    """Return the comment that asks; 0: it was a review, a box or a button."""
+    asker = context.asker
+    if asker.remark is None or asker.review:
+        return 0
+    return asker.remark.comment
+
+
+def _name_the_commit(task: Task) -> str:
+    if task.work is None:
+        return NO_WORK
+    head = task.work.commit[:10]
+    return f"say which commit you have looked at; the work is `/brat approve {head}`"
+
+
+def _has_plan(convoy: Convoy) -> bool:
+    return convoy.state == "planning" and bool(convoy.tasks)
+
+
+APPROVAL: Final = (
+    Verb(
+        name="approve",
+        words=(
+            Argument(name="commit", read=verb.read_sha, form="<commit>", needed=False),
+        ),
+        help="Lets a plan that waits be carried out; on a pull request, approves the "
+        "work at exactly this commit.",
+        rule=_approve,
+        box=Box(
+            says="Approve the plan",
+            offered=lambda c: (0,) if _has_plan(c) and not c.staged else (),
+        ),
+        on_check=CheckButton(
+            label="Approve",
+            says="Approves the work of this commit",
+            offered=lambda convoy, task: bool(
+                task.work and lacking_approvals(convoy, task)
+            ),
+            of_commit=True,
+        ),
+        of_convoy=ConvoyEndpoint(
+            word="approve",
+            typed="convoy approve",
+            help="Let a plan that waits for a person be carried out.",
+            button=_has_plan,
+        ),
+    ),
+)
+
+
+def _pause(context: RequestContext, *, all: bool = False) -> str:  # noqa: A002  the word people write
+    if not all:
+        context.submit(PauseConvoy(convoy=context.convoy.name, by=context.by))
+        return "Nothing new starts."
+    convoys = _how_many(context, "active")
+    context.submit(PauseAll(by=context.by))
+    return (
+        f"Everything is paused, {convoys} with it. What runs ends as usual; "
+        "nothing new starts or is accepted until `/brat resume all`."
+    )
+
+
+def _resume(context: RequestContext, *, all: bool = False) -> str:  # noqa: A002  the word people write
+    if not all:
+        context.submit(ResumeConvoy(convoy=context.convoy.name, by=context.by))
+        return "It goes on."
+    convoys = _how_many(context, "paused")
+    context.submit(ResumeAll(by=context.by))
+    return f"Everything goes on, {convoys} with it."
+
+
+def _how_many(context: RequestContext, state: str) -> str:
+    """Return how many convoys the change affects, in words."""
+    found = sum(1 for convoy in context.draft.state.live() if convoy.state == state)
+    return counted(found, "convoy")
+
+
+PAUSE: Final = (
+    Verb(
+        name="pause",
+        words=(ALL_WORD,),
+        help="Starts nothing new in the convoy until it is resumed; with `all`, in the "
+        "whole repository.",
+        rule=_pause,
+        of_convoy=ConvoyEndpoint(
+            word="pause",
+            typed="convoy pause",
+            help="Start nothing new in a convoy.",
+            button=lambda convoy: convoy.state == "active",
+        ),
+    ),
+    Verb(
+        name="resume",
+        words=(ALL_WORD,),
+        help="Lets a paused convoy go on; with `all`, the whole repository.",
+        rule=_resume,
+        of_convoy=ConvoyEndpoint(
+            word="resume",
+            typed="convoy resume",
+            help="Let a paused convoy go on.",
+            button=lambda convoy: convoy.state == "paused",
+        ),
+    ),
+)
+
+
+_HOW: Final[dict[str, Wanted]] = {"parts": "parts", "whole": "whole"}
+
+
+def _extent(word: str) -> Wanted:
+    """Read `parts` or `whole`."""
+    if word.lower() in _HOW:
+        return _HOW[word.lower()]
+    raise ValueError("is neither `parts` nor `whole`")
+
+
+def _land(context: RequestContext, *, how: Wanted = "once") -> str:
+    convoy = context.convoy
+    context.submit(RequestPart(convoy=convoy.name, by=context.by, how=how))
+    if how == "parts":
+        return "What is finished lands from now on while other tasks go on."
+    if how == "whole":
+        return "It lands once all its tasks are done."
+    tasks = counted(len(unlanded(convoy)), "task")
+    return (
+        f"What is finished lands on {convoy.target} now: {tasks}. The others go on, "
+        "and land later."
+    )
+
+
+def _has_part(convoy: Convoy) -> bool:
+    is_asked = bool(convoy.parts.asked_by) or convoy.settings.land == "parts"
+    is_over = convoy.ended or convoy.settled
+    return bool(unlanded(convoy)) and not is_asked and not is_over
+
+
+LANDING: Final = (
+    Verb(
+        name="land",
+        words=(Argument(name="how", read=_extent, form="<how>", needed=False),),
+        help="Lands what is finished of the convoy now, while other tasks go on; "
+        "`parts`: each time from now on; `whole`: only once all is done.",
+        rule=_land,
+        of_convoy=ConvoyEndpoint(
+            word="land",
+            typed="convoy land",
+            help="Land what is finished of a convoy while its other tasks go on.",
+            button=_has_part,
+        ),
+    ),
+)
+
+
+_RESOURCE: Final = Argument(name="resource", read=verb.read_resource, form="<resource>")
+
+_TTL: Final = Argument(
+    name="ttl",
+    read=verb.read_ttl,
+    form="ttl=1h",
+    needed=False,
+    write=lambda length_s: f"{length_s}s",
+)
+
+
+def _lock(context: RequestContext, *, resource: str, ttl: int = verb.LOCK_TTL_S) -> str:
+    context.submit(
+        TakeLease(
+            resource=resource,
+            holder=context.by,
+            nonce=context.asker.nonce,
+            now=context.draft.now,
+            ttl_s=ttl,
+        )
+    )
+    return f"{code_span(resource)} is yours for {ttl} s."
+
+
+def _renew(
+    context: RequestContext, *, resource: str, ttl: int = verb.LOCK_TTL_S
+) -> str:
+    context.submit(
+        RenewLease(
+            resource=resource,
+            holder=context.by,
+            nonce=_nonce(context, resource),
+            now=context.draft.now,
+            ttl_s=ttl,
+        )
+    )
+    return f"{code_span(resource)} is yours for {ttl} s from now."
+
+
+def _unlock(context: RequestContext, *, resource: str) -> str:
+    nonce = _nonce(context, resource)
+    context.submit(FreeLease(resource=resource, holder=context.by, nonce=nonce))
+    return f"{code_span(resource)} is free."
+
+
+def _nonce(context: RequestContext, resource: str) -> str:
+    held = context.draft.state.leases.get(resource)
+    return held.nonce if held else ""
+
+
+LOCK: Final = (
+    Verb(
+        name="lock",
+        words=(_RESOURCE,),
+        options=(_TTL,),
+        help="Keeps a resource for you, one hour or as long as `ttl` says, at most "
+        "`24h`: no task that needs it starts.",
+        rule=_lock,
+    ),
+    Verb(
+        name="renew",
+        words=(_RESOURCE,),
+        options=(_TTL,),
+        help="Keeps a resource that you hold for longer, counted from now.",
+        rule=_renew,
+    ),
+    Verb(
+        name="unlock",
+        words=(_RESOURCE,),
+        help="Gives back a resource that you hold.",
+        rule=_unlock,
+    ),
+)

@@ -1,0 +1,358 @@
+"""The verbs that change a plan: `add`, `depends`, `engine`, `allow`, `priority`.
+
+With them `split`, by which a person writes the parts of a task, and `merge` and
+`unqueue`, which join two tasks of a plan or move a pull request in the merge queue.
+"""
+
+import re
+from typing import Final
+
+from msgspec.structs import replace
+
+from bot.requests import verb
+from bot.requests.verb import (
+    ANY_TASK,
+    MOST_BOXES,
+    TASK,
+    Argument,
+    Box,
+    ConvoyEndpoint,
+    NotPossible,
+    Request,
+    RequestContext,
+    TaskEndpoint,
+    Verb,
+)
+from bot.text.visible_text import code_span
+from convoy.events.hold_events import OfferAgain, RequestMerge, WithdrawMerge
+from convoy.events.plan_events import RankConvoy
+from convoy.gate import forbidden, unallowed
+from convoy.model.records import TaskSpec
+from convoy.model.state import Convoy, Task
+from convoy.planner import own_words
+from convoy.rules.people import BlockTask
+from convoy.rules.plan_changes import AddTask, AssignTask, JoinTasks, LinkTask, PartTask
+from convoy.rules.plans import AllowPaths
+from convoy.text import cut, inline
+
+
+def _add(context: RequestContext, *, text: str) -> str:
+    """Add a task; the text is read like an item of an issue's task list."""
+    convoy = context.convoy
+    spec = _spec(convoy, text)
+    context.submit(AddTask(convoy=convoy.name, spec=spec, by=context.by))
+    after = ", ".join(map(str, spec.after))
+    waits = f" It waits for task {after}." if after else ""
+    said = f"That is task {spec.number}: {inline(spec.title)}.{waits}"
+    return f"{said}{plan_changes(context, convoy)}"
+
+
+def _spec(convoy: Convoy, text: str) -> TaskSpec:
+    from convoy.planner import tasklist
+
+    known = {task.number: task.state == "merged" for task in convoy.tasks}
+    try:
+        return tasklist.addition(convoy.title, text, known, convoy.settings.workers)
+    except tasklist.PlanError as error:
+        raise NotPossible(str(error)) from error
+
+
+def _require_new(convoy: Convoy, request: Request) -> None:
+    """Refuse a task already added: a program repeats a request that got no answer."""
+    spec = _spec(convoy, request.text)
+    for task in convoy.tasks:
+        if _essence(task.spec) == _essence(spec) and not task.settled:
+            raise NotPossible(
+                f"task {task.number} of {convoy.name} asks for it already"
+            )
+
+
+def _essence(spec: TaskSpec) -> tuple[object, ...]:
+    """Return the parts of a task to compare; its instructions contain its number."""
+    return spec.title, spec.paths, spec.needs, spec.after, spec.engine
+
+
+def _depends(context: RequestContext, *, task: int, on: bool, other: int) -> str:  # noqa: ARG001  the word `on`
+    before = context.convoy
+    context.submit(LinkTask(convoy=before.name, task=task, on=other, by=context.by))
+    said = f"Task {task} waits until task {other} is merged."
+    return f"{said}{plan_changes(context, before)}"
+
+
+def _engine(context: RequestContext, *, engine: str, task: int | None = None) -> str:
+    before, by = context.convoy, context.by
+    context.submit(AssignTask(convoy=before.name, task=task, engine=engine, by=by))
+    what = f"Task {task} goes" if task else "All tasks that have not started go"
+    return f"{what} to the engine `{engine}`.{plan_changes(context, before)}"
+
+
+def _priority(context: RequestContext, *, priority: int) -> str:
+    name = context.convoy.name
+    context.submit(RankConvoy(convoy=name, priority=priority, by=context.by))
+    return f"The convoy has priority `p{priority}`."
+
+
+def _allow(context: RequestContext, *, task: int, path: str = "") -> str:
+    """Let a task change protected paths: those its plan names, or the given one."""
+    convoy, by = context.convoy, context.by
+    before = convoy.task(task)
+    context.submit(AllowPaths(convoy=convoy.name, task=task, by=by, path=path))
+    after = context.convoy.task(task)
+    known = before.allowed if before else ()
+    new = [each for each in (after.allowed if after else ()) if each not in known]
+    listed = ", ".join(code_span(each) for each in new)
+    return f"Task {task} may change {listed}; its work still needs green CI."
+
+
+def _waits_for_paths(convoy: Convoy) -> list[int]:
+    gate = convoy.settings.gate
+    found = ((task, unallowed(task, gate)) for task in convoy.tasks)
+    return [
+        task.number
+        for task, paths in found
+        if task.state == "blocked" and paths and not forbidden(paths)
+    ][:MOST_BOXES]
+
+
+PLAN: Final = (
+    Verb(
+        name="add",
+        text="must",
+        text_help="As an item of a task list.",
+        help="Adds a task that does what the text says, written as in a task list.",
+        rule=_add,
+        of_convoy=ConvoyEndpoint(
+            word="add",
+            typed="task add",
+            help="Add a task to a convoy.",
+            check=_require_new,
+        ),
+    ),
+    Verb(
+        name="depends",
+        words=(
+            TASK,
+            verb.fixed_word("on"),
+            Argument(
+                name="other", read=verb.read_task, form="<task>", write=TASK.write
+            ),
+        ),
+        help="Lets a task wait until another is merged.",
+        rule=_depends,
+    ),
+    Verb(
+        name="engine",
+        words=(
+            Argument(name="engine", read=verb.read_engine, form="<engine>"),
+            ANY_TASK,
+        ),
+        help="Gives a task, or all that have not started, to another engine.",
+        rule=_engine,
+    ),
+    Verb(
+        name="allow",
+        words=(
+            TASK,
+            Argument(name="path", read=verb.read_path, form="<path>", needed=False),
+        ),
+        help="Lets a task change the protected paths that its plan names, or the "
+        "given one.",
+        rule=_allow,
+        box=Box(
+            says="Let task {task} change its protected paths",
+            offered=_waits_for_paths,
+        ),
+        of_task=TaskEndpoint(
+            word="allow",
+            typed="task allow",
+            help="Let a task change the protected paths that its plan names.",
+        ),
+    ),
+    Verb(
+        name="priority",
+        place="issue",
+        right="maintain",
+        words=(
+            Argument(
+                name="priority",
+                read=verb.read_priority,
+                form="<p0|p1|p2>",
+                write=lambda number: f"p{number}",
+            ),
+        ),
+        help="Puts the convoy before or behind others; `p0` is first, `p1` usual.",
+        rule=_priority,
+    ),
+)
+
+
+WHOLE_CHARS: Final = 6_000
+"""How much of the whole task each part is told."""
+_ITEM: Final = re.compile(r"^ {0,3}(?:[-*+]|\d{1,3}[.)]) +(?:\[ \] +)?", re.MULTILINE)
+
+
+def plan_changes(context: RequestContext, before: Convoy) -> str:
+    """Return what a request changed of the plan, as a block of Markdown."""
+    from bot.text.plan_section import diff_block
+    from convoy.views.plan import current_outline, outline_changes
+
+    after = context.convoy
+    lines = outline_changes(current_outline(before), current_outline(after))
+    return "\n".join(("", "", *diff_block(lines, WHOLE_CHARS, after.name)))
+
+
+def join_tasks(context: RequestContext, task: int, other: int) -> str:
+    """Let one task do what two did in the plan."""
+    before = context.convoy
+    command = JoinTasks(convoy=before.name, task=task, other=other, by=context.by)
+    context.submit(command)
+    return f"Task {task} does both.{plan_changes(context, before)}"
+
+
+def _split(context: RequestContext, *, task: int, text: str = "") -> str:
+    """Split a task into the parts of a list, or let the mayor find them."""
+    before = context.convoy
+    found = before.task(task)
+    if found is None:
+        raise NotPossible(f"{before.name} has no task {task}")
+    if not text:
+        return _split_by_mayor(context, before, found)
+    parts = _parts(before, found, text)
+    command = PartTask(convoy=before.name, task=task, parts=parts, by=context.by)
+    context.submit(command)
+    return f"Task {task} is done in {len(parts)} parts.{plan_changes(context, before)}"
+
+
+def _split_by_mayor(context: RequestContext, convoy: Convoy, task: Task) -> str:
+    number = task.number
+    is_active = convoy.state == "active"
+    if not is_active or convoy.settings.splitter not in convoy.settings.engines:
+        raise NotPossible(
+            "no engine can split it now: write the parts as a list, "
+            f"`/brat split {number} -- ` and `- one` and `- two` on lines of their own"
+        )
+    if task.attempt is not None or task.state not in ("queued", "blocked"):
+        raise NotPossible(f"task {number} is {task.state}: it is too late for that")
+    if task.state == "blocked":
+        raise NotPossible(f"task {number} is blocked: say `/brat retry {number}` first")
+    why = f"{context.by} wants it split"
+    command = BlockTask(
+        convoy=convoy.name, task=number, why=why, by=context.by, splits=True
+    )
+    context.submit(command)
+    return f"The engine `{convoy.settings.splitter}` splits task {number}."
+
+
+def _parts(convoy: Convoy, whole: Task, text: str) -> tuple[TaskSpec, ...]:
+    """Read the parts of a list, each like an item that is added to the plan."""
+    from convoy.planner import tasklist
+    from convoy.planner.ground import Ground
+    from convoy.planner.plan_reader import ordered
+
+    _, *items = [each.strip() for each in _ITEM.split(text)]
+    known = {task.number: task.state == "merged" for task in convoy.tasks}
+    found: list[TaskSpec] = []
+    for item in items:
+        try:
+            spec = tasklist.addition(convoy.title, item, known, convoy.settings.workers)
+        except tasklist.PlanError as error:
+            raise NotPossible(str(error)) from error
+        known[spec.number] = False
+        found.append(_part(spec, whole.spec))
+    return ordered(tuple(found), Ground(files=()), {})
+
+
+def _part(spec: TaskSpec, whole: TaskSpec) -> TaskSpec:
+    """Return a part that waits for what the whole waited for, and knows of it."""
+    told = cut(own_words(whole), WHOLE_CHARS)
+    return replace(
+        spec,
+        instructions=f"{spec.instructions}\n\nIt is a part of what was task "
+        f"{whole.number}; other tasks do the rest of it:\n\n{told}",
+        after=tuple(sorted({*spec.after, *whole.after} - {whole.number})),
+        waits=(*spec.waits, *whole.waits),
+        needs=tuple(dict.fromkeys((*spec.needs, *whole.needs))),
+        part_of=whole.number,
+    )
+
+
+SPLIT: Final = (
+    Verb(
+        name="split",
+        words=(TASK,),
+        text="may",
+        text_help="The parts, as items of a list.",
+        help="Does a task in the parts that the text lists; without a text the engine "
+        "of `[mayor]` finds them.",
+        rule=_split,
+        of_task=TaskEndpoint(
+            word="split",
+            typed="task split",
+            help="Do a task in parts, which the text lists.",
+        ),
+    ),
+)
+
+
+def _merge(
+    context: RequestContext, *, task: int | None = None, other: int | None = None
+) -> str:
+    """Put the pull request back into its queue, or join two tasks of the plan."""
+    if task is not None and other is not None:
+        return join_tasks(context, task, other)
+    if task is not None or not _on_pull(context):
+        raise NotPossible(
+            "say it on a pull request, or name two tasks of the plan to be joined"
+        )
+    name, number = context.convoy.name, _own_number(context)
+    out = (context.own_task or context.convoy).taken_out
+    if out is not None and out.gesture == "closed":
+        context.submit(OfferAgain(convoy=name, task=number, by=context.by))
+        return f"Another pull request is opened in place of #{out.pull}."
+    context.submit(RequestMerge(convoy=name, task=number, by=context.by))
+    return "It is in the merge queue again."
+
+
+def _unqueue(context: RequestContext) -> str:
+    name, number = context.convoy.name, _own_number(context)
+    context.submit(WithdrawMerge(convoy=name, task=number, by=context.by))
+    return "It is out of the merge queue, until somebody says `/brat merge`."
+
+
+def _on_pull(context: RequestContext) -> bool:
+    number = context.asker.number
+    return context.own_task is not None or number == context.convoy.pull
+
+
+def _own_number(context: RequestContext) -> int:
+    """Return the task of the pull request commented on; 0: the convoy's own."""
+    return context.own_task.number if context.own_task else 0
+
+
+QUEUE: Final = (
+    Verb(
+        name="merge",
+        right="maintain",
+        words=(
+            ANY_TASK,
+            Argument(
+                name="other",
+                read=verb.read_task,
+                form="<task>",
+                needed=False,
+                write=TASK.write,
+            ),
+        ),
+        help="Puts the pull request back into the merge queue; opens another one for "
+        "one that was closed. With two tasks the first does both, if neither has "
+        "begun.",
+        rule=_merge,
+    ),
+    Verb(
+        name="unqueue",
+        place="pull",
+        right="maintain",
+        help="Takes the pull request out of the merge queue, until `merge`.",
+        rule=_unqueue,
+    ),
+)

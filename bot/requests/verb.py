@@ -1,0 +1,395 @@
+"""A row of the verb table, its arguments, and what its rule is given: who asks, where.
+
+Every decision by a person is a `Request`: from a comment, a ticked box, a button, the
+API or the command line. One row holds everything about its verb.
+"""
+
+import re
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from msgspec import Struct
+
+from convoy.model.state import Convoy, State, Task
+from convoy.model.task_graph import declared_path
+from convoy.text import seconds_in
+from grite.errors import BratError
+from grite.resource import BOT, validate
+
+if TYPE_CHECKING:
+    from bot.door.inbox import Remark
+    from bot.forge.github import Right
+    from bot.repository.draft import Draft
+    from bot.roles.bot_context import BotContext
+    from convoy.events import Command
+
+
+LOCK_TTL_S: Final = 3600
+LONGEST_LOCK_S: Final = 24 * 3600
+LONGEST_RESOURCE: Final = 400
+
+_TASK = re.compile(r"(?:task-)?([1-9][0-9]{0,8})", re.IGNORECASE)
+_SHA = re.compile(r"[0-9a-f]{7,64}", re.IGNORECASE)
+_PATTERN = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+_ENGINE = re.compile(r"[A-Za-z0-9_-]{1,40}")
+
+
+Reader = Callable[[str], object]
+"""Returns a word's value, or raises `ValueError` with the end of "`word` …"."""
+
+
+class Argument(Struct, frozen=True, kw_only=True):
+    """One word or option of a verb."""
+
+    name: str
+    """The option's key, and the request's argument that it fills."""
+    read: Reader
+    form: str
+    """The argument in a usage line: `<task>`, `ttl=1h`, or a fixed word."""
+    needed: bool = True
+    write: Callable[[Any], str] = str
+    """Returns the word for a value, as `read` takes it."""
+
+    @property
+    def usage(self) -> str:
+        """The form, in brackets when it may be left out."""
+        return self.form if self.needed else f"[{self.form}]"
+
+
+def read_task(word: str) -> int:
+    """Read `task-3` or `3`."""
+    if found := _TASK.fullmatch(word):
+        return int(found[1])
+    if word.startswith("#"):
+        raise ValueError("is an issue's number; write a task as `task-3` or `3`")
+    raise ValueError("is no task, such as `task-3` or `3`")
+
+
+def read_sha(word: str) -> str:
+    """Read a commit's id or its beginning; return it in lower case."""
+    if _SHA.fullmatch(word):
+        return word.lower()
+    raise ValueError("is no commit: write at least the first 7 digits of its id")
+
+
+def read_path(word: str) -> str:
+    """Read a path of the repository."""
+    try:
+        return declared_path(word)
+    except ValueError as error:
+        raise ValueError("is no path inside the repository") from error
+
+
+def read_engine(word: str) -> str:
+    """Read the name of an engine; a later check finds out whether it exists."""
+    if _ENGINE.fullmatch(word):
+        return word
+    raise ValueError("is no engine's name: it has at most 40 letters, digits, - and _")
+
+
+def read_pattern(word: str) -> str:
+    """Read the name of a pattern; a later check finds out whether it exists."""
+    if _PATTERN.fullmatch(word):
+        return word
+    raise ValueError("is no pattern's name, such as `spec`: `brat workflow list`")
+
+
+def read_priority(word: str) -> int:
+    """Read `p0` (first) to `p2` (last)."""
+    if word.lower() in ("p0", "p1", "p2"):
+        return int(word[1])
+    raise ValueError("is no priority: write `p0`, `p1` or `p2`")
+
+
+def read_resource(word: str) -> str:
+    """Read the name of a resource that a person may lock."""
+    try:
+        validate(word)
+    except ValueError as error:
+        raise ValueError(
+            "is no resource, such as `path:src/`, `port:5432`, `service:mail`, "
+            "`issue:7` or `repo:global`"
+        ) from error
+    if word == BOT:
+        raise ValueError("is the bot's own")
+    if len(word) > LONGEST_RESOURCE:
+        raise ValueError(f"is longer than {LONGEST_RESOURCE} characters")
+    return word
+
+
+def read_ttl(word: str) -> int:
+    """Read a length of time, in seconds."""
+    try:
+        length_s = seconds_in(word)
+    except ValueError:
+        length_s = 0
+    if not 1 <= length_s <= LONGEST_LOCK_S:
+        raise ValueError(
+            "is no length of time from 1s to 24h, such as `30m` or `1h30m`"
+        )
+    return length_s
+
+
+def reader_of(expected: str) -> Reader:
+    """Return a reader that accepts only the expected word; its value is True."""
+
+    def read(word: str) -> bool:
+        if word.lower() != expected:
+            raise ValueError(f"is not `{expected}`")
+        return True
+
+    return read
+
+
+def _task_word(number: int) -> str:
+    return f"task-{number}"
+
+
+TASK: Final = Argument(name="task", read=read_task, form="<task>", write=_task_word)
+ANY_TASK: Final = Argument(
+    name="task", read=read_task, form="<task>", needed=False, write=_task_word
+)
+
+
+def fixed_word(word: str, *, needed: bool = True) -> Argument:
+    """Return the argument for one fixed word."""
+    return Argument(
+        name=word, read=reader_of(word), form=word, needed=needed, write=lambda _: word
+    )
+
+
+ALL_WORD: Final = fixed_word("all", needed=False)
+
+
+Place = Literal["issue", "pull", "both"]
+"""Where a comment is written; `both`: in either place."""
+Text = Literal["none", "may", "must"]
+"""Whether a verb takes text after ` -- `."""
+Rule = Callable[..., str | Awaitable[str]]
+"""Carries a request out and returns the answer, in Markdown.
+
+Takes a `RequestContext`, the arguments by name, and `text` where the verb takes one.
+Raises `NotPossible` where the request is refused.
+"""
+
+
+USAGE_CHARS: Final = 80
+"""How many characters of a verb's form are shown."""
+MOST_BOXES: Final = 20
+"""The most boxes that one verb shows; a command names further tasks."""
+
+
+class NotPossible(BratError):
+    """The request cannot be carried out now; the message has no full stop."""
+
+
+class Request(Struct, frozen=True):
+    """A request by somebody; only its form has been checked."""
+
+    verb: str
+    arguments: dict[str, Any] = {}
+    """The given arguments' values by name, as their readers returned them."""
+    text: str = ""
+    """The text, cleaned: only its visible part, without secrets."""
+
+
+class Box(Struct, frozen=True, kw_only=True):
+    """A box to tick in the convoy's comment."""
+
+    says: str
+    """The box's label; may hold the task: `Try task {task} again`."""
+    offered: Callable[[Convoy], Iterable[int]]
+    """Returns the tasks that have this box now; 0 stands for the convoy."""
+
+    @property
+    def of_task(self) -> bool:
+        """Whether each task has its own box."""
+        return "{task}" in self.says
+
+
+class CheckButton(Struct, frozen=True, kw_only=True):
+    """A button on the check of a task's work, where the bot is an App.
+
+    A forge shows at most three, with a label of 20 characters and a text of 40.
+    https://docs.github.com/rest/checks/runs#create-a-check-run
+    """
+
+    label: str
+    says: str
+    offered: Callable[[Convoy, Task], bool]
+    of_commit: bool = False
+    """Whether the request names the check's commit, and not the task."""
+
+    def arguments(self, task: int, commit: str) -> dict[str, Any]:
+        """Return the request's arguments when the button is pressed."""
+        return {"commit": commit} if self.of_commit else {"task": task}
+
+
+class Endpoint(Struct, frozen=True, kw_only=True):
+    """A verb's form as a button, in the API and on the command line."""
+
+    word: str
+    """The verb's name in the API, the last part of the path: `stop`."""
+    typed: str = ""
+    """The subcommand on the command line, such as `session stop`; empty: none."""
+    help: str = ""
+    """The help text on the command line."""
+    check: Callable[[Convoy, Request], None] = lambda _, __: None
+    """Raises `NotPossible` for requests allowed in a comment but not here."""
+
+
+class TaskEndpoint(Endpoint, frozen=True, kw_only=True):
+    """`POST /api/v1/convoys/{convoy}/tasks/{task}/{word}`, and its button."""
+
+    button: Callable[[Task], bool] = lambda _: False
+    """Whether the page of a task in this state shows a button."""
+
+
+class ConvoyEndpoint(Endpoint, frozen=True, kw_only=True):
+    """`POST /api/v1/convoys/{convoy}/{word}`, and its button."""
+
+    button: Callable[[Convoy], bool] = lambda _: False
+    """Whether the page of a convoy in this state shows a button."""
+
+
+class Verb(Struct, frozen=True, kw_only=True):
+    """One row of the table: everything about a verb."""
+
+    name: str
+    place: Place = "both"
+    """Where a comment may use the verb."""
+    right: "Right" = "write"
+    """The least right on the repository that the asker must have."""
+    words: tuple[Argument, ...] = ()
+    """The arguments by position; optional ones come last."""
+    options: tuple[Argument, ...] = ()
+    """The arguments given as `key=value`; all are optional."""
+    more: Argument | None = None
+    """Takes every other `key=value`, if an option is given, as one dictionary."""
+    text: Text = "none"
+    text_help: str = ""
+    """The help for the text on the command line."""
+    help: str
+    """The verb's help, one sentence."""
+    rule: Rule
+    asks: bool = False
+    """Whether it changes nothing: its answer is what people want."""
+    brief: str = ""
+    """What the convoy's comment says in place of an answer that it shows anyway."""
+    box: Box | None = None
+    on_check: CheckButton | None = None
+    of_task: TaskEndpoint | None = None
+    of_convoy: ConvoyEndpoint | None = None
+
+    @property
+    def usage(self) -> str:
+        """The verb's form in a comment."""
+        text = {"none": (), "may": ("[-- text]",), "must": ("-- text",)}[self.text]
+        more = (self.more,) if self.more else ()
+        parts = (each.usage for each in (*self.words, *self.options, *more))
+        return " ".join(("/brat", self.name, *parts, *text))
+
+    def line(self, request: Request) -> str:
+        """Return the command line in a comment that makes the same request.
+
+        Args:
+            request: a request of this verb.
+        """
+        given = request.arguments
+        words = [
+            each.write(given[each.name]) for each in self.words if each.name in given
+        ]
+        words += [
+            f"{each.name}={each.write(given[each.name])}"
+            for each in self.options
+            if each.name in given
+        ]
+        if self.more is not None:
+            others = given.get(self.more.name, {})
+            words += [f'{key}="{_escaped(word)}"' for key, word in others.items()]
+        text = ("--", request.text) if request.text else ()
+        return " ".join(("/brat", self.name, *words, *text))
+
+
+def _escaped(word: str) -> str:
+    return word.replace("\\", "\\\\").replace('"', '\\"')
+
+
+class Asker(Struct, frozen=True, kw_only=True):
+    """Who asks for something, and where."""
+
+    by: str
+    """The person's name on the forge, or the name of whoever acts for them."""
+    number: int = 0
+    """The issue or pull request; 0: the convoy is given by name."""
+    convoy: str = ""
+    """The convoy's name; empty: the newest convoy that the number belongs to."""
+    nonce: str = ""
+    """Distinguishes a lock taken here from the same person's other locks."""
+    remark: "Remark | None" = None
+    """The comment with the request; None: the request came in another way."""
+    review: int = 0
+    """The review with the request; 0: it was none."""
+    allowed: bool = False
+    """Whether the person's right has been checked already."""
+    at_endpoint: bool = False
+    """Whether a button, the API or the command line asks."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RequestContext:
+    """The context of one request; for one push."""
+
+    bot: "BotContext"
+    draft: "Draft"
+    asker: Asker
+
+    @property
+    def by(self) -> str:
+        """Who asks."""
+        return self.asker.by
+
+    @property
+    def convoy(self) -> Convoy:
+        """The convoy that the request is about, as it is in the draft.
+
+        Raises:
+            NotPossible: no convoy belongs to the issue.
+        """
+        found = convoy_meant(self.draft.state, self.asker)
+        if found is None:
+            raise NotPossible("no convoy belongs to this issue")
+        return found
+
+    @property
+    def own_task(self) -> Task | None:
+        """The task whose pull request was commented on; None: another place."""
+        number = self.asker.number
+        return next((t for t in self.convoy.tasks if number and t.pull == number), None)
+
+    def submit(self, command: "Command") -> None:
+        """Put a command to the rules; its events join the draft.
+
+        Raises:
+            NotPossible: the rules refuse the command; the draft is unchanged.
+        """
+        if refused := self.draft.submit(command):
+            raise NotPossible(refused.why)
+
+
+def convoy_meant(state: State, asker: Asker) -> Convoy | None:
+    """Return the convoy that somebody's request is about."""
+    if asker.convoy:
+        return state.convoys.get(asker.convoy)
+    return convoy_of(state, asker.number)
+
+
+def convoy_of(state: State, number: int) -> Convoy | None:
+    """Return the newest convoy that an issue or pull request belongs to."""
+    found = [
+        name
+        for name, known in state.convoys.summaries()
+        if number in (known.issue, *known.pulls)
+    ]
+    return state.convoys[found[-1]] if found else None

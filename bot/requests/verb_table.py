@@ -1,0 +1,258 @@
+"""The one table of verbs, the help made from it, and what reads a request by it. Pure.
+
+Add a verb as a row of its family beside this file, with its rule and its reply.
+Comments, boxes, buttons, the API, the command line, the help and the pages come from
+the table: `make docs` writes docs/commands.md and the dashboard's openapi.json.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from bot.requests import convoy_verbs, plan_verbs, work_verbs
+from bot.requests.verb import (
+    USAGE_CHARS,
+    Argument,
+    Endpoint,
+    NotPossible,
+    Place,
+    Reader,
+    Request,
+    RequestContext,
+    Verb,
+)
+from bot.text.slash_commands import LINE_CHARS, MalformedCommand, SlashCommand
+from bot.text.visible_text import clean_markdown, code_span
+from convoy.model.state import Convoy, Task
+from convoy.text import cut, did_you_mean, redacted
+from grite.errors import BratError
+
+_PLACES: Final = {"issue": "issues", "pull": "pull requests", "both": "both"}
+_RIGHTS: Final = {
+    "read": "everybody",
+    "write": "who may write",
+    "maintain": "who may maintain",
+}
+
+
+def _verb(word: str) -> str:
+    """Read the name of a verb."""
+    if word.lower() in BY_NAME:
+        return word.lower()
+    raise ValueError(f"is no verb{did_you_mean(word, BY_NAME)}")
+
+
+def _help(_: RequestContext, *, verb: str | None = None) -> str:
+    return help_text(verb)
+
+
+VERBS: Final = (
+    Verb(
+        name="help",
+        right="read",
+        words=(Argument(name="verb", read=_verb, form="<verb>", needed=False),),
+        help="Shows what can be said, or how one verb is used.",
+        rule=_help,
+        asks=True,
+    ),
+    *convoy_verbs.READING,
+    *convoy_verbs.START,
+    *convoy_verbs.APPROVAL,
+    *work_verbs.RETRY,
+    *work_verbs.REVISION,
+    *work_verbs.MESSAGE,
+    *convoy_verbs.PAUSE,
+    *work_verbs.ENDING,
+    *plan_verbs.PLAN,
+    *plan_verbs.SPLIT,
+    *plan_verbs.QUEUE,
+    *convoy_verbs.LANDING,
+    *convoy_verbs.LOCK,
+)
+"""Every verb, in the order of the help, the boxes and the buttons."""
+
+BY_NAME: Final = {verb.name: verb for verb in VERBS}
+BY_TASK_WORD: Final = {v.of_task.word: v for v in VERBS if v.of_task is not None}
+"""The verbs about a task for button, API and command line, by their endpoint's word."""
+BY_CONVOY_WORD: Final = {v.of_convoy.word: v for v in VERBS if v.of_convoy is not None}
+"""The verbs about a convoy for button, API and command line, by endpoint word."""
+
+
+# --- help -----------------------------------------------------------------------------
+
+
+def help_text(verb: str | None = None) -> str:
+    """Return the help for all verbs, or for one, as Markdown."""
+    from bot.text.slash_commands import MOST_COMMANDS
+
+    if verb is None:
+        return (
+            "A command is a line of its own, outside of lists, quotes and code; a "
+            f"comment may have {MOST_COMMANDS}.\n\n{table()}"
+        )
+    row = BY_NAME.get(verb)
+    if row is None:
+        return f"There is no verb {code_span(verb)}{did_you_mean(verb, BY_NAME)}"
+    where, who = _PLACES[row.place], _RIGHTS[row.right]
+    return (
+        f"{code_span(row.usage, USAGE_CHARS)}\n\n{row.help}\n\nOn: {where}. Who: {who}."
+    )
+
+
+def table() -> str:
+    """Return all verbs as a Markdown table."""
+    rows = (
+        # A table's cell ends at a `|`, in code too.
+        (
+            code_span(verb.usage, USAGE_CHARS).replace("|", r"\|"),
+            _PLACES[verb.place],
+            _RIGHTS[verb.right],
+            verb.help,
+        )
+        for verb in VERBS
+    )
+    head = (("say", "on", "who", "what happens"), ("---",) * 4)
+    return "".join(f"| {' | '.join(row)} |\n" for row in (*head, *rows))
+
+
+REQUEST_CHARS: Final = 20_000
+"""The longest text of a request, as long as the instructions of a task."""
+
+
+def parsed(said: SlashCommand, on: Place = "both") -> Request | MalformedCommand:
+    """Return a command's request, or why there is none. Never raises.
+
+    Args:
+        said: a well-formed command.
+        on: where the comment is; `both` skips the check.
+    """
+    try:
+        return _request(said, on)
+    except ValueError as error:
+        return MalformedCommand(
+            said.line or cut(f"/brat {said.verb}", LINE_CHARS), str(error)
+        )
+
+
+def clean_request(text: str) -> str:
+    """Return the visible part of a request's text, without secrets; safe to do twice.
+
+    Hostile text takes seconds: async callers use a thread.
+    """
+    return redacted(clean_markdown(text, limit=REQUEST_CHARS))
+
+
+def _request(said: SlashCommand, on: Place) -> Request:
+    verb = BY_NAME.get(said.verb)
+    if verb is None:
+        near = did_you_mean(said.verb, BY_NAME) or "; `/brat help` shows them all"
+        raise ValueError(f"there is no verb {code_span(said.verb)}{near}")
+    if {on, verb.place} == {"issue", "pull"}:
+        where = {"issue": "an issue", "pull": "a pull request"}[verb.place]
+        raise ValueError(f"say {code_span(verb.name)} on {where}")
+    arguments = {**_words(verb, said.words), **_options(verb, said.options)}
+    below = "" if verb.text == "none" else said.below
+    return Request(verb.name, arguments, _request_text(verb, said.text or below))
+
+
+def _words(verb: Verb, words: Sequence[str]) -> dict[str, object]:
+    """Read the words by their positions."""
+    if len(words) > len(verb.words):
+        more = code_span(words[len(verb.words)])
+        raise ValueError(f"{more} is more than it takes; write {_usage(verb)}")
+    for lacking in verb.words[len(words) :]:
+        if lacking.needed:
+            raise ValueError(
+                f"{code_span(lacking.form)} is missing; write {_usage(verb)}"
+            )
+    return {
+        argument.name: _read(argument.read, word)
+        for argument, word in zip(verb.words, words, strict=False)
+    }
+
+
+def _options(verb: Verb, options: Mapping[str, str]) -> dict[str, object]:
+    """Read the options by their keys."""
+    known = {option.name: option for option in verb.options}
+    others = {key: word for key, word in options.items() if key not in known}
+    if verb.more is None or not known.keys() & options.keys():
+        for key in others:
+            near = did_you_mean(key, known) or f"; write {_usage(verb)}"
+            raise ValueError(f"there is no option {code_span(key)}{near}")
+    said = {key: _read(known[key].read, options[key]) for key in known & options.keys()}
+    if verb.more is None or not others:
+        return said
+    read = verb.more.read
+    return {
+        **said,
+        verb.more.name: {key: _read(read, word) for key, word in others.items()},
+    }
+
+
+def _read(read: Reader, word: str) -> object:
+    try:
+        return read(word)
+    except ValueError as error:
+        shown = code_span(word) if word else "nothing"
+        raise ValueError(f"{shown} {error}") from error
+
+
+def _request_text(verb: Verb, written: str) -> str:
+    text = clean_request(written)
+    if text and verb.text == "none":
+        raise ValueError(f"it takes no text after `--`; write {_usage(verb)}")
+    if not text and verb.text == "must":
+        raise ValueError(f"it takes a text after `--`; write {_usage(verb)}")
+    return text
+
+
+def _usage(verb: Verb) -> str:
+    return code_span(verb.usage, USAGE_CHARS)
+
+
+class NoSuchWord(BratError):
+    """The verb table has no such endpoint."""
+
+
+def request_by_word(word: str, task: int = 0, text: str = "") -> Request:
+    """Return the request for an endpoint's word; hostile text takes seconds.
+
+    Args:
+        word: the endpoint's word, such as `stop`.
+        task: the task's number in its convoy; 0: the request is about the convoy.
+        text: the text with the request; ignored where the verb takes none.
+
+    Raises:
+        NoSuchWord: no endpoint has this word.
+        NotPossible: the text is missing.
+    """
+    words = BY_TASK_WORD if task else BY_CONVOY_WORD
+    if word not in words:
+        raise NoSuchWord(f"there is no {word}; there are {', '.join(words)}")
+    verb = words[word]
+    said = clean_request(text) if verb.text != "none" else ""
+    if verb.text == "must" and not said.strip():
+        raise NotPossible(f"{word} needs a text")
+    return Request(verb.name, {"task": task} if task else {}, said)
+
+
+def endpoint_of(request: Request) -> Endpoint:
+    """Return the endpoint of a request that came from one."""
+    verb = BY_NAME[request.verb]
+    found: Endpoint | None = (
+        verb.of_task if "task" in request.arguments else verb.of_convoy
+    )
+    if found is None:
+        raise NoSuchWord(f"{verb.name} can only be said in a comment")
+    return found
+
+
+def task_buttons(task: Task) -> tuple[str, ...]:
+    """Return the words of the buttons that a task shows now."""
+    ends = ((word, verb.of_task) for word, verb in BY_TASK_WORD.items())
+    return tuple(word for word, end in ends if end and end.button(task))
+
+
+def convoy_buttons(convoy: Convoy) -> tuple[str, ...]:
+    """Return the words of the buttons that a convoy shows now."""
+    ends = ((word, verb.of_convoy) for word, verb in BY_CONVOY_WORD.items())
+    return tuple(word for word, end in ends if end and end.button(convoy))

@@ -1,0 +1,378 @@
+"""The verbs about work: `retry`, `revise`, `rebase`, `tell`, `cancel`, `drop`."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Final
+
+from bot.requests.plan_verbs import plan_changes
+from bot.requests.verb import (
+    ANY_TASK,
+    MOST_BOXES,
+    TASK,
+    Box,
+    CheckButton,
+    ConvoyEndpoint,
+    NotPossible,
+    Request,
+    RequestContext,
+    TaskEndpoint,
+    Verb,
+)
+from bot.text.visible_text import code_span
+from convoy.events.forge_actions import TakeItemUp
+from convoy.events.people_events import TellTask
+from convoy.gate import unallowed
+from convoy.kinds import is_stopped
+from convoy.model import ids
+from convoy.model.ids import task_item
+from convoy.model.state import Convoy, Task, asides_of
+from convoy.model.work import Work
+from convoy.rules.people import (
+    BlockTask,
+    DropTask,
+    FailConvoy,
+    RebaseWork,
+    RetryConvoy,
+    RetryTask,
+    ReviseTask,
+)
+from convoy.rules.plan_changes import ReplanConvoy
+
+SET_ASIDE: Final = "What was set aside"
+LANDING_AGAIN: Final = "What is to land is shown to CI again."
+
+
+def _retry(context: RequestContext, *, task: int | None = None) -> str:
+    """Retry the given task, else the pull request's own, else all that waits."""
+    convoy = context.convoy
+    if convoy.state == "failed":
+        return _retry_failed(context, task)
+    stalled = task is None and bool(convoy.sync.stalled)
+    if stalled:
+        context.submit(RetryConvoy(convoy=convoy.name, by=context.by))
+    aside = _take_up(context, task)
+    own = [context.own_task.number] if context.own_task else []
+    gate = convoy.settings.gate
+    blocked = [
+        each.number
+        for each in convoy.tasks
+        if each.state == "blocked" and not unallowed(each, gate)
+    ]
+    numbers = [task] if task is not None else own or blocked
+    if aside and (task is None or not _is_blocked(convoy, task)):
+        numbers = blocked if task is None else []
+    if not (numbers or aside or stalled):
+        raise NotPossible("nothing is blocked or set aside")
+    for number in numbers:
+        if task is None and not _is_blocked(context.convoy, number):
+            continue  # retrying another task unblocked it
+        context.submit(RetryTask(convoy=convoy.name, task=number, by=context.by))
+    listed = ", ".join(map(str, numbers))
+    queued = f"Task {listed} is queued again, with all its attempts." if numbers else ""
+    again = f"{SET_ASIDE} is tried again {aside}." if aside else ""
+    landing = LANDING_AGAIN if stalled else ""
+    return " ".join(filter(None, (landing, queued, again)))
+
+
+def _retry_failed(context: RequestContext, task: int | None) -> str:
+    """Take up a convoy that failed; say what of it stays dropped, and why."""
+    convoy = context.convoy
+    if task is not None:
+        whole = f"{convoy.name} is failed: `/brat retry` takes all of it up again"
+        raise NotPossible(whole)
+    context.submit(RetryConvoy(convoy=convoy.name, by=context.by))
+    stays = [
+        f"Task {each.number} stays dropped: {each.why.rstrip('.')}."
+        for each in context.convoy.tasks
+        if each.state == "dropped"
+    ]
+    return " ".join(("The convoy goes on, with the work it had.", *stays))
+
+
+def _take_up(context: RequestContext, task: int | None) -> str:
+    """Take up what the forge refused, of the convoy or of a task; return when.
+
+    A session that never began has given its slot away; empty: nothing was refused.
+    """
+    state, name = context.draft.state, context.convoy.name
+    items = [
+        item
+        for item, _ in asides_of(state, name)
+        if task is None or item == task_item(name, task)
+    ]
+    for item in items:
+        context.submit(TakeItemUp(item=item, by=context.by))
+    left = dict(asides_of(context.draft.state, name))
+    if any(item in left for item in items):
+        return "as soon as a slot is free"
+    return "at once" if items else ""
+
+
+def _is_blocked(convoy: Convoy, number: int) -> bool:
+    task = convoy.task(number)
+    return task is not None and task.state == "blocked"
+
+
+def _stopped(convoy: Convoy) -> list[int]:
+    if convoy.ended:
+        return []
+    numbers = [
+        task.number
+        for task in convoy.tasks
+        if (is_stopped(convoy, task) and not unallowed(task, convoy.settings.gate))
+        or task.waits_aside
+    ]
+    return numbers[:MOST_BOXES]
+
+
+def _may_go_on(convoy: Convoy) -> bool:
+    return convoy.waits_aside or convoy.state == "failed" or bool(convoy.sync.stalled)
+
+
+RETRY: Final = (
+    Verb(
+        name="retry",
+        words=(ANY_TASK,),
+        help="Tries a blocked task again with all its attempts, and at once what was "
+        "set aside; without a task, everything that waits so here, and a convoy that "
+        "failed goes on with its work.",
+        rule=_retry,
+        box=Box(says="Try task {task} again", offered=_stopped),
+        on_check=CheckButton(
+            label="Try again",
+            says="Queues the task with all its attempts",
+            offered=lambda convoy, task: task.number in _stopped(convoy),
+        ),
+        of_task=TaskEndpoint(
+            word="retry",
+            typed="task retry",
+            help="Queue a blocked task again, with all its attempts.",
+            button=lambda task: task.state == "blocked" or task.waits_aside,
+        ),
+        of_convoy=ConvoyEndpoint(
+            word="retry",
+            typed="convoy retry",
+            help="Try again all that is blocked or set aside in a convoy, or take a "
+            "convoy up that failed.",
+            button=_may_go_on,
+        ),
+    ),
+)
+
+
+NO_WORK: Final = "this is not the pull request of a task with work in it"
+
+
+def _revise(context: RequestContext, *, text: str) -> str:
+    """Send the task back with the text; its next attempt goes on from its work."""
+    convoy, task = context.convoy, context.own_task
+    if task is None and context.asker.number not in (0, convoy.issue):
+        raise NotPossible(NO_WORK)
+    if task is None:
+        context.submit(ReplanConvoy(convoy=convoy.name, by=context.by, text=text))
+        return "It is planned again; the new plan will show what changed."
+    context.submit(
+        ReviseTask(convoy=convoy.name, task=task.number, by=context.by, text=text)
+    )
+    _keep_work(context, convoy, task)
+    if task.spent >= convoy.settings.attempts:
+        return (
+            f"Task {task.number} has spent its attempts and waits for a person; "
+            f"`/brat retry {task.number}` lets it go on with what you said."
+        )
+    return f"Task {task.number} goes on from its work with what you said."
+
+
+async def _rebase(context: RequestContext) -> str:
+    convoy, task = context.convoy, context.own_task
+    if task is None or task.work is None:
+        raise NotPossible(NO_WORK)
+    return await asyncio.to_thread(_rebase_now, context, convoy, task, task.work)
+
+
+def _rebase_now(context: RequestContext, convoy: Convoy, task: Task, work: Work) -> str:
+    """Rebase the work onto the convoy's branch and move the task's branch; blocking."""
+    from bot.repository.compose import Conflicted, Piece
+
+    bot, draft = context.bot, context.draft
+    onto = draft.refs.get(ids.HEADS + ids.base_branch(convoy.name), work.base)
+    bot.mirror.ensure([work.commit, work.base, onto])
+    branch = ids.task_branch(convoy.name, task.number)
+    piece = Piece(
+        base=work.base,
+        work=work.commit,
+        onto=onto,
+        message=f"{task.spec.title}\n\nBrat-Task: {branch}\n",
+        at=work.at,
+    )
+    made = bot.composer.build("rebase", piece)
+    if isinstance(made, Conflicted):
+        raise NotPossible(_conflicts(made.paths))
+    context.submit(
+        RebaseWork(
+            convoy=convoy.name,
+            task=task.number,
+            old=work.commit,
+            commit=made,
+            base=onto,
+            by=context.by,
+        )
+    )
+    _keep_work(context, convoy, task)
+    draft.move(ids.HEADS + branch, made)
+    more = " It has to be approved anew." if convoy.settings.approvals else ""
+    return f"The work stands on what has landed, as `{made[:10]}`.{more}"
+
+
+def _conflicts(paths: Sequence[str]) -> str:
+    named = ", ".join(code_span(path) for path in paths[:5])
+    return f"the work conflicts with what has landed, in {named}"
+
+
+def _keep_work(context: RequestContext, convoy: Convoy, task: Task) -> None:
+    """Keep the work that is being replaced: no work is ever lost."""
+    if task.work is not None:
+        work = task.work
+        context.draft.keep(convoy.name, task.number, work.attempt, work.commit)
+
+
+REVISION: Final = (
+    Verb(
+        name="revise",
+        text="must",
+        text_help="What is wrong with the plan.",
+        help="On a task's pull request, sends the task back, to go on from its work "
+        "and do as the text says; a review that asks for changes does the same. On "
+        "the issue, lets the engine that planned make another plan, as long as the "
+        "plan waits for approval.",
+        rule=_revise,
+        of_convoy=ConvoyEndpoint(
+            word="revise",
+            typed="convoy revise",
+            help="Have another plan made, as the text says.",
+        ),
+    ),
+    Verb(
+        name="rebase",
+        place="pull",
+        help="Puts the task's work on top of what has landed since.",
+        rule=_rebase,
+    ),
+)
+
+
+def _tell(context: RequestContext, *, task: int, text: str) -> str:
+    """Tell the running session, if its engine takes messages, and all later ones."""
+    convoy = context.convoy
+    context.submit(TellTask(convoy=convoy.name, task=task, by=context.by, text=text))
+    found = convoy.task(task)
+    if found is None or found.attempt is None:
+        return f"The next attempt of task {task} will be told."
+    session = ids.session_name(convoy.name, task, found.attempt.number)
+    feed = context.bot.feed
+    if feed is not None and feed.listens(session):
+        return (
+            f"The session of task {task} is told now, and every later attempt will "
+            f"be. `brat why {task}` says when its engine was given it."
+        )
+    return (
+        f"The next attempt of task {task} will be told. The one that runs now does "
+        "not hear of it."
+    )
+
+
+MESSAGE: Final = (
+    Verb(
+        name="tell",
+        words=(TASK,),
+        text="must",
+        text_help="What is to be said.",
+        help="Tells the task's next attempt what the text says.",
+        rule=_tell,
+        of_task=TaskEndpoint(
+            word="tell",
+            typed="task tell",
+            help="Say something to the task's session, if its engine hears, and to "
+            "all later.",
+        ),
+    ),
+)
+
+
+def _cancel(context: RequestContext, *, task: int | None = None) -> str:
+    """Stop one task until a person decides how to go on, or end the whole convoy."""
+    name, by = context.convoy.name, context.by
+    if task is None:
+        context.submit(FailConvoy(convoy=name, why=f"cancelled by {by}", by=by))
+        return "The convoy is cancelled; what is done is kept."
+    word = "stopped" if context.asker.at_endpoint else "cancelled"
+    context.submit(BlockTask(convoy=name, task=task, why=f"{word} by {by}", by=by))
+    return (
+        f"What runs for task {task} is stopped. `/brat retry {task}` tries it "
+        f"again, `/brat drop {task}` gives it up."
+    )
+
+
+def _drop(context: RequestContext, *, task: int) -> str:
+    before, by = context.convoy, context.by
+    drop = DropTask(convoy=before.name, task=task, why=f"dropped by {by}", by=by)
+    context.submit(drop)
+    is_plan = before.state == "planning"
+    return f"Task {task} is dropped.{plan_changes(context, before) if is_plan else ''}"
+
+
+def _require_session(convoy: Convoy, request: Request) -> None:
+    number = request.arguments["task"]
+    task = convoy.task(number)
+    if task is None or task.attempt is None:
+        raise NotPossible(f"task {number} of {convoy.name} has no session that runs")
+
+
+def _has_end(convoy: Convoy) -> bool:
+    return convoy.state in ("planning", "active", "paused")
+
+
+ENDING: Final = (
+    Verb(
+        name="cancel",
+        words=(ANY_TASK,),
+        help="Stops what runs for a task, which then waits for a person; without a "
+        "task, ends the whole convoy.",
+        rule=_cancel,
+        box=Box(
+            says="Cancel the convoy",
+            offered=lambda convoy: () if convoy.ended else (0,),
+        ),
+        of_task=TaskEndpoint(
+            word="stop",
+            typed="session stop",
+            help="Stop a task's session; the task waits for you: task retry, or task "
+            "drop.",
+            button=lambda task: task.state != "blocked" and task.attempt is not None,
+            check=_require_session,
+        ),
+        of_convoy=ConvoyEndpoint(
+            word="cancel",
+            typed="convoy cancel",
+            help="End a convoy; what is done is kept.",
+            button=_has_end,
+        ),
+    ),
+    Verb(
+        name="drop",
+        words=(TASK,),
+        help="Gives a task up for good; what waits for it then waits for a person.",
+        rule=_drop,
+        on_check=CheckButton(
+            label="Give up",
+            says="Drops the task for good",
+            offered=lambda _, task: task.state == "blocked",
+        ),
+        of_task=TaskEndpoint(
+            word="drop",
+            typed="task drop",
+            help="Give a task up; what needs it waits for you.",
+            button=lambda task: task.state == "blocked" or not task.settled,
+        ),
+    ),
+)

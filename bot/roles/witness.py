@@ -1,0 +1,398 @@
+"""The witness's side in the bot: starts attempts, fetches artifacts, notes their ends.
+
+An attempt that makes earlier work fit what has landed since starts from the branch's
+tip with that work merged in and git's conflict markers left, and is told what both
+sides were for and did. What it makes is one commit on that tip: the merge with the
+markers is in no history.
+"""
+
+import secrets
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Final
+
+from bot.forge.rest import Refused
+from bot.repository.compose import Piece
+from bot.repository.draft import Draft
+from bot.roles import result_artifact, target_merges
+from bot.roles.bot_context import BotContext
+from bot.roles.result_artifact import NEEDS_A_PERSON, Result
+from bot.text import merge_texts, notices
+from bot.text.merge_texts import DIFF_CHARS, Sides
+from convoy.answers import ANSWERS
+from convoy.answers.answering import Question
+from convoy.events.forge_actions import Answer
+from convoy.events.people_events import PauseConvoy
+from convoy.gate import path_list
+from convoy.kinds import half_done, kind_of, unmerged
+from convoy.model import ids
+from convoy.model.records import Cause, Usage
+from convoy.model.session_result import FOR_A_PERSON, OUTAGES, Left
+from convoy.model.state import Convoy, State, Task
+from convoy.model.work import Attempt, Resolution, Unmerged
+from convoy.owed import Begin, BeginPlan, Collect, Defer, Pause, Split
+from convoy.rules.ending import RefuseWork
+from convoy.rules.landing import open_candidates
+from convoy.rules.people import BlockTask, DeferTask
+from convoy.rules.plan_changes import BeginSplit, NoteTask
+from convoy.rules.starting import StartPlanning, StartTask
+from convoy.text import clean, inert, redacted
+
+_FOR_GOOD: Final = frozenset({HTTPStatus.GONE, HTTPStatus.REQUEST_ENTITY_TOO_LARGE})
+
+
+def begin(context: BotContext, draft: Draft, action: Begin) -> None:
+    """Start the next attempt; the dispatch follows once the log holds it."""
+    convoy = draft.state.convoys[action.convoy]
+    task = convoy.task(action.task)
+    session = secrets.token_hex(16)
+    base, merge = action.base, ""
+    resolves = None
+    if task is not None and _merges_tips(convoy, task, base):
+        if not _is_logged(context, convoy.name, task.number):
+            return  # a refused ref of its could not be noted: the next push starts it
+        base = merge = target_merges.unresolved_merge(context, draft, convoy)
+    elif task is not None:
+        resolves = resolution(context, convoy, task, base)
+        if resolves is not None and base == resolves.tip:
+            base = merge = resolves.merge
+    refused = draft.submit(
+        StartTask(
+            convoy=action.convoy,
+            task=action.task,
+            base=base,
+            session=session,
+            nonce=secrets.token_hex(8),
+            now=draft.now,
+            brief=_brief(context, draft.state, convoy, task, session) if task else "",
+            resolves=resolves,
+        )
+    )
+    kept = merge or _candidate_at(convoy, base)
+    if kept:
+        context.mirror.ensure([kept])
+    if task is not None and kept and refused is None:  # so that the runner gets it
+        draft.keep(convoy.name, task.number, task.started + 1, kept)
+
+
+def _merges_tips(convoy: Convoy, task: Task, base: str) -> bool:
+    """Whether an attempt starts from the merge of both tips, not from earlier work.
+
+    The tips are the draft's own: one of them may move in this very push.
+    """
+    own = {work.commit for work in (task.earlier, half_done(convoy, task)) if work}
+    return kind_of(task.spec).takes_target_in and base not in own
+
+
+def _candidate_at(convoy: Convoy, base: str) -> str:
+    """Return the base if it is a candidate, whose branch may go at any time."""
+    return base if base in {c.commit for c in open_candidates(convoy)} else ""
+
+
+def _is_logged(context: BotContext, convoy: str, task: int) -> bool:
+    """Whether the log has the task, and not just this draft."""
+    known = context.mirror.state.convoys.get(convoy)
+    return known is not None and known.task(task) is not None
+
+
+def begin_plan(context: BotContext, draft: Draft, action: BeginPlan) -> None:
+    """Begin the next attempt of task 0; blocking."""
+    convoy = draft.state.convoys[action.convoy]
+    session, plan = secrets.token_hex(16), convoy.mayor
+    draft.submit(
+        StartPlanning(
+            convoy=convoy.name,
+            brief=_brief(context, draft.state, convoy, plan, session) if plan else "",
+            session=session,
+            nonce=secrets.token_hex(8),
+            now=draft.now,
+        )
+    )
+
+
+def split(draft: Draft, action: Split) -> None:
+    """Let an engine split a task that was too much for one agent."""
+    draft.submit(BeginSplit(convoy=action.convoy, task=action.task))
+
+
+def _brief(
+    context: BotContext, state: State, convoy: Convoy, task: Task, session: str
+) -> str:
+    """Return the brief of an answering session; empty if the task's kind has none."""
+    answering = ANSWERS.get(kind_of(task.spec).name)
+    if answering is None:
+        return ""
+    question = Question(
+        state=state,
+        convoy=convoy,
+        task=task,
+        session=session,
+        repository=context.commits,
+    )
+    return answering.told(question)
+
+
+def pause(context: BotContext, draft: Draft, action: Pause) -> None:
+    """Pause a convoy that keeps failing, and tell the person who answers for it."""
+    convoy = draft.state.convoys[action.convoy]
+    refused = draft.submit(
+        PauseConvoy(convoy=convoy.name, by=context.login, why=action.why)
+    )
+    if refused is None and action.tell:
+        sign = ids.sign_key("breaker", f"{convoy.name}/{draft.now}")
+        text = notices.stopped_all(convoy.vouched_by or convoy.by, action.why)
+        draft.submit(Answer(issue=convoy.issue, sign=sign, text=text))
+
+
+def note_heard(context: BotContext, draft: Draft) -> None:
+    """Submit what running sessions told the feed and the log does not hold yet."""
+    if context.feed is None:
+        return
+    for heard in context.feed.owed():
+        draft.submit(heard)
+
+
+def defer(draft: Draft, action: Defer) -> None:
+    """Let a task wait for the next day's budget."""
+    command = DeferTask(
+        convoy=action.convoy, task=action.task, until=action.until, why=action.why
+    )
+    draft.submit(command)
+
+
+async def fetch(context: BotContext, action: Collect) -> bytes | str | None:
+    """Return a run's artifact, or why it has none; None: it may still come."""
+    try:
+        data = await context.github.runs.artifact(action.run, result_artifact.ARTIFACT)
+    except Refused as refused:
+        if refused.status in _FOR_GOOD:
+            return str(refused)
+        raise  # not the attempt's fault: its work waits until the forge hands it over
+    if data is not None:
+        return data
+    now = context.clock()
+    ended = context.memory.ended.setdefault(action.run, now)
+    return LOST if now - ended >= context.settings.artifact_grace_s * 1000 else None
+
+
+LOST: Final = "the session ended without a result: its machine or its witness died"
+
+
+@dataclass(frozen=True)
+class EndedAttempt:
+    """One attempt whose run has ended."""
+
+    context: BotContext
+    draft: Draft
+    convoy: Convoy
+    task: Task
+    attempt: Attempt
+    called_off: bool = False
+    """Whether the person whose machine it is ended it: then it counts as none."""
+
+    @property
+    def session(self) -> str:
+        """The attempt's name."""
+        return ids.session_name(self.convoy.name, self.task.number, self.attempt.number)
+
+    @property
+    def root(self) -> str:
+        """The commit against which the attempt's whole work is measured."""
+        return self.attempt.root or self.attempt.base
+
+    @property
+    def gone_on_from(self) -> str:
+        """The half-done commit that the attempt started from; empty: none."""
+        return self.attempt.base if self.attempt.salvaged else ""
+
+    def turn_down(
+        self, result: Result, why: str, left: str = "", *, is_large: bool = False
+    ) -> None:
+        """Refuse the attempt; if only a person can help, block the task at once.
+
+        `left` is the half-done commit that the next attempt goes on from.
+        """
+        is_large = is_large or result.outcome == "oversized"
+        is_for_a_person = result.outcome in FOR_A_PERSON or is_large
+        gave_up = result.status == "blocked" and not is_for_a_person
+        splits = is_large or gave_up or result.outcome == "deadline"
+        self.refuse(self._cause(result), why, result, left, splits=splits)
+        if result.status in NEEDS_A_PERSON or is_for_a_person:
+            self._block(why, splits=splits)
+
+    def _cause(self, result: Result) -> Cause:
+        if result.conclusion == "success" or result.refusals:
+            return "refused"
+        if result.outcome == "setup" or self.called_off:
+            return "setup"
+        return "outage" if result.outcome in OUTAGES else "failed"
+
+    def turn_away(self, why: str) -> None:
+        """End an attempt that never began; it costs none, and a person is asked."""
+        why = f"Its job took the task from nobody. {why}"
+        self.refuse("setup", why)
+        self._block(why, splits=False)
+
+    def _block(self, why: str, *, splits: bool) -> None:
+        name, number = self.convoy.name, self.task.number
+        self.draft.submit(
+            BlockTask(convoy=name, task=number, why=fit_text(why), splits=splits)
+        )
+
+    def refuse(
+        self,
+        cause: Cause,
+        why: str,
+        result: Result | None = None,
+        left: str = "",
+        *,
+        splits: bool = False,
+    ) -> None:
+        """End the attempt without work; its agent's notes are kept all the same."""
+        if result is not None:
+            self.note(result)
+        self.draft.submit(
+            RefuseWork(
+                convoy=self.convoy.name,
+                task=self.task.number,
+                attempt=self.attempt.number,
+                cause=cause,
+                why=fit_text(why),
+                now=self.draft.now,
+                asked_s=(result and result.retry_after_s) or 0.0,
+                usage=result.used if result else Usage(),
+                left=left,
+                splits=splits,
+            )
+        )
+
+    def note(self, result: Result, followups: tuple[str, ...] = ()) -> None:
+        """Keep the agent's notes for others, and only the follow-ups that are given."""
+        if self.task.number == 0:
+            return
+        said = result.left
+        left = Left(notes=said.notes, shared=said.shared, followups=followups)
+        name, number = self.convoy.name, self.task.number
+        attempt = self.attempt.number
+        self.draft.submit(
+            NoteTask(convoy=name, task=number, attempt=attempt, left=left)
+        )
+
+    def keep(self, commit: str) -> str:
+        """Keep a commit of the attempt for good; return the ref it is kept at."""
+        name, number = self.convoy.name, self.task.number
+        return self.draft.keep(name, number, self.attempt.number, commit)
+
+
+def fit_text(said: str) -> str:
+    """Return a session's text, cleaned and redacted for the log and later attempts."""
+    return redacted(clean(said))
+
+
+DROPPED: Final = "Lines of one side are gone from "
+_LINES_SHOWN: Final = 3
+
+
+def resolution(
+    context: BotContext, convoy: Convoy, task: Task, base: str
+) -> Resolution | None:
+    """Return what the next attempt makes fit; None: nothing; blocking.
+
+    Args:
+        context: the bot's tools.
+        convoy: the task's.
+        task: what is to be tried.
+        base: the branch's tip, or the half-done work that the attempt continues.
+    """
+    found, left = unmerged(convoy, task), half_done(convoy, task)
+    if found is None:
+        return None
+    if left is None or base != left.commit:
+        merge, tip = _merged(context, convoy, task, found, base), base
+    elif found.merge and left.ground == found.merge:
+        merge, tip = found.merge, left.base
+    else:
+        return None
+    return Resolution(
+        attempt=found.attempt,
+        merge=merge,
+        tip=tip,
+        told=merge_texts.conflict_text(_sides(context, convoy, found, tip)),
+    )
+
+
+def _merged(
+    context: BotContext, convoy: Convoy, task: Task, found: Unmerged, tip: str
+) -> str:
+    context.mirror.ensure([tip, found.commit, found.base])
+    piece = Piece(
+        base=found.base,
+        work=found.commit,
+        onto=tip,
+        message=inert(merge_texts.work_merge(convoy, task)),
+        at=found.at,
+    )
+    return context.composer.unresolved(piece)
+
+
+def _sides(context: BotContext, convoy: Convoy, found: Unmerged, tip: str) -> Sides:
+    commits, paths = context.commits, found.paths
+    landed = commits.landed(found.base, tip, paths)
+    others = (
+        task
+        for task in convoy.tasks
+        if task.landed in landed
+        or (task.work is not None and {*task.work.files} & {*paths} and task.landed)
+    )
+    newest = sorted(others, key=lambda task: task.ended_at, reverse=True)
+    return Sides(
+        paths=paths,
+        commits=tuple(commits.subject(each) for each in landed),
+        others=tuple(newest),
+        landed=commits.diff(found.base, tip, DIFF_CHARS, paths),
+        own=commits.diff(found.base, found.commit, DIFF_CHARS, paths),
+    )
+
+
+def whole_work(ended: EndedAttempt, commit: str) -> str:
+    """Return an attempt's work as one commit on the branch, if it made work fit."""
+    if not ended.attempt.resolves:
+        return commit
+    return ended.context.composer.flattened(ended.root, commit)
+
+
+def conflicts_left(ended: EndedAttempt, commit: str) -> str:
+    """Return a sentence naming the files that still conflict; empty: none does."""
+    merge = ended.attempt.resolves
+    if kind_of(ended.task.spec).takes_target_in:
+        merge = ended.root
+    if not merge:
+        return ""
+    left = ended.context.composer.left_over(merge, commit)
+    names = path_list([fit_text(path) for path in left])
+    return f"Conflict markers are left in {names}." if left else ""
+
+
+def lines_dropped(ended: EndedAttempt, commit: str, said: str) -> str:
+    """Return a sentence on lines of a side that are gone; empty: none, or it is said.
+
+    An agent is asked once: what it leaves out again is CI's and people's to judge.
+
+    Args:
+        ended: the attempt.
+        commit: its work.
+        said: its agent's report; a file that it names is accounted for.
+    """
+    was_asked = any(DROPPED in note for note in ended.task.notes[-1:])
+    if not ended.attempt.resolves or was_asked:
+        return ""
+    gone = ended.context.composer.dropped(ended.attempt.resolves, commit)
+    silent = [each for each in gone if each.path.rpartition("/")[2] not in said]
+    if not silent:
+        return ""
+    lines = "; ".join(f"`{fit_text(line)}`" for line in silent[0].lines[:_LINES_SHOWN])
+    names = path_list([fit_text(each.path) for each in silent])
+    return (
+        f"{DROPPED}{names}, such as {lines}: keep what both sides meant; where lines "
+        "have to go, name the file after `BRAT: done` and say why."
+    )

@@ -1,0 +1,409 @@
+"""What an examination checks of one repository, a group of findings each.
+
+Which of brat's workflows it has, and whether it has CI; whether workflows may run, and
+what the tokens of their jobs may do; how its rules let the bot land, and push its own
+branches; what CI hands to the code of agents; whether the allowed signers on the
+default branch count. The last is asked for once: rules that change take effect with the
+next start.
+https://docs.github.com/rest/actions/workflows#list-repository-workflows
+https://docs.github.com/rest/repos/contents#get-repository-content
+https://docs.github.com/rest/actions/permissions
+https://docs.github.com/rest/repos/rules#get-rules-for-a-branch
+"""
+
+import base64
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from http import HTTPStatus
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal
+from urllib.parse import quote
+
+from msgspec import Struct
+
+from bot.forge.branch_rules import MAY_PASS, BranchRules, Rule
+from bot.forge.github_actions import open_environments
+from bot.forge.payloads import Payload, Repository
+from bot.forge.rest import GraphQl, Refused, Rest
+from bot.forge.workflows import (
+    DefaultRight,
+    StartWay,
+    environments_in,
+    exposures,
+    ways_to_start,
+)
+from bot.settings.bot_folder import source_in_force
+from bot.settings.bot_settings import ServiceSettings
+from convoy.rules.target import landing_by
+from convoy.views.reasons import unread_rules, way_of_landing
+from grite.errors import BratError
+from grite.signatures import (
+    BOT_SIGNERS_FILE,
+    SIGNERS_FILE,
+    AllowedSigners,
+    parse_signers,
+)
+
+if TYPE_CHECKING:
+    from bot.loop.loop import Loop
+
+
+class Finding(Struct, frozen=True):
+    """One checked thing."""
+
+    grade: Literal["ok", "note", "fault"]
+    said: str
+    mend: str = ""
+    """How to fix the fault."""
+
+
+LOOP_FILE: Final = "brat.yml"
+OWN_FILES: Final = (LOOP_FILE, "brat-task.yml", "brat-task-live.yml", "brat-wake.yml")
+FILES_FOLDER: Final = ".github/workflows/"
+MOST_FILES: Final = 50
+"""The most workflow files read in one repository."""
+
+IsOurs = Callable[[str, str], bool]
+"""Whether this version writes a file with this name and this text."""
+
+
+class _Workflow(Payload):
+    path: str
+
+
+class _Content(Payload):
+    content: str = ""
+
+
+async def workflow_texts(rest: Rest, name: str) -> dict[str, str]:
+    """Return the workflow files on the default branch, by their names.
+
+    Raises:
+        BratError: the forge did not answer.
+    """
+    url = f"/repos/{name}/actions/workflows?per_page=100"
+    found: dict[str, str] = {}
+    async for each in rest.each(_Workflow, url, "workflows"):
+        file = each.path.removeprefix(FILES_FOLDER)
+        if each.path.startswith(FILES_FOLDER) and len(found) < MOST_FILES:
+            text = await text_at(rest, name, each.path)
+            if text is not None:
+                found[file] = text
+    return found
+
+
+async def text_at(rest: Rest, name: str, path: str) -> str | None:
+    """Return a file's text on the default branch; None: it is not there.
+
+    Raises:
+        BratError: the forge did not answer.
+    """
+    url = f"/repos/{name}/contents/{quote(path)}"
+    try:
+        found = await rest.read(_Content, url)
+        return base64.b64decode(found.content).decode(errors="replace")
+    except Refused as refused:
+        if refused.status != HTTPStatus.NOT_FOUND:
+            raise
+        return None  # the file is on another branch
+    except ValueError:
+        return None
+
+
+async def examined_workflows(
+    name: str, files: Mapping[str, str], is_ours: IsOurs
+) -> AsyncIterator[Finding]:
+    """Give the findings about a repository's brat workflow files and its CI."""
+    for file in OWN_FILES:
+        if file not in files:
+            continue
+        if is_ours(file, files[file]):
+            yield Finding("ok", f"{name}: {file} is this version's")
+        else:
+            mend = "if nobody changed it: remove it, brat init --actions, push"
+            yield Finding("note", f"{name}: {file} is not this version's", mend)
+    own = {file: text for file, text in files.items() if file not in OWN_FILES}
+    started: set[StartWay] = {"push"}
+    if LOOP_FILE in files:  # it dispatches, if it is no App
+        started.add("dispatch")
+    judging = [file for file, text in own.items() if ways_to_start(text) & started]
+    if judging:
+        said = f"{name}: {', '.join(judging)} may judge what brat builds"
+        yield Finding("ok", said)
+    else:
+        said = f"{name}: no workflow runs on pushes to brat/queue/**"
+        mend = 'add "brat/queue/**" to the branches of your CI\'s push, or set '
+        yield Finding("note", said, f"{mend}[refinery] require_ci = false")
+
+
+ADMINISTRATION: Final = "administration"
+"""The permission for these settings; the bot itself never needs it."""
+_WHERE: Final = "under Settings, Actions, General"
+
+
+class _Actions(Payload):
+    enabled: bool
+    allowed_actions: str = "all"
+
+
+class _Jobs(Payload):
+    can_approve_pull_request_reviews: bool
+    default_workflow_permissions: DefaultRight = ""
+
+
+async def examined_actions(
+    rest: Rest, name: str, *, has_loop: bool, fix: bool
+) -> AsyncIterator[Finding]:
+    """Give the findings about the settings of Actions.
+
+    Args:
+        rest: a client with the permission `administration`, if the App has it.
+        name: the repository's full name.
+        has_loop: whether brat.yml is there, whose jobs may act with their own token.
+        fix: whether to make the default token read-only; nothing is ever loosened.
+
+    Raises:
+        Unavailable: the forge did not answer.
+    """
+    url = f"/repos/{name}/actions/permissions"
+    try:
+        actions = await rest.read(_Actions, url)
+        jobs = await rest.read(_Jobs, f"{url}/workflow")
+    except Refused:
+        yield actions_unseen(name)
+        return
+    yield _actions(name, actions)
+    yield await _token(rest, name, jobs, fix=fix)
+    if actions.enabled and actions.allowed_actions == "local_only":
+        said = f"{name}: only actions of the repository's own may run"
+        mend = f"allow actions/upload-artifact {_WHERE}: brat-task.yml hands in by it"
+        yield Finding("fault", said, mend)
+    if has_loop:
+        yield _jobs(name, jobs)
+
+
+def actions_unseen(name: str) -> Finding:
+    """Return the finding that the settings could not be checked."""
+    said = (
+        f"{name}: the App may not see whether Actions may run ({ADMINISTRATION}: read)"
+    )
+    return Finding("note", said, f"look {_WHERE}")
+
+
+async def default_token(rest: Rest, name: str) -> DefaultRight:
+    """Return what a job's token may do by default; empty: the App may not see it.
+
+    Raises:
+        Unavailable: the forge did not answer.
+    """
+    try:
+        url = f"/repos/{name}/actions/permissions/workflow"
+        return (await rest.read(_Jobs, url)).default_workflow_permissions
+    except Refused:
+        return ""
+
+
+def _actions(name: str, known: _Actions) -> Finding:
+    if known.enabled:
+        return Finding("ok", f"{name}: Actions may run")
+    return Finding("fault", f"{name}: Actions may not run", f"allow them {_WHERE}")
+
+
+async def _token(rest: Rest, name: str, known: _Jobs, *, fix: bool) -> Finding:
+    """Check the default token of jobs: CI runs what agents write with it."""
+    if known.default_workflow_permissions != "write":
+        return Finding("ok", f"{name}: by default a job's token only reads")
+    url = f"/repos/{name}/actions/permissions/workflow"
+    if fix and await _put(rest, url, {"default_workflow_permissions": "read"}):
+        return Finding("ok", f"{name}: let a job's token only read by default")
+    said = f"{name}: by default a job's token can write, and CI runs agents' code"
+    mend = (
+        f"choose read permissions {_WHERE}; with {ADMINISTRATION}: write --fix does it"
+    )
+    return Finding("fault", said, mend)
+
+
+def _jobs(name: str, known: _Jobs) -> Finding:
+    if known.can_approve_pull_request_reviews:
+        return Finding("ok", f"{name}: jobs may open pull requests")
+    said = f"{name}: jobs may not open pull requests, so brat.yml needs an App"
+    mend = f"give it one, or allow GitHub Actions to create pull requests {_WHERE}"
+    return Finding("note", said, mend)
+
+
+async def _put(rest: Rest, url: str, body: object) -> bool:
+    """Change a setting; return whether the forge allowed it."""
+    try:
+        await rest.write("PUT", url, body)
+    except Refused:
+        return False
+    return True
+
+
+OWN_BRANCHES: Final = ("convoy/any/base", "brat/queue/any/any")
+"""Names to ask the rules for; the branches need not exist."""
+_AGAINST: Final = {
+    "creation": "no new branches",
+    "deletion": "no removal",
+    "merge_queue": "a merge queue of the forge's",
+    "non_fast_forward": "no forced pushes",
+    "pull_request": "a pull request for each push",
+    "required_deployments": "deployments first",
+    "required_linear_history": "no merge commits",
+    "required_signatures": "signed commits",
+    "required_status_checks": "checks before the push",
+    "update": "no pushes",
+}
+"""Rules that matter on the bot's own branches, which it creates, moves and deletes."""
+_MEND: Final = (
+    "except these branches from the ruleset, or add the App to its bypass list, under "
+    "Settings, Rules"
+)
+_READ: Final = "see under Settings, Rules, what it asks for"
+_BYPASS: Final = "(the bot may pass its rules by: [refinery] bypass = true lets it)"
+
+
+async def examined_rules(rest: Rest, api_url: str, name: str) -> AsyncIterator[Finding]:
+    """Give the findings about the rules of the default branch and of the bot's own.
+
+    Raises:
+        BratError: the forge did not answer.
+    """
+    rules = BranchRules(rest, GraphQl(rest, api_url), name)
+    main = (await rest.read(Repository, f"/repos/{name}")).default_branch
+    yield await _landing(rules, name, main)
+    for branch in OWN_BRANCHES:
+        listed = await rules.listed(branch) or ()
+        binding = [rule for rule in listed if rule.type in _AGAINST]
+        if binding:
+            yield await _judged(rules, name, branch, binding)
+        else:
+            yield Finding("ok", f"{name}: no rule keeps the bot from {branch}")
+
+
+async def _landing(rules: BranchRules, name: str, main: str) -> Finding:
+    """Return how convoys land on the default branch, in the words of their comment."""
+    found = await rules.of(main)
+    landing = landing_by(found, bypass=False)
+    said = f"{name}: how a convoy lands: {way_of_landing(landing, main)}"
+    if found.passes and landing.way != "push":
+        said = f"{said} {_BYPASS}"
+    if landing.unknown:
+        return Finding("note", f"{said} {unread_rules(landing)}", _READ)
+    if landing.way == "person":
+        return Finding("note", said, _READ)
+    return Finding("ok", said)
+
+
+async def _judged(
+    rules: BranchRules, name: str, branch: str, binding: Sequence[Rule]
+) -> Finding:
+    """Return the finding about a branch's rules, if the bot may not pass them by."""
+    may = {rule.ruleset_id: await rules.bypass(rule.ruleset_id) for rule in binding}
+    left = [rule for rule in binding if may[rule.ruleset_id] not in MAY_PASS]
+    if not left:
+        return Finding("ok", f"{name}: the bot may pass by the rules on {branch}")
+    wanted = ", ".join(sorted({_AGAINST[rule.type] for rule in left}))
+    is_sure = any(may[rule.ruleset_id] for rule in left)
+    more = "" if is_sure else "; whether the bot may pass by is not shown"
+    said = f"{name}: the rules on {branch} want {wanted}{more}"
+    return Finding("fault" if is_sure else "note", said, _MEND)
+
+
+async def examined_exposures(
+    rest: Rest, name: str, files: Mapping[str, str], default: DefaultRight
+) -> AsyncIterator[Finding]:
+    """Give a fault for each thing that an agent's code could reach.
+
+    Args:
+        rest: a client with the bot's permissions.
+        name: the repository's full name.
+        files: the workflow files on the default branch, by name.
+        default: what a job's token may do where no permissions are named.
+
+    Raises:
+        Unavailable: the forge did not answer.
+    """
+    own = {file: text for file, text in files.items() if file not in OWN_FILES}
+    reachable = await open_environments(rest, name, environments_in(own))
+    found = exposures(own, default, reachable)
+    for one in found:
+        yield Finding("fault", f"{name}: {one.said}", one.mend)
+    if not found:
+        said = f"{name}: CI hands agents' code no secret and no token that writes"
+        yield Finding("ok", said)
+
+
+async def settle_signers(loop: "Loop") -> None:
+    """Let the file count if only approved changes reach it; safe to call again.
+
+    Raises:
+        Unavailable: the forge did not answer.
+        Refused: the forge does not show the repository.
+    """
+    context = loop.context
+    clone, settings = context.mirror.clone, context.settings
+    if clone.committed is None or clone.believes_branch is not None or settings.sole:
+        return
+    rules = await context.github.branch_rules.of(context.mirror.default_branch)
+    found = source_in_force(settings.allowed_signers, has_file=True, rules=rules)
+    clone.believes_branch = found.source == "file"
+    loop.tell(f"allowed signers: {found.why}")
+    loop.wake.up("refs")  # what they signed counts from the next look on
+
+
+async def examined_signers(
+    rest: Rest, hosting: ServiceSettings, name: str, installation: int | None
+) -> AsyncIterator[Finding]:
+    """Give the findings about who may sign a repository's log and hand-offs.
+
+    Args:
+        rest: a client with the bot's permissions.
+        hosting: the service's settings.
+        name: the repository's full name.
+        installation: of the App there; None: there is none.
+
+    Raises:
+        BratError: the forge did not answer.
+    """
+    known = await rest.read(Repository, f"/repos/{name}")
+    main = known.default_branch
+    text = await text_at(rest, name, SIGNERS_FILE)
+    rules = await BranchRules(rest, GraphQl(rest, hosting.api_url), name).of(main)
+    found = source_in_force(
+        hosting.allowed_signers, has_file=text is not None, rules=rules
+    )
+    said = f"{name}: allowed signers: {found.why}"
+    if text is not None and found.source == "own key":
+        mend = (
+            f"protect {main}: a pull request with an approval; or pin the keys: "
+            '"allowed_signers" in the settings, and the variable BRAT_ALLOWED_SIGNERS'
+        )
+        yield Finding("fault", said, mend)
+    else:
+        yield Finding("ok", said)
+    line = _own_line(hosting.of(name, installation, known.id).folder)
+    if line and not _holds(text or "", line):
+        yield Finding(
+            "note",
+            f"{name}: {SIGNERS_FILE} does not name the key of the bot, whose hand-offs "
+            "sessions take only if the variable BRAT_ALLOWED_SIGNERS does",
+            f"put this line there: {line}",
+        )
+
+
+def _own_line(folder: Path) -> str:
+    """Return the line of the bot's key; empty: it has made none yet."""
+    file = folder / BOT_SIGNERS_FILE
+    return file.read_text().strip() if file.is_file() else ""
+
+
+def _holds(text: str, line: str) -> bool:
+    keys = {signer.public for signer in _parsed(text).signers}
+    return {signer.public for signer in _parsed(line).signers} <= keys
+
+
+def _parsed(text: str) -> AllowedSigners:
+    try:
+        return parse_signers(text)
+    except BratError:  # such a file allows nobody
+        return AllowedSigners()

@@ -1,1 +1,0 @@
-"""What people can ask for: the verb table, and how verbs are read and carried out."""
