@@ -23,8 +23,8 @@ import psutil
 from brat.local.child_processes import Process
 from convoy.model.records import EngineSpec
 from runner.box.agent_box import NetworkExit
-from runner.box.module_launch import launched
-from runner.box.visible_paths import own_code
+from runner.box.processes import launched
+from runner.box.surroundings import own_code
 from runner.engines.row import Call, Key
 from runner.proxy.proxy_protocol import Model, ProxyOrder
 from runner.session.proxy_client import ProxyClient, cannot_close

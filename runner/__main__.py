@@ -1,7 +1,7 @@
 """Run one session: `python -I -m runner`; the environment says which.
 
 Many sessions may start at once on a small machine, so this module shortens Python's
-start and exit. The work itself is in `runner.session.job`.
+start and exit. The work itself is in `runner.session.session_run`.
 """
 
 import contextlib
@@ -15,11 +15,11 @@ def main() -> NoReturn:
     """Run the session and end with its status."""
     gc.disable()  # loading makes no garbage
     _load_msgspec()
-    from runner.session.job import run
+    from runner.session.session_run import run_job
 
     gc.freeze()  # a forked process shares memory that the collector leaves alone
     gc.enable()
-    status = run()
+    status = run_job()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError):  # the reader of our output has gone
             stream.flush()

@@ -29,9 +29,8 @@ from convoy.views import state_document
 from convoy.views.reasons import reasons
 from grite import git
 from grite.errors import BratError
-from runner.box import engine_home
-from runner.box.stop_signals import Stop
-from runner.box.supervisor import Ending
+from runner.box import surroundings
+from runner.box.supervisor import Ending, Stop
 from runner.engines.output_reader import Report
 from runner.inputs.job_inputs import Inputs
 from runner.session import engine_run, proxy_client
@@ -85,8 +84,10 @@ def _run(
     git.run(["remote", "remove", "origin"], cwd=project)
     inputs = _inputs(folder, config)
     started = _started(config.settings(), *asked, _log(checkout.top))
-    with proxy_client.beside(inputs, started) as proxy, Stop() as stop:
-        return engine_run.run(_job(folder, inputs, started, proxy), project, stop)
+    with proxy_client.session_proxy(inputs, started) as proxy, Stop() as stop:
+        return engine_run.run_engine(
+            _job(folder, inputs, started, proxy), project, stop
+        )
 
 
 def _job(
@@ -94,7 +95,7 @@ def _job(
 ) -> engine_run.Job:
     scratch = folder / "scratch"
     scratch.mkdir()
-    engine_home.create(scratch)
+    surroundings.create_home(scratch)
     return engine_run.Job(
         inputs=inputs,
         started=started,

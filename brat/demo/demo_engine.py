@@ -13,8 +13,7 @@ from convoy.model.records import EngineSpec
 from convoy.text import did_you_mean
 from grite.errors import BratError
 from runner.engines import ENGINES
-from runner.engines.model_key import key_for, missing_key
-from runner.engines.row import Call, Row, program_of
+from runner.engines.row import Call, Row, key_for, missing_key, program_of
 
 CLIS: Final = {name: row for name, row in ENGINES.items() if row.install}
 """The engines that the demo can use besides its own shell script."""

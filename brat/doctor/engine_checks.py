@@ -19,7 +19,7 @@ from convoy.config import Config
 from runner import engines
 from runner.box.agent_box import cannot_box
 from runner.engines.row import Call, Row, is_pointed, program_of
-from runner.proxy.egress_hosts import reachable
+from runner.proxy.proxy_protocol import reachable_hosts
 from runner.session.proxy_client import cannot_close
 
 VERSION_S: Final = 20.0
@@ -47,7 +47,7 @@ def checks(checkout: Checkout, config: Config) -> Iterator[Finding]:
             yield Finding("ok", f"{where}: it has its key")
         call = Call(spec, Path(), Path(), endpoint=have.get(STAND_IN, ""))
         unknown = not is_pointed(row, call)
-        is_closed |= reachable(settings.egress, by_default=unknown) is not None
+        is_closed |= reachable_hosts(settings.egress, by_default=unknown) is not None
     if is_closed:
         yield _network(settings.egress or ())
     if settings.box == "off":

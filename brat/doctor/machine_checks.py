@@ -9,8 +9,8 @@ from typing import Final
 from bot.door.inbox import UNREADABLE
 from brat.doctor.finding import Finding
 from brat.status.local_attention import ended_daemon
-from runner.box import toolchains
-from runner.box.hidden_paths import CREDENTIALS
+from runner.box import surroundings
+from runner.box.surroundings import CREDENTIALS
 
 LEAST: Final = 1_000_000_000
 """Bytes; a checkout for each session at work has to fit in."""
@@ -19,7 +19,7 @@ LEAST: Final = 1_000_000_000
 def checks(folder: Path) -> Iterator[Finding]:
     """Yield what is found of the machine that brat's folder is on."""
     yield room(shutil.disk_usage(folder).free, folder)
-    yield tools(toolchains.here(), Path.home())
+    yield tools(surroundings.own_tool_variables(), Path.home())
     for each in ended_daemon(folder):
         yield Finding("fault", each.why, each.commands[0])
     for file in sorted(folder.glob(f"bot/inbox/*{UNREADABLE}")):

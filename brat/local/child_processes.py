@@ -17,7 +17,7 @@ from brat.forge.service.run_environment import SECRET
 from brat.repository.registration import BOT_FOLDER
 from grite import outbound
 from grite.errors import Unavailable
-from runner.box import toolchains
+from runner.box import surroundings
 
 ALLOWED_SIGNERS: Final = "BRAT_ALLOWED_SIGNERS"
 """The variable that tells jobs which keys may sign hand-offs."""
@@ -31,7 +31,7 @@ def _environment(secrets: Mapping[str, str]) -> dict[str, str]:
     """Return a child's environment: tools, the way to others and its secrets."""
     path = os.pathsep.join(os.get_exec_path())
     own = {"PATH": path, "HOME": str(Path.home()), "LANG": "C.UTF-8"}
-    own |= toolchains.here() | outbound.here().variables
+    own |= surroundings.own_tool_variables() | outbound.here().variables
     return own | {SECRET + name: value for name, value in secrets.items()}
 
 

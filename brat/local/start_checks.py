@@ -29,10 +29,9 @@ from convoy.model.records import PLANNER, EngineSpec
 from grite import git
 from grite.errors import BratError
 from runner import engines
-from runner.box import toolchains
-from runner.box.visible_paths import Sight, shows
-from runner.engines.model_key import key_for, missing_key
-from runner.engines.row import Call, Row, program_of
+from runner.box import surroundings
+from runner.box.surroundings import Sight, shows
+from runner.engines.row import Call, Row, key_for, missing_key, program_of
 
 _WORD: Final = re.compile(r"[\w./][\w./+-]*")
 _SETTING: Final = re.compile(r"\w+=[\w./:,+-]*")
@@ -180,7 +179,7 @@ def _unseen(where: str, spec: EngineSpec) -> Iterator[Lack]:
         return
     home = os.path.expanduser("~")  # noqa: PTH111  also where there is none
     path = plain_environment()["PATH"]
-    sight = Sight(path=path, home=home, tools=toolchains.here())
+    sight = Sight(path=path, home=home, tools=surroundings.own_tool_variables())
     for word in dict.fromkeys(files):
         if not shows(sight, word):
             mend = "move it into the repository, and name it by its path from the top"

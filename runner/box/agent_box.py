@@ -2,24 +2,35 @@
 
 The same box stands around the engine, the project's setup script, its acceptance
 command and the witness's own look at an agent's repository; only their networks differ.
+The process that builds a box loads no library, so it reports which walls it built, or
+why none, by plain words: `files=namespaces processes=namespaces`.
+
+Where the witness is root, the agent becomes a user of its own. The user's number
+belongs to nobody on the machine and to no other session at the same time, so an agent
+can neither read nor end what others run. Elsewhere the agent stays the witness's user,
+without rights outside its namespaces.
+https://systemd.io/UIDS-GIDS/
 """
 
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+import msgspec
 from msgspec import Struct
 
-from runner.box import agent_user, box_report, toolchains
-from runner.box.module_launch import launched
+from convoy.model.session_result import Walls
+from runner.box import surroundings
+from runner.box.processes import launched
 from runner.box.root_folder import SEEN
-from runner.box.visible_paths import (
+from runner.box.surroundings import (
     TEMPORARY,
     Sight,
     arranged,
@@ -29,8 +40,50 @@ from runner.box.visible_paths import (
 )
 from runner.inputs.job_inputs import Inputs
 
+REPORTS_NO_BOX: Final = "!"
+"""The beginning of a report that says why there is no box."""
+_SILENT: Final = "it ended before it stood"
+
+
+class BoxReport(msgspec.Struct, frozen=True):
+    """What a box reports of itself."""
+
+    walls: Walls = Walls()
+    is_off: bool = False
+    """Whether the configuration has turned the box off."""
+    why: str = ""
+    """Why there is no box; empty: there is one."""
+
+    def refusal(self, *, is_killed: bool = False) -> str:
+        """Return a sentence on why the program was not started; empty: it was.
+
+        Args:
+            is_killed: the program was ended from outside, as by a signal. A box that
+                has said nothing was then ended with it, and the machine gives others.
+        """
+        if self.is_off or not self.why or (is_killed and self.why == _SILENT):
+            return ""
+        return (
+            f"This machine gives agents no box ({self.why}), and without one none is "
+            'started; use a machine that does, or set [runner] box = "off".'
+        )
+
+
+def read_report(text: str) -> BoxReport:
+    """Return what a report says.
+
+    Raises:
+        msgspec.ValidationError: it names a wall that there is not.
+    """
+    if not text or text.startswith(REPORTS_NO_BOX):
+        why = text.removeprefix(REPORTS_NO_BOX).strip()
+        return BoxReport(why=why or _SILENT)
+    named = dict(word.split("=", 1) for word in text.split())
+    return BoxReport(walls=msgspec.convert(named, Walls))
+
+
 NO_BOX: Final = "only Linux has boxes"
-_OFF: Final = box_report.Report(is_off=True, why="the configuration turns it off")
+_OFF: Final = BoxReport(is_off=True, why="the configuration turns it off")
 PROBE_S: Final = 20.0
 _REPORT_BYTES: Final = 2000
 _LAUNCHER: Final = launched("runner.box.namespaces")
@@ -83,7 +136,7 @@ def session_room(
     hidden = (*inputs.hidden, inputs.result, inputs.temp, inputs.workspace)
     shown = (*inputs.shown, *((inputs.cache,) if inputs.cache else ()))
     home = inputs.offered.get("HOME", "")
-    tools = toolchains.named_in(inputs.offered)
+    tools = surroundings.tool_variables(inputs.offered)
     sight = Sight(path=inputs.path, home=home, tools=tools, shown=shown, hidden=hidden)
     prompt = scratch / "prompt.md"
     own = scratch / "home", scratch / "tmp"
@@ -98,7 +151,7 @@ class Box:
         argv: tuple[str, ...],
         fds: tuple[int, ...],
         pipe: tuple[int, int] | None = None,
-        known: box_report.Report = _OFF,
+        known: BoxReport = _OFF,
     ) -> None:
         """Take over the pipe by which a box reports; without one, `known` is so."""
         self.argv = argv
@@ -107,12 +160,12 @@ class Box:
         """The descriptors that the program needs."""
         self._reader, self._writer = pipe or (-1, -1)
 
-    def report(self) -> box_report.Report:
+    def report(self) -> BoxReport:
         """Return which walls stood. Call it once, after the program's end."""
         if self._reader < 0:
             return self._known
         self._hang_up()
-        return box_report.read(
+        return read_report(
             os.read(self._reader, _REPORT_BYTES).decode(errors="replace")
         )
 
@@ -152,16 +205,16 @@ def boxed(
         yield None  # the start itself fails and reports it
         return
     if room.is_boxed and sys.platform != "linux":
-        yield Box(("false",), (), None, box_report.Report(why=NO_BOX))
+        yield Box(("false",), (), None, BoxReport(why=NO_BOX))
         return
     if not room.is_boxed:
         closing = (*launched("runner.box.network_namespace"), way.word) if way else ()
         ends = (_END, _END) if way else ()
         yield Box((*closing, *ends, *argv), (way.fd,) if way else ())
         return
-    with agent_user.own_number() as number:
+    with agent_user_number() as number:
         if number is not None:
-            agent_user.give((*room.owned(), *also), number)
+            give_folders((*room.owned(), *also), number)
         yield from _made(argv, room, _become(room, number), way, also)
 
 
@@ -235,3 +288,82 @@ def _is_there(program: str, room: Room) -> bool:
     name = str(room.folder / program) if os.sep in program else program
     path = f"{room.home / '.local/bin'}{os.pathsep}{room.sight.path}"
     return shutil.which(name, path=path) is not None
+
+
+_ABOVE_ALL: Final = 1_900_000_000
+"""Above every range that systemd and container tools hand out."""
+_UNUSED: Final = range(60_578, 61_184)
+"""Numbers that nobody hands out, for containers that know only 65,536 users."""
+_MAPS: Final = ("/proc/self/uid_map", "/proc/self/gid_map")
+
+
+_PROCESSES: Final = 1 << 22
+"""No process has a higher number.
+https://man7.org/linux/man-pages/man5/proc_sys_kernel.5.html
+"""
+_AT_ONCE: Final = 50
+_TAKEN: Final[set[int]] = set()
+"""Which boxes of this process have a user now: the local forge's CI has several."""
+_TAKING: Final = threading.Lock()
+
+
+@contextmanager
+def agent_user_number() -> Iterator[int | None]:
+    """Lend the number of a box's user and group; None: the witness's own.
+
+    Boxes of one process that follow each other have the same.
+    """
+    if os.getuid() != 0:
+        yield None
+        return
+    with _TAKING:
+        box = next(each for each in range(_AT_ONCE) if each not in _TAKEN)
+        _TAKEN.add(box)
+    try:
+        yield _number(box)
+    finally:
+        _TAKEN.discard(box)
+
+
+def _number(box: int) -> int | None:
+    process = os.getpid()
+    high = _ABOVE_ALL + box * _PROCESSES + process
+    for number in (high, _UNUSED[(process + box) % len(_UNUSED)]):
+        if all(_knows(Path(each), number) for each in _MAPS):
+            return number
+    return None
+
+
+def _knows(users: Path, number: int) -> bool:
+    try:
+        lines = [line.split() for line in users.read_text("ascii").splitlines()]
+    except OSError:
+        return False
+    return any(int(a) <= number < int(a) + int(count) for a, _, count in lines)
+
+
+def give_folders(places: Iterable[Path], number: int) -> None:
+    """Make the user the owner of the places and all that lies below them.
+
+    Call it while no program of an agent runs. Links are not followed.
+
+    Raises:
+        OSError: this process may not do so.
+    """
+    for place in places:
+        for path, owner in _all_below(place):
+            if owner != number:
+                os.chown(path, number, number, follow_symlinks=False)
+
+
+def _all_below(place: Path) -> Iterator[tuple[str, int]]:
+    # Not with a Path for each: a checkout may have 50,000 files.
+    found = os.lstat(place)
+    yield str(place), found.st_uid
+    left = [str(place)] if place.is_dir() and not place.is_symlink() else []
+    while left:
+        with os.scandir(left.pop()) as entries:
+            for each in entries:
+                yield each.path, each.stat(follow_symlinks=False).st_uid
+                if each.is_dir(follow_symlinks=False):
+                    left.append(each.path)

@@ -1,6 +1,6 @@
 """Start a program in a box of its own: root folder, users, processes, queues, network.
 
-`FD WAY USER PLACES... -- PROGRAM ARGUMENT...`, run by `runner.box.module_launch`: it
+`FD WAY USER PLACES... -- PROGRAM ARGUMENT...`, run by `runner.box.processes`: it
 stands between the witness and each program of an agent, so it loads little. Inside, the
 program sees no other process and can neither read nor signal one, and no file but those
 below the PLACES (`runner.box.root_folder`); it cannot call what only administrators and
@@ -26,7 +26,7 @@ import sys
 import warnings  # noqa: F401  os.execvp imports it, when it may be out of reach
 from collections.abc import Sequence
 
-from runner.box import capabilities, landlock, seccomp
+from runner.box import landlock, processes, seccomp
 from runner.box.network_namespace import hand_over, same_names
 from runner.box.root_folder import WRITABLE, build
 
@@ -49,7 +49,7 @@ def main(argv: Sequence[str]) -> int:
     exits = [int(each) for each in way.split(",") if each]
     becomes = tuple(user.split(":", 2)) if user else ()
     why = _boxed(_Box(rest[:mark], exits, becomes, number), rest[mark + 1 :])
-    from runner.box.module_launch import launched  # it loads more
+    from runner.box.processes import launched  # it loads more
 
     os.set_inheritable(number, True)  # noqa: FBT003  as above
     told = (*launched("runner.box.unprivileged_box"), str(number), way, user, why)
@@ -163,7 +163,7 @@ def _first(go: int, telling: int, box: _Box, program: list[str]) -> int:
     here = os.getcwd()  # noqa: PTH109  pathlib takes 5 ms
     try:
         build(box.places, box.user)
-        capabilities.give_up()
+        processes.give_up_rights()
         _call("prctl", _NO_NEW_RIGHTS, 1, 0, 0, 0)
         if box.exits:
             hand_over(box.exits[0], box.exits[1:])

@@ -1,23 +1,83 @@
 """Start a program in a sandbox: with a network, users and mounts of its own.
 
 `FD,PORT,PORT... KEPT... -- HIDDEN... -- PROGRAM ARGUMENT...`, run by
-`runner.box.module_launch` where `runner.box.namespaces` cannot do it all at once: it
-stands between the witness and an engine, so it loads little. Kept paths are read-only,
-hidden folders are empty. In the new network there is nothing but loopback. The
-sockets that are made at those ports go through FD to the session's proxy, which serves
-them from outside; nothing else leads out. With users of its own no process can enter
-another network, nor read or trace a process outside, even where both are root.
+`runner.box.processes.launched` where `runner.box.namespaces` cannot do it all at once:
+it stands between the witness and an engine, so it loads little. Kept paths are
+read-only, hidden folders are empty. In the new network there is nothing but loopback.
+The sockets that are made at those ports go through FD to the session's proxy, which
+serves them from outside; nothing else leads out. With users of its own no process can
+enter another network, nor read or trace a process outside, even where both are root.
+
+The functions that hand sockets over take and return descriptors, so each side can open
+them as it likes.
 https://man7.org/linux/man-pages/man7/user_namespaces.7.html
 https://man7.org/linux/man-pages/man7/network_namespaces.7.html
 https://man7.org/linux/man-pages/man7/mount_namespaces.7.html
+https://man7.org/linux/man-pages/man7/netdevice.7.html
 """
 
 import ctypes
+import fcntl
 import os
+import socket
+import struct
 import sys
 from collections.abc import Callable, Sequence
 
-from runner.box.socket_handover import listening, raise_loopback, send
+LOOPBACK = "127.0.0.1"
+_BACKLOG = 128
+_MOST = 64
+_TEXT_BYTES = 1000
+_GET_FLAGS, _SET_FLAGS, _UP = 0x8913, 0x8914, 0x1
+
+
+def listening(port: int = 0) -> tuple[int, int]:
+    """Listen on loopback; return the socket's descriptor and its port.
+
+    Raises:
+        OSError: the port is taken, or needs rights.
+    """
+    made = socket.socket()
+    made.bind((LOOPBACK, port))
+    made.listen(_BACKLOG)
+    number = int(made.getsockname()[1])
+    return made.detach(), number
+
+
+def send_sockets(line: int, text: bytes, sockets: Sequence[int] = ()) -> None:
+    """Send a text and sockets through a Unix socket, then close all of them.
+
+    Raises:
+        OSError: nobody is at its other end.
+    """
+    try:
+        with socket.socket(fileno=line) as other:
+            socket.send_fds(other, [text], sockets)
+    finally:
+        for each in sockets:
+            os.close(each)
+
+
+def receive_sockets(line: int) -> tuple[bytes, list[int]]:
+    """Return the text and the sockets that a Unix socket brings, and close it."""
+    with socket.socket(fileno=line) as other:
+        text, found, _, _ = socket.recv_fds(other, _TEXT_BYTES, _MOST)
+    return text, found
+
+
+def raise_loopback() -> None:
+    """Make this network's loopback usable.
+
+    Raises:
+        OSError: we have no rights in it.
+    """
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
+        asked = struct.pack("16sH14s", b"lo", 0, b"")
+        said = fcntl.ioctl(control, _GET_FLAGS, asked)
+        flags = struct.unpack("16sH14s", said)[1]
+        up = struct.pack("16sH14s", b"lo", flags | _UP, b"")
+        fcntl.ioctl(control, _SET_FLAGS, up)
+
 
 CLOSED = b"closed"
 """The text sent with the sockets; any other text is the reason why there are none."""
@@ -159,7 +219,7 @@ def hand_over(number: int, ports: Sequence[int]) -> None:
         OSError: the sockets cannot be made or sent.
     """
     raise_loopback()
-    send(number, CLOSED, [listening(port)[0] for port in ports])
+    send_sockets(number, CLOSED, [listening(port)[0] for port in ports])
 
 
 def main(argv: Sequence[str]) -> int:
@@ -178,7 +238,7 @@ def main(argv: Sequence[str]) -> int:
     mark = rest.index("--")
     hidden, program = rest[:mark], rest[mark + 1 :]
     if why := refusal(kept, hidden):
-        send(number, why.encode())
+        send_sockets(number, why.encode())
     else:
         enter(kept, hidden)
         hand_over(number, ports)

@@ -5,14 +5,93 @@ little. Named places are mounted read-only or writable; whatever else the machin
 (homes, sockets below /run, other folders) does not exist inside. /dev and /proc are
 new, and have nothing of the machine.
 https://man7.org/linux/man-pages/man7/mount_namespaces.7.html
+https://man7.org/linux/man-pages/man2/mount.2.html
+https://man7.org/linux/man-pages/man2/mount_setattr.2.html
+https://man7.org/linux/man-pages/man2/pivot_root.2.html
 """
 
+import ctypes
 import os
 import stat
+import struct
 from collections.abc import Iterator, Sequence
 
-from runner.box import mount_calls
-from runner.box.mount_calls import NO_DEVICES, NO_PROGRAMS, NO_SETUID, READ_ONLY
+READ_ONLY, NO_SETUID, NO_DEVICES, NO_PROGRAMS = 1, 2, 4, 8
+_BIND, _ALL_BELOW, _PRIVATE = 4096, 16384, 1 << 18
+_MOUNT_SETATTR = 442
+_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
+_HERE, _RECURSIVE = -100, 0x8000
+_DETACH = 2
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def separate_mounts() -> None:
+    """Keep the mounts of this namespace from every other one.
+
+    Raises:
+        OSError: so does each function here where the kernel refuses.
+    """
+    _mount("none", "/", "", _ALL_BELOW | _PRIVATE)
+
+
+def mount_new(kind: str, where: str, flags: int, told: str = "") -> None:
+    """Mount a new file system of a kind, such as tmpfs."""
+    _mount(kind, where, kind, flags, told)
+
+
+def bind_mount(source: str, where: str, flags: int) -> None:
+    """Mount a file, or a folder with what is mounted below it, once more.
+
+    The flags are added to those of each mount; Linux 5.12 and later can do so.
+    """
+    _mount(source, where, "", _BIND | _ALL_BELOW)
+    _restrict(where, flags, _RECURSIVE)
+
+
+def bind_device(source: str, where: str) -> None:
+    """Mount a device once more."""
+    _mount(source, where, "", _BIND)
+
+
+def make_read_only(where: str) -> None:
+    """Let nobody write to a mount; what is mounted below it stays as it is."""
+    _restrict(where, READ_ONLY, 0)
+
+
+def pivot_root(new: str, old: str) -> None:
+    """Make the mount `new` the root; the root so far then lies at `old` in it."""
+    _syscall(_PIVOT_ROOT[os.uname().machine], os.fsencode(new), os.fsencode(old))
+
+
+def unmount(where: str) -> None:
+    """Unmount a mount with all below it."""
+    if _libc.umount2(os.fsencode(where), _DETACH) != 0:
+        _fail(where)
+
+
+def _restrict(where: str, flags: int, reach: int) -> None:
+    # struct mount_attr: what to set, what to clear, propagation, users. Here the
+    # flags have the same numbers as for mount(2).
+    wanted = struct.pack("QQQQ", flags, 0, 0, 0)
+    path = os.fsencode(where)
+    _syscall(_MOUNT_SETATTR, _HERE, path, reach, wanted, len(wanted), where=where)
+
+
+def _mount(what: str, where: str, kind: str, flags: int, told: str = "") -> None:
+    args = (os.fsencode(what), os.fsencode(where), kind.encode(), flags, told.encode())
+    if _libc.mount(*args) != 0:
+        _fail(where)
+
+
+def _syscall(number: int, *args: object, where: str = "") -> None:
+    if _libc.syscall(number, *args) != 0:
+        _fail(where)
+
+
+def _fail(where: str) -> None:
+    number = ctypes.get_errno()
+    raise OSError(number, os.strerror(number), where or None)
+
 
 SEEN, WRITABLE, HIDDEN, LINK = "seen", "writable", "hidden", "link"
 """What may be done with a place. A link is a symbolic link as the machine has it."""
@@ -43,27 +122,27 @@ def build(words: Sequence[str], user: Sequence[str] = ()) -> None:
     Raises:
         OSError: the kernel refuses, or a place is not there.
     """
-    mount_calls.separate()
-    mount_calls.mount_new("tmpfs", _BASE, _SAFE, "mode=755,size=4m")
+    separate_mounts()
+    mount_new("tmpfs", _BASE, _SAFE, "mode=755,size=4m")
     for name in (_OLD, _NEW):
         os.mkdir(_BASE + name)  # noqa: PTH102  pathlib takes 5 ms
     os.chdir(_BASE)
-    mount_calls.pivot(".", "." + _OLD)
+    pivot_root(".", "." + _OLD)
     os.chdir("/")
-    mount_calls.mount_new("tmpfs", _NEW, _SAFE, "mode=755,size=16m")
+    mount_new("tmpfs", _NEW, _SAFE, "mode=755,size=16m")
     for folder in _FOLDERS:
         os.makedirs(_NEW + folder, exist_ok=True)  # noqa: PTH103  as above
     emptied = [_placed(*place) for place in sorted(_threes(words), key=_depth)]
     if user:
         _name_user(*user)
     _make_devices()
-    mount_calls.mount_new("proc", f"{_NEW}/proc", _SAFE | NO_PROGRAMS)
+    mount_new("proc", f"{_NEW}/proc", _SAFE | NO_PROGRAMS)
     for folder in filter(None, emptied):
-        mount_calls.make_read_only(folder)
-    mount_calls.make_read_only(_NEW)
+        make_read_only(folder)
+    make_read_only(_NEW)
     os.chdir(_NEW)
-    mount_calls.pivot(".", ".")  # the old root now lies on the new one
-    mount_calls.let_go(".")
+    pivot_root(".", ".")  # the old root now lies on the new one
+    unmount(".")
     os.chdir("/")
 
 
@@ -95,7 +174,7 @@ def _placed(kind: str, source: str, target: str) -> str:
         raise
     _make_place(where, is_folder=is_folder)
     only = READ_ONLY if kind == SEEN else 0
-    mount_calls.bind(_OLD + source, where, _SAFE | only)
+    bind_mount(_OLD + source, where, _SAFE | only)
     return ""
 
 
@@ -103,9 +182,9 @@ def _hide(where: str) -> str:
     if not os.path.lexists(where):
         return ""
     if os.path.isdir(where):  # noqa: PTH112  as above
-        mount_calls.mount_new("tmpfs", where, _SAFE, "mode=755,size=1m")
+        mount_new("tmpfs", where, _SAFE, "mode=755,size=1m")
         return where
-    mount_calls.bind_device(f"{_OLD}/dev/null", where)
+    bind_device(f"{_OLD}/dev/null", where)
     return ""
 
 
@@ -134,24 +213,24 @@ def _name_user(number: str, group: str, home: str) -> None:
             text = known.read()
         with open(own, "w", encoding="utf-8", errors="surrogateescape") as listed:  # noqa: PTH123
             listed.write(text + line)
-        mount_calls.bind(own, where, _SAFE | READ_ONLY)
+        bind_mount(own, where, _SAFE | READ_ONLY)
         os.unlink(own)  # noqa: PTH108  as above
 
 
 def _make_devices() -> None:
     """Make a small /dev: what every program expects, terminals, and shared memory."""
     where = f"{_NEW}/dev"
-    mount_calls.mount_new("tmpfs", where, NO_SETUID, "mode=755,size=1m")
+    mount_new("tmpfs", where, NO_SETUID, "mode=755,size=1m")
     for name in _DEVICES:
         if not os.path.exists(f"{_OLD}/dev/{name}"):  # noqa: PTH110  as above
             continue
         _make_place(f"{where}/{name}", is_folder=False)
-        mount_calls.bind_device(f"{_OLD}/dev/{name}", f"{where}/{name}")
+        bind_device(f"{_OLD}/dev/{name}", f"{where}/{name}")
     for name, target in _LINKS.items():
         os.symlink(target, f"{where}/{name}")  # noqa: PTH211  as above
     for name in ("pts", "shm"):
         os.mkdir(f"{where}/{name}")  # noqa: PTH102  as above
     told = "newinstance,ptmxmode=0666,mode=620"
-    mount_calls.mount_new("devpts", f"{where}/pts", NO_SETUID | NO_PROGRAMS, told)
-    mount_calls.mount_new("tmpfs", f"{where}/shm", _SAFE, "mode=1777")
-    mount_calls.make_read_only(where)
+    mount_new("devpts", f"{where}/pts", NO_SETUID | NO_PROGRAMS, told)
+    mount_new("tmpfs", f"{where}/shm", _SAFE, "mode=1777")
+    make_read_only(where)

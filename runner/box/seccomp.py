@@ -6,31 +6,280 @@ network namespace), tracing, mounts, namespaces, keyrings, io_uring (whose calls
 filter sees), BPF, a line put into a terminal's input, and all calls of 32 bits.
 
 A call that programs can do without fails as if the kernel did not have it.
+
+A filter is instructions of classic BPF. They see the call's number, the machine's kind
+and the arguments, and nothing that an argument points to.
 https://docs.kernel.org/userspace-api/seccomp_filter.html
+https://docs.kernel.org/networking/filter.html
 https://man7.org/linux/man-pages/man2/seccomp.2.html
+
+The numbers of the calls:
+https://github.com/torvalds/linux/blob/master/arch/x86/entry/syscalls/syscall_64.tbl
+https://github.com/torvalds/linux/blob/master/scripts/syscall.tbl
 """
 
 import ctypes
 import os
+import struct
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from errno import EACCES, EAFNOSUPPORT, ENOSYS, EPERM
 from socket import AF_INET, AF_INET6, AF_NETLINK, AF_UNIX, SOCK_DGRAM
 
-from runner.box.filter_program import (
-    ALLOW,
-    NOTIFY,
-    Instruction,
-    any_bit,
-    argument,
-    begun,
-    equal,
-    finished,
-    no_other_than,
-    refuse,
-    when,
+REFUSED = (
+    "ptrace",
+    "process_vm_readv",
+    "process_vm_writev",
+    "process_madvise",
+    "pidfd_getfd",
+    "kcmp",
+    "mount",
+    "umount2",
+    "pivot_root",
+    "setns",
+    "open_tree",
+    "move_mount",
+    "fsopen",
+    "fsconfig",
+    "fsmount",
+    "fspick",
+    "mount_setattr",
+    "open_by_handle_at",
+    "keyctl",
+    "add_key",
+    "request_key",
+    "io_uring_setup",
+    "io_uring_enter",
+    "io_uring_register",
+    "bpf",
+    "perf_event_open",
+    "userfaultfd",
+    "fanotify_init",
+    "lookup_dcookie",
+    "init_module",
+    "finit_module",
+    "delete_module",
+    "kexec_load",
+    "kexec_file_load",
+    "reboot",
+    "swapon",
+    "swapoff",
+    "acct",
+    "quotactl",
 )
-from runner.box.system_calls import CALLS, OF_OTHERS, REFUSED, SHARED
+"""Calls by which a process looks into others, changes the machine, or goes around a
+filter."""
+SHARED = (
+    *("shmget", "shmat", "shmctl", "msgget", "msgsnd", "msgrcv", "msgctl"),
+    *("semget", "semop", "semctl", "semtimedop"),
+)
+"""Calls for memory, queues and semaphores that all processes of a user share."""
+OF_OTHERS = (
+    *("prlimit64", "sched_setaffinity", "sched_setscheduler", "sched_setparam"),
+    "sched_setattr",
+)
+"""Calls that change a process, the one that their first argument names; 0: itself."""
+CALLS = {
+    "x86_64": {
+        "socket": 41,
+        "socketpair": 53,
+        "connect": 42,
+        "bind": 49,
+        "sendto": 44,
+        "sendmsg": 46,
+        "sendmmsg": 307,
+        "clone": 56,
+        "clone3": 435,
+        "unshare": 272,
+        "ioctl": 16,
+        "ptrace": 101,
+        "process_vm_readv": 310,
+        "process_vm_writev": 311,
+        "process_madvise": 440,
+        "pidfd_getfd": 438,
+        "kcmp": 312,
+        "mount": 165,
+        "umount2": 166,
+        "pivot_root": 155,
+        "setns": 308,
+        "open_tree": 428,
+        "move_mount": 429,
+        "fsopen": 430,
+        "fsconfig": 431,
+        "fsmount": 432,
+        "fspick": 433,
+        "mount_setattr": 442,
+        "open_by_handle_at": 304,
+        "keyctl": 250,
+        "add_key": 248,
+        "request_key": 249,
+        "io_uring_setup": 425,
+        "io_uring_enter": 426,
+        "io_uring_register": 427,
+        "bpf": 321,
+        "perf_event_open": 298,
+        "userfaultfd": 323,
+        "fanotify_init": 300,
+        "lookup_dcookie": 212,
+        "init_module": 175,
+        "finit_module": 313,
+        "delete_module": 176,
+        "kexec_load": 246,
+        "kexec_file_load": 320,
+        "reboot": 169,
+        "swapon": 167,
+        "swapoff": 168,
+        "acct": 163,
+        "quotactl": 179,
+        "shmget": 29,
+        "shmat": 30,
+        "shmctl": 31,
+        "msgget": 68,
+        "msgsnd": 69,
+        "msgrcv": 70,
+        "msgctl": 71,
+        "semget": 64,
+        "semop": 65,
+        "semctl": 66,
+        "semtimedop": 220,
+        "prlimit64": 302,
+        "sched_setaffinity": 203,
+        "sched_setscheduler": 144,
+        "sched_setparam": 142,
+        "sched_setattr": 314,
+        "setpriority": 141,
+        "ioprio_set": 251,
+    },
+    "aarch64": {
+        "socket": 198,
+        "socketpair": 199,
+        "connect": 203,
+        "bind": 200,
+        "sendto": 206,
+        "sendmsg": 211,
+        "sendmmsg": 269,
+        "clone": 220,
+        "clone3": 435,
+        "unshare": 97,
+        "ioctl": 29,
+        "ptrace": 117,
+        "process_vm_readv": 270,
+        "process_vm_writev": 271,
+        "process_madvise": 440,
+        "pidfd_getfd": 438,
+        "kcmp": 272,
+        "mount": 40,
+        "umount2": 39,
+        "pivot_root": 41,
+        "setns": 268,
+        "open_tree": 428,
+        "move_mount": 429,
+        "fsopen": 430,
+        "fsconfig": 431,
+        "fsmount": 432,
+        "fspick": 433,
+        "mount_setattr": 442,
+        "open_by_handle_at": 265,
+        "keyctl": 219,
+        "add_key": 217,
+        "request_key": 218,
+        "io_uring_setup": 425,
+        "io_uring_enter": 426,
+        "io_uring_register": 427,
+        "bpf": 280,
+        "perf_event_open": 241,
+        "userfaultfd": 282,
+        "fanotify_init": 262,
+        "lookup_dcookie": 18,
+        "init_module": 105,
+        "finit_module": 273,
+        "delete_module": 106,
+        "kexec_load": 104,
+        "kexec_file_load": 294,
+        "reboot": 142,
+        "swapon": 224,
+        "swapoff": 225,
+        "acct": 89,
+        "quotactl": 60,
+        "shmget": 194,
+        "shmat": 196,
+        "shmctl": 195,
+        "msgget": 186,
+        "msgsnd": 189,
+        "msgrcv": 188,
+        "msgctl": 187,
+        "semget": 190,
+        "semop": 193,
+        "semctl": 191,
+        "semtimedop": 192,
+        "prlimit64": 261,
+        "sched_setaffinity": 122,
+        "sched_setscheduler": 119,
+        "sched_setparam": 118,
+        "sched_setattr": 274,
+        "setpriority": 140,
+        "ioprio_set": 30,
+    },
+}
+
+
+Instruction = tuple[int, int, int, int]
+"""Its code, how many instructions to leave out if it holds and if not, its number."""
+_LOAD, _AND, _IF_EQUAL, _IF_AT_LEAST, _IF_ANY_BIT, _RETURN = (
+    *(0x20, 0x54, 0x15, 0x35, 0x45, 0x06),
+)
+_NUMBER, _MACHINE, _ARGUMENTS = 0, 4, 16
+_MACHINES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+_OTHER_ABI = 0x40000000
+"""From here on, numbers are of x86-64's calls with pointers of 32 bits."""
+ALLOW: Instruction = (_RETURN, 0, 0, 0x7FFF0000)
+NOTIFY: Instruction = (_RETURN, 0, 0, 0x7FC00000)
+
+
+def refuse(error: int) -> Instruction:
+    """End the filter: the call fails with that error."""
+    return (_RETURN, 0, 0, 0x00050000 | error)
+
+
+def begun(machine: str) -> list[Instruction]:
+    """Return a filter's beginning: it refuses calls made in another machine's form."""
+    wrong = refuse(ENOSYS)
+    kind = [(_LOAD, 0, 0, _MACHINE), (_IF_EQUAL, 1, 0, _MACHINES[machine]), wrong]
+    return [*kind, (_LOAD, 0, 0, _NUMBER), (_IF_AT_LEAST, 0, 1, _OTHER_ABI), wrong]
+
+
+def when(number: int, then: Sequence[Instruction]) -> list[Instruction]:
+    """Do something only for the call of that number."""
+    return [(_LOAD, 0, 0, _NUMBER), (_IF_EQUAL, 0, len(then), number), *then]
+
+
+def argument(place: int, bits: int = 0) -> list[Instruction]:
+    """Look at the lower half of an argument; of it only at `bits`, if any are given."""
+    look: list[Instruction] = [(_LOAD, 0, 0, _ARGUMENTS + 8 * place)]
+    return [*look, (_AND, 0, 0, bits)] if bits else look
+
+
+def equal(value: int, then: Sequence[Instruction]) -> list[Instruction]:
+    """Do something only if what is looked at has that value."""
+    return [(_IF_EQUAL, 0, len(then), value), *then]
+
+
+def any_bit(bits: int, then: Sequence[Instruction]) -> list[Instruction]:
+    """Do something only if what is looked at has one of the bits."""
+    return [(_IF_ANY_BIT, 0, len(then), bits), *then]
+
+
+def no_other_than(values: Sequence[int], error: int) -> list[Instruction]:
+    """Refuse the call unless what is looked at is one of the values."""
+    left = range(len(values), 0, -1)
+    known = [(_IF_EQUAL, n, 0, value) for n, value in zip(left, values, strict=True)]
+    return [*known, refuse(error)]
+
+
+def finished(program: Iterable[Instruction]) -> bytes:
+    """Return the filter as the kernel takes it; what it did not refuse is allowed."""
+    return b"".join(struct.pack("<HBBI", *each) for each in (*program, ALLOW))
+
 
 _SECCOMP, _FILTER, _LISTEN = {"x86_64": 317, "aarch64": 277}, 1, 8
 _NO_NEW_RIGHTS, _KIND = 38, 0xF

@@ -2,24 +2,162 @@
 
 An agent's tools start programs in sessions of their own, ignore SIGTERM, and keep pipes
 open after their parent has gone. So a program has ended when none of its descendants is
-left, not when its pipe closes; and nothing here waits without a deadline.
+left, not when its pipe closes; and nothing here waits without a deadline, nor for the
+program to read its input.
+
+A cancelled job gets SIGINT, and SIGTERM 7.5 s later. Both mean: end the agent, keep its
+work, say so. The first part of a job has nothing to keep, and is left at once.
+https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-cancellation
 """
 
+import contextlib
 import math
 import os
 import selectors
 import signal
 import subprocess
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Literal, Protocol
+from types import FrameType
+from typing import IO, Literal, Protocol, Self
 
 from msgspec import Struct
 
-from runner.box import process_tree
-from runner.box.stdin_writer import InputSource, StdinWriter
-from runner.box.stop_signals import Stop
+from runner.box import processes
+
+CHUNK_BYTES = 65_536
+
+
+class InputSource(Protocol):
+    """The source of the bytes."""
+
+    def next(self) -> bytes | None:
+        """Return the next bytes; empty: none yet; None: the end.
+
+        It is called again only when all bytes it returned before have been written.
+        """
+
+
+class StdinWriter:
+    """Writes as much as the program reads."""
+
+    def __init__(self, pipe: IO[bytes], source: InputSource) -> None:
+        os.set_blocking(pipe.fileno(), False)
+        self._pipe = pipe
+        self._source = source
+        self._unsaid = b""
+
+    def fileno(self) -> int:
+        """Return the descriptor that becomes writable when more fits."""
+        return self._pipe.fileno()
+
+    def turn(self) -> bool:
+        """Write what fits; return whether more has to wait for the program to read."""
+        while not self._pipe.closed:
+            if not self._unsaid:
+                said = self._source.next()
+                if said is None:
+                    self.close()
+                    return False
+                self._unsaid = said
+            if not self._unsaid:
+                return False
+            try:
+                count = os.write(self._pipe.fileno(), self._unsaid[:CHUNK_BYTES])
+            except BlockingIOError:
+                return True
+            except OSError:  # the program no longer reads
+                self.close()
+                return False
+            self._unsaid = self._unsaid[count:]
+        return False
+
+    def close(self) -> None:
+        """Close the program's input; safe to call twice."""
+        with contextlib.suppress(OSError):
+            self._pipe.close()
+
+
+_ASKING = (signal.SIGINT, signal.SIGTERM)
+
+
+class Cancelled(Exception):
+    """Somebody asked the job to stop while it had nothing to keep."""
+
+
+class Stop:
+    """Knows whether somebody asked the job to end; its descriptor wakes a selector.
+
+    It also wakes the selector when a child has ended. Only the main thread may enter
+    it, and only once.
+    """
+
+    def __init__(self) -> None:
+        self.wanted = False
+        self._leaves_at_once = False
+        self._reader, self._writer = os.pipe()
+        self._lock, self._is_open = threading.Lock(), True
+        for end in (self._reader, self._writer):
+            os.set_blocking(end, False)
+
+    def __enter__(self) -> Self:
+        signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
+        self._before = {each: signal.signal(each, self._note) for each in _ASKING}
+        self._before[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, _wake_up)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for each, before in self._before.items():
+            signal.signal(each, before)
+        signal.set_wakeup_fd(-1)
+        with self._lock:
+            self._is_open = False
+            os.close(self._reader)
+            os.close(self._writer)
+
+    @contextmanager
+    def leaving_at_once(self) -> Iterator[None]:
+        """Let a signal in this block, or before it, raise Cancelled."""
+        self._leaves_at_once = True
+        try:
+            if self.wanted:
+                raise Cancelled
+            yield
+        finally:
+            self._leaves_at_once = False
+
+    def fileno(self) -> int:
+        """Return the descriptor that becomes readable when a signal has come."""
+        return self._reader
+
+    def nudge(self) -> None:
+        """Wake the selector; safe from any thread, also when nobody waits any more."""
+        with self._lock:
+            if self._is_open:
+                with contextlib.suppress(BlockingIOError):
+                    os.write(self._writer, b"\0")
+
+    def drain(self) -> None:
+        """Forget the wake-ups so far."""
+        try:
+            while os.read(self._reader, 4096):
+                pass
+        except BlockingIOError:
+            return
+
+    def _note(self, _number: int, _frame: FrameType | None) -> None:
+        self.wanted = True
+        if self._leaves_at_once:
+            self._leaves_at_once = False
+            raise Cancelled
+
+
+def _wake_up(_number: int, _frame: FrameType | None) -> None:
+    """Make the wake-up descriptor get SIGCHLD, which an ignored signal would not."""
+
 
 GRACE_S = 2.0
 """The time between SIGTERM and SIGKILL; a cancelled job has 7.5 s in all."""
@@ -28,7 +166,6 @@ KILL_S = 3.0
 DRAIN_S = 1.0
 """The time to empty the pipes; a process that is not ours may hold them open."""
 SWEEP_S = 0.05
-CHUNK_BYTES = 65_536
 
 Stream = Literal["out", "err"]
 Sink = Callable[[Stream, bytes], None]
@@ -117,12 +254,12 @@ def supervise(order: Order, sink: Sink, stop: Stop) -> Ending:
     before are left alone. Every child of this process is reaped here, so nobody else in
     it may wait for one. Only the main thread may call it.
     """
-    with process_tree.adopting_orphans():
+    with processes.adopting_orphans():
         return _supervised(order, sink, stop)
 
 
 def _supervised(order: Order, sink: Sink, stop: Stop) -> Ending:
-    spared = frozenset(process_tree.descendants())
+    spared = frozenset(processes.descendants())
     started = order.clock()
     try:
         process = _started(order)
@@ -250,7 +387,7 @@ class _Supervision:
 
     def _reap(self) -> bool:
         """Reap ended children; return whether any child of this process is left."""
-        ended, left = process_tree.reap()
+        ended, left = processes.reap_children()
         if self._side_task is not None and ended:
             self._side_task.ended(ended)
         if (status := ended.get(self._process.pid)) is not None:
@@ -260,7 +397,7 @@ class _Supervision:
 
     def _ours(self) -> list[int]:
         """Return the processes below this one that were not there before."""
-        return [pid for pid in process_tree.descendants() if pid not in self._spared]
+        return [pid for pid in processes.descendants() if pid not in self._spared]
 
     def _end_tree(self) -> int:
         """End every process that was started; return how many outlive SIGKILL."""
@@ -271,7 +408,7 @@ class _Supervision:
                 if not self._has_children():
                     return 0
                 if number == signal.SIGKILL or not asked:
-                    process_tree.send(number, self._process.pid, self._spared)
+                    processes.send_signal(number, self._process.pid, self._spared)
                     asked = True
                 self._pump(min(_left(limit), SWEEP_S))
         return len(self._ours()) if self._has_children() else 0

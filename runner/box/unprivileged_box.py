@@ -2,27 +2,38 @@
 
 `FD WAY USER WHY PLACES... -- PROGRAM ARGUMENT...`, started by `runner.box.namespaces`,
 with its words, where a machine refuses namespaces, as most containers do; WHY says so.
-The program reads, runs and writes what the PLACES name, at their own paths. This
-process stays outside as its parent, and makes its sockets (`runner.box.socket_broker`).
-FD is told which walls stand; if one fails, FD is told why, and nothing is started.
+The program reads, runs and writes what the PLACES name, at their own paths. FD is told
+which walls stand; if one fails, FD is told why, and nothing is started.
+
+This process stays outside as its parent and makes its sockets, for the filter lets the
+program make and connect none. The kernel stops the program in each call of `socket` for
+TCP, of `connect` and of `bind`, and asks here. The socket is made on this side, from an
+address that was read once, and put into the program: it cannot change the address after
+it was looked at. Sockets lead to the given ports of loopback and to those where the
+program itself listens; they listen on loopback alone. Sockets with a path lead to paths
+in the folders that the program may write to. A wrong answer would be a hole, none is a
+refusal: whatever fails here, fails there.
 
 https://docs.kernel.org/userspace-api/landlock.html
 https://man7.org/linux/man-pages/man2/seccomp_unotify.2.html
+https://man7.org/linux/man-pages/man5/proc_pid_net.5.html
 """
 
 import ctypes
+import fcntl
 import os
 import select
 import signal
 import socket
+import struct
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from errno import EACCES, EAFNOSUPPORT, EINVAL, ENOENT
 
-from runner.box import capabilities, landlock, landlock_paths, seccomp
-from runner.box.network_namespace import CLOSED
-from runner.box.process_tree import adopting_orphans
-from runner.box.socket_broker import Broker, receive_filter
-from runner.box.socket_handover import send
+from runner.box import landlock, processes, seccomp
+from runner.box.network_namespace import CLOSED, send_sockets
+from runner.box.processes import adopting_orphans, descendants
+from runner.box.seccomp import CALLS
 
 _DIE_WITH_PARENT = 1
 _QUIET = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -35,8 +46,8 @@ class _Box:
     def __init__(self, way: str, user: str, places: Sequence[str]) -> None:
         self.exits = [int(each) for each in way.split(",") if each]
         self.user = [int(each) for each in user.split(":", 2)[:2]] if user else []
-        self.read_only = landlock_paths.read_only(places)
-        self.writable = landlock_paths.writable(places)
+        self.read_only = landlock.read_only_in(places)
+        self.writable = landlock.writable_in(places)
 
 
 def main(argv: Sequence[str]) -> int:
@@ -101,7 +112,7 @@ def _enter(box: _Box, line: socket.socket) -> str:
         OSError: the kernel refused a part of it.
     """
     walls = ["files=landlock", "syscalls=seccomp"]
-    capabilities.give_up()
+    processes.give_up_rights()
     if box.user:
         _become(box.user)
         walls.append("user=uid")
@@ -136,7 +147,7 @@ def _serve(box: _Box, line: socket.socket, watch: int) -> None:
     handing, *ports = box.exits
     try:
         asking = receive_filter(line)
-        send(handing, CLOSED)
+        send_sockets(handing, CLOSED)
     except OSError as error:  # it could not enter the box, and has said why
         os.write(2, f"brat: {error.strerror}.\n".encode())
         return
@@ -162,3 +173,249 @@ def _ended_as(status: int) -> int:
             signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
     return os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else 1
+
+
+_RECEIVE, _SEND, _IS_VALID, _ADD = 0xC0502100, 0xC0182101, 0x40082102, 0x40182103
+_ASKED = struct.Struct("<QIIiIQ6Q")
+"""Its id, thread and flags; the call's number, machine, place and arguments."""
+_INSTEAD, _CLOSING, _CONTINUE = 1, os.O_CLOEXEC, 1
+_FAMILY_BYTES, _ADDRESS_BYTES = 2, 128
+_CONNECT_S = 5.0
+"""One that listens nearby and does not answer would keep all others waiting."""
+_LOOPBACK = {socket.AF_INET: ("127.0.0.1",), socket.AF_INET6: ("::1",)}
+_ANY = {socket.AF_INET: "0.0.0.0", socket.AF_INET6: "::"}  # noqa: S104  what was asked
+_TCP = (0, socket.IPPROTO_TCP)
+GIVEN = "127.0.0.1"
+"""Where the given ports are; another's server may listen at one of them on `::1`."""
+
+
+class Broker:
+    """Answers the calls of one program and of all that it starts."""
+
+    def __init__(
+        self, asking: int, ports: Sequence[int], writable: Sequence[str]
+    ) -> None:
+        """Answer what comes through the filter's descriptor.
+
+        Args:
+            asking: the descriptor.
+            ports: of 127.0.0.1, where the program may connect to.
+            writable: the folders in which it may connect to sockets with a path.
+        """
+        self._asking = asking
+        self._ports = frozenset(ports)
+        self._writable = tuple(writable)
+        calls = CALLS[os.uname().machine]
+        self._ways: Mapping[int, Callable[[_Call], None]] = {
+            calls["socket"]: self._make,
+            calls["connect"]: self._connect,
+            calls["bind"]: self._bind,
+        }
+
+    def answer(self) -> None:
+        """Answer the next call; it waits for one."""
+        asked = bytearray(_ASKED.size)
+        try:
+            fcntl.ioctl(self._asking, _RECEIVE, asked)
+        except OSError as error:
+            if error.errno in {ENOENT, 4}:  # the program was killed meanwhile
+                return
+            raise
+        found = _ASKED.unpack(asked)
+        call = _Call(self._asking, found[0], found[1], found[6:])
+        try:
+            self._ways[found[3]](call)
+        except OSError as error:
+            call.end(error.errno or EACCES)
+        except (ValueError, struct.error, IndexError):
+            call.end(EINVAL)
+
+    def _make(self, call: "_Call") -> None:
+        family, kind, protocol = (each & 0xFFFFFFFF for each in call.arguments[:3])
+        flags = kind & (socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC)
+        if kind & ~flags != socket.SOCK_STREAM or protocol not in _TCP:
+            raise OSError(EACCES, "only TCP")
+        with socket.socket(family, socket.SOCK_STREAM) as made:
+            # So it cannot listen elsewhere; and what has an address gets no other.
+            made.bind((_LOOPBACK[socket.AddressFamily(family)][0], 0))
+            made.setblocking(not flags & socket.SOCK_NONBLOCK)
+            call.end(0, call.put(made, closing=bool(flags & socket.SOCK_CLOEXEC)))
+
+    def _connect(self, call: "_Call") -> None:
+        address = call.address()
+        family = _family(address)
+        if family == socket.AF_UNIX:
+            self._connect_to_path(call, address)
+            return
+        where, port = _where(family, address)
+        if where not in _LOOPBACK[family]:
+            raise OSError(EACCES, "not loopback")
+        is_given = where == GIVEN and port in self._ports
+        if not is_given and not listens(where, port):
+            raise OSError(EACCES, "not a port of this session")
+        with socket.socket(family, socket.SOCK_STREAM) as made:
+            made.settimeout(_CONNECT_S)
+            made.connect((where, port))
+            call.put(made, instead=True)
+        call.end()
+
+    def _connect_to_path(self, call: "_Call", address: bytes) -> None:
+        name = address[2:].split(b"\0", 1)[0]
+        if not name:
+            raise OSError(EACCES, "no path")
+        base = f"/proc/{call.thread}/cwd".encode()
+        number = os.open(os.path.join(base, name), os.O_PATH | os.O_CLOEXEC)  # noqa: PTH118
+        try:
+            real = os.readlink(f"/proc/self/fd/{number}")  # noqa: PTH115  loads little
+            if not any(real.startswith(f"{each}/") for each in self._writable):
+                raise OSError(EACCES, "not in a folder of this session")
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as made:
+                made.settimeout(_CONNECT_S)
+                made.connect(f"/proc/self/fd/{number}")
+                call.put(made, instead=True)
+        finally:
+            os.close(number)
+        call.end()
+
+    def _bind(self, call: "_Call") -> None:
+        address = call.address()
+        family = _family(address)
+        if family == socket.AF_UNIX:
+            # Only a socket with a path takes it, and Landlock knows which may be made;
+            # one for TCP has an address already.
+            call.end(0, flags=_CONTINUE)
+            return
+        where, port = _where(family, address)
+        if where not in (*_LOOPBACK[family], _ANY[family]):
+            raise OSError(EACCES, "not loopback")
+        with socket.socket(family, socket.SOCK_STREAM) as made:
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            made.bind((_LOOPBACK[family][0], port))
+            call.put(made, instead=True)
+        call.end()
+
+
+class _Call:
+    """One stopped call of the program."""
+
+    def __init__(
+        self, asking: int, number: int, thread: int, arguments: Sequence[int]
+    ) -> None:
+        self._asking = asking
+        self._number = number
+        self.thread = thread
+        self.arguments = arguments
+
+    def address(self) -> bytes:
+        """Return the address that the second and third argument name."""
+        _, place, size = self.arguments[:3]
+        size &= 0xFFFFFFFF
+        if not _FAMILY_BYTES <= size <= _ADDRESS_BYTES:
+            raise OSError(EINVAL, "no address")
+        with open(f"/proc/{self.thread}/mem", "rb", 0) as memory:  # noqa: PTH123
+            memory.seek(place)
+            found = memory.read(size)
+        self._still_there()
+        return found
+
+    def put(
+        self, made: socket.socket, *, instead: bool = False, closing: bool = False
+    ) -> int:
+        """Put a socket into the program; return its descriptor there.
+
+        Args:
+            made: the socket.
+            instead: it takes the place of the call's descriptor, with its flags.
+            closing: it does not outlive an exec.
+        """
+        place = self.arguments[0] & 0xFFFFFFFF if instead else 0
+        if instead:
+            flags = self._flags(place)
+            made.setblocking(not flags & os.O_NONBLOCK)
+            closing = bool(flags & os.O_CLOEXEC)
+        how, after = _INSTEAD if instead else 0, _CLOSING if closing else 0
+        told = struct.pack("<QIIII", self._number, how, made.fileno(), place, after)
+        return int(fcntl.ioctl(self._asking, _ADD, bytearray(told)))
+
+    def end(self, error: int = 0, value: int = 0, flags: int = 0) -> None:
+        """Let the call return, with an error or a value; nothing if it was killed."""
+        told = struct.pack("<QqiI", self._number, value, -error, flags)
+        try:
+            fcntl.ioctl(self._asking, _SEND, told)
+        except FileNotFoundError:
+            return
+
+    def _flags(self, place: int) -> int:
+        """Return the flags of a descriptor of the program, which must be a socket."""
+        beside = f"/proc/{self.thread}"
+        if not os.readlink(f"{beside}/fd/{place}").startswith("socket:"):  # noqa: PTH115
+            raise OSError(88, "not a socket")
+        with open(f"{beside}/fdinfo/{place}", encoding="ascii") as file:  # noqa: PTH123
+            found = dict(line.split(":", 1) for line in file if ":" in line)
+        self._still_there()
+        return int(found["flags"], 8)
+
+    def _still_there(self) -> None:
+        """Raise unless the thread is the one that asked; its number may be reused."""
+        told = self._number.to_bytes(8, "little")
+        fcntl.ioctl(self._asking, _IS_VALID, told)
+
+
+def _family(address: bytes) -> socket.AddressFamily:
+    family = int.from_bytes(address[:2], "little")
+    if family not in (socket.AF_UNIX, *_LOOPBACK):
+        raise OSError(EAFNOSUPPORT, "another family")
+    return socket.AddressFamily(family)
+
+
+def _where(family: int, address: bytes) -> tuple[str, int]:
+    port = int.from_bytes(address[2:4], "big")
+    if family == socket.AF_INET:
+        return socket.inet_ntop(family, address[4:8]), port
+    return socket.inet_ntop(family, address[8:24]), port
+
+
+def receive_filter(line: socket.socket) -> int:
+    """Return the filter's descriptor that the program sends before it begins."""
+    _, found, _, _ = socket.recv_fds(line, 1, 1)
+    if not found:
+        raise OSError(EINVAL, "the program sent no filter")
+    return found[0]
+
+
+_LISTENS = "0A"
+_LOOPBACK_WORDS = {
+    "127.0.0.1": ("tcp", "0100007F"),
+    "::1": ("tcp6", "00000000000000000000000001000000"),
+}
+"""Where the kernel tells of an address, and how on machines that are little-endian."""
+
+
+def listens(address: str, port: int) -> bool:
+    """Say whether a process below this one listens there: at 127.0.0.1 or at ::1."""
+    wanted = {f"socket:[{inode}]" for inode in _sockets(address, port)}
+    return bool(wanted) and any(
+        wanted.intersection(_open_in(process)) for process in descendants()
+    )
+
+
+def _sockets(address: str, port: int) -> Iterator[str]:
+    """Give the inodes of the sockets that listen there."""
+    name, written = _LOOPBACK_WORDS[address]
+    try:
+        with open(f"/proc/self/net/{name}", encoding="ascii") as file:  # noqa: PTH123
+            lines = file.readlines()[1:]
+    except FileNotFoundError:  # a machine without IPv6
+        return
+    for fields in map(str.split, lines):
+        if fields[3] == _LISTENS and fields[1] == f"{written}:{port:04X}":
+            yield fields[9]
+
+
+def _open_in(process: int) -> Iterator[str]:
+    folder = f"/proc/{process}/fd"
+    try:
+        for each in os.listdir(folder):  # noqa: PTH208  pathlib takes 5 ms
+            yield os.readlink(f"{folder}/{each}")  # noqa: PTH115
+    except OSError:  # it ended, or closed it
+        return

@@ -9,9 +9,18 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from runner.box.supervisor import Stream
-from runner.engines.engine_events import Cost, Error, Result, Said, ToolUse, Usage
-from runner.engines.error_kinds import kind_of
-from runner.engines.json_lines import agent, decoded, program
+from runner.engines.engine_events import (
+    Cost,
+    Error,
+    Result,
+    Said,
+    ToolUse,
+    Usage,
+    agent,
+    decoded,
+    kind_of,
+    program,
+)
 from runner.engines.row import Abilities, Call, Row, Vendor
 
 _LOG = "analytics.jsonl"

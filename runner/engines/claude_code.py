@@ -9,9 +9,20 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from runner.box.supervisor import Stream
-from runner.engines.engine_events import Cost, RateLimit, Result, Said, Session, Usage
-from runner.engines.error_kinds import error, errors
-from runner.engines.json_lines import agent, decoded, program, tool
+from runner.engines.engine_events import (
+    Cost,
+    RateLimit,
+    Result,
+    Said,
+    Session,
+    Usage,
+    agent,
+    decoded,
+    error,
+    errors,
+    program,
+    tool,
+)
 from runner.engines.row import Abilities, Call, Row, Vendor
 
 _SYNTHETIC = "<synthetic>"

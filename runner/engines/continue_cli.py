@@ -9,9 +9,18 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from runner.box.supervisor import Stream
-from runner.engines.engine_events import Cost, Result, Said, Session, Usage
-from runner.engines.error_kinds import errors
-from runner.engines.json_lines import agent, decoded, program, tool
+from runner.engines.engine_events import (
+    Cost,
+    Result,
+    Said,
+    Session,
+    Usage,
+    agent,
+    decoded,
+    errors,
+    program,
+    tool,
+)
 from runner.engines.row import (
     Abilities,
     Call,

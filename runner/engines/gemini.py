@@ -10,9 +10,19 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from runner.box.supervisor import Stream
-from runner.engines.engine_events import Error, Result, Said, Session, Text, Usage
-from runner.engines.error_kinds import error, kind_of
-from runner.engines.json_lines import decoded, program, tool
+from runner.engines.engine_events import (
+    Error,
+    Result,
+    Said,
+    Session,
+    Text,
+    Usage,
+    decoded,
+    error,
+    kind_of,
+    program,
+    tool,
+)
 from runner.engines.row import Abilities, Call, Row, Vendor
 
 _RETRY = re.compile(r"Attempt [0-9]+ failed(?: with status ([0-9]{3})\b)?")

@@ -10,9 +10,19 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from runner.box.supervisor import Stream
-from runner.engines.engine_events import Cost, RateLimit, Result, Said, Session, Usage
-from runner.engines.error_kinds import error
-from runner.engines.json_lines import agent, decoded, program, tool
+from runner.engines.engine_events import (
+    Cost,
+    RateLimit,
+    Result,
+    Said,
+    Session,
+    Usage,
+    agent,
+    decoded,
+    error,
+    program,
+    tool,
+)
 from runner.engines.row import (
     Abilities,
     Call,

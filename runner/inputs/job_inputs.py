@@ -1,21 +1,142 @@
 """The inputs of one job, read once from the environment, and only here.
 
 They are ids, one commit of the log, and folders; everything else is in that commit.
-Afterwards `runner.box.process_hardening` wipes them from the process.
+Afterwards `runner.box.processes` wipes them from the process. The address of the live
+feed and its token come by a descriptor, or, for a bot on another machine, as what the
+forge's identity token is asked with.
+
+A job may instead describe its task by its inputs: one session without a convoy or a
+log. They become the same `TaskStarted` that a bot hands over, so the session that
+follows is like any other: its box, its gateway, its limits and its gate.
 """
 
+import json
 import os
 import re
-from collections.abc import Mapping
+import secrets
+import shlex
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Final, NamedTuple, Protocol
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 
+from convoy.events.session_events import TaskStarted
+from convoy.model import ids
 from convoy.model.ids import parse_session
+from convoy.model.records import ENGINE_TYPES, EngineSpec, Gate, Limits
+from convoy.text import nearest
 from grite.errors import repr_without
 from runner.inputs.container_entry import handed_on
-from runner.inputs.feed_address import FeedAddress, handed
-from runner.inputs.oidc_address import OidcAddress, lead
+
+HANDED_BYTES = 4096
+_STANDARD = 2
+
+
+class FeedAddress(Struct, frozen=True):
+    """The feed of one session."""
+
+    url: str
+    """The session's address, without a slash at the end."""
+    token: str
+
+    def __repr__(self) -> str:
+        return repr_without(self, "token")
+
+    def reached(self) -> "FeedAddress":
+        """Return this address itself."""
+        return self
+
+    def lost(self) -> None:
+        """Do nothing: the token stays the same as long as the session runs."""
+
+
+class FeedRoute(Protocol):
+    """A way to get the feed's address; for any thread."""
+
+    def reached(self) -> FeedAddress:
+        """Return the feed's address; the first call may have to ask for it.
+
+        Raises:
+            Missed: the address is not available now.
+        """
+
+    def lost(self) -> None:
+        """Ask for a new token the next time: this one is no longer accepted."""
+
+
+def handed_feed(env: Mapping[str, str]) -> FeedAddress | None:
+    """Return the address from the descriptor BRAT_FEED_FD; None: there is no feed.
+
+    The descriptor can be read once, and is closed. An invalid address counts as none.
+    """
+    number = env.get("BRAT_FEED_FD", "").strip()
+    if not (number.isascii() and number.isdigit() and int(number) > _STANDARD):
+        return None
+    try:
+        with open(int(number), "rb", buffering=0) as source:  # noqa: PTH123  a descriptor has no path
+            told = json.loads(source.read(HANDED_BYTES))
+        return FeedAddress(_sound(told["url"]), str(told["token"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _sound(url: object) -> str:
+    """Return the address, if it is one that requests can be sent to.
+
+    Raises:
+        ValueError: requests cannot be sent to it.
+    """
+    text = str(url).rstrip("/")
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError(text)
+    return text
+
+
+class OidcAddress(Struct, frozen=True):
+    """The feed's address, and how to ask the forge for a token."""
+
+    bot: str
+    """The address of the bot's door, without a slash at the end."""
+    session: str
+    """`<owner>/<name>/<convoy>/<task>/<attempt>`."""
+    asks: str
+    """Where the forge gives tokens to this job."""
+    token: str
+    """The token for that request; whoever has it can identify itself as this job."""
+
+    def __repr__(self) -> str:
+        return repr_without(self, "token")
+
+
+def oidc_address_in(env: Mapping[str, str], session: str) -> OidcAddress | None:
+    """Return the feed that the job's environment names; None: there is no feed.
+
+    Invalid values count as no feed, so that no session fails because of them.
+    """
+    bot = env.get("BRAT_FEED_URL", "").strip().rstrip("/")
+    asks = env.get("ACTIONS_ID_TOKEN_REQUEST_URL", "").strip()
+    token = env.get("ACTIONS_ID_TOKEN_REQUEST_TOKEN", "").strip()
+    if not (token.isascii() and token.isprintable() and token):
+        return None
+    if not (_is_safe(bot) and _is_safe(asks)):
+        return None
+    name = f"{env.get('GITHUB_REPOSITORY', '').strip()}/{session}"
+    return OidcAddress(bot, name, asks, token)
+
+
+def _is_safe(url: str) -> bool:
+    """Whether nobody on the way to an address can read the requests."""
+    try:
+        parts = urlsplit(url)
+        has_port = parts.port != 0
+    except ValueError:
+        return False
+    is_near = parts.scheme == "http" and parts.hostname == "127.0.0.1"
+    return has_port and bool(parts.hostname) and (parts.scheme == "https" or is_near)
+
 
 TOKEN_LIMIT = 4096
 """In characters; GitHub's tokens have at most 520."""
@@ -94,7 +215,7 @@ def environment() -> dict[str, str]:
     return handed_on(os.environ)  # noqa: TID251  the one place that may ask
 
 
-def read(env: Mapping[str, str]) -> Inputs:
+def read_inputs(env: Mapping[str, str]) -> Inputs:
     """Return the inputs that `env` holds; takes the token out of its descriptor.
 
     Raises:
@@ -137,7 +258,7 @@ def read(env: Mapping[str, str]) -> Inputs:
         hidden=_hidden(env),
         shown=_listed(env.get("BRAT_SHOWN", "")),
         offered={name: env[name] for name in env if not _WITHHELD.match(name)},
-        feed=handed(env) or lead(env, _given(env, "BRAT_SESSION")),
+        feed=handed_feed(env) or oidc_address_in(env, _given(env, "BRAT_SESSION")),
     )
 
 
@@ -217,3 +338,192 @@ def _read_once(number: str) -> str:
         raise BadInput(
             f"BRAT_TOKEN_FD is {number}, which cannot be read: {error.strerror}."
         ) from None
+
+
+class Message(NamedTuple):
+    """What a person says to a running session."""
+
+    number: int
+    by: str
+    text: str
+
+
+class Inbox(Protocol):
+    """Where messages arrive."""
+
+    def listen(self, wake: Callable[[], None]) -> None:
+        """Begin to ask for messages; call `wake`, from any thread, when one comes."""
+
+    def take(self) -> tuple[Message, ...]:
+        """Return the messages that are new, each once."""
+
+    def heard(self, number: int) -> None:
+        """Record that the engine was given the messages up to this one."""
+
+
+CONVOY: Final = "prompt-1"
+"""Where there is no convoy, the name that stands for one in the result folder alone."""
+PROMPT_BYTES: Final = 100_000
+"""Linux takes 128 KiB in one variable of the environment."""
+MINUTES_MOST: Final = 360
+TOKENS_MOST: Final = 10**9
+_TITLE_CHARS: Final = 100
+_NO_LOG: Final = "0" * 40
+_BASE_COMMIT: Final = re.compile(r"[0-9a-f]{40}")
+_LIMIT_NUMBER: Final = re.compile(r"[1-9][0-9]{0,9}")
+_MODEL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+\[\]-]{0,199}")
+_HOST: Final = re.compile(
+    r"\*|(?:\*\.)?[a-z0-9](?:[a-z0-9.-]{0,250}[a-z0-9])?(?::[0-9]{1,5})?"
+)
+
+
+class PromptedTask(Struct, frozen=True):
+    """What the inputs ask for."""
+
+    prompt: str
+    engine: EngineSpec
+    limits: Limits
+    base: str
+    """The commit to start from; empty: the run's own."""
+    egress: tuple[str, ...] | None
+
+    def environment(self, env: Mapping[str, str]) -> dict[str, str]:
+        """Return the job's environment with what a convoy would have named."""
+        session = ids.session_name(CONVOY, 1, 1)
+        return {**env, "BRAT_SESSION": session, "BRAT_LOG": _NO_LOG}
+
+    def started(self, inputs: Inputs) -> TaskStarted:
+        """Return the attempt to make.
+
+        Raises:
+            BadInput: neither the inputs nor the run name a commit to start from.
+        """
+        base = self.base or inputs.head
+        if not base:
+            raise BadInput("There is no commit to start from: give the input base.")
+        first = self.prompt.strip().splitlines()[0]
+        return TaskStarted(
+            convoy=CONVOY,
+            task=1,
+            attempt=1,
+            session=secrets.token_hex(16),
+            nonce=secrets.token_hex(8),
+            base=base,
+            branch=ids.task_branch(CONVOY, 1),
+            title=first[:_TITLE_CHARS],
+            instructions=self.prompt,
+            followups=False,
+            engine=self.engine,
+            limits=self.limits,
+            gate=Gate(),
+            egress=self.egress,
+        )
+
+
+def prompted(env: Mapping[str, str]) -> PromptedTask:
+    """Return the task that the inputs describe; one of them gives the prompt.
+
+    Raises:
+        BadInput: an input is missing, or is not what it may be.
+    """
+    text, file = env.get("BRAT_TASK_PROMPT", ""), env.get("BRAT_TASK_PROMPT_FILE", "")
+    if env.get("BRAT_SESSION", "").strip() or env.get("BRAT_LOG", "").strip():
+        raise BadInput("Give a prompt, or session and log of a convoy, not both.")
+    if text.strip() and file.strip():
+        raise BadInput("Give the input prompt or prompt-file, not both.")
+    prompt = text if text.strip() else _content(env, file.strip())
+    if len(prompt.encode()) > PROMPT_BYTES:
+        raise BadInput(f"The prompt is longer than {PROMPT_BYTES} bytes.")
+    return PromptedTask(
+        prompt=prompt,
+        engine=_engine(env),
+        limits=_limits(env),
+        base=_base(env),
+        egress=_hosts(env),
+    )
+
+
+def _content(env: Mapping[str, str], name: str) -> str:
+    """Read a file of the checkout, whose content may be a stranger's.
+
+    A link out of the checkout is refused: the agent must not be shown other files.
+    """
+    top = Path(env.get("GITHUB_WORKSPACE", "")).resolve()
+    file = (top / name).resolve()
+    if not file.is_relative_to(top) or not file.is_file():
+        raise BadInput(f"The prompt-file {name[:80]!r} is no file of the checkout.")
+    try:
+        with file.open("rb") as source:
+            text = source.read(PROMPT_BYTES + 1).decode()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(
+            f"The prompt-file {name[:80]!r} cannot be read: {error}"
+        ) from None
+    if not text.strip():
+        raise BadInput(f"The prompt-file {name[:80]!r} is empty.")
+    return text
+
+
+def _engine(env: Mapping[str, str]) -> EngineSpec:
+    name = env.get("BRAT_TASK_ENGINE", "").strip()
+    if name not in ENGINE_TYPES:
+        close = nearest(name, ENGINE_TYPES)
+        hint = f"; did you mean {close}?" if name and close else "."
+        allowed = ", ".join(ENGINE_TYPES)
+        raise BadInput(f"The input engine is {name[:80]!r}, not one of {allowed}{hint}")
+    minutes = _number(env, "BRAT_TASK_TIMEOUT", 30, MINUTES_MOST)
+    return EngineSpec(
+        type=name, model=_model(env), args=_args(env, name), timeout_s=60 * minutes
+    )
+
+
+def _model(env: Mapping[str, str]) -> str | None:
+    name = env.get("BRAT_TASK_MODEL", "").strip()
+    if name and _MODEL.fullmatch(name) is None:
+        raise BadInput(f"The input model is {name[:80]!r}, which is no model's name.")
+    return name or None
+
+
+def _args(env: Mapping[str, str], engine: str) -> tuple[str, ...]:
+    try:
+        found = tuple(shlex.split(env.get("BRAT_TASK_ARGS", "")))
+    except ValueError as error:
+        raise BadInput(f"The input args cannot be split into words: {error}.") from None
+    if engine == "shell" and not found:
+        raise BadInput("The engine shell needs the input args: its command line.")
+    return found
+
+
+def _limits(env: Mapping[str, str]) -> Limits:
+    usual = Limits()
+    return Limits(tokens=_number(env, "BRAT_TASK_BUDGET", usual.tokens, TOKENS_MOST))
+
+
+def _number(env: Mapping[str, str], name: str, usual: int, most: int) -> int:
+    text = env.get(name, "").strip()
+    if not text:
+        return usual
+    if _LIMIT_NUMBER.fullmatch(text) is None or int(text) > most:
+        said = name.rpartition("_")[2].lower()
+        raise BadInput(f"The input {said} is {text[:40]!r}; give 1 to {most}.")
+    return int(text)
+
+
+def _base(env: Mapping[str, str]) -> str:
+    commit = env.get("BRAT_TASK_BASE", "").strip()
+    if commit and _BASE_COMMIT.fullmatch(commit) is None:
+        raise BadInput(
+            f"The input base is {commit[:80]!r}; give the 40 hex digits of a commit."
+        )
+    return commit
+
+
+def _hosts(env: Mapping[str, str]) -> tuple[str, ...] | None:
+    listed = tuple(env.get("BRAT_TASK_EGRESS", "").split())
+    for each in listed:
+        if _HOST.fullmatch(each) is None:
+            raise BadInput(
+                f"The input egress names {each[:80]!r}; give hosts such as pypi.org, "
+                "*.example.org or localhost:8080, or * for all."
+            )
+    return listed or None

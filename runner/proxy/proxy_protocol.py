@@ -1,14 +1,25 @@
-"""The messages between a witness and its proxy, each one line of JSON.
+"""What a witness and its proxy agree on: messages, and the hosts an agent may reach.
 
-The witness writes one order to the proxy's standard input and leaves that open; the
-proxy ends when it is closed. The proxy writes its messages to its standard output.
+A message is a line of JSON. The witness writes one order to the proxy's standard input
+and leaves that open; the proxy ends when it is closed. The proxy writes its messages to
+its standard output.
+
+The hosts are pure rules over `[runner] egress` and `setup_hosts`. The setup script of a
+base commit may run what an agent wrote there, so it gets a list of its own.
 """
 
-from typing import Literal
+from collections.abc import Sequence
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from typing import TYPE_CHECKING, Final, Literal
 
 from msgspec import Struct
 
 from convoy.model.records import Price
+from grite.outbound import LOCAL_NAMES
+
+if TYPE_CHECKING:
+    from convoy.events.session_events import TaskStarted
+
 
 Dialect = Literal["anthropic", "chat", "responses", "gemini", "copilot"]
 """The API that an engine speaks: Anthropic's messages, OpenAI's chat completions or
@@ -101,3 +112,120 @@ class Enclosed(_Told, frozen=True, kw_only=True, tag="enclosed"):
 
 
 Told = Ready | Metered | Refused | Spent | Enclosed
+
+
+USUAL_PORTS: Final = frozenset({80, 443})
+LOCALHOST: Final = LOCAL_NAMES[0]
+ALL_HOSTS: Final = "*"
+"""When listed, agents may reach every host that the machine reaches."""
+
+_INSIDE: Final = (
+    ip_network("168.63.129.16/32"),  # Azure's services for a machine
+    ip_network("192.0.0.0/24"),  # Oracle's among them
+    ip_network("64:ff9b:1::/48"),  # a network's own translation, RFC 8215
+)
+"""What is not outside, though not each version of Python says so.
+
+https://learn.microsoft.com/en-us/azure/virtual-network/what-is-ip-address-168-63-129-16
+"""
+_WITHIN: Final = (ip_network("64:ff9b::/96"), ip_network("::/96"))
+"""Addresses of the sixth version whose last 32 bits are one of the fourth.
+
+https://www.rfc-editor.org/rfc/rfc6052
+"""
+
+
+def reachable_hosts(
+    listed: tuple[str, ...] | None, *, by_default: bool
+) -> tuple[str, ...] | None:
+    """Return the only hosts that an agent may reach; None: it may reach all.
+
+    Without a list, an agent may reach no host. `by_default` is the exception: where
+    brat does not know how the agent reaches its model, the agent may reach all.
+    """
+    if listed is None:
+        return None if by_default else ()
+    return None if ALL_HOSTS in listed else listed
+
+
+def allows_host(listed: Sequence[str], host: str, port: int) -> bool:
+    """Return whether a host, by its name or number as it was asked for, is listed."""
+    name = host.lower().rstrip(".")
+    return any(_fits(each, name, port) for each in listed)
+
+
+def local_services(listed: Sequence[str]) -> tuple[int, ...]:
+    """Return the ports of the machine's own loopback that are listed."""
+    split = (each.rpartition(":") for each in listed)
+    ports = {int(port) for name, _, port in split if name in LOCAL_NAMES}
+    return tuple(sorted(port for port in ports if 0 < port < 65536))  # noqa: PLR2004
+
+
+def is_outside(address: str) -> bool:
+    """Return whether a name may lead to an address: only to the public internet.
+
+    The owner of a name decides where it leads, and machines and clouds serve their
+    secrets on addresses of their own, however these are written.
+    """
+    number: IPv4Address | IPv6Address = ip_address(address.partition("%")[0])
+    if isinstance(number, IPv6Address):
+        number = _inner(number)
+    return (
+        number.is_global
+        and not number.is_multicast
+        and not any(number in each for each in _INSIDE)
+    )
+
+
+def _inner(number: IPv6Address) -> IPv4Address | IPv6Address:
+    """Return the address that a translated or tunnelled one stands for."""
+    if any(number in each for each in _WITHIN):
+        return IPv4Address(int(number) & 0xFFFFFFFF)
+    tunnel = number.teredo[1] if number.teredo else None
+    return number.ipv4_mapped or number.sixtofour or tunnel or number
+
+
+def is_address(host: str) -> bool:
+    """Return whether the host is an address, not a name."""
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _fits(each: str, name: str, port: int) -> bool:
+    wanted, colon, number = each.partition(":")
+    if port not in USUAL_PORTS if not colon else number != str(port):
+        return False
+    if wanted.startswith("*."):
+        return name.endswith(wanted[1:])
+    return name == wanted
+
+
+REGISTRIES: Final = (
+    *("pypi.org", "files.pythonhosted.org", "conda.anaconda.org"),
+    *("registry.npmjs.org", "registry.yarnpkg.com", "npm.jsr.io", "nodejs.org"),
+    *("index.crates.io", "static.crates.io", "static.rust-lang.org"),
+    *("proxy.golang.org", "sum.golang.org", "go.dev", "dl.google.com"),
+    *("rubygems.org", "index.rubygems.org", "repo.packagist.org", "repo.hex.pm"),
+    *("repo.maven.apache.org", "repo1.maven.org", "plugins.gradle.org"),
+    *("services.gradle.org", "api.nuget.org"),
+    *("github.com", "codeload.github.com", "raw.githubusercontent.com"),
+    *("objects.githubusercontent.com", "release-assets.githubusercontent.com"),
+)
+"""Where the usual installers of packages and tools look."""
+
+
+def setup_hosts(
+    started: "TaskStarted", agents: tuple[str, ...] | None
+) -> tuple[str, ...] | None:
+    """Return the only hosts that the script may reach; None: all.
+
+    Args:
+        started: the attempt.
+        agents: the only hosts that its agent may reach; None: all.
+    """
+    if started.setup_hosts is not None or agents is None:
+        return reachable_hosts(started.setup_hosts, by_default=True)
+    return tuple(dict.fromkeys((*agents, *REGISTRIES)))

@@ -2,6 +2,10 @@
 
 The environment is built from nothing: the agent gets only variables that this module
 or the engine's row names.
+
+A running engine gets its prompt, and then people's messages. A message counts as heard
+when all of it is in the engine's standard input. Once the engine has ended its work, it
+gets only messages that came before that.
 """
 
 import math
@@ -16,29 +20,84 @@ from convoy.model.records import EngineSpec
 from convoy.text import Redaction
 from grite.git import pair_of
 from runner import engines
-from runner.box import box_report, toolchains
+from runner.box import agent_box, surroundings
 from runner.box.agent_box import boxed, session_room
-from runner.box.engine_home import left_in, plain_environment, prepare
-from runner.box.stop_signals import Stop
-from runner.box.supervisor import Ending, Order, SideTask, Stream, supervise
+from runner.box.supervisor import Ending, Order, SideTask, Stop, Stream, supervise
+from runner.box.surroundings import fill_home, left_in, plain_environment
 from runner.engines.engine_events import (
     Cost,
     Error,
     Refused,
+    Result,
     Said,
     Text,
     Unboxed,
     Usage,
 )
-from runner.engines.model_key import key_for, missing_key
 from runner.engines.output_reader import OutputReader, Report
-from runner.engines.row import Call, Row, reached_by
-from runner.feed.message_inbox import Inbox, Message
-from runner.inputs.job_inputs import Inputs
-from runner.result.transcript import Transcript
+from runner.engines.row import Call, Row, key_for, missing_key, reached_by
+from runner.inputs.job_inputs import Inbox, Inputs, Message
 from runner.session.prompt import message, prompt
 from runner.session.proxy_client import ProxyClient
-from runner.session.steering import Since, Steering
+from runner.session.result_folder import Transcript
+
+
+class Steering:
+    """Writes to one engine."""
+
+    def __init__(
+        self, prompt: bytes, inbox: Inbox, says: Callable[[Message], bytes]
+    ) -> None:
+        """Begin with a prompt; `says` words a message for the engine's input."""
+        self._unsaid: bytes | None = prompt
+        self._inbox = inbox
+        self._says = says
+        self._given = 0
+        self._is_done = False
+
+    def next(self) -> bytes | None:
+        """Return the next bytes for the engine; see `stdin_writer.InputSource`."""
+        if self._unsaid is not None:
+            prompt, self._unsaid = self._unsaid, None
+            return prompt
+        if self._given:
+            self._inbox.heard(self._given)
+            self._given = 0
+        messages = self._inbox.take()
+        if messages:
+            self._given = messages[-1].number
+            self._is_done = False
+            return b"".join(map(self._says, messages))
+        return None if self._is_done else b""
+
+    def note(self, said: Said) -> None:
+        """Take an event of the engine, which may say that it is done."""
+        if isinstance(said, Result):
+            self._is_done = True
+
+
+class Since:
+    """What was used since the last count, for an engine that counts from its start."""
+
+    def __init__(self) -> None:
+        self._tokens: dict[str, Usage] = {}
+        self._usd = 0.0
+
+    def __call__(self, said: Said) -> Said:
+        """Return the event; a count is reduced by what was counted before."""
+        if isinstance(said, Usage):
+            before = self._tokens.get(said.model, Usage())
+            self._tokens[said.model] = said
+            return Usage(
+                model=said.model,
+                input_tokens=max(0, said.input_tokens - before.input_tokens),
+                cached_tokens=max(0, said.cached_tokens - before.cached_tokens),
+                output_tokens=max(0, said.output_tokens - before.output_tokens),
+            )
+        if isinstance(said, Cost):
+            usd, self._usd = said.usd - self._usd, said.usd
+            return Cost(usd=max(0.0, usd))
+        return said
 
 
 class Job(Struct, frozen=True):
@@ -53,7 +112,7 @@ class Job(Struct, frozen=True):
     """Gets the redacted output as it comes."""
     running: Callable[[str], None]
     """Told the program's name just before it starts."""
-    boxed: Callable[[box_report.Report], None]
+    boxed: Callable[[agent_box.BoxReport], None]
     """Told at the end which walls stood around the engine."""
     used: Callable[[Usage | Cost], None]
     """Told the usage that the engine reports; if it reports none, the proxy's
@@ -68,7 +127,7 @@ class Job(Struct, frozen=True):
     """Where people's messages arrive; None: there is no feed."""
 
 
-def run(job: Job, folder: Path, stop: Stop) -> tuple[Ending, Report]:
+def run_engine(job: Job, folder: Path, stop: Stop) -> tuple[Ending, Report]:
     """Run the task's engine in `folder` until every process it started is gone."""
     try:
         row = engines.found(job.started.engine.type)
@@ -82,7 +141,7 @@ def run(job: Job, folder: Path, stop: Stop) -> tuple[Ending, Report]:
     if job.proxy:
         call = job.proxy.pointed(call)
         argv = row.argv(call)
-    prepare(call.home, row.files(call))
+    fill_home(call.home, row.files(call))
     return _Run(job, row, call).go(argv, folder, stop)
 
 
@@ -109,7 +168,7 @@ class _Run:
             job.inbox.listen(stop.nudge)
         is_read = row.prompt == "stdin" and not self._steering
         env = environment_of(job, row, self._call)
-        env |= toolchains.own_sources(env, folder)
+        env |= surroundings.own_sources(env, folder)
         order = Order(
             argv,
             folder,

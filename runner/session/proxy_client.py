@@ -23,7 +23,7 @@ from convoy.events.session_events import TaskStarted
 from grite import outbound
 from runner import engines
 from runner.box.agent_box import NetworkExit
-from runner.box.module_launch import launched
+from runner.box.processes import launched
 from runner.engines.engine_events import (
     Error,
     Metered as Sum,
@@ -32,18 +32,17 @@ from runner.engines.engine_events import (
     Said,
     Usage,
 )
-from runner.engines.model_key import key_for
 from runner.engines.row import (
     Call,
     Key,
     Row,
     can_be_pointed,
+    key_for,
     own_server,
     pinned_models,
     vendor_of,
 )
 from runner.inputs.job_inputs import Inputs
-from runner.proxy.egress_hosts import reachable, services
 from runner.proxy.proxy_protocol import (
     Caps,
     Enclosed,
@@ -54,6 +53,8 @@ from runner.proxy.proxy_protocol import (
     Refused,
     Spent,
     Told,
+    local_services,
+    reachable_hosts,
 )
 
 START_S: Final = 20.0
@@ -62,7 +63,9 @@ CHUNK_BYTES: Final = 65_536
 
 
 @contextmanager
-def beside(inputs: Inputs, started: TaskStarted) -> Iterator["ProxyClient | None"]:
+def session_proxy(
+    inputs: Inputs, started: TaskStarted
+) -> Iterator["ProxyClient | None"]:
     """Yield a session's proxy and end it afterwards; None: the session needs none.
 
     The proxy starts while the workspace is made; `ProxyClient.ready` waits for it.
@@ -98,7 +101,7 @@ def _order(inputs: Inputs, started: TaskStarted) -> ProxyOrder | None:
         return None  # reported when the engine is to start
     call = Call(started.engine, Path(), Path(), endpoint=inputs.endpoint)
     model = _model(row, call, key_for(row, call, inputs.offered))
-    egress = reachable(started.egress, by_default=model is None)
+    egress = reachable_hosts(started.egress, by_default=model is None)
     if model is None and egress is None:
         return None
     limits = started.limits
@@ -165,7 +168,7 @@ class ProxyClient:
         fds = () if order.egress is None else (taking.fileno(),)
         with theirs, taking:
             self._process = subprocess.Popen(
-                [*launched("runner.proxy.server.proxy_main"), *map(str, fds)],
+                [*launched("runner.proxy.proxy_main"), *map(str, fds)],
                 cwd="/",
                 env=_environment(offered),
                 pass_fds=fds,
@@ -215,7 +218,7 @@ class ProxyClient:
             return None
         self._await_ready()
         own = (int(url.rpartition(":")[2]) for url in (self._url, self._egress))
-        return NetworkExit(self._handing.fileno(), (*own, *services(self.hosts)))
+        return NetworkExit(self._handing.fileno(), (*own, *local_services(self.hosts)))
 
     def listen(self, note: Callable[[Said], None]) -> None:
         """Call `note` with each refusal and each cap that is met."""

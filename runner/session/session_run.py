@@ -1,14 +1,20 @@
-"""One session from fetch to result: check out, set up, run the engine, keep its work.
+"""One job: the session that the environment names, from fetch to result, below a guard.
 
-Every step writes to the result folder as it happens, so a killed session leaves its
-results so far. result.json comes last: with it, the result is complete.
+Check out, set up, run the engine, keep its work. Every step writes to the result folder
+as it happens, so a killed session leaves its results so far. result.json comes last:
+with it, the result is complete.
+
+The exit status is 0 if the result is success or noop, 1 if it is anything else, 2 for
+bad inputs, 75 if the forge does not answer, 3 if the fault is ours.
 """
 
+import io
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
 
 from msgspec.structs import replace
 
@@ -26,15 +32,27 @@ from convoy.kinds import KINDS
 from convoy.model import ids
 from convoy.model.session_result import bounded_notes
 from convoy.text import Redaction, cut
+from grite import outbound, trusted_programs
+from grite.errors import Unavailable
 from runner import engines
-from runner.box import box_report, engine_home
-from runner.box.stop_signals import Cancelled, Stop
-from runner.box.supervisor import Ending
+from runner.box import agent_box, surroundings
+from runner.box.processes import guarded, harden
+from runner.box.supervisor import Cancelled, Ending, Stop
 from runner.engines.output_reader import Report
-from runner.inputs.job_inputs import Inputs
-from runner.result import answer_file
-from runner.result.job_annotations import LiveView
-from runner.result.result_folder import (
+from runner.inputs.job_inputs import (
+    BadInput,
+    Inbox,
+    Inputs,
+    environment,
+    prompted,
+    read_inputs,
+)
+from runner.proxy.proxy_protocol import setup_hosts
+from runner.session import engine_run, project_commands, proxy_client, result_folder
+from runner.session.job_annotations import LiveView, annotate, mask, note
+from runner.session.project_commands import Prepared, Setting, set_up
+from runner.session.proxy_client import ProxyClient
+from runner.session.result_folder import (
     TRANSCRIPT,
     EngineUsed,
     Folder,
@@ -42,14 +60,13 @@ from runner.result.result_folder import (
     TurnedAway,
     leave_turned_away,
 )
-from runner.result.session_verdict import Seen, answered, conclude
-from runner.session import acceptance, engine_run, proxy_client
-from runner.session.feed_connection import live_feed
-from runner.session.project_setup import Prepared, set_up
-from runner.session.proxy_client import ProxyClient
-from runner.session.script_run import Setting
-from runner.session.setup_hosts import setup_hosts
-from runner.session.work_refusals import refused, too_large
+from runner.session.session_verdict import (
+    Seen,
+    answered,
+    conclude,
+    gate_refusals,
+    too_large,
+)
 from runner.workspace.attempt_commits import (
     PATCH,
     AttemptCommits,
@@ -57,12 +74,54 @@ from runner.workspace.attempt_commits import (
     Work,
     without_leaks,
 )
-from runner.workspace.handoff import handed_off
-from runner.workspace.handoff_authority import NobodySigned
-from runner.workspace.missing_content import absent
-from runner.workspace.session_folders import Folders
+from runner.workspace.handoff import NobodySigned, handed_off
 from runner.workspace.work_saver import WorkSaver
-from runner.workspace.workspace import Workspace, prepare
+from runner.workspace.workspace import (
+    Folders,
+    Workspace,
+    fresh_folders,
+    missing_content,
+    prepare_workspace,
+)
+
+
+def _drop(_what: object) -> None:
+    """Tell nobody."""
+
+
+class LiveFeed(NamedTuple):
+    """A session's outputs to its feed, and its inbox there."""
+
+    show: Callable[[str], None] = _drop
+    """Sends a piece of redacted output."""
+    keep: Callable[[bytes], None] = _drop
+    """Sends a bundle of saved work."""
+    inbox: Inbox | None = None
+    """Where people's messages come in; None: there is no feed."""
+
+
+@contextmanager
+def live_feed(inputs: Inputs) -> Iterator[LiveFeed]:
+    """Connect to the feed while the block lasts, if the job has a feed it may use."""
+    if inputs.feed is None:
+        yield LiveFeed()
+        return
+    # These load HTTP, which takes time, so they are imported only here.
+    from runner.session.feed_client import route_of
+    from runner.session.feed_threads import MessagePoller, OutputSender, WorkSender
+
+    route, why = route_of(inputs.feed, trusted_programs.folders())
+    if route is None:
+        note(inputs, f"the live feed is off: {why}", sys.stdout)
+        yield LiveFeed()
+        return
+    with (
+        closing(WorkSender(route)) as work_sender,
+        closing(MessagePoller(route)) as inbox,
+        OutputSender(route) as output_sender,
+    ):
+        yield LiveFeed(output_sender.show, work_sender.send, inbox)
+
 
 SALVAGE_S = 120.0
 HASTY_SALVAGE_S = 4.0
@@ -142,24 +201,26 @@ class _Session:
         self._litter: tuple[str, ...] = ()
         self._absent: tuple[str, ...] = ()
         self._proxy: ProxyClient | None = None
-        self._box = box_report.Report()
+        self._box = agent_box.BoxReport()
         self._unaccepted: str | None = None
         """Why the work is not accepted; empty: it is accepted; None: no command ran."""
 
     def run(self, scratch: Path, folder: Path) -> Result:
         self._folder.claim(SessionSpawned(**self._who))
-        with proxy_client.beside(self._inputs, self._started) as self._proxy:
+        with proxy_client.session_proxy(self._inputs, self._started) as self._proxy:
             return self._run(scratch, folder)
 
     def _run(self, scratch: Path, folder: Path) -> Result:
         try:
             with self._stop.leaving_at_once():
-                workspace = prepare(self._inputs, self._started, folder, scratch)
+                workspace = prepare_workspace(
+                    self._inputs, self._started, folder, scratch
+                )
         except Cancelled:
             return self._close(Ending(cancelled=True), Report(None), Work())
         self._folder.claim(SessionReady(**self._who))
-        engine_home.create(scratch)
-        self._absent = absent(workspace)
+        surroundings.create_home(scratch)
+        self._absent = missing_content(workspace)
         ready = self._set_up(workspace, scratch)
         if ready.cancelled or ready.why:
             ending = Ending(cancelled=ready.cancelled)
@@ -167,7 +228,9 @@ class _Session:
         self._litter = ready.litter
         ending, report = self._run_engine(workspace, scratch)
         if self._kind.answer:
-            text = answer_file.answer(self._started, workspace.folder, report.text)
+            text = result_folder.answer_left(
+                self._started, workspace.folder, report.text
+            )
             said = self._redaction(text)
             tries = self._kind.keeps_tries
             work = self._salvaged(workspace, ending) if tries else Work()
@@ -191,7 +254,7 @@ class _Session:
             return
         closed = self._hosts is not None
         with self._setting(scratch, self._started.limits.acceptance_s) as setting:
-            self._unaccepted = acceptance.fault_of(
+            self._unaccepted = project_commands.acceptance_fault(
                 command, workspace.folder, setting, self._stop, closed=closed
             )
 
@@ -226,7 +289,7 @@ class _Session:
                 saver=saver,
             )
             try:
-                return engine_run.run(job, workspace.folder, self._stop)
+                return engine_run.run_engine(job, workspace.folder, self._stop)
             finally:
                 if saver:
                     saver.close()
@@ -255,7 +318,7 @@ class _Session:
         engine = self._started.engine.type
         self._folder.claim(SessionRunning(**self._who, engine=engine, argv0=argv0))
 
-    def _note_box(self, report: box_report.Report) -> None:
+    def _note_box(self, report: agent_box.BoxReport) -> None:
         self._box = report
 
     def _salvaged(self, workspace: Workspace, ending: Ending) -> Work:
@@ -305,7 +368,7 @@ class _Session:
         self, ending: Ending, report: Report, work: Work, answer: str, why: str
     ) -> Result:
         started = self._started
-        unfit = refused(work, started)
+        unfit = gate_refusals(work, started)
         spec = started.engine
         limits = spec.timeout_s, spec.silence_s
         goes_on = started.salvaged > 0
@@ -347,3 +410,65 @@ class _Session:
             walls=self._box.walls,
             usage=self._folder.used,
         )
+
+
+PROMPTS = "BRAT_TASK_PROMPT", "BRAT_TASK_PROMPT_FILE"
+"""The variables by which a job describes its task itself."""
+DONE, NOT_DONE, BAD_INPUT, OUR_FAULT, TRY_LATER = 0, 1, 2, 3, 75
+
+
+def run_job() -> int:
+    """Run the session and return the exit status."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # agents write anything
+    return _told(_guarded)
+
+
+def _guarded() -> int:
+    """Run the session below a guard, which ends every process it leaves running."""
+    env = environment()
+    inputs, started = _asked(env)
+    harden(inputs.path, outbound.named_in(inputs.offered).variables)
+    mask(inputs, sys.stdout)
+    with fresh_folders(inputs) as folders:
+        return guarded(
+            lambda: _told(lambda: _attend_and_annotate(inputs, started, folders))
+        )
+
+
+def _asked(env: Mapping[str, str]) -> tuple[Inputs, TaskStarted | None]:
+    """Return the job's inputs, and the attempt that they describe themselves, if so."""
+    if not any(env.get(name, "").strip() for name in PROMPTS):
+        return read_inputs(env), None
+    task = prompted(env)
+    inputs = read_inputs(task.environment(env))
+    return inputs, task.started(inputs)
+
+
+def _attend_and_annotate(
+    inputs: Inputs, started: TaskStarted | None, folders: Folders
+) -> int:
+    result = attend(inputs, folders, lambda: time.time_ns() // 1_000_000, started)
+    annotate(inputs, result, sys.stdout, is_alone=started is not None)
+    return DONE if result.conclusion in {"success", "noop"} else NOT_DONE
+
+
+def _told(work: Callable[[], int]) -> int:
+    """Run the session and return its status; print a sentence if it cannot run."""
+    try:
+        return work()
+    except BadInput as error:
+        return _say(str(error), BAD_INPUT)
+    except Unavailable as error:
+        return _say(f"The forge does not answer: {error}.", TRY_LATER)
+    except Cancelled:
+        return _say("The job was cancelled before it had begun.", NOT_DONE)
+    except Exception as error:  # noqa: BLE001  the one place: it is our fault, and said
+        sys.excepthook(type(error), error, error.__traceback__)
+        return OUR_FAULT
+
+
+def _say(sentence: str, status: int) -> int:
+    sentence = " ".join(sentence.split()).rstrip(".")
+    print(f"brat: {sentence}.", file=sys.stderr)  # noqa: T201  for people
+    return status

@@ -24,10 +24,9 @@ from convoy.model.records import Gate
 from convoy.text import NO_SECRETS, SIGNED_OFF, Redaction
 from grite import errors, git
 from grite.errors import BratError, GitFailed, Unavailable
-from runner.box.engine_home import left_in
-from runner.box.hostile_file import read_hostile
-from runner.workspace import bare_repository
-from runner.workspace.alternates import has_foreign_objects
+from runner.box.surroundings import left_in, read_hostile
+from runner.workspace import repositories
+from runner.workspace.repositories import has_foreign_objects
 from runner.workspace.stray_content import (
     ASIDE,
     CONVERTING,
@@ -198,15 +197,15 @@ class AttemptCommits:
 
     def _keep(self, message: CommitMessage) -> Work:
         workspace = self._workspace
-        bare_repository.configure(workspace.store)
-        bare_repository.ignore(workspace.store, self._litter)
+        repositories.configure_own(workspace.store)
+        repositories.ignore_files(workspace.store, self._litter)
         left_out = self._submodules()
         own = self._agents_commit() or workspace.base
         faults = self._stage(left_out)
         own = self._unstage(own, left_out)
-        bare_repository.point(workspace.store, workspace.ref, own)
+        repositories.point_ref(workspace.store, workspace.ref, own)
         self._commit_the_rest(message)
-        head = bare_repository.value(workspace.store, workspace.ref)
+        head = repositories.ref_value(workspace.store, workspace.ref)
         leftover = head != own
         if head == workspace.base:
             left_out |= self._put_aside()
@@ -262,7 +261,7 @@ class AttemptCommits:
         commit = ("commit-tree", tree, "-p", base, "-F", "-")
         made = self._git(*commit, stdin=message.text().encode(errors="replace"))
         head = made.stdout.decode().strip()
-        bare_repository.point(self._workspace.store, self._workspace.ref, head)
+        repositories.point_ref(self._workspace.store, self._workspace.ref, head)
         self._git("bundle", "create", "--quiet", str(bundle), "HEAD", f"^{base}")
         if bundle.stat().st_size > BUNDLE_LIMIT:
             return Work(oversized=" None of it is.")
@@ -288,7 +287,7 @@ class AttemptCommits:
             return None
         if fetched.status != 0:
             return None
-        commit = bare_repository.value(workspace.store, _AGENT)
+        commit = repositories.ref_value(workspace.store, _AGENT)
         if commit == workspace.base:
             return None
         if not self._says_yes("merge-base", "--is-ancestor", workspace.base, commit):
@@ -342,7 +341,7 @@ class AttemptCommits:
         for path, reason in strays.items():
             left_out.setdefault(reason, []).append(path)
         ignored = (*self._litter, *map(pattern, strays))
-        bare_repository.ignore(workspace.store, ignored)
+        repositories.ignore_files(workspace.store, ignored)
         added = self._git("add", "--all", "--ignore-errors", check=False)
         return () if added.status == 0 else self._stage_each(left_out)
 

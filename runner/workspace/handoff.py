@@ -2,9 +2,16 @@
 
 Nothing else of the log is fetched, nothing is folded, and the copy is gone before the
 agent starts.
+
+It counts if it is signed by a key that may sign the log, as this job is told them.
+Those are in the variable BRAT_ALLOWED_SIGNERS, which nobody changes by a push. If it is
+empty, they are in `.brat/allowed_signers` at the commit of this very run, which must be
+one of the default branch: on any other branch, whoever may push could have written
+them.
 """
 
 import contextlib
+import json
 import shutil
 from collections.abc import Sequence
 from functools import partial
@@ -16,15 +23,100 @@ import msgspec
 from convoy.events.session_events import TaskStarted
 from convoy.log import VERSION, event_json
 from convoy.model import ids
-from grite import git
+from grite import git, outbound, signatures
 from grite.chunk import read_commit
-from grite.errors import Corrupt, GitFailed, Unavailable
+from grite.errors import BratError, Corrupt, GitFailed, Unavailable
 from grite.event import CommentAdded, Event
 from grite.remote import Remote
-from grite.signatures import ENTRY, Authority
+from grite.signatures import ENTRY, SIGNERS_FILE, AllowedSigners, Authority
 from runner.inputs.job_inputs import BadInput, Inputs
-from runner.workspace import bare_repository, handoff_authority
-from runner.workspace.handoff_authority import NobodySigned
+from runner.workspace import repositories
+
+
+class NobodySigned(BadInput):
+    """Nobody whose word counts here handed this session over; trying again is vain."""
+
+
+_HEADS: Final = "refs/heads/"
+_SET: Final = (
+    "set the repository variable BRAT_ALLOWED_SIGNERS to the line of the bot's key, or "
+    f"commit it as {SIGNERS_FILE} on the default branch"
+)
+
+
+def handoff_authority(inputs: Inputs, repo: Path) -> Authority:
+    """Return who may hand off to this job: whose signature, for this repository.
+
+    Args:
+        inputs: the job's inputs.
+        repo: the signers' file may be fetched into it.
+
+    Raises:
+        NobodySigned: nobody is allowed to sign.
+    """
+    return Authority(inputs.repository_id, _signers(inputs, repo))
+
+
+def _signers(inputs: Inputs, repo: Path) -> AllowedSigners:
+    where = "BRAT_ALLOWED_SIGNERS"
+    text = inputs.signers
+    if not text.strip():
+        text, where = _committed(inputs, repo), SIGNERS_FILE
+    try:
+        found = signatures.parse_signers(text)
+    except BratError as error:
+        raise NobodySigned(f"{where}: {error}.") from error
+    if not found.signers:
+        raise NobodySigned(f"{where} allows no key to sign hand-offs: {_SET}.")
+    return found
+
+
+def _committed(inputs: Inputs, repo: Path) -> str:
+    """Return the file on the default branch, at the commit of this run."""
+    branch = _default_branch(inputs)
+    if inputs.ref != _HEADS + branch or not inputs.head:
+        raise NobodySigned(
+            f"This run is of {inputs.ref or 'no branch'}, and hand-offs are taken on "
+            f"{_HEADS}{branch} alone, where {SIGNERS_FILE} says who may sign them."
+        )
+    try:
+        _git(inputs, repo, "fetch", *_LEAN, "--", inputs.url, inputs.head)
+        listed = _git(inputs, repo, "ls-tree", "-z", inputs.head, SIGNERS_FILE)
+        if not listed:
+            raise NobodySigned(f"Nobody is allowed to sign hand-offs here: {_SET}.")
+        return _git(inputs, repo, "cat-file", "blob", f"{inputs.head}:{SIGNERS_FILE}")
+    except GitFailed as error:
+        raise BadInput(
+            f"Cannot read {SIGNERS_FILE} at {inputs.head}: {error}."
+        ) from error
+
+
+_LEAN: Final = (
+    *("--quiet", "--no-tags", "--no-write-fetch-head", "--depth=1"),
+    "--filter=blob:none",  # the one file is fetched when it is read
+)
+
+
+def _git(inputs: Inputs, repo: Path, *args: str) -> str:
+    env = outbound.here().for_git()
+    if inputs.token:
+        env |= git.authorization(inputs.token)
+    done = git.run(args, cwd=repo, env=env)
+    return done.stdout[: signatures.MOST_SIGNERS_BYTES].decode(errors="replace")
+
+
+def _default_branch(inputs: Inputs) -> str:
+    """Return the default branch as the event that started this run names it."""
+    try:
+        text = inputs.event.read_text() if inputs.event else ""
+        return str(json.loads(text)["repository"]["default_branch"])
+    except (OSError, ValueError, LookupError, TypeError):
+        raise NobodySigned(
+            "GITHUB_EVENT_PATH names no event with the default branch, on which "
+            f"{SIGNERS_FILE} would count: "
+            "set the variable BRAT_ALLOWED_SIGNERS instead."
+        ) from None
+
 
 SKEW_S: Final = 300
 """How far the bot's clock and this machine's may differ."""
@@ -46,10 +138,10 @@ def handed_off(inputs: Inputs, scratch: Path, now: int) -> TaskStarted:
         Unavailable: the forge does not answer.
     """
     log = scratch / "log.git"
-    bare_repository.create(log, "log")
+    repositories.create_bare(log, "log")
     fetch(inputs, log, inputs.log)
     try:
-        authority = handoff_authority.authority(inputs, log)
+        authority = handoff_authority(inputs, log)
         events = read_commit(log, inputs.log, partial(_check_signed, inputs, authority))
     except Corrupt as error:
         raise BadInput(

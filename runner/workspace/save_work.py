@@ -17,7 +17,7 @@ import msgspec
 
 from convoy.gate import passing, refusals
 from convoy.model.records import Gate, Limits
-from runner.box.hidden_paths import STORE
+from runner.box.surroundings import STORE
 from runner.workspace.attempt_commits import (
     AttemptCommits,
     CommitMessage,

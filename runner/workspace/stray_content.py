@@ -22,7 +22,7 @@ from convoy.gate import (
     path_list,
     printable,
 )
-from runner.box.hostile_file import read_hostile
+from runner.box.surroundings import read_hostile
 
 REPOSITORY: Final = "Left out, as a repository of its own"
 MADE_AGAIN: Final = "Left out, as tools make it again"

@@ -19,8 +19,7 @@ from convoy.events.session_events import TaskStarted
 from convoy.model import ids
 from runner import engines
 from runner.box.agent_box import boxed_for_us, session_room
-from runner.box.hidden_paths import STORE
-from runner.box.hostile_file import read_hostile
+from runner.box.surroundings import STORE, read_hostile
 from runner.inputs.job_inputs import Inputs
 from runner.workspace.save_work import BYTES, SaveOrder, bundle_in, copied, write_order
 from runner.workspace.workspace import Workspace

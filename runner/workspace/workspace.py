@@ -2,24 +2,68 @@
 
 The agent may do to its `.git` what it likes: its work is still compared with, and
 committed on, a base that it could not change by accident. Neither repository knows a
-remote's address.
+remote's address. Both lie in the session's two folders, which are removed at its end.
+
+A checkout may lack submodules and Git LFS files. These lie on other servers, which want
+tokens of their own; a session has none. The sentences on them are for the agent and for
+people, and quote nothing from the repository.
 """
 
+import os
 import shutil
-from contextlib import suppress
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
 
 from msgspec import Struct
 
 from convoy.events.session_events import TaskStarted
 from convoy.model import ids
-from grite import git
+from grite import git, trusted_programs
 from grite.errors import GitFailed, Unavailable
 from grite.remote import Remote
-from runner.box.hidden_paths import STORE
+from runner.box.surroundings import STORE
 from runner.inputs.job_inputs import Inputs
-from runner.workspace import bare_repository
+from runner.workspace import repositories
 from runner.workspace.handoff import fetch_near
+
+
+class Folders(Struct, frozen=True):
+    """The folders that one session uses while it lasts."""
+
+    scratch: Path
+    """The witness's folder: its store, the engine's home."""
+    checkout: Path
+    """The agent's working tree."""
+
+
+@contextmanager
+def fresh_folders(inputs: Inputs) -> Iterator[Folders]:
+    """Make both folders, empty, and remove them at the end.
+
+    Raises:
+        OSError: they cannot be made.
+    """
+    with _fresh(inputs.temp) as scratch, _fresh(inputs.workspace) as checkout:
+        yield Folders(Path(scratch), Path(checkout))
+
+
+@contextmanager
+def _fresh(parent: Path) -> Iterator[str]:
+    parent.mkdir(parents=True, exist_ok=True)
+    # Files that an agent made unremovable stay; the machine is for one job, or swept.
+    made = TemporaryDirectory(prefix="brat-", dir=parent, ignore_cleanup_errors=True)
+    try:
+        yield made.name
+    finally:
+        try:
+            made.cleanup()
+        except RecursionError:  # Python gives up at a thousand folders in one another
+            argv = (trusted_programs.found("rm"), "-rf", "--", made.name)
+            subprocess.run(argv, check=False, stderr=subprocess.DEVNULL)
 
 
 class Workspace(Struct, frozen=True):
@@ -55,7 +99,7 @@ class Workspace(Struct, frozen=True):
             "GIT_WORK_TREE": str(self.folder),
             "GIT_ALLOW_PROTOCOL": "file",
             "GIT_NO_LAZY_FETCH": "1",
-            "GIT_CONFIG_GLOBAL": str(self.store / bare_repository.EVERY_OWNER),
+            "GIT_CONFIG_GLOBAL": str(self.store / repositories.EVERY_OWNER),
             **({"GIT_INDEX_FILE": str(index)} if index else {}),
         }
         return git.run(
@@ -69,7 +113,7 @@ class Workspace(Struct, frozen=True):
         )
 
 
-def prepare(
+def prepare_workspace(
     inputs: Inputs, started: TaskStarted, folder: Path, scratch: Path
 ) -> Workspace:
     """Check the base out into `folder`, an empty folder.
@@ -80,16 +124,16 @@ def prepare(
     """
     branch = ids.task_branch(started.convoy, started.task)
     workspace = Workspace(folder, scratch / STORE, started.base, branch)
-    bare_repository.create(workspace.store, workspace.branch)
+    repositories.create_bare(workspace.store, workspace.branch)
     # For earlier work, fetch its root too, so that a diff shows the work.
     goes_on = started.salvaged or started.resolves is not None
     beside = (started.root,) if goes_on else ()
     fetch_near(inputs, workspace.store, workspace.base, *beside)
-    bare_repository.point(workspace.store, workspace.ref, workspace.base)
+    repositories.point_ref(workspace.store, workspace.ref, workspace.base)
     _name(inputs, workspace, started.root or started.base)
     workspace.git("read-tree", "--reset", "-u", "HEAD", deadline_s=git.DEADLINE_S)
     shutil.copytree(workspace.store, folder / ".git")
-    bare_repository.hand_over(folder / ".git")
+    repositories.configure_agents(folder / ".git")
     return workspace
 
 
@@ -109,3 +153,38 @@ def _name(inputs: Inputs, workspace: Workspace, root: str) -> None:
         found = (name for name, commit in seen.refs.items() if commit in fetched)
         tags = sorted({name.removesuffix("^{}") for name in found})
         remote.fetch([f"{tag}:{tag}" for tag in tags], depth=1)
+
+
+SUBMODULES: Final = (
+    "This repository has submodules, which are not checked out here: their folders are "
+    "empty. They cannot be changed."
+)
+LFS: Final = (
+    "What .gitattributes gives to Git LFS is not here: such files are pointers, three "
+    "lines of text. Leave them alone; what is written to them is kept as it is, not in "
+    "LFS."
+)
+_READ_BYTES: Final = 100_000
+_ATTRIBUTES: Final = ":(glob)**/.gitattributes"
+
+
+def missing_content(workspace: Workspace) -> tuple[str, ...]:
+    """Return the parts that a fresh checkout lacks, a sentence or two each.
+
+    Raises:
+        Unavailable: git takes too long.
+    """
+    folder = workspace.folder
+    asked = ("ls-files", "-z", "--", _ATTRIBUTES)
+    listed = workspace.git(*asked, deadline_s=git.DEADLINE_S).stdout.split(b"\0")
+    files = (folder / os.fsdecode(each) for each in listed if each)
+    has_lfs = any(b"filter=lfs" in _start_of(file) for file in files)
+    has_modules = bool(_start_of(folder / ".gitmodules"))
+    return (*((SUBMODULES,) if has_modules else ()), *((LFS,) if has_lfs else ()))
+
+
+def _start_of(file: Path) -> bytes:
+    if file.is_symlink() or not file.is_file():
+        return b""
+    with file.open("rb") as source:
+        return source.read(_READ_BYTES)

@@ -13,7 +13,7 @@ from bot.door.feed import Feed
 from brat.local.child_processes import Process
 from convoy.events.people_events import NoteHeard, TellTask
 from convoy.model.records import EngineSpec
-from runner.inputs.feed_address import FeedAddress
+from runner.inputs.job_inputs import FeedAddress
 from tests.engines.cases import ENGINES, Engine
 from tests.engines.install import PROGRAMS
 from tests.feed.hall import SESSION, hall, running

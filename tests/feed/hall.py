@@ -15,7 +15,7 @@ from bot.door.listening import listening
 from bot.door.oidc import Issuer
 from bot.door.session_access import JobOrigin
 from bot.serving.bot_service import with_feed
-from runner.inputs.feed_address import FeedAddress
+from runner.inputs.job_inputs import FeedAddress
 from tests.world.given_secrets import given
 from tests.world.patience import patient
 from tests.world.rules import NAME, Rules, spec

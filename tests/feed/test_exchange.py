@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from runner.feed import output_sender
-from runner.feed.oidc_exchange import OidcExchange
-from runner.feed.output_sender import OutputSender
-from runner.inputs.oidc_address import OidcAddress, lead
+from runner.inputs.job_inputs import OidcAddress, oidc_address_in
+from runner.session import feed_threads
+from runner.session.feed_client import OidcExchange
+from runner.session.feed_threads import OutputSender
 from tests.feed.hall import JOB, REPO, SESSION, hall, running
 from tests.world.cases import looped
 from tests.world.forge import DEADLINE_S
@@ -32,7 +32,7 @@ async def github() -> AsyncIterator[Vouching]:
 async def test_a_job_is_let_in_and_again_by_the_next_bot(
     tmp_path: Path, github: Vouching, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(output_sender, "AGAIN_S", 0.05)
+    monkeypatch.setattr(feed_threads, "AGAIN_S", 0.05)
     rules = running()
     with held_port() as port:
         url = f"http://127.0.0.1:{port}"
@@ -66,7 +66,7 @@ async def test_a_job_that_is_refused_holds_up_nobody(
 
 
 def test_the_way_is_found_in_the_jobs_environment() -> None:
-    found = lead(GIVEN, "fix-7/1/1")
+    found = oidc_address_in(GIVEN, "fix-7/1/1")
 
     assert found == OidcAddress(
         "https://brat.example.com",
@@ -90,4 +90,4 @@ def test_the_way_is_found_in_the_jobs_environment() -> None:
     ],
 )
 def test_what_makes_no_sense_there_leads_nowhere(name: str, value: str) -> None:
-    assert lead(GIVEN | {name: value}, "fix-7/1/1") is None
+    assert oidc_address_in(GIVEN | {name: value}, "fix-7/1/1") is None

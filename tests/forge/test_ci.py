@@ -8,7 +8,7 @@ import pytest
 
 from brat.forge import Forge
 from grite.outbound import PROXIES, TRUST
-from runner.box import toolchains
+from runner.box import surroundings
 from tests.world.forge import REPO, Checkout, Json, Town, settle_in, town, until
 
 
@@ -105,7 +105,12 @@ async def test_the_command_knows_nothing_of_the_forge(
     own = ["CI", "GITHUB_REF_NAME", "GITHUB_SHA", "HOME", "LANG", "PATH", "TMPDIR"]
     ways = ["HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"]  # of its box
     lower = [each.lower() for each in ways]
-    tools = (*toolchains.here(), "NODE_USE_ENV_PROXY", "MAVEN_OPTS", "GRADLE_OPTS")
+    tools = (
+        *surroundings.own_tool_variables(),
+        "NODE_USE_ENV_PROXY",
+        "MAVEN_OPTS",
+        "GRADLE_OPTS",
+    )
     assert sorted(names) == sorted([*own, *ways, *lower, *tools])
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from brat.forge.resources.repository_resource import Ci
 from brat.forge.service.ci_box import CiBox
-from runner.box import toolchains
+from runner.box import surroundings
 from tests.forge.test_ci import judged, push
 from tests.world.forge import Town, until
 
@@ -116,7 +116,7 @@ async def test_ci_finds_the_tools_of_the_persons_terminal_and_nothing_else(
     box: str, here: Town, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home = tmp_path / "person"
-    for name in toolchains.HOMES:
+    for name in surroundings.TOOL_HOMES:
         monkeypatch.delenv(name, raising=False)
     for file, variables, _ in TOOLS:
         if file:

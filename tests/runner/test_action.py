@@ -14,7 +14,7 @@ from ruamel.yaml import YAML
 
 from bot.oneshot import Left
 from bot.settings import oneshot_settings
-from runner.inputs import job_inputs as runner_inputs, prompted_task
+from runner.inputs import job_inputs, job_inputs as runner_inputs
 from tests.runner.job import ALLOWED, REPOSITORY_ID, TOKEN, Forge, git
 from tests.world.patience import patient
 
@@ -68,7 +68,7 @@ def test_each_input_reaches_code_that_reads_it() -> None:
     task = {name for name in step("Run the session")["env"] if name[:5] == "BRAT_"}
     loop = {name for name in step("Run the loop once")["env"] if name[:5] == "BRAT_"}
 
-    assert task <= read_by(runner_inputs) | read_by(prompted_task)
+    assert task <= read_by(runner_inputs) | read_by(job_inputs)
     assert loop == read_by(oneshot_settings)
     for name in action()["inputs"]:
         assert f"inputs.{name}" in used

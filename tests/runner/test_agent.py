@@ -8,11 +8,10 @@ from msgspec.structs import replace
 
 from convoy.text import Redaction
 from runner.engines import ENGINES
-from runner.engines.model_key import key_for
-from runner.engines.row import Call, Vendor
+from runner.engines.row import Call, Vendor, key_for
 from runner.inputs import job_inputs
 from runner.session.engine_run import Job, environment_of, secrets_of
-from runner.session.job import BAD_INPUT
+from runner.session.session_run import BAD_INPUT
 from tests.runner.job import TOKEN, Forge
 
 HEAVY = {
@@ -30,7 +29,7 @@ def test_an_engine_gets_the_keys_its_row_asks_for_and_they_are_hidden(
         sets=lambda call: {"ENGINE_HOME": str(call.home / "engine")},
     )
     keys = {"TEAM_KEY": "key-0123456789", "AWS_KEY": "aws-0123456789"}
-    told = job_inputs.read(
+    told = job_inputs.read_inputs(
         forge.environment("0" * 40, **keys, JAVA_HOME="/opt/java", PYTHONPATH="/x")
     )
     started = forge.started("true")

@@ -4,7 +4,7 @@ import re
 
 from convoy.model.session_result import Walls, walls_in_words
 from grite.git import pair_of
-from runner.result.job_annotations import error, output
+from runner.session.job_annotations import error, output
 from tests.runner.job import TOKEN, Forge
 
 

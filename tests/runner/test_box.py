@@ -13,8 +13,7 @@ from typing import Any
 import psutil
 import pytest
 
-from runner.box.agent_box import cannot_box
-from runner.box.agent_user import own_number
+from runner.box.agent_box import agent_user_number, cannot_box
 from tests.attacks.environments import NOTHING
 from tests.runner.job import TOKEN, Forge, Left, git
 from tests.runner.test_endings import is_left, working
@@ -108,10 +107,10 @@ def test_an_agent_sees_its_own_processes_and_files_alone(forge: Forge) -> None:
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
 def test_boxes_of_one_process_have_users_of_their_own() -> None:
-    with own_number() as one, own_number() as two:
+    with agent_user_number() as one, agent_user_number() as two:
         assert one != two
         assert None not in (one, two)
-    with own_number() as again:
+    with agent_user_number() as again:
         assert again == one
 
 

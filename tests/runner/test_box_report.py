@@ -4,11 +4,11 @@ import msgspec
 import pytest
 
 from convoy.model.session_result import WALL_NAMES, Walls, missing_walls
-from runner.box.box_report import read
+from runner.box.agent_box import read_report
 
 
 def test_a_report_names_the_walls_that_stand() -> None:
-    said = read("files=namespaces user=uid syscalls=seccomp")
+    said = read_report("files=namespaces user=uid syscalls=seccomp")
 
     assert said.why == ""
     assert said.walls == Walls(files="namespaces", user="uid", syscalls="seccomp")
@@ -21,7 +21,7 @@ def test_a_report_names_the_walls_that_stand() -> None:
     [("!no namespaces: Denied", "no namespaces: Denied"), ("", "it ended before")],
 )
 def test_where_there_is_no_box_no_wall_stands(text: str, why: str) -> None:
-    said = read(text)
+    said = read_report(text)
 
     assert said.why.startswith(why)
     assert missing_walls(said.walls, closed=True) == WALL_NAMES
@@ -29,4 +29,4 @@ def test_where_there_is_no_box_no_wall_stands(text: str, why: str) -> None:
 
 def test_a_wall_that_there_is_not_is_refused() -> None:
     with pytest.raises(msgspec.ValidationError):
-        read("files=paper")
+        read_report("files=paper")

@@ -15,8 +15,7 @@ import psutil
 import pytest
 
 from convoy.model.records import Limits
-from runner.box.stop_signals import Stop
-from runner.box.supervisor import Order, Stream, supervise
+from runner.box.supervisor import Order, Stop, Stream, supervise
 from tests.runner.job import Forge, Left, git
 from tests.world.patience import patient
 

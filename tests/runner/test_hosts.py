@@ -1,6 +1,11 @@
 """Which hosts a list lets an agent reach."""
 
-from runner.proxy.egress_hosts import allows, is_outside, reachable, services
+from runner.proxy.proxy_protocol import (
+    allows_host,
+    is_outside,
+    local_services,
+    reachable_hosts,
+)
 from tests.world.cases import looped
 
 LISTED = ("pypi.org", "*.npmjs.org", "registry.example.org:8443", "127.0.0.1:5432")
@@ -18,7 +23,7 @@ LISTED = ("pypi.org", "*.npmjs.org", "registry.example.org:8443", "127.0.0.1:543
     ],
 )
 def test_what_is_listed_is_let_through(host: str, port: int) -> None:
-    assert allows(LISTED, host, port)
+    assert allows_host(LISTED, host, port)
 
 
 @looped(
@@ -36,7 +41,7 @@ def test_what_is_listed_is_let_through(host: str, port: int) -> None:
     ],
 )
 def test_nothing_else_is(host: str, port: int) -> None:
-    assert not allows(LISTED, host, port)
+    assert not allows_host(LISTED, host, port)
 
 
 @looped(
@@ -63,11 +68,11 @@ def test_a_name_may_lead_to_the_public_internet(address: str) -> None:
 def test_services_of_this_machine_are_listed_with_their_ports() -> None:
     listed = ("localhost:5432", "127.0.0.1:6379", "pypi.org:8443", "localhost:0")
 
-    assert services((*listed, "localhost:99999", "localhost")) == (5432, 6379)
+    assert local_services((*listed, "localhost:99999", "localhost")) == (5432, 6379)
 
 
 def test_nothing_listed_is_nothing_but_where_the_model_is_not_known() -> None:
-    assert reachable(None, by_default=False) == ()
-    assert reachable(None, by_default=True) is None
-    assert reachable(("pypi.org", "*"), by_default=False) is None
-    assert reachable((), by_default=True) == ()
+    assert reachable_hosts(None, by_default=False) == ()
+    assert reachable_hosts(None, by_default=True) is None
+    assert reachable_hosts(("pypi.org", "*"), by_default=False) is None
+    assert reachable_hosts((), by_default=True) == ()

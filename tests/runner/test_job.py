@@ -17,7 +17,7 @@ from convoy.events.session_events import (
 from convoy.model import ids
 from convoy.model.records import ENGINE_TYPES, EngineSpec, Gate, Limits
 from convoy.text import fence_of
-from runner.workspace import missing_content
+from runner.workspace import workspace
 from tests.runner.job import SESSION, Forge, git
 
 
@@ -162,7 +162,7 @@ def test_what_is_not_in_the_checkout_is_said(forge: Forge) -> None:
     left = forge.sh('cat "$BRAT_PROMPT"')
 
     events = (left.folder / "transcript.jsonl").read_text()
-    for sentence in (missing_content.SUBMODULES, missing_content.LFS):
+    for sentence in (workspace.SUBMODULES, workspace.LFS):
         assert sentence in left.said
         assert json.dumps(sentence) in events
 

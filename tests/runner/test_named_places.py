@@ -11,8 +11,8 @@ from uuid import uuid4
 import pytest
 from msgspec.structs import replace
 
-from runner.box.visible_paths import installed
-from runner.session.project_setup import SCRIPT
+from runner.box.surroundings import installed
+from runner.session.project_commands import SCRIPT
 from tests.runner.job import TOKEN, Forge, Left
 from tests.world.given_secrets import given
 

@@ -13,8 +13,8 @@ from tests.world.patience import patient
 TOKEN = "made-up-secret-of-one-job"
 ASK = f"""
 import os
-from runner.box.process_hardening import harden
-from runner.feed.token_exposure import why_exposed
+from runner.box.processes import harden
+from runner.session.feed_client import why_exposed
 path = os.environ["PATH"]
 harden(path, {{}})
 print(why_exposed({TOKEN!r}, path))

@@ -1,7 +1,7 @@
 from hypothesis import given, settings, strategies as st
 
 from convoy.text import Redaction
-from runner.result.stream_redaction import HELD_BACK_CHARS, LINE_CHARS, RedactedStream
+from runner.session.result_folder import HELD_BACK_CHARS, LINE_CHARS, RedactedStream
 
 SECRET = "very/secret+value=="
 redaction = Redaction([SECRET, "", "short"])

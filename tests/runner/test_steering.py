@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from runner.box.stop_signals import Stop
-from runner.box.supervisor import Ending, Order, Stream, supervise
+from runner.box.supervisor import Ending, Order, Stop, Stream, supervise
 from runner.engines.engine_events import Cost, Result, Said, Usage
-from runner.feed.message_inbox import Message
-from runner.session.steering import Since, Steering
+from runner.inputs.job_inputs import Message
+from runner.session.engine_run import Since, Steering
 
 ECHO = """
 import sys

@@ -20,7 +20,7 @@ from runner.workspace.attempt_commits import (
     Work,
     without_leaks,
 )
-from runner.workspace.workspace import Workspace, prepare
+from runner.workspace.workspace import Workspace, prepare_workspace
 from tests.runner.job import CLEAN, Forge, git
 from tests.world.patience import patient
 
@@ -327,8 +327,8 @@ def worked(forge: Forge, script: str) -> tuple[Workspace, Work]:
     for each in (folder, scratch):
         shutil.rmtree(each, ignore_errors=True)
         each.mkdir()
-    inputs = job_inputs.read(forge.environment("0" * 40))
-    workspace = prepare(inputs, forge.started("sh"), folder, scratch)
+    inputs = job_inputs.read_inputs(forge.environment("0" * 40))
+    workspace = prepare_workspace(inputs, forge.started("sh"), folder, scratch)
     argv = ["sh", "-ec", script]
     subprocess.run(argv, cwd=folder, env=CLEAN, check=True, capture_output=True)
     message = CommitMessage("Do it", "Brat-Task: t")

@@ -13,10 +13,10 @@ from threading import Thread
 import pytest
 
 from convoy.model.session_result import Walls
-from runner.box import agent_user, landlock, landlock_paths, seccomp
+from runner.box import agent_box, landlock, seccomp
 from runner.box.agent_box import NetworkExit, Room, boxed
 from runner.box.root_folder import HIDDEN, SEEN, WRITABLE
-from runner.box.visible_paths import Sight
+from runner.box.surroundings import Sight
 from tests.attacks.environments import PREFIXES
 from tests.world.patience import patient
 
@@ -28,7 +28,7 @@ ATTEMPTS = Path(__file__).with_name("box_attempts.py")
 @pytest.fixture(autouse=True)
 def no_other_users(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the box be one for a user without rights, as on those machines."""
-    monkeypatch.setattr(agent_user, "own_number", nullcontext)
+    monkeypatch.setattr(agent_box, "own_number", nullcontext)
 
 
 @contextmanager
@@ -149,10 +149,10 @@ def test_what_is_hidden_in_a_folder_is_not_given_with_it(tmp_path: Path) -> None
     shown, key = str(tmp_path / "shown"), str(tmp_path / "shown/b/key")
     places = [SEEN, shown, shown, HIDDEN, key, key, WRITABLE, shown, shown]
 
-    given = landlock_paths.read_only(places[:6])
+    given = landlock.read_only_in(places[:6])
     assert sorted(given)[-2:] == [f"{shown}/a", f"{shown}/b/c"]
     with pytest.raises(OSError, match="cannot be hidden in"):
-        landlock_paths.writable(places)
+        landlock.writable_in(places)
 
 
 @pytest.mark.parametrize(

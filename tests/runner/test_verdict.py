@@ -4,7 +4,7 @@ from convoy.gate import PathChange
 from runner.box.supervisor import Ending
 from runner.engines.engine_events import Error
 from runner.engines.output_reader import Report
-from runner.result.session_verdict import Seen, conclude
+from runner.session.session_verdict import Seen, conclude
 from runner.workspace.attempt_commits import Work
 from tests.world.cases import looped
 

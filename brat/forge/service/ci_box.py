@@ -15,14 +15,11 @@ from brat.forge.resources.repository_resource import Ci
 from brat.forge.service import programs
 from brat.forge.service.ci_checkout import WORK
 from grite import git, outbound
-from runner.box import agent_user, toolchains
-from runner.box.agent_box import Box, Room, boxed
-from runner.box.box_report import Report
-from runner.box.visible_paths import Sight
-from runner.proxy.egress_hosts import reachable
-from runner.proxy.proxy_protocol import ProxyOrder
+from runner.box import agent_box, surroundings
+from runner.box.agent_box import Box, BoxReport, Room, boxed
+from runner.box.surroundings import Sight
+from runner.proxy.proxy_protocol import REGISTRIES, ProxyOrder, reachable_hosts
 from runner.session.proxy_client import ProxyClient
-from runner.session.setup_hosts import REGISTRIES
 
 _HOME, _TEMPORARY = "home", "tmp"
 
@@ -49,7 +46,7 @@ class CiBox:
         sight = Sight(
             path=own["PATH"],
             home=os.path.expanduser("~"),  # noqa: PTH111  also where there is none
-            tools=toolchains.here(),
+            tools=surroundings.own_tool_variables(),
             shown=(borrowed,),
             hidden=(forge,),
         )
@@ -64,7 +61,7 @@ class CiBox:
         self._is_closed = False
         self.argv: tuple[str, ...] = ("sh", "-c", settings.command or "true")
         self.fds: tuple[int, ...] = ()
-        own |= toolchains.own_sources(own, job / WORK)
+        own |= surroundings.own_sources(own, job / WORK)
         self.env = own | {"HOME": str(home), "TMPDIR": str(temporary), "CI": "true"}
 
     def open(self) -> Self:
@@ -83,7 +80,7 @@ class CiBox:
         for each in (self._room.home, self._room.temporary):
             each.mkdir()
         (self._room.home / ".gitconfig").write_text(_identity(), encoding="utf-8")
-        hosts = reachable(self._settings.egress, by_default=False)
+        hosts = reachable_hosts(self._settings.egress, by_default=False)
         if self._settings.egress is None:
             hosts = REGISTRIES
         way = None
@@ -97,7 +94,7 @@ class CiBox:
         if self._box is not None:
             self.argv, self.fds = self._box.argv, self._box.fds
 
-    def close(self) -> Report:
+    def close(self) -> BoxReport:
         """Take the folders back, after the command's end; safe to call twice.
 
         Returns:
@@ -107,11 +104,11 @@ class CiBox:
             self._is_closed = True
             box, self._box = self._box, None
         try:
-            return box.report() if box else Report()
+            return box.report() if box else BoxReport()
         finally:
             self._stack.close()
             if os.getuid() == 0:
-                agent_user.give(self._room.owned(), os.getuid())
+                agent_box.give_folders(self._room.owned(), os.getuid())
 
 
 def _identity() -> str:

@@ -15,7 +15,7 @@ from typing import Final
 import psutil
 
 from grite import outbound
-from runner.box import toolchains
+from runner.box import surroundings
 
 POLL_S: Final = 0.1
 """The polling interval on systems without pidfd."""
@@ -30,7 +30,7 @@ def plain_environment() -> dict[str, str]:
     The path is the person's own: a project's `python` is the one that they would run.
     """
     own = {"PATH": os.pathsep.join(os.get_exec_path()), "LANG": "C.UTF-8"}
-    return own | toolchains.here() | outbound.here().without_passwords()
+    return own | surroundings.own_tool_variables() | outbound.here().without_passwords()
 
 
 def git_environment() -> dict[str, str]:

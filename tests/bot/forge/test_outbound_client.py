@@ -14,7 +14,7 @@ from aiohttp import web
 from bot.forge.transport import async_client, client_of
 from grite.errors import BratError
 from grite.outbound import PROXIES, TRUST
-from runner.feed.feed_client import FeedError, connect, request
+from runner.session.feed_client import FeedError, connect, request
 from tests.world.connect_proxy import ConnectProxy, connect_proxy
 from tests.world.patience import patient
 from tests.world.tls import tls_before

@@ -16,7 +16,7 @@ from convoy.events.session_events import (
 from convoy.model.records import EngineSpec, Gate, Limits, Usage as Used
 from convoy.model.session_result import TOKENS_MOST
 from runner.engines.engine_events import Cost, Usage
-from runner.result import result_folder as runner_result
+from runner.session import result_folder as runner_result
 from tests.bot.result_artifacts import (
     ACTOR,
     BUNDLE,

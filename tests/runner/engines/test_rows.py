@@ -7,8 +7,15 @@ from msgspec.structs import replace, replace as with_changes
 
 from convoy.model.records import EngineSpec
 from runner.engines import ENGINES
-from runner.engines.model_key import key_for, missing_key
-from runner.engines.row import Call, Row, reached_by, server, vendor_of
+from runner.engines.row import (
+    Call,
+    Row,
+    key_for,
+    missing_key,
+    reached_by,
+    server,
+    vendor_of,
+)
 from tests.world.cases import looped
 
 SECRET = "made-up-key-0123456789"

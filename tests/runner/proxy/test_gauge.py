@@ -5,7 +5,7 @@ import json
 import pytest
 
 from runner.proxy.proxy_protocol import Metered
-from runner.proxy.server.usage_reader import UsageReader
+from runner.proxy.usage_reader import UsageReader
 from tests.world.cases import looped
 from tests.world.vendor import (
     anthropic_messages,

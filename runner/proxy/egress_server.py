@@ -1,0 +1,376 @@
+"""Connects an agent to the hosts it may reach, and runs all of the proxy's servers.
+
+It is an ordinary HTTP proxy: it takes CONNECT for encrypted connections, and plain
+requests, one for each connection. It does not look into a tunnel. Its own way out leads
+there directly, or through a proxy of this machine's network.
+https://www.rfc-editor.org/rfc/rfc9110#name-connect
+
+The model's server loads a web server, which takes 0.3 s, so it is loaded when it is
+first wanted.
+"""
+
+import asyncio
+import os
+import signal
+import socket
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
+from http import HTTPStatus
+from typing import Final
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import Struct
+
+from grite import outbound
+from grite.errors import BratError, repr_without
+from runner.proxy.proxy_protocol import (
+    LOCALHOST,
+    ProxyOrder,
+    Refused,
+    Told,
+    allows_host,
+    is_address,
+    is_outside,
+    local_services,
+)
+
+CONNECT_S: Final = 30.0
+
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+class Upstream(Struct, frozen=True):
+    """A proxy that the machine's environment names."""
+
+    host: str
+    port: int
+    is_tls: bool
+    pass_word: str
+    """The value of `Proxy-Authorization`; empty: the proxy wants none."""
+
+    def __repr__(self) -> str:
+        return repr_without(self, "pass_word")
+
+    async def through(self, host: str, port: int, *, is_plain: bool) -> Streams:
+        """Connect to the proxy, and through it to the host unless `is_plain`.
+
+        Raises:
+            OSError: the proxy or the host cannot be reached, or the proxy refuses.
+        """
+        streams = await dialled(self.host, self.port, is_tls=self.is_tls)
+        if is_plain:
+            return streams
+        reader, writer = streams
+        name = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        word = f"Proxy-Authorization: {self.pass_word}\r\n" if self.pass_word else ""
+        writer.write(f"CONNECT {name} HTTP/1.1\r\nHost: {name}\r\n{word}\r\n".encode())
+        try:
+            async with asyncio.timeout(CONNECT_S):
+                head = await reader.readuntil(b"\r\n\r\n")
+        except (asyncio.IncompleteReadError, asyncio.LimitOverrunError) as error:
+            raise OSError("the machine's own proxy answers no HTTP") from error
+        status = head.split(b" ", 2)[1:2]
+        if status != [b"200"]:
+            writer.close()
+            raise OSError(f"the machine's own proxy says {head[:60]!r}")
+        return streams
+
+
+def upstream_to(host: str, port: int, *, is_plain: bool) -> Upstream | None:
+    """Return the proxy that the machine's environment names for a host, if any.
+
+    Raises:
+        OSError: the proxy is of a kind that cannot be gone through.
+    """
+    name = f"[{host}]" if ":" in host else host
+    scheme = "http" if is_plain else "https"
+    try:
+        named = outbound.here().proxy(f"{scheme}://{name}:{port}")
+    except BratError as error:
+        raise OSError(str(error)) from error
+    if not named:
+        return None
+    url = urlsplit(named)
+    is_tls = url.scheme == "https"
+    above = url.port or (443 if is_tls else 80)
+    return Upstream(url.hostname or "", above, is_tls, outbound.proxy_word(named))
+
+
+async def dialled(host: str, port: int, *, is_tls: bool = False) -> Streams:
+    """Connect to a host.
+
+    Raises:
+        OSError: the host cannot be reached in time.
+    """
+    try:
+        trusted = outbound.here().authorities() if is_tls else None
+    except BratError as error:
+        raise OSError(str(error)) from error
+    async with asyncio.timeout(CONNECT_S):
+        return await asyncio.open_connection(host, port, ssl=trusted)
+
+
+HEAD_BYTES: Final = 65_536
+HEAD_S: Final = 30.0
+CHUNK_BYTES: Final = 65_536
+AT_ONCE: Final = 256
+"""Connections in all; more are refused."""
+_TOLD_MOST: Final = 200
+_HOP: Final = ("connection:", "proxy-", "keep-alive:", "te:", "upgrade:", "host:")
+"""The beginnings of headers that are meant for the proxy, or that it sets itself."""
+
+
+class _Asked(Struct, frozen=True):
+    method: str
+    host: str
+    port: int
+    path: str = ""
+    headers: tuple[str, ...] = ()
+    """Without headers that are only for one connection."""
+
+    @property
+    def where(self) -> str:
+        return f"{self.host}:{self.port}"[:200]
+
+
+class Egress:
+    """Takes one session's connections to the hosts that are listed."""
+
+    def __init__(
+        self,
+        listed: Sequence[str],
+        tell: Callable[[Told], None],
+        group: asyncio.TaskGroup,
+    ) -> None:
+        """Serve each connection in a task of the group; `close` ends them."""
+        self._listed = listed
+        self._tell = tell
+        self._group = group
+        self._told: set[str] = set()
+        self._open: set[asyncio.Task[None]] = set()
+
+    async def serve(self, listening: socket.socket) -> asyncio.Server:
+        """Serve as a proxy."""
+        return await self._server(self._proxied, listening)
+
+    async def relay(self, port: int, listening: socket.socket) -> asyncio.Server:
+        """Serve in place of a port of this machine, in whatever protocol."""
+
+        async def relayed(near: Streams) -> None:
+            await joined(near, await dialled("127.0.0.1", port))
+
+        return await self._server(relayed, listening)
+
+    def close(self) -> None:
+        """End all connections."""
+        for each in self._open:
+            each.cancel()
+
+    async def _server(
+        self, serve: Callable[[Streams], Awaitable[None]], listening: socket.socket
+    ) -> asyncio.Server:
+        async def served(near: Streams) -> None:
+            try:
+                await serve(near)
+            except (OSError, ValueError, asyncio.IncompleteReadError):
+                pass  # one side has gone, or its name is none; the other sees the end
+            finally:
+                near[1].close()
+
+        def connected(
+            reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+        ) -> None:
+            task = self._group.create_task(served((reader, writer)))
+            self._open.add(task)
+            task.add_done_callback(self._open.discard)
+
+        return await asyncio.start_server(
+            connected, sock=listening, limit=HEAD_BYTES, backlog=AT_ONCE
+        )
+
+    async def _proxied(self, near: Streams) -> None:
+        reader, writer = near
+        asked = await _asked(reader)
+        if asked is None:
+            return _no(writer, HTTPStatus.BAD_REQUEST, "This is a proxy for HTTP.")
+        if len(self._open) > AT_ONCE:
+            why = f"No more than {AT_ONCE} connections at once."
+            return _no(writer, HTTPStatus.SERVICE_UNAVAILABLE, why)
+        if not allows_host(self._listed, asked.host, asked.port):
+            self._tell_once(f"{asked.where}, which [runner] egress does not list")
+            return _no(writer, HTTPStatus.FORBIDDEN, _WHY.format(asked.where))
+        try:
+            there = await self._reached(asked)
+        except (OSError, ValueError) as error:  # the second: a name that is none
+            why = f"brat cannot reach {asked.where}: {error}."
+            return _no(writer, HTTPStatus.BAD_GATEWAY, why)
+        if asked.method == "CONNECT":
+            writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+        return await joined(near, there)
+
+    async def _reached(self, asked: _Asked) -> Streams:
+        """Connect, and pass on the head of a request that opens no tunnel.
+
+        Raises:
+            OSError: the host cannot be reached, or its name leads to a barred address.
+        """
+        is_plain = asked.method != "CONNECT"
+        above = upstream_to(asked.host, asked.port, is_plain=is_plain)
+        if above is not None:
+            there = await above.through(asked.host, asked.port, is_plain=is_plain)
+            word = above.pass_word
+            there[1].write(_head(asked, absolute=True, word=word) if is_plain else b"")
+            return there
+        addresses = await self._addresses(asked)
+        there = await dialled(addresses[0], asked.port)
+        there[1].write(_head(asked) if is_plain else b"")
+        return there
+
+    async def _addresses(self, asked: _Asked) -> list[str]:
+        """Return a name's addresses; looked up once, so that they cannot change."""
+        loop = asyncio.get_running_loop()
+        found = await loop.getaddrinfo(
+            asked.host, asked.port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP
+        )
+        addresses = [str(each[4][0]) for each in found]
+        if is_address(asked.host) or asked.host == LOCALHOST:
+            return addresses  # the address itself is listed
+        open_to = [
+            each
+            for each in addresses
+            if is_outside(each) or allows_host(self._listed, each, asked.port)
+        ]
+        if not open_to:
+            self._tell_once(f"{asked.where}, which leads to {addresses[0]}")
+            raise OSError(
+                f"it leads to {addresses[0]}, which is not on the public internet; "
+                "list that address too if agents may reach it"
+            )
+        return open_to
+
+    def _tell_once(self, what: str) -> None:
+        if what not in self._told and len(self._told) < _TOLD_MOST:
+            self._told.add(what)
+            self._tell(Refused(what=what))
+
+
+_WHY: Final = (
+    "brat lets no agent of this repository reach {}; what they may reach is listed in "
+    "[runner] egress of .brat/config.toml."
+)
+
+
+async def joined(one: Streams, other: Streams) -> None:
+    """Pass bytes on both ways until both sides have ended, then close them."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(_carried(one[0], other[1]))
+            group.create_task(_carried(other[0], one[1]))
+    finally:
+        one[1].close()
+        other[1].close()
+
+
+async def _carried(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    try:
+        while chunk := await reader.read(CHUNK_BYTES):
+            writer.write(chunk)
+            await writer.drain()
+        writer.write_eof()
+    except OSError:
+        writer.close()
+
+
+async def _asked(reader: asyncio.StreamReader) -> _Asked | None:
+    """Read the head of a request; None: a proxy does not understand it."""
+    try:
+        async with asyncio.timeout(HEAD_S):
+            head = await reader.readuntil(b"\r\n\r\n")
+        line, *headers = head.decode("latin-1").split("\r\n")
+        method, target, _ = line.split(" ")
+        url = urlsplit(f"//{target}" if method == "CONNECT" else target)
+        if method == "CONNECT":
+            return _Asked(method, url.hostname or "", url.port or 443)
+        if url.scheme != "http" or not url.hostname:
+            return None
+        path = url._replace(scheme="", netloc="", fragment="").geturl() or "/"
+        kept = (each for each in headers if not each.lower().startswith(_HOP))
+        return _Asked(method, url.hostname, url.port or 80, path, tuple(kept))
+    except (ValueError, asyncio.LimitOverrunError):
+        return None
+
+
+def _head(asked: _Asked, *, absolute: bool = False, word: str = "") -> bytes:
+    host = f"[{asked.host}]" if ":" in asked.host else asked.host
+    host = host if asked.port == 80 else f"{host}:{asked.port}"  # noqa: PLR2004  http's
+    target = f"http://{host}{asked.path}" if absolute else asked.path
+    ours = [f"{asked.method} {target} HTTP/1.1", f"Host: {host}", "Connection: close"]
+    ours += [f"Proxy-Authorization: {word}"] if word else []
+    return "\r\n".join((*ours, *asked.headers)).encode("latin-1")
+
+
+def _no(writer: asyncio.StreamWriter, status: HTTPStatus, why: str) -> None:
+    body = f"{why}\n".encode()
+    head = (
+        f"HTTP/1.1 {status.value} {status.phrase}",
+        "Content-Type: text/plain; charset=utf-8",
+        f"Content-Length: {len(body)}",
+        "Connection: close",
+    )
+    writer.write("\r\n".join((*head, "", "")).encode() + body)
+
+
+def run_servers(order: bytes, listening: Sequence[int]) -> None:
+    """Serve until the witness is gone, beginning with calls that already wait.
+
+    Args:
+        order: a `runner.proxy.proxy_protocol.ProxyOrder`, as JSON.
+        listening: sockets, which it takes over: for the model, for all other hosts, and
+            for each service of this machine that may be reached.
+    """
+    sockets = [socket.socket(fileno=each) for each in listening]
+    asyncio.run(_serve(msgspec.json.decode(order, type=ProxyOrder), *sockets))
+
+
+async def _serve(
+    order: ProxyOrder, model: socket.socket, *others: socket.socket
+) -> None:
+    loop, ended = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_signal_handler(signal.SIGTERM, ended.set)
+    loop.add_reader(0, ended.set)  # no other input comes, so this is its end
+    async with asyncio.TaskGroup() as group, AsyncExitStack() as stack:
+        if order.model is not None:
+            from aiohttp.web_server import Server  # not for a proxy without a model
+
+            from runner.proxy.model_server import Gate, client_session
+
+            client = await stack.enter_async_context(client_session())
+            gate = Gate(order.model, order.caps, client, _tell)
+            server = Server(gate.handle, auto_decompress=False, access_log=None)
+            stack.push_async_callback(server.shutdown, 0.1)
+            served = await loop.create_server(server, sock=model)
+            stack.callback(served.close)
+        if order.egress is not None:
+            listed, own = order.egress, model.getsockname()[1]
+            # Some programs ask a proxy for everything, their model included.
+            known = (*listed, f"127.0.0.1:{own}") if order.model else listed
+            egress = Egress(known, _tell, group)
+            stack.callback(egress.close)
+            for each in await _ways_out(egress, local_services(listed), *others):
+                stack.callback(each.close)
+        await ended.wait()
+
+
+async def _ways_out(
+    egress: Egress, ports: Sequence[int], world: socket.socket, *local: socket.socket
+) -> list[asyncio.Server]:
+    served = [await egress.serve(world)]
+    for port, each in zip(ports, local, strict=False):  # none where it has no network
+        served.append(await egress.relay(port, each))
+    return served
+
+
+def _tell(told: Told) -> None:
+    """Send one message to the witness."""
+    os.write(1, msgspec.json.encode(told) + b"\n")

@@ -1,0 +1,348 @@
+"""Takes the agent's calls to its model, and makes them anew with the real key.
+
+The vendor's answer is passed on piece by piece, and its usage is read as it passes. A
+connection that the vendor breaks is broken for the agent, too. An answer that the agent
+leaves is read on for a while, since its end says what it cost. Vendors differ in how
+they take a key and how they word an error; an agent reads ours in its vendor's words.
+"""
+
+import asyncio
+import hmac
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from ssl import SSLContext
+from typing import Any, Final, TypedDict
+
+import msgspec
+from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout, web
+from multidict import CIMultiDict
+from yarl import URL
+
+from grite import outbound
+from grite.errors import BratError
+from runner.proxy import request_rules
+from runner.proxy.proxy_protocol import (
+    Caps,
+    Dialect,
+    Metered,
+    Model,
+    Refused,
+    Spent,
+    Told,
+)
+from runner.proxy.request_rules import (
+    KEY_IN_QUERY,
+    RequestRefused,
+    Route,
+    checked,
+    fits,
+    model_of,
+    route_of,
+    unreadable,
+)
+from runner.proxy.usage_reader import UsageMeter, UsageReader
+
+KEY_HEADERS: Final = ("authorization", "x-api-key", "api-key", "x-goog-api-key")
+_AUTHORIZATION: Final = "authorization"
+_KEY_HEADER_OF: Final[Mapping[Dialect, str]] = {
+    "anthropic": "x-api-key",
+    "chat": _AUTHORIZATION,
+    "responses": _AUTHORIZATION,
+    "gemini": "x-goog-api-key",
+}
+"""https://platform.claude.com/docs/en/api/overview
+https://platform.openai.com/docs/api-reference/authentication
+https://ai.google.dev/api"""
+
+
+def key_header(model: Model) -> tuple[str, str]:
+    """Return the header that carries the real key."""
+    name = _AUTHORIZATION if model.bearer else _KEY_HEADER_OF[model.dialect]
+    return name, f"Bearer {model.key}" if name == _AUTHORIZATION else model.key
+
+
+def said_no(dialect: Dialect, status: HTTPStatus, why: str) -> dict[str, Any]:
+    """Return the body of an error, in the vendor's own form."""
+    match dialect:
+        case "anthropic":
+            kind = _ANTHROPIC_KINDS.get(status, "api_error")
+            return {"type": "error", "error": {"type": kind, "message": why}}
+        case "gemini":
+            kind = _GEMINI_KINDS.get(status, "UNKNOWN")
+            return {"error": {"code": status, "message": why, "status": kind}}
+        case _:
+            kind = _OPENAI_KINDS.get(status, "server_error")
+            error = {"message": why, "type": kind, "param": None, "code": kind}
+            return {"error": error}
+
+
+_ANTHROPIC_KINDS: Final[Mapping[int, str]] = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    402: "billing_error",
+    404: "not_found_error",
+    413: "request_too_large",
+}
+_OPENAI_KINDS: Final[Mapping[int, str]] = {
+    400: "invalid_request_error",
+    401: "invalid_api_key",
+    402: "insufficient_quota",
+    404: "invalid_request_error",
+    413: "invalid_request_error",
+}
+_GEMINI_KINDS: Final[Mapping[int, str]] = {
+    400: "INVALID_ARGUMENT",
+    401: "UNAUTHENTICATED",
+    402: "RESOURCE_EXHAUSTED",
+    404: "NOT_FOUND",
+    413: "INVALID_ARGUMENT",
+    502: "UNAVAILABLE",
+}
+
+
+LEFT_ANSWER_S: Final = 20.0
+"""How long an answer is read on that its agent has left."""
+
+
+class AnswerRelay:
+    """One answer on its way."""
+
+    def __init__(self, request: web.BaseRequest, answer: ClientResponse) -> None:
+        self._request = request
+        self._answer = answer
+        self._reader = UsageReader(streams=answer.content_type == "text/event-stream")
+        self._is_left = False
+        self._is_whole = False
+
+    async def pass_on(self) -> web.StreamResponse:
+        """Pass all of it on."""
+        answer = self._answer
+        response = web.StreamResponse(status=answer.status, reason=answer.reason)
+        response.headers.extend(request_rules.answer_headers(answer.headers.items()))
+        try:
+            async with asyncio.timeout(None) as limit:
+                await self._send(response, limit)
+        except (ClientError, TimeoutError):
+            if self._request.transport is not None:
+                self._request.transport.abort()
+        return response
+
+    def usage(self, asked_bytes: int) -> Metered:
+        """Return its tokens, once it has ended or was broken off."""
+        return self._reader.read(asked_bytes, is_cut=not self._is_whole)
+
+    async def _send(self, response: web.StreamResponse, limit: asyncio.Timeout) -> None:
+        try:
+            await response.prepare(self._request)
+        except ConnectionError:
+            self._leave(limit)
+        async for chunk in self._answer.content.iter_any():
+            self._reader.feed(chunk)
+            try:
+                if not self._is_left:
+                    await response.write(chunk)
+            except ConnectionError:
+                self._leave(limit)
+        self._is_whole = True
+        if not self._is_left:
+            await response.write_eof()
+
+    def _leave(self, limit: asyncio.Timeout) -> None:
+        self._is_left = True
+        limit.reschedule(asyncio.get_running_loop().time() + LEFT_ANSWER_S)
+
+
+BODY_BYTES: Final = 64_000_000
+AT_ONCE: Final = 8
+"""How many calls may be in flight. A call's tokens are only known at its end, so this
+bounds how far a cap can be overshot."""
+CONNECT_S: Final = 60.0
+OPENAI: Final = "https://api.openai.com"
+"""It keeps the answers of both dialects for some accounts.
+https://platform.openai.com/docs/guides/migrate-to-responses"""
+
+
+def client_session() -> ClientSession:
+    """Return a client that waits for answers as long as its caller does."""
+    return ClientSession(
+        auto_decompress=False,
+        timeout=ClientTimeout(total=None, sock_connect=CONNECT_S),
+    )
+
+
+class Gate:
+    """Passes one session's calls on to one vendor."""
+
+    def __init__(
+        self,
+        model: Model,
+        caps: Caps,
+        client: ClientSession,
+        tell: Callable[[Told], None],
+    ) -> None:
+        self._model = model
+        self._meter = UsageMeter(caps)
+        self._client = client
+        self._tell = tell
+        self._slots = asyncio.Semaphore(AT_ONCE)
+        self._told: set[str] = set()
+        self._header, self._value = key_header(model)
+        self._allowed = request_rules.read_allowances(model.allow)
+        self._models = model.models
+        self._helpers = (*model.helpers, *self._allowed.models)
+
+    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        """Answer one request."""
+        if request.method in ("GET", "HEAD") and request.raw_path == "/":
+            # some engines check that the server answers
+            return web.Response(text="brat\n")
+        if not self._knows(request):
+            return self._no(HTTPStatus.UNAUTHORIZED, "This is no key of the session.")
+        found = self._route(request)
+        if found is None:
+            asked = f"{request.method} {request.raw_path}"[:200]
+            self._tell_once(Refused(what=asked), asked)
+            why = f"brat lets no agent ask for {asked}."
+            return self._no(HTTPStatus.NOT_FOUND, why)
+        body = await _body(request)
+        if body is None:
+            why = f"A request may have {BODY_BYTES} bytes."
+            return self._no(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, why)
+        try:
+            body = self._checked(request, found, body)
+        except RequestRefused as refused:
+            what = f"{refused.what} in a request to its model"
+            self._tell_once(Refused(what=what), what)
+            return self._no(HTTPStatus.BAD_REQUEST, str(refused))
+        async with self._slots:
+            if spent := self._meter.spent():
+                return self._over(spent)
+            self._meter.called()
+            return await self._forward(request, found, body)
+
+    def _route(self, request: web.BaseRequest) -> Route | None:
+        opened = self._allowed.paths
+        return route_of(self._model.dialect, request.method, request.raw_path, opened)
+
+    def _checked(self, request: web.BaseRequest, asked: Route, body: bytes) -> bytes:
+        """Return the body that the vendor gets.
+
+        Raises:
+            RequestRefused: no agent may ask that.
+        """
+        if "Content-Encoding" in request.headers:
+            raise unreadable("compressed")
+        for name in request_rules.refused_trials(
+            request.headers.items(), self._allowed
+        ):
+            what = f"header:anthropic-beta={name[:100]}, which was left out"
+            self._tell_once(Refused(what=what), what)
+        if asked.purpose == "opened":
+            return body
+        dialect = self._model.dialect
+        own = self._model.upstream == OPENAI
+        stores = dialect == "responses" or (dialect == "chat" and own)
+        name = model_of(asked, body)
+        pinned = self._models or (() if fits(name, self._helpers) else (name,))
+        models = (*pinned, *self._helpers)
+        body = checked(dialect, asked, body, models, self._allowed, stores=stores)
+        self._models = pinned
+        return body
+
+    def _over(self, spent: str) -> web.Response:
+        why = f"the session's budget of {spent} is spent"
+        self._tell_once(Spent(why=why), "")
+        return self._no(HTTPStatus.PAYMENT_REQUIRED, f"brat: {why}.")
+
+    def _knows(self, request: web.BaseRequest) -> bool:
+        given = [request.headers.get(name, "") for name in KEY_HEADERS]
+        given.append(request.query.get(KEY_IN_QUERY, ""))
+        token = self._model.token.encode()
+        return any(
+            hmac.compare_digest(each.removeprefix("Bearer ").encode(), token)
+            for each in given
+        )
+
+    def _no(self, status: HTTPStatus, why: str) -> web.Response:
+        body = said_no(self._model.dialect, status, why)
+        return web.json_response(
+            status=status, body=msgspec.json.encode(body), content_type=_JSON
+        )
+
+    def _tell_once(self, told: Told, key: str) -> None:
+        if key not in self._told and len(self._told) < _TOLD_MOST:
+            self._told.add(key)
+            self._tell(told)
+
+    async def _forward(
+        self, request: web.BaseRequest, asked: Route, body: bytes
+    ) -> web.StreamResponse:
+        query = f"?{asked.query}" if asked.query else ""
+        upstream = self._model.upstream.rstrip("/")
+        url = URL(f"{upstream}{asked.path}{query}", encoded=True)
+        try:
+            async with self._client.request(
+                request.method,
+                url,
+                headers=self._headers(request),
+                data=body or None,
+                allow_redirects=False,
+                **_way(url),
+            ) as answer:
+                relay = AnswerRelay(request, answer)
+                try:
+                    return await relay.pass_on()
+                finally:
+                    if answer.ok and asked.purpose != "count":
+                        self._count(relay.usage(len(body)))
+        except BratError as error:
+            return self._no(HTTPStatus.BAD_GATEWAY, f"brat: {error}.")
+        except (ClientError, TimeoutError) as error:
+            why = f"brat cannot reach the model's vendor: {error!r}."
+            return self._no(HTTPStatus.BAD_GATEWAY, why)
+
+    def _count(self, used: Metered) -> None:
+        self._meter.add(used)
+        self._tell(used)
+
+    def _headers(self, request: web.BaseRequest) -> CIMultiDict[str]:
+        headers = CIMultiDict(
+            request_rules.request_headers(request.headers.items(), self._allowed)
+        )
+        headers[self._header] = self._value
+        headers["Content-Type"] = _JSON
+        # Only uncompressed answers can be counted.
+        headers["Accept-Encoding"] = "identity"
+        return headers
+
+
+_JSON: Final = "application/json"
+_TOLD_MOST: Final = 200
+
+
+class _Way(TypedDict, total=False):
+    proxy: str
+    ssl: SSLContext
+
+
+def _way(url: URL) -> _Way:
+    """Return this machine's own way to a vendor.
+
+    Raises:
+        BratError: its settings name none that can be gone.
+    """
+    ours, way = outbound.here(), _Way()
+    if proxy := ours.proxy(str(url)):
+        way["proxy"] = proxy
+    if url.scheme == "https":
+        way["ssl"] = ours.authorities()
+    return way
+
+
+async def _body(request: web.BaseRequest) -> bytes | None:
+    body = bytearray()
+    async for chunk in request.content.iter_any():
+        body += chunk
+        if len(body) > BODY_BYTES:
+            return None
+    return bytes(body)

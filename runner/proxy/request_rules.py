@@ -1,0 +1,401 @@
+"""What an agent may ask its model's vendor for: pure rules, no input or output.
+
+An agent may only call a model. The same key also opens files, batches, fine-tuning and
+the account's administration, and their use would not be counted. So each address is
+built anew: nothing of what was asked reaches the vendor as it was written, and no
+reading of it can lead elsewhere. Headers that are not listed are left out, for they
+could move the cost to another project of the key, turn on what the schemas leave out,
+or stand for another method. A body is read by its dialect's schema and written anew:
+the vendor gets what was read here, so that the two cannot understand it differently.
+
+`allow` of `[engine.NAME]` opens more. An entry is one of four: `GET /v1/models`, a
+method and a path; `header:NAME` or `header:NAME=VALUE`; `model=NAME`; or a field such
+as `speed`, `tools[].made_up`, or, for one value only, `tools[].type=web_search`, which
+opens the whole object of that type. A NAME of a model may end in `*`.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, Literal
+
+import msgspec
+from msgspec import MsgspecError, Struct, ValidationError
+
+from runner.proxy import request_schemas
+from runner.proxy.proxy_protocol import Dialect
+
+OPENS_HEADER: Final = "header:"
+OPENS_MODEL: Final = "model="
+_TYPE: Final = "type"
+_GONE: Final = object()
+
+
+class OpenField(Struct, frozen=True):
+    """A field that is opened, or one value of it."""
+
+    steps: tuple[str, ...]
+    value: str | None
+
+
+class Allowances(Struct, frozen=True):
+    """What is opened."""
+
+    fields: tuple[OpenField, ...] = ()
+    headers: frozenset[str] = frozenset()
+    """Names, or names and values with `=` between them, in small letters."""
+    models: tuple[str, ...] = ()
+    paths: frozenset[str] = frozenset()
+    """Methods and paths."""
+
+    def without(self, body: Mapping[str, object]) -> Mapping[str, object]:
+        """Return a body less what is opened; what is left must fit its schema."""
+        left: object = body
+        for each in self.fields:
+            left = _without(left, each.steps, each.value)
+        return left if isinstance(left, dict) else {}
+
+
+def read_allowances(listed: Iterable[str]) -> Allowances:
+    """Understand the entries of a configuration."""
+    fields, headers, models, paths = [], set(), [], set()
+    for each in listed:
+        if each.startswith(OPENS_HEADER):
+            headers.add(each.removeprefix(OPENS_HEADER).lower())
+        elif each.startswith(OPENS_MODEL):
+            models.append(each.removeprefix(OPENS_MODEL))
+        elif " /" in each:
+            paths.add(each)
+        else:
+            path, is_value, value = each.partition("=")
+            fields.append(
+                OpenField(tuple(path.split(".")), value if is_value else None)
+            )
+    return Allowances(
+        tuple(fields), frozenset(headers), tuple(models), frozenset(paths)
+    )
+
+
+def _without(node: object, steps: Sequence[str], value: str | None) -> object:
+    """Return a copy of a part of a body less one field; _GONE: less all of it."""
+    name, rest = steps[0].removesuffix("[]"), steps[1:]
+    if not isinstance(node, dict) or name not in node:
+        return node
+    within, others = node[name], {k: v for k, v in node.items() if k != name}
+    if isinstance(within, list) and steps[0].endswith("[]"):
+        parts = [_left(each, rest, value) for each in within]
+        return others | {name: [each for each in parts if each is not _GONE]}
+    left = _left(within, rest, value)
+    if left is not _GONE:
+        return others | {name: left}
+    return _GONE if name == _TYPE and not rest else others
+
+
+def _left(node: object, rest: Sequence[str], value: str | None) -> object:
+    if rest:
+        return _without(node, rest, value)
+    return _GONE if value is None or _word(node) == value else node
+
+
+def _word(node: object) -> str:
+    return node if isinstance(node, str) else msgspec.json.encode(node).decode()
+
+
+KEY_IN_QUERY: Final = "key"
+"""The parameter in which Gemini's API takes its key, too."""
+
+Purpose = Literal["answer", "count", "opened"]
+"""A model's answer, the count of a request's tokens, or what the configuration opened,
+which is not looked into."""
+
+
+class Route(Struct, frozen=True):
+    """An allowed request."""
+
+    purpose: Purpose
+    path: str
+    """The path, in characters that need no escape."""
+    query: str = ""
+    model: str = ""
+    """The model, where the path names it."""
+
+
+class _Template(Struct, frozen=True):
+    asked: re.Pattern[str]
+    """Method and path."""
+    purpose: Purpose
+    query: frozenset[str] = frozenset()
+    """The parameters that may be given, with their values."""
+
+
+def _template(asked: str, purpose: Purpose, *query: str) -> _Template:
+    return _Template(re.compile(asked), purpose, frozenset(query))
+
+
+_GEMINI: Final = r"POST /v1(?:alpha|beta)?/models/(?P<model>\w[\w.-]*)"
+_TEMPLATES: Final[Mapping[Dialect, tuple[_Template, ...]]] = {
+    "anthropic": (
+        _template(r"POST /v1/messages", "answer", "beta=true"),
+        _template(r"POST /v1/messages/count_tokens", "count", "beta=true"),
+    ),
+    "chat": (_template(r"POST /v1/chat/completions", "answer"),),
+    "responses": (_template(r"POST /v1/responses", "answer"),),
+    "gemini": (
+        _template(_GEMINI + ":generateContent", "answer", "alt=json"),
+        _template(_GEMINI + ":streamGenerateContent", "answer", "alt=sse", "alt=json"),
+        _template(_GEMINI + ":countTokens", "count", "alt=json"),
+    ),
+}
+"""https://platform.claude.com/docs/en/api/overview
+https://platform.openai.com/docs/api-reference
+https://ai.google.dev/api"""
+
+_TARGET: Final = re.compile(r"(?P<path>(?:/[\w:@-][\w.:@-]*)+)(?:\?(?P<query>.*))?")
+"""A path in plain ASCII, none of whose parts is empty or begins with a dot."""
+
+
+def route_of(
+    dialect: Dialect, method: str, target: str, opened: frozenset[str] = frozenset()
+) -> Route | None:
+    """Return what a request is for; None: no agent may ask for it.
+
+    Args:
+        dialect: the vendor's API.
+        method: the request's method.
+        target: the request's target as it was written, which should be a path.
+        opened: further methods and paths, such as `GET /v1/models`.
+    """
+    found = _TARGET.fullmatch(target) if target.isascii() else None
+    if found is None:
+        return None
+    asked = f"{method} {found['path']}"
+    given = [each for each in (found["query"] or "").split("&") if each]
+    query = [each for each in given if not each.startswith(f"{KEY_IN_QUERY}=")]
+    for each in _TEMPLATES.get(dialect, ()):
+        if (fits := each.asked.fullmatch(asked)) and each.query.issuperset(query):
+            model = fits.groupdict().get("model", "")
+            return Route(each.purpose, found["path"], "&".join(query), model)
+    return Route("opened", found["path"]) if asked in opened and not query else None
+
+
+_ASKED: Final = frozenset(
+    {
+        *("accept", "user-agent", "anthropic-version", "x-app"),
+        *("x-claude-code-session-id", "x-client-request-id", "x-goog-api-client"),
+        *("anthropic-dangerous-direct-browser-access", "originator", "session_id"),
+        *("session-id", "thread-id", "x-openai-internal-codex-responses-lite"),
+        *("x-session-affinity", "x-session-id", "x-initiator", "x-interaction-type"),
+    }
+)
+_ASKED_BEGINNINGS: Final = ("x-stainless-", "x-codex-")
+_BETA: Final = "anthropic-beta"
+_BETAS: Final = frozenset(
+    {
+        *("advanced-tool-use", "claude-code", "compact", "context-1m"),
+        *("context-management", "effort", "extended-cache-ttl"),
+        *("fine-grained-tool-streaming", "interleaved-thinking"),
+        *("mid-conversation-system", "mid-conversation-tool-changes", "oauth"),
+        *("per-turn-control", "prompt-caching", "prompt-caching-scope"),
+        *("redact-thinking", "structured-outputs", "thinking-display-updates"),
+        *("thinking-token-count", "token-counting", "token-efficient-tools"),
+        *("tool-search-tool",),
+    }
+)
+"""What Anthropic has on trial that changes only how a model answers, less its date.
+https://platform.claude.com/docs/en/api/beta-headers"""
+_DATE: Final = re.compile(r"-\d{4}-?\d{2}-?\d{2}\Z")
+
+_ANSWERED: Final = frozenset(
+    {
+        *("content-type", "date", "retry-after", "retry-after-ms", "request-id"),
+        *("x-request-id", "x-should-retry", "openai-model", "openai-processing-ms"),
+        *("openai-version", "content-encoding"),
+    }
+)
+_ANSWERED_BEGINNINGS: Final = ("anthropic-ratelimit-", "x-ratelimit-", "x-codex-")
+
+
+def request_headers(
+    headers: Iterable[tuple[str, str]], allowed: Allowances
+) -> Iterator[tuple[str, str]]:
+    """Yield the headers of a request that its vendor gets."""
+    for name, value in headers:
+        small = name.lower()
+        is_opened = {small, f"{small}={value.lower()}"} & allowed.headers
+        if is_opened or small in _ASKED or small.startswith(_ASKED_BEGINNINGS):
+            yield name, value
+        elif small == _BETA and (kept := _trials(value, allowed)):
+            yield name, kept
+
+
+def refused_trials(
+    headers: Iterable[tuple[str, str]], allowed: Allowances
+) -> list[str]:
+    """Return what of Anthropic's trials a request names and its vendor does not get."""
+    given = [value for name, value in headers if name.lower() == _BETA]
+    return [
+        each
+        for value in given
+        for each in _listed(value)
+        if not _may_try(each, allowed)
+    ]
+
+
+def answer_headers(headers: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Yield the headers of an answer that the agent gets."""
+    for name, value in headers:
+        small = name.lower()
+        if small in _ANSWERED or small.startswith(_ANSWERED_BEGINNINGS):
+            yield name, value
+
+
+def _trials(value: str, allowed: Allowances) -> str:
+    return ",".join(each for each in _listed(value) if _may_try(each, allowed))
+
+
+def _listed(value: str) -> list[str]:
+    return [each.strip() for each in value.split(",") if each.strip()]
+
+
+def _may_try(name: str, allowed: Allowances) -> bool:
+    opened = {_BETA, f"{_BETA}={name.lower()}"} & allowed.headers
+    return bool(opened) or _DATE.sub("", name) in _BETAS
+
+
+_SCHEMAS: Final[Mapping[tuple[Dialect, Purpose], type[Struct]]] = {
+    ("anthropic", "answer"): request_schemas.Messages,
+    ("anthropic", "count"): request_schemas.AnthropicCountTokens,
+    ("chat", "answer"): request_schemas.ChatCompletions,
+    ("responses", "answer"): request_schemas.Responses,
+    ("gemini", "answer"): request_schemas.GenerateContent,
+    ("gemini", "count"): request_schemas.GeminiCountTokens,
+}
+_SHOWN: Final = 200
+
+
+class RequestRefused(Exception):
+    """A request that no agent may make; its text is a sentence for people.
+
+    Attributes:
+        what: what of the request it is, as `allow` in the configuration would name it.
+    """
+
+    def __init__(self, what: str, why: str) -> None:
+        super().__init__(why)
+        self.what = what
+
+
+def checked(
+    dialect: Dialect,
+    route: Route,
+    body: bytes,
+    models: Sequence[str],
+    allowed: Allowances,
+    *,
+    stores: bool = False,
+) -> bytes:
+    """Return the body that the vendor gets.
+
+    Args:
+        dialect: the vendor's API.
+        route: what is asked for.
+        body: what was sent.
+        models: the models that may be asked; names, which may have `*` in them.
+        allowed: what the configuration opens.
+        stores: whether the vendor keeps answers unless it is told not to.
+
+    Raises:
+        RequestRefused: no agent may ask that.
+    """
+    said = _decoded(body)
+    name = route.model or said.get("model")
+    if not isinstance(name, str) or not fits(name, models):
+        raise _refused(f"model={name}")
+    try:
+        msgspec.convert(
+            _typed(dialect, allowed.without(said)), _SCHEMAS[dialect, route.purpose]
+        )
+    except ValidationError as error:
+        raise _refused(*_place(str(error))) from None
+    if stores and said.get("store") is None:
+        said["store"] = False
+    return msgspec.json.encode(said)
+
+
+def unreadable(what: str) -> RequestRefused:
+    """Return the refusal of a body that is no request: `no JSON object`, say."""
+    return RequestRefused(what, f"brat passes on no request that is {what}.")
+
+
+def model_of(route: Route, body: bytes) -> str:
+    """Return the model that is asked, or ""."""
+    try:
+        name = route.model or _decoded(body).get("model")
+    except RequestRefused:
+        return ""
+    return name if isinstance(name, str) else ""
+
+
+def fits(name: str, models: Sequence[str]) -> bool:
+    """Return whether a model is listed, by its name or by one with `*` in it."""
+    return any(
+        re.fullmatch(".*".join(map(re.escape, each.split("*"))), name)
+        for each in models
+    )
+
+
+def _decoded(body: bytes) -> dict[str, Any]:
+    try:
+        return msgspec.json.decode(body, type=dict[str, Any])
+    except (MsgspecError, RecursionError, UnicodeDecodeError) as error:
+        raise unreadable(f"no JSON object ({error})") from None
+
+
+def _typed(dialect: Dialect, said: Mapping[str, object]) -> Mapping[str, object]:
+    """Return a body whose every message says that it is one, as the API lets it not."""
+    items = said.get("input") if dialect == "responses" else None
+    if not isinstance(items, list):
+        return said
+    named = [
+        {"type": "message", **each}
+        if isinstance(each, dict) and "role" in each
+        else each
+        for each in items
+    ]
+    return {**said, "input": named}
+
+
+_AT: Final = r"(?: - at `\$\.?(?P<at>.*)`)?"
+_UNKNOWN: Final = re.compile(rf"Object contains unknown field `(?P<name>.*?)`{_AT}")
+_VALUE: Final = re.compile(rf"Invalid (?:enum )?value '?(?P<value>.*?)'?{_AT}")
+_OTHER: Final = re.compile(rf"(?P<why>.*?){_AT}")
+_OWN: Final = re.compile(r"[\w.]+=\w+")
+
+
+def _place(error: str) -> tuple[str, str]:
+    """Return where a body departs from its schema, and in what, if that helps."""
+    if found := _UNKNOWN.fullmatch(error):
+        where = [each for each in (_at(found), found["name"]) if each]
+        return ".".join(where), ""
+    if found := _VALUE.fullmatch(error):
+        return f"{_at(found)}={found['value']}", ""
+    if _OWN.fullmatch(error):
+        return error, ""
+    found = _OTHER.fullmatch(error)
+    return (_at(found), found["why"]) if found else ("", error)
+
+
+def _at(found: re.Match[str]) -> str:
+    return re.sub(r"\[[^\]]*\]", "[]", found["at"] or "")
+
+
+def _refused(what: str, why: str = "") -> RequestRefused:
+    short = what[:_SHOWN]
+    because = f" ({why[:_SHOWN]})" if why else ""
+    if not short:
+        return unreadable(f"no request of this API{because}")
+    return RequestRefused(
+        short,
+        f"brat passes on no request with {short}{because}: allow = "
+        f"[{msgspec.json.encode(short).decode()}] in the engine's table of "
+        ".brat/config.toml would open it.",
+    )

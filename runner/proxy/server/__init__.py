@@ -1,1 +1,0 @@
-"""The proxy's own process: the only part of the runner that serves HTTP."""

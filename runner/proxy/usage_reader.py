@@ -1,0 +1,201 @@
+"""Reads the token counts from a passing answer, and says when a cap is met.
+
+All vendors put the figures into the JSON of their answers; in a stream they are in the
+JSON of some events, and later figures include earlier ones. No input or output.
+"""
+
+from typing import Final
+
+from msgspec import MsgspecError, Struct, field, json
+from msgspec.structs import replace
+
+from convoy.model.records import Usage
+from convoy.model.session_result import plus, priced, tokens
+from runner.proxy.proxy_protocol import Caps, Metered
+
+LINE_BYTES: Final = 16_000_000
+"""The longest piece that is read; a longer piece is passed on unread."""
+BYTES_A_TOKEN: Final = 4
+_MARK: Final = b'"usage'
+_DATA: Final = b"data:"
+
+
+class _Details(Struct, frozen=True):
+    cached_tokens: int | None = None
+
+
+class _Counted(Struct, frozen=True):
+    """Tokens, in the words of Anthropic and of both of OpenAI's dialects."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_creation_input_tokens: int | None = None
+    cache_read_input_tokens: int | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    input_tokens_details: _Details | None = None
+    prompt_tokens_details: _Details | None = None
+
+
+class _Gemini(Struct, frozen=True, rename="camel"):
+    prompt_token_count: int | None = None
+    cached_content_token_count: int | None = None
+    candidates_token_count: int | None = None
+    thoughts_token_count: int | None = None
+    tool_use_prompt_token_count: int | None = None
+
+
+class _Inner(Struct, frozen=True):
+    usage: _Counted | None = None
+    model: str | None = None
+
+
+class _Answer(Struct, frozen=True):
+    usage: _Counted | None = None
+    model: str | None = None
+    message: _Inner | None = None
+    """In Anthropic's first event."""
+    response: _Inner | None = None
+    """In the last event of OpenAI's responses."""
+    usage_metadata: _Gemini | None = field(default=None, name="usageMetadata")
+    model_version: str | None = field(default=None, name="modelVersion")
+
+
+class UsageReader:
+    """Watches one answer."""
+
+    def __init__(self, *, streams: bool) -> None:
+        """Watch a stream of events if it `streams`, else one piece of JSON."""
+        self._streams = streams
+        self._held = bytearray()
+        self._is_lost = False
+        self._bytes = 0
+        self._found: Metered | None = None
+        self._is_final = False
+
+    def feed(self, chunk: bytes) -> None:
+        """Take the next piece, cut anywhere."""
+        self._bytes += len(chunk)
+        self._held += chunk
+        if self._streams and b"\n" in chunk:
+            *lines, rest = self._held.split(b"\n")
+            self._held = rest
+            for line in lines:
+                self._look(line)
+        if len(self._held) > LINE_BYTES:
+            self._held.clear()
+            self._is_lost = True
+
+    def read(self, asked_bytes: int, *, is_cut: bool = False) -> Metered:
+        """Return the answer's tokens, once it has ended or was broken off (`is_cut`).
+
+        What a vendor said before the end counts for what was read, not for what was
+        written after it.
+        """
+        self._look(self._held)
+        self._held.clear()
+        if self._found is not None and self._is_final and not is_cut:
+            return self._found
+        guessed = Metered(
+            input_tokens=0 if self._found else asked_bytes // BYTES_A_TOKEN,
+            output_tokens=self._bytes // BYTES_A_TOKEN,
+        )
+        return replace(_most(self._found, guessed), estimated=True)
+
+    def _look(self, line: bytearray) -> None:
+        if _MARK not in line or self._is_lost:
+            self._is_lost = False
+            return
+        text = line.removeprefix(_DATA) if self._streams else line
+        for answer in _answers(bytes(text)):
+            if said := _metered(answer):
+                self._found = _most(self._found, said)
+                self._is_final = self._is_final or answer.message is None
+
+
+def _answers(text: bytes) -> list[_Answer]:
+    try:
+        if text.lstrip().startswith(b"["):  # a stream of Gemini's that is no SSE
+            return json.decode(text, type=list[_Answer])
+        return [json.decode(text, type=_Answer)]
+    except MsgspecError:
+        return []
+
+
+def _metered(answer: _Answer) -> Metered | None:
+    if (gemini := answer.usage_metadata) is not None:
+        return _of_gemini(gemini, answer.model_version or "")
+    for inner in (answer, answer.message, answer.response):
+        if inner is not None and inner.usage is not None:
+            return _of_others(inner.usage, inner.model or answer.model or "")
+    return None
+
+
+def _of_gemini(said: _Gemini, model: str) -> Metered:
+    cached = said.cached_content_token_count or 0
+    read = (said.prompt_token_count or 0) + (said.tool_use_prompt_token_count or 0)
+    written = (said.candidates_token_count or 0) + (said.thoughts_token_count or 0)
+    return _bounded(model, read - cached, cached, written)
+
+
+def _of_others(said: _Counted, model: str) -> Metered:
+    details = said.input_tokens_details or said.prompt_tokens_details or _Details()
+    among = details.cached_tokens or 0  # OpenAI counts them in, Anthropic does not
+    read = (said.input_tokens or said.prompt_tokens or 0) - among
+    read += said.cache_creation_input_tokens or 0
+    cached = among + (said.cache_read_input_tokens or 0)
+    written = said.output_tokens or said.completion_tokens or 0
+    return _bounded(model, read, cached, written)
+
+
+def _bounded(model: str, read: int, cached: int, written: int) -> Metered:
+    return Metered(
+        model=model[:100],
+        input_tokens=max(0, read),
+        cached_tokens=max(0, cached),
+        output_tokens=max(0, written),
+    )
+
+
+def _most(one: Metered | None, other: Metered) -> Metered:
+    if one is None:
+        return other
+    return Metered(
+        model=one.model or other.model,
+        input_tokens=max(one.input_tokens, other.input_tokens),
+        cached_tokens=max(one.cached_tokens, other.cached_tokens),
+        output_tokens=max(one.output_tokens, other.output_tokens),
+    )
+
+
+class UsageMeter:
+    """One session's counts, against its caps."""
+
+    def __init__(self, caps: Caps) -> None:
+        self._caps = caps
+        self._calls = 0
+        self._used = Usage()
+
+    def called(self) -> None:
+        """Count a call that is let through."""
+        self._calls += 1
+
+    def add(self, said: Metered) -> None:
+        """Count the tokens of one answer."""
+        used = Usage(
+            input_tokens=said.input_tokens,
+            cached_tokens=said.cached_tokens,
+            output_tokens=said.output_tokens,
+        )
+        self._used = plus(self._used, priced(used, None, self._caps.price))
+
+    def spent(self) -> str:
+        """Return the cap that is met, such as `200 model calls`, or ""."""
+        caps, used = self._caps, self._used
+        if caps.calls is not None and self._calls >= caps.calls:
+            return f"{caps.calls} model calls"
+        if caps.tokens is not None and tokens(used) >= caps.tokens:
+            return f"{caps.tokens} tokens"
+        if caps.usd is not None and caps.price and used.usd >= caps.usd:
+            return f"${caps.usd:.2f}"
+        return ""

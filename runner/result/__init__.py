@@ -1,1 +1,0 @@
-"""A session's results: its result folder, its transcript, the job's page."""

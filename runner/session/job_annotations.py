@@ -1,0 +1,220 @@
+"""The parts of a job's page on the forge: live output, outputs, a summary, an error.
+
+Nothing that an agent wrote may be taken for a workflow command. So its output stands
+between `stop-commands` marks that it cannot guess, and all other text is escaped as
+GitHub's toolkit does it.
+https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands
+"""
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any, Self, TextIO
+
+from convoy.model import ids
+from convoy.model.session_result import walls_in_words
+from grite.git import pair_of
+from runner.inputs.job_inputs import Inputs
+from runner.session.result_folder import PATCH, RESULT, TRANSCRIPT, USAGE, Result
+
+_COUNTED = {
+    "input-tokens": "input_tokens",
+    "output-tokens": "output_tokens",
+    "cache-read-tokens": "cached_tokens",
+    "total-cost-usd": "usd",
+}
+
+
+def job_outputs(folder: Path, result: Result, *, is_alone: bool) -> dict[str, str]:
+    """Return the outputs of a session, by name; unknown outputs are empty.
+
+    Args:
+        folder: the result folder, with all its files.
+        result: what its result.json says.
+        is_alone: whether the task is of no convoy, so that no bot pushes it.
+    """
+    of_convoy = {
+        "session-id": result.session,
+        "attempt": str(result.attempt),
+        "branch": ids.task_branch(result.convoy, result.task),
+    }
+    return {
+        "conclusion": result.conclusion,
+        **(dict.fromkeys(of_convoy, "") if is_alone else of_convoy),
+        "head-sha": result.commit or "",
+        "summary": result.summary,
+        "patch": _path(folder / PATCH),
+        "result-file": str(folder / RESULT),
+        "transcript-file": _path(folder / TRANSCRIPT),
+        "duration-seconds": f"{result.seconds:.0f}",
+        **_used(folder / USAGE),
+    }
+
+
+def _path(file: Path) -> str:
+    return str(file) if file.is_file() else ""
+
+
+def _used(file: Path) -> dict[str, str]:
+    """Add up the usage that the engine reports."""
+    lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+    said = [json.loads(line) for line in lines]
+    return {name: _sum(said, field) for name, field in _COUNTED.items()}
+
+
+def _sum(said: list[dict[str, Any]], field: str) -> str:
+    found = [each[field] for each in said if isinstance(each.get(field), int | float)]
+    return f"{round(sum(found), 6):.12g}" if found else ""
+
+
+LIVE_CHARS = 1_000_000
+"""A job's log is for a first look; the transcript has the rest."""
+SUMMARY_BYTES = 1_000_000
+"""GitHub takes 1 MiB a step."""
+LISTED_FILES = 100
+
+
+def escaped(text: str) -> str:
+    """Return `text` as the message of a workflow command."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def escaped_property(text: str) -> str:
+    """Return `text` as the value of a workflow command's property."""
+    return escaped(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def error(message: str, title: str) -> str:
+    """Return the command that shows an error on the job's page."""
+    return f"::error title={escaped_property(title)}::{escaped(message)}"
+
+
+def mask(inputs: Inputs, out: TextIO) -> None:
+    """Let the forge hide the encoded form of its token like the token itself.
+
+    https://docs.github.com/actions/reference/security/secure-use#use-secrets-for-sensitive-information
+    """
+    if inputs.on_actions and inputs.token is not None:
+        out.write(f"::add-mask::{pair_of(inputs.token)}\n")
+        out.flush()
+
+
+def note(inputs: Inputs, sentence: str, out: TextIO) -> None:
+    """Write a sentence that people should know, though nothing fails because of it."""
+    command = f"::notice title=brat::{escaped(sentence)}"
+    out.write((command if inputs.on_actions else f"brat: {sentence}") + "\n")
+    out.flush()
+
+
+class LiveView:
+    """Shows output in the job's log; use it as a context manager."""
+
+    def __init__(self, out: TextIO | None) -> None:
+        """Show nothing when `out` is None."""
+        self._out = out
+        self._mark = os.urandom(16).hex()
+        self._left = LIVE_CHARS
+        self._is_open = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._is_open:
+            self._print(f"\n::{self._mark}::\n")
+
+    def show(self, text: str) -> None:
+        """Show a piece of output, up to a limit for all of them."""
+        if not self._is_open:
+            self._is_open = True
+            self._print(f"::stop-commands::{self._mark}\n")
+        if self._left > 0:
+            self._print(text[: self._left])
+            self._left -= len(text)
+
+    def _print(self, text: str) -> None:
+        if self._out is not None:
+            self._out.write(text)
+            self._out.flush()
+
+
+def annotate(
+    inputs: Inputs, result: Result, out: TextIO, *, is_alone: bool = False
+) -> None:
+    """Report the session's result: on `out`, in the outputs and in the summary.
+
+    `is_alone` says that the task is of no convoy, whose name would say nothing.
+    """
+    who = "the task" if is_alone else result.session
+    line = f"{who}: {result.conclusion}. {result.why}"
+    is_good = result.conclusion in {"success", "noop"}
+    if inputs.on_actions and not is_good:
+        line = error(result.why, f"brat {who}: {result.conclusion}")
+    out.write(escaped(line) + "\n" if is_good else line + "\n")
+    if inputs.output:
+        values = job_outputs(inputs.result, result, is_alone=is_alone).items()
+        _append(inputs.output, "".join(output(*each) for each in values))
+    if inputs.summary:
+        _append(inputs.summary, summary(result, who))
+
+
+def output(name: str, value: str) -> str:
+    """Return the lines that set an output, between marks that `value` cannot hold.
+
+    Raises:
+        ValueError: `value` holds the marks, so the random source is broken.
+    """
+    mark = f"ghadelimiter_{os.urandom(16).hex()}"
+    if mark in value or mark in name:
+        raise ValueError("an output holds the mark that was just drawn for it")
+    return f"{name}<<{mark}\n{value}\n{mark}\n"
+
+
+def summary(result: Result, who: str) -> str:
+    """Return the step's summary in Markdown; the agent's words only in code blocks.
+
+    `who` names the session.
+    """
+    files = "\n".join(result.files[:LISTED_FILES])
+    more = len(result.files) - LISTED_FILES
+    parts = [
+        f"### brat {who}: {result.conclusion}\n",
+        _fenced(result.why),
+        "The agent said:\n\n" + _fenced(result.summary) if result.summary else "",
+        _open(result.network) if result.network else "",
+        _unboxed(result.box) if result.box else "",
+        f"Walls around the agent: {walls_in_words(result.walls)}\n",
+        "Refused:\n\n" + _fenced("\n".join(result.refusals)) if result.refusals else "",
+        "Changed:\n\n" + _fenced(files) if files else "",
+        f"and {more} more files\n" if more > 0 else "",
+    ]
+    text = "\n".join(part for part in parts if part)
+    return text.encode()[:SUMMARY_BYTES].decode(errors="ignore")
+
+
+def _open(why: str) -> str:
+    told = (
+        "brat could not close the agent's network here: it was asked to keep to its "
+        "proxy, and may not have."
+    )
+    return f"{told}\n\n{_fenced(why)}"
+
+
+def _unboxed(why: str) -> str:
+    told = (
+        "brat gave the agent no box here. If it started, it could read and write what "
+        "the job's user may, and see and end its processes."
+    )
+    return f"{told}\n\n{_fenced(why)}"
+
+
+def _fenced(text: str) -> str:
+    ticks = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, ticks + 1)
+    return f"{fence}\n{text}\n{fence}\n"
+
+
+def _append(path: Path, text: str) -> None:
+    with path.open("a", encoding="utf-8", newline="\n") as file:
+        file.write(text)

@@ -1,0 +1,297 @@
+"""Runs the project's own commands: its setup script, and a task's acceptance command.
+
+Each gets a box as the agent does. Its output goes into the transcript, and to the
+people who watch the session.
+
+`.brat/setup.sh` of the base commit sets the toolchain up. No agent can have written it,
+for the patch gate lets no attempt touch it. But what it runs (a Makefile, a package's
+scripts) may be an earlier attempt's work. So it gets hosts of its own, and neither a
+secret, nor the model's key, nor the proxy that holds it. Files that it adds to the
+checkout do not count as work, and its changes to other files are undone.
+
+The acceptance command runs the agent's work, and has no network at all if the agent's
+was closed. Its result is a claim. What it writes does not count: the work is kept
+before.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from convoy.text import Redaction, clean, shortened
+from grite import git
+from runner.box import surroundings
+from runner.box.agent_box import Box, NetworkExit, Room, boxed, session_room
+from runner.box.supervisor import Ending, Order, Stop, Stream, supervise
+from runner.box.surroundings import plain_environment
+from runner.engines.engine_events import Text
+from runner.inputs.job_inputs import Inputs
+from runner.proxy.proxy_protocol import ProxyOrder
+from runner.session.proxy_client import ProxyClient
+from runner.session.result_folder import Transcript
+from runner.workspace import repositories
+from runner.workspace.workspace import Workspace
+
+OUTPUT_BYTES: Final = 1_000_000
+SAID_CHARS: Final = 300
+"""How many characters of the last line of output the reason quotes."""
+_LAST_PIECES: Final = 20
+
+
+class Setting(Struct, frozen=True):
+    """Where a command runs, for how long, and who sees its output."""
+
+    inputs: Inputs
+    scratch: Path
+    """The witness's folder, which holds `home` and `tmp`."""
+    limit_s: int
+    transcript: Path
+    redaction: Redaction
+    show: Callable[[str], None]
+    """Gets the redacted output as it comes."""
+    is_boxed: bool
+    """Whether it gets a box, as the agent does."""
+
+    def environment(self) -> dict[str, str]:
+        """Return the variables that every program of the session gets."""
+        return plain_environment(
+            self.inputs, self.scratch / "home", self.scratch / "tmp"
+        )
+
+    def room(self, folder: Path) -> Room:
+        """Return where the command works: in this checkout, as the agent does."""
+        return session_room(self.inputs, folder, self.scratch, is_boxed=self.is_boxed)
+
+
+def run_script(
+    name: str, order: Order, setting: Setting, stop: Stop, box: Box | None
+) -> tuple[Ending, str]:
+    """Run a command to its end; return how it ended, and the end of its output.
+
+    Args:
+        name: the command's name in the transcript.
+        order: the command.
+        setting: its folder, time and output's receivers.
+        stop: ends the command when the job is cancelled.
+        box: that the command gets; None: there is no such program.
+    """
+    said: list[str] = []
+
+    def take(_stream: Stream, text: str) -> None:
+        setting.show(text)
+        said.append(text)
+
+    transcript = Transcript(setting.transcript, setting.redaction, OUTPUT_BYTES, take)
+    try:
+        transcript.note(Text(text=f"brat runs {name}", by="program"))
+        ending = supervise(order, transcript.write, stop)
+    finally:
+        transcript.close()
+    if box and (refusal := box.report().refusal(is_killed=ending.is_killed)):
+        ending = Ending(fault=refusal)
+    return ending, "".join(said[-_LAST_PIECES:])
+
+
+def script_fault(what: str, ending: Ending, limit_s: int, said: str) -> str:
+    """Return a sentence on why a command failed, or "" if it did not.
+
+    Args:
+        what: how the sentence calls the command.
+        ending: how it ended.
+        limit_s: how long it was allowed to take.
+        said: the last of its output.
+    """
+    lines = [line for line in clean(said).splitlines() if line.strip()]
+    last = f": {shortened(lines[-1].strip(), SAID_CHARS)}" if lines else ""
+    last = last.rstrip(".")
+    if ending.fault:
+        return f"{what} does not start. {ending.fault}"
+    if ending.timed_out:
+        return f"{what} was ended after {limit_s} s{last}."
+    if ending.signal is not None:
+        return f"{what} was ended by signal {ending.signal}{last}."
+    if ending.exit_code != 0:
+        return f"{what} exited with status {ending.exit_code}{last}."
+    return ""
+
+
+SCRIPT: Final = ".brat/setup.sh"
+KEPT_FOLDERS: Final = 16
+"""How many folders of downloads a machine keeps."""
+_MEANT: Final = re.compile(r"[\\*?\[\]!# ]")
+"""Characters that mean something in a line of .gitignore."""
+
+
+class Prepared(Struct, frozen=True):
+    """The outcome of the setup script."""
+
+    litter: tuple[str, ...] = ()
+    """The files it added to the checkout: patterns as in .gitignore."""
+    why: str = ""
+    """Why the workspace is not ready, a sentence; empty: it is."""
+    cancelled: bool = False
+
+
+def set_up(
+    workspace: Workspace,
+    setting: Setting,
+    stop: Stop,
+    hosts: tuple[str, ...] | None,
+) -> Prepared:
+    """Run the base commit's script, if any, until every process it started has ended.
+
+    Args:
+        workspace: the checkout of the base.
+        setting: for how long it may run, and who is told.
+        stop: ends it when the job is cancelled.
+        hosts: the only ones that it may reach; None: all.
+
+    Raises:
+        GitFailed: the checkout cannot be cleaned up afterwards.
+    """
+    script = workspace.folder / SCRIPT
+    if not script.is_file() or script.is_symlink():
+        return Prepared()
+    argv = (str(script),) if os.access(script, os.X_OK) else ("sh", str(script))
+    with (
+        _kept(script, workspace.base, setting.inputs.cache) as cache,
+        _network(setting, hosts) as (way, ways),
+        boxed(argv, setting.room(workspace.folder), way, cache) as box,
+    ):
+        env = {**setting.environment(), **ways}
+        env["BRAT_CACHE"] = str(cache[0] if cache else setting.scratch / "tmp")
+        order = Order(
+            box.argv if box else argv,
+            workspace.folder,
+            env,
+            setting.limit_s,
+            fds=box.fds if box else (),
+        )
+        ending, said = run_script(SCRIPT, order, setting, stop, box)
+    if ending.cancelled:
+        return Prepared(cancelled=True)
+    if why := script_fault(SCRIPT, ending, setting.limit_s, said):
+        return Prepared(why=why)
+    return Prepared(litter=_put_in_order(workspace))
+
+
+@contextmanager
+def _network(
+    setting: Setting, hosts: tuple[str, ...] | None
+) -> Iterator[tuple[NetworkExit | None, dict[str, str]]]:
+    """Yield the way out to these hosts, and the variables that lead programs to it."""
+    if hosts is None:
+        yield None, {}
+        return
+    proxy = ProxyClient(ProxyOrder(egress=hosts), setting.inputs.offered)
+    try:
+        yield proxy.way(), proxy.environment()
+    finally:
+        proxy.close()
+
+
+@contextmanager
+def _kept(script: Path, commit: str, base: Path | None) -> Iterator[tuple[Path, ...]]:
+    """Yield the folder that this machine keeps for this script; none: it keeps none.
+
+    Only sessions that start from the same commit share it: what they run there is the
+    same, so none can leave anything to those that start from other work. Only one
+    session at a time has the folder, and agents are not told of it.
+    """
+    if base is None:
+        yield ()
+        return
+    what = script.read_bytes() + commit.encode()
+    name = hashlib.sha256(what).hexdigest()[:32]
+    folder = base / "brat-setup" / name
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder.parent / f"{name}.lock").open("w")
+    except OSError:  # the machine keeps no folder
+        yield ()
+        return
+    with lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        _forget_the_oldest(folder.parent)
+        yield (folder,)
+
+
+def _forget_the_oldest(folders: Path) -> None:
+    """Remove all but the newest folders, unless a session has them."""
+    found = [each for each in folders.iterdir() if each.is_dir()]
+    found.sort(key=lambda each: each.stat().st_mtime_ns)
+    for old in found[:-KEPT_FOLDERS]:
+        with old.with_name(f"{old.name}.lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                continue
+            shutil.rmtree(old, ignore_errors=True)
+
+
+def _put_in_order(workspace: Workspace) -> tuple[str, ...]:
+    """Undo the script's changes, and hide its added files from both repositories."""
+    workspace.git("read-tree", "--reset", "-u", "HEAD", deadline_s=git.DEADLINE_S)
+    listing = ("ls-files", "--others", "--exclude-standard", "--directory", "-z")
+    found = workspace.git(*listing, deadline_s=git.DEADLINE_S).stdout
+    names = found.decode(errors="surrogateescape").split("\0")
+    litter = tuple("/" + _MEANT.sub(r"\\\g<0>", name) for name in names if name)
+    if (own := workspace.folder / ".git").is_dir():
+        repositories.ignore_files(own, litter)
+    return litter
+
+
+def acceptance_fault(
+    command: str, folder: Path, setting: Setting, stop: Stop, *, closed: bool
+) -> str:
+    """Run the command in the checkout; return why the work is not accepted.
+
+    Args:
+        command: for `sh -c`.
+        folder: the checkout, as the agent left it.
+        setting: where it runs, for how long, and who is told.
+        stop: ends it when the job is cancelled.
+        closed: whether it gets no network.
+
+    Returns:
+        A sentence; empty: the command exited with 0.
+    """
+    argv = ("sh", "-c", command)
+    env = setting.environment()
+    env |= surroundings.own_sources(env, folder)
+    with (
+        _no_network(closed=closed) as way,
+        boxed(argv, setting.room(folder), way) as box,
+    ):
+        order = Order(
+            box.argv if box else argv,
+            folder,
+            env,
+            setting.limit_s,
+            fds=box.fds if box else (),
+        )
+        ending, said = run_script(command, order, setting, stop, box)
+    if ending.cancelled:
+        return "The acceptance command was ended with the job."
+    return script_fault("The acceptance command", ending, setting.limit_s, said)
+
+
+@contextlib.contextmanager
+def _no_network(*, closed: bool) -> Iterator[NetworkExit | None]:
+    """Yield a network without a proxy; None: the command gets the machine's network."""
+    if not closed:
+        yield None
+        return
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        yield NetworkExit(theirs.fileno(), ())

@@ -1,0 +1,326 @@
+"""The result folder, which a job leaves behind whatever happened.
+
+Each file is whole or missing. result.json is written last: a folder that has it is
+complete.
+
+transcript.jsonl is what the engine wrote and meant, redacted. Its beginning is written
+as it comes, so that it stays if the job is killed; its end is kept in memory until it
+is known to be the end. Output arrives in pieces that may cut a secret in two, so only
+whole lines are passed on. The last part of an unfinished line is held back; this part
+is longer than any secret.
+"""
+
+import codecs
+import json
+import os
+import shutil
+import time
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, Literal
+
+import msgspec
+
+from convoy.events import Claim
+from convoy.events.session_events import TaskStarted
+from convoy.kinds import KINDS
+from convoy.log import body_of
+from convoy.model import ids
+from convoy.model.records import Usage as Used, Verdict
+from convoy.model.session_result import Left, Outcome, Walls, plus, priced
+from convoy.planner import ANSWER_CHARS
+from convoy.text import Redaction
+from grite import chunk
+from grite.event import CommentAdded, Event
+from runner.box.supervisor import Stream
+from runner.box.surroundings import read_hostile
+from runner.engines.engine_events import Cost, Said, Usage
+from runner.engines.output_reader import Status
+
+RESULT, EVENTS, BUNDLE = "result.json", "events.bin", "work.bundle"
+PATCH = "work.patch"
+CHECKPOINT = "checkpoint.bundle"
+TURNED_AWAY = "turned-away.json"
+TRANSCRIPT, USAGE = "transcript.jsonl", "usage.jsonl"
+
+
+class EngineUsed(msgspec.Struct, frozen=True, kw_only=True):
+    """The kind of agent."""
+
+    type: str
+    model: str | None
+    session: str
+    """The engine's own name for the session; empty: there is none."""
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True):
+    """The content of result.json, all of it claims."""
+
+    v: Literal[1] = 1
+    session: str
+    convoy: str
+    task: int
+    attempt: int
+    nonce: str
+    status: Status | None
+    """The agent's claim about its task."""
+    conclusion: Verdict
+    """The witness's verdict."""
+    outcome: Outcome
+    """How the session ended, by the witness's judgement."""
+    retry_after_s: float | None
+    """The wait that the model's vendor asked for; None: it asked for none."""
+    why: str
+    """The reason, in one sentence."""
+    summary: str
+    left: Left = Left()
+    """The agent's notes, lines for all sessions, and proposals of further work."""
+    report: str = ""
+    """The plan or the report that the agent answered with; empty: there is none."""
+    base: str
+    commit: str | None
+    """The newest commit in work.bundle."""
+    exit_code: int | None
+    signal: int | None
+    files: tuple[str, ...]
+    """The files changed against the base, at most the first thousand."""
+    accepted: bool | None = None
+    """Whether the acceptance command exited with 0; None: it was not run."""
+    refusals: tuple[str, ...]
+    """Why the patch gate would not let the work land."""
+    seconds: float
+    """How long the engine ran."""
+    engine: EngineUsed
+    network: str = ""
+    """Why its network was not closed although it should have been; empty: nothing
+    failed."""
+    box: str = ""
+    """Why the agent had no users, processes and mounts of its own; empty: it had."""
+    walls: Walls = Walls()
+    """Which wall stood between the agent and each part of the machine."""
+    usage: Used
+    """The usage that the engine reports; if it reports no cost, by the price list."""
+
+
+class TurnedAway(msgspec.Struct, frozen=True, kw_only=True):
+    """The content of turned-away.json, which stands alone: no session began."""
+
+    v: Literal[1] = 1
+    session: str
+    why: str
+
+
+def leave_turned_away(path: Path, said: TurnedAway) -> None:
+    """Leave a folder that only says why the hand-off was not taken."""
+    path.mkdir(parents=True, exist_ok=True)
+    unfinished = path / f".{TURNED_AWAY}"
+    unfinished.write_bytes(msgspec.json.encode(said) + b"\n")
+    unfinished.replace(path / TURNED_AWAY)
+
+
+class Folder:
+    """The result folder of one session."""
+
+    def __init__(
+        self, path: Path, started: TaskStarted, now_ms: Callable[[], int]
+    ) -> None:
+        path.mkdir(parents=True, exist_ok=True)
+        self.path = path
+        self._started = started
+        self._now_ms = now_ms
+        self._events: list[Event] = []
+        self._tokens = Used()
+        self._usd: float | None = None
+
+    def claim(self, fact: Claim) -> None:
+        """Add a fact to events.bin, later than all before it."""
+        last = self._events[-1].ts if self._events else 0
+        event = Event(
+            issue=ids.issue_of(self._started.convoy, self._started.task),
+            actor=bytes.fromhex(self._started.session),
+            ts=max(self._now_ms(), last + 1),
+            kind=CommentAdded(body_of(fact, fact.sentence())),
+        )
+        self._events.append(event)
+        self._write(EVENTS, chunk.encode(self._events))
+
+    def keep(self, bundle: Path) -> None:
+        """Move the bundle here."""
+        shutil.move(bundle, self.path / BUNDLE)
+
+    def keep_patch(self, patch: Path) -> None:
+        """Move the patch here."""
+        shutil.move(patch, self.path / PATCH)
+
+    def keep_so_far(self, bundle: bytes) -> None:
+        """Keep the newest checkpoint, replacing the earlier one."""
+        self._write(CHECKPOINT, bundle)
+
+    def note(self, used: Usage | Cost) -> None:
+        """Add a line on the engine's usage; without a call there is no file."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        with (self.path / USAGE).open("ab") as file:
+            file.write(msgspec.json.encode(used) + b"\n")
+        match used:
+            case Usage():
+                said = Used(
+                    input_tokens=used.input_tokens,
+                    cached_tokens=used.cached_tokens,
+                    output_tokens=used.output_tokens,
+                )
+                self._tokens = plus(self._tokens, said)
+            case Cost():
+                said = Used(usd=used.usd)
+                self._usd = plus(Used(usd=self._usd or 0.0), said).usd
+
+    @property
+    def used(self) -> Used:
+        """The sum of the noted usage, with its cost."""
+        return priced(self._tokens, self._usd, self._started.engine.price)
+
+    def close(self, result: Result) -> None:
+        """Write result.json; nothing may be added after it."""
+        self._write(RESULT, msgspec.json.encode(result) + b"\n")
+        (self.path / CHECKPOINT).unlink(missing_ok=True)
+
+    def _write(self, name: str, content: bytes) -> None:
+        # The agent may have removed the folder.
+        self.path.mkdir(parents=True, exist_ok=True)
+        unfinished = self.path / f".{name}"
+        with unfinished.open("wb") as file:
+            file.write(content)
+            file.flush()
+            if name == RESULT:
+                os.fsync(file.fileno())
+        unfinished.replace(self.path / name)
+
+
+_BYTES: Final = 4 * ANSWER_CHARS
+
+
+def answer_left(started: TaskStarted, folder: Path, said: str) -> str:
+    """Return the answer, cut to the bot's limit, or "" if there is none.
+
+    Args:
+        started: the session.
+        folder: the agent's, after it has ended; whatever lies there may be a trap.
+        said: the agent's last message, redacted.
+    """
+    file = folder / (KINDS[started.kind].answer_file)
+    written = read_hostile(file, _BYTES).decode(errors="replace").strip()
+    return (written or said)[:ANSWER_CHARS]
+
+
+LINE_CHARS = 65_536
+HELD_BACK_CHARS = 4096
+
+
+class RedactedStream:
+    """One stream; bytes that are not UTF-8 become U+FFFD."""
+
+    def __init__(self, redaction: Redaction) -> None:
+        self._redaction = redaction
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._held = ""
+
+    def feed(self, chunk: bytes) -> str:
+        """Return the output that may be shown now; empty when no line has ended."""
+        self._held += self._decoder.decode(chunk)
+        cut = self._held.rfind("\n") + 1
+        if cut == 0 and len(self._held) > LINE_CHARS:
+            self._held = self._redaction(self._held)
+            cut = len(self._held) - HELD_BACK_CHARS
+        return self._release(cut)
+
+    def close(self) -> str:
+        """Return the rest of the output."""
+        self._held += self._decoder.decode(b"", final=True)
+        return self._release(len(self._held))
+
+    def _release(self, cut: int) -> str:
+        shown, self._held = self._held[:cut], self._held[cut:]
+        return self._redaction(shown)
+
+
+Reader = Callable[[Stream, str], None]
+
+
+class Transcript:
+    """Takes the output of one engine; close it when the engine has ended."""
+
+    def __init__(
+        self, path: Path, redaction: Redaction, limit_bytes: int, reader: Reader
+    ) -> None:
+        """Open the file.
+
+        Args:
+            path: a file; what it holds already stays.
+            redaction: what nobody may read.
+            limit_bytes: how much text is kept, half of it from the end.
+            reader: gets all that is shown, however much it is.
+        """
+        self._file = path.open("a", encoding="utf-8")
+        self._started = time.monotonic()
+        self._streams: dict[Stream, RedactedStream] = {
+            "out": RedactedStream(redaction),
+            "err": RedactedStream(redaction),
+        }
+        self._reader = reader
+        self._head_left = limit_bytes // 2
+        self._tail_left = limit_bytes - self._head_left
+        self._tail: deque[tuple[str, int]] = deque()
+        self.dropped = 0
+        """Bytes that were left out between the beginning and the end."""
+
+    def write(self, stream: Stream, chunk: bytes) -> None:
+        """Take a piece of output."""
+        self._show(stream, self._streams[stream].feed(chunk))
+
+    def flush(self) -> None:
+        """Pass on the held-back output; call it when no more output comes."""
+        for stream, redacted in self._streams.items():
+            self._show(stream, redacted.close())
+
+    def close(self) -> None:
+        """Write the end; safe to call twice."""
+        if self._file.closed:
+            return
+        self.flush()
+        if self.dropped:
+            note = f"[brat left out {self.dropped} bytes here]\n"
+            self._file.write(self._line("err", note))
+        self._file.writelines(line for line, _ in self._tail)
+        self._file.close()
+
+    def _show(self, stream: Stream, text: str) -> None:
+        if not text:
+            return
+        self._reader(stream, text)
+        self._keep(self._line(stream, text), len(text.encode()))
+
+    def note(self, said: Said) -> None:
+        """Add an event that was read from the output."""
+        event = msgspec.to_builtins(said)
+        line = json.dumps({"t": self._seconds(), "event": event}, ensure_ascii=False)
+        self._keep(line + "\n", len(line.encode()))
+
+    def _keep(self, line: str, size: int) -> None:
+        if not self._tail and size <= self._head_left:
+            self._head_left -= size
+            self._file.write(line)
+            self._file.flush()
+            return
+        self._tail.append((line, size))
+        self._tail_left -= size
+        while self._tail_left < 0 and len(self._tail) > 1:
+            _, gone = self._tail.popleft()
+            self._tail_left += gone
+            self.dropped += gone
+
+    def _line(self, stream: Stream, text: str) -> str:
+        line = {"t": self._seconds(), "stream": stream, "text": text}
+        return json.dumps(line, ensure_ascii=False) + "\n"
+
+    def _seconds(self) -> float:
+        return round(time.monotonic() - self._started, 3)

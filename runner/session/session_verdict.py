@@ -1,0 +1,190 @@
+"""The witness's verdict on a session, from its end, its words and its work.
+
+Pure. None of the three is believed alone: engines exit with 0 after errors, and report
+done after doing nothing. Work that is too large, or that the gate refuses, does not
+land.
+"""
+
+import signal
+from collections.abc import Iterator
+from itertools import chain
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from convoy.events.session_events import TaskStarted
+from convoy.gate import oversized, passing, refusals
+from convoy.model.records import Verdict
+from convoy.model.session_result import Outcome, Trouble
+from runner.box.supervisor import Ending
+from runner.engines.engine_events import Error
+from runner.engines.output_reader import Report
+from runner.workspace.attempt_commits import Work
+
+
+class Finding(NamedTuple):
+    """A conclusion, how the session ended and, in one sentence, the reason."""
+
+    conclusion: Verdict
+    outcome: Outcome
+    why: str
+
+
+class Seen(Struct, frozen=True):
+    """The evidence that a session is judged by."""
+
+    ending: Ending
+    report: Report
+    work: Work
+    refusals: tuple[str, ...]
+    timeout_s: float
+    silence_s: float
+    goes_on: bool = False
+    """Whether the session began with half-done work of an earlier attempt."""
+    unaccepted: str = ""
+    """Why the acceptance command rejects the work, a sentence; empty: it does not."""
+    oversized: tuple[str, ...] = ()
+    """Why it is too large to land or to be kept, a sentence each."""
+    unprepared: str = ""
+    """Why the workspace could not be prepared, a sentence; empty: it was prepared."""
+
+
+_MEANING: dict[Trouble, str] = {
+    "credentials": "The model's vendor does not take the key",
+    "budget": "The budget is spent",
+    "rate_limited": "The model's vendor limits the rate",
+    "vendor_down": "The model's vendor does not answer",
+    "failed": "The engine failed",
+}
+
+
+def conclude(seen: Seen) -> Finding:
+    """Return the verdict on a session: the first thing that went wrong."""
+    steps = (_unready, _ended, _said, _left, _unaccepted)
+    for finding in chain.from_iterable(step(seen) for step in steps):
+        return finding
+    more = " more" if seen.goes_on else ""
+    return Finding("success", _clean(seen), f"Changed {_files(seen.work, more)}.")
+
+
+def answered(seen: Seen, answer: str, what: str) -> Finding:
+    """Return the verdict on a session that has to answer with a plan or a report."""
+    for finding in (*_unready(seen), *_ended(seen)):
+        return finding
+    if seen.report.status == "done" and answer:
+        return Finding("success", "exited", f"It answered with a {what}.")
+    said = (seen.report.status or "nothing").replace("_", " ")
+    why = f"The agent gave no {what}; it reported {said}: {seen.report.summary}"
+    return Finding("failure", "nothing", why)
+
+
+def _unready(seen: Seen) -> Iterator[Finding]:
+    if seen.unprepared:
+        yield Finding("failure", "setup", seen.unprepared)
+
+
+def _ended(seen: Seen) -> Iterator[Finding]:
+    ending = seen.ending
+    trouble = seen.report.trouble
+    if ending.cancelled:
+        yield Finding("cancelled", "cancelled", "The job was cancelled.")
+    if ending.fault:
+        outcome = trouble.kind if trouble else "unstarted"
+        yield Finding("failure", outcome, ending.fault)
+    if trouble is not None:
+        late = ending.timed_out or ending.silent
+        yield _troubled(trouble, "timed_out" if late else "failure")
+    if ending.timed_out:
+        why = f"The agent was ended after {seen.timeout_s:g} s."
+        yield Finding("timed_out", "deadline", why)
+    if ending.silent:
+        why = f"The agent was ended: it said nothing for {seen.silence_s:g} s."
+        yield Finding("timed_out", "hung", why)
+    if ending.signal is not None:
+        why = f"The agent was ended by {_name(ending.signal)}."
+        yield Finding("failure", "crashed", why)
+    if ending.exit_code != 0:
+        why = f"The agent exited with status {ending.exit_code}."
+        yield Finding("failure", "crashed", why)
+
+
+def _troubled(trouble: Error, conclusion: Verdict) -> Finding:
+    why = f"{_MEANING[trouble.kind]}: {trouble.message.rstrip('.')}."
+    return Finding(conclusion, trouble.kind, why)
+
+
+def _said(seen: Seen) -> Iterator[Finding]:
+    ended = _clean(seen)
+    match seen.report.status:
+        case None:
+            why = "The agent ended without saying that it is done."
+            yield Finding("failure", ended, why)
+        case "blocked" | "missing_tool" | "missing_data" as status:
+            what = status.replace("_", " ")
+            why = f"The agent reported {what}: {seen.report.summary}"
+            yield Finding("failure", ended, why)
+        case "done" if not (seen.work.changes or seen.work.faults or seen.goes_on):
+            why = "The agent reported done but changed nothing."
+            yield Finding("failure", "nothing", " ".join((why, *seen.work.left_out)))
+        case "noop" if seen.work.changes:
+            why = f"The agent reported noop but changed {_files(seen.work)}."
+            yield Finding("failure", ended, why)
+        case "noop" if seen.goes_on:
+            why = "The agent reported noop but left the half-done work as it was."
+            yield Finding("failure", ended, why)
+        case "noop" if not seen.unaccepted:
+            why = "The agent reported that nothing is to be done."
+            yield Finding("noop", ended, why)
+        case _:
+            return
+
+
+def _left(seen: Seen) -> Iterator[Finding]:
+    if seen.oversized:
+        yield Finding("failure", "oversized", " ".join(seen.oversized))
+    ended = _clean(seen)
+    for why in (*seen.work.faults, *seen.refusals):
+        yield Finding("failure", ended, why)
+    if seen.ending.survivors:
+        left = f"{seen.ending.survivors} processes of the agent could not be ended."
+        yield Finding("failure", ended, left)
+
+
+def _unaccepted(seen: Seen) -> Iterator[Finding]:
+    if seen.unaccepted:
+        yield Finding("failure", _clean(seen), seen.unaccepted)
+
+
+def _clean(seen: Seen) -> Outcome:
+    return "uncommitted" if seen.work.leftover else "exited"
+
+
+def _files(work: Work, more: str = "") -> str:
+    count = len(work.changes)
+    return f"{count}{more} file" if count == 1 else f"{count}{more} files"
+
+
+def _name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def too_large(work: Work, started: TaskStarted) -> tuple[str, ...]:
+    """Return why the work is too large to land or to be kept, a sentence each."""
+    if work.oversized:
+        return (work.oversized,)
+    size = len(work.changes), work.patch_bytes
+    return oversized(*size, started.limits, work.largest)
+
+
+def gate_refusals(work: Work, started: TaskStarted) -> tuple[str, ...]:
+    """Return why the patch gate would not let the work land, a sentence each."""
+    found = (
+        *too_large(work, started),
+        *refusals(work.changes, 0, started.gate, started.limits),
+        *passing(work.between, started.gate),
+        *work.leaks,
+    )
+    return tuple(dict.fromkeys(found))
