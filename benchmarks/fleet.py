@@ -13,7 +13,7 @@ from pathlib import Path
 from benchmarks.bare_loop import call
 from brat.demo.bot_process import BotProcess
 from brat.forge.resources.repository_resource import Ci
-from brat.local import child_processes, local_mode
+from brat.local import forge_process, local_mode
 from brat.repository import registration as registrations
 from brat.repository.log_reader import Reader
 from brat.repository.registration import FORGE_FOLDER, Registration, Source
@@ -85,7 +85,7 @@ def run(folder: Path, source: Path, load: Load) -> Outcome:
 
 async def _run(folder: Path, known: Registration, load: Load) -> Outcome:
     log = folder / "forge.log"
-    with child_processes.forge(folder / FORGE_FOLDER, 0, log=log) as url:
+    with forge_process.forge(folder / FORGE_FOLDER, 0, log=log) as url:
         bot = BotProcess(folder, known, url)
         bot.start()
         try:

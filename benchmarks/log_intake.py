@@ -19,7 +19,7 @@ from benchmarks.log_place import BEGUN_MS, EVENTS, NAME, RESULTS, Place, Result
 from bot.loop.pushing import BotLease
 from bot.repository.draft import Draft
 from bot.repository.mirror import Mirror
-from brat.local import child_processes
+from brat.local import forge_process
 from brat.repository.registration import FORGE_FOLDER
 from convoy.events import Command
 from convoy.events.leases import StartBot
@@ -70,9 +70,7 @@ def results(folder: Path, repeats: int) -> dict[str, object]:
 def _measured(folder: Path, how: Callable[[Place, str], float]) -> tuple[int, float]:
     """Return how many results arrived, whole, and how long it took."""
     place = log_place.make(folder)
-    with child_processes.forge(
-        folder / FORGE_FOLDER, 0, log=folder / "forge.log"
-    ) as url:
+    with forge_process.forge(folder / FORGE_FOLDER, 0, log=folder / "forge.log") as url:
         wall_s = how(place, place.url(url))
     repo, log = pygit2.Repository(str(place.bare)), Log(place.bare)
     arrived = [result for result in place.results if result.branch in repo.references]

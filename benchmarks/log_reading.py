@@ -17,7 +17,7 @@ from typing import Any, Final
 import pygit2
 
 from benchmarks import bare_loop, log_append, log_history
-from brat.local import child_processes
+from brat.local import forge_process
 from brat.repository import registration as registrations
 from brat.repository.log_reader import CACHE
 from brat.repository.registration import FORGE_FOLDER, Registration, Source
@@ -167,7 +167,7 @@ def _place(log: Path, size: int, head: str, kept: Reading) -> _Place:
 
 
 def _started(place: _Place, repeats: int) -> Run:
-    with child_processes.forge(
+    with forge_process.forge(
         place.folder / FORGE_FOLDER, 0, log=place.folder / "forge.log"
     ) as url:
         remote = f"{url}/{place.known.repository}.git"

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 import psutil
 
-from brat.local.child_processes import Process
+from brat.local.forge_process import Process
 from convoy.model.records import EngineSpec
 from runner.box.agent_box import NetworkExit
 from runner.box.processes import launched

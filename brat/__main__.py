@@ -37,7 +37,7 @@ def main() -> None:
         os.environ.pop(name, None)  # noqa: TID251  every git that we start would heed it
     _open_streams()
     if sys.argv[1:2] == [VALUES]:  # before anything slow is loaded
-        from brat.status.completion_values import tell_values
+        from brat.status.find_task import tell_values
 
         tell_values(sys.argv[2:])
         return

@@ -12,7 +12,7 @@ import msgspec
 
 from benchmarks.bare_loop import call
 from brat.forge import Ci, Forge, Settings
-from brat.local import child_processes
+from brat.local import forge_process
 from brat.repository.registration import BOT, BOT_FOLDER, FORGE_FOLDER
 
 PERSON: Final = "you"
@@ -81,7 +81,7 @@ def _project(folder: Path) -> Path:
 @contextmanager
 def forge(place: Place) -> Iterator[tuple[str, int]]:
     """Serve the forge; give its address and process id."""
-    served = child_processes.forge_process(
+    served = forge_process.forge_and_process(
         place.folder / FORGE_FOLDER, 0, log=place.log
     )
     with served as (url, process):

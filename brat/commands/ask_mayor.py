@@ -13,12 +13,10 @@ from typing import Final
 
 from bot import wall_clock
 from brat.local import local_mode
-from brat.local.model_keys import STAND_IN, model_keys
-from brat.local.start_checks import engine_lacks
+from brat.local.start_checks import MODEL_URL, engine_lacks, model_keys
 from brat.repository import checkout as checkouts
 from brat.repository.checkout import Checkout
-from brat.repository.log_location import log_repository
-from brat.repository.log_reader import Reader
+from brat.repository.log_reader import Reader, log_repository
 from brat.terminal.console import say, write
 from convoy.config import Config
 from convoy.events.session_events import TaskStarted
@@ -172,7 +170,7 @@ def _inputs(folder: Path, config: Config) -> Inputs:
         summary=None,
         cache=None,
         objects=None,
-        endpoint=offered.get(STAND_IN, ""),
+        endpoint=offered.get(MODEL_URL, ""),
         hidden=(),
         shown=(),
         offered=offered,

@@ -1,38 +1,123 @@
-"""Every word of the command line, in one tree."""
+"""Every word of the command line, in one tree.
 
-from typing import Annotated, Final
+The words that decide about convoys and tasks are made from the table of verbs.
+"""
+
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Annotated, Final, NoReturn
 
 import typer
 
 from bot import VERSION
-from brat.commands import (
-    bot,
-    completion,
-    convoy,
-    daemon,
-    logs,
-    mcp,
-    verb_commands,
-    viewing,
-    workflow,
-)
+from bot.requests.verb_table import VERBS
+from brat.commands import completion, look_words, run_words, service_words
+from brat.commands.options import HERE, AtBot, Convoy, Name, Number, Repo
+
+Words = Callable[..., None]
+
+
+def add_verb_words(groups: Mapping[str, typer.Typer]) -> None:
+    """Add all of these words to the command line.
+
+    Args:
+        groups: the command group of each first word.
+    """
+    for verb in VERBS:
+        text = verb.text_help
+        if (task := verb.of_task) is not None and task.typed:
+            about_task = _tells_task(task.word, text) if text else _of_task(task.word)
+            _add(groups, task.typed, task.help, about_task)
+        if (convoy := verb.of_convoy) is not None and convoy.typed:
+            about = (
+                _tells_convoy(convoy.word, text) if text else _of_convoy(convoy.word)
+            )
+            _add(groups, convoy.typed, convoy.help, about)
+
+
+def _add(
+    groups: Mapping[str, typer.Typer], typed: str, text: str, words: Words
+) -> None:
+    group, word = typed.split()
+    groups[group].command(word, help=text)(words)
+
+
+def _of_task(word: str) -> Words:
+    def decide(
+        number: Number, convoy: Convoy = None, bot: AtBot = None, repo: Repo = HERE
+    ) -> None:
+        _decide(repo, convoy, bot, word, number)
+
+    return decide
+
+
+def _tells_task(word: str, text_help: str) -> Words:
+    def decide(
+        number: Number,
+        text: Annotated[str, typer.Argument(help=text_help)],
+        convoy: Convoy = None,
+        bot: AtBot = None,
+        repo: Repo = HERE,
+    ) -> None:
+        _decide(repo, convoy, bot, word, number, text)
+
+    return decide
+
+
+def _of_convoy(word: str) -> Words:
+    def decide(name: Name, bot: AtBot = None, repo: Repo = HERE) -> None:
+        _decide(repo, name, bot, word)
+
+    return decide
+
+
+def _tells_convoy(word: str, text_help: str) -> Words:
+    def decide(
+        text: Annotated[str, typer.Argument(help=text_help)],
+        convoy: Convoy = None,
+        bot: AtBot = None,
+        repo: Repo = HERE,
+    ) -> None:
+        _decide(repo, convoy, bot, word, text=text)
+
+    return decide
+
+
+def _decide(
+    repo: Path,
+    convoy: str | None,
+    bot: str | None,
+    word: str,
+    number: int = 0,
+    text: str = "",
+) -> NoReturn:
+    from bot.requests.verb_table import request_by_word
+    from brat.commands.decisions import decided
+
+    sys.exit(decided(repo, convoy, request_by_word(word, number, text), bot))
+
 
 app: Final = typer.Typer(
     no_args_is_help=True,
     add_completion=False,  # its own starts all of brat at each key; see completion.py
     pretty_exceptions_enable=False,
 )
-convoy.add_to(app)
-viewing.add_to(app)
-verb_commands.add_to(
-    {"task": convoy.task, "convoy": viewing.convoy, "session": viewing.session}
+run_words.add_run_words(app)
+look_words.add_look_words(app)
+add_verb_words(
+    {
+        "task": run_words.task_words,
+        "convoy": look_words.convoy_words,
+        "session": look_words.session_words,
+    }
 )
-daemon.add_to(app)
-workflow.add_to(app)
-logs.add_to(app)
-bot.add_to(app)
-mcp.add_to(app)
-completion.add_to(app)
+run_words.add_daemon_words(app)
+service_words.add_pattern_words(app)
+service_words.add_log_words(app)
+service_words.add_bot_words(app)
+service_words.add_mcp_word(app)
+completion.add_completion_word(app)
 
 
 def _say_version(asked: bool) -> None:  # noqa: FBT001  as typer hands it over

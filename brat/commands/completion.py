@@ -1,21 +1,226 @@
 """`brat completion SHELL`: a script by which a shell completes brat's words.
 
-The words and options are in the script; convoys, tasks and sessions are asked for as
-somebody types, which takes less than loading the command line would.
+The words and options are in the script, made from what may stand at each place of the
+command line. Convoys, tasks and sessions are asked for as somebody types, which takes
+less than loading the command line would.
 """
 
-from enum import StrEnum
-from typing import Annotated
+from collections.abc import Iterable, Iterator, Mapping
+from enum import Enum, StrEnum
+from typing import Annotated, Any, Final, Literal
 
 import typer
+from msgspec import Struct
 
 from brat.terminal.console import write
+
+Kind = Literal["", "convoys", "tasks", "sessions", "subjects"]
+"""What a shell asks brat for; empty: any word, or a file."""
+
+_KINDS: Final[Mapping[str, Kind]] = {
+    "convoy": "convoys",
+    "number": "tasks",
+    "task": "tasks",
+    "about": "subjects",
+}
+
+
+class Value(Struct, frozen=True):
+    """What is given to an option or as an argument."""
+
+    kind: Kind = ""
+    choices: tuple[str, ...] = ()
+
+
+class Place(Struct, frozen=True):
+    """The words typed so far, and what may follow."""
+
+    path: tuple[str, ...]
+    words: tuple[str, ...]
+    """The commands below."""
+    options: tuple[str, ...]
+    values: Mapping[str, Value]
+    """Of the options that take one."""
+    argument: Value
+
+
+def places(tree: Any) -> Iterator[Place]:  # noqa: ANN401  Typer's own tree is untyped
+    """Yield each place of the command line, from its root."""
+    return _places(tree, ())
+
+
+def _places(command: Any, path: tuple[str, ...]) -> Iterator[Place]:  # noqa: ANN401
+    below = {
+        name: each
+        for name, each in getattr(command, "commands", {}).items()
+        if not each.hidden
+    }
+    options = [each for each in command.params if each.param_type_name == "option"]
+    given = [each for each in command.params if each.param_type_name == "argument"]
+    yield Place(
+        path=path,
+        words=tuple(below),
+        options=("--help", *(name for one in options for name in _names(one))),
+        values={
+            name: _value(each, path)
+            for each in options
+            if not each.is_flag
+            for name in _names(each)
+        },
+        argument=_value(given[0], path) if given else Value(),
+    )
+    for name, each in below.items():
+        yield from _places(each, (*path, name))
+
+
+def _names(option: Any) -> tuple[str, ...]:  # noqa: ANN401
+    return (*option.opts, *option.secondary_opts)
+
+
+def _value(param: Any, path: tuple[str, ...]) -> Value:  # noqa: ANN401
+    wanted = param.type_descriptor.annotation
+    if isinstance(wanted, type) and issubclass(wanted, Enum):
+        return Value(choices=tuple(str(each.value) for each in wanted))
+    if param.name == "task" and wanted is not int:
+        return Value()
+    if param.name == "name" and path[0] in ("convoy", "session"):
+        return Value("convoys" if path[0] == "convoy" else "sessions")
+    return Value(_KINDS.get(param.name, ""))
+
+
+_BASH: Final = """\
+# Completes the words of brat; made by: brat completion {shell}
+_brat() {{
+    local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}}
+    local at= word= i= repo=. convoy= kind= offered= given=
+    COMPREPLY=()
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        word=${{COMP_WORDS[i]}}
+        case $word in
+            --repo) repo=${{COMP_WORDS[i+1]}} ;;
+            --convoy) convoy=${{COMP_WORDS[i+1]}} ;;
+        esac
+        case "$at/$word" in
+            {paths}) at=$at/$word ;;
+        esac
+    done
+    case "$at $prev" in
+{values}
+        *)
+            case $at in
+{places}
+            esac
+            case $cur in
+                -*) offered=$given kind= ;;
+            esac
+            ;;
+    esac
+    if [ -n "$kind" ]; then
+        offered="$offered $(brat __complete "$kind" "$repo" "$convoy" 2>/dev/null)"
+    fi
+    COMPREPLY=($(compgen -W "$offered" -- "$cur"))
+}}
+complete -o default -F _brat brat"""
+_ZSH: Final = """\
+#compdef brat
+autoload -U +X compinit && compinit -u
+autoload -U +X bashcompinit && bashcompinit
+"""
+_FISH: Final = """\
+# Completes the words of brat; made by: brat completion fish
+function __brat_at
+    set -l at
+    for word in (commandline -opc)[2..]
+        switch "$at/$word"
+            case {paths}
+                set at "$at/$word"
+        end
+    end
+    test "$at" = "$argv[1]"
+end
+function __brat_values
+    set -l typed (commandline -opc)
+    set -l repo .
+    set -l convoy ''
+    for i in (seq 2 (math (count $typed) - 1))
+        switch $typed[$i]
+            case --repo
+                set repo $typed[(math $i + 1)]
+            case --convoy
+                set convoy $typed[(math $i + 1)]
+        end
+    end
+    brat __complete $argv[1] $repo $convoy 2>/dev/null
+end
+complete --command brat --no-files
+"""
+
+
+def script_of(shell: str, places: Iterable[Place]) -> str:
+    """Return the script of `bash`, `zsh` or `fish`; safe to read in more than once."""
+    known = tuple(places)
+    if shell == "fish":
+        paths = " ".join(_typed(each) for each in known if each.path)
+        return _FISH.format(paths=paths) + "\n".join(_fish(known))
+    own = _BASH.format(
+        shell=shell,
+        paths="|".join(_typed(each) for each in known if each.path),
+        values="\n".join(line for each in known for line in _bash_values(each)),
+        places="\n".join(f"                {_bash(each)}" for each in known),
+    )
+    return f"{_ZSH}{own}" if shell == "zsh" else own
+
+
+def _typed(place: Place) -> str:
+    return "".join(f"/{word}" for word in place.path)
+
+
+def _bash(place: Place) -> str:
+    words = " ".join((*place.words, *place.argument.choices))
+    given, kind = " ".join(place.options), place.argument.kind
+    return f"'{_typed(place)}') offered='{words}' given='{given}' kind={kind} ;;"
+
+
+def _bash_values(place: Place) -> Iterator[str]:
+    for option, value in place.values.items():
+        what = _offered(value) or "return 0"
+        yield f"        '{_typed(place)} {option}') {what} ;;"
+
+
+def _offered(value: Value) -> str:
+    if value.choices:
+        return f"offered='{' '.join(value.choices)}'"
+    return f"kind={value.kind}" if value.kind else ""
+
+
+def _fish(places: Iterable[Place]) -> Iterator[str]:
+    for place in places:
+        begin = f"complete --command brat --condition '__brat_at \"{_typed(place)}\"'"
+        if words := (*place.words, *place.argument.choices):
+            yield f"{begin} --arguments '{' '.join(words)}'"
+        if place.argument.kind:
+            yield f"{begin} --arguments '(__brat_values {place.argument.kind})'"
+        for option in place.options:
+            yield f"{begin} {_fish_option(option, place.values.get(option))}"
+
+
+def _fish_option(option: str, value: Value | None) -> str:
+    name = option.lstrip("-")
+    way = "--long-option" if option.startswith("--") else "--short-option"
+    if value is None:
+        return f"{way} {name}"
+    if value.choices:
+        return f"{way} {name} --exclusive --arguments '{' '.join(value.choices)}'"
+    if value.kind:
+        return f"{way} {name} --exclusive --arguments '(__brat_values {value.kind})'"
+    return f"{way} {name} --require-parameter --force-files"
+
 
 Shell = StrEnum("Shell", ["bash", "zsh", "fish"])
 """A shell that can complete words."""
 
 
-def add_to(app: typer.Typer) -> None:
+def add_completion_word(app: typer.Typer) -> None:
     """Add this word to the command line."""
 
     def completion(
@@ -24,10 +229,8 @@ def add_to(app: typer.Typer) -> None:
         ],
     ) -> None:
         """Print a script that lets your shell complete words, convoys and tasks."""
-        from brat.commands import completion_scripts
-        from brat.commands.completion_table import places
 
         found = places(typer.main.get_command(app))
-        write(completion_scripts.script_of(shell, found))
+        write(script_of(shell, found))
 
     app.command()(completion)

@@ -1,18 +1,30 @@
 """A decision typed at a terminal: carried out by a bot, by the rules, or by a comment.
 
-If the person named a bot, the decision goes to its interface. In a repository that
-brat serves on this machine, the loop carries it out. In any other clone it becomes a
-`/brat` comment on the convoy's issue, and the bot there asks the forge whether the
-person may decide this.
+If the person named a bot, the decision goes to its dashboard's interface. Only the
+person names its address: by `--bot`, in the environment, or in git's configuration.
+Anybody's commit could change a file, and the token would be sent there.
+
+In a repository that brat serves on this machine, the loop carries it out. In any other
+clone it becomes a `/brat` comment on the convoy's issue, and the bot there asks the
+forge whether the person may decide this.
 """
 
 import asyncio
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
 from pathlib import Path
+from typing import Any, Final, Self
+from urllib.parse import urlsplit
 
+import httpx
+import pygit2
+
+from bot.dashboard.access_policy import LOCAL_PREFIX
+from bot.forge.transport import client_of
 from bot.requests.verb import Asker, Request
 from bot.requests.verb_table import BY_NAME, endpoint_of
-from brat.commands import bot_api
-from brat.commands.bot_api import BotApi
 from brat.local import run_roles
 from brat.local.local_mode import Local, serving
 from brat.repository import (
@@ -21,12 +33,139 @@ from brat.repository import (
     remote_forge,
 )
 from brat.repository.checkout import Checkout
-from brat.repository.log_location import log_repository
-from brat.repository.log_reader import Reader
+from brat.repository.log_reader import Reader, log_repository
+from brat.repository.remote_forge import LOOPBACK, origin_of
 from brat.status.find_task import live_or_named
 from brat.terminal.console import say
 from convoy.model.state import Convoy
-from grite.errors import BratError
+from convoy.text import clean
+from grite.errors import BratError, Unavailable
+
+ADDRESS: Final = "BRAT_BOT_URL"
+TOKEN: Final = "BRAT_API_TOKEN"  # noqa: S105  the variable's name
+SETTING: Final = "brat.bot"
+ROOT: Final = "/api/v1"
+DEADLINE_S: Final = 30.0
+ANSWER_CHARS: Final = 300
+_ENDED: Final = frozenset({"complete", "failed"})
+
+
+def named_bot(given: str | None, path: Path) -> str | None:
+    """Return the bot that the person named for this repository, or None.
+
+    Args:
+        given: the value of `--bot`.
+        path: a folder of the repository.
+    """
+    said = given or os.environ.get(ADDRESS)  # noqa: TID251  a person's own terminal
+    found = pygit2.discover_repository(str(path))
+    if said or found is None:
+        return said or None
+    try:
+        return pygit2.Repository(found).config[SETTING]
+    except KeyError:
+        return None
+
+
+@dataclass(frozen=True)
+class BotApi:
+    """The interface for one repository at a bot."""
+
+    bot: str
+    """The address as the person gave it."""
+    url: str
+    """The address of the repository's interface."""
+    token: str = field(repr=False)
+
+    @classmethod
+    def of(cls, bot: str, path: Path) -> Self:
+        """Return the interface for the repository that `path` lies in.
+
+        A dashboard on this machine serves one repository. A hosted dashboard, which
+        always has TLS before it, serves each repository below the repository's name.
+
+        Raises:
+            BratError: the address is not valid, or there is no token.
+        """
+        parts, plain = urlsplit(bot), bot.rstrip("/")
+        here = parts.scheme == "http" and parts.hostname in LOOPBACK
+        if not parts.hostname or not (here or parts.scheme == "https"):
+            raise BratError(
+                f"{bot} is no bot's address: give https://HOST, or http://localhost:PORT"
+            )
+        token = os.environ.get(TOKEN, "")  # noqa: TID251  a person's own terminal
+        if not token:
+            raise BratError(f"set {TOKEN} to a token that the bot at {bot} knows")
+        if token.startswith(LOCAL_PREFIX) and not here:
+            raise BratError(
+                f"{TOKEN} is the token of a dashboard on this machine, and is not sent "
+                f"to {bot}: set it to the api_token of the bot there"
+            )
+        found = None if here else pygit2.discover_repository(str(path))
+        if not here and found is None:
+            raise BratError(f"{path} is not in a git repository: give --repo")
+        name = f"/{origin_of(Path(found)).repository}" if found else ""
+        return cls(plain, f"{plain}{name}{ROOT}", token)
+
+    def meant(self, convoy: str | None) -> str:
+        """Return the convoy's name; None stands for the only convoy that has not ended.
+
+        Raises:
+            BratError: there is no such convoy, or several, or the bot refuses.
+        """
+        if convoy is not None:
+            return convoy
+        told = self._asked("GET", "/convoys").get("convoys", ())
+        live = [str(each["name"]) for each in told if each["state"] not in _ENDED]
+        if len(live) > 1:
+            which = ", ".join(live)
+            raise BratError(f"say which convoy with --convoy; not ended are: {which}")
+        if not told:
+            raise BratError(f"the bot at {self.bot} has no convoy here yet")
+        return live[0] if live else str(told[-1]["name"])
+
+    def decide(self, convoy: str, request: Request) -> str:
+        """Send the request; return why the rules refuse it, or "" once it is done.
+
+        Raises:
+            BratError: the bot refuses, or does not answer.
+        """
+        task = request.arguments.get("task")
+        about = f"/tasks/{task}" if task else ""
+        body = {"text": request.text} if request.text else {}
+        path = f"/convoys/{convoy}{about}/{endpoint_of(request).word}"
+        return str(self._asked("POST", path, body).get("refused", ""))
+
+    def _asked(
+        self, method: str, path: str, body: Mapping[str, str] | None = None
+    ) -> Mapping[str, Any]:
+        shows = {"Authorization": f"Bearer {self.token}"}
+        try:
+            with client_of(self.url, DEADLINE_S) as client:
+                answer = client.request(
+                    method, f"{self.url}{path}", headers=shows, json=body
+                )
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise Unavailable(
+                f"the bot at {self.bot} does not answer ({error!r}); what was asked "
+                "may have been done: look, or ask again"
+            ) from error
+        told = _read(answer)
+        if answer.status_code == HTTPStatus.OK:
+            return told
+        said = clean(str(told.get("error", "")))[:ANSWER_CHARS].strip()
+        if answer.status_code == HTTPStatus.CONFLICT and said:
+            return {"refused": said}
+        why = said or "is this the address of its dashboard?"
+        raise BratError(f"the bot at {self.bot} says no ({answer.status_code}): {why}")
+
+
+def _read(answer: httpx.Response) -> Mapping[str, Any]:
+    try:
+        told = answer.json()
+    except ValueError:
+        return {}
+    return told if isinstance(told, dict) else {}
 
 
 def decided(
@@ -45,7 +184,7 @@ def decided(
     Raises:
         BratError: there is no such convoy or task, or the decision cannot be sent.
     """
-    if (address := bot_api.named(bot, path)) is not None:
+    if (address := named_bot(bot, path)) is not None:
         return _by_a_bot(BotApi.of(address, path), convoy, request)
     checkout = _served_here(path)
     if checkout is not None:

@@ -1,7 +1,15 @@
-"""`brat init` and `brat config check`."""
+"""`brat init`, `brat config check`, and `brat uninstall`.
 
+What brat left in a repository is listed and then removed. Branches of convoys and
+landed commits are people's work and stay.
+"""
+
+import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from brat.local import local_mode
@@ -11,10 +19,14 @@ from brat.repository import (
     registration as registrations,
     workflow_files,
 )
-from brat.repository.registration import Source
-from brat.repository.state_files import CONFIG
+from brat.repository.checkout import Checkout
+from brat.repository.forge_files import forge_in_use
+from brat.repository.registration import CONFIG, Source
 from brat.terminal.console import say
 from convoy.config import Config
+from grite import git
+from grite.errors import BratError
+from grite.outbound import here
 from runner import engines
 
 
@@ -84,3 +96,113 @@ def without_ci(config: Config) -> str:
         f"CI: none found. Nothing will land until [ci] command is set in "
         f"{CONFIG}, or [refinery] require_ci = false"
     )
+
+
+PATTERNS: Final = ("refs/grite/", "refs/heads/brat/queue/")
+"""Refs that nobody but brat needs."""
+AT_ONCE: Final = 1000
+"""How many refs one push removes: a command's arguments may fill no more than 2 MB."""
+LABELS_STAY: Final = (
+    "labels stay on the forge; where you have its command line client: "
+    "gh label list --search brat, then gh label delete NAME"
+)
+
+
+class Found(Struct, frozen=True, kw_only=True):
+    """The files and refs to remove."""
+
+    folder: Path | None = None
+    """The folder of the local forge, its log and its bot."""
+    files: tuple[Path, ...] = ()
+    """Workflow files in the checkout."""
+    refs: tuple[str, ...] = ()
+    """Refs of the clone itself."""
+    remote_refs: tuple[str, ...] = ()
+
+    def lines(self, remote: str) -> tuple[str, ...]:
+        """Return one line for each thing that would be removed."""
+        folder = (f"{self.folder} (the local forge, its log and its bot)",)
+        return (
+            *(folder if self.folder else ()),
+            *(f"{file} (commit that yourself)" for file in self.files),
+            *(f"{ref} here" for ref in self.refs),
+            *(f"{ref} on {remote}" for ref in self.remote_refs),
+        )
+
+
+def found_in(checkout: Checkout, remote: str | None) -> Found:
+    """Return what brat left in a checkout's repository, and on one of its remotes.
+
+    Raises:
+        BratError: the repository's bot or forge runs, or the remote does not answer.
+    """
+    if checkout.folder.exists() and forge_in_use(checkout.folder):
+        raise BratError(f"brat runs in {checkout.top}: stop it first")
+    workflows = (
+        checkout.top / workflow_files.FOLDER / each.name
+        for each in workflow_files.compare(checkout)
+        if each.is_there
+    )
+    listed = git.run(
+        ["for-each-ref", "--format=%(refname)", *PATTERNS], cwd=checkout.top
+    )
+    return Found(
+        folder=checkout.folder if checkout.folder.exists() else None,
+        files=tuple(workflows),
+        refs=tuple(listed.stdout.decode().split()),
+        remote_refs=_on(checkout, remote) if remote else (),
+    )
+
+
+def _on(checkout: Checkout, remote: str) -> tuple[str, ...]:
+    patterns = (f"{prefix}*" for prefix in PATTERNS)
+    asked = ["ls-remote", "--refs", remote, *patterns]
+    told = git.run(asked, cwd=checkout.top, env=here().for_git())
+    lines = told.stdout.decode().splitlines()
+    return tuple(line.partition("\t")[2] for line in lines)
+
+
+def uninstall(
+    checkout: Checkout, remote: str | None, agrees: Callable[[], bool]
+) -> int:
+    """Remove what brat left, once the person agrees; return the exit status.
+
+    Safe to call again.
+
+    Args:
+        checkout: the repository.
+        remote: its refs are removed, too; None: remove only what is on this machine.
+        agrees: asks the person.
+
+    Raises:
+        BratError: as `look`; or the remote refuses the push.
+    """
+    found = found_in(checkout, remote)
+    lines = found.lines(remote or "")
+    if not lines:
+        say("nothing of brat is here")
+        return 0
+    say("this will be removed, for good:")
+    for line in lines:
+        say(f"  {line}")
+    if not agrees():
+        say("nothing was removed")
+        return 1
+    _remove(checkout, found, remote)
+    say("removed; " + LABELS_STAY)
+    return 0
+
+
+def _remove(checkout: Checkout, found: Found, remote: str | None) -> None:
+    """Remove everything, remote refs first: if that push fails, the rest stays."""
+    if remote and found.remote_refs:
+        gone = [f":{ref}" for ref in found.remote_refs]
+        for first in range(0, len(gone), AT_ONCE):
+            asked = ["push", "--quiet", remote, *gone[first : first + AT_ONCE]]
+            git.run(asked, cwd=checkout.top, env=here().for_git())
+    told = "".join(f"delete {ref}\n" for ref in found.refs).encode()
+    git.run(["update-ref", "--stdin"], cwd=checkout.top, stdin=told)
+    for file in found.files:
+        file.unlink(missing_ok=True)
+    if found.folder:
+        shutil.rmtree(found.folder)

@@ -1,4 +1,7 @@
-"""Options that several commands share."""
+"""Options that several commands share, and the programs that can run jobs here.
+
+Those are brat's own starter, or the tool `act`, which reads the workflow files.
+"""
 
 from pathlib import Path
 from typing import Annotated, Final

@@ -1,31 +1,118 @@
-"""The read-only commands: they read refs, print a view, and need no bot."""
+"""The read-only commands: they read refs, print a view, and need no bot.
+
+`brat status --all-repos` finds every repository below a folder that holds a log: clones
+that have it, repositories that brat serves on this machine, and, in a bot's own folder,
+the mirrors of all repositories that the bot serves.
+"""
 
 import json
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
+import pygit2
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from bot import wall_clock
-from brat.repository.log_location import log_repository
-from brat.repository.log_reader import Reader
-from brat.status import all_repositories as many, list_tables, status_screen
-from brat.status.cost_list import cost_document, cost_table
+from brat.repository.log_reader import Reader, log_repository
+from brat.repository.registration import REGISTRATION, STATE_FOLDER
+from brat.status import status_screen
 from brat.status.find_task import convoy_named, live_or_named, task_in
 from brat.status.local_attention import here
-from brat.status.plan_screen import plan_screen
+from brat.status.status_screen import cost_document, cost_table, plan_screen
 from brat.terminal import live_screen
 from brat.terminal.console import out, say, write
-from brat.terminal.pinning import View
+from brat.terminal.live_screen import View
 from convoy import views
 from convoy.model.session_result import usage_in_words
 from convoy.model.state import Convoy, State
 from convoy.rules.starting import valid_leases
 from convoy.views.interventions import Intervention, interventions, needs_a_person
 from grite.errors import BratError
+
+DEPTH: Final = 5
+_PASSED: Final = frozenset({"node_modules", "site-packages"})
+
+
+def readers_below(path: Path) -> tuple[dict[str, Reader], dict[str, str]]:
+    """Return a reader of each repository's log, and why others cannot be read.
+
+    Both are by the repository's path.
+
+    Args:
+        path: the folder to search; if in a repository, the repository's parent.
+    """
+    root = folder_around(path.resolve())
+    found: dict[str, Reader] = {}
+    broken: dict[str, str] = {}
+    for place in _repositories(root, DEPTH):
+        name = str(place.relative_to(root))
+        try:
+            found[name] = Reader(log_repository(place))
+        except BratError as error:
+            if (place / ".git" / STATE_FOLDER / REGISTRATION).exists():
+                broken[name] = str(error)
+    return found, broken
+
+
+def folder_around(path: Path) -> Path:
+    """Return the folder to search: if in a repository, the repository's parent."""
+    own = pygit2.discover_repository(str(path))
+    if own is None:
+        return path
+    folder = Path(own)
+    return folder.parent.parent if folder.name == ".git" else path
+
+
+def _repositories(folder: Path, depth: int) -> Iterator[Path]:
+    """Yield each repository below a folder, in order; nested ones are left out."""
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError:
+        return  # we may not read it
+    for entry in entries:
+        if not entry.is_dir(follow_symlinks=False) or entry.name in _PASSED:
+            continue
+        path = Path(entry.path)
+        if (path / ".git").exists() or (path / "HEAD").is_file():
+            yield path
+        elif depth and not entry.name.startswith("."):
+            yield from _repositories(path, depth - 1)
+
+
+def documents_of(found: dict[str, Reader]) -> list[dict[str, object]]:
+    """Return each repository's path and status, for programs."""
+    return [
+        {
+            "path": name,
+            "status": views.state_document(reader.read(), wall_clock(), reader.faults),
+        }
+        for name, reader in found.items()
+    ]
+
+
+def headed(name: str, shown: RenderableType) -> Group:
+    """Return one repository's view, with its path as a heading."""
+    return Group(Text(name, style="bold underline"), shown)
+
+
+def joined_view(views: Mapping[str, View], broken: Mapping[str, str]) -> View:
+    """Return one view of several repositories; each item on top says whose it is."""
+    return View(
+        pinned=tuple(
+            Group(Text(f"  {name}:", style="bold"), item)
+            for name, view in views.items()
+            for item in view.pinned
+        ),
+        rest=Group(
+            *(headed(name, view.rest) for name, view in views.items()),
+            *(headed(name, Text(why)) for name, why in broken.items()),
+        ),
+    )
+
 
 OK: Final = 0
 BLOCKED: Final = 1
@@ -98,25 +185,25 @@ def all_repositories(path: Path, *, as_json: bool, watch: bool) -> int:
     Raises:
         BratError: none of them holds a log.
     """
-    found, broken = many.readers(path)
+    found, broken = readers_below(path)
     if not (found or broken):
         raise BratError(f"no repository below {path} holds a log; see: brat init")
 
     def seen() -> View:
         views = {name: watched(r.read(), r.faults) for name, r in found.items()}
-        return many.together(views, broken)
+        return joined_view(views, broken)
 
     if watch:
         live_screen.watch(seen, status_screen.WAITS, "brat status --all-repos")
     elif as_json:
         version = {"schema_version": views.SCHEMA_VERSION}
-        told = {"repositories": many.told(found), "broken": broken}
+        told = {"repositories": documents_of(found), "broken": broken}
         print_document(version | told)
     else:
         for name, reader in found.items():
-            out.print(many.headed(name, looked(reader.read(), reader.faults)))
+            out.print(headed(name, looked(reader.read(), reader.faults)))
         for name, why in broken.items():
-            out.print(many.headed(name, Text(why)))
+            out.print(headed(name, Text(why)))
     waits = (
         needs_a_person(interventions(reader.read(), wall_clock(), reader.faults))
         for reader in found.values()
@@ -215,7 +302,7 @@ def convoys(path: Path, *, as_json: bool) -> int:
         as_json,
         "convoys",
         lambda state: views.convoys(state, wall_clock()),
-        list_tables.convoys_table,
+        status_screen.convoys_table,
     )
 
 
@@ -226,13 +313,13 @@ def sessions(path: Path, *, as_json: bool) -> int:
         as_json,
         "sessions",
         views.sessions,
-        list_tables.sessions_table,
+        status_screen.sessions_table,
     )
 
 
 def queue(path: Path, *, as_json: bool) -> int:
     """Print the merge queues in the order of landing."""
-    return _table(path, as_json, "queue", views.queue, list_tables.queue_table)
+    return _table(path, as_json, "queue", views.queue, status_screen.queue_table)
 
 
 def _table(

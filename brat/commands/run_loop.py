@@ -1,21 +1,35 @@
-"""`brat up`, and the loop with one role: `brat witness run` and the like."""
+"""`brat up`, the loop with one role (`brat witness run` and the like), and the daemon.
 
+The daemon is `brat up` in the background: one for each repository, recorded in a file.
+An operating-system lock, which ends with its holder, prevents a second one.
+"""
+
+import asyncio
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Final
 
+import psutil
+from filelock import FileLock, Timeout
+
 from bot.settings.bot_settings import ROLES
 from brat.local import run_roles
-from brat.local.local_mode import Local
-from brat.local.orderly_end import ending_agents, run_to_end
-from brat.repository import (
-    checkout as checkouts,
-)
+from brat.local.local_mode import Local, ending_agents, run_to_end
+from brat.local.other_processes import DAEMON_RECORD, Daemon, known_daemon, note_daemon
+from brat.repository import checkout as checkouts
+from brat.repository.checkout import Checkout
 from brat.status import dashboard_server as dashboards
-from brat.terminal.console import say
+from brat.terminal.console import LogForm, Tell, say
+from brat.terminal.service_log import journal
 from convoy.owed import Role
+from grite.errors import BratError, Unavailable
 
 _BY_NAME: Final[dict[str, Role]] = {role: role for role in ROLES}
 
@@ -39,7 +53,7 @@ def up(path: Path, port: int | None) -> int:
     return run_roles.OK
 
 
-def run(role: str, path: Path, *, once: bool, watch: bool) -> int:
+def run_role(role: str, path: Path, *, once: bool, watch: bool) -> int:
     """Run one role; return the exit status."""
     checkout = checkouts.find(path)
     wanted = (_BY_NAME[role],)
@@ -49,3 +63,191 @@ def run(role: str, path: Path, *, once: bool, watch: bool) -> int:
         run_to_end(run_roles.watch(checkout, wanted, say, beside=ending))
         return run_roles.OK
     return run_to_end(run_roles.run(checkout, wanted, say, once=once))
+
+
+START_S: Final = 60.0
+STOP_S: Final = 30.0
+KILL_S: Final = 5.0
+"""Only a process stuck in the kernel outlasts SIGKILL."""
+AGAIN_S: Final = 1.0
+AGAIN_MOST_S: Final = 60.0
+LOG_BYTES: Final = 5_000_000
+"""A longer log is moved aside at the next start and replaces the older one there."""
+_LOCK: Final = "daemon.lock"
+_LOG: Final = "daemon.log"
+_POLL_S: Final = 0.05
+_SHOWN: Final = 10
+
+
+def daemon_log(folder: Path) -> Path:
+    """Return the log file of the daemon whose state is in brat's folder."""
+    return folder / _LOG
+
+
+# --- the process itself ---------------------------------------------------------------
+
+
+def run_daemon(checkout: Checkout, port: int) -> int:
+    """Be the daemon until SIGTERM or Ctrl-C; return the exit status.
+
+    Errors are logged; after each error everything starts again, after a longer wait.
+
+    Raises:
+        BratError: a daemon runs already.
+    """
+    lock = FileLock(checkout.folder / _LOCK)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise _twice(known_daemon(checkout.folder)) from None
+    try:
+        asyncio.run(_run(checkout, port, journal(LogForm.TEXT)))
+    finally:
+        (checkout.folder / DAEMON_RECORD).unlink(missing_ok=True)
+        lock.release()
+    return run_roles.OK
+
+
+async def _run(checkout: Checkout, port: int, tell: Tell) -> None:
+    ended = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, ended.set)
+    async with asyncio.TaskGroup() as group:
+        serving = group.create_task(_served(checkout, port, tell), name="serve")
+        await ended.wait()
+        serving.cancel()
+    tell("stopped; whatever is unfinished goes on at the next start")
+
+
+async def _served(checkout: Checkout, port: int, tell: Tell) -> None:
+    again_s = AGAIN_S
+    while True:
+        begun = time.monotonic()
+        try:
+            await run_roles.watch(
+                checkout, ROLES, tell, beside=lambda here: _shown(here, port, tell)
+            )
+        except BratError as error:
+            if time.monotonic() - begun > AGAIN_MOST_S:
+                again_s = AGAIN_S
+            tell(f"{error}; begun again in {again_s:.0f} s")
+        await asyncio.sleep(again_s)
+        again_s = min(again_s * 2, AGAIN_MOST_S)
+
+
+@asynccontextmanager
+async def _shown(here: Local, port: int, tell: Tell) -> AsyncIterator[None]:
+    async with dashboards.beside(here, port) as url:
+        me = psutil.Process()
+        note_daemon(
+            here.checkout.folder,
+            Daemon(pid=me.pid, since=me.create_time(), url=url),
+        )
+        tell("ready")
+        yield
+
+
+# --- commands that start, stop and query the daemon -----------------------------------
+
+
+def start_daemon(checkout: Checkout, port: int) -> int:
+    """Start the daemon and wait until it is ready; return the exit status.
+
+    Raises:
+        BratError: one runs already, or it did not start; the error quotes its log.
+    """
+    folder = checkout.folder
+    if (before := known_daemon(folder)) and before.alive:
+        raise _twice(before)
+    log = daemon_log(folder)
+    if log.exists() and log.stat().st_size > LOG_BYTES:
+        log.rename(log.with_suffix(".log.1"))
+    where = ("--repo", str(checkout.top), "--port", str(port))
+    with log.open("ab") as sink:
+        child = subprocess.Popen(
+            [sys.executable, "-I", "-m", "brat", "daemon", "run", *where],
+            cwd=checkout.top,
+            stdin=subprocess.DEVNULL,
+            stdout=sink,
+            stderr=sink,
+            start_new_session=True,
+        )
+    daemon = _ready(folder, child)
+    say(f"brat runs in the background (process {daemon.pid}); its log: {log}")
+    say(f"dashboard: {daemon.url}")
+    return run_roles.OK
+
+
+def _ready(folder: Path, child: "subprocess.Popen[bytes]") -> Daemon:
+    until = time.monotonic() + START_S
+    while child.poll() is None:
+        now = known_daemon(folder)
+        if now is not None and now.pid == child.pid and now.url:
+            return now
+        if time.monotonic() > until:
+            child.kill()
+            child.wait()
+            break
+        time.sleep(_POLL_S)
+    log = daemon_log(folder)
+    said = log.read_text(encoding="utf-8", errors="replace").splitlines()[-_SHOWN:]
+    raise Unavailable("\n".join((f"it did not start; the end of {log}:", *said)))
+
+
+def stop_daemon(checkout: Checkout) -> int:
+    """Stop the daemon and wait until it has ended; return 1 when none runs."""
+    daemon = known_daemon(checkout.folder)
+    if daemon is None or not daemon.alive:
+        say("brat does not run in the background here")
+        return run_roles.BLOCKED
+    _send(daemon, signal.SIGTERM)
+    if not _ends(daemon, STOP_S):
+        _send(daemon, signal.SIGKILL)
+        _ends(daemon, KILL_S)
+        say(f"it did not end within {STOP_S:.0f} s and was killed; nothing is lost")
+    (checkout.folder / DAEMON_RECORD).unlink(missing_ok=True)
+    say("stopped; whatever is unfinished goes on at the next start")
+    return run_roles.OK
+
+
+def _send(daemon: Daemon, number: signal.Signals) -> None:
+    with suppress(psutil.NoSuchProcess):  # it ended in the meantime
+        psutil.Process(daemon.pid).send_signal(number)
+
+
+def _ends(daemon: Daemon, within_s: float) -> bool:
+    """Wait until the daemon has ended; return whether it ended in time.
+
+    A zombie counts as ended: in a container whose first process reaps nothing, the pid
+    would never become free.
+    """
+    until = time.monotonic() + within_s
+    while daemon.alive:
+        if time.monotonic() > until:
+            return False
+        time.sleep(_POLL_S)
+    return True
+
+
+def show_daemon(checkout: Checkout) -> int:
+    """Say whether the daemon runs; return 1 when it does not."""
+    daemon, log = known_daemon(checkout.folder), daemon_log(checkout.folder)
+    if daemon is not None and daemon.alive:
+        since = datetime.fromtimestamp(daemon.since, UTC)
+        say(f"runs since {since:%Y-%m-%d %H:%M:%S} UTC as process {daemon.pid}")
+        say(f"dashboard: {daemon.url}")
+        say(f"log: {log}")
+        return run_roles.OK
+    if daemon is not None:
+        say(f"does not run: it ended without being asked; see {log}")
+    else:
+        say("does not run")
+    say("next: brat daemon start")
+    return run_roles.BLOCKED
+
+
+def _twice(there: Daemon | None) -> BratError:
+    which = f" (process {there.pid})" if there else ""
+    return BratError(
+        f"brat runs in the background here already{which}: brat daemon status"
+    )

@@ -19,8 +19,7 @@ from bot.settings.bot_settings import ServiceSettings, read_settings_as
 from bot.settings.hosts import api_url_of
 from brat.local import local_mode
 from brat.repository import checkout as checkouts, workflow_files
-from brat.repository.log_location import log_repository
-from brat.repository.log_reader import Reader
+from brat.repository.log_reader import Reader, log_repository
 from brat.terminal.console import LogForm, Tell, say, write
 from brat.terminal.service_log import journal
 from convoy.config import Config

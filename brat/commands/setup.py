@@ -1,33 +1,305 @@
-"""`brat setup`: prepare a repository on GitHub for brat without a server."""
+"""`brat setup`: prepare a repository on GitHub for brat without a server.
+
+It shows the steps, does them once the person agrees, and reads each one back.
+
+The workflow files are proposed by a pull request, or written into the checkout. Nothing
+is pushed to the default branch. The commit is made beside the checkout, whose files and
+branches stay as they are.
+"""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
+import pygit2
 from msgspec import Struct
+from pygit2.enums import FileMode
 
 from bot.forge import transport
 from bot.forge.github import GitHub
-from bot.forge.rest import Rest
+from bot.forge.pulls import PullRequests
+from bot.forge.rest import Refused, Rest
 from bot.forge.transport import DEADLINE_S
 from brat.local import local_mode
 from brat.repository import checkout as checkouts
 from brat.repository.checkout import Checkout
 from brat.repository.remote_forge import Origin, origin_of, token_for
-from brat.setup.ci_step import CiStep
-from brat.setup.container_step import ContainerStep
-from brat.setup.environment_step import EnvironmentStep
-from brat.setup.label_step import LabelStep
-from brat.setup.log_key_step import LogKeyStep
-from brat.setup.rounds import setup as brought
-from brat.setup.secret_step import EngineKeyStep
-from brat.setup.step import Step
-from brat.setup.token_steps import DefaultTokenStep, PullRequestStep
-from brat.setup.workflow_step import LocalFilesStep, WorkflowStep
+from brat.repository.workflow_files import (
+    FOLDER,
+    NAMES,
+    installed_from,
+    is_ours,
+    proposed,
+)
+from brat.setup.secret_steps import EngineKeyStep, EnvironmentStep, LogKeyStep
+from brat.setup.steps import (
+    CiStep,
+    ContainerStep,
+    DefaultTokenStep,
+    LabelStep,
+    Look,
+    PullRequestStep,
+    Step,
+    for_a_person,
+    owed,
+    wanted,
+)
 from brat.terminal.console import say
 from convoy.config import Config
 from convoy.model.records import ENGINE_TYPES
+from grite import git
 from grite.errors import BratError
+from grite.outbound import here
+
+_MARKS: Final = {"wanted": "ok  ", "owed": "do  ", "by hand": "hand"}
+
+
+async def brought_about(steps: Sequence[Step], agrees: Callable[[], bool]) -> int:
+    """Bring a repository to where all steps want it; return the exit status.
+
+    Safe to call again, also after a call that was cut off: each step is looked at
+    before anything is done, and what is as wanted is left alone.
+
+    Args:
+        steps: in the order in which they are done.
+        agrees: asks the person, once, after the whole list was shown.
+
+    Returns:
+        0 when everything is as wanted, 1 when something is left.
+
+    Raises:
+        Unavailable: the forge did not answer.
+    """
+    looks = [await _seen(step) for step in steps]
+    for look in looks:
+        _show(look)
+    todo = [
+        step for step, look in zip(steps, looks, strict=True) if look.state == "owed"
+    ]
+    if not todo:
+        return _end(looks, changed=False)
+    if not agrees():
+        say("nothing was changed")
+        return 1
+    for step in todo:
+        refused = await _tried(step)
+        looks[steps.index(step)] = after = refused or _proved(step, await _seen(step))
+        _show(after)
+    return _end(looks, changed=True)
+
+
+async def _seen(step: Step) -> Look:
+    """Look; what may not be seen is a person's to do."""
+    try:
+        return await step.look()
+    except Refused as refused:
+        return _told(step, refused)
+
+
+async def _tried(step: Step) -> Look | None:
+    """Do a step; return why it could not be done."""
+    try:
+        await step.do()
+    except BratError as error:
+        return _told(step, error)
+    return None
+
+
+def _proved(step: Step, after: Look) -> Look:
+    """Return what was read back; what is still owed did not take."""
+    if after.state != "owed":
+        return after
+    return for_a_person(f"the forge took it, and it is not there: {step.by_hand}")
+
+
+def _told(step: Step, error: BratError) -> Look:
+    why = f"the forge answered {error.status}" if isinstance(error, Refused) else error
+    return for_a_person(f"{step.by_hand} ({why})")
+
+
+def _show(look: Look) -> None:
+    say(f"  {_MARKS[look.state]}  {look.said}")
+
+
+def _end(looks: Sequence[Look], *, changed: bool) -> int:
+    left = sum(look.state != "wanted" for look in looks)
+    if left:
+        say(f"{left} left for you: the lines marked hand; then try again")
+        return 1
+    say("everything is as wanted" + ("" if changed else "; nothing was changed"))
+    return 0
+
+
+BRANCH: Final = "brat-setup"
+_TITLE: Final = "Let brat work here"
+_UNPINNED: Final = "; write into BRAT_SOURCE and BRAT_COMMIT there what jobs install"
+
+
+class Facts(Struct, frozen=True, kw_only=True):
+    """What there is of the files on the forge."""
+
+    base: Mapping[str, str]
+    """The texts on the default branch, by name."""
+    head: Mapping[str, str]
+    """Those on our branch; empty: there is no branch, or it has landed."""
+    pull: int | None
+    """The open pull request from our branch."""
+
+
+def planned_files(facts: Facts) -> Look:
+    """Return what is owed of the files."""
+    missing = [name for name in NAMES if name not in facts.base]
+    if not missing:
+        return compared_files(facts.base)
+    listed = ", ".join(missing)
+    if any(name not in facts.head for name in missing):
+        return owed(f"propose {listed} by a pull request from {BRANCH}")
+    if facts.pull is None:
+        return owed(f"open the pull request from {BRANCH} with {listed}")
+    note = "" if installed_from() else _UNPINNED
+    return for_a_person(f"merge pull request #{facts.pull}: it has {listed}{note}")
+
+
+def compared_files(texts: Mapping[str, str]) -> Look:
+    """Return what is owed of files that are all there."""
+    other = [name for name in NAMES if not is_ours(name, texts[name])]
+    if not other:
+        return wanted(f"{', '.join(NAMES)} are there")
+    return for_a_person(
+        f"{', '.join(other)} differs from this version's and is left alone: remove it "
+        "and try again to take the new one"
+    )
+
+
+class LocalFilesStep:
+    """Writes the files into the checkout."""
+
+    by_hand = ""
+
+    def __init__(self, checkout: Checkout) -> None:
+        """Read nothing yet."""
+        self._checkout = checkout
+        self._folder = checkout.top / FOLDER
+
+    async def look(self) -> Look:
+        """Compare the files in the checkout."""
+        files = {name: self._folder / name for name in NAMES}
+        texts = {
+            name: file.read_text(errors="replace")
+            for name, file in files.items()
+            if file.is_file()
+        }
+        missing = [name for name in NAMES if name not in texts]
+        if missing:
+            return owed(f"write {', '.join(missing)} into {FOLDER}")
+        return compared_files(texts)
+
+    async def do(self) -> None:
+        """Write the files that are missing."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        for name in NAMES:
+            file = self._folder / name
+            if not file.exists():
+                file.write_text(proposed(self._checkout, name), encoding="utf-8")
+
+
+class WorkflowStep:
+    """Proposes the files that are missing on the default branch."""
+
+    by_hand = (
+        "type `brat setup --local`, commit the files and push them yourself "
+        "(a token needs the right to write workflows)"
+    )
+
+    def __init__(
+        self,
+        rest: Rest,
+        checkout: Checkout,
+        origin: Origin,
+        *,
+        token: str,
+        branch: str,
+    ) -> None:
+        """Send nothing yet; `branch` is the default branch."""
+        self._checkout, self._branch = checkout, branch
+        self._url = f"{origin.web}.git"
+        self._env = here().for_git() | git.authorization(token)
+        self._pulls = PullRequests(rest, origin.repository)
+        self._repo = pygit2.Repository(str(checkout.top))
+
+    async def look(self) -> Look:
+        """Look at both branches and at the pull request."""
+        base, head = await asyncio.to_thread(self._heads)
+        known = await self._pulls.of(BRANCH, self._branch)
+        is_open = known is not None and known.state == "open"
+        return planned_files(
+            Facts(
+                base=self._texts(base),
+                head=self._texts(head) if head else {},
+                pull=known.number if known and is_open else None,
+            )
+        )
+
+    async def do(self) -> None:
+        """Push the branch, unless it is there, and open its pull request."""
+        base, head = await asyncio.to_thread(self._heads)
+        lacks = set(NAMES) - set(self._texts(base))
+        if not head or lacks - set(self._texts(head)):
+            made = self._commit(head or base)
+            await asyncio.to_thread(
+                self._git, "push", "--quiet", self._url, f"{made}:refs/heads/{BRANCH}"
+            )
+        known = await self._pulls.of(BRANCH, self._branch)
+        if known is None or known.state != "open":
+            body = "The workflow files of brat, by `brat setup`."
+            await self._pulls.open(_TITLE, body, head=BRANCH, base=self._branch)
+
+    def _heads(self) -> tuple[str, str]:
+        """Fetch the default branch and ours; ours is empty if it has landed."""
+        names = [f"refs/heads/{name}" for name in (self._branch, BRANCH)]
+        told = self._git("ls-remote", self._url, *names).splitlines()
+        found = {name: commit for commit, name in (line.split("\t") for line in told)}
+        if names[0] not in found:
+            raise BratError(f"{self._url} has no branch {self._branch}")
+        there = [name for name in names if name in found]
+        fetch = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head")
+        self._git(*fetch, self._url, *there)
+        base, head = found[names[0]], found.get(names[1], "")
+        landed = head and (head == base or self._repo.descendant_of(base, head))
+        return base, "" if landed else head
+
+    def _texts(self, commit: str) -> dict[str, str]:
+        """Return the texts of our files in a commit."""
+        tree = self._repo[commit].peel(pygit2.Tree)
+        texts = {}
+        for name in NAMES:
+            if f"{FOLDER}/{name}" in tree:
+                blob = tree[f"{FOLDER}/{name}"]
+                if isinstance(blob, pygit2.Blob):
+                    texts[name] = blob.data.decode(errors="replace")
+        return texts
+
+    def _commit(self, parent: str) -> str:
+        """Return a commit with the files that its parent lacks."""
+        index = pygit2.Index()
+        index.read_tree(self._repo[parent].peel(pygit2.Tree))
+        for name in set(NAMES) - set(self._texts(parent)):
+            text = proposed(self._checkout, name).encode()
+            blob = self._repo.create_blob(text)
+            entry = pygit2.IndexEntry(f"{FOLDER}/{name}", blob, FileMode.BLOB)
+            index.add(entry)
+        try:
+            who = self._repo.default_signature
+        except KeyError:
+            said = "git knows no name of yours: set user.name and user.email"
+            raise BratError(said) from None
+        tree, parents = index.write_tree(self._repo), [pygit2.Oid(hex=parent)]
+        return str(self._repo.create_commit(None, who, who, _TITLE, tree, parents))
+
+    def _git(self, *args: str) -> str:
+        cwd = self._checkout.top
+        return git.run(args, cwd=cwd, env=self._env).stdout.decode()
 
 
 class Choices(Struct, frozen=True):
@@ -91,7 +363,7 @@ async def _setup(
             EngineKeyStep(rest, name, _keys(config)),
             ContainerStep(rest, name, _program(config)),
         )
-        return await brought(steps, agrees)
+        return await brought_about(steps, agrees)
 
 
 def _program(config: Config) -> str:

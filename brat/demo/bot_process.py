@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from brat.local.child_processes import Process
+from brat.local.forge_process import Process
 from brat.local.local_mode import bot_settings
 from brat.repository.registration import Registration
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from brat.local.model_keys import model_keys
+from brat.local.start_checks import model_keys
 from convoy.config import Config
 from convoy.model.records import EngineSpec
 from convoy.text import did_you_mean

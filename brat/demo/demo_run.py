@@ -32,9 +32,9 @@ from brat.demo.demo_engine import Engine
 from brat.demo.demo_summary import lines, ways_to_look
 from brat.demo.sample import Sample
 from brat.forge.resources.repository_resource import Ci
-from brat.local import child_processes, local_mode
-from brat.local.model_keys import model_keys
-from brat.local.orderly_end import run_to_end
+from brat.local import forge_process, local_mode
+from brat.local.local_mode import run_to_end
+from brat.local.start_checks import model_keys
 from brat.repository import registration as registrations
 from brat.repository.log_reader import Reader
 from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Registration, Source
@@ -210,7 +210,7 @@ async def _play(stage: Stage, drawn: random.Random | None, *, live: bool) -> int
     options = ("--record", str(folder / EXCHANGES), "--feed", str(folder / BOT_FOLDER))
     log = folder / "forge.log"
     secrets = model_keys(Config()) if stage.engine else {}
-    with child_processes.forge(
+    with forge_process.forge(
         folder / FORGE_FOLDER, 0, *options, log=log, secrets=secrets
     ) as url:
         bot = BotProcess(folder, stage.known, url)

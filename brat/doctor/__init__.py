@@ -1,1 +1,16 @@
-"""`brat doctor`: report what is wrong here and how to repair it."""
+"""`brat doctor`: report what is wrong here and how to repair it; what a finding is."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+Grade = Literal["ok", "note", "fault"]
+
+
+class Finding(Struct, frozen=True):
+    """The result of one check."""
+
+    grade: Grade
+    said: str
+    mend: str = ""
+    """How to repair it."""

@@ -1,33 +1,237 @@
-"""`brat doctor`: check everything and say how to repair each fault."""
+"""`brat doctor`: check everything and say how to repair each fault.
 
-from collections.abc import Callable, Collection, Iterator
+`--engines` asks whether each engine would start, has its key and is sandboxed, before
+the first task costs money. Nothing is sent to a vendor: only the first session shows
+whether the vendor accepts the key.
+
+`--fix` removes caches and locks that are of no use. History stays as it is, and a ref
+that somebody moves meanwhile is left alone.
+"""
+
+import contextlib
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
+import pygit2
+
 from bot import wall_clock
+from bot.door.inbox import UNREADABLE
 from bot.forge.workflows import exposures
-from brat.doctor import machine_checks
-from brat.doctor.finding import Finding
+from brat.doctor import Finding
+from brat.forge.service.programs import plain_environment
 from brat.local import local_mode, start_checks
+from brat.local.start_checks import MODEL_URL, model_keys
 from brat.repository import (
     checkout as checkouts,
     registration as registrations,
     workflow_files,
 )
 from brat.repository.checkout import Checkout
-from brat.repository.log_reader import Reader, verify
+from brat.repository.log_reader import CACHE, Reader, verify, wrong_checkpoints
+from brat.status.local_attention import ended_daemon
 from brat.terminal.console import say
-from convoy.config import ConfigError
+from convoy.config import Config, ConfigError
+from convoy.log.record import follow
 from convoy.model.state import State
 from convoy.text import counted
 from convoy.views.interventions import interventions
-from grite import git
-from grite.errors import BratError, Corrupt
+from grite import git, lease as leases
+from grite.errors import BratError, Corrupt, GitFailed
+from grite.wal import Log
+from runner import engines
+from runner.box import surroundings
+from runner.box.agent_box import cannot_box
+from runner.box.surroundings import CREDENTIALS
+from runner.engines.row import Call, Row, is_pointed, program_of
+from runner.proxy.proxy_protocol import reachable_hosts
+from runner.session.proxy_client import cannot_close
+
+LEAST: Final = 1_000_000_000
+"""Bytes; a checkout for each session at work has to fit in."""
+
+
+def checked_machine(folder: Path) -> Iterator[Finding]:
+    """Yield what is found of the machine that brat's folder is on."""
+    yield room(shutil.disk_usage(folder).free, folder)
+    yield tools(surroundings.own_tool_variables(), Path.home())
+    for each in ended_daemon(folder):
+        yield Finding("fault", each.why, each.commands[0])
+    for file in sorted(folder.glob(f"bot/inbox/*{UNREADABLE}")):
+        told = f"what was asked for in {file} could not be read and is set aside"
+        yield Finding("note", told, "ask again, by a label or a comment, and delete it")
+
+
+def tools(variables: Mapping[str, str], home: Path) -> Finding:
+    """Return what of a person's terminal agents and CI have, and what is kept away."""
+    has = ", ".join(("PATH", *sorted(variables)))
+    kept = [f"~/{each}" for each in CREDENTIALS if os.path.lexists(home / each)]
+    but = f", but not {', '.join(kept)}" if kept else ""
+    return Finding("ok", f"of your terminal agents and CI have {has}{but}")
+
+
+def room(free: int, folder: Path) -> Finding:
+    """Return whether so many free bytes are enough."""
+    left = f"{free / 1e9:.1f} GB are free where sessions work"
+    if free >= LEAST:
+        return Finding("ok", left)
+    mend = f"delete something on that disk: {folder}"
+    return Finding("fault", f"only {left}", mend)
+
+
+VERSION_S: Final = 20.0
+"""One engine takes 5 s to print its version on a small machine."""
+
+
+def checked_engines(checkout: Checkout, config: Config) -> Iterator[Finding]:
+    """Check each engine that the configuration names, and the default engine."""
+    have, settings = model_keys(config), config.settings()
+    is_closed = False
+    for name, spec in settings.engines.items():
+        where = start_checks.place_of(name, spec, config)
+        lacks = [*start_checks.engine_lacks(checkout, config, name)]
+        faults = [Finding("fault", lack.said, lack.mend) for lack in lacks]
+        try:
+            row = engines.found(spec.type)
+            program = program_of(row, spec)
+        except ValueError:
+            yield from faults
+            continue
+        if start_checks.is_found(checkout.top, program):
+            yield _program(where, row, program)
+        yield from faults
+        if not lacks and (row.vendors or spec.secret):
+            yield Finding("ok", f"{where}: it has its key")
+        call = Call(spec, Path(), Path(), endpoint=have.get(MODEL_URL, ""))
+        unknown = not is_pointed(row, call)
+        is_closed |= reachable_hosts(settings.egress, by_default=unknown) is not None
+    if is_closed:
+        yield _network(settings.egress or ())
+    if settings.box == "off":
+        yield Finding("note", 'agents get no box: [runner] box is "off"')
+    else:
+        yield _box()
+
+
+def _box() -> Finding:
+    if why := cannot_box():
+        said = "agents get no box here, and none starts without one"
+        mend = 'let users make namespaces, or set [runner] box = "off"'
+        return Finding("fault", f"{said}: {why}", mend)
+    return Finding("ok", "agents get a box")
+
+
+def _network(listed: tuple[str, ...]) -> Finding:
+    where = "[runner] egress: agents"
+    if why := cannot_close():
+        said = f"{where} are only asked to keep to it, for this machine closes no"
+        mend = "let users make namespaces, or close the machine's own network"
+        return Finding("note", f"{said} network: {why}", mend)
+    beside = f" and {', '.join(listed)}" if listed else ""
+    return Finding("ok", f"{where} reach their model{beside}, and nothing else")
+
+
+def _program(where: str, row: Row, program: str) -> Finding:
+    version = _version(program, plain_environment()) if row.vendors else ""
+    return Finding("ok", f"{where}: {program} {version}".rstrip())
+
+
+def _version(program: str, env: dict[str, str]) -> str:
+    with TemporaryDirectory(prefix="brat-", ignore_cleanup_errors=True) as home:
+        try:
+            done = subprocess.run(
+                [program, "--version"],
+                env={**env, "HOME": home, "TMPDIR": home},
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=VERSION_S,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return "(it does not say its version)"
+    said = done.stdout.strip() or done.stderr.strip()
+    return said.partition("\n")[0][:80]
+
+
+GRACE_MS: Final = 300_000
+"""A lock is stale this long after it expired: clocks may differ by that much."""
+
+
+def repair(bare: Path, now: int) -> tuple[str, ...]:
+    """Remove useless refs and caches from a repository; safe to call again.
+
+    It removes checkpoints that differ from the folded log, if the log is complete and
+    sound; lock refs that hold no lock or an expired one; and the cache of an earlier
+    reading, if it cannot be used.
+
+    Args:
+        bare: the repository.
+        now: unix ms.
+
+    Returns:
+        One sentence for each repair; a second call returns none.
+    """
+    repo = pygit2.Repository(str(bare))
+    wrong = {**_wrong_checkpoints(bare), **dict(_stale_locks(repo, now))}
+    done = [
+        f"removed {ref}: {why}"
+        for ref, why in wrong.items()
+        if _removed(bare, ref, str(repo.references[ref].target))
+    ]
+    return (*done, *_kept_anew(bare))
+
+
+def _wrong_checkpoints(bare: Path) -> dict[str, str]:
+    log = Log(bare)
+    head = log.head()
+    if head is None or log.missing(head) is not None or follow(log, head).faults:
+        return {}  # a checkpoint may know what the log here no longer says
+    return wrong_checkpoints(bare)
+
+
+def _stale_locks(repo: pygit2.Repository, now: int) -> Iterator[tuple[str, str]]:
+    for ref in repo.listall_references():
+        if not ref.startswith(leases.LOCKS):
+            continue
+        try:
+            lock = leases.read(repo, str(repo.references[ref].target))
+        except Corrupt as error:
+            yield ref, f"it holds no lock: {error}"
+        else:
+            if lock.expires_ms + GRACE_MS <= now:
+                yield ref, f"the lock on {lock.resource} ran out"
+
+
+def _removed(bare: Path, ref: str, commit: str) -> bool:
+    with contextlib.suppress(GitFailed):  # somebody moved it: then it is not ours
+        git.run(["update-ref", "-d", ref, commit], cwd=bare)
+        return True
+    return False
+
+
+def _kept_anew(bare: Path) -> Iterator[str]:
+    reader = Reader(bare)
+    with contextlib.suppress(Corrupt):  # the log's own faults are said elsewhere
+        reader.read()
+    folder = bare / CACHE
+    if any(notice.startswith(str(folder)) for notice in reader.notices):
+        for file in folder.iterdir():
+            file.unlink(missing_ok=True)
+        with contextlib.suppress(Corrupt):
+            Reader(bare).read()
+        yield f"read the log anew: {folder} was of no use"
+
 
 _MARKS: Final = {"ok": "  ok   ", "note": "  note ", "fault": "  FAULT"}
 
 
-def run(
+def check_up(
     path: Path,
     *,
     fix: bool,
@@ -54,7 +258,7 @@ def run(
     if bundle is not None:
         from brat.doctor import debug_bundle
 
-        debug_bundle.write(path, bundle, found)
+        debug_bundle.write_bundle(path, bundle, found)
         say(f"wrote {bundle}; look through it before you give it to anybody")
     if fix:
         _fix(path)
@@ -81,7 +285,7 @@ def _findings(path: Path, *, engines: bool) -> Iterator[Finding]:
             yield Finding("fault", str(error))
         return
     yield Finding("ok", f"{checkout.top} is {known.repository}")
-    yield from machine_checks.checks(checkout.folder)
+    yield from checked_machine(checkout.folder)
     yield from _configuration(checkout)
     if not engines:
         yield from _startable(checkout)
@@ -89,11 +293,10 @@ def _findings(path: Path, *, engines: bool) -> Iterator[Finding]:
 
 
 def _engines(path: Path) -> Iterator[Finding]:
-    from brat.doctor import engine_checks
 
     try:
         checkout = checkouts.find(path)
-        yield from engine_checks.checks(checkout, local_mode.configuration(checkout))
+        yield from checked_engines(checkout, local_mode.configuration(checkout))
     except ConfigError:
         return  # told already
     except BratError as error:
@@ -226,7 +429,6 @@ def _waiting(state: State, now: int) -> Iterator[Finding]:
 
 
 def _fix(path: Path) -> None:
-    from brat.doctor.repair import repair
 
     checkout = checkouts.find(path)
     known = registrations.read(checkout.folder)

@@ -1,8 +1,8 @@
 """`brat doctor --bundle FILE`: what somebody else needs to see, without secrets.
 
 Only what is listed here goes in, as text, with secrets hidden: those that this machine
-knows by their value, and what looks like one. Names of people and the texts of issues
-stay: who helps has to know what was asked for.
+knows by their value, wherever they are kept, and what looks like one. Names of people
+and the texts of issues stay: who helps has to know what was asked for.
 """
 
 import io
@@ -19,17 +19,62 @@ import msgspec
 import pygit2
 
 from bot import VERSION, wall_clock
-from brat.doctor.finding import Finding
-from brat.doctor.known_secrets import known_secrets
+from brat.doctor import Finding
 from brat.repository import checkout as checkouts, registration as registrations
 from brat.repository.checkout import Checkout
 from brat.repository.log_reader import Reader
-from brat.repository.state_files import CONFIG
+from brat.repository.registration import CONFIG
 from convoy.text import HIDDEN, Redaction
 from convoy.views import state_document
 from grite import git
 from grite.errors import BratError
 from grite.wal import WAL_REF
+
+_NAMED: Final = re.compile(
+    r"token|secret|key|pass|pwd|credential|auth(?!or)|(?:^|_)pat$", re.IGNORECASE
+)
+_KEYS: Final = (".key", ".pem")
+_FILES: Final = frozenset({"log_key", "registration.json", "bot.json", "settings.json"})
+_MOST: Final = 1_000_000
+"""So many characters of a file are read: no key is longer."""
+
+
+def known_secrets(folder: Path | None) -> Iterator[str]:
+    """Yield the values of the environment and of brat's folder that are secret."""
+    held = os.environ.items()  # noqa: TID251  to hide its secrets, whatever they are
+    yield from (value for name, value in held if _NAMED.search(name))
+    for place, _, names in os.walk(folder) if folder is not None else ():
+        for name in names:
+            if name in _FILES or name.endswith(_KEYS):
+                yield from _in_file(Path(place) / name)
+
+
+def _in_file(file: Path) -> Iterator[str]:
+    try:
+        with file.open(encoding="utf-8", errors="replace") as opened:
+            text = opened.read(_MOST)
+    except OSError:
+        return  # who may not read it has not written it into what is shown
+    if file.suffix != ".json":
+        yield text.strip()
+        yield from text.split()
+        return
+    try:
+        yield from _told(msgspec.json.decode(text))
+    except (msgspec.MsgspecError, RecursionError):
+        return
+
+
+def _told(value: object, name: str = "") -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _told(inner, str(key))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _told(inner, name)
+    elif isinstance(value, str) and _NAMED.search(name):
+        yield value
+
 
 TAIL_BYTES: Final = 200_000
 """So much of the end of each log file."""
@@ -44,7 +89,7 @@ _HOME: Final = "~"
 _LOGS: Final = "logs/"
 
 
-def write(path: Path, file: Path, found: Iterable[Finding]) -> None:
+def write_bundle(path: Path, file: Path, found: Iterable[Finding]) -> None:
     """Write the bundle to `file`, which only its owner can read.
 
     Args:

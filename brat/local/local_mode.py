@@ -2,40 +2,57 @@
 
 `serving` starts the forge and the bot, and stops them at the end; in between the loop
 runs the requested roles. Sessions that have begun go on running, and the next loop
-finds their results, unless a person ends the loop (`orderly_end`).
+finds their results, unless a person ends the loop.
+
+A command in the foreground is told to end by Ctrl-C, SIGTERM or SIGHUP. It then ends
+the agents that it started, and takes in what they have done: a cancelled CI job, a
+closed terminal or `timeout` leaves nobody at work unseen. An attempt that is called off
+counts as none, and the next start goes on from its work.
+
+A convoy is asked for as the person: an issue is opened, or the one is found that asks
+for it. A start that was cut off leaves its issue open, so the same words go on with it.
 """
 
+import asyncio
+import os
 import shlex
-from collections.abc import AsyncIterator, Callable
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from msgspec import Struct
 
 from bot import wall_clock
 from bot.door import session_access
 from bot.door.webhooks import WEBHOOK_PATH as DOOR
 from bot.forge import transport
 from bot.forge.github import GitHub
+from bot.forge.payloads import Issue
 from bot.loop.loop import Loop
 from bot.roles.bot_context import BotContext
 from bot.serving import bot_service
 from bot.settings.bot_settings import ROLES, Settings, config_in
 from brat.forge.resources.repository_resource import Ci
 from brat.forge.service.machine_cores import cores
-from brat.local.checkout_config import CheckoutConfig
-from brat.local.checkout_sync import CheckoutSync
+from brat.local.checkout_sync import CheckoutConfig, CheckoutSync
 from brat.local.forge_process import ServeOptions, judge_by, served
-from brat.local.model_keys import model_keys
-from brat.local.roles_elsewhere import Elsewhere, carried_out
+from brat.local.other_processes import Elsewhere, carried_out
+from brat.local.start_checks import model_keys
 from brat.repository import registration as registrations
 from brat.repository.checkout import Checkout
-from brat.repository.labelled_issues import LABEL
+from brat.repository.forge_files import LABEL
 from brat.repository.log_reader import Reader
 from brat.repository.registration import BOT_FOLDER, Registration
-from brat.terminal.console import Tell
+from brat.terminal.console import Tell, say
 from convoy.config import Config
+from convoy.model.ids import without_markers
 from convoy.owed import Role
+from convoy.text import counted, shortened
 
 SWEEP_S = 2.0
 
@@ -209,3 +226,160 @@ def _look_here(context: BotContext, sync: CheckoutSync, config: CheckoutConfig) 
     """Bring in what the person has committed and configured since; at each tick."""
     sync.take_up()
     config.look(context)
+
+
+TITLE_CHARS: Final = 72
+PLAN_ONLY: Final = "/brat start plan-only"
+"""The comment that asks for a plan which waits for approval."""
+
+
+class Asked(Struct, frozen=True):
+    """The issue that asks for the convoy."""
+
+    issue: int
+    opened: bool
+    """Whether it was opened just now."""
+
+
+async def asked_issue(here: Local, text: str, comment: str, title: str = "") -> Asked:
+    """Ask for a convoy as one would on GitHub; safe to be cut off and to call again.
+
+    Args:
+        here: the running local system.
+        text: the issue's text.
+        comment: what is said on the issue instead of labelling it; empty: the label.
+        title: the issue's, one line; empty: the text's first line, shortened.
+    """
+    first, _, _ = text.strip().partition("\n")
+    title = title or shortened(first.removeprefix("- [ ] "), TITLE_CHARS)
+    label = here.loop.context.settings.label
+    labels = () if comment else (label,)
+    state = here.reader().read()
+    over = {known.issue for _, known in state.convoys.summaries()}
+    live = {convoy.issue for convoy in state.live()}
+    async with person(here.url, here.known) as github:
+        found = await _open(github, here.known.person, (title, text), over - live)
+        if found is None:
+            number = await github.open_issue(title, text, labels)
+        else:
+            number = found.number
+            if labels and number not in live and label not in found.label_names:
+                await github.relabel(number, {label}, set())
+        if comment and number not in live:
+            await github.say(number, comment)
+    here.loop.wake.all()
+    return Asked(number, opened=found is None)
+
+
+async def answer_on(here: Local, issue: int) -> str:
+    """Return what the bot said last on an issue, without the name of who asked."""
+    context = here.loop.context
+    said = without_markers(await context.github.remarks.last_by(context.login, issue))
+    return said.removeprefix(f"@{here.known.person} ") or "the bot has not answered yet"
+
+
+async def _open(
+    github: GitHub, person: str, words: tuple[str, str], over: Collection[int]
+) -> Issue | None:
+    """Return the person's open issue with these words, but for those that are over."""
+    for issue in await github.issues_by(person):
+        same = (issue.title, issue.body or "") == words
+        if same and issue.number not in over:
+            return issue
+    return None
+
+
+END_S: Final = 20.0
+"""How long agents may take: a cancelled run has 10 s, as on GitHub, and is killed."""
+_LOOK_S: Final = 0.1
+_ENDING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_Result = TypeVar("_Result")
+
+
+def run_to_end(work: Coroutine[Any, Any, _Result]) -> _Result:
+    """Run to the end, or cancel the work at the first signal that asks for it.
+
+    Later ones change nothing: `timeout` and CI send two.
+
+    Raises:
+        KeyboardInterrupt: it was Ctrl-C.
+        SystemExit: it was another signal; a shell's status for it.
+    """
+    told: list[signal.Signals] = []
+    try:
+        return asyncio.run(_heeding(work, told))
+    except asyncio.CancelledError:
+        if not told:
+            raise
+    if told[0] == signal.SIGINT:
+        raise KeyboardInterrupt
+    say(f"stopped by {told[0].name}")
+    raise SystemExit(128 + told[0])
+
+
+async def _heeding(
+    work: Coroutine[Any, Any, _Result], told: list[signal.Signals]
+) -> _Result:
+    loop, whole = asyncio.get_running_loop(), asyncio.ensure_future(work)  # noqa: TID251  it is awaited here
+    terminals = [each.fileno() for each in (sys.stdout, sys.stderr) if each.isatty()]
+
+    def end(number: signal.Signals) -> None:
+        if number == signal.SIGHUP:
+            _let_go(terminals)
+        if not told:
+            told.append(number)
+            whole.cancel()
+
+    for number in _ENDING:
+        if signal.getsignal(number) != signal.SIG_IGN:  # as under nohup
+            loop.add_signal_handler(number, end, number)
+    return await whole
+
+
+def _let_go(terminals: list[int]) -> None:
+    """Write what is said to nowhere: the terminal is gone, and would be an error."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for each in terminals:
+        os.dup2(nowhere, each)
+    os.close(nowhere)
+
+
+@asynccontextmanager
+async def ending_agents(local: Local, roles: tuple[Role, ...]) -> AsyncIterator[None]:
+    """End the agents of these roles where the block is cut off.
+
+    Args:
+        local: the running system.
+        roles: this process's own; what another process carries out too goes on.
+    """
+    try:
+        yield
+    except (asyncio.CancelledError, TimeoutError):
+        try:
+            async with asyncio.timeout(END_S):
+                await _call_off(local, roles)
+        except TimeoutError:
+            say(f"not all agents ended within {END_S:g} s: brat top shows them")
+        raise
+
+
+async def _call_off(local: Local, roles: tuple[Role, ...]) -> None:
+    mine, context = {*roles} - local.elsewhere(), local.loop.context
+    runs: set[int] = set()
+    for _, task in context.mirror.state.running():
+        if task.attempt and ("witness" if task.number else "mayor") in mine:
+            run = task.attempt.run
+            run = run or await context.github.runs.named(task.attempt.nonce)
+            runs |= {run} if run else set()
+    if not runs:
+        return
+    local.tell(f"ending {counted(len(runs), 'agent')}; what is done is kept")
+    for run in runs:
+        await context.github.runs.cancel(run)
+    context.memory.is_closing = True
+    while runs:
+        seen = await context.github.runs.listed(frozenset(runs))
+        runs -= {run.id for run in seen.values() if run.completed}
+        await asyncio.sleep(_LOOK_S)
+    local.loop.wake.all()
+    await bot_service.tick(local.loop)

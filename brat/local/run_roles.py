@@ -1,15 +1,21 @@
-"""Run the loop with some roles in local mode, and say what to do next."""
+"""Run the loop with some roles in local mode, and say what to do next.
+
+That is what waits for a person, all of a command's own convoy and a line for each
+other, and the role that has work to do which no process carries out now.
+"""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Final
 
+from msgspec import Struct
+from msgspec.structs import replace
+
+from bot.roles.bot_context import BotContext
 from bot.serving import bot_service
 from bot.settings.bot_settings import ROLES
-from brat.local.local_mode import Local, ci_of, configuration, serving
-from brat.local.next_role import next_role
-from brat.local.orderly_end import ending_agents
+from brat.local.local_mode import Local, ci_of, configuration, ending_agents, serving
 from brat.local.start_checks import (
     ci_lacks,
     clone_lacks,
@@ -17,18 +23,225 @@ from brat.local.start_checks import (
     merge_lacks,
     require,
 )
-from brat.local.waiting_work import locked, tell_waiting
 from brat.repository import registration as registrations
 from brat.repository.checkout import Checkout
-from brat.repository.labelled_issues import labelled_issues
+from brat.repository.forge_files import labelled_issues
 from brat.terminal.console import Tell
 from convoy.config import Config
-from convoy.kinds import is_done
-from convoy.model.state import Convoy, State
-from convoy.owed import Role
+from convoy.gate import forbidden, unallowed
+from convoy.kinds import is_done, is_stopped
+from convoy.model.ids import task_of_item
+from convoy.model.state import Convoy, State, asides, convoy_of_item
+from convoy.owed import (
+    CancelCi,
+    CancelRun,
+    Do,
+    Role,
+    Show,
+    item_of,
+    item_of_effect,
+    role_of,
+)
+from convoy.owed.owed import owed_actions
+from convoy.rules.starting import kept_by_leases, startable, waits_for_lease
 from convoy.text import shortened
 from convoy.views.interventions import unread_issues
+from convoy.views.reasons import holding
 from grite.errors import Unavailable
+
+
+def next_role(
+    context: BotContext,
+    state: State,
+    busy: Collection[Role],
+    done: Collection[Role] = (),
+) -> Role | None:
+    """Return the role to be run next; None: none has work, or all that have it run.
+
+    Args:
+        context: what was refused is not proposed again.
+        state: what the log says.
+        busy: the roles that other processes carry out.
+        done: the roles that have just done all they can.
+    """
+    return next(
+        (
+            role
+            for role in (*_owing(context, state), *_later(context, state, done))
+            if role not in busy
+        ),
+        None,
+    )
+
+
+def _owing(context: BotContext, state: State) -> Iterator[Role]:
+    """Yield the roles of what is due now, but for what fails or is refused."""
+    observed = replace(context.observed, refs=context.mirror.refs)
+    owed = owed_actions(state, observed, context.settings.patience, context.clock())
+    for action in owed:
+        if isinstance(action, Show):
+            continue
+        if isinstance(action, Do | CancelRun | CancelCi):
+            item = item_of_effect(action)
+        else:
+            item = item_of(action)
+        role = role_of(action)
+        if role is not None and item not in context.troubles:
+            yield role
+
+
+def _later(context: BotContext, state: State, done: Collection[Role]) -> Iterator[Role]:
+    """Yield the roles of what is not due, but begun or possible."""
+    if _runs(state) or _may_start(state, context.clock()):
+        yield "witness"
+    if "refinery" not in done and _may_merge(state):
+        yield "refinery"
+
+
+def _runs(state: State) -> bool:
+    """Whether a session is at work, or its work can be taken in."""
+    return any(
+        not (convoy.waits_aside or task.waits_aside) for convoy, task in state.running()
+    )
+
+
+def _may_start(state: State, now: int) -> bool:
+    return any(
+        startable(convoy, task) and not waits_for_lease(state, convoy, task, now)
+        for convoy in state.live()
+        for task in convoy.tasks
+    )
+
+
+def _may_merge(state: State) -> bool:
+    return any(
+        task.state == "needs-review" and not task.waits_aside
+        for convoy in state.live()
+        if not convoy.kept_by
+        for task in convoy.tasks
+    )
+
+
+_ONCE: Final = "  once that is put right: "
+_LANDING: Final = "its landing waits"
+
+
+class _Wait(Struct, frozen=True):
+    """One thing that waits for a person."""
+
+    convoy: str
+    """Empty: it belongs to none."""
+    what: str
+    """In two or three words."""
+    task: int
+    """0: it is not about one task."""
+    lines: tuple[str, ...]
+    """What to say of it, whole."""
+
+
+def tell_waiting(local: Local, own: str) -> bool:
+    """Say what needs a person; return whether anything of one's own does.
+
+    Args:
+        local: the running system.
+        own: the convoy that the command is about, by name; empty: each is.
+    """
+    state = local.loop.context.mirror.state
+    found = _found(local)
+    told = False
+    for name, waits in found.items():
+        if own in ("", name) or not name:
+            told = True
+            for line in (line for wait in waits for line in wait.lines):
+                local.tell(line)
+        else:
+            local.tell(_of_other(name, waits))
+    failed = any(
+        known.state == "failed" and known.ended_at >= local.begun_at
+        for name, known in state.convoys.summaries()
+        if own in ("", name)
+    )
+    return told or failed
+
+
+def locked(local: Local) -> Iterator[str]:
+    """Yield what to say of each lock that alone keeps a task from starting."""
+    return (line for wait in _locked(local) for line in wait.lines)
+
+
+def _found(local: Local) -> dict[str, list[_Wait]]:
+    """Return what waits by the names of its convoys; by no name: what has none."""
+    context = local.loop.context
+    state = context.mirror.state
+    live = tuple(state.live())
+    found: dict[str, list[_Wait]] = {convoy.name: [] for convoy in live}
+    for convoy in live:
+        found[convoy.name] += _of_convoy(convoy, named=len(live) > 1)
+    for item, aside in asides(state):
+        name = convoy_of_item(state, item)
+        found.setdefault(name, []).append(_aside(item, aside.why, name))
+    for item, why in context.troubles.items():
+        name = convoy_of_item(state, item)
+        found.setdefault(name, []).append(_Wait(name, "in trouble", 0, (why,)))
+    for wait in _locked(local):
+        found.setdefault(wait.convoy, []).append(wait)
+    return {name: waits for name, waits in found.items() if waits}
+
+
+def _of_convoy(convoy: Convoy, *, named: bool) -> Iterator[_Wait]:
+    """Yield what only a person puts right; `named`: its commands name the convoy."""
+    name = convoy.name
+    which = f" --convoy {name}" if named else ""
+    for task in (task for task in convoy.tasks if is_stopped(convoy, task)):
+        why, _, more = task.why.partition("\n\n")
+        rest = f" (all of it: brat why {task.number}{which})" if more else ""
+        wants = unallowed(task, convoy.settings.gate)
+        said = f"{name}: task {task.number} is blocked: {why}{rest}"
+        whose = f"{task.number}{which}"
+        mends = (f"{_ONCE}brat task allow {whose}",) * (not forbidden(wants))
+        if not wants:
+            mends = (f"  to try it again: brat task retry {whose}",)
+        drop = f"  to go on without it: brat task drop {whose}"
+        yield _Wait(name, "blocked", task.number, (said, *mends, drop))
+    if convoy.sync.stalled:
+        said = f"{name}: its landing waits: {convoy.sync.stalled}"
+        yield _Wait(name, _LANDING, 0, (said, f"{_ONCE}brat convoy retry {name}"))
+    if convoy.settled and convoy.landing_waits:
+        said = f"{name}: pull request #{convoy.pull} waits for {convoy.landing_waits}"
+        yield _Wait(name, _LANDING, 0, (said,))
+
+
+def _aside(item: str, why: str, convoy: str) -> _Wait:
+    said = f"{item} is set aside: {why}"
+    mend = (f"{_ONCE}brat convoy retry {convoy}",) if convoy else ()
+    _, task = task_of_item(item) or ("", 0)
+    return _Wait(convoy, "set aside", task, (said, *mend))
+
+
+def _locked(local: Local) -> Iterator[_Wait]:
+    context = local.loop.context
+    for convoy, task, leases in kept_by_leases(context.mirror.state, context.clock()):
+        lines = tuple(
+            f"{convoy.name}: task {task.number} waits: {holding(lease)}; it goes "
+            f"on then, or after: brat lock release {lease.resource}"
+            for lease in leases
+        )
+        yield _Wait(convoy.name, "locked", task.number, lines)
+
+
+def _of_other(name: str, waits: Sequence[_Wait]) -> str:
+    """Return one line on a convoy that the command is not about."""
+    kinds: dict[str, list[str]] = {}
+    for wait in waits:
+        numbers = kinds.setdefault(wait.what, [])
+        if wait.task and str(wait.task) not in numbers:
+            numbers.append(str(wait.task))
+    what = "; ".join(
+        f"{kind}: {', '.join(numbers)}" if numbers else kind
+        for kind, numbers in kinds.items()
+    )
+    return f"{name} needs somebody, too ({what}): brat status says why"
+
 
 OK: Final = 0
 BLOCKED: Final = 1

@@ -2,6 +2,10 @@
 
 The commands that ask for work refuse with these sentences before they open an issue,
 and `brat doctor` shows the same ones.
+
+A local run gets the terminal's variables that hold keys, as it would get a forge's
+secrets: only those that the engines or the configuration name. The forge writes none of
+them to disk.
 """
 
 import os
@@ -19,10 +23,8 @@ from msgspec.structs import replace
 from bot.repository.merges import STRUCTURAL
 from brat.forge.resources.repository_resource import Ci
 from brat.forge.service.programs import plain_environment
-from brat.local.model_keys import STAND_IN, model_keys
 from brat.repository.checkout import Checkout
-from brat.repository.registration import Registration
-from brat.repository.state_files import CONFIG
+from brat.repository.registration import CONFIG, Registration
 from convoy.config import Config
 from convoy.model import ids
 from convoy.model.records import PLANNER, EngineSpec
@@ -32,6 +34,17 @@ from runner import engines
 from runner.box import surroundings
 from runner.box.surroundings import Sight, shows
 from runner.engines.row import Call, Row, key_for, missing_key, program_of
+
+MODEL_URL: Final = "BRAT_MODEL_URL"
+
+
+def model_keys(config: Config) -> dict[str, str]:
+    """Return the values of those variables that are set, by name."""
+    named = {engine.secret for engine in config.engine.values() if engine.secret}
+    wanted = sorted({*engines.key_names(), *named, MODEL_URL})
+    have = os.environ  # noqa: TID251  a person's own terminal is their settings
+    return {name: have[name] for name in wanted if have.get(name)}
+
 
 _WORD: Final = re.compile(r"[\w./][\w./+-]*")
 _SETTING: Final = re.compile(r"\w+=[\w./:,+-]*")
@@ -164,7 +177,7 @@ def _lacks(
             yield Lack(f"{where}: there is no program {word}", mend)
             return
     if have is not None and (row.vendors or spec.secret):
-        call = Call(spec, Path(), Path(), endpoint=have.get(STAND_IN, ""))
+        call = Call(spec, Path(), Path(), endpoint=have.get(MODEL_URL, ""))
         fault = missing_key(row, replace(call, key=key_for(row, call, have)))
         if fault:
             mend = "export it here; on GitHub make it a secret of the repository"

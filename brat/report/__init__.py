@@ -1,1 +1,278 @@
-"""`brat report`: how a convoy went, as one self-contained page."""
+"""`brat report`: how a convoy went, as one self-contained page.
+
+It needs no other file, and nothing from the network. All but its slider is there
+without scripts; the page's policy allows this one script, by its hash, and nothing of
+strangers is in it.
+
+The log tells when a candidate was built and when CI's verdict on it counted, not when
+each check began: so the time is that of all checks of the candidate together.
+"""
+
+import base64
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
+from hashlib import sha256
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+
+from jinja2 import (
+    ChoiceLoader,
+    Environment,
+    PackageLoader,
+    StrictUndefined,
+    select_autoescape,
+)
+from markupsafe import Markup
+from msgspec import Struct, json
+
+from bot import wall_clock
+from bot.dashboard import assets, drawings
+from brat.repository import log_export
+from brat.repository.log_reader import Reader, log_repository
+from brat.status.find_task import live_or_named
+from brat.terminal.console import say
+from convoy.events import Event, Event as Fact
+from convoy.events.merge_events import (
+    MergeAttempted,
+    MergeCleared,
+    MergeDoubted,
+    MergeLanded,
+)
+from convoy.log.record import LogStep, convoy_steps
+from convoy.model.records import Usage
+from convoy.model.session_result import plus, usage_in_words
+from convoy.model.state import Convoy, TaskState
+from convoy.model.task_graph import Area, area_of
+from convoy.rules.landing import JUDGED_BY_NONE
+from convoy.text import clock, rough
+from convoy.views import history, saved_s, worked_s
+from convoy.views.estimates import files_of, risks
+from convoy.views.history import PastSession, past_sessions
+from convoy.views.reasons import waits_for
+from grite.errors import BratError
+from grite.wal import Log
+
+
+class CheckTally(Struct, frozen=True, kw_only=True):
+    """What one check did to a convoy."""
+
+    name: str
+    green: int = 0
+    red: int = 0
+    lost: int = 0
+    """How often it was cancelled or ran out of time."""
+    flakes: int = 0
+    """How often it was red and then green on the same files."""
+    seconds: float = 0.0
+    """The average time from a candidate to the verdict on it."""
+
+
+class _Verdict(Struct, frozen=True):
+    name: str
+    how: str
+    took_ms: int | None
+
+
+def check_tallies(
+    convoy: str, facts: Iterable[tuple[int, Event]]
+) -> tuple[CheckTally, ...]:
+    """Return a row for each check that said something, the reddest first.
+
+    Args:
+        convoy: its name.
+        facts: the bots' events of the whole log with their times (unix ms), in order.
+    """
+    rows: dict[str, list[_Verdict]] = defaultdict(list)
+    for verdict in _verdicts(convoy, facts):
+        rows[verdict.name].append(verdict)
+    tallies = (_check_tally(name, said) for name, said in rows.items())
+    return tuple(sorted(tallies, key=lambda row: (-row.red, -row.lost, row.name)))
+
+
+def _verdicts(convoy: str, facts: Iterable[tuple[int, Event]]) -> Iterator[_Verdict]:
+    built: dict[str, int] = {}
+    for at, fact in facts:
+        if getattr(fact, "convoy", "") != convoy:
+            continue
+        match fact:
+            case MergeAttempted(candidate=candidate):
+                built.setdefault(candidate, at)
+            case MergeLanded(candidate=candidate, judged=names) if (
+                names != JUDGED_BY_NONE
+            ):
+                took = at - built.pop(candidate, at)
+                yield from (_Verdict(name, "green", took) for name in names)
+            case MergeDoubted(candidate=candidate, checks=names, is_red=is_red):
+                took = at - built.pop(candidate, at)
+                how = "red" if is_red else "lost"
+                yield from (_Verdict(name, how, took) for name in names)
+            case MergeCleared(flaky=names):
+                yield from (_Verdict(name, "flake", None) for name in names)
+            case _:
+                pass
+
+
+def _check_tally(name: str, said: list[_Verdict]) -> CheckTally:
+    times = [one.took_ms for one in said if one.took_ms is not None]
+    count = [one.how for one in said].count
+    return CheckTally(
+        name=name,
+        green=count("green"),
+        red=count("red"),
+        lost=count("lost"),
+        flakes=count("flake"),
+        seconds=sum(times) / max(1, len(times)) / 1000,
+    )
+
+
+class EngineTally(Struct, frozen=True, kw_only=True):
+    """The results of one engine's sessions on one kind of task."""
+
+    engine: str
+    kind: Area | str
+    sessions: int
+    landed: int
+    seconds: float
+    """The average duration of one session."""
+    used: str
+    """The tokens and money of all sessions; empty: unknown."""
+
+    @property
+    def percent(self) -> int:
+        """The percentage of sessions that landed."""
+        return round(100 * self.landed / self.sessions)
+
+
+def engine_tallies(
+    convoy: Convoy, sessions: Sequence[PastSession]
+) -> tuple[EngineTally, ...]:
+    """Return a row for each engine and kind of task, sorted by name."""
+    groups: dict[tuple[str, str], list[PastSession]] = defaultdict(list)
+    for one in sessions:
+        task = convoy.task(one.task)
+        kind = area_of(files_of(task)) if task else "plan"
+        groups[one.engine, kind].append(one)
+    return tuple(_engine_tally(*key, some) for key, some in sorted(groups.items()))
+
+
+def _engine_tally(engine: str, kind: str, some: list[PastSession]) -> EngineTally:
+    ended = [one for one in some if one.ended]
+    return EngineTally(
+        engine=engine,
+        kind=kind,
+        sessions=len(some),
+        landed=sum(bool(one.landed) for one in some),
+        seconds=sum(one.took_s for one in ended) / max(1, len(ended)),
+        used=usage_in_words(reduce(plus, (one.usage for one in some), Usage())),
+    )
+
+
+_TEXT: Final = (files("brat.report") / "report_slider.js").read_text(encoding="utf-8")
+SCRIPT: Final = Markup(_TEXT)  # noqa: S704  our own file
+SCRIPT_HASH: Final = base64.b64encode(sha256(_TEXT.encode()).digest()).decode()
+SAID: Final = 8
+"""So many sentences of a step are shown at most."""
+
+
+class Moment(Struct, frozen=True):
+    """A convoy after one step of its log."""
+
+    when: str
+    convoy: str
+    """Its state."""
+    tasks: dict[int, TaskState]
+    said: tuple[str, ...]
+
+
+def moments(steps: Iterable[tuple[LogStep, Convoy]]) -> tuple[Moment, ...]:
+    """Return what the slider shows at each step."""
+    return tuple(
+        Moment(
+            clock(step.at),
+            convoy.state,
+            {task.number: task.state for task in convoy.tasks},
+            step.said[:SAID],
+        )
+        for step, convoy in steps
+    )
+
+
+_pages: Final = Environment(
+    loader=ChoiceLoader(
+        [PackageLoader("brat.report", "."), PackageLoader("bot.dashboard", "templates")]
+    ),
+    autoescape=select_autoescape(default=True),
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_pages.filters["clock"] = clock
+_pages.filters["rough"] = rough
+_pages.globals["style"] = Markup(assets.text("brat.css"))  # noqa: S704  our own file
+_pages.globals["script"], _pages.globals["script_hash"] = SCRIPT, SCRIPT_HASH
+_pages.globals["waits_for"] = waits_for
+_pages.globals["spoken"] = usage_in_words
+
+
+def page(
+    convoy: Convoy,
+    facts: Iterable[tuple[int, Fact]],
+    now: int,
+    moments: Sequence[Moment] = (),
+) -> str:
+    """Return the page.
+
+    Args:
+        convoy: its present state.
+        facts: the bots' events of the whole log with their times (unix ms), in order.
+        now: unix ms.
+        moments: what the slider shows, the oldest first; without any there is none.
+    """
+    facts = tuple(facts)
+    sessions = past_sessions(convoy.name, facts)
+    return _pages.get_template("page.html").render(
+        convoy=convoy,
+        sessions=sessions,
+        gantt=drawings.draw_gantt(convoy, sessions, now),
+        drawing=drawings.draw_graph(convoy),
+        box=drawings.BOX_SIZE,
+        spenders=convoy.spenders,
+        used=usage_in_words(convoy.used),
+        again=[one for one in sessions if one.why],
+        tallies=engine_tallies(convoy, sessions),
+        checks=check_tallies(convoy.name, facts),
+        risks=risks(convoy),
+        kinds={task.number: area_of(files_of(task)) for task in convoy.tasks},
+        worked_s=worked_s(convoy),
+        saved_s=saved_s(convoy),
+        now=now,
+        moments=json.encode(moments).decode() if moments else "",
+    )
+
+
+def write_report(path: Path, convoy: str | None, out: Path | None) -> None:
+    """Write the report of a convoy, and say which file holds it; needs no bot.
+
+    Args:
+        path: a folder of the repository.
+        convoy: its name; None: the convoy that has not ended, or the last.
+        out: the file; None: a file named after the convoy, in the current folder.
+
+    Raises:
+        BratError: there is no log or no such convoy, or the file cannot be written.
+    """
+    log = log_repository(path)
+    reader = Reader(log)
+    state = reader.read()
+    found = live_or_named(state, convoy)
+    steps = convoy_steps(Log(log), str(reader.reading.head), found.name)
+    facts = history.bot_facts(log_export.entries(log), state.bots)
+    file = out or Path(f"brat-{found.name}.html")
+    text = page(found, facts, wall_clock(), moments(steps))
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise BratError(f"{file}: {error.strerror}") from error
+    say(f"wrote {file}")

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from brat.repository.reading_authority import authority_of
+from brat.repository.log_reader import authority_of
 from convoy.events import Claim, Event as Fact
 from convoy.log.record import fact_of
 from convoy.text import clean

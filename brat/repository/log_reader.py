@@ -1,7 +1,12 @@
 """Reading the log: the state of a repository, without a bot or a forge.
 
-The folded state is cached beside the repository, so that the next reading reads only
-new events. The cache, like the log's checkpoints, can be deleted at any time.
+The log lies in the repository itself, or on its local forge. The folded state is cached
+beside the repository, so that the next reading reads only new events. The cache, like
+the log's checkpoints, can be deleted at any time.
+
+No forge is asked whose signatures count. The log of a local forge: this machine's bot,
+whose public key lies in its folder. Any other: what `.brat/allowed_signers` says on the
+default branch as it was last fetched.
 """
 
 import contextlib
@@ -14,16 +19,98 @@ from typing import Final
 
 import pygit2
 
-from brat.repository.reading_authority import authority_of
+from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER
 from convoy.log import record as states
 from convoy.log.record import NOTHING_READ, Reading, follow
 from convoy.model.state import State
-from grite import checkpoint
-from grite.errors import Corrupt, Rewritten
+from grite import checkpoint, objects, signatures
+from grite.errors import BratError, Corrupt, Rewritten
 from grite.signatures import Authority
 from grite.wal import WAL_REF, Log, TrustedHead
 
-__all__ = ["WAL_REF", "Reader", "verify", "wrong_checkpoints"]
+FETCH: Final = "git fetch origin 'refs/grite/*:refs/grite/*'"
+
+
+def log_repository(path: Path) -> Path:
+    """Return the repository that holds the log of the repository `path` lies in.
+
+    A clone that has fetched refs/grite/* holds the log itself; the log of a repository
+    that `brat init` registered is on its local forge.
+
+    Raises:
+        BratError: there is no log, or it is not known where; the message says what to
+            do.
+    """
+    found = pygit2.discover_repository(str(path))
+    if found is None:
+        raise BratError(f"{path.resolve()} is not in a git repository: give --repo")
+    repository = pygit2.Repository(found)
+    if WAL_REF in repository.references:
+        return Path(repository.path)
+    if repository.is_bare:
+        raise BratError(f"{path} holds no log; bring it with: {FETCH}")
+    # Slow to load, and clones do not need these modules.
+    from brat.repository import checkout as checkouts, registration as registrations
+
+    folder = checkouts.find(path).folder
+    known = registrations.known(folder)
+    if known is None:
+        raise BratError(
+            f"{path.resolve()} holds no log: `brat init` begins one here, and in a "
+            f"clone of a repository that has one, bring it with: {FETCH}"
+        )
+    return registrations.bare_path(folder, known)
+
+
+_DEFAULT: Final = ("refs/remotes/origin/HEAD", "HEAD")
+_REPOSITORIES: Final = "repos"
+
+
+def authority_of(path: Path) -> Authority | None:
+    """Return whose signatures count for the log in a repository; None: nobody says.
+
+    The repository's id is the forge's, so it is not known here, and any is taken.
+
+    Args:
+        path: a repository that holds a log, bare or not.
+
+    Raises:
+        BratError: a line of the file is wrong.
+    """
+    local = _of_local_forge(path.resolve())
+    text = _text(local) if local is not None else _committed(path)
+    return None if text is None else Authority("", signatures.parse_signers(text))
+
+
+def _of_local_forge(path: Path) -> Path | None:
+    """Return the file with the key of the bot of the local forge that `path` is in."""
+    above = path.parents
+    names = [each.name for each in above[1:3]]
+    if names != [_REPOSITORIES, FORGE_FOLDER]:
+        return None
+    return above[3] / BOT_FOLDER / signatures.BOT_SIGNERS_FILE
+
+
+def _text(file: Path) -> str | None:
+    try:
+        return file.read_text()
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise BratError(f"{file} cannot be read: {error}") from error
+
+
+def _committed(path: Path) -> str | None:
+    repo = pygit2.Repository(str(path))
+    for name in _DEFAULT:
+        try:
+            commit = str(repo.references[name].peel(pygit2.Commit).id)
+            data = objects.file_in(repo, commit, signatures.SIGNERS_FILE)
+        except (Corrupt, *objects.UNREADABLE):
+            continue  # there is no such branch, or no such file on it
+        return data[: signatures.MOST_SIGNERS_BYTES].decode(errors="replace")
+    return None
+
 
 CACHE: Final = "brat-cache"
 WORTH: Final = 200

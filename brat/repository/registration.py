@@ -1,7 +1,8 @@
-"""A repository's registration on its local forge: names, tokens, port.
+"""A repository's registration on its local forge, and the names of brat's files.
 
-It is a file in brat's own folder that only its owner can read. `brat init` or the demo
-makes it once, together with the forge's records that it names.
+The registration has names, tokens and the port. It is a file in brat's own folder that
+only its owner can read. `brat init` or the demo makes it once, together with the
+forge's records that it names.
 """
 
 import os
@@ -12,12 +13,21 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 from msgspec.structs import replace
 
-from brat.repository.state_files import REGISTRATION
 from grite.errors import BratError
 
-if TYPE_CHECKING:  # a forge is slow to load, and readers need none
+if TYPE_CHECKING:
     from brat.forge.resources.repository_resource import Ci
     from brat.forge.storage.forge_state import Forge
+
+
+CONFIG: Final = ".brat/config.toml"
+STATE_FOLDER: Final = "brat"
+"""The folder of brat's state, inside the git folder."""
+REGISTRATION: Final = "registration.json"
+"""The file in that folder that connects the repository with its local forge."""
+DAEMON_FILE: Final = "daemon.json"
+"""The file in that folder that names the background bot."""
+
 
 BOT: Final = "brat[bot]"
 FORGE_FOLDER: Final = "forge"

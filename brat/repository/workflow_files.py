@@ -1,24 +1,60 @@
 """The workflow files in an adopter's repository: written once, and compared.
 
-Once written, the files belong to the repository: people's changes stay.
+Once written, the files belong to the repository: people's changes stay. They pin the
+commit of brat's own repository that this installation was made from; pip notes it when
+it installs from a repository: https://peps.python.org/pep-0610/.
 """
 
+import json
 import re
 from collections.abc import Collection
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
 from bot.forge.workflows import lack_of_ci
 from bot.settings.hosts import is_cloud
 from brat.repository.checkout import Checkout
-from brat.repository.install_source import Pin, installed_from
 from brat.repository.remote_forge import origin_of
 from brat.terminal.console import say
 from grite import git
 from grite.errors import BratError
 from grite.outbound import is_local
+
+PACKAGE: Final = "brat-bot"
+_SOURCE: Final = re.compile(r"https://[\w.:/-]+")
+_COMMIT: Final = re.compile(r"[0-9a-f]{40}")
+
+
+class Pin(NamedTuple):
+    """A commit, and the repository that has it."""
+
+    source: str
+    commit: str
+
+
+def installed_from() -> Pin | None:
+    """Return the installed commit; None: it came from a registry or a folder."""
+    try:
+        noted = distribution(PACKAGE).read_text("direct_url.json")
+    except PackageNotFoundError:
+        return None
+    return pin_in(noted or "")
+
+
+def pin_in(noted: str) -> Pin | None:
+    """Return the commit in the text of pip's note; None: it names none."""
+    try:
+        told = json.loads(noted)
+        source, commit = str(told["url"]), str(told["vcs_info"]["commit_id"])
+    except (ValueError, KeyError, TypeError):
+        return None
+    if _SOURCE.fullmatch(source) and _COMMIT.fullmatch(commit):
+        return Pin(source, commit)
+    return None
+
 
 NAMES: Final = ("brat.yml", "brat-task.yml", "brat-wake.yml")
 """The files of the mode without a server."""

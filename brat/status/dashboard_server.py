@@ -25,15 +25,13 @@ from bot.dashboard.dashboard_source import (
     changes_in,
 )
 from bot.serving.bot_service import Standstill
-from brat.local.asked_issue import PLAN_ONLY, asked
-from brat.local.local_mode import Local
+from brat.local.local_mode import PLAN_ONLY, Local, asked_issue
 from brat.repository import checkout as checkouts
-from brat.repository.log_location import log_repository
-from brat.repository.log_reader import Reader
+from brat.repository.log_reader import Reader, log_repository
 from brat.repository.registration import bare_path
 from brat.status import task_output
 from brat.status.local_attention import here
-from brat.status.remote_output import RemoteOutput
+from brat.status.sessions import RemoteOutput
 from brat.terminal.console import Tell
 from convoy.log.record import Reading
 from convoy.views.interventions import standing_still
@@ -101,7 +99,7 @@ async def _start(local: Local, text: str, plan_only: bool) -> int:  # noqa: FBT0
         BratError: files are changed in the checkout and not committed.
     """
     await asyncio.to_thread(checkouts.require_clean, local.checkout)
-    found = await asked(local, text, PLAN_ONLY if plan_only else "")
+    found = await asked_issue(local, text, PLAN_ONLY if plan_only else "")
     return found.issue
 
 

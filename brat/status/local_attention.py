@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pygit2
 
-from brat.repository.forge_lock import in_use
-from brat.repository.labelled_issues import labelled_issues
-from brat.repository.state_files import CONFIG, DAEMON_FILE, REGISTRATION, STATE_FOLDER
+from brat.repository.forge_files import forge_in_use, labelled_issues
+from brat.repository.registration import CONFIG, DAEMON_FILE, REGISTRATION, STATE_FOLDER
 from convoy.model.state import State
 from convoy.views.interventions import Intervention, unread_issues, unusable_config
 from grite.errors import BratError
@@ -66,9 +65,9 @@ def ended_daemon(folder: Path) -> Iterator[Intervention]:
     """Yield that the bot of brat's folder ended by itself, if it did."""
     if not (folder / DAEMON_FILE).exists():
         return
-    from brat.local import daemon_record  # slow to load
+    from brat.local import other_processes  # slow to load
 
-    known = daemon_record.known(folder)
+    known = other_processes.known_daemon(folder)
     if known is not None and not known.alive:
         why = "the bot in the background ended without being asked, so nothing goes on"
         commands = ("brat daemon start", "brat daemon status")
@@ -82,7 +81,7 @@ def _unread(folder: Path, state: State, *, runs: bool) -> Iterator[Intervention]
         yield Intervention(kind="unread_issue", why=str(error))
         return
     if issues:
-        runs = runs or in_use(folder)
+        runs = runs or forge_in_use(folder)
         yield from unread_issues(issues, state, () if runs else ("brat up",))
 
 
@@ -90,12 +89,12 @@ def _beside_landed(path: Path, folder: Path) -> Iterator[Intervention]:
     """Give the person's commits that cannot be taken up as they are."""
     if not (folder / REGISTRATION).exists():
         return
-    from brat.local.landed_work import apart, landed_line  # slow to load
     from brat.repository import checkout as checkouts, registration
+    from brat.repository.checkout import branches_apart, landed_line  # slow to load
 
     try:
         checkout, known = checkouts.find(path), registration.read(folder)
-        found = apart(checkout, known)
+        found = branches_apart(checkout, known)
         line = landed_line(checkout, known)
     except BratError:
         return  # no branch, or no forge: other commands say what to do

@@ -1,10 +1,17 @@
-"""The MCP server's backend in a checkout or clone: it reads as the commands read."""
+"""The MCP server's backend in a checkout or clone: it reads as the commands read.
+
+A decision runs one command of ours as if the user had typed it.
+"""
 
 import asyncio
+import errno
 import json
+import signal
+import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from bot import wall_clock
 from bot.dashboard.dashboard_source import LogTail
@@ -12,14 +19,61 @@ from bot.dashboard.mcp_tools import Decision, Snapshot, ToolRefused
 from bot.requests.verb import Endpoint
 from bot.requests.verb_table import BY_CONVOY_WORD, BY_TASK_WORD
 from brat.repository import checkout as checkouts, registration as registrations
-from brat.repository.log_location import log_repository
-from brat.repository.log_reader import Reader
+from brat.repository.log_reader import Reader, log_repository
 from brat.status import task_output
 from brat.status.local_attention import here
-from brat.status.typed_commands import Said, typed
 from convoy.model.state import Convoy, Task
+from convoy.text import clean
 from convoy.views.history import LogLine
 from grite.errors import BratError
+
+_PREFIX: Final = "brat: "
+
+
+@dataclass(frozen=True)
+class Said:
+    """How a command ended."""
+
+    status: int
+    out: str
+    """What it wrote to standard output."""
+    lines: tuple[str, ...]
+    """What it told people."""
+
+
+async def typed(path: Path, words: Sequence[str], *given: str) -> Said:
+    """Run `brat WORDS --repo PATH -- GIVEN`; a cancelled one ends as by Ctrl-C.
+
+    Args:
+        path: a folder of the repository.
+        words: the command and its options.
+        given: what others may have written: it is never read as an option.
+    """
+    # -I: a folder `brat` in the repository must not be run in our place.
+    command = (sys.executable, "-I", "-m", "brat")
+    try:
+        child = await asyncio.create_subprocess_exec(
+            *command,
+            *map(clean, words),
+            f"--repo={path}",
+            "--",
+            *map(clean, given),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+    except OSError as error:
+        if error.errno != errno.E2BIG:
+            raise
+        return Said(1, "", ("the text is too long: shorten it, or put it in a file",))
+    try:
+        out, err = await child.communicate()
+    except asyncio.CancelledError:
+        child.send_signal(signal.SIGINT)
+        raise
+    lines = err.decode(errors="replace").splitlines()
+    told = tuple(line.removeprefix(_PREFIX) for line in lines if line.strip())
+    return Said(child.returncode or 0, out.decode(errors="replace"), told)
 
 
 class CheckoutBackend:

@@ -9,11 +9,10 @@ from html import escape
 from pathlib import Path
 from typing import Final
 
-from brat.local import daemon_record
+from brat.local import other_processes
 from brat.repository import checkout as checkouts, registration as registrations
 from brat.repository.checkout import Checkout
-from brat.repository.log_location import log_repository
-from brat.repository.log_reader import Reader
+from brat.repository.log_reader import Reader, log_repository
 from brat.repository.remote_forge import origin_of
 from brat.status.find_task import live_or_named, task_in
 from brat.terminal.console import say, write
@@ -39,7 +38,7 @@ def open_page(path: Path, about: str | None, convoy: str | None) -> int:
     log = log_repository(path)
     state = Reader(log).read()
     checkout = _checkout(path)
-    daemon = None if checkout is None else daemon_record.known(checkout.folder)
+    daemon = None if checkout is None else other_processes.known_daemon(checkout.folder)
     if checkout and daemon and daemon.alive and daemon.url:
         address = _at_dashboard(daemon.url, state, about, convoy)
         file = checkout.folder / FILE

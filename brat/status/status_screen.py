@@ -1,24 +1,37 @@
-"""The state as tables, for terminals; readable without colour."""
+"""The state, its lists, what it cost, and a plan, for terminals.
+
+All is readable without colour.
+A column of `brat cost` is one row of `COLUMNS`, for people and for programs.
+"""
 
 from collections import defaultdict
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
 
+import msgspec
 from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from brat.terminal.pinning import View
+from brat.terminal.live_screen import View
 from convoy.model import ids
-from convoy.model.session_result import usage_in_words
-from convoy.model.state import Convoy, Lease, State
+from convoy.model.session_result import cost_foreseen, usage_in_words
+from convoy.model.state import Convoy, Lease, State, Task
 from convoy.rules.landing import waiting_to_merge
 from convoy.rules.starting import valid_leases
-from convoy.text import clean, clock
-from convoy.views import saved_s
+from convoy.text import clean, clock, counted
+from convoy.views import SCHEMA_VERSION, saved_s
 from convoy.views.interventions import Intervention, interventions
-from convoy.views.plan import collision_words
+from convoy.views.plan import (
+    HOW_COMPARED,
+    PlanTask,
+    collision_words,
+    forecast_words,
+    plan_document,
+    range_words,
+)
 from convoy.views.reasons import about_parts, landing_document, plan_waits, waits_for
 
 _STYLES: Final = {
@@ -207,3 +220,204 @@ def convoy_table(convoy: Convoy, leases: tuple[Lease, ...] = ()) -> Table:
             Text(one_line(waits_for(convoy, task, leases))),
         )
     return table
+
+
+def convoys_table(state: State) -> Table:
+    """Return all convoys, a row each."""
+    table = plain_table("convoy", "state", "issue", "tasks", "merged", "pull")
+    for convoy in state.convoys.values():
+        merged = sum(task.state == "merged" for task in convoy.tasks)
+        pull = f"#{convoy.pull}" if convoy.pull else ""
+        table.add_row(
+            convoy.name,
+            convoy.state,
+            f"#{convoy.issue}",
+            str(len(convoy.tasks)),
+            str(merged),
+            pull,
+        )
+    return table
+
+
+def sessions_table(state: State) -> Table:
+    """Return the sessions that have not ended, a row each."""
+    table = plain_table("session", "engine", "run", "since", "task")
+    for convoy, task in state.running():
+        attempt = task.attempt
+        table.add_row(
+            ids.session_name(convoy.name, task.number, task.started),
+            task.spec.engine,
+            str((attempt and attempt.run) or ""),
+            clock(attempt.at) if attempt else "",
+            Text(one_line(task.spec.title)),
+        )
+    return table
+
+
+def queue_table(state: State) -> Table:
+    """Return the merge queues of all live convoys, in the order of landing."""
+    table = plain_table("convoy", "place", "task", "pull", "candidate", "waits for")
+    for convoy in state.live():
+        for place, task in enumerate(waiting_to_merge(convoy), 1):
+            table.add_row(
+                convoy.name,
+                str(place),
+                Text(f"{task.number} {one_line(task.spec.title)}"),
+                f"#{task.pull}" if task.pull else "",
+                task.candidate.commit[:SHORT] if task.candidate else "",
+                Text(one_line(waits_for(convoy, task))),
+            )
+    return table
+
+
+def plain_table(*columns: str) -> Table:
+    """Return an empty table with these heads."""
+    table = Table(box=box.SIMPLE)
+    for column in columns:
+        table.add_column(column, no_wrap=True, overflow="ellipsis")
+    return table
+
+
+def _nothing(_: Convoy) -> str:
+    return ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """One fact about each task that sessions worked on."""
+
+    title: str
+    """The head of the column."""
+    shown: Callable[[Task], str]
+    fields: Callable[[Task], dict[str, Any]]
+    """The column's fields for programs; docs/status.md describes every field."""
+    in_all: Callable[[Convoy], str] = _nothing
+    """The column's text in a convoy's last line."""
+    estimate: Callable[[Convoy], str] = _nothing
+    """The column's text in the line of the estimate, if there is one."""
+
+
+COLUMNS: Final = (
+    Column(
+        title="task",
+        shown=lambda task: f"{task.number} {one_line(task.spec.title)}",
+        fields=lambda task: {"number": task.number, "title": task.spec.title},
+        in_all=lambda _: "in all",
+        estimate=lambda _: "estimate",
+    ),
+    Column(
+        title="tries",
+        shown=lambda task: str(task.started or ""),
+        fields=lambda task: {"attempts": task.started},
+    ),
+    Column(
+        title="minutes",
+        shown=lambda task: f"{task.worked_ms / 60_000:.1f}",
+        fields=lambda task: {"worked_s": task.worked_ms / 1000},
+    ),
+    Column(
+        title="used",
+        shown=lambda task: usage_in_words(task.used),
+        fields=lambda task: {"usage": msgspec.to_builtins(task.used)},
+        in_all=lambda convoy: usage_in_words(convoy.used) or "not said",
+        estimate=lambda convoy: cost_foreseen(convoy.estimate),
+    ),
+)
+
+
+def cost_table(convoys: Iterable[Convoy]) -> Table:
+    """Return a table of what each task's sessions used, with a sum for each convoy."""
+    table = plain_table("convoy", *(column.title for column in COLUMNS))
+    for convoy in convoys:
+        rows = [[column.shown(task) for column in COLUMNS] for task in convoy.spenders]
+        rows.append([column.in_all(convoy) for column in COLUMNS])
+        if convoy.estimate is not None:
+            rows.append([column.estimate(convoy) for column in COLUMNS])
+        for row in rows:
+            table.add_row(convoy.name, *map(Text, row))
+    return table
+
+
+def cost_document(convoys: Iterable[Convoy]) -> dict[str, Any]:
+    """Return what `brat cost --json` prints."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "convoys": [
+            {
+                "name": convoy.name,
+                "usage": msgspec.to_builtins(convoy.used),
+                "estimate": msgspec.to_builtins(convoy.estimate),
+                "tasks": [_task_cost(task) for task in convoy.spenders],
+            }
+            for convoy in convoys
+        ],
+    }
+
+
+def _task_cost(task: Task) -> dict[str, Any]:
+    return {name: value for one in COLUMNS for name, value in one.fields(task).items()}
+
+
+_LEVEL: Final = "  "
+
+
+def plan_screen(convoy: Convoy) -> Text:
+    """Return a convoy's plan whole; empty: there is none yet."""
+    return Text("\n".join(map(one_line_kept, _lines(convoy))))
+
+
+def one_line_kept(line: str) -> str:
+    """Return untrusted text as one line that keeps its indentation."""
+    bare = line.lstrip(" ")
+    return " " * (len(line) - len(bare)) + one_line(bare)
+
+
+def _lines(convoy: Convoy) -> Iterator[str]:
+    found = plan_document(convoy)
+    if not found.tasks:
+        return
+    yield f"plan: {counted(len(found.tasks), 'task')} ({found.planner})"
+    for task in found.tasks:
+        yield from _plan_task(task)
+    yield f"graph: {_graph(found.tasks)}"
+    yield f"estimate for all of it: {range_words(found.total)}"
+    if found.changes:
+        yield "changed since it was made or last approved:"
+        yield from (f"{_LEVEL}{each}" for each in found.changes)
+    if found.left_out:
+        yield f"of the issue in no task ({HOW_COMPARED}):"
+        yield from (f"{_LEVEL}- {each}" for each in found.left_out)
+    elif found.covered:
+        yield f"every statement of the issue is in a task ({HOW_COMPARED})"
+    if found.approval:
+        yield found.approval.replace("`", "")
+
+
+def _plan_task(task: PlanTask) -> Iterator[str]:
+    yield f"{task.number}. {task.title} [{task.size}: {task.size_reason}]"
+    if task.does:
+        yield f"{_LEVEL}does: {task.does}"
+    yield f"{_LEVEL}changes: {_named(task.paths)}"
+    if task.creates:
+        yield f"{_LEVEL}makes: {_named(task.creates)}"
+    yield f"{_LEVEL}engine: {task.engine}" + (f" ({task.why})" if task.why else "")
+    for wait in task.waits:
+        yield f"{_LEVEL}waits for task {wait.on}: {wait.why}"
+    if task.acceptance:
+        yield f"{_LEVEL}done when this passes: {task.acceptance}"
+    for each in task.collides:
+        where = f", in {_named(each.files)}" if each.files else ""
+        yield f"{_LEVEL}may collide with task {each.task}: {each.chance:.0%}{where}"
+    if task.protected:
+        paths = _named(task.protected)
+        yield f"{_LEVEL}needs protected paths: {paths}; {task.protected_by}"
+    yield f"{_LEVEL}estimate: {forecast_words(task.forecast)}"
+
+
+def _graph(tasks: Sequence[PlanTask]) -> str:
+    edges = [f"{wait.on} -> {task.number}" for task in tasks for wait in task.waits]
+    return ", ".join(edges) or "no task waits for another"
+
+
+def _named(paths: Sequence[str]) -> str:
+    return ", ".join(paths) or "no paths declared"

@@ -1,25 +1,114 @@
 """A live screen: redrawn in one piece on every change, until `q` is pressed.
 
 It uses the terminal's alternate screen and restores keys and cursor, however it ends.
-The screen is never cleared before it is drawn, so nothing flickers.
+The screen is never cleared before it is drawn, so nothing flickers. The first part of a
+view stays on top while the rest scrolls.
 """
 
 import contextlib
 import os
+import re
 import select
 import signal
 import sys
 import termios
 import tty
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
+from msgspec import Struct
 from rich.console import Group, RenderableType
 
 from brat.terminal.console import out
-from brat.terminal.pinning import View, pinned_lines
-from brat.terminal.scrolling import foot, scrolled
+
+SHARE: Final = 3
+"""At most one of so many lines of the screen is pinned."""
+
+
+class View(Struct, frozen=True):
+    """What a live screen shows."""
+
+    rest: RenderableType
+    """What is scrolled."""
+    pinned: tuple[RenderableType, ...] = ()
+    """What stays on top, the most important first."""
+
+
+def pinned_lines(
+    head: str, items: Sequence[Sequence[str]], more: str, lines: int
+) -> list[str]:
+    """Return the lines to pin; none of `items`: none.
+
+    An item is shown whole or only counted; of one that is too long the beginning is.
+
+    Args:
+        head: the line above them.
+        items: the lines of each.
+        more: where the rest of them is to be seen.
+        lines: how many lines the screen has.
+    """
+    most = max(1, lines // SHARE)
+    whole = [head, *(line for item in items for line in item)]
+    if not items:
+        return []
+    if len(whole) <= most:
+        return whole
+    room = most - 2  # beside the head and the count
+    if room <= 0:
+        return [f"{head} {len(items)}, see: {more}"]
+    kept: list[str] = []
+    left = list(items)
+    while left and len(kept) + len(left[0]) <= room:
+        kept += left.pop(0)
+    if not kept:
+        kept += left.pop(0)[:room]
+    count = f"and {len(left)} more" if left else "and more"
+    return [head, *kept, f"  {count}: {more}"]
+
+
+_KEYS: Final = re.compile(
+    rb"\x1b\[[AB]|\x1b\[[56]~|\x1b\[[HF]|\x1b\[[14]~|\x1bO[ABHF]|[jkgG bd]"
+)
+"""https://invisible-island.net/xterm/ctlseqs/ctlseqs.html#h2-PC-Style-Function-Keys"""
+_LINES: Final = {
+    **dict.fromkeys((b"j", b"\x1b[B", b"\x1bOB"), 1),
+    **dict.fromkeys((b"k", b"\x1b[A", b"\x1bOA"), -1),
+}
+_PAGES: Final = {
+    **dict.fromkeys((b" ", b"d", b"\x1b[6~"), 1),
+    **dict.fromkeys((b"b", b"\x1b[5~"), -1),
+}
+_TOP: Final = frozenset((b"g", b"\x1b[H", b"\x1b[1~", b"\x1bOH"))
+_BOTTOM: Final = frozenset((b"G", b"\x1b[F", b"\x1b[4~", b"\x1bOF"))
+
+
+def scrolled(first: int, typed: bytes, count: int, room: int) -> int:
+    """Return the first line to show, from 0.
+
+    Args:
+        first: the one shown so far.
+        typed: the keys since then: arrows, page keys, Home and End, or j, k, space, b,
+            g and G; others do nothing.
+        count: how many lines there are.
+        room: how many of them fit.
+    """
+    last = max(0, count - room)
+    for key in _KEYS.findall(typed):
+        page = max(1, room - 1)
+        first += _LINES.get(key, 0) + page * _PAGES.get(key, 0)
+        first = 0 if key in _TOP else last if key in _BOTTOM else first
+        first = min(max(first, 0), last)
+    return min(first, last)
+
+
+def foot(first: int, count: int, room: int) -> str:
+    """Return the last line of the screen: what is shown, and the keys."""
+    if count <= room:
+        return "q leaves"
+    last = min(first + room, count)
+    return f"lines {first + 1} to {last} of {count}; arrows or j and k scroll; q leaves"
+
 
 LOOK_S: Final = 0.25
 """How often it checks for changes and for a new terminal size."""

@@ -9,10 +9,9 @@ import pytest
 
 from brat.commands.init_repository import init
 from brat.local.checkout_sync import CheckoutSync
-from brat.local.landed_work import landed_line
 from brat.local.start_checks import branch_lacks, clone_lacks
 from brat.repository import registration as registrations
-from brat.repository.checkout import Checkout, find
+from brat.repository.checkout import Checkout, find, landed_line
 from grite.errors import BratError
 from tests.runner.job import CLEAN
 from tests.world.terminal import BRAT

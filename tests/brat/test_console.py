@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from brat.status.mcp_backend import typed
 from brat.status.status_screen import one_line
-from brat.status.typed_commands import typed
 from brat.terminal.console import say
 from tests.world.patience import patient
 from tests.world.terminal import BRAT

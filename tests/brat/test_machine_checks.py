@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from brat.doctor.machine_checks import LEAST, checks, room, tools
+from brat.doctor.checkup import LEAST, checked_machine, room, tools
 
 
 def test_a_disk_that_is_nearly_full_is_a_fault_and_says_which(tmp_path: Path) -> None:
@@ -15,7 +15,7 @@ def test_a_disk_that_is_nearly_full_is_a_fault_and_says_which(tmp_path: Path) ->
 
 
 def test_this_machine_has_room_and_no_bot_that_ended(tmp_path: Path) -> None:
-    has_room, has_tools = checks(tmp_path)
+    has_room, has_tools = checked_machine(tmp_path)
 
     assert "GB are free where sessions work" in has_room.said
     assert "agents and CI have PATH" in has_tools.said

@@ -3,7 +3,7 @@
 import pytest
 
 from brat.forge.service.run_environment import SECRET
-from brat.local.model_keys import model_keys
+from brat.local.start_checks import model_keys
 from convoy.config import load
 
 CONFIG = '[engine.default]\ntype = "codex"\nsecret = "TEAM_KEY"\n'

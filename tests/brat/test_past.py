@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from brat.terminal.past_time import past_time
+from brat.commands.print_history import past_time
 from convoy.log.record import STRIDE, PastStates, follow
 from tests.brat.telling import Telling
 from tests.world.cases import looped

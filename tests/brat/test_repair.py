@@ -5,7 +5,7 @@ from pathlib import Path
 import pygit2
 import pytest
 
-from brat.doctor.repair import GRACE_MS, repair
+from brat.doctor.checkup import GRACE_MS, repair
 from brat.repository.log_reader import CACHE, WORTH, Reader, verify
 from grite import checkpoint, lease
 from grite.lease import Lock

@@ -6,9 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import expect
 
-from brat.report.check_tally import check_tallies
-from brat.report.report_page import page
-from brat.report.write_report import report
+from brat.report import check_tallies, page, write_report
 from convoy.events import Event
 from convoy.log.record import fact_of
 from convoy.model.records import Usage
@@ -138,7 +136,7 @@ async def test_its_slider_shows_each_step_and_no_other_script_runs(
     told.rules.do(BlockTask(convoy=NAME, task=1, why=HOSTILE))
     told.tell()
     file = tmp_path / "report.html"
-    report(told.path, NAME, file)
+    write_report(told.path, NAME, file)
     async with browsers.launched() as launched, browsers.tab(launched) as tab:
         await tab.page.goto(file.as_uri())
         box = tab.page.locator("g.task")

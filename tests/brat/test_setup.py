@@ -11,7 +11,7 @@ import pytest
 from bot.settings import bot_folder
 from brat.forge import Forge
 from brat.forge.storage.record_store import Table
-from brat.setup import container_step
+from brat.setup import steps
 from grite.signatures import only_signer, parse_signers
 from tests.world.cases import looped
 from tests.world.forge import REPO, Town, make_source, settle_in, town, until
@@ -270,7 +270,7 @@ async def test_the_key_of_the_persons_terminal_is_stored_once_they_agree(
 def test_the_image_of_agents_is_named_by_its_digest(
     image: str, engine: str, state: str, said: str
 ) -> None:
-    found = container_step.planned(image, engine)
+    found = steps.planned_container(image, engine)
 
     assert found.state == state
     assert said in found.said

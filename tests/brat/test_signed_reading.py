@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from brat.repository import log_export
-from brat.repository.log_reader import Reader, verify
-from brat.repository.reading_authority import authority_of
+from brat.repository.log_reader import Reader, authority_of, verify
 from convoy.events.people_events import ConvoyPaused
 from convoy.log.record import record
 from grite import signatures

@@ -8,8 +8,8 @@ import pytest
 
 from bot.requests.verb import Request
 from bot.requests.verb_table import endpoint_of, request_by_word
-from brat.commands import bot_api, decisions
-from brat.commands.bot_api import ADDRESS, TOKEN
+from brat.commands import decisions
+from brat.commands.decisions import ADDRESS, TOKEN
 from convoy.rules.people import BlockTask
 from grite.errors import BratError, Unavailable
 from tests.dashboard.conftest import TOKEN as KNOWN, Opens, Visit
@@ -173,12 +173,12 @@ def test_the_bot_is_named_by_the_person_and_never_by_the_repository(
     repository = pygit2.init_repository(str(tmp_path))
     (tmp_path / ".brat").mkdir()
     (tmp_path / ".brat/config.toml").write_text('[bot]\nurl = "https://evil"\n')
-    told = [bot_api.named(None, tmp_path)]
+    told = [decisions.named_bot(None, tmp_path)]
     repository.config["brat.bot"] = "https://of.the.clone"
-    told.append(bot_api.named(None, tmp_path))
+    told.append(decisions.named_bot(None, tmp_path))
     monkeypatch.setenv(ADDRESS, "https://of.the.shell")
-    told.append(bot_api.named(None, tmp_path))
-    told.append(bot_api.named("https://of.the.word", tmp_path))
+    told.append(decisions.named_bot(None, tmp_path))
+    told.append(decisions.named_bot("https://of.the.word", tmp_path))
 
     assert told == [
         None,
@@ -191,10 +191,10 @@ def test_the_bot_is_named_by_the_person_and_never_by_the_repository(
 def test_a_hosted_bot_is_asked_below_the_repositorys_name(tmp_path: Path) -> None:
     repository = pygit2.init_repository(str(tmp_path))
     with pytest.raises(BratError, match="no remote origin"):
-        bot_api.BotApi.of("https://brat.example.com/", tmp_path)
+        decisions.BotApi.of("https://brat.example.com/", tmp_path)
     repository.remotes.create("origin", "git@github.com:ann/app.git")
 
-    api = bot_api.BotApi.of("https://brat.example.com/", tmp_path)
+    api = decisions.BotApi.of("https://brat.example.com/", tmp_path)
 
     assert api.url == "https://brat.example.com/ann/app/api/v1"
     assert KNOWN not in repr(api)
@@ -206,7 +206,7 @@ def test_the_token_of_this_machine_is_sent_to_no_other(
     monkeypatch.setenv(TOKEN, f"local-{KNOWN}")
 
     with pytest.raises(BratError, match="is not sent to") as said:
-        bot_api.BotApi.of("https://brat.example", tmp_path)
+        decisions.BotApi.of("https://brat.example", tmp_path)
 
     assert KNOWN not in str(said.value)
-    assert bot_api.BotApi.of("http://localhost:5173", tmp_path).token
+    assert decisions.BotApi.of("http://localhost:5173", tmp_path).token

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from brat.local.child_processes import Process
+from brat.local.forge_process import Process
 from tests.demo.requests import ANTHROPIC, CHAT, GEMINI, RESPONSES
 from tests.world.cases import looped
 from tests.world.patience import patient

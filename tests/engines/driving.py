@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from brat.local.child_processes import Process
+from brat.local.forge_process import Process
 from convoy.model.records import EngineSpec, Limits
 from runner.engines import key_names
 from tests.engines.cases import CAP_S, KEY, PROMPT, Column, Engine

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bot.door.feed import Feed
-from brat.local.child_processes import Process
+from brat.local.forge_process import Process
 from convoy.events.people_events import NoteHeard, TellTask
 from convoy.model.records import EngineSpec
 from runner.inputs.job_inputs import FeedAddress

@@ -6,7 +6,7 @@ from pathlib import Path
 import pygit2
 import pytest
 
-from brat.status.remote_output import TOKEN, RemoteOutput
+from brat.status.sessions import FEED_TOKEN, RemoteOutput
 from convoy.rules.ending import LoseSession
 from grite.errors import BratError
 from runner.session.feed_threads import OutputSender
@@ -16,7 +16,7 @@ from tests.world.rules import NAME
 
 @pytest.fixture
 def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv(TOKEN, READER)
+    monkeypatch.setenv(FEED_TOKEN, READER)
     repository = pygit2.init_repository(str(tmp_path / "clone"))
     repository.remotes.create("origin", f"https://github.com/{REPO}.git")
     return tmp_path / "clone"
@@ -74,7 +74,7 @@ def test_what_is_missing_is_said(clone: Path, monkeypatch: pytest.MonkeyPatch) -
     away = _fault(clone)
     pygit2.Repository(str(clone)).remotes.delete("origin")
     nowhere = _fault(clone)
-    monkeypatch.delenv(TOKEN)
+    monkeypatch.delenv(FEED_TOKEN)
 
     assert away.startswith("the bot does not answer: ")
     assert nowhere.endswith("has no remote origin that names a repository")

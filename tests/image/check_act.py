@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from brat.forge import Forge
-from brat.local import child_processes
+from brat.local import forge_process
 from tests.image.containers import BUILT, USER
 from tests.runner.job import ALLOWED, REPOSITORY_ID, Forge as JobForge, git
 from tests.whole.test_act import ended
@@ -52,7 +52,7 @@ def test_a_session_runs_in_the_jobs_container(tmp_path: Path) -> None:
     (upload / "action.yml").write_text(UPLOAD)
     git("clone", "-q", str(job.bare), str(checkout), cwd=tmp_path)
 
-    with child_processes.forge(folder, 0, log=tmp_path / "forge.log") as url:
+    with forge_process.forge(folder, 0, log=tmp_path / "forge.log") as url:
         done = run(url, log, token, checkout, upload)
 
     assert done.returncode == 0, done.stdout + done.stderr

@@ -13,7 +13,7 @@ from msgspec import json
 
 from brat.demo.bot_process import BotProcess
 from brat.forge.resources.repository_resource import Ci
-from brat.local import child_processes, local_mode
+from brat.local import forge_process, local_mode
 from brat.repository import registration as registrations
 from brat.repository.log_reader import Reader
 from brat.repository.registration import FORGE_FOLDER, Registration, Source
@@ -56,7 +56,7 @@ async def worked_off(folder: Path, known: Registration, label: str) -> Convoy:
     words = [sys.executable, "-I", str(STARTER), *told]
     options = ("--executor", json.encode(words).decode())
     log = folder / "forge.log"
-    with child_processes.forge(folder / FORGE_FOLDER, 0, *options, log=log) as url:
+    with forge_process.forge(folder / FORGE_FOLDER, 0, *options, log=log) as url:
         bot = BotProcess(folder, known, url)
         bot.start()
         try:

@@ -13,8 +13,8 @@ import pytest
 
 from bot.settings import bot_folder
 from brat.forge.resources.repository_resource import Ci
-from brat.local import child_processes, local_mode
-from brat.local.child_processes import Process
+from brat.local import forge_process, local_mode
+from brat.local.forge_process import Process
 from brat.repository import registration as registrations
 from brat.repository.log_reader import Reader
 from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Registration, Source
@@ -124,7 +124,7 @@ async def served_by(image: str, folder: Path, known: Registration) -> Convoy:
     """Let a container be the bot of a local forge; return the convoy of an issue."""
     log, home = folder / "forge.log", folder / "bot-home"
     home.mkdir()
-    forge = child_processes.forge(folder / FORGE_FOLDER, 0, log=log)
+    forge = forge_process.forge(folder / FORGE_FOLDER, 0, log=log)
     with forge as url, held_port() as port:
         settings = {
             "folder": "/var/lib/brat",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from brat.local.child_processes import Process
+from brat.local.forge_process import Process
 from tests.engines.install import PROGRAMS
 from tests.world.given_secrets import given
 from tests.world.terminal import Terminal

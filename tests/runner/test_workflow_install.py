@@ -11,7 +11,7 @@ from zipfile import ZipFile
 import pytest
 from ruamel.yaml import YAML
 
-from brat.repository.install_source import Pin, pin_in
+from brat.repository.workflow_files import Pin, pin_in
 from tests.world.cases import looped
 
 pytestmark = pytest.mark.layer("landing")

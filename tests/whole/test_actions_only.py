@@ -11,15 +11,10 @@ from msgspec import json
 
 from bot.settings import bot_folder
 from brat.forge import Forge
-from brat.local import child_processes, local_mode
+from brat.local import forge_process, local_mode
 from brat.repository import registration as registrations
 from brat.repository.log_reader import Reader
-from brat.repository.registration import (
-    BOT_FOLDER,
-    FORGE_FOLDER,
-    Registration,
-    Source,
-)
+from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Registration, Source
 from convoy.model.state import Convoy
 from tests.world.act.extension import PROGRAM
 from tests.world.ended import ended
@@ -79,7 +74,7 @@ async def worked_off(folder: Path, known: Registration) -> tuple[Convoy, list[st
     secrets = {
         "BRAT_LOG_KEY": (folder / BOT_FOLDER / bot_folder.LOG_KEY_FILE).read_text()
     }
-    with child_processes.forge(
+    with forge_process.forge(
         folder / FORGE_FOLDER,
         0,
         *options,

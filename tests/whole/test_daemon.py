@@ -14,8 +14,8 @@ import httpx
 import psutil
 import pytest
 
-from brat.commands import daemon_process as daemons
-from brat.local import daemon_record
+from brat.commands import run_loop as daemons
+from brat.local import other_processes
 from brat.repository import registration as registrations
 from tests.world.patience import patient
 from tests.world.terminal import Terminal, left_running
@@ -87,7 +87,7 @@ def test_it_runs_until_it_is_stopped(
     assert has_ended(daemon)
     assert (after.status, after.lines[0]) == (1, "does not run")
     assert terminal.type("brat daemon stop").status == 1
-    assert "stopped; whatever is unfinished" in daemons.log_of(
+    assert "stopped; whatever is unfinished" in daemons.daemon_log(
         folder(terminal)
     ).read_text(encoding="utf-8")
 
@@ -129,8 +129,10 @@ def test_one_that_was_killed_is_told_of_and_begun_again(
 def test_another_process_with_its_number_is_left_alone(terminal: Terminal) -> None:
     """Numbers are given again; the file of one that died may name a stranger."""
     other = psutil.Process()
-    stale = daemon_record.Daemon(pid=other.pid, since=other.create_time() - 5, url="x")
-    daemon_record.note(folder(terminal), stale)
+    stale = other_processes.Daemon(
+        pid=other.pid, since=other.create_time() - 5, url="x"
+    )
+    other_processes.note_daemon(folder(terminal), stale)
 
     assert terminal.type("brat daemon status").status == 1
     assert terminal.type("brat daemon stop").status == 1

@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from brat.local import daemon_record
+from brat.local import other_processes
 from brat.repository import checkout as checkouts
 from tests.world.forge_rules import put_hook
 from tests.world.local_rules import ask, bare_of
@@ -128,7 +128,9 @@ def test_a_bot_that_died_and_a_faulty_configuration_are_shown(
     terminal: Terminal,
 ) -> None:
     folder = checkouts.find(terminal.cwd).folder
-    daemon_record.note(folder, daemon_record.Daemon(pid=2**22 + 1, since=0.0, url="x"))
+    other_processes.note_daemon(
+        folder, other_processes.Daemon(pid=2**22 + 1, since=0.0, url="x")
+    )
     config = terminal.cwd / ".brat/config.toml"
     before = config.read_text()
     config.write_text("[refinery]\nstrategy = 'magic'\n")
@@ -142,7 +144,7 @@ def test_a_bot_that_died_and_a_faulty_configuration_are_shown(
         shown = json.loads(terminal.type("brat status --json").out)
     finally:
         config.write_text(before)
-        (folder / daemon_record.FILE).unlink()
+        (folder / other_processes.DAEMON_RECORD).unlink()
 
     kinds = [each["kind"] for each in told["interventions"]]
     assert kinds[:2] == ["config_error", "bot_down"]

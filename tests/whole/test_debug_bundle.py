@@ -24,7 +24,7 @@ def bundled(terminal: Terminal, folder: Path) -> dict[str, str]:
 
 def written(terminal: Terminal, folder: Path) -> dict[str, str]:
     file = folder / "bundle.tar.gz"
-    debug_bundle.write(terminal.cwd, file, ())
+    debug_bundle.write_bundle(terminal.cwd, file, ())
     return held(file)
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from brat.demo.sample import write
-from brat.local.child_processes import Process
-from brat.local.model_keys import STAND_IN
+from brat.local.forge_process import Process
+from brat.local.start_checks import MODEL_URL
 from tests.engines.install import PROGRAMS
 from tests.whole.demo import TASKS
 from tests.world import scripted_work
@@ -35,7 +35,9 @@ def test_all_tasks_merge_by_a_real_cli(
     monkeypatch.setenv("PATH", path)
     key = given("made-up-key-0123456789")
     try:
-        env = f"env OPENAI_API_KEY={key} {STAND_IN}={json.loads(vendor.ready())['url']}"
+        env = (
+            f"env OPENAI_API_KEY={key} {MODEL_URL}={json.loads(vendor.ready())['url']}"
+        )
         said = Terminal(tmp_path, tmp_path).type(
             f"{env} {DEMO} --json --dir {where}", deadline_s=patient(240)
         )

@@ -14,7 +14,7 @@ from ruamel.yaml import YAML
 
 from brat.demo.bot_process import BotProcess
 from brat.forge.resources.repository_resource import Ci
-from brat.local import child_processes, local_mode
+from brat.local import forge_process, local_mode
 from brat.repository import registration as registrations
 from brat.repository.log_reader import Reader
 from brat.repository.registration import FORGE_FOLDER, Registration, Source
@@ -117,7 +117,7 @@ def opened_by_the_example(folder: Path, url: str, known: Registration) -> None:
 async def night(folder: Path, known: Registration) -> Convoy:
     """Let a bot serve a forge, run the example, and return what became of it."""
     log = folder / "forge.log"
-    with child_processes.forge(folder / FORGE_FOLDER, 0, log=log) as url:
+    with forge_process.forge(folder / FORGE_FOLDER, 0, log=log) as url:
         bot = BotProcess(folder, known, url)
         bot.start()
         try:

@@ -11,7 +11,7 @@ from msgspec import json
 
 from brat.demo.bot_process import BotProcess
 from brat.forge.resources.repository_resource import Ci
-from brat.local import child_processes, local_mode
+from brat.local import forge_process, local_mode
 from brat.repository import registration as registrations
 from brat.repository.log_reader import Reader
 from brat.repository.registration import FORGE_FOLDER, Registration, Source
@@ -64,7 +64,7 @@ async def worked_off(folder: Path, known: Registration) -> Convoy:
     words = [sys.executable, "-I", machine.__file__, str(folder / "machines")]
     options = ("--executor", json.encode(words).decode())
     brat, log = folder / "brat", folder / "forge.log"
-    with child_processes.forge(brat / FORGE_FOLDER, 0, *options, log=log) as url:
+    with forge_process.forge(brat / FORGE_FOLDER, 0, *options, log=log) as url:
         bot = BotProcess(brat, known, url)
         bot.start()
         try:

@@ -18,7 +18,7 @@ import pytest
 from brat.demo import demo_machine
 from brat.demo.bot_process import BotProcess
 from brat.forge.resources.repository_resource import Ci
-from brat.local import child_processes, local_mode
+from brat.local import forge_process, local_mode
 from brat.repository import registration as registrations
 from brat.repository.log_reader import Reader
 from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Registration, Source
@@ -46,7 +46,7 @@ def service(folder: Path, known: Registration, url: str) -> Iterator[BotProcess]
 def served(folder: Path) -> AbstractContextManager[str]:
     """Serve the forge, which is elsewhere and stays; give its address."""
     log = folder / "forge.log"
-    return child_processes.forge(folder / FORGE_FOLDER, 0, log=log)
+    return forge_process.forge(folder / FORGE_FOLDER, 0, log=log)
 
 
 def burnt_down(folder: Path) -> None:

@@ -19,15 +19,10 @@ from bot.serving.hosted_service import hosted
 from bot.settings import bot_folder
 from bot.settings.bot_settings import ServiceSettings
 from brat.forge.resources.repository_resource import Ci
-from brat.local import child_processes, local_mode
+from brat.local import forge_process, local_mode
 from brat.repository import registration as registrations
 from brat.repository.log_reader import Reader
-from brat.repository.registration import (
-    BOT_FOLDER,
-    FORGE_FOLDER,
-    Registration,
-    Source,
-)
+from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Registration, Source
 from convoy.model.state import Convoy
 from tests.world.alone import ALONE
 from tests.world.ended import ended
@@ -100,7 +95,7 @@ async def served(
     async with door_before(behind) as port:
         bot = f"http://127.0.0.1:{port}"
         options = ("--executor", starter(github, bot))
-        with child_processes.forge(folder / FORGE_FOLDER, 0, *options, log=log) as url:
+        with forge_process.forge(folder / FORGE_FOLDER, 0, *options, log=log) as url:
             told = ServiceSettings(
                 folder=folder / "bot",
                 repositories=(known.repository,),

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from brat.local.child_processes import Process
-from brat.local.model_keys import STAND_IN
+from brat.local.forge_process import Process
+from brat.local.start_checks import MODEL_URL
 from tests.engines.install import PROGRAMS
 from tests.world.patience import patient
 from tests.world.second_reader import rows
@@ -105,7 +105,7 @@ def auth(folder: Path) -> Terminal:
 def planned(terminal: Terminal, url: str) -> dict[str, Any]:
     """Have the issue planned and no more; return the convoy."""
     path = os.pathsep.join((str(PROGRAMS), *os.get_exec_path()))
-    env = f"env {STAND_IN}={url} PATH={terminal.environment()['PATH']}:{path}"
+    env = f"env {MODEL_URL}={url} PATH={terminal.environment()['PATH']}:{path}"
     said = terminal.type(
         f"{env} brat mayor start --task '{JWT}'", deadline_s=patient(300)
     )
@@ -160,7 +160,7 @@ def test_a_question_is_answered_by_a_real_cli(tmp_path: Path) -> None:
     before = contents(terminal.cwd)
     with model(tmp_path, "") as url:
         path = os.pathsep.join((str(PROGRAMS), *os.get_exec_path()))
-        env = f"env {STAND_IN}={url} PATH={terminal.environment()['PATH']}:{path}"
+        env = f"env {MODEL_URL}={url} PATH={terminal.environment()['PATH']}:{path}"
         said = terminal.type(
             f"{env} brat mayor ask 'How many?'", deadline_s=patient(200)
         )

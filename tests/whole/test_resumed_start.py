@@ -12,7 +12,7 @@ from uuid import uuid4
 import pytest
 from filelock import FileLock
 
-from brat.repository.forge_lock import in_use
+from brat.repository.forge_files import forge_in_use
 from tests.world.staying import Staying, staying, until
 from tests.world.terminal import Terminal, left_running
 from tests.world.words import engine, project
@@ -62,7 +62,7 @@ def test_the_same_words_find_the_issue_that_a_killed_start_left(
     with begun(terminal) as start:
         start.process.kill()
         start.ended()
-    until(lambda: not in_use(terminal.cwd / ".git/brat"))
+    until(lambda: not forge_in_use(terminal.cwd / ".git/brat"))
 
     shown = terminal.type("brat status")
     assert UNREAD in shown.out
@@ -104,7 +104,7 @@ def test_the_loop_goes_on_with_what_an_interrupted_start_left(
         start.process.send_signal(signal.SIGINT)
         start.says("issue #1 stays; go on with it by: brat up")
     assert start.ended() == 130
-    until(lambda: not in_use(terminal.cwd / ".git/brat"))
+    until(lambda: not forge_in_use(terminal.cwd / ".git/brat"))
     assert waiting(terminal) == [("unread_issue", 1, ["brat up"])]
 
     with staying(terminal, "up", "--no-dashboard") as up:
@@ -120,7 +120,7 @@ def test_a_plan_that_waits_for_approval_still_does_after_a_kill(
     with begun(terminal, "--plan-only") as start:
         start.process.kill()
         start.ended()
-    until(lambda: not in_use(terminal.cwd / ".git/brat"))
+    until(lambda: not forge_in_use(terminal.cwd / ".git/brat"))
 
     terminal.done("brat mayor run")
     witness = terminal.type("brat witness run")

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from brat.local import child_processes, local_mode
+from brat.local import forge_process, local_mode
 from brat.repository import registration as registrations
 from brat.repository.registration import FORGE_FOLDER, Registration, Source
 from tests.world.patience import patient
@@ -68,9 +68,7 @@ async def accepted(
     folder: Path, known: Registration, terminal: Terminal, serve: list[str]
 ) -> bool:
     """Serve a forge's repository, label an issue there; whether it became a convoy."""
-    with child_processes.forge(
-        folder / FORGE_FOLDER, 0, log=folder / "forge.log"
-    ) as url:
+    with forge_process.forge(folder / FORGE_FOLDER, 0, log=folder / "forge.log") as url:
         keep(terminal.cwd / serve[-1], known, url)
         with staying(terminal, *serve) as serving:
             at = serving.says("deliveries: http://")

@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from brat.repository.forge_lock import in_use
+from brat.repository.forge_files import forge_in_use
 from tests.world.extended import forge_folder
 from tests.world.local_rules import ask, at_rest
 from tests.world.staying import until
@@ -22,7 +22,9 @@ OPEN: Final = {"state": "open"}
 def close_something(terminal: Terminal, random: Random) -> str:
     """Close an open issue or pull request; return which, or nothing."""
     home = forge_folder(terminal).parent
-    until(lambda: not in_use(home))  # the forge of a command that was killed ends soon
+    until(
+        lambda: not forge_in_use(home)
+    )  # the forge of a command that was killed ends soon
     with at_rest(terminal) as forge, forge.store.change():
         found = [one for one in forge.store.issues.all() if one.state == "open"]
         if not found:

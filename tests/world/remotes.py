@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from brat.forge import Forge
-from brat.local import child_processes
+from brat.local import forge_process
 from grite import git
 from grite.remote import Remote, ensure_mirror
 from tests.world.forge import REPO, make_source, settle_in
@@ -53,5 +53,5 @@ def by_http(folder: Path) -> Iterator[Address]:
         repo = forge.repository(REPO)
         assert repo is not None
         bare = forge.bare(repo).path
-    with child_processes.forge(folder / "forge", 0, log=folder / "log") as url:
+    with forge_process.forge(folder / "forge", 0, log=folder / "log") as url:
         yield Address(f"{url}/{REPO}.git", tokens["bot"], bare, tokens["reader"])

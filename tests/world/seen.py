@@ -8,7 +8,7 @@ import httpx
 from msgspec import Struct, json
 
 from brat.forge.traffic_recording import Exchange
-from brat.local import child_processes
+from brat.local import forge_process
 from brat.repository import registration as registrations
 from brat.repository.registration import FORGE_FOLDER
 from convoy.model import ids
@@ -66,7 +66,7 @@ def look(folder: Path) -> Seen:
     record, log = folder / "looked.jsonl", folder / "looked.log"
     options = ("--record", str(record))
     with (
-        child_processes.forge(folder / FORGE_FOLDER, 0, *options, log=log) as url,
+        forge_process.forge(folder / FORGE_FOLDER, 0, *options, log=log) as url,
         httpx.Client(
             base_url=f"{url}/api/v3/repos/{known.repository}",
             headers={"Authorization": f"Bearer {known.person_token}"},

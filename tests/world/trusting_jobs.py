@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bot.settings import bot_folder
 from brat.forge.service.run_environment import SECRET
-from brat.local.child_processes import ALLOWED_SIGNERS
+from brat.local.forge_process import ALLOWED_SIGNERS
 from brat.repository.registration import BOT_FOLDER
 
 

@@ -10,7 +10,7 @@ from bot.serving.bot_service import PATIENCE_MS, Standstill
 from bot.serving.host import Host
 from bot.serving.hosted_service import hosted
 from brat.demo.bot_process import BotProcess
-from brat.local import child_processes, local_mode
+from brat.local import forge_process, local_mode
 from brat.repository import registration as registrations
 from brat.repository.registration import FORGE_FOLDER
 from grite.errors import Unavailable
@@ -79,7 +79,7 @@ async def test_the_bot_of_one_repository_is_unready(tmp_path: Path) -> None:
     hook = ("update", REFUSING.partition("\n")[2])
     put_hook(registrations.bare_path(tmp_path, known), *hook)
     folder, log = tmp_path / FORGE_FOLDER, tmp_path / "forge.log"
-    with child_processes.forge(folder, 0, log=log) as url:
+    with forge_process.forge(folder, 0, log=log) as url:
         bot = BotProcess(tmp_path, known, url)
         bot.start()
         try:

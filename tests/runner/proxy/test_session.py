@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from brat.local.child_processes import Process
+from brat.local.forge_process import Process
 from convoy.model.records import EngineSpec, Limits
 from runner.box.agent_box import cannot_box
 from tests.runner.job import Forge, Left, git

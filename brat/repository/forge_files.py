@@ -1,4 +1,4 @@
-"""The labelled issues of the local forge, read from its file whether it runs or not.
+"""What files say of the local forge: its labelled issues, and whether it is served.
 
 The forge's own modules take a second to load; whoever looks at the status waits for it.
 """
@@ -9,10 +9,24 @@ from pathlib import Path
 from typing import Final, Literal, TypeVar
 
 import msgspec
+from filelock import FileLock, Timeout
 
 from bot.text.convoy_comment import NO_LABEL
+from brat.repository.registration import FORGE_FOLDER
 from convoy.views.interventions import LabelledIssue
 from grite.errors import BratError
+
+
+def forge_in_use(folder: Path) -> bool:
+    """Whether a living process has the forge in brat's folder open."""
+    lock = FileLock(folder / FORGE_FOLDER / "lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        return True
+    lock.release()
+    return False
+
 
 LABEL: Final = "brat"
 """Asks for a convoy on the local forge."""

@@ -1,4 +1,4 @@
-"""The words that run convoys: init, the roles, task, config, demo."""
+"""The words that run convoys: init, the roles, task, config, demo, up, the daemon."""
 
 import sys
 from pathlib import Path
@@ -22,18 +22,18 @@ mayor: Final = group("Plan: one issue, one convoy.")
 witness: Final = group("Run agents on ready tasks.")
 refinery: Final = group("Merge what CI finds green.")
 deacon: Final = group("Sweep up what is left over.")
-task: Final = group("What a person decides of a task.")
+task_words: Final = group("What a person decides of a task.")
 config: Final = group("The configuration.")
 
 
-def add_to(app: typer.Typer) -> None:
+def add_run_words(app: typer.Typer) -> None:
     """Add all of these words to the command line."""
     for name, words in (
         ("mayor", mayor),
         ("witness", witness),
         ("refinery", refinery),
         ("deacon", deacon),
-        ("task", task),
+        ("task", task_words),
         ("config", config),
     ):
         app.add_typer(words, name=name)
@@ -90,7 +90,7 @@ def uninstall(
     repo: Repo = HERE,
 ) -> None:
     """Remove what brat left in this repository; it lists all of it and asks first."""
-    from brat.commands import uninstall as uninstalling
+    from brat.commands import init_repository as uninstalling
     from brat.repository.checkout import find
     from brat.terminal.console import agrees
 
@@ -182,7 +182,7 @@ def up(
     sys.exit(run_loop.up(repo, port if dashboard else None))
 
 
-@task.command("show")
+@task_words.command("show")
 def task_show(
     number: Number, *, convoy: Convoy = None, as_json: Json = False, repo: Repo = HERE
 ) -> None:
@@ -234,4 +234,55 @@ def demo(  # noqa: PLR0913  an option each
 def _run(role: str, repo: Path, *, once: bool, watch: bool) -> None:
     from brat.commands import run_loop
 
-    sys.exit(run_loop.run(role, repo, once=once, watch=watch))
+    sys.exit(run_loop.run_role(role, repo, once=once, watch=watch))
+
+
+daemon: Final = group("The bot in the background, on this machine.")
+
+
+def add_daemon_words(app: typer.Typer) -> None:
+    """Add these words to the command line."""
+    app.add_typer(daemon, name="daemon")
+
+
+@daemon.command("start")
+def daemon_start(*, port: Port = 5173, repo: Repo = HERE) -> None:
+    """Run all roles in the background, with the dashboard."""
+    from brat.commands import run_loop
+    from brat.local.run_roles import checked
+    from brat.repository import checkout, registration
+
+    found = checkout.find(repo)
+    checked(found)
+    registration.read(found.folder)
+    sys.exit(run_loop.start_daemon(found, port))
+
+
+@daemon.command("stop")
+def daemon_stop(repo: Repo = HERE) -> None:
+    """End it; whatever is unfinished goes on at the next start."""
+    from brat.commands import run_loop
+    from brat.repository import checkout
+
+    sys.exit(run_loop.stop_daemon(checkout.find(repo)))
+
+
+@daemon.command("status")
+def daemon_status(repo: Repo = HERE) -> None:
+    """Say whether it runs, since when, and where its dashboard and its log are."""
+    from brat.commands import run_loop
+    from brat.repository import checkout
+
+    sys.exit(run_loop.show_daemon(checkout.find(repo)))
+
+
+@daemon.command("run")
+def daemon_run(*, port: Port = 5173, repo: Repo = HERE) -> None:
+    """Be it, in the foreground: for a service manager."""
+    from brat.commands import run_loop
+    from brat.local.run_roles import checked
+    from brat.repository import checkout
+
+    found = checkout.find(repo)
+    checked(found)
+    sys.exit(run_loop.run_daemon(found, port))

@@ -1,7 +1,11 @@
-"""`brat lock`: the leases that people hold, beside those of sessions."""
+"""`brat log`: lines, a follow mode, export, and a checkpoint; `brat lock`: leases.
+
+The leases are those that people hold, beside those of sessions.
+"""
 
 import asyncio
 import json
+import re
 import secrets
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,19 +21,85 @@ from bot.requests.verb import Asker, Request
 from bot.requests.verb_table import BY_NAME
 from brat.local import run_roles
 from brat.local.local_mode import serving
-from brat.repository import checkout as checkouts, registration as registrations
-from brat.repository.log_location import log_repository
-from brat.repository.log_reader import Reader
+from brat.repository import (
+    checkout as checkouts,
+    log_export,
+    registration as registrations,
+)
+from brat.repository.log_reader import Reader, log_repository
 from brat.terminal.console import out, say, write
 from convoy.model.state import State
 from grite.errors import BratError
+
+FORMS: Final = ("json", "md")
+
+
+def show_log(path: Path, number: int) -> None:
+    """Print the newest `number` lines."""
+    for line in log_export.newest(log_repository(path), number):
+        write(line)
+
+
+def tail_log(path: Path, number: int, *, following: bool) -> None:
+    """Print the newest lines; with `following`, print new ones until interrupted."""
+    show_log(path, number)
+    if following:
+        for line in log_export.follow(log_repository(path)):
+            write(line)
+
+
+def export_log(path: Path, form: str) -> None:
+    """Write the whole log to standard output.
+
+    Raises:
+        BratError: there is no such form.
+    """
+    if form not in FORMS:
+        raise BratError(f"--format {form}: give one of {', '.join(FORMS)}")
+    some = log_export.entries(log_repository(path))
+    write(log_export.as_json(some) if form == "json" else log_export.as_markdown(some))
+
+
+def adopt_log(path: Path, head: str) -> int:
+    """Take the log over at a commit; return the exit status.
+
+    Raises:
+        BratError: that is no commit of the log which does not count yet.
+    """
+    if re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", head) is None:
+        raise BratError(f"{head[:80]} is no full commit id: see brat log show")
+
+    async def adopted() -> int:
+        top = checkouts.find(path)
+        async with serving(top, (), say, adopt_log=head) as here:
+            mirror = here.loop.context.mirror
+            await asyncio.to_thread(mirror.look)
+            if not (mirror.head and mirror.log.passes(mirror.head, head)):
+                raise BratError(f"{head} is no commit of the log: see brat log show")
+            say(f"the log counts up to {head}")
+            return run_roles.OK
+
+    return asyncio.run(adopted())
+
+
+def checkpoint_log(path: Path) -> int:
+    """Push a checkpoint; return the exit status."""
+
+    async def pushed() -> int:
+        async with serving(checkouts.find(path), (), say) as here:
+            head = await here.loop.checkpoint()
+            say(f"checkpoint at {head}" if head else "there is no log yet")
+            return run_roles.OK
+
+    return asyncio.run(pushed())
+
 
 Word = Literal["acquire", "renew", "release"]
 DONE: Final = {"acquire": "yours", "renew": "yours for longer", "release": "free"}
 _VERBS: Final = {"acquire": "lock", "renew": "renew", "release": "unlock"}
 
 
-def status(path: Path, *, as_json: bool) -> None:
+def show_leases(path: Path, *, as_json: bool) -> None:
     """Print the leases."""
     state = Reader(log_repository(path)).read()
     if as_json:
@@ -41,7 +111,9 @@ def status(path: Path, *, as_json: bool) -> None:
         say("nobody holds anything")
 
 
-def lock(path: Path, word: Word, resource: str, ttl_s: int | None = None) -> int:
+def change_lease(
+    path: Path, word: Word, resource: str, ttl_s: int | None = None
+) -> int:
     """Have the loop carry out a request for a lease; return 1 when it is refused."""
     checkout = checkouts.find(path)
     asker = Asker(by=checkout.person(), nonce=secrets.token_hex(8), allowed=True)

@@ -20,18 +20,18 @@ from brat.commands.options import (
 )
 from brat.terminal.console import say
 
-convoy: Final = group("Convoys: what became of each issue.")
-session: Final = group("Sessions: agents at work.")
+convoy_words: Final = group("Convoys: what became of each issue.")
+session_words: Final = group("Sessions: agents at work.")
 
 Session = Annotated[
     str, typer.Argument(help="CONVOY/TASK/ATTEMPT; see brat session list.")
 ]
 
 
-def add_to(app: typer.Typer) -> None:
+def add_look_words(app: typer.Typer) -> None:
     """Add all of these words to the command line."""
-    app.add_typer(convoy, name="convoy")
-    app.add_typer(session, name="session")
+    app.add_typer(convoy_words, name="convoy")
+    app.add_typer(session_words, name="session")
     for command in (
         status,
         top,
@@ -77,9 +77,9 @@ def status(
     if at is not None and (all_repos or watch):
         raise typer.BadParameter("--at goes with neither --all-repos nor --watch")
     if at is not None:
-        from brat.commands import print_past
+        from brat.commands import print_history
 
-        sys.exit(print_past.status(repo, _past(at), convoy, as_json=as_json))
+        sys.exit(print_history.past_status(repo, _past(at), convoy, as_json=as_json))
     if all_repos:
         sys.exit(print_views.all_repositories(repo, as_json=as_json, watch=watch))
     sys.exit(print_views.status(repo, convoy, as_json=as_json, watch=watch))
@@ -87,7 +87,7 @@ def status(
 
 def _past(at: str, option: str = "--at") -> int:
     from bot import wall_clock
-    from brat.terminal.past_time import past_time
+    from brat.commands.print_history import past_time
 
     try:
         return past_time(at, wall_clock())
@@ -156,12 +156,12 @@ def analytics(
     repo: Repo = HERE,
 ) -> None:
     """Show how many changes landed, how long each stage took, and what it cost."""
-    from brat.commands import print_analytics
+    from brat.commands import print_history
 
     if table is not None and as_json:
         raise typer.BadParameter("give --csv or --json, not both")
     begin = 0 if since is None else _past(since, "--since")
-    sys.exit(print_analytics.figures(repo, begin, table, as_json=as_json))
+    sys.exit(print_history.figures(repo, begin, table, as_json=as_json))
 
 
 def queue(*, as_json: Json = False, repo: Repo = HERE) -> None:
@@ -182,16 +182,16 @@ def report(
     repo: Repo = HERE,
 ) -> None:
     """Write how a convoy went as one HTML page: time, cost, what was tried again."""
-    from brat.report import write_report
+    from brat import report
 
-    write_report.report(repo, convoy, out)
+    report.write_report(repo, convoy, out)
 
 
 def dashboard(*, port: Port = 5173, bot: Bot = None, repo: Repo = HERE) -> None:
     """Show the log in a browser, live; it needs no bot and changes nothing."""
-    from brat.repository.log_location import log_repository
+    from brat.repository.log_reader import log_repository
     from brat.status import dashboard_server
-    from brat.status.remote_output import RemoteOutput
+    from brat.status.sessions import RemoteOutput
 
     far = None if bot is None else RemoteOutput.of(bot, log_repository(repo))
     asyncio.run(dashboard_server.alone(repo.resolve(), port, say, far))
@@ -212,7 +212,7 @@ def open_page(
     sys.exit(pages.open_page(repo, about, convoy))
 
 
-@session.command("list")
+@session_words.command("list")
 def session_list(
     *,
     every: Annotated[
@@ -232,7 +232,7 @@ def session_list(
     sys.exit(print_views.sessions(repo, as_json=as_json))
 
 
-@session.command("tail")
+@session_words.command("tail")
 def session_tail(
     task: Number,
     *,
@@ -242,20 +242,20 @@ def session_tail(
     repo: Repo = HERE,
 ) -> None:
     """Show what a task's newest session prints, here or at a bot elsewhere."""
-    from brat.status import session_tail as tail
+    from brat.status import sessions as tail
 
-    sys.exit(tail.tail(repo, task, convoy, bot, following=following))
+    sys.exit(tail.tail_session(repo, task, convoy, bot, following=following))
 
 
-@session.command("show")
+@session_words.command("show")
 def session_show(name: Session, *, as_json: Json = False, repo: Repo = HERE) -> None:
     """Show one session: what it is at, or how it ended and what it printed last."""
-    from brat.commands import print_session
+    from brat.status import sessions
 
-    sys.exit(print_session.session(repo, name, as_json=as_json))
+    sys.exit(sessions.show_session(repo, name, as_json=as_json))
 
 
-@convoy.command("list")
+@convoy_words.command("list")
 def convoy_list(*, as_json: Json = False, repo: Repo = HERE) -> None:
     """Show every convoy, a line each."""
     from brat.commands import print_views
@@ -263,7 +263,7 @@ def convoy_list(*, as_json: Json = False, repo: Repo = HERE) -> None:
     sys.exit(print_views.convoys(repo, as_json=as_json))
 
 
-@convoy.command("show")
+@convoy_words.command("show")
 def convoy_show(name: Name, *, as_json: Json = False, repo: Repo = HERE) -> None:
     """Show one convoy, its tasks and its plan."""
     from brat.commands import print_views

@@ -1,0 +1,311 @@
+"""The words for the log, leases, patterns, a bot on a forge, MCP, and the checks.
+
+The MCP server works over standard input and output, for agents and editors. It reads as
+the other commands read, with the rights of whoever started it.
+"""
+
+import asyncio
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from brat.commands.options import HERE, Json, Repo, group
+from brat.terminal.console import LogForm
+from grite.errors import BratError
+
+log: Final = group("The log: what happened, in order.")
+lock: Final = group("Leases: who holds a path, a port, an issue.")
+
+Resource = Annotated[
+    str, typer.Argument(help="repo: path: issue: port: or service:, then a name.")
+]
+Ttl = Annotated[int, typer.Option(min=1, max=86_400, help="Seconds.")]
+
+
+def add_log_words(app: typer.Typer) -> None:
+    """Add all of these words to the command line."""
+    app.add_typer(log, name="log")
+    app.add_typer(lock, name="lock")
+    app.command()(doctor)
+
+
+@log.command("show")
+def log_show(
+    number: Annotated[int, typer.Option("-n", help="The newest so many lines.")] = 50,
+    repo: Repo = HERE,
+) -> None:
+    """Print the newest events."""
+    from brat.commands import log_commands
+
+    log_commands.show_log(repo, number)
+
+
+@log.command("tail")
+def log_tail(
+    *,
+    following: Annotated[bool, typer.Option("-f", help="Wait for more.")] = False,
+    number: Annotated[int, typer.Option("-n", help="So many lines first.")] = 10,
+    repo: Repo = HERE,
+) -> None:
+    """Print the newest events, and with -f what comes."""
+    from brat.commands import log_commands
+
+    log_commands.tail_log(repo, number, following=following)
+
+
+@log.command("export")
+def log_export(
+    form: Annotated[str, typer.Option("--format", help="json or md.")] = "json",
+    repo: Repo = HERE,
+) -> None:
+    """Write the whole log to standard output."""
+    from brat.commands import log_commands
+
+    log_commands.export_log(repo, form)
+
+
+@log.command("checkpoint")
+def log_checkpoint(repo: Repo = HERE) -> None:
+    """Write the folded state beside the log, so that fresh clones start fast."""
+    from brat.commands import log_commands
+
+    sys.exit(log_commands.checkpoint_log(repo))
+
+
+@log.command("adopt")
+def log_adopt(
+    head: Annotated[
+        str, typer.Argument(help="The newest commit that counts, in full.")
+    ],
+    repo: Repo = HERE,
+) -> None:
+    """Vouch for a log up to a commit, with this machine's key, after a look at it."""
+    from brat.commands import log_commands
+
+    sys.exit(log_commands.adopt_log(repo, head))
+
+
+@lock.command("status")
+def lock_status(*, as_json: Json = False, repo: Repo = HERE) -> None:
+    """Show who holds what."""
+    from brat.commands import log_commands as leases
+
+    leases.show_leases(repo, as_json=as_json)
+
+
+@lock.command("acquire")
+def lock_acquire(resource: Resource, ttl: Ttl = 300, repo: Repo = HERE) -> None:
+    """Hold a resource: no task that needs it starts meanwhile."""
+    from brat.commands import log_commands as leases
+
+    sys.exit(leases.change_lease(repo, "acquire", resource, ttl))
+
+
+@lock.command("renew")
+def lock_renew(resource: Resource, ttl: Ttl = 300, repo: Repo = HERE) -> None:
+    """Hold it longer."""
+    from brat.commands import log_commands as leases
+
+    sys.exit(leases.change_lease(repo, "renew", resource, ttl))
+
+
+@lock.command("release")
+def lock_release(resource: Resource, repo: Repo = HERE) -> None:
+    """Give it up."""
+    from brat.commands import log_commands as leases
+
+    sys.exit(leases.change_lease(repo, "release", resource))
+
+
+def doctor(
+    *,
+    fix: Annotated[bool, typer.Option("--fix", help="Repair what can be.")] = False,
+    engines: Annotated[
+        bool, typer.Option("--engines", help="Look at each engine's program and key.")
+    ] = False,
+    github: Annotated[
+        Path | None,
+        typer.Option(
+            "--github", help="A bot's settings: look at its App and repositories."
+        ),
+    ] = None,
+    bundle: Annotated[
+        Path | None,
+        typer.Option(
+            "--bundle", help="Write a .tar.gz without secrets for who helps you."
+        ),
+    ] = None,
+    repo: Repo = HERE,
+) -> None:
+    """Check git, the registration, the log, its checkpoint and the leases."""
+    if github is not None:
+        if bundle is not None:
+            raise typer.BadParameter("--bundle is of a checkout, --github of a bot")
+        from brat.commands import serve_bot
+
+        sys.exit(serve_bot.examine(github, fix=fix))
+    from brat.doctor import checkup as checks
+
+    def sweep() -> None:
+        from brat.commands import run_loop
+
+        run_loop.run_role("deacon", repo, once=True, watch=False)
+
+    sys.exit(
+        checks.check_up(repo, fix=fix, engines=engines, sweep=sweep, bundle=bundle)
+    )
+
+
+bot: Final = group("The bot on GitHub: make its App, serve it, try a delivery.")
+
+SettingsFile = Annotated[
+    Path, typer.Argument(help="JSON, as brat bot manifest writes it.")
+]
+
+
+def add_bot_words(app: typer.Typer) -> None:
+    """Add these words to the command line."""
+    app.add_typer(bot, name="bot")
+
+
+@bot.command("serve")
+def serve(
+    settings: SettingsFile = Path("bot.json"),
+    *,
+    poll: Annotated[
+        bool, typer.Option("--poll", help="No public address: look, and hear nothing.")
+    ] = False,
+    log: Annotated[
+        LogForm, typer.Option("--log", help="How its log on stderr looks.")
+    ] = LogForm.TEXT,
+) -> None:
+    """Serve every repository that the settings name, until stopped."""
+    from brat.commands import serve_bot
+
+    serve_bot.serve(settings, poll=poll, form=log)
+
+
+@bot.command("manifest")
+def manifest(  # noqa: PLR0913  an option each
+    folder: Annotated[Path, typer.Option(help="Where key and settings go.")] = HERE,
+    *,
+    name: Annotated[str, typer.Option(help="Of the App.")] = "brat",
+    org: Annotated[str, typer.Option(help="Whose it is; you if left out.")] = "",
+    url: Annotated[
+        str, typer.Option(help="Where GitHub can reach the bot; none: it polls.")
+    ] = "",
+    dashboard: Annotated[
+        str,
+        typer.Option(help="Where people reach the dashboard; as --url if left out."),
+    ] = "",
+    host: Annotated[
+        str, typer.Option(help="Of GitHub Enterprise Server.")
+    ] = "github.com",
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="Of the page.")] = 0,
+) -> None:
+    """Make a GitHub App by one click on a page of this machine."""
+    from bot.serving.github_app import dashboard_at
+    from brat.commands import serve_bot
+
+    wish = serve_bot.wish_at(
+        host,
+        folder=folder,
+        name=name,
+        organisation=org,
+        public_url=url,
+        dashboard_url=dashboard_at(url, dashboard),
+    )
+    serve_bot.manifest(wish, port)
+
+
+@bot.command("simulate")
+def simulate(
+    delivery: Annotated[Path, typer.Argument(help="A payload, as JSON.")],
+    *,
+    event: Annotated[str, typer.Option(help="What X-GitHub-Event said.")] = "",
+    label: Annotated[str, typer.Option(help="The one that starts.")] = "brat",
+    app: Annotated[str, typer.Option(help="The App's name.")] = "brat",
+    repo: Repo = HERE,
+) -> None:
+    """Say what a delivery would lead to; nothing is asked or done."""
+    from brat.commands import serve_bot
+
+    sys.exit(serve_bot.simulate(delivery, event=event, label=label, app=app, repo=repo))
+
+
+workflow: Final = group("Patterns: templates that plan a convoy (docs/workflows.md).")
+
+Pattern = Annotated[str, typer.Argument(help="The pattern; see brat workflow list.")]
+
+
+def add_pattern_words(app: typer.Typer) -> None:
+    """Add all of these words to the command line."""
+    app.add_typer(workflow, name="workflow")
+
+
+@workflow.command("list")
+def workflow_list(*, as_json: Json = False, repo: Repo = HERE) -> None:
+    """Show every pattern, brat's own and the repository's."""
+    from brat.commands import start_convoy
+
+    sys.exit(start_convoy.list_patterns(repo, as_json=as_json))
+
+
+@workflow.command("show")
+def workflow_show(name: Pattern, *, as_json: Json = False, repo: Repo = HERE) -> None:
+    """Print one pattern's file, to read or to begin your own with."""
+    from brat.commands import start_convoy
+
+    sys.exit(start_convoy.show_pattern(repo, name, as_json=as_json))
+
+
+@workflow.command("run")
+def workflow_run(
+    name: Pattern,
+    *,
+    task: Annotated[str, typer.Option(help="What is to be done: the issue's text.")],
+    value: Annotated[
+        list[str] | None, typer.Option("--value", "-v", help="An input: name=value.")
+    ] = None,
+    headless: Annotated[bool, typer.Option(help="Run all of it, then end.")] = False,
+    timeout: Annotated[
+        str | None, typer.Option(help="With --headless: 30m, 90s; 2h if not given.")
+    ] = None,
+    repo: Repo = HERE,
+) -> None:
+    """Open an issue and plan its convoy by this pattern."""
+    from brat.commands import start_convoy
+
+    sys.exit(
+        start_convoy.run_pattern(
+            repo, name, task, value or (), headless=headless, timeout=timeout
+        )
+    )
+
+
+def add_mcp_word(app: typer.Typer) -> None:
+    """Add this word to the command line."""
+    app.command()(mcp)
+
+
+def mcp(repo: Repo = HERE) -> None:
+    """Serve agents and editors over MCP on standard input and output."""
+    if find_spec("mcp") is None:
+        from bot.dashboard.mcp_tools import MISSING
+
+        raise BratError(MISSING)
+    asyncio.run(_served(repo.resolve()))
+
+
+async def _served(path: Path) -> None:
+    from mcp.server.stdio import stdio_server
+
+    from bot.dashboard.mcp_server import server_of
+    from brat.status.mcp_backend import CheckoutBackend
+
+    server = server_of(CheckoutBackend(path))
+    async with stdio_server() as (reading, writing):
+        await server.run(reading, writing, server.create_initialization_options())

@@ -1,0 +1,265 @@
+"""The steps of `brat setup` that keep a secret: the engine's key, and the log's.
+
+A secret is sealed so that only the forge can read it, and names alone can be read back.
+The engine's key comes from the terminal's own environment. The private half of the
+log's key is made here and kept nowhere else; a variable tells jobs whose word counts.
+Only the default branch may use the environment that has it.
+https://docs.github.com/rest/guides/encrypting-secrets-for-the-rest-api
+https://docs.github.com/rest/deployments/environments
+https://docs.github.com/rest/deployments/branch-policies
+"""
+
+import base64
+import os
+from collections.abc import Sequence
+from http import HTTPStatus
+from typing import Final
+
+from nacl.public import PublicKey, SealedBox
+
+from bot.forge.github_actions import secret_names
+from bot.forge.payloads import Payload
+from bot.forge.rest import Json, Refused, Rest
+from bot.serving.repository_checks import text_at
+from bot.settings import bot_folder
+from brat.setup.steps import Look, Variable, for_a_person, owed, wanted
+from grite.errors import BratError
+from grite.signatures import SIGNERS_FILE, parse_signers
+
+
+class _Key(Payload):
+    key_id: str
+    key: str
+
+
+async def store_secret(rest: Rest, secrets: str, name: str, value: str) -> None:
+    """Store a secret; one of that name is replaced.
+
+    Args:
+        rest: a client with the person's token.
+        secrets: the address of the secrets among which it is.
+        name: the secret's name.
+        value: what only the forge may read.
+    """
+    key = await rest.read(_Key, f"{secrets}/public-key")
+    box = SealedBox(PublicKey(base64.b64decode(key.key)))
+    sealed = base64.b64encode(box.encrypt(value.encode())).decode()
+    asked = {"encrypted_value": sealed, "key_id": key.key_id}
+    await rest.write("PUT", f"{secrets}/{name}", asked)
+
+
+class EngineKeyStep:
+    """Looks for an engine's key among the secrets, and stores the person's own."""
+
+    def __init__(self, rest: Rest, repository: str, keys: Sequence[str]) -> None:
+        """Send nothing yet; any one of `keys` is enough."""
+        self._rest, self._repository, self._keys = rest, repository, keys
+        self.by_hand = (
+            f"give the engine's key: gh secret set {keys[0]} --repo {repository}, or "
+            f"set {keys[0]} here and try again"
+            if keys
+            else ""
+        )
+
+    async def look(self) -> Look:
+        """Look for the names."""
+        if not self._keys:
+            return wanted("the engine needs no key that brat knows of")
+        names = await secret_names(self._rest, self._repository)
+        there = sorted((names or frozenset()) & set(self._keys))
+        if there:
+            return wanted(f"the secret {there[0]} is there")
+        if names is None:
+            unseen = " (the token may not see which are there)"
+            return for_a_person(f"{self.by_hand}{unseen}")
+        if mine := self._mine():
+            return owed(f"store your {mine}, of this terminal, as a secret for agents")
+        return for_a_person(self.by_hand)
+
+    async def do(self) -> None:
+        """Store the key of this terminal."""
+        url = f"/repos/{self._repository}/actions/secrets"
+        mine = self._mine()
+        value = os.environ[mine]  # noqa: TID251  a person's own terminal
+        await store_secret(self._rest, url, mine, value)
+
+    def _mine(self) -> str:
+        """Return the name of the key that this terminal has; empty: none."""
+        environment = os.environ  # noqa: TID251  a person's own terminal
+        return next((each for each in self._keys if environment.get(each)), "")
+
+
+ENVIRONMENT: Final = "brat"
+
+
+class _Policy(Payload):
+    custom_branch_policies: bool
+
+
+class Environment(Payload):
+    """What is there of an environment."""
+
+    name: str
+    protection_rules: tuple[Json, ...] = ()
+    deployment_branch_policy: _Policy | None = None
+
+
+class Pattern(Payload):
+    """A pattern of the refs that may use an environment."""
+
+    name: str
+    type: str = "branch"
+
+
+def planned_environment(
+    known: Environment | None, patterns: list[Pattern], branch: str, by_hand: str
+) -> Look:
+    """Return what is owed of the environment.
+
+    Rules that people made are never replaced.
+    """
+    make = f"let only the branch {branch} use the environment {ENVIRONMENT} (the log's key)"
+    if known is None:
+        return owed(make)
+    if known.deployment_branch_policy is None:
+        return for_a_person(by_hand) if known.protection_rules else owed(make)
+    if not known.deployment_branch_policy.custom_branch_policies:
+        return for_a_person(by_hand)
+    if not patterns:
+        return owed(make)
+    if [(one.name, one.type) for one in patterns] == [(branch, "branch")]:
+        return wanted(f"only the branch {branch} may use the environment {ENVIRONMENT}")
+    return for_a_person(by_hand)
+
+
+class EnvironmentStep:
+    """Makes the environment, and limits it to the default branch."""
+
+    def __init__(self, rest: Rest, repository: str, branch: str) -> None:
+        """Send nothing yet; `branch` is the default branch."""
+        self._rest, self._branch = rest, branch
+        self._all = f"/repos/{repository}/environments"
+        self._one = f"{self._all}/{ENVIRONMENT}"
+        self._patterns = f"{self._one}/deployment-branch-policies"
+        self.by_hand = (
+            f"let only the branch {branch} use the environment {ENVIRONMENT}, under "
+            "Settings, Environments (an administrator may)"
+        )
+
+    async def look(self) -> Look:
+        """Look at the environment and its branches."""
+        known, patterns = await self._known()
+        return planned_environment(known, patterns, self._branch, self.by_hand)
+
+    async def do(self) -> None:
+        """Make what lacks of it."""
+        known, _ = await self._known()
+        if known is None or known.deployment_branch_policy is None:
+            rule = {"protected_branches": False, "custom_branch_policies": True}
+            asked = {"deployment_branch_policy": rule}
+            await self._rest.write("PUT", self._one, asked)
+        asked_branch = {"name": self._branch, "type": "branch"}
+        await self._rest.write("POST", self._patterns, asked_branch)
+
+    async def _known(self) -> tuple[Environment | None, list[Pattern]]:
+        """Return the environment, if it is there, and its patterns."""
+        known = None
+        listed = self._rest.each(
+            Environment, f"{self._all}?per_page=100", "environments"
+        )
+        try:
+            async for each in listed:
+                known = each if each.name == ENVIRONMENT else known
+        except Refused as refused:
+            if refused.status != HTTPStatus.NOT_FOUND:
+                raise
+        rule = known.deployment_branch_policy if known else None
+        if rule is None or not rule.custom_branch_policies:
+            return known, []
+        url = f"{self._patterns}?per_page=100"
+        more = self._rest.each(Pattern, url, "branch_policies")
+        return known, [one async for one in more]
+
+
+SECRET: Final = "BRAT_LOG_KEY"  # noqa: S105  a name
+SIGNERS: Final = "BRAT_ALLOWED_SIGNERS"
+
+
+class _Secret(Payload):
+    name: str
+
+
+def planned_log_key(told: str, *, has_secret: bool, has_file: bool) -> Look:
+    """Return what is owed of the key.
+
+    Args:
+        told: the variable with the keys that may sign; empty: there is none.
+        has_secret: whether the private half is stored.
+        has_file: whether the default branch has a file of allowed signers.
+    """
+    try:
+        parse_signers(told)
+    except BratError as error:
+        return for_a_person(f"mend the variable {SIGNERS}: {error}")
+    if not has_secret:
+        return owed(
+            f"make the key that signs the log: the secret {SECRET} of the environment "
+            f"{ENVIRONMENT}, and its public half in the variable {SIGNERS}"
+        )
+    if told or has_file:
+        return wanted(f"the secret {SECRET} is there, and jobs know who may sign")
+    return for_a_person(
+        f"tell jobs who may sign: set the variable {SIGNERS} to the public half of "
+        f"{SECRET}, or remove that secret and try again to have a new key made"
+    )
+
+
+class LogKeyStep:
+    """Makes the key; one that is there stays."""
+
+    by_hand = (
+        'ssh-keygen -t ed25519 -N "" -C brat -f log_key; store log_key as the secret '
+        f"{SECRET} of the environment {ENVIRONMENT}, and in the variable {SIGNERS} a "
+        "line: brat and the text of log_key.pub (an administrator may)"
+    )
+
+    def __init__(
+        self, rest: Rest, repository: str, environment: EnvironmentStep
+    ) -> None:
+        """Send nothing yet; `environment` is what keeps other branches out."""
+        self._rest, self._repository = rest, repository
+        self._environment = environment
+        self._secrets = f"/repos/{repository}/environments/{ENVIRONMENT}/secrets"
+        self._signers = Variable(rest, repository, SIGNERS)
+
+    async def look(self) -> Look:
+        """Look for both halves."""
+        return planned_log_key(
+            await self._signers.value(),
+            has_secret=SECRET in await self._names(),
+            has_file=await text_at(self._rest, self._repository, SIGNERS_FILE)
+            is not None,
+        )
+
+    async def do(self) -> None:
+        """Make a key; its public half comes first, and lines that are there stay.
+
+        Raises:
+            BratError: other branches could read the secret.
+        """
+        if (guard := await self._environment.look()).state != "wanted":
+            raise BratError(f"other branches could read it; first {guard.said}")
+        pair = bot_folder.new_log_key()
+        lines = [*(await self._signers.value()).splitlines(), pair.line.strip()]
+        await self._signers.put("\n".join(lines))
+        await store_secret(self._rest, self._secrets, SECRET, pair.private)
+
+    async def _names(self) -> frozenset[str]:
+        """Return the names of the environment's secrets; it may not be there yet."""
+        listed = self._rest.each(_Secret, f"{self._secrets}?per_page=100", "secrets")
+        try:
+            return frozenset([each.name async for each in listed])
+        except Refused as refused:
+            if refused.status != HTTPStatus.NOT_FOUND:
+                raise
+            return frozenset()

@@ -1,0 +1,332 @@
+"""What a step of `brat setup` is, and the steps that keep no secret.
+
+A step says what there is, what is owed, and how it is done. These are the label that
+asks for a convoy, the rights of workflow jobs' tokens, whether a workflow judges what
+brat builds and brat knows which one, and the image where agents work.
+https://docs.github.com/rest/issues/labels
+https://docs.github.com/rest/actions/permissions
+https://docs.github.com/rest/actions/variables
+"""
+
+import re
+from http import HTTPStatus
+from typing import Final, Literal, Protocol
+
+from msgspec import Struct
+
+from bot.forge.payloads import Payload
+from bot.forge.rest import Refused, Rest
+from bot.forge.workflows import dispatch_fault, judging_files, lack_of_ci
+from brat.repository.checkout import Checkout
+from brat.repository.workflow_files import default_branch, own
+
+State = Literal["wanted", "owed", "by hand"]
+
+
+class Look(Struct, frozen=True):
+    """What one look at a repository found."""
+
+    state: State
+    said: str
+    """What is there; of what is owed: what would be done."""
+
+
+class Step(Protocol):
+    """One thing that a repository needs.
+
+    Both methods raise `Refused` where the token may not, and `Unavailable` where the
+    forge does not answer.
+    """
+
+    @property
+    def by_hand(self) -> str:
+        """What a person does where the token may not."""
+
+    async def look(self) -> Look:
+        """Return how things are now; nothing is changed."""
+
+    async def do(self) -> None:
+        """Do what is owed; safe to call again after it was cut off."""
+
+
+def wanted(said: str) -> Look:
+    """Return that nothing is left to do."""
+    return Look("wanted", said)
+
+
+def owed(said: str) -> Look:
+    """Return what would be done."""
+    return Look("owed", said)
+
+
+def for_a_person(said: str) -> Look:
+    """Return what only a person can do or decide."""
+    return Look("by hand", said)
+
+
+class _Known(Payload):
+    value: str
+
+
+class Variable:
+    """One variable by its name."""
+
+    def __init__(self, rest: Rest, repository: str, name: str) -> None:
+        """Send nothing yet."""
+        self._rest, self._name = rest, name
+        self._all = f"/repos/{repository}/actions/variables"
+
+    async def value(self) -> str:
+        """Return its value without blanks around it; empty: there is none."""
+        return (await self._known() or "").strip()
+
+    async def put(self, value: str) -> None:
+        """Give it a value; safe to call again."""
+        asked = {"name": self._name, "value": value}
+        if await self._known() is None:
+            await self._rest.write("POST", self._all, asked)
+        else:
+            await self._rest.write("PATCH", f"{self._all}/{self._name}", asked)
+
+    async def _known(self) -> str | None:
+        try:
+            known = await self._rest.read(_Known, f"{self._all}/{self._name}")
+        except Refused as refused:
+            if refused.status != HTTPStatus.NOT_FOUND:
+                raise
+            return None
+        return known.value
+
+
+LABEL: Final = "brat"
+_NEW: Final = {
+    "name": LABEL,
+    "color": "5319e7",
+    "description": "Coding agents work on this issue",
+}
+
+
+class LabelStep:
+    """Makes the label; one that is there stays as it is."""
+
+    by_hand = f"make the label {LABEL} under Issues, Labels"
+
+    def __init__(self, rest: Rest, repository: str) -> None:
+        """Send nothing yet."""
+        self._rest, self._url = rest, f"/repos/{repository}/labels"
+
+    async def look(self) -> Look:
+        """Look whether the label is there."""
+        try:
+            await self._rest.get(f"{self._url}/{LABEL}")
+        except Refused as refused:
+            if refused.status != HTTPStatus.NOT_FOUND:
+                raise
+            return owed(f"make the label {LABEL}")
+        return wanted(f"the label {LABEL} is there")
+
+    async def do(self) -> None:
+        """Make the label."""
+        await self._rest.write("POST", self._url, _NEW)
+
+
+class Jobs(Payload):
+    """The settings of a repository."""
+
+    can_approve_pull_request_reviews: bool
+    default_workflow_permissions: str = ""
+
+
+def planned_default(jobs: Jobs) -> Look:
+    """Return what is owed of the token's default permissions."""
+    if jobs.default_workflow_permissions == "read":
+        return wanted("by default a job's token only reads")
+    return owed(
+        "tighten: let a job's token only read by default (CI runs what agents write)"
+    )
+
+
+def planned_pulls(jobs: Jobs) -> Look:
+    """Return what is owed of the right to open pull requests."""
+    if jobs.can_approve_pull_request_reviews:
+        return wanted("jobs may open pull requests")
+    return owed(
+        "LOOSEN: allow GitHub Actions to create and approve pull requests "
+        "(with an App of your own, this is not needed)"
+    )
+
+
+class _Setting:
+    """One of the settings, read and written alone."""
+
+    def __init__(self, rest: Rest, repository: str) -> None:
+        """Send nothing yet."""
+        self._rest = rest
+        self._url = f"/repos/{repository}/actions/permissions/workflow"
+
+    async def _read(self) -> Jobs:
+        return await self._rest.read(Jobs, self._url)
+
+    async def _put(self, setting: dict[str, object]) -> None:
+        """Change one setting and send the other one as it is."""
+        known = (await self._read()).model_dump()
+        await self._rest.write("PUT", self._url, known | setting)
+
+
+class DefaultTokenStep(_Setting):
+    """Lets a job's token only read, unless its workflow says more."""
+
+    by_hand = (
+        "choose read permissions for workflows under Settings, Actions, General "
+        "(an administrator may)"
+    )
+
+    async def look(self) -> Look:
+        """Look at the default."""
+        return planned_default(await self._read())
+
+    async def do(self) -> None:
+        """Make the default read-only."""
+        await self._put({"default_workflow_permissions": "read"})
+
+
+class PullRequestStep(_Setting):
+    """Lets jobs open pull requests."""
+
+    by_hand = (
+        "allow GitHub Actions to create and approve pull requests under Settings, "
+        "Actions, General (an administrator may)"
+    )
+
+    async def look(self) -> Look:
+        """Look whether they may."""
+        return planned_pulls(await self._read())
+
+    async def do(self) -> None:
+        """Allow it."""
+        await self._put({"can_approve_pull_request_reviews": True})
+
+
+CI: Final = "BRAT_CI_WORKFLOW"
+APP: Final = "BRAT_APP_ID"
+
+
+def planned_ci(
+    files: dict[str, str], named: str, asked: str, target: str, *, is_app: bool
+) -> Look:
+    """Return what is owed of CI.
+
+    Args:
+        files: the repository's own workflow files, by name.
+        named: the one that the variable names; empty: none.
+        asked: the one that the person names; empty: none.
+        target: the branch that convoys land on.
+        is_app: whether brat pushes as an App.
+    """
+    if missing := lack_of_ci(files, by_job=not is_app, target=target):
+        return for_a_person(f"{missing[0]}: {missing[1]}")
+    if is_app:
+        return wanted("the pushes of brat's App start CI")
+    chosen = asked or named or _only(judging_files(files, "dispatch"))
+    if not chosen:
+        listed = ", ".join(judging_files(files, "dispatch"))
+        return for_a_person(
+            f"type `brat setup --ci FILE` with the workflow that judges what brat "
+            f"builds, one of {listed}"
+        )
+    if fault := dispatch_fault(files, chosen):
+        return for_a_person(fault)
+    if chosen == named:
+        return wanted(f"brat starts {chosen} on each candidate")
+    return owed(f"let brat start {chosen} on each candidate: the variable {CI}")
+
+
+class CiStep:
+    """Reads the workflows in the checkout; people write their own CI."""
+
+    by_hand = f"set the variable {CI} to the file of your CI"
+
+    def __init__(
+        self,
+        rest: Rest,
+        repository: str,
+        checkout: Checkout,
+        *,
+        required: bool,
+        asked: str,
+    ) -> None:
+        """Read nothing yet.
+
+        Args:
+            rest: a client with the person's token.
+            repository: its full name.
+            checkout: a clone of it.
+            required: `[refinery] require_ci`.
+            asked: the workflow file that the person names; empty: none.
+        """
+        self._checkout, self._required, self._asked = checkout, required, asked
+        self._named = Variable(rest, repository, CI)
+        self._app = Variable(rest, repository, APP)
+
+    async def look(self) -> Look:
+        """Read the triggers of each workflow, and what the variables say."""
+        if not self._required:
+            return wanted("no CI is required")
+        is_app, named = bool(await self._app.value()), await self._named.value()
+        files, target = own(self._checkout), default_branch(self._checkout)
+        return planned_ci(files, named, self._asked, target, is_app=is_app)
+
+    async def do(self) -> None:
+        """Name the workflow."""
+        ways = judging_files(own(self._checkout), "dispatch")
+        await self._named.put(self._asked or _only(ways))
+
+
+def _only(names: tuple[str, ...]) -> str:
+    """Return the one name; empty: there is a choice."""
+    return names[0] if len(names) == 1 else ""
+
+
+CONTAINER: Final = "BRAT_CONTAINER"
+_PINNED: Final = re.compile(r"[a-z0-9][\w.:/-]*@sha256:[0-9a-f]{64}", re.ASCII)
+
+
+def planned_container(image: str, engine: str) -> Look:
+    """Return what is owed of the image.
+
+    Args:
+        image: what the variable names; empty: nothing.
+        engine: the type of agent whose program the image is to hold; empty: none that
+            brat knows of.
+    """
+    if _PINNED.fullmatch(image):
+        return wanted(f"agents work in {image.partition('@')[0]}, named by its digest")
+    if image:
+        return for_a_person(
+            f"name the image in {CONTAINER} by its digest, as NAME@sha256:...: what "
+            f"{image} means may change from one task to the next"
+        )
+    if not engine:
+        return wanted("agents work on the job's own machine")
+    return for_a_person(
+        f"name an image with {engine} by its digest in the variable {CONTAINER} "
+        f"(docker build --target runner-{engine} makes one), or install it in "
+        ".brat/setup.sh"
+    )
+
+
+class ContainerStep:
+    """Reads the variable; people build and push the image."""
+
+    by_hand = f"name an image by its digest in the variable {CONTAINER}"
+
+    def __init__(self, rest: Rest, repository: str, engine: str) -> None:
+        """Send nothing yet; `engine` as of `planned`."""
+        self._variable, self._engine = Variable(rest, repository, CONTAINER), engine
+
+    async def look(self) -> Look:
+        """Look at what the variable names."""
+        return planned_container(await self._variable.value(), self._engine)
+
+    async def do(self) -> None:
+        """Change nothing."""

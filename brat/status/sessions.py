@@ -1,0 +1,343 @@
+"""One session, running or ended: what the log says of it, and what it printed.
+
+`brat session tail` shows its output, here or from a bot elsewhere over its live feed;
+`brat session show` all else.
+"""
+
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, Final, Self
+from urllib.parse import urlsplit
+
+import httpx
+import msgspec
+import pygit2
+from msgspec import Struct
+
+from bot.door.session_access import FEED_PATH
+from bot.forge.transport import client_of
+from brat.repository import (
+    checkout as checkouts,
+    log_export,
+    registration as registrations,
+)
+from brat.repository.log_reader import Reader, log_repository
+from brat.repository.remote_forge import origin_of
+from brat.status import task_output
+from brat.status.find_task import live_or_named, run_of, session_names, task_in
+from brat.status.status_screen import kept_lines
+from brat.status.task_output import LAST_BYTES, shown
+from brat.terminal.console import write
+from convoy import views
+from convoy.events.forge_actions import ActionDone
+from convoy.model import ids
+from convoy.model.session_result import usage_in_words
+from convoy.model.state import Convoy, State, Task
+from convoy.text import clock, did_you_mean, spoken_duration as length
+from convoy.views.history import PastSession, bot_facts, past_sessions
+from grite import outbound
+from grite.errors import BratError, Unavailable
+
+FEED_TOKEN: Final = "BRAT_FEED_TOKEN"  # noqa: S105  the variable's name
+WAIT_S: Final = 20.0
+DEADLINE_S: Final = 10.0
+_REPOSITORY: Final = re.compile(r"([\w.-]+/[\w.-]+?)(?:\.git)?/?$")
+
+
+@dataclass(frozen=True)
+class RemoteOutput:
+    """One repository's feed at a bot."""
+
+    url: str
+    """The address of the repository's feed, without a slash at the end."""
+    token: str = field(repr=False)
+
+    @classmethod
+    def of(cls, bot: str, clone: Path) -> Self:
+        """Return the feed of the repository that `clone` is a clone of.
+
+        Raises:
+            BratError: the address is not valid, the clone's origin names no repository,
+                or there is no token.
+        """
+        parts = urlsplit(bot)
+        near = parts.scheme == "http" and outbound.is_local(parts.hostname or "")
+        if not parts.hostname or not (near or parts.scheme == "https"):
+            raise BratError(
+                f"{bot} is no bot's address: give https://HOST, or http://localhost:PORT"
+            )
+        token = os.environ.get(FEED_TOKEN, "")  # noqa: TID251  a person's own terminal
+        if not token:
+            raise BratError(f"set {FEED_TOKEN} to the bot's feed_token")
+        repository = pygit2.Repository(str(clone))
+        names = [remote.name for remote in repository.remotes]
+        url = repository.remotes["origin"].url if "origin" in names else ""
+        found = _REPOSITORY.search(url or "")
+        if found is None:
+            raise BratError(f"{clone} has no remote origin that names a repository")
+        return cls(f"{bot.rstrip('/')}{FEED_PATH}/{found[1]}", token)
+
+    def last(self, convoy: Convoy, task: Task) -> str:
+        """Return the end of the output of a task's newest session so far.
+
+        Raises:
+            BratError: the bot does not show it.
+        """
+        return self.last_of(_session(convoy, task))
+
+    def last_of(self, session: str) -> str:
+        """Return the end of one session's output so far; raises as `last` does."""
+        with client_of(self.url, DEADLINE_S) as client:
+            said = _text(self._ask(client, session, -1, 0))
+        return shown(said[-LAST_BYTES:])
+
+    def follow(self, convoy: Convoy, task: Task) -> Iterator[str]:
+        """Yield a session's output until the session has ended.
+
+        Raises:
+            BratError: the bot does not show the output, or no longer does.
+        """
+        session, number, running = _session(convoy, task), -1, True
+        with client_of(self.url, WAIT_S + DEADLINE_S) as client:
+            while running:
+                told = self._ask(client, session, number, WAIT_S)
+                if text := _text(told):
+                    yield shown(text)
+                number, running = int(told["next"]) - 1, bool(told["running"])
+
+    def _ask(
+        self, client: httpx.Client, session: str, number: int, wait_s: float
+    ) -> Mapping[str, Any]:
+        try:
+            answer = client.get(
+                f"{self.url}/{session}/output",
+                params={"after": number, "wait_s": wait_s},
+                headers={"Authorization": f"Bearer {self.token}"},
+            )
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise Unavailable(f"the bot does not answer: {error!r}") from error
+        if answer.status_code == HTTPStatus.NOT_FOUND:
+            return {"pieces": [], "next": 0, "running": False}
+        if answer.status_code != HTTPStatus.OK:
+            said = answer.text[:200].strip()
+            raise BratError(f"the bot does not show it: {answer.status_code} {said}")
+        told = answer.json()
+        assert isinstance(told, dict)  # noqa: S101  our own bot answers so
+        return told
+
+
+def _session(convoy: Convoy, task: Task) -> str:
+    return ids.session_name(convoy.name, task.number, task.started)
+
+
+def _text(told: Mapping[str, Any]) -> str:
+    return "".join(str(piece["text"]) for piece in told["pieces"])
+
+
+OK: Final = 0
+
+
+def tail_session(
+    path: Path, number: int, convoy: str | None, bot: str | None, *, following: bool
+) -> int:
+    """Print the output of a task's newest session, with `following` until its end.
+
+    Args:
+        path: a folder of the repository, or of a clone of it.
+        number: the task's number.
+        convoy: the task's convoy; None: the live convoy.
+        bot: the bot to ask; None: the session ran on this machine's forge.
+        following: stay until the session has ended.
+
+    Raises:
+        BratError: there is no such task, it has had no session, or that ran elsewhere.
+    """
+    if bot is not None:
+        return _from_afar(path, number, convoy, bot, following=following)
+    try:
+        folder = checkouts.find(path).folder
+    except BratError:
+        raise _on_the_forge(path, number, convoy) from None
+    known = registrations.known(folder)
+    if known is None:
+        raise _on_the_forge(path, number, convoy)
+    reader = Reader(registrations.bare_path(folder, known))
+    found = live_or_named(reader.read(), convoy)
+    task = task_in(found, number)
+    run = run_of(task)
+    printed = task_output.of(folder, found, task)
+
+    def running() -> bool:
+        now = reader.read().convoys[found.name].task(number)
+        return now is not None and now.attempt is not None and now.attempt.run == run
+
+    if following:
+        return _shown(printed.follow(running))
+    return _shown((printed.last(running=running()),))
+
+
+def _on_the_forge(path: Path, number: int, convoy: str | None) -> BratError:
+    """Return an error with the forge's address of a session's output.
+
+    Raises:
+        BratError: there is no such task, or no session of it.
+    """
+    log = log_repository(path)
+    found = live_or_named(Reader(log).read(), convoy)
+    run = run_of(task_in(found, number))
+    origin = origin_of(log)
+    there = f"{origin.web}/actions/runs/{run}"
+    return BratError(
+        f"the session of task {number} ran on the forge, and its output is there: "
+        f"{there}; a bot that receives it shows it with --bot"
+    )
+
+
+def _from_afar(
+    path: Path, number: int, convoy: str | None, bot: str, *, following: bool
+) -> int:
+    log = log_repository(path)
+    far = RemoteOutput.of(bot, log)
+    found = live_or_named(Reader(log).read(), convoy)
+    task = task_in(found, number)
+    return _shown(far.follow(found, task) if following else (far.last(found, task),))
+
+
+def _shown(texts: Iterable[str]) -> int:
+    for text in texts:
+        write(text.rstrip("\n"))
+    return OK
+
+
+LAST_LINES: Final = 20
+"""Of its output people see so many lines."""
+
+
+class EndedSession(Struct, frozen=True, kw_only=True):
+    """A session that has ended."""
+
+    name: str
+    convoy: str
+    past: PastSession
+    run: int
+    """Of the forge; 0: it is not known."""
+    output: str
+    """The end of what it printed; empty: it is not kept here."""
+    page: str
+    """Where the forge keeps that; empty: nowhere that is known."""
+
+    def document(self) -> dict[str, Any]:
+        """Return what `--json` says of it."""
+        told: dict[str, Any] = msgspec.to_builtins(self.past)
+        times = {f"{key}_ms": told.pop(key) for key in ("begun", "ended", "landed")}
+        own = {"name": self.name, "convoy": self.convoy, "run": self.run or None}
+        return own | told | times | {"output": self.output, "page": self.page}
+
+    def lines(self) -> Iterator[tuple[str, str]]:
+        """Yield what people are told: a word, and what it is."""
+        one = self.past
+        yield "name", self.name
+        yield "engine", one.engine
+        yield "began", clock(one.begun)
+        yield "took", length(round(one.took_s)) if one.ended else ""
+        yield "outcome", one.how + (f" at {clock(one.landed)}" if one.landed else "")
+        yield "why", one.why
+        yield "judged by", ", ".join(one.judged)
+        yield "used", usage_in_words(one.usage)
+        if self.output:
+            shown = self.output.rstrip("\n").split("\n")[-LAST_LINES:]
+            yield "output", "\n".join(("its last lines:", *shown))
+        elif self.page:
+            yield "output", self.page
+
+
+def ended_session(
+    path: Path, log: Path, state: State, name: str
+) -> EndedSession | None:
+    """Return the session of that name; None: there was none.
+
+    Args:
+        path: a folder of the repository.
+        log: the repository with the log.
+        state: what the log says.
+        name: the session's.
+    """
+    try:
+        convoy, task, attempt = ids.parse_session(name)
+    except ValueError:
+        return None
+    known = tuple(bot_facts(log_export.entries(log), state.bots))
+    found = [
+        one
+        for one in past_sessions(convoy, known)
+        if (one.task, one.attempt) == (task, attempt)
+    ]
+    if not found:
+        return None
+    key = ids.dispatch_key(name)
+    done = (fact for _, fact in known if isinstance(fact, ActionDone))
+    run = next((fact.number for fact in done if fact.key == key), 0)
+    output, page = _output(path, log, name, run)
+    return EndedSession(
+        name=name, convoy=convoy, past=found[0], run=run, output=output, page=page
+    )
+
+
+def _output(path: Path, log: Path, name: str, run: int) -> tuple[str, str]:
+    """Return the end of what a session printed, or the forge's page of its run."""
+    try:
+        folder = checkouts.find(path).folder
+        if registrations.known(folder) is None:
+            page = f"{origin_of(log).web}/actions/runs/{run}" if run else ""
+            return "", page
+    except BratError:
+        return "", ""
+    return task_output.of_session(folder, name, run).last(running=False), ""
+
+
+INDENT: Final = "    "
+
+
+def show_session(path: Path, name: str, *, as_json: bool) -> int:
+    """Print one session: what it is at, or how it ended and what it printed last.
+
+    Raises:
+        BratError: there is none of that name; it says the nearest.
+    """
+    log = log_repository(path)
+    state = Reader(log).read()
+    running = {str(row["name"]): row for row in views.sessions(state)}
+    if name in running:
+        return _told(running[name], _running(running[name]), as_json=as_json)
+    ended = ended_session(path, log, state, name)
+    if ended is None:
+        near = (
+            did_you_mean(name, session_names(state))
+            or "; see `brat session list --all`"
+        )
+        raise BratError(f"there is no session {name}{near}")
+    return _told(ended.document(), ended.lines(), as_json=as_json)
+
+
+def _told(
+    whole: dict[str, Any], lines: Iterator[tuple[str, str]], *, as_json: bool
+) -> int:
+    if as_json:
+        told = {"schema_version": views.SCHEMA_VERSION, "session": whole}
+        write(msgspec.json.format(json.dumps(told), indent=2))
+        return OK
+    for label, said in lines:
+        if said:
+            write(f"{label:14} {kept_lines(said, INDENT)}")
+    return OK
+
+
+def _running(row: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for key, value in row.items():
+        since = clock(value) if key == "since_ms" and value else value
+        yield key.removesuffix("_ms"), "" if since is None else str(since)
