@@ -217,7 +217,7 @@ def demo(  # noqa: PLR0913  an option each
     ] = None,
 ) -> None:
     """Show the whole loop on a sample project, on this machine, without an account."""
-    from brat.demo import demo_engine as engines, demo_run
+    from brat.demo import demo_run, sample as engines
 
     sys.exit(
         demo_run.tell(

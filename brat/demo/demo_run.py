@@ -26,12 +26,10 @@ from rich.console import Group
 from rich.live import Live
 from rich.text import Text
 
-from brat.demo import demo_machine, sample
-from brat.demo.bot_process import BotProcess
-from brat.demo.demo_engine import Engine
-from brat.demo.demo_summary import lines, ways_to_look
-from brat.demo.sample import Sample
-from brat.forge.resources.repository_resource import Ci
+from brat.demo import demo_processes, sample
+from brat.demo.demo_processes import BotProcess
+from brat.demo.sample import Engine, Sample
+from brat.forge.resources.account_resource import Ci
 from brat.local import forge_process, local_mode
 from brat.local.local_mode import run_to_end
 from brat.local.start_checks import model_keys
@@ -40,11 +38,11 @@ from brat.repository.log_reader import Reader
 from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Registration, Source
 from brat.status import dashboard_server
 from brat.status.dashboard_server import PORT
-from brat.status.status_screen import convoy_table
+from brat.status.status_screen import SHORT, convoy_table
 from brat.terminal.console import err, say, write
 from convoy.config import Config
-from convoy.model.state import Convoy
-from convoy.views import convoy_document
+from convoy.model.state import Convoy, Task
+from convoy.views import convoy_document, worked_s
 from grite import git
 from grite.errors import BratError, Unavailable
 
@@ -155,13 +153,13 @@ def _folder(directory: Path | None) -> Iterator[Path]:
         try:
             yield directory.resolve()
         finally:
-            demo_machine.end_all(directory.resolve())
+            demo_processes.end_all(directory.resolve())
         return
     folder = Path(tempfile.mkdtemp(prefix="brat-demo-")).resolve()
     try:
         yield folder
     finally:
-        demo_machine.end_all(folder)
+        demo_processes.end_all(folder)
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -254,7 +252,7 @@ async def _watch(
                 kills += 1
                 bot.start()
                 next_kill = _later(drawn)
-            await asyncio.to_thread(demo_machine.lose, stage.folder)
+            await asyncio.to_thread(demo_processes.lose, stage.folder)
             if not bot.running:
                 raise Unavailable(f"the bot ended: see {stage.folder / 'bot.log'}")
             await asyncio.sleep(LOOK_S)
@@ -311,3 +309,56 @@ def _document(
         "wall_seconds": round(wall_s, 2),
         "repository": str(stage.bare),
     }
+
+
+def lines(convoy: Convoy, wall_s: float, kills: int) -> list[str]:
+    """Return the summary, a line each."""
+    said = ["", f"convoy {convoy.name}: {convoy.state}", "", _HEAD]
+    said += [_task(task) for task in convoy.tasks]
+    said.append("")
+    said += [
+        f"  task {task.number} was tried again: {_told(note)}"
+        for task in convoy.tasks
+        for note in task.notes
+    ]
+    said += [
+        f"  task {task.number} is blocked: {_told(task.why)}"
+        for task in convoy.tasks
+        if task.state == "blocked"
+    ]
+    if kills:
+        said.append(f"  the bot was killed {kills} times")
+    alone_s = worked_s(convoy)
+    faster = f"one at a time: {alone_s:.0f} s, here: {wall_s:.0f} s"
+    return [*said, "", faster if wall_s < alone_s else f"all of it: {wall_s:.0f} s"]
+
+
+def ways_to_look(bare: Path, convoy: Convoy) -> list[str]:
+    """Return how to look at what the demo left, a line each."""
+    return [
+        "look at the log and the result with plain git, or with brat:",
+        f"  git -C {bare} log --stat refs/grite/wal",
+        f"  git -C {bare} log --oneline --graph {convoy.target}",
+        f"  brat log show --repo {bare}",
+    ]
+
+
+_HEAD = "  #  state   tries  pull  landed as     time  task"
+
+
+def _task(task: Task) -> str:
+    seconds = max(0, task.ended_at - task.begun_at) / 1000
+    pull = f"#{task.pull}" if task.pull else "-"
+    landed = (task.landed or "-")[:SHORT]
+    return (
+        f"  {task.number:<2} {task.state:7} {task.started:<6} {pull:5} {landed:10} "
+        f"{seconds:5.1f} s  {task.spec.title}"
+    )
+
+
+def _told(note: str) -> str:
+    """Return the most telling line of a reason."""
+    rows = [" ".join(row.split()) for row in note.splitlines() if row.strip()]
+    failed = [row for row in rows if row.startswith("FAILED ")]
+    first = rows[0] if rows else ""
+    return f"{first.partition(':')[0]}: {failed[0]}" if failed else first

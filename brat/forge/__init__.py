@@ -32,9 +32,8 @@ or as a program of its own: `python -I -m brat.forge --dir DIR`. Clone from
 """
 
 from brat.forge.http_server import serving
-from brat.forge.resources.account_resource import User
-from brat.forge.resources.repository_resource import Ci, Repository, Settings
-from brat.forge.service.run_launcher import How
+from brat.forge.resources.account_resource import Ci, Repository, Settings, User
+from brat.forge.service.run_processes import How
 from brat.forge.storage.forge_state import Forge
 
 __all__ = [

@@ -20,12 +20,11 @@ from contextlib import ExitStack
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from brat.forge.http_server import serving
+from brat.forge.http_server import Observer, serving, writer
 from brat.forge.rest.rest_call import Extension
-from brat.forge.service.run_launcher import How
+from brat.forge.service.run_processes import How
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.forge_state import Forge
-from brat.forge.traffic_recording import Observer, writer
 from grite.errors import BratError
 from grite.short_traceback import log_warnings
 

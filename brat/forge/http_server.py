@@ -1,58 +1,122 @@
 """The forge on loopback: REST under /api/v3, git beside it.
 
-It always listens on 127.0.0.1 only.
+It always listens on 127.0.0.1 only. Traffic can be recorded, so that it can be checked
+against GitHub's contract.
 """
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import Final
+from typing import IO, Any, Final
 
-from aiohttp import web
+from aiohttp import hdrs, web
+from msgspec import DecodeError, Struct, json
 
 from brat.forge.rest import (
-    ci_settings,
-    rest_actions,
-    rest_artifacts,
-    rest_branches,
-    rest_checks,
-    rest_comments,
-    rest_hooks,
-    rest_issue_lists,
-    rest_issues,
-    rest_labels,
-    rest_merge,
-    rest_pulls,
-    rest_repos,
+    checks,
+    comments,
+    issues,
+    labels,
+    pulls,
+    repositories,
+    workflow_runs,
 )
 from brat.forge.rest.git_http import GitHttp
 from brat.forge.rest.request_gate import MOST_BODY, NOTHING, Gate
 from brat.forge.rest.rest_call import Answer, Call, Extension, Route
-from brat.forge.service.run_launcher import LIKE_GITHUB, How
+from brat.forge.service.run_processes import LIKE_GITHUB, How
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.forge_state import Forge
-from brat.forge.traffic_recording import Observer, watching
-from brat.forge.wire.http_refusals import not_found
-from brat.forge.wire.urls import API, BY_ID, BY_NAME
+from brat.forge.wire import API, BY_ID, BY_NAME, not_found
+
+
+class Exchange(Struct, frozen=True, kw_only=True):
+    """One request to the REST API and its answer; never a token."""
+
+    method: str
+    path: str
+    """Without /api/v3."""
+    query: dict[str, str]
+    request: Any
+    """The JSON body; None when there is none."""
+    status: int
+    response: Any
+    """The JSON body; None when there is none."""
+
+
+Observer = Callable[[Exchange], None]
+_Next = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+def writer(file: IO[bytes]) -> Observer:
+    """Return an observer that writes one JSON line an exchange."""
+
+    def write(exchange: Exchange) -> None:
+        file.write(json.encode(exchange) + b"\n")
+        file.flush()
+
+    return write
+
+
+def watching(observe: Observer) -> Callable[..., Awaitable[web.StreamResponse]]:
+    """Return a middleware that shows every exchange with the API to `observe`."""
+
+    @web.middleware
+    async def watch(request: web.Request, handler: _Next) -> web.StreamResponse:
+        answer = await handler(request)
+        if not request.path.startswith(API + "/"):
+            return answer
+        if isinstance(answer, web.Response) and _is_json(answer):
+            body = answer.body if isinstance(answer.body, bytes) else b""
+            sent = b"" if request.method == hdrs.METH_GET else await request.read()
+            observe(
+                Exchange(
+                    method=request.method,
+                    path=request.raw_path.partition("?")[0].removeprefix(API),
+                    query=dict[str, str](_single(request.query)),
+                    request=_json(sent),
+                    status=answer.status,
+                    response=_json(body),
+                )
+            )
+        return answer
+
+    return watch
+
+
+def _is_json(answer: web.Response) -> bool:
+    return not answer.body or answer.content_type == "application/json"
+
+
+def _single(query: Mapping[str, str]) -> Mapping[str, str]:
+    return {name: query[name] for name in query}
+
+
+def _json(body: bytes) -> Any:  # noqa: ANN401  JSON
+    try:
+        return json.decode(body) if body else None
+    except DecodeError:
+        return None
+
 
 HOST: Final = "127.0.0.1"
 SHUTDOWN_S: Final = 2.0
 """How long requests under way have when the server stops."""
 
 ROUTES: Final = (
-    *rest_comments.ROUTES,  # before issues: `issues/comments`
-    *rest_issues.ROUTES,
-    *rest_issue_lists.ROUTES,
-    *rest_labels.ROUTES,
-    *rest_merge.ROUTES,
-    *rest_pulls.ROUTES,
-    *rest_checks.ROUTES,
-    *rest_actions.ROUTES,
-    *rest_artifacts.ROUTES,
-    *rest_hooks.ROUTES,
-    *rest_branches.ROUTES,
-    *rest_repos.ROUTES,
+    *comments.ROUTES,  # before issues: `issues/comments`
+    *issues.ROUTES,
+    *issues.LIST_ROUTES,
+    *labels.ROUTES,
+    *pulls.MERGE_ROUTES,
+    *pulls.ROUTES,
+    *checks.ROUTES,
+    *workflow_runs.ROUTES,
+    *workflow_runs.ARTIFACT_ROUTES,
+    *repositories.HOOK_ROUTES,
+    *repositories.BRANCH_ROUTES,
+    *repositories.ROUTES,
 )
 
 
@@ -113,12 +177,12 @@ def _app(
         by_id = route.path.replace(BY_NAME, BY_ID, 1)
         if by_id != route.path:
             app.router.add_route(route.method, API + by_id, answer)
-    put_ci = Gate(service, ci_settings.ROUTE, extension)
-    app.router.add_put(ci_settings.PLACE, put_ci.answer)
+    put_ci = Gate(service, checks.ROUTE, extension)
+    app.router.add_put(checks.PLACE, put_ci.answer)
     app.router.add_post("/api/graphql", no_graphql)
     unknown = Gate(service, Route("*", "", _unknown), extension)
     app.router.add_route("*", API + "/{tail:.*}", unknown.answer)
-    app.router.add_routes(rest_artifacts.Storage(service).routes())
+    app.router.add_routes(workflow_runs.Storage(service).routes())
     app.router.add_routes(GitHttp(service, extension).routes())
     return app
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from brat.forge.traffic_recording import Exchange
+from brat.forge.http_server import Exchange
 from convoy.owed import Role
 from tests.bot.room import NAME, Room, room
 

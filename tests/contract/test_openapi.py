@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from brat.forge.traffic_recording import Exchange
+from brat.forge.http_server import Exchange
 from tests.contract.openapi import github
 from tests.contract.prune_openapi import served
 from tests.world.cases import looped

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from brat.demo import demo_engine, sample
-from brat.demo.demo_engine import CLIS, Engine
+from brat.demo import sample
+from brat.demo.sample import CLIS, Engine
 from convoy.config import load
 from grite.errors import BratError
 from runner.engines import ENGINES
@@ -35,7 +35,7 @@ def test_one_that_is_not_installed_is_said_with_what_installs_it(
     programs: Path,
 ) -> None:
     with pytest.raises(BratError) as refused:
-        demo_engine.chosen("codex", "gpt-5")
+        sample.chosen("codex", "gpt-5")
 
     assert str(refused.value) == (
         "codex is not installed: run `npm install -g @openai/codex`, then try again"
@@ -46,14 +46,14 @@ def test_an_unknown_one_is_refused_with_the_nearest(programs: Path) -> None:
     with pytest.raises(
         BratError, match=r"no engine 'claude'.*did you mean claude-code"
     ):
-        demo_engine.chosen("claude", None)
+        sample.chosen("claude", None)
 
 
 def test_without_a_model_it_is_refused(programs: Path) -> None:
     install(programs, "codex")
 
     with pytest.raises(BratError, match="--engine needs --model, such as --model gpt"):
-        demo_engine.chosen("codex", None)
+        sample.chosen("codex", None)
 
 
 def test_a_real_model_needs_its_key(
@@ -61,17 +61,17 @@ def test_a_real_model_needs_its_key(
 ) -> None:
     install(programs, "codex")
     with pytest.raises(BratError, match="OPENAI_API_KEY"):
-        demo_engine.chosen("codex", "gpt-5")
+        sample.chosen("codex", "gpt-5")
 
     monkeypatch.setenv("OPENAI_API_KEY", "made-up")
-    found = demo_engine.chosen("codex", "gpt-5")
+    found = sample.chosen("codex", "gpt-5")
 
     assert found == Engine("codex", "gpt-5")
 
 
 def test_a_model_alone_is_refused() -> None:
     with pytest.raises(BratError, match="--model needs --engine"):
-        demo_engine.chosen("shell", "gpt-5")
+        sample.chosen("shell", "gpt-5")
 
 
 def test_the_project_asks_for_it_and_holds_no_answers(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 from msgspec import convert
 
 from brat.forge import Forge
-from brat.forge.traffic_recording import Exchange
+from brat.forge.http_server import Exchange
 from tests.contract.openapi import github
 from tests.forge.running import INPUTS, starter
 from tests.world.forge import REPO, settle_in

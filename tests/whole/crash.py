@@ -18,9 +18,9 @@ import pytest
 from bot.forge.rest import Rest
 from bot.serving import bot_service
 from bot.settings.bot_settings import Settings
-from brat.demo import demo_machine
+from brat.demo import demo_processes
 from brat.forge.http_server import serving
-from brat.forge.resources.repository_resource import Ci
+from brat.forge.resources.account_resource import Ci
 from brat.forge.storage.forge_state import Forge
 from brat.local import local_mode
 from brat.repository import registration as registrations
@@ -195,7 +195,7 @@ async def losing_machines(folder: Path) -> AsyncIterator[None]:
 
 async def _lose(folder: Path) -> None:
     while True:
-        demo_machine.lose(folder)
+        demo_processes.lose(folder)
         await asyncio.sleep(LOOK_S)
 
 

@@ -23,10 +23,9 @@ from bot.loop.staging import owes
 from bot.serving import bot_service
 from brat.forge.http_server import serving
 from brat.forge.rest.rest_call import Call, Extension
-from brat.forge.service.webhook_deliveries import signature
+from brat.forge.service.webhooks import body_signature
 from brat.forge.storage.forge_state import Forge
-from brat.forge.wire.http_refusals import Refused
-from brat.forge.wire.urls import API
+from brat.forge.wire import API, Refused
 from brat.local import local_mode
 from brat.repository import registration as registrations
 from brat.repository.registration import FORGE_FOLDER, Registration
@@ -187,7 +186,7 @@ class Tale:
         told = {"action": "edited", "repository": repository}
         body = json.dumps(told).encode()
         headers = {
-            "X-Hub-Signature-256": signature(self.known.secret, body),
+            "X-Hub-Signature-256": body_signature(self.known.secret, body),
             "X-GitHub-Event": event,
             "X-GitHub-Delivery": str(uuid4()),
             "Content-Type": "application/json",

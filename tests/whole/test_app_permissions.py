@@ -6,10 +6,9 @@ import pytest
 
 from bot.forge.app_auth import PERMISSIONS
 from bot.serving.github_app import EVENTS, AppRequest
-from brat.forge.http_server import serving
+from brat.forge.http_server import Exchange, serving
 from brat.forge.resources.account_resource import Access
 from brat.forge.storage.forge_state import Forge
-from brat.forge.traffic_recording import Exchange
 from brat.local import local_mode
 from brat.repository.registration import FORGE_FOLDER
 from tests.contract.openapi import github as contract

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from brat.demo.bot_process import BotProcess
-from brat.forge.resources.repository_resource import Ci
+from brat.demo.demo_processes import BotProcess
+from brat.forge.resources.account_resource import Ci
 from brat.local import forge_process, local_mode
 from brat.repository import registration as registrations
 from brat.repository.log_reader import Reader

@@ -15,9 +15,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from brat.demo import demo_machine
-from brat.demo.bot_process import BotProcess
-from brat.forge.resources.repository_resource import Ci
+from brat.demo import demo_processes
+from brat.demo.demo_processes import BotProcess
+from brat.forge.resources.account_resource import Ci
 from brat.local import forge_process, local_mode
 from brat.repository import registration as registrations
 from brat.repository.log_reader import Reader
@@ -51,7 +51,7 @@ def served(folder: Path) -> AbstractContextManager[str]:
 
 def burnt_down(folder: Path) -> None:
     """Leave nothing of a bot's machine: the next one has another key."""
-    demo_machine.end_all(folder)
+    demo_processes.end_all(folder)
     shutil.rmtree(folder / BOT_FOLDER)
     for each in ("bot.json", "bot.log"):
         (folder / each).unlink()

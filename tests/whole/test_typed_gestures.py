@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import pytest
 
-from brat.forge.wire.urls import node_id
+from brat.forge.wire import node_id
 from convoy.model import ids
 from tests.whole.typed_story import AGENT, Typed
 from tests.world.extended import extended

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 from msgspec import Struct, json
 
-from brat.forge.traffic_recording import Exchange
+from brat.forge.http_server import Exchange
 from brat.local import forge_process
 from brat.repository import registration as registrations
 from brat.repository.registration import FORGE_FOLDER

@@ -5,10 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import quote
 
-from brat.forge.resources.account_resource import User, user
-from brat.forge.resources.repository_resource import Repository
-from brat.forge.resources.resource_record import Record
-from brat.forge.wire.urls import Site, node_id
+from brat.forge.resources.account_resource import Record, Repository, User, user
+from brat.forge.wire import Site, node_id
 
 CONTENTS = ("+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes")
 

@@ -4,11 +4,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from brat.forge.resources.account_resource import User, user
+from brat.forge.resources.account_resource import (
+    Record,
+    Repository,
+    User,
+    repository,
+    user,
+)
 from brat.forge.resources.issue_resource import Issue, Label, assigned, label
-from brat.forge.resources.repository_resource import Repository, repository
-from brat.forge.resources.resource_record import Record
-from brat.forge.wire.urls import Site, node_id
+from brat.forge.wire import Site, node_id
 
 
 class Pull(Record, frozen=True, kw_only=True):

@@ -1,19 +1,167 @@
 """Workflow runs and what they leave, and how GitHub writes them."""
 
 import zlib
-from datetime import timedelta
-from typing import Any
+from collections.abc import Iterable, Set as AbstractSet
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal
 
 import pygit2
-from msgspec import Raw
+from msgspec import Raw, Struct
 
-from brat.forge.resources.account_resource import EPOCH, User, user
-from brat.forge.resources.check_resource import CheckRun, Conclusion, Progress
-from brat.forge.resources.commit_resource import simple_commit
-from brat.forge.resources.repository_resource import Repository
-from brat.forge.resources.resource_record import Record
-from brat.forge.wire.timestamps import iso, parse
-from brat.forge.wire.urls import Site, node_id
+from brat.forge.resources.account_resource import (
+    EPOCH,
+    Record,
+    Repository,
+    User,
+    app,
+    user,
+)
+from brat.forge.resources.pull_resource import Pull, minimal
+from brat.forge.wire import Site, iso, node_id, parse
+
+Conclusion = Literal[
+    "success",
+    "failure",
+    "neutral",
+    "cancelled",
+    "skipped",
+    "stale",
+    "timed_out",
+    "action_required",
+]
+Progress = Literal["queued", "in_progress", "completed"]
+
+
+class Output(Struct, frozen=True, kw_only=True):
+    """What a check run says."""
+
+    title: str | None = None
+    summary: str | None = None
+    text: str | None = None
+
+
+class Action(Struct, frozen=True, kw_only=True):
+    """A button that the app of a check asks for."""
+
+    label: str
+    description: str
+    identifier: str
+
+
+class Job(Struct, frozen=True, kw_only=True):
+    """The CI job behind a check run of the forge's own."""
+
+    ref: str
+    pid: int | None = None
+    born: float | None = None
+    """The process's creation time: pid and time together name one process for good."""
+
+
+class CheckRun(Record, frozen=True, kw_only=True):
+    """A check run on one commit."""
+
+    repo: int
+    head_sha: str
+    name: str
+    app: str
+    """The slug of the app that made it."""
+    status: Progress = "queued"
+    conclusion: Conclusion | None = None
+    started_at: str | None = None
+    completed_at: str | None = None
+    details_url: str | None = None
+    external_id: str | None = None
+    output: Output = Output()
+    annotations: int = 0
+    actions: tuple[Action, ...] = ()
+    job: Job | None = None
+
+
+class CommitStatus(Record, frozen=True, kw_only=True):
+    """A commit status; the newest of a context counts."""
+
+    repo: int
+    sha: str
+    state: str
+    context: str
+    creator: int
+    created_at: str
+    description: str | None = None
+    target_url: str | None = None
+
+
+def check_run(
+    site: Site, repo: Repository, one: CheckRun, pulls: Iterable[Pull]
+) -> dict[str, Any]:
+    """A check run; `pulls` are the open ones whose head it judges."""
+    api = f"{site.repo(repo.full_name)}/check-runs/{one.id}"
+    page = site.page(repo.full_name, "runs", one.id)
+    return {
+        "id": one.id,
+        "node_id": node_id("CheckRun", one.id),
+        "head_sha": one.head_sha,
+        "external_id": one.external_id or "",
+        "url": api,
+        "html_url": page,
+        "details_url": one.details_url or page,
+        "status": one.status,
+        "conclusion": one.conclusion,
+        "started_at": one.started_at,
+        "completed_at": one.completed_at,
+        "output": {
+            "title": one.output.title,
+            "summary": one.output.summary,
+            "text": one.output.text,
+            "annotations_count": one.annotations,
+            "annotations_url": api + "/annotations",
+        },
+        "name": one.name,
+        "check_suite": {"id": one.id},
+        "app": app(site, one.app),
+        "pull_requests": minimal(site, repo, pulls),
+    }
+
+
+def status(
+    site: Site, repo: Repository, one: CommitStatus, creator: User
+) -> dict[str, Any]:
+    """A commit status."""
+    who = user(site, creator)
+    return {
+        "id": one.id,
+        "node_id": node_id("StatusContext", one.id),
+        "url": f"{site.repo(repo.full_name)}/statuses/{one.sha}",
+        "avatar_url": who["avatar_url"],
+        "state": one.state,
+        "description": one.description,
+        "target_url": one.target_url,
+        "context": one.context,
+        "created_at": one.created_at,
+        "updated_at": one.created_at,
+        "creator": who,
+    }
+
+
+def combined(
+    site: Site, found: tuple[Repository, Raw], sha: str, states: AbstractSet[str]
+) -> dict[str, Any]:
+    """The combined status: red if one is, else pending if one is or there is none.
+
+    Its statuses are beside it.
+    """
+    repo, encoded = found
+    if states & {"failure", "error"}:
+        state = "failure"
+    else:
+        state = "success" if states == {"success"} else "pending"
+    api = f"{site.repo(repo.full_name)}/commits/{sha}"
+    return {
+        "state": state,
+        "sha": sha,
+        "repository": encoded,
+        "commit_url": api,
+        "url": api + "/status",
+    }
 
 
 class Run(Record, frozen=True, kw_only=True):
@@ -198,4 +346,85 @@ def artifact(site: Site, repo: Repository, one: Artifact, of: Run) -> dict[str, 
             "head_branch": of.branch,
             "head_sha": of.head_sha,
         },
+    }
+
+
+_UNSIGNED = {
+    "verified": False,
+    "reason": "unsigned",
+    "signature": None,
+    "payload": None,
+    "verified_at": None,
+}
+
+
+def when(who: pygit2.Signature) -> str:
+    """When someone signed, in UTC."""
+    return iso(datetime.fromtimestamp(who.time, UTC))
+
+
+def simple_commit(one: pygit2.Commit) -> dict[str, Any]:
+    """A commit as workflow runs and pushes show it."""
+    return {
+        "id": str(one.id),
+        "tree_id": str(one.tree_id),
+        "message": one.message,
+        "timestamp": when(one.committer),
+        "author": {"name": one.author.name, "email": one.author.email},
+        "committer": {"name": one.committer.name, "email": one.committer.email},
+    }
+
+
+def _who(who: pygit2.Signature) -> dict[str, str]:
+    return {"name": who.name, "email": who.email, "date": when(who)}
+
+
+def _parents(
+    site: Site, repo: Repository, one: pygit2.Commit, kind: str
+) -> list[dict[str, str]]:
+    return [
+        {
+            "sha": str(sha),
+            "url": f"{site.repo(repo.full_name)}/{kind}/{sha}",
+            "html_url": site.page(repo.full_name, "commit", sha),
+        }
+        for sha in one.parent_ids
+    ]
+
+
+def git_commit(site: Site, repo: Repository, one: pygit2.Commit) -> dict[str, Any]:
+    """A commit of the git database."""
+    api = f"{site.repo(repo.full_name)}/git"
+    return {
+        "sha": str(one.id),
+        "node_id": node_id("Commit", str(one.id)),
+        "url": f"{api}/commits/{one.id}",
+        "html_url": site.page(repo.full_name, "commit", one.id),
+        "author": _who(one.author),
+        "committer": _who(one.committer),
+        "message": one.message,
+        "tree": {"sha": str(one.tree_id), "url": f"{api}/trees/{one.tree_id}"},
+        "parents": _parents(site, repo, one, "git/commits"),
+        "verification": _UNSIGNED,
+    }
+
+
+def commit(site: Site, repo: Repository, one: pygit2.Commit) -> dict[str, Any]:
+    """A commit of the repository; its people are not matched with accounts."""
+    api = f"{site.repo(repo.full_name)}/commits/{one.id}"
+    inner = git_commit(site, repo, one)
+    return {
+        "sha": str(one.id),
+        "node_id": node_id("Commit", str(one.id)),
+        "url": api,
+        "html_url": inner["html_url"],
+        "comments_url": api + "/comments",
+        "commit": {
+            key: inner[key]
+            for key in ("url", "author", "committer", "message", "tree", "verification")
+        }
+        | {"comment_count": 0},
+        "author": None,
+        "committer": None,
+        "parents": _parents(site, repo, one, "commits"),
     }

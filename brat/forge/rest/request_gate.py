@@ -2,7 +2,8 @@
 
 import hashlib
 import logging
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from email.utils import format_datetime
 from typing import TYPE_CHECKING, Final
@@ -11,15 +12,14 @@ from uuid import uuid4
 from aiohttp import BasicAuth, hdrs, web
 from msgspec import json
 
-from brat.forge.resources.repository_resource import Repository
-from brat.forge.rest.content_negotiation import SERVED_HEADERS, negotiate
+from brat.forge.resources.account_resource import Repository
 from brat.forge.rest.rest_call import Answer, Call, Extension, Route, found
-from brat.forge.storage.token_store import Caller
-from brat.forge.wire.http_refusals import Refused, not_found
-from brat.forge.wire.urls import BY_NAME
+from brat.forge.storage.forge_state import Caller
+from brat.forge.wire import BY_NAME, Refused, not_found
 
 if TYPE_CHECKING:
     from brat.forge.service.running_forge import Service
+
 
 _log: Final = logging.getLogger(__name__)
 _NO_BODY: Final = frozenset({204, 302, 304})
@@ -179,3 +179,46 @@ def _response(request: web.Request, answer: Answer) -> web.Response:
         content_type="application/json" if is_json else "text/plain",
         charset="utf-8",
     )
+
+
+VERSION: Final = "2022-11-28"
+_ASKED: Final = "X-GitHub-Api-Version"
+_SERVED: Final = re.compile(
+    r"\*/\*|application/(\*|json|vnd\.github(\.v3)?(\.[a-z-]+-preview)?(\+json)?)"
+)
+"""Plain JSON, which every endpoint has; GitHub has rendered text besides."""
+_FORM: Final = re.compile(r"application/vnd\.github(?:\.v3)?\.([a-z]+)(?:\+json)?")
+JSON: Final = "json"
+SERVED_HEADERS: Final = {
+    "X-GitHub-Api-Version-Selected": VERSION,
+    "X-GitHub-Media-Type": "github.v3; format=json",
+}
+
+
+def negotiate(headers: Mapping[str, str], more: Sequence[str] = ()) -> str:
+    """Return the form to answer in: `json`, or one of `more`.
+
+    Args:
+        headers: the request's.
+        more: what the endpoint has beside JSON, such as `diff`.
+
+    Raises:
+        Refused: 400 or 415, as GitHub words it.
+    """
+    version = headers.get(_ASKED, VERSION)
+    if version != VERSION:
+        raise Refused(
+            400,
+            'The version you specified in the "X-GitHub-API-Version" request header, '
+            f'"{version}", is not a supported version. The following versions are '
+            f'currently supported: "{VERSION}" (most recent).',
+        )
+    accepted = headers.get(hdrs.ACCEPT, "*/*")
+    for form in (one.partition(";")[0].strip() for one in accepted.split(",")):
+        if _SERVED.fullmatch(form):
+            return JSON
+        asked = _FORM.fullmatch(form)
+        if asked and asked[1] in more:
+            return asked[1]
+    said = f"Unsupported 'Accept' header: '{accepted}'. Must accept "
+    raise Refused(415, said + "'application/json'.")

@@ -4,25 +4,26 @@ An endpoint is a function of a `Call` that returns an `Answer` or raises `Refuse
 all have in common (token, rights, ETag, headers) is in `request_gate`.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import re
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from aiohttp import web
+from msgspec import DecodeError, Struct, ValidationError, json, structs
 
-from brat.forge.resources.account_resource import Access, Role, Token, User
-from brat.forge.resources.repository_resource import Repository
-from brat.forge.rest import request_bodies
-from brat.forge.rest.receive_pack import Receive, receive_pack
-from brat.forge.service.merge_methods import RefJudge
-from brat.forge.wire.http_refusals import Fault, Refused, invalid, not_found
-from brat.forge.wire.urls import Site
+from brat.forge.resources.account_resource import Access, Repository, Role, Token, User
+from brat.forge.rest.git_process import Receive, receive_pack
+from brat.forge.service.renderer import RefJudge
+from brat.forge.wire import Fault, Refused, Site, fault, invalid, not_found
+from convoy.text import BODY_CHARS, LABEL_CHARS, SUMMARY_CHARS, TITLE_CHARS
 
 if TYPE_CHECKING:
     from brat.forge.service.running_forge import Service
+    from brat.forge.storage.forge_state import Caller
     from brat.forge.storage.git_storage import Bare
     from brat.forge.storage.record_store import Store
-    from brat.forge.storage.token_store import Caller
+
 
 T = TypeVar("T")
 PER_PAGE: Final = 30
@@ -114,7 +115,7 @@ class Call:
         Raises:
             Refused: it is not JSON (400) or not what the endpoint takes (422).
         """
-        return request_bodies.read(self.body_bytes, kind)
+        return read(self.body_bytes, kind)
 
     def need(self, role: Role) -> None:
         """Refuse whoever has less than `role`.
@@ -218,3 +219,167 @@ def found(thing: T | None) -> T:
     if thing is None:
         raise not_found()
     return thing
+
+
+_AN: Final = {
+    "array": "an array",
+    "bool": "a boolean",
+    "int": "a number",
+    "object": "an object",
+    "str": "a string",
+}
+_WRONG_TYPE: Final = re.compile(
+    r"Expected `(?P<type>[^`]+)`, got `(?P<got>[^`]+)`(?: - at `\$\.?(?P<at>.*)`)?"
+)
+
+
+class Body(Struct, forbid_unknown_fields=True):
+    """The body of a request."""
+
+
+def read(body: bytes, kind: type[T]) -> T:
+    """Read a body as `kind`; an empty one is an empty object.
+
+    Raises:
+        Refused: it is not JSON (400) or not what the endpoint takes (422).
+    """
+    try:
+        return json.decode(body or b"{}", type=kind)
+    except ValidationError as error:
+        said = "\n".join(_faults(json.decode(body or b"{}"), kind, str(error)))
+        raise Refused(422, f"Invalid request.\n\n{said}") from None
+    except DecodeError:
+        raise Refused(400, "Problems parsing JSON") from None
+
+
+def _faults(shown: Any, kind: Any, error: str) -> Iterator[str]:  # noqa: ANN401  JSON
+    """Name what is wrong with a body, as GitHub does."""
+    wrong = _WRONG_TYPE.match(error)
+    if wrong:
+        *first, _ = wrong["type"].split(" | ")
+        wanted = _AN.get(first[0] if first else wrong["type"], wrong["type"])
+        at = re.sub(r"\.|\[(\.{3}|\d+)\]", "/", wrong["at"] or "").strip("/")
+        where = f"For 'properties/{at}', {_at(shown, at)}" if at else _plain(shown)
+        yield f"{where} is not {wanted}."
+        return
+    if isinstance(shown, dict) and isinstance(kind, type) and issubclass(kind, Struct):
+        fields = structs.fields(kind)
+        missing = [
+            one.encode_name
+            for one in fields
+            if one.required and one.encode_name not in shown
+        ]
+        known = {one.encode_name for one in fields}
+        closed = kind.__struct_config__.forbid_unknown_fields
+        unknown = [key for key in shown if closed and key not in known]
+        if unknown:
+            yield _listed(unknown, "is not a permitted key", "are not permitted keys")
+        if missing:
+            yield _listed(missing, "wasn't supplied", "weren't supplied")
+        if unknown or missing:
+            return
+    yield error
+
+
+def _listed(names: Sequence[str], one: str, many: str) -> str:
+    quoted = ", ".join(f'"{name}"' for name in names)
+    return f"{quoted} {one if len(names) == 1 else many}."
+
+
+def _at(shown: Any, path: str) -> str:  # noqa: ANN401  JSON
+    """Write what a body has at a path."""
+    for part in path.split("/"):
+        if not isinstance(shown, dict) or part not in shown:
+            break
+        shown = shown[part]
+    return _plain(shown)
+
+
+def _plain(shown: Any) -> str:  # noqa: ANN401  JSON
+    return "nil" if shown is None else json.encode(shown).decode()
+
+
+MOST_ANNOTATIONS: Final = 50
+"""In one request. https://docs.github.com/rest/checks/runs#create-a-check-run"""
+MOST_ACTIONS: Final = 3
+ACTION_CHARS: Final = {"label": 20, "description": 40, "identifier": 20}
+_LABEL_TEXT: Final = 100
+_COLOR: Final = re.compile(r"[0-9A-Fa-f]{6}")
+
+
+def checked(resource: str, title: str | None, body: str | None) -> None:
+    """Check what a person wrote.
+
+    Raises:
+        Refused: 422: there is no title, or something is too long.
+    """
+    if title is not None and not title.strip():
+        raise fault(resource, "title", "missing_field")
+    within(resource, "title", title, TITLE_CHARS)
+    within(resource, "body", body, BODY_CHARS)
+
+
+def within(resource: str, field: str, text: str | None, most: int) -> None:
+    """Check that a text has at most so many characters.
+
+    Raises:
+        Refused: 422: it has more.
+    """
+    if text is not None and len(text) > most:
+        said = f"{field} is too long (maximum is {most} characters)"
+        raise fault(resource, field, "custom", said)
+
+
+def checked_label(name: str, color: str, description: str | None) -> None:
+    """Check what a label is to be.
+
+    Raises:
+        Refused: 422: it has no name, no such colour can be, or something is too long.
+    """
+    if not name.strip():
+        raise fault("Label", "name", "missing_field")
+    within("Label", "name", name, LABEL_CHARS)
+    within("Label", "description", description, _LABEL_TEXT)
+    if not _COLOR.fullmatch(color):
+        raise fault("Label", "color", "invalid")
+
+
+def checked_output(texts: dict[str, str | None], annotations: Sequence[object]) -> None:
+    """Check what a check run says: characters are counted first, and then bytes.
+
+    https://github.com/github/docs/issues/35252 has the second sentence,
+    https://github.com/reviewdog/action-actionlint/issues/72 the first.
+
+    Raises:
+        Refused: 422: it is too much.
+    """
+    for field, text in texts.items():
+        size = len(text or "")
+        if size > SUMMARY_CHARS:
+            raise _too_many(f"Only {SUMMARY_CHARS} characters are", size)
+        if len((text or "").encode()) > SUMMARY_CHARS:
+            said = f"{field} exceeds a maximum bytesize of {SUMMARY_CHARS}"
+            raise fault("CheckRun", field, "custom", said)
+    if len(annotations) > MOST_ANNOTATIONS:
+        most = f"No more than {MOST_ANNOTATIONS} items are"
+        raise _too_many(most, len(annotations))
+
+
+def checked_actions(actions: Sequence[dict[str, str]]) -> None:
+    """Check the buttons of a check run.
+
+    https://docs.github.com/rest/checks/runs#create-a-check-run has the figures.
+
+    Raises:
+        Refused: 422: there are too many, or a text is too long.
+    """
+    if len(actions) > MOST_ACTIONS:
+        raise _too_many(f"No more than {MOST_ACTIONS} items are", len(actions))
+    for field, most in ACTION_CHARS.items():
+        for action in actions:
+            within("CheckRun", field, action[field], most)
+
+
+def _too_many(most: str, given: int) -> Refused:
+    said = f"Invalid request.\n\n{most} allowed; {given} were supplied."
+    return Refused(422, said)

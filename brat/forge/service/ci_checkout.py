@@ -10,14 +10,21 @@ before the earlier job began. Where that cannot be sure, the checkout is a fresh
 import os
 import shutil
 import stat
+import threading
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
+from brat.forge.resources.account_resource import Ci
 from brat.forge.service import programs
-from brat.forge.service.ci_submodules import fill
 from brat.forge.storage.git_storage import Bare
-from grite import git
+from grite import git, outbound
 from grite.errors import BratError, GitFailed, Unavailable
+from runner.box import agent_box, surroundings
+from runner.box.agent_box import Box, BoxReport, Room, boxed
+from runner.box.surroundings import Sight
+from runner.proxy.proxy_protocol import REGISTRIES, ProxyOrder, reachable_hosts
+from runner.session.proxy_client import ProxyClient
 
 CHECKOUT_S: Final = 300.0
 WORK: Final = "work"
@@ -196,3 +203,207 @@ def _put_aside(job: Path, commit: str) -> None:
     if _SUBMODULE not in b"\n" + listed:
         (job / _COMMIT).write_text(commit, encoding="ascii")
         shutil.copy2(job / WORK / ".git" / "index", job / _INDEX)
+
+
+SUBMODULE_S: Final = 120.0
+DEEPEST: Final = 10
+"""How far submodules may lie inside one another."""
+_FILES: Final = ("-c", "protocol.file.allow=always")
+"""Git fetches no submodule from a path unless it is told to.
+https://git-scm.com/docs/git-config (protocol.allow)
+"""
+
+
+class NoSubmodule(BratError):
+    """A submodule could not be fetched; its text is one sentence."""
+
+
+def fill(work: Path, bare: Bare, own: Path | None) -> list[str]:
+    """Check out the submodules of a checkout of `bare`.
+
+    One that cannot be fetched is left empty if the person's own checkout does without
+    it, too: a sentence on each is returned.
+
+    Args:
+        work: the checkout.
+        bare: the repository that it came from.
+        own: the person's own checkout; None: there is none.
+
+    Raises:
+        NoSubmodule: one could not be fetched.
+    """
+    origin = _origin(own) if own else str(bare.path)
+    return _fill(work, origin, _git_folder(own), own)
+
+
+def _origin(own: Path) -> str:
+    """Return the address that relative ones are relative to, as for git itself."""
+    said = _read(own, "config", "remote.origin.url")
+    return str((own / said).resolve()) if said.startswith(".") else said or str(own)
+
+
+def _git_folder(own: Path | None) -> Path | None:
+    said = _read(own, "rev-parse", "--git-common-dir") if own else ""
+    return own / said if own and said else None
+
+
+def _fill(
+    folder: Path, origin: str, kept: Path | None, own: Path | None, depth: int = 1
+) -> list[str]:
+    """Check out the submodules of a checkout, and theirs.
+
+    Args:
+        folder: the checkout.
+        origin: the address that it came from.
+        kept: the git folder of the person's own copy; None: there is none.
+        own: the person's own checkout of it; None: there is none.
+        depth: how far the checkout lies inside others.
+    """
+    left = []
+    git.run(["config", "remote.origin.url", origin], cwd=folder)
+    for name, path in _submodules(folder):
+        try:
+            git.run(["submodule", "--quiet", "init", "--", path], cwd=folder)
+            url = _read(folder, "config", f"submodule.{name}.url")
+            copy = kept / "modules" / name if kept else None
+            wanted = _read(folder, "rev-parse", f":{path}")
+            if copy is not None and _holds(copy, wanted):
+                git.run(["config", f"submodule.{name}.url", str(copy)], cwd=folder)
+            update = ["submodule", "--quiet", "update", "--", path]
+            git.run([*_FILES, *update], cwd=folder, deadline_s=SUBMODULE_S)
+        except (GitFailed, Unavailable) as error:
+            said = f"the submodule {path} cannot be fetched: {error}"
+            if own is None or _read(own, "config", f"submodule.{name}.url"):
+                raise NoSubmodule(said) from error
+            left.append(f"{said.rstrip('.')}; your own checkout is without it, too.")
+            continue
+        if depth < DEEPEST and (folder / path / ".gitmodules").is_file():
+            within = own / path if own else None
+            left += _fill(folder / path, url, copy, within, depth + 1)
+    return left
+
+
+def _submodules(folder: Path) -> list[tuple[str, str]]:
+    """Return the name and path of each submodule that .gitmodules lists."""
+    asked = ["config", "-z", "-f", ".gitmodules", "--get-regexp", r"\.path$"]
+    said = git.run(asked, cwd=folder, check=False).stdout.decode(errors="replace")
+    listed = (line.partition("\n") for line in said.split("\0") if line)
+    return [
+        (key.removeprefix("submodule.").removesuffix(".path"), path)
+        for key, _, path in listed
+    ]
+
+
+def _holds(repository: Path, commit: str) -> bool:
+    asked = ["cat-file", "-e", f"{commit}^{{commit}}"]
+    return (
+        repository.is_dir() and git.run(asked, cwd=repository, check=False).status == 0
+    )
+
+
+def _read(folder: Path, *args: str) -> str:
+    """Return the line that a git command prints; empty: it failed."""
+    return git.run(args, cwd=folder, check=False).stdout.decode().strip()
+
+
+_HOME, _TEMPORARY = "home", "tmp"
+
+
+_OF_GIT: Final = ("user.name", "user.email", "init.defaultBranch")
+"""What tests that use git take for granted where a person has configured it."""
+
+
+class CiBox:
+    """One job's box. Its methods wait for processes: call them in a thread."""
+
+    def __init__(self, settings: Ci, job: Path, borrowed: Path, forge: Path) -> None:
+        """Describe the box of a job.
+
+        Args:
+            settings: the command, its hosts, and whether there is a box at all.
+            job: the job's folder, with its checkout.
+            borrowed: the folder of objects that the checkout borrows.
+            forge: the forge's own folder, of which the command sees nothing else.
+        """
+        self._settings = settings
+        self._job = job
+        own = programs.plain_environment()
+        sight = Sight(
+            path=own["PATH"],
+            home=os.path.expanduser("~"),  # noqa: PTH111  also where there is none
+            tools=surroundings.own_tool_variables(),
+            shown=(borrowed,),
+            hidden=(forge,),
+        )
+        home, temporary = job / _HOME, job / _TEMPORARY
+        boxed_in = settings.box == "on"
+        self._room = Room(job / WORK, home, temporary, sight, is_boxed=boxed_in)
+        self._stack = ExitStack()
+        self._box: Box | None = None
+        # A job that is cancelled cannot stop the thread that opens its box: `close`
+        # waits for it, and it opens nothing after a `close`.
+        self._lock = threading.Lock()
+        self._is_closed = False
+        self.argv: tuple[str, ...] = ("sh", "-c", settings.command or "true")
+        self.fds: tuple[int, ...] = ()
+        own |= surroundings.own_sources(own, job / WORK)
+        self.env = own | {"HOME": str(home), "TMPDIR": str(temporary), "CI": "true"}
+
+    def open(self) -> Self:
+        """Make the folders, the way to its hosts and the box.
+
+        Raises:
+            OSError: they cannot be made.
+            RuntimeError: the proxy to its hosts does not start.
+        """
+        with self._lock:
+            if not self._is_closed:
+                self._open()
+        return self
+
+    def _open(self) -> None:
+        for each in (self._room.home, self._room.temporary):
+            each.mkdir()
+        (self._room.home / ".gitconfig").write_text(_identity(), encoding="utf-8")
+        hosts = reachable_hosts(self._settings.egress, by_default=False)
+        if self._settings.egress is None:
+            hosts = REGISTRIES
+        way = None
+        if hosts is not None and self._room.is_boxed:
+            offered = outbound.here().variables
+            proxy = ProxyClient(ProxyOrder(egress=hosts), offered)
+            self._stack.callback(proxy.close)
+            way = proxy.way()
+            self.env |= proxy.environment()
+        self._box = self._stack.enter_context(boxed(self.argv, self._room, way))
+        if self._box is not None:
+            self.argv, self.fds = self._box.argv, self._box.fds
+
+    def close(self) -> BoxReport:
+        """Take the folders back, after the command's end; safe to call twice.
+
+        Returns:
+            What the box reports; the second time nothing.
+        """
+        with self._lock:
+            self._is_closed = True
+            box, self._box = self._box, None
+        try:
+            return box.report() if box else BoxReport()
+        finally:
+            self._stack.close()
+            if os.getuid() == 0:
+                agent_box.give_folders(self._room.owned(), os.getuid())
+
+
+def _identity() -> str:
+    """Return the person's name and address as they have told git, for its own file."""
+    env = {"GIT_CONFIG_GLOBAL": os.path.expanduser("~/.gitconfig")}  # noqa: PTH111
+    found = []
+    for key in _OF_GIT:
+        told = git.run(["config", "--global", "--get", key], env=env, check=False)
+        value = told.stdout.decode(errors="replace").rstrip("\n")
+        quoted = value.replace("\\", "\\\\").replace('"', '\\"')
+        section, _, name = key.partition(".")
+        found.append(f'[{section}]\n\t{name} = "{quoted}"\n' if value else "")
+    return "".join(found)

@@ -5,11 +5,13 @@ holds no credentials, with an environment built from nothing, and in a box.
 """
 
 import asyncio
+import os
 import re
 import shutil
 from asyncio.subprocess import DEVNULL
-from collections import defaultdict
-from contextlib import suppress
+from collections import defaultdict, deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from secrets import token_hex
@@ -18,18 +20,12 @@ from typing import IO, Final
 
 from msgspec.structs import replace
 
-from brat.forge.resources.account_resource import ACTIONS_APP, User
-from brat.forge.resources.check_resource import CheckRun, Conclusion, Job, Output
-from brat.forge.resources.repository_resource import Repository
+from brat.forge.resources.account_resource import ACTIONS_APP, Ci, Repository, User
+from brat.forge.resources.run_resource import CheckRun, Conclusion, Job, Output
 from brat.forge.service import programs
-from brat.forge.service.ci_box import CiBox
-from brat.forge.service.ci_checkout import WORK, KeptTrees, checkout
-from brat.forge.service.ci_submodules import NoSubmodule
-from brat.forge.service.ci_turns import Turns
-from brat.forge.service.ci_verdict import GONE, NAME, tail, verdict
-from brat.forge.service.forge_context import ForgeContext
-from brat.forge.service.machine_cores import cores
-from brat.forge.service.webhook_payloads import Events
+from brat.forge.service.ci_checkout import WORK, CiBox, KeptTrees, NoSubmodule, checkout
+from brat.forge.service.renderer import ForgeContext
+from brat.forge.service.webhooks import Events
 from brat.forge.storage.git_storage import Move
 from convoy.model import ids
 from grite.errors import GitFailed, Unavailable
@@ -297,3 +293,105 @@ def _pattern(glob: str) -> re.Pattern[str]:
     parts = re.split(r"(\*\*|\*|\?)", glob)
     meaning = {"**": ".*", "*": "[^/]*", "?": "[^/]"}
     return re.compile("".join(meaning.get(part, re.escape(part)) for part in parts))
+
+
+class Turns:
+    """Lets jobs begin first come, first served; for one event loop."""
+
+    def __init__(self) -> None:
+        """Let nothing begin before `most` is set."""
+        self._most = 0
+        self._running = 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    @property
+    def most(self) -> int:
+        """How many jobs run at once; those that run already go on if it shrinks."""
+        return self._most
+
+    @most.setter
+    def most(self, number: int) -> None:
+        self._most = number
+        self._give()
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Wait for a turn, and give it back at the end."""
+        mine = asyncio.get_running_loop().create_future()
+        self._waiting.append(mine)
+        self._give()
+        try:
+            await mine
+            yield
+        finally:
+            if mine.done() and not mine.cancelled():
+                self._running -= 1
+            elif mine in self._waiting:
+                self._waiting.remove(mine)
+            self._give()
+
+    def _give(self) -> None:
+        while self._waiting and self._running < self._most:
+            first = self._waiting.popleft()
+            if not first.done():
+                self._running += 1
+                first.set_result(None)
+
+
+NAME: Final = "ci"
+GONE: Final = Output(title=NAME, summary="Its branch is gone.")
+TAIL_BYTES: Final = 8192
+CANNOT_RUN: Final = {126: "it cannot be run", 127: "a program was not found"}
+"""What a shell's exit status says of the command itself, not of what it judged.
+https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#tag_19_08_02
+"""
+
+
+def tail(log: IO[bytes]) -> str:
+    """Return the last of what a command said."""
+    size = log.seek(0, 2)
+    log.seek(max(size - TAIL_BYTES, 0))
+    return log.read().decode(errors="replace")
+
+
+def verdict(status: int | None, settings: Ci, text: str) -> tuple[Conclusion, Output]:
+    """Return what a check says.
+
+    Args:
+        status: the command's exit status; None: it took too long.
+        settings: how it was run.
+        text: the last of what it said.
+    """
+    if status == 0:
+        said = f"`{settings.command}` passed."
+        return "success", Output(title=NAME, summary=said, text=text)
+    if status is None:
+        said = f"`{settings.command}` took longer than {settings.timeout_s:g} s."
+        return "timed_out", Output(title=NAME, summary=said, text=text)
+    if why := CANNOT_RUN.get(status):
+        last = text.strip().rpartition("\n")[2]
+        said = f"`{settings.command}` ended with {status}, {why}: {last or 'no word'}"
+        mend = "install what is missing, or set another [ci] command"
+        return "action_required", Output(title=NAME, summary=f"{said}; {mend}.")
+    said = f"`{settings.command}` ended with {status}."
+    return "failure", Output(title=NAME, summary=said, text=text)
+
+
+QUOTA: Final = Path("/sys/fs/cgroup/cpu.max")
+
+
+def cores(quota: Path = QUOTA) -> int:
+    """Return how many cores this process may use; at least 1.
+
+    Counts the cores it may run on, and in a container the quota of processor time: the
+    file holds microseconds in each period, and the period, or `max` for no quota.
+    https://docs.kernel.org/admin-guide/cgroup-v2.html (cpu.max)
+    """
+    try:
+        seen = len(os.sched_getaffinity(0))
+    except AttributeError:  # not Linux
+        seen = os.cpu_count() or 1
+    with suppress(OSError, ValueError):
+        given, period = quota.read_text(encoding="ascii").split()
+        seen = min(seen, int(given) // int(period))
+    return max(1, seen)

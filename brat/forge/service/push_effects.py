@@ -6,12 +6,11 @@ head moves back to a commit that the base already had, it is closed unmerged.
 
 from msgspec.structs import replace
 
-from brat.forge.resources.account_resource import User
+from brat.forge.resources.account_resource import Repository, User
 from brat.forge.resources.issue_resource import Issue, IssueEvent
 from brat.forge.resources.pull_resource import Pull
-from brat.forge.resources.repository_resource import Repository
 from brat.forge.service.local_ci import Judge
-from brat.forge.service.webhook_payloads import Events
+from brat.forge.service.webhooks import Events
 from brat.forge.storage.forge_state import Forge
 from brat.forge.storage.git_storage import Move
 

@@ -6,29 +6,312 @@ started twice.
 """
 
 import asyncio
+import hashlib
 import os
+import platform
+import shutil
 import signal
+import stat
 import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 from uuid import uuid4
 
-from msgspec import Raw
+import psutil
+from msgspec import Raw, json
 from msgspec.structs import replace
 
 from bot.door import session_access
-from brat.forge.resources.account_resource import Access, Scope, User
-from brat.forge.resources.check_resource import Conclusion
-from brat.forge.resources.repository_resource import Repository
-from brat.forge.resources.run_resource import Artifact, Run
-from brat.forge.service import artifact_files, job_checks, programs
-from brat.forge.service.forge_context import ForgeContext
-from brat.forge.service.run_environment import Place, environment
-from brat.forge.service.run_launcher import How, find, launch, reap
-from brat.forge.service.webhook_payloads import Events
-from brat.forge.service.workflow_catalog import JOB_LOGIN, permissions_of, title_of
-from brat.forge.storage.token_store import digest
-from brat.forge.wire.timestamps import iso
+from brat.forge.resources.account_resource import Access, Repository, Scope, User
+from brat.forge.resources.run_resource import (
+    JOB_NAME,
+    TASK_WORKFLOW,
+    Artifact,
+    Conclusion,
+    Run,
+)
+from brat.forge.service import programs, workflow_files
+from brat.forge.service.programs import plain_environment
+from brat.forge.service.renderer import ForgeContext
+from brat.forge.service.webhooks import Events
+from brat.forge.service.workflow_files import (
+    JOB_LOGIN,
+    LIVE_WORKFLOW,
+    LOOP_WORKFLOW,
+    permissions_of,
+    title_of,
+)
+from brat.forge.storage.forge_state import Forge, digest
+from brat.forge.wire import Site, iso
+from grite import outbound
+
+SECRET: Final = "BRAT_SECRET_"  # noqa: S105  the beginning of a name
+"""The prefix of the forge's variables that runs get as secrets, without prefix."""
+_FILES: Final = {
+    "GITHUB_OUTPUT": "output",
+    "GITHUB_ENV": "env",
+    "GITHUB_PATH": "path",
+    "GITHUB_STEP_SUMMARY": "summary.md",
+}
+_ARCH: Final = {"x86_64": "X64", "amd64": "X64", "aarch64": "ARM64", "arm64": "ARM64"}
+_SYSTEM: Final = {"Darwin": "macOS"}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The folder of one run, runs/<id>/."""
+
+    folder: Path
+
+    @property
+    def workspace(self) -> Path:
+        """Where the process starts."""
+        return self.folder / "workspace"
+
+    @property
+    def result(self) -> Path:
+        """The runner's result folder; its files become the artifact."""
+        return self.folder / "result"
+
+    @property
+    def log(self) -> Path:
+        """The process's output."""
+        return self.folder / "log.txt"
+
+    def artifact(self, name: str) -> Path:
+        """The zip of an artifact."""
+        return self.folder / "artifacts" / f"{name}.zip"
+
+    def prepare(self, event: dict[str, Any] | Raw) -> None:
+        """Make the folders, the empty files and event.json; safe to call twice."""
+        for name in ("workspace", "home", "temp", "artifacts"):
+            (self.folder / name).mkdir(parents=True, exist_ok=True)
+        for name in _FILES.values():
+            (self.folder / name).touch()
+        (self.folder / "event.json").write_bytes(json.encode(event))
+
+    def clear(self) -> None:
+        """Remove folders that GitHub discards with its machine; safe to call twice.
+
+        A killed run leaves its checkout there.
+        """
+        for name in ("workspace", "home", "temp"):
+            shutil.rmtree(self.folder / name, ignore_errors=True)
+
+
+def environment(
+    site: Site, repo: Repository, run: Run, place: Place, actor: str
+) -> dict[str, str]:
+    """Build the environment of a run's process."""
+    folder = place.folder
+    system = platform.system()
+    files = {name: str(folder / file) for name, file in _FILES.items()}
+    return (
+        plain_environment()
+        | outbound.here().variables
+        | files
+        | _facts(site, repo, run, actor)
+        | {
+            "HOME": str(folder / "home"),
+            "CI": "true",
+            "GITHUB_ACTIONS": "true",
+            "GITHUB_EVENT_PATH": str(folder / "event.json"),
+            "GITHUB_WORKSPACE": str(place.workspace),
+            "GITHUB_JOB": JOB_NAME,
+            "RUNNER_OS": _SYSTEM.get(system, system),
+            "RUNNER_ARCH": _ARCH.get(platform.machine().lower(), platform.machine()),
+            "RUNNER_NAME": "local",
+            "RUNNER_TEMP": str(folder / "temp"),
+            "RUNNER_TOOL_CACHE": str(folder.parent / "tools"),
+            "BRAT_SESSION": run.inputs.get("session", ""),
+            "BRAT_LOG": run.inputs.get("log", ""),
+            "BRAT_RESULT": str(place.result),
+        }
+        | _secrets()
+    )
+
+
+def secret_names() -> tuple[str, ...]:
+    """Return the names of the runs' secrets."""
+    return tuple(sorted(_secrets()))
+
+
+def _secrets() -> dict[str, str]:
+    """Return the runs' secrets from the forge's own environment."""
+    ours = os.environ  # noqa: TID251  they are settings of the forge
+    return {
+        name.removeprefix(SECRET): value
+        for name, value in ours.items()
+        if name.startswith(SECRET)
+    }
+
+
+def _facts(site: Site, repo: Repository, run: Run, actor: str) -> dict[str, str]:
+    return {
+        "GITHUB_EVENT_NAME": run.event,
+        "GITHUB_RUN_ID": str(run.id),
+        "GITHUB_RUN_NUMBER": str(run.number),
+        "GITHUB_RUN_ATTEMPT": "1",
+        "GITHUB_REPOSITORY": repo.full_name,
+        "GITHUB_REPOSITORY_ID": str(repo.id),
+        "GITHUB_REPOSITORY_OWNER": repo.owner,
+        "GITHUB_SERVER_URL": site.base,
+        "GITHUB_API_URL": site.api,
+        "GITHUB_REF": f"refs/heads/{run.branch}",
+        "GITHUB_REF_NAME": run.branch,
+        "GITHUB_REF_TYPE": "branch",
+        "GITHUB_SHA": run.head_sha,
+        "GITHUB_WORKFLOW": run.path.rpartition("/")[2].rpartition(".")[0],
+        "GITHUB_ACTOR": actor,
+        "GITHUB_TRIGGERING_ACTOR": actor,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """How runs are started and ended."""
+
+    executor: tuple[str, ...] = ()
+    """Another program that starts the runs; empty: our own runner."""
+    tasks_only: bool = False
+    """Run only the files of task runs: a bot on this machine does the rest."""
+    interrupt_s: float = 7.5
+    """How long a cancelled run has after SIGINT."""
+    terminate_s: float = 2.5
+    """How long it has after the SIGTERM that follows. Both are GitHub's:
+    https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-cancellation
+    """
+    feed: Path | None = None
+    """The folder of the bot on this machine that receives what sessions send live."""
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        """The program that is started."""
+        return self.executor or (sys.executable, "-I", "-m", "runner")
+
+
+LIKE_GITHUB: Final = How()
+
+
+def launch(
+    argv: tuple[str, ...],
+    place: Place,
+    env: Mapping[str, str],
+    handed: Mapping[str, bytes],
+) -> subprocess.Popen[bytes]:
+    """Start a process that lives on when the forge dies.
+
+    Each value of `handed` travels through a pipe whose number is in the variable that
+    its key names: it can be read once, and is in no process's environment.
+
+    Raises:
+        OSError: it could not be started.
+    """
+    with ExitStack() as stack:
+        pipes = {name: _filled(stack, said) for name, said in handed.items()}
+        with place.log.open("wb") as log:
+            return subprocess.Popen(
+                argv,
+                cwd=place.workspace,
+                env={**env, **{name: str(pipe) for name, pipe in pipes.items()}},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                pass_fds=tuple(pipes.values()),
+                start_new_session=True,
+            )
+
+
+def _filled(stack: ExitStack, said: bytes) -> int:
+    """Return the read end of a pipe that holds a short text; the stack closes it."""
+    read, write = os.pipe()
+    stack.callback(os.close, read)
+    os.write(write, said)
+    os.close(write)
+    return read
+
+
+def find(place: Place) -> int | None:
+    """Return the pid of a run's process, recognised by its environment."""
+    for process in psutil.process_iter():
+        try:
+            if process.environ().get("BRAT_RESULT") == str(place.result):
+                return process.pid
+        except (psutil.Error, OSError):
+            continue
+    return None
+
+
+def reap(child: subprocess.Popen[bytes] | None) -> int | None:
+    """Return the exit status of an ended child, and kill the processes it left."""
+    if child is None:
+        return None
+    programs.end_group(child.pid)
+    return child.wait()
+
+
+RESULT: Final = "brat-result"
+"""The artifact made of a run's result folder."""
+CHUNK: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """A zip on disk."""
+
+    size: int
+    digest: str
+    """`sha256:` and 64 hex digits."""
+
+
+def pack(folder: Path, target: Path) -> Packed | None:
+    """Zip the regular files in `folder`, not compressed; None when it has none.
+
+    Links are not followed: what they point at was not made by the run. The zip appears
+    whole or not at all, and packing again replaces it.
+    """
+    files = sorted(_files(folder))
+    if not files:
+        return None
+    making = target.with_suffix(".making")
+    with zipfile.ZipFile(making, "w", zipfile.ZIP_STORED) as archive:
+        for path in files:
+            archive.write(path, path.relative_to(folder))
+    making.replace(target)
+    return measure(target)
+
+
+def measure(path: Path) -> Packed:
+    """Return the size and digest of a file."""
+    found = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(CHUNK):
+            found.update(chunk)
+    return Packed(path.stat().st_size, f"sha256:{found.hexdigest()}")
+
+
+def sound(path: Path) -> bool:
+    """Say whether a file is a zip whose contents can be read."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return archive.testzip() is None
+    except (zipfile.BadZipFile, OSError):
+        return False
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for top, _, names in os.walk(folder):
+        for name in names:
+            path = Path(top, name)
+            if stat.S_ISREG(path.lstat().st_mode):
+                yield path
+
 
 TOKEN_LASTS: Final = timedelta(hours=6)
 """As long as a job may take."""
@@ -95,7 +378,7 @@ class Starter:
                 payload=payload,
             )
             self._store.runs.put(run)
-            job_checks.opened(self._events, repo, actor, run)
+            workflow_files.opened(self._events, repo, actor, run)
             self._events.run(repo, actor, "requested", run)
         self._spawn(repo, run)
         return run
@@ -110,9 +393,7 @@ class Starter:
         if force and newest.pid is not None and newest.born is not None:
             programs.end_tree(newest.pid, newest.born)
 
-    def add_artifact(
-        self, run: Run, name: str, packed: artifact_files.Packed
-    ) -> Artifact:
+    def add_artifact(self, run: Run, name: str, packed: Packed) -> Artifact:
         """Keep an artifact whose zip is in place; one of the same name is replaced."""
         same = [a for a in self._store.artifacts.of(run.id) if a.name == name]
         with self._store.change():
@@ -269,10 +550,10 @@ class Starter:
 
     async def _finish(self, repo: Repository, run: Run, status: int | None) -> None:
         place = self.place(run)
-        target = place.artifact(artifact_files.RESULT)
-        packed = await asyncio.to_thread(artifact_files.pack, place.result, target)
+        target = place.artifact(RESULT)
+        packed = await asyncio.to_thread(pack, place.result, target)
         if packed is not None:
-            self.add_artifact(run, artifact_files.RESULT, packed)
+            self.add_artifact(run, RESULT, packed)
         await asyncio.to_thread(place.clear)
         newest = self._store.runs.get(run.id) or run
         good = status == 0
@@ -293,5 +574,53 @@ class Starter:
             if token is not None:
                 self._store.tokens.remove(token)
             actor = self._events.renderer.who(run.actor)
-            job_checks.closed(self._events, repo, actor, done)
+            workflow_files.closed(self._events, repo, actor, done)
             self._events.run(repo, actor, "completed", done)
+
+
+_STARTS: Final = frozenset(
+    {
+        *(("issues", action) for action in ("labeled", "opened")),
+        *(("issue_comment", action) for action in ("created", "edited")),
+        ("pull_request_review", "submitted"),
+    }
+)
+
+
+class Triggers:
+    """Starts workflow files; brat.yml also on a repository's events."""
+
+    def __init__(self, forge: Forge, starter: Starter) -> None:
+        """Start runs in `forge` by `starter`."""
+        self._forge = forge
+        self._starter = starter
+
+    def consider(
+        self,
+        repo: Repository,
+        actor: User,
+        kind: tuple[str, str | None],
+        payload: dict[str, Any],
+    ) -> None:
+        """Start a run if the event triggers one; only inside `Store.change`."""
+        if kind not in _STARTS or actor.login == JOB_LOGIN:
+            return
+        if not self.can_run(repo, LOOP_WORKFLOW):
+            return
+        self._starter.begin(
+            repo,
+            actor,
+            path=LOOP_WORKFLOW,
+            branch=repo.default_branch,
+            event=kind[0],
+            payload=json.encode(payload).decode(),
+        )
+
+    def can_run(self, repo: Repository, path: str) -> bool:
+        """Say whether a workflow file is there and can be run."""
+        if path == TASK_WORKFLOW:
+            return True
+        bare = self._forge.bare(repo)
+        tip = bare.tip(repo.default_branch)
+        runs_files = self._starter.executes_files or path == LIVE_WORKFLOW
+        return runs_files and tip is not None and bare.file(tip, path) is not None

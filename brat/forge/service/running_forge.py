@@ -7,19 +7,14 @@ must follow from a moved ref is done before the lock is free again.
 import asyncio
 from collections.abc import Coroutine
 
-from brat.forge.resources.repository_resource import Repository
-from brat.forge.service.forge_context import ForgeContext
+from brat.forge.resources.account_resource import Repository
 from brat.forge.service.local_ci import Judge
-from brat.forge.service.merge_methods import Merges
 from brat.forge.service.push_effects import Pushes
-from brat.forge.service.renderer import Renderer
-from brat.forge.service.run_launcher import LIKE_GITHUB, How
-from brat.forge.service.run_processes import Starter
-from brat.forge.service.webhook_deliveries import WebhookSender
-from brat.forge.service.webhook_payloads import Events
-from brat.forge.service.workflow_triggers import Triggers
+from brat.forge.service.renderer import ForgeContext, Merges, Renderer
+from brat.forge.service.run_processes import LIKE_GITHUB, How, Starter, Triggers
+from brat.forge.service.webhooks import Events, WebhookSender
 from brat.forge.storage.forge_state import Forge
-from brat.forge.wire.urls import Site
+from brat.forge.wire import Site
 
 
 class Service:

@@ -4,23 +4,101 @@ It is used offline to set a forge up, and by the server. Only one process may op
 at a time: an operating-system lock on the folder, freed when the process dies.
 """
 
+import hashlib
+import hmac
 import re
+import secrets
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
 from filelock import FileLock, Timeout
 from msgspec.structs import replace
 
-from brat.forge.resources.account_resource import ROLES, Kind, Role, Scope, User
-from brat.forge.resources.hook_resource import Hook
+from brat.forge.resources.account_resource import (
+    ROLES,
+    Access,
+    Hook,
+    Kind,
+    Repository,
+    Role,
+    Scope,
+    Settings,
+    Token,
+    User,
+)
 from brat.forge.resources.issue_resource import Issue
 from brat.forge.resources.pull_resource import Pull
-from brat.forge.resources.repository_resource import Repository, Settings
 from brat.forge.storage.git_storage import Bare, create
 from brat.forge.storage.record_store import Store
-from brat.forge.storage.token_store import Caller, TokenStore
-from brat.forge.wire.timestamps import Clock, iso, wall_clock
+from brat.forge.wire import Clock, iso, parse, wall_clock
 from grite.errors import BratError
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The account behind a valid token."""
+
+    user: User
+    token: Token
+
+
+class TokenStore:
+    """The tokens of a forge; of each only a digest is kept."""
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        """Keep tokens in `store`."""
+        self._store = store
+        self._clock = clock
+
+    def add(
+        self,
+        who: User,
+        *,
+        scope: Scope = "write",
+        repo: int | None = None,
+        access: Access | None = None,
+    ) -> str:
+        """Make a token and return it; it cannot be read again."""
+        secret = secrets.token_urlsafe(32)
+        with self._store.change():
+            number = self._store.next_id()
+            self._store.tokens.put(
+                Token(
+                    id=number,
+                    user=who.id,
+                    scope=scope,
+                    digest=digest(secret),
+                    repo=repo,
+                    access=access,
+                )
+            )
+        return f"brat_{number}_{secret}"
+
+    def drop(self, token: Token) -> None:
+        """Make a token worthless; safe to call twice."""
+        with self._store.change():
+            if self._store.tokens.get(token.id) is not None:
+                self._store.tokens.remove(token)
+
+    def caller(self, secret: str) -> Caller | None:
+        """Return the account and token of a secret; None if it is not valid here."""
+        _, _, rest = secret.partition("_")
+        number, _, key = rest.partition("_")
+        token = self._store.tokens.get(int(number)) if number.isdecimal() else None
+        if token is None or not hmac.compare_digest(token.digest, digest(key)):
+            return None
+        if token.access and parse(token.access.expires_at) <= self._clock():
+            self.drop(token)
+            return None
+        who = self._store.users.get(token.user)
+        return Caller(who, token) if who is not None else None
+
+
+def digest(secret: str) -> str:
+    """Return a secret's digest. Secrets are long and random: SHA-256 is enough."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
 
 _LOGIN: Final = re.compile(r"[A-Za-z0-9](?:-?[A-Za-z0-9]){0,38}(?:\[bot\])?")
 _NAME: Final = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}(?<!\.git)")

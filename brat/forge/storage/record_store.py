@@ -13,9 +13,16 @@ from typing import Final, Generic, TypeVar
 
 from msgspec import json
 
-from brat.forge.resources.account_resource import Token, User
-from brat.forge.resources.check_resource import CheckRun, CommitStatus
-from brat.forge.resources.hook_resource import Delivery, Hook, Payload
+from brat.forge.resources.account_resource import (
+    Delivery,
+    Hook,
+    Payload,
+    Record,
+    Repository,
+    Sequence,
+    Token,
+    User,
+)
 from brat.forge.resources.issue_resource import (
     Comment,
     FormerIssue,
@@ -25,9 +32,7 @@ from brat.forge.resources.issue_resource import (
     Reaction,
 )
 from brat.forge.resources.pull_resource import Pull, Review
-from brat.forge.resources.repository_resource import Repository
-from brat.forge.resources.resource_record import Record, Sequence
-from brat.forge.resources.run_resource import Artifact, Run
+from brat.forge.resources.run_resource import Artifact, CheckRun, CommitStatus, Run
 
 R = TypeVar("R", bound=Record)
 _SEQUENCE: Final = 0

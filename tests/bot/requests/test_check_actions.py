@@ -7,8 +7,8 @@ import pytest
 from bot.door.inbox import CheckAction
 from bot.requests.answers import check_views
 from bot.requests.verb_table import VERBS
-from brat.forge.resources.check_resource import CheckRun
-from brat.forge.rest.text_limits import ACTION_CHARS
+from brat.forge.resources.run_resource import CheckRun
+from brat.forge.rest.rest_call import ACTION_CHARS
 from convoy.rules.people import BlockTask
 from tests.bot.room import NAME, REPO, Room, room
 from tests.world.app_key import pair

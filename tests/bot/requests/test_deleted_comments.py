@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from brat.forge.traffic_recording import Exchange
+from brat.forge.http_server import Exchange
 from convoy.model import ids
 from convoy.rules.people import BlockTask
 from convoy.views import state_document

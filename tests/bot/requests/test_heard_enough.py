@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from bot.door.inbox import Review, Ticked
 from bot.roles.process_memory import MOST_PEOPLE, AnswerBudget
 from bot.serving import bot_service
-from brat.forge.traffic_recording import Exchange
+from brat.forge.http_server import Exchange
 from convoy.model.work import HOUR_MS
 from tests.bot.another_folder import elsewhere
 from tests.bot.lobby import Lobby, lobby

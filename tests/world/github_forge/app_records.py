@@ -1,7 +1,6 @@
 """Apps, and where they are installed."""
 
-from brat.forge.resources.account_resource import Permissions
-from brat.forge.resources.resource_record import Record
+from brat.forge.resources.account_resource import Permissions, Record
 
 
 class App(Record, frozen=True, kw_only=True):

@@ -12,17 +12,18 @@ from weakref import WeakKeyDictionary
 import jwt
 from msgspec.structs import replace
 
-from brat.forge.resources.account_resource import Access, Permissions, Token, User
-from brat.forge.resources.hook_resource import Hook
-from brat.forge.resources.repository_resource import Repository
-from brat.forge.service.webhook_deliveries import PRESSED, WebhookSender
-from brat.forge.service.webhook_payloads import Kind
-from brat.forge.storage.forge_state import Forge
+from brat.forge.resources.account_resource import (
+    Access,
+    Hook,
+    Permissions,
+    Repository,
+    Token,
+    User,
+)
+from brat.forge.service.webhooks import PRESSED, Kind, WebhookSender
+from brat.forge.storage.forge_state import Caller, Forge, digest
 from brat.forge.storage.record_store import Store, Table
-from brat.forge.storage.token_store import Caller, digest
-from brat.forge.wire.http_refusals import Refused
-from brat.forge.wire.timestamps import iso
-from brat.forge.wire.urls import node_id
+from brat.forge.wire import Refused, iso, node_id
 from grite.errors import BratError
 from tests.world.github_forge.app_events import manifest_faults, may_hear
 from tests.world.github_forge.app_records import App, Installation

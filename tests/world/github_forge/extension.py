@@ -3,11 +3,10 @@
 from dataclasses import replace
 from typing import Any, Final
 
-from brat.forge.resources.account_resource import User
-from brat.forge.resources.repository_resource import Repository
+from brat.forge.resources.account_resource import Repository, User
 from brat.forge.rest.rest_call import Extension
 from brat.forge.service.running_forge import Service
-from brat.forge.service.webhook_payloads import Kind
+from brat.forge.service.webhooks import Kind
 from tests.world.github_forge import (
     manifests,
     rest_apps,

@@ -22,7 +22,7 @@ from msgspec import DecodeError, Struct, json
 
 from brat.forge.rest.request_gate import authenticate
 from brat.forge.service.running_forge import Service
-from brat.forge.wire.http_refusals import Refused
+from brat.forge.wire import Refused
 from tests.world.github_forge.graphql_root import Root
 from tests.world.github_forge.graphql_viewer import Failed, Viewer
 from tests.world.github_forge.merge_queues import MergeQueues

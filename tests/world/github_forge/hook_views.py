@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from brat.forge.resources.hook_resource import Delivery, Hook
-from brat.forge.resources.repository_resource import Repository
-from brat.forge.rest.rest_hooks import shown_config
-from brat.forge.wire.urls import Site
+from brat.forge.resources.account_resource import Delivery, Hook, Repository
+from brat.forge.rest.repositories import shown_config
+from brat.forge.wire import Site
 
 
 def hook(

@@ -11,10 +11,9 @@ from typing import Final
 
 from msgspec import Struct, json
 
+from brat.forge.http_server import Exchange
 from brat.forge.rest.rest_call import Call
-from brat.forge.traffic_recording import Exchange
-from brat.forge.wire.http_refusals import Refused
-from brat.forge.wire.urls import API
+from brat.forge.wire import API, Refused
 
 _RULES: Final = "faults.json"
 _MET: Final = "faults-met.jsonl"

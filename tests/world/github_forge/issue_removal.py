@@ -5,9 +5,8 @@ https://docs.github.com/graphql/reference/mutations#deleteissue
 
 from msgspec.structs import replace
 
-from brat.forge.resources.account_resource import User
+from brat.forge.resources.account_resource import Repository, User
 from brat.forge.resources.issue_resource import FormerIssue, Issue
-from brat.forge.resources.repository_resource import Repository
 from brat.forge.service.running_forge import Service
 
 

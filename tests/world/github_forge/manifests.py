@@ -16,9 +16,9 @@ from msgspec import DecodeError, Struct, ValidationError, field, json
 
 from brat.forge.rest.rest_call import Answer, Call, Route
 from brat.forge.service.running_forge import Service
+from brat.forge.storage.forge_state import Caller
 from brat.forge.storage.record_store import Store
-from brat.forge.storage.token_store import Caller
-from brat.forge.wire.http_refusals import not_found
+from brat.forge.wire import not_found
 from tests.world.app_key import pair
 from tests.world.github_forge import app_views
 from tests.world.github_forge.app_events import manifest_faults

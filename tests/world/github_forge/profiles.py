@@ -10,8 +10,7 @@ from typing import Final
 from msgspec import DecodeError, Struct, json
 
 from brat.forge.rest.rest_call import Call
-from brat.forge.wire.http_refusals import Refused, not_found
-from brat.forge.wire.urls import API, BY_ID, BY_NAME
+from brat.forge.wire import API, BY_ID, BY_NAME, Refused, not_found
 from tests.world.github_forge.endpoint_permissions import shape
 
 RELEASES: Final = Path(__file__).parents[2] / "contract/github-releases.json"

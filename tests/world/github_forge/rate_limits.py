@@ -16,8 +16,7 @@ from msgspec import Struct, json
 
 from brat.forge.rest.rest_call import Call
 from brat.forge.storage.forge_state import Forge
-from brat.forge.wire.http_refusals import Refused
-from brat.forge.wire.urls import API
+from brat.forge.wire import API, Refused
 
 Limiting = Literal[403, 429]
 HOUR_S: Final = 3600

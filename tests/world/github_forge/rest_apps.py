@@ -11,21 +11,13 @@ from aiohttp import web
 from msgspec import field, json
 
 from brat.forge.resources import account_resource
-from brat.forge.resources.account_resource import ACTIONS_APP
-from brat.forge.resources.hook_resource import Delivery
-from brat.forge.rest.request_bodies import Body
+from brat.forge.resources.account_resource import ACTIONS_APP, Delivery
+from brat.forge.rest.repositories import shown_config
 from brat.forge.rest.request_gate import secret_of
-from brat.forge.rest.rest_call import (
-    Answer,
-    Call,
-    Route,
-    found,
-)
-from brat.forge.rest.rest_hooks import shown_config
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
 from brat.forge.service.running_forge import Service
-from brat.forge.storage.token_store import Caller
-from brat.forge.wire.http_refusals import Refused, fault, not_found
-from brat.forge.wire.timestamps import parse
+from brat.forge.storage.forge_state import Caller
+from brat.forge.wire import Refused, fault, not_found, parse
 from tests.world.github_forge import app_views as views, hook_views
 from tests.world.github_forge.app_records import App, Installation
 from tests.world.github_forge.apps import Apps

@@ -5,9 +5,8 @@ https://docs.github.com/rest/repos/repos#update-a-repository
 
 from dataclasses import replace
 
-from brat.forge.rest.request_bodies import Body
-from brat.forge.rest.rest_call import Answer, Call, Route
-from brat.forge.rest.rest_repos import get_repository
+from brat.forge.rest.repositories import get_repository
+from brat.forge.rest.rest_call import Answer, Body, Call, Route
 
 
 class RepositoryChange(Body):

@@ -5,11 +5,10 @@ https://docs.github.com/rest/issues/assignees
 
 from brat.forge.resources.account_resource import User
 from brat.forge.resources.issue_resource import Issue
-from brat.forge.rest.assignments import can_be_assigned, reassign
-from brat.forge.rest.issue_lookup import issue_of
-from brat.forge.rest.request_bodies import Body
-from brat.forge.rest.rest_call import Answer, Call, Route, found
-from brat.forge.wire.http_refusals import not_found
+from brat.forge.rest.labels import can_be_assigned, reassign
+from brat.forge.rest.lookup import issue_of
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
+from brat.forge.wire import not_found
 
 
 class Assignees(Body):

@@ -5,7 +5,7 @@ A ref may hold slashes, so these routes stand before those of commits and branch
 
 from brat.forge.resources.pull_resource import Pull
 from brat.forge.rest.rest_call import Answer, Call, Route
-from brat.forge.wire.http_refusals import Refused, not_found
+from brat.forge.wire import Refused, not_found
 
 
 def _sha(call: Call) -> str:

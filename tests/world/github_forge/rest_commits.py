@@ -1,12 +1,12 @@
 """REST: commits, files, and what lies between two commits."""
 
-from brat.forge.resources import commit_resource
-from brat.forge.rest.change_texts import FORMS, change_text
-from brat.forge.rest.content_negotiation import JSON
-from brat.forge.rest.pull_lookup import pull_of
+from brat.forge.resources import run_resource
+from brat.forge.rest.lookup import pull_of
+from brat.forge.rest.pulls import FORMS, change_text
+from brat.forge.rest.request_gate import JSON
 from brat.forge.rest.rest_call import Answer, Call, Route, found
 from brat.forge.service.renderer import diff
-from brat.forge.wire.http_refusals import Refused
+from brat.forge.wire import Refused
 from tests.world.github_forge import commit_views
 
 
@@ -20,7 +20,7 @@ async def get_commit(call: Call) -> Answer:
         return Answer(sha.encode())
     if call.form != JSON:
         return await change_text(call, None, sha)
-    face = commit_resource.commit(call.site, call.repo, commit)
+    face = run_resource.commit(call.site, call.repo, commit)
     if commit.parent_ids:
         change = diff(call.bare, str(commit.parent_ids[0]), sha)
     else:
@@ -72,19 +72,17 @@ async def compare(call: Call) -> Answer:
             "permalink_url": page,
             "diff_url": page + ".diff",
             "patch_url": page + ".patch",
-            "base_commit": commit_resource.commit(
+            "base_commit": run_resource.commit(
                 site, repo, found(call.bare.commit(base))
             ),
-            "merge_base_commit": commit_resource.commit(
+            "merge_base_commit": run_resource.commit(
                 site, repo, found(call.bare.commit(fork))
             ),
             "status": words[bool(ahead), bool(behind)],
             "ahead_by": len(ahead),
             "behind_by": len(behind),
             "total_commits": len(ahead),
-            "commits": [
-                commit_resource.commit(site, repo, each) for each in ahead[:250]
-            ],
+            "commits": [run_resource.commit(site, repo, each) for each in ahead[:250]],
             "files": list(
                 commit_views.files(site, repo, diff(call.bare, fork, head), head)
             ),
@@ -105,7 +103,7 @@ async def list_commits(call: Call) -> Answer:
     """`GET pulls/{number}/commits`: oldest first."""
     pull = pull_of(call)
     own = call.bare.between(pull.base_sha, pull.head_sha)
-    return call.page(own, lambda one: commit_resource.commit(call.site, call.repo, one))
+    return call.page(own, lambda one: run_resource.commit(call.site, call.repo, one))
 
 
 _REPO = "/repos/{owner}/{repo}"

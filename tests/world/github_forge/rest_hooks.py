@@ -6,17 +6,8 @@ https://docs.github.com/en/rest/repos/webhooks
 from msgspec import json
 from msgspec.structs import replace
 
-from brat.forge.resources.hook_resource import Delivery, Hook
-from brat.forge.rest.request_bodies import Body
-from brat.forge.rest.rest_call import (
-    MOST_PER_PAGE,
-    PER_PAGE,
-    Answer,
-    Call,
-    Route,
-    found,
-)
-from brat.forge.rest.rest_hooks import (
+from brat.forge.resources.account_resource import Delivery, Hook
+from brat.forge.rest.repositories import (
     CONFIG,
     HookConfig,
     asked_hook,
@@ -24,7 +15,16 @@ from brat.forge.rest.rest_hooks import (
     configured,
     shown_config,
 )
-from brat.forge.wire.http_refusals import fault, not_found
+from brat.forge.rest.rest_call import (
+    MOST_PER_PAGE,
+    PER_PAGE,
+    Answer,
+    Body,
+    Call,
+    Route,
+    found,
+)
+from brat.forge.wire import fault, not_found
 from tests.world.github_forge import hook_views as views
 
 

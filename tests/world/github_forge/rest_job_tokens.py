@@ -7,9 +7,8 @@ from typing import Any, Final, Literal
 
 from msgspec.structs import replace
 
-from brat.forge.resources.resource_record import Record
-from brat.forge.rest.request_bodies import Body
-from brat.forge.rest.rest_call import Answer, Call, Route
+from brat.forge.resources.account_resource import Record
+from brat.forge.rest.rest_call import Answer, Body, Call, Route
 from brat.forge.storage.record_store import Table
 
 

@@ -8,10 +8,9 @@ from typing import Literal
 from msgspec.structs import replace
 
 from brat.forge.resources.issue_resource import Issue
-from brat.forge.rest.issue_lookup import issue_of
-from brat.forge.rest.label_changes import note
-from brat.forge.rest.request_bodies import Body
-from brat.forge.rest.rest_call import Answer, Call, Route
+from brat.forge.rest.labels import note
+from brat.forge.rest.lookup import issue_of
+from brat.forge.rest.rest_call import Answer, Body, Call, Route
 
 
 class Lock(Body):

@@ -9,13 +9,11 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from brat.forge.resources.pull_resource import Pull
-from brat.forge.rest.label_changes import note
-from brat.forge.rest.pull_lookup import pull_of
-from brat.forge.rest.request_bodies import Body
-from brat.forge.rest.rest_call import Answer, Call, Route
-from brat.forge.rest.rest_issues import written_before
-from brat.forge.rest.text_limits import checked
-from brat.forge.wire.http_refusals import Refused, fault
+from brat.forge.rest.issues import written_before
+from brat.forge.rest.labels import note
+from brat.forge.rest.lookup import pull_of
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, checked
+from brat.forge.wire import Refused, fault
 
 
 class PullChange(Body):

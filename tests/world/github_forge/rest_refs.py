@@ -3,12 +3,11 @@
 https://docs.github.com/en/rest/git/refs
 """
 
-from brat.forge.resources import commit_resource
-from brat.forge.rest.request_bodies import Body
-from brat.forge.rest.rest_call import Answer, Call, Route, found
+from brat.forge.resources import run_resource
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
+from brat.forge.storage.forge_state import Caller
 from brat.forge.storage.git_storage import Move
-from brat.forge.storage.token_store import Caller
-from brat.forge.wire.http_refusals import Refused
+from brat.forge.wire import Refused
 from tests.world.github_forge import commit_views
 from tests.world.github_forge.rules.rule_enforcement import RuleEnforcement
 
@@ -106,7 +105,7 @@ async def delete_ref(call: Call) -> Answer:
 async def get_commit(call: Call) -> Answer:
     """`GET git/commits/{sha}`."""
     commit = found(call.bare.commit(call.word("sha")))
-    return Answer(commit_resource.git_commit(call.site, call.repo, commit))
+    return Answer(run_resource.git_commit(call.site, call.repo, commit))
 
 
 _GIT = "/repos/{owner}/{repo}/git"

@@ -9,13 +9,11 @@ from typing import Any, Final, Literal
 from msgspec.structs import replace
 
 from brat.forge.resources.pull_resource import Pull, Review
-from brat.forge.rest.issue_lookup import need_conversation
-from brat.forge.rest.label_changes import note
-from brat.forge.rest.pull_lookup import pull_of
-from brat.forge.rest.request_bodies import Body
-from brat.forge.rest.rest_call import Answer, Call, Route, found
-from brat.forge.rest.rest_pulls import REVIEWS
-from brat.forge.wire.http_refusals import Refused, not_found
+from brat.forge.rest.labels import note
+from brat.forge.rest.lookup import need_conversation, pull_of
+from brat.forge.rest.pulls import REVIEWS
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
+from brat.forge.wire import Refused, not_found
 from convoy.text import BODY_CHARS
 
 Verdict = Literal["APPROVE", "REQUEST_CHANGES", "COMMENT"]

@@ -7,11 +7,10 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from brat.forge.resources.resource_record import Record
-from brat.forge.rest.request_bodies import Body
-from brat.forge.rest.rest_call import Answer, Call, Route, found
+from brat.forge.resources.account_resource import Record
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
 from brat.forge.storage.record_store import Table
-from brat.forge.wire.http_refusals import Refused
+from brat.forge.wire import Refused
 
 
 class Asked(Body):

@@ -20,8 +20,7 @@ from aiohttp import web
 
 from brat.forge.resources.account_resource import User
 from brat.forge.service.running_forge import Service
-from brat.forge.storage.forge_state import Forge
-from brat.forge.storage.token_store import digest
+from brat.forge.storage.forge_state import Forge, digest
 from tests.world.github_forge.app_records import App
 from tests.world.github_forge.apps import Apps
 from tests.world.given_secrets import given

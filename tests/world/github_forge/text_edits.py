@@ -2,11 +2,9 @@
 
 from typing import Any
 
-from brat.forge.resources.account_resource import User
-from brat.forge.resources.repository_resource import Repository
-from brat.forge.resources.resource_record import Record
+from brat.forge.resources.account_resource import Record, Repository, User
 from brat.forge.service.running_forge import Service
-from brat.forge.service.webhook_payloads import Kind
+from brat.forge.service.webhooks import Kind
 from brat.forge.storage.record_store import Table
 
 

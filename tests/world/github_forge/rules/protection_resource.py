@@ -9,9 +9,8 @@ from urllib.parse import quote
 
 from msgspec import Meta, Struct
 
-from brat.forge.resources.repository_resource import Repository
-from brat.forge.resources.resource_record import Record
-from brat.forge.wire.urls import Site
+from brat.forge.resources.account_resource import Record, Repository
+from brat.forge.wire import Site
 from tests.world.github_forge.rules import rule_types as rules
 
 ANY_APP = -1

@@ -10,11 +10,11 @@ from typing import Final, Literal
 from brat.forge.resources.account_resource import (
     ACTIONS_APP_ID,
     ROLES,
+    Repository,
     Role,
     User,
 )
-from brat.forge.resources.repository_resource import Repository
-from brat.forge.service.workflow_catalog import JOB_LOGIN
+from brat.forge.service.workflow_files import JOB_LOGIN
 from brat.forge.storage.forge_state import Forge
 from tests.world.github_forge.rules.protection_resource import Protection
 from tests.world.github_forge.rules.ref_patterns import binds

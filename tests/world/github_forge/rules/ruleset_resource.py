@@ -7,9 +7,8 @@ from typing import Any, Literal
 
 from msgspec import Struct, to_builtins
 
-from brat.forge.resources.repository_resource import Repository
-from brat.forge.resources.resource_record import Record
-from brat.forge.wire.urls import Site, node_id
+from brat.forge.resources.account_resource import Record, Repository
+from brat.forge.wire import Site, node_id
 from tests.world.github_forge.rules.rule_types import RulesetRule
 
 Target = Literal["branch", "tag", "push"]

@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 from msgspec.structs import asdict, replace
 
-from brat.forge.resources import check_resource
-from brat.forge.resources.account_resource import ACTIONS_APP, app_number
-from brat.forge.resources.check_resource import (
+from brat.forge.resources import run_resource
+from brat.forge.resources.account_resource import ACTIONS_APP, Ci, app_number
+from brat.forge.resources.run_resource import (
     Action,
     CheckRun,
     CommitStatus,
@@ -17,11 +17,17 @@ from brat.forge.resources.check_resource import (
     Output,
     Progress,
 )
-from brat.forge.rest.request_bodies import Body
-from brat.forge.rest.rest_call import Answer, Call, Route, found
-from brat.forge.rest.text_limits import checked_actions, checked_output, within
-from brat.forge.wire.http_refusals import Refused, fault, not_found
-from brat.forge.wire.timestamps import iso, parse
+from brat.forge.rest.rest_call import (
+    Answer,
+    Body,
+    Call,
+    Route,
+    checked_actions,
+    checked_output,
+    found,
+    within,
+)
+from brat.forge.wire import Refused, fault, iso, not_found, parse
 from convoy.text import STATUS_CHARS
 
 
@@ -215,7 +221,7 @@ async def create_status(call: Call) -> Answer:
             )
         )
         call.service.events.status(call.repo, call.user, status)
-    face = check_resource.status(call.site, call.repo, status, call.user)
+    face = run_resource.status(call.site, call.repo, status, call.user)
     return Answer(face, 201, {"Location": face["url"]})
 
 
@@ -228,14 +234,14 @@ async def combined_status(call: Call) -> Answer:
 
     def shown(one: CommitStatus) -> dict[str, Any]:
         creator = renderer.who(one.creator)
-        face = check_resource.status(call.site, call.repo, one, creator)
+        face = run_resource.status(call.site, call.repo, one, creator)
         del face["creator"]
         return face
 
     page = call.page(newest, shown, wrap="statuses")
     found_repo = (call.repo, renderer.repository(call.repo))
     states = {one.state for one in newest}
-    body = page.body | check_resource.combined(call.site, found_repo, sha, states)
+    body = page.body | run_resource.combined(call.site, found_repo, sha, states)
     return Answer(body, headers=page.headers)
 
 
@@ -245,7 +251,7 @@ async def list_statuses(call: Call) -> Answer:
 
     def shown(one: CommitStatus) -> dict[str, Any]:
         creator = call.service.renderer.who(one.creator)
-        return check_resource.status(call.site, call.repo, one, creator)
+        return run_resource.status(call.site, call.repo, one, creator)
 
     return call.page(known[::-1], shown)
 
@@ -263,3 +269,20 @@ ROUTES = (
     Route("GET", _REPO + "/commits/{ref:.+}/statuses", list_statuses),
     Route("GET", _REPO + "/statuses/{ref:.+}", list_statuses),
 )
+
+
+PLACE = "/_ci/{owner}/{repo}"
+"""Below the forge's own address."""
+
+
+async def put_ci(call: Call) -> Answer:
+    """Take a whole `Ci`; it counts for what is judged from now on."""
+    ci, forge = call.body(Ci), call.service.forge
+    async with call.service.lock(call.repo):
+        settings = replace(call.repo.settings, ci=ci)
+        repo = forge.set_settings(call.repo.full_name, settings)
+        call.service.judge.look_again(repo)
+    return Answer(status=204)
+
+
+ROUTE = Route("PUT", PLACE, put_ci, "admin")

@@ -3,17 +3,46 @@
 https://docs.github.com/en/rest/pulls/pulls
 """
 
+import asyncio
 from typing import Final
 
+from brat.forge.resources.account_resource import MergeMethod
 from brat.forge.resources.issue_resource import Issue
 from brat.forge.resources.pull_resource import Pull
-from brat.forge.rest.change_texts import FORMS, change_text
-from brat.forge.rest.content_negotiation import JSON
-from brat.forge.rest.pull_lookup import pull_of
-from brat.forge.rest.request_bodies import Body
-from brat.forge.rest.rest_call import Answer, Call, Route
-from brat.forge.rest.text_limits import checked
-from brat.forge.wire.http_refusals import Refused, fault
+from brat.forge.rest.lookup import pull_of
+from brat.forge.rest.request_gate import JSON
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, checked
+from brat.forge.service.renderer import MergeOptions
+from brat.forge.storage.forge_state import Caller
+from brat.forge.storage.git_storage import Move
+from brat.forge.wire import Refused, fault, not_found
+from grite import git
+
+FORMS: Final = ("diff", "patch")
+
+
+async def change_text(call: Call, base: str | None, head: str) -> Answer:
+    """Answer in the form that was asked for, one of FORMS.
+
+    Args:
+        call: who asks, and for which form.
+        base: an ancestor of `head` that it is compared with; None: what `head` alone
+            changed.
+        head: the last commit.
+    """
+    if base is None:
+        words = {
+            "diff": ["show", "--first-parent", "--find-renames", "--format=", head],
+            "patch": ["format-patch", "--stdout", "-1", head],
+        }
+    else:
+        words = {
+            "diff": ["diff", "--find-renames", base, head],
+            "patch": ["format-patch", "--stdout", f"{base}..{head}"],
+        }
+    said = await asyncio.to_thread(git.run, words[call.form], cwd=call.bare.path)
+    return Answer(said.stdout)
+
 
 _SORTS: Final = {
     "created": "created_at",
@@ -154,4 +183,57 @@ ROUTES = (
     Route("POST", _PULLS, create_pull, "write"),
     Route("GET", _ONE, get_pull, forms=FORMS),
     Route("GET", REVIEWS, list_reviews),
+)
+
+
+class MergeAsked(Body):
+    """The body of `PUT pulls/{number}/merge`."""
+
+    sha: str | None = None
+    merge_method: MergeMethod = "merge"
+    commit_title: str | None = None
+    commit_message: str | None = None
+
+
+async def merge(call: Call) -> Answer:
+    """Merge a pull request; with `sha` only if that is still its head."""
+    asked = call.body(MergeAsked)
+    async with call.service.lock(call.repo):
+        pull = pull_of(call)
+        _allowed(call, pull, asked)
+        options = MergeOptions(
+            asked.merge_method, asked.commit_title, asked.commit_message
+        )
+        made = call.service.merges.build(call.repo, pull, options, call.user)
+        move = Move(f"refs/heads/{pull.base}", pull.base_sha, made)
+        call.bare.move(move.ref, made)
+        with call.store.change():
+            signed = asked.merge_method != "rebase"
+            call.service.pushes.merged(call.repo, call.user, pull, made, signed=signed)
+            call.service.pushes.settle(call.repo, call.user, [move])
+    said = "Pull Request successfully merged"
+    return Answer({"sha": made, "merged": True, "message": said})
+
+
+def _allowed(call: Call, pull: Pull, asked: MergeAsked) -> None:
+    issue = call.service.forge.issue_of(pull)
+    if issue.state == "closed" or pull.draft:
+        raise Refused(405, "Pull Request is not mergeable")
+    if asked.sha is not None and asked.sha != pull.head_sha:
+        raise Refused(409, "Head branch was modified. Review and try the merge again.")
+    caller = Caller(call.user, call.token)
+    call.service.merges.check(call.repo, caller, pull, asked.merge_method)
+
+
+async def is_merged(call: Call) -> Answer:
+    """`GET pulls/{number}/merge`: 204 if it is, else 404."""
+    if pull_of(call).merged_at is None:
+        raise not_found()
+    return Answer(status=204)
+
+
+_MERGE = r"/repos/{owner}/{repo}/pulls/{number:\d+}/merge"
+MERGE_ROUTES = (
+    Route("GET", _MERGE, is_merged),
+    Route("PUT", _MERGE, merge, "write"),
 )

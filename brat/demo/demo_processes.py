@@ -1,8 +1,14 @@
-"""The demo's bot: a process that can be killed and started again on the same port."""
+"""The demo's bot, which can be killed and started again on the same port, and its machine.
+
+The machine dies once: a run and all its processes end at once.
+"""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
+
+import psutil
 
 from brat.local.forge_process import Process
 from brat.local.local_mode import bot_settings
@@ -51,3 +57,37 @@ class BotProcess:
         if self._process is not None:
             self._process.stop()
             self._process = None
+
+
+WAITS: Final = ["sleep", "86399"]
+"""The command an agent waits with; the agent's script holds the same command."""
+END_S: Final = 5.0
+_RUNNER: Final = ["-m", "runner"]
+
+
+def lose(folder: Path) -> None:
+    """Kill each run below `folder` whose agent waits for it; safe to call often."""
+    for process in psutil.process_iter():
+        with suppress(psutil.Error, OSError):
+            if process.cmdline() == WAITS and Path(process.cwd()).is_relative_to(
+                folder
+            ):
+                _kill(process)
+
+
+def end_all(folder: Path) -> None:
+    """Kill every process that works below `folder`: runs outlive their forge."""
+    for process in psutil.process_iter():
+        with suppress(psutil.Error, OSError):
+            if Path(process.cwd()).is_relative_to(folder):
+                process.kill()
+                process.wait(END_S)
+
+
+def _kill(agent: psutil.Process) -> None:
+    """Kill the runner above an agent, and all the runner's descendants."""
+    above = [one for one in agent.parents() if one.cmdline()[-2:] == _RUNNER]
+    for runner in above[-1:]:  # the uppermost: its guard
+        for each in (runner, *runner.children(recursive=True)):
+            with suppress(psutil.Error):
+                each.kill()

@@ -8,12 +8,9 @@ from typing import Literal
 from msgspec.structs import replace
 
 from brat.forge.resources.issue_resource import Comment, Issue, Reaction
-from brat.forge.rest.issue_lookup import issue_of, need_conversation
-from brat.forge.rest.request_bodies import Body
-from brat.forge.rest.rest_call import Answer, Call, Route, found
-from brat.forge.rest.text_limits import checked
-from brat.forge.wire.http_refusals import fault, not_found
-from brat.forge.wire.timestamps import parse
+from brat.forge.rest.lookup import issue_of, need_conversation
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, checked, found
+from brat.forge.wire import fault, not_found, parse
 
 
 class CommentText(Body):

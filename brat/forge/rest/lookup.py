@@ -1,11 +1,11 @@
-"""The issue that a path names: here, deleted or transferred, locked or not."""
+"""The issue or pull request that a path names: here, gone or moved, locked or not."""
 
 from typing import NoReturn
 
 from brat.forge.resources.issue_resource import FormerIssue, Issue
-from brat.forge.rest.rest_call import Call
-from brat.forge.wire.http_refusals import Refused, not_found
-from brat.forge.wire.urls import LOCKING
+from brat.forge.resources.pull_resource import Pull
+from brat.forge.rest.rest_call import Call, found
+from brat.forge.wire import LOCKING, Refused, not_found
 
 
 def issue_of(call: Call) -> Issue:
@@ -58,3 +58,14 @@ def _refuse(call: Call, former: FormerIssue) -> NoReturn:
         raise not_found()
     where = f"{call.site.api}/repositories/{repo.id}/issues/{issue.number}"
     raise Refused(301, "Moved Permanently", headers={"Location": where})
+
+
+def pull_of(call: Call) -> Pull:
+    """Return the pull request that the path names.
+
+    Raises:
+        Refused: 404.
+    """
+    number = call.number()
+    same = [p for p in call.store.pulls.of(call.repo.id) if p.number == number]
+    return found(same[0] if same else None)

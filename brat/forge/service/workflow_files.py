@@ -10,9 +10,17 @@ https://docs.github.com/actions/concepts/security/github_token
 from collections.abc import Mapping
 from typing import Any, Final
 
-from brat.forge.resources.account_resource import Permissions
-from brat.forge.resources.run_resource import TASK_WORKFLOW, Run
-from brat.forge.wire.http_refusals import Refused
+from msgspec.structs import replace
+
+from brat.forge.resources.account_resource import (
+    ACTIONS_APP,
+    Permissions,
+    Repository,
+    User,
+)
+from brat.forge.resources.run_resource import TASK_WORKFLOW, CheckRun, Run
+from brat.forge.service.webhooks import Events
+from brat.forge.wire import Refused
 
 LOOP_WORKFLOW: Final = ".github/workflows/brat.yml"
 LIVE_WORKFLOW: Final = ".github/workflows/brat-task-live.yml"
@@ -72,3 +80,38 @@ def permissions_of(run: Run) -> Permissions | None:
     if run.path != LOOP_WORKFLOW:
         return None
     return _TASK_MAY if run.inputs.get("session") else _LOOP_MAY
+
+
+def opened(events: Events, repo: Repository, actor: User, run: Run) -> None:
+    """Show that a run was accepted; only inside `Store.change`."""
+    if run.path in OWN_WORKFLOWS:
+        return
+    store = events.store
+    check = store.check_runs.put(
+        CheckRun(
+            id=store.next_id(),
+            repo=repo.id,
+            head_sha=run.head_sha,
+            name=run.path.rpartition("/")[2].rpartition(".")[0],
+            app=ACTIONS_APP,
+            external_id=str(run.id),
+            started_at=run.created_at,
+        )
+    )
+    events.check_run(repo, actor, "created", check)
+
+
+def closed(events: Events, repo: Repository, actor: User, run: Run) -> None:
+    """Show how a run ended; only inside `Store.change`."""
+    store = events.store
+    for check in store.check_runs.of((repo.id, run.head_sha)):
+        if check.external_id == str(run.id) and check.app == ACTIONS_APP:
+            ended = store.check_runs.put(
+                replace(
+                    check,
+                    status="completed",
+                    conclusion=run.conclusion,
+                    completed_at=run.updated_at,
+                )
+            )
+            events.check_run(repo, actor, "completed", ended)

@@ -1,0 +1,379 @@
+"""REST: workflows, dispatches and workflow runs.
+
+https://docs.github.com/en/rest/actions/workflows#create-a-workflow-dispatch-event
+"""
+
+import hmac
+import os
+import re
+import secrets
+from collections.abc import Callable
+from operator import ge, gt, le, lt
+from typing import TYPE_CHECKING, Any, Final
+
+from aiohttp import hdrs, web
+from msgspec import field
+from yarl import URL
+
+from brat.forge.resources import run_resource as views
+from brat.forge.resources.account_resource import ACTIONS_APP, EPOCH
+from brat.forge.resources.run_resource import Artifact, CheckRun, Run
+from brat.forge.rest.request_gate import secret_of
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
+from brat.forge.service.run_processes import measure, sound
+from brat.forge.service.workflow_files import inputs_of
+from brat.forge.storage.forge_state import digest
+from brat.forge.wire import Refused, not_found, parse
+from grite.outbound import is_local
+
+if TYPE_CHECKING:
+    from brat.forge.service.running_forge import Service
+
+
+_FOLDER = ".github/workflows"
+_SIGNS = ((">=", ge), ("<=", le), (">", gt), ("<", lt))
+
+
+class Dispatch(Body):
+    """The body of `POST dispatches`."""
+
+    ref: str
+    inputs: dict[str, Any] = field(default_factory=dict)
+    return_run_details: bool = False
+
+
+def _paths(call: Call) -> list[str]:
+    """Return the files of all workflows of a repository."""
+    tip = call.bare.tip(call.repo.default_branch)
+    names = call.bare.folder(tip, _FOLDER) if tip else ()
+    files = {f"{_FOLDER}/{name}" for name, _ in names}
+    return sorted(
+        {views.TASK_WORKFLOW, *(f for f in files if f.endswith((".yml", ".yaml")))}
+    )
+
+
+def _workflow(call: Call) -> str:
+    """Return the file of the workflow that the path names by id or file name."""
+    asked = call.word("workflow")
+    for path in _paths(call):
+        if asked in {str(views.workflow_id(path)), path.rpartition("/")[2]}:
+            return path
+    raise not_found()
+
+
+async def list_workflows(call: Call) -> Answer:
+    """`GET actions/workflows`."""
+    return call.page(
+        _paths(call),
+        lambda path: views.workflow(call.site, call.repo, path),
+        wrap="workflows",
+    )
+
+
+async def get_workflow(call: Call) -> Answer:
+    """`GET actions/workflows/{id or file name}`."""
+    return Answer(views.workflow(call.site, call.repo, _workflow(call)))
+
+
+async def dispatch(call: Call) -> Answer:
+    """`POST dispatches`: starts a run of brat-task.yml, or of another runnable file."""
+    path, asked = _workflow(call), call.body(Dispatch)
+    branch = asked.ref.removeprefix("refs/heads/")
+    if call.bare.tip(branch) is None:
+        raise Refused(422, f"No ref found for: {asked.ref}")
+    if not call.service.triggers.can_run(call.repo, path):
+        said = f"Workflow does not have 'workflow_dispatch' trigger: {path}"
+        raise Refused(422, said + " (this forge runs brat-task.yml only)")
+    inputs = inputs_of(path, asked.inputs)
+    run = call.service.starter.begin(
+        call.repo, call.user, path=path, branch=branch, inputs=inputs
+    )
+    if not asked.return_run_details:
+        return Answer(status=204)
+    face = call.service.renderer.run(call.repo, run)
+    return Answer(
+        {
+            "workflow_run_id": run.id,
+            "run_url": face["url"],
+            "html_url": face["html_url"],
+        }
+    )
+
+
+async def list_runs(call: Call) -> Answer:
+    """`GET actions/runs` and `GET actions/workflows/{id}/runs`: newest first.
+
+    A run's check suite has the run's id. No run names a pull request, so that
+    `exclude_pull_requests` leaves none out.
+    """
+    path = _workflow(call) if "workflow" in call.request.match_info else None
+    fits = _created(call.asked("created"))
+    renderer = call.service.renderer
+    event, status, branch, sha = map(
+        call.asked, ("event", "status", "branch", "head_sha")
+    )
+    actor, suite = call.asked("actor").lower(), call.asked("check_suite_id")
+    runs = [*call.store.runs.of(call.repo.id), *listed(call, sha)]
+    chosen = [
+        run
+        for run in sorted(runs, key=lambda run: run.id, reverse=True)
+        if path in {None, run.path}
+        and event in {"", run.event}
+        and status in {"", run.status, run.conclusion}
+        and branch in {"", run.branch}
+        and sha in {"", run.head_sha}
+        and suite in {"", str(run.id)}
+        and actor in {"", renderer.who(run.actor).login.lower()}
+        and fits(run)
+    ]
+    return call.page(
+        chosen, lambda run: renderer.run(call.repo, run), wrap="workflow_runs"
+    )
+
+
+def _created(asked: str) -> Callable[[Run], bool]:
+    """Read GitHub's date query: `>=T`, `>T`, `<=T`, `<T`, `A..B`, or a prefix.
+
+    https://docs.github.com/en/search-github/getting-started-with-searching-on-github/understanding-the-search-syntax#query-for-dates
+    """
+    first, dots, last = asked.partition("..")
+    bounds = [(ge, first), (le, last)] if dots else []
+    for sign, compare in _SIGNS:
+        if not bounds and asked.startswith(sign):
+            bounds = [(compare, asked.removeprefix(sign))]
+    try:
+        tests = [(compare, parse(text)) for compare, text in bounds if text != "*"]
+    except ValueError:
+        raise Refused(422, f"{asked!r} is no date query") from None
+    if not bounds:
+        return lambda run: run.created_at.startswith(asked)
+    return lambda run: all(
+        compare(parse(run.created_at), moment) for compare, moment in tests
+    )
+
+
+def _run(call: Call) -> Run:
+    number = call.number("run")
+    run = found(call.store.runs.get(number) or one(call, number))
+    if run.repo != call.repo.id:
+        raise not_found()
+    return run
+
+
+async def get_run(call: Call) -> Answer:
+    """`GET actions/runs/{id}`."""
+    return Answer(call.service.renderer.run(call.repo, _run(call)))
+
+
+async def cancel(call: Call) -> Answer:
+    """`POST cancel`: SIGINT, then SIGTERM, then the end of the whole tree."""
+    return _cancelled(call, force=False)
+
+
+async def force_cancel(call: Call) -> Answer:
+    """`POST force-cancel`: the end of the whole tree, now."""
+    return _cancelled(call, force=True)
+
+
+def _cancelled(call: Call, *, force: bool) -> Answer:
+    run = _run(call)
+    if run.status == "completed":
+        raise Refused(409, "Cannot cancel a workflow run that is completed.")
+    if run.path == PATH:
+        raise Refused(409, "It ends when no branch that is judged shows its commit.")
+    call.service.starter.cancel(run, force=force)
+    return Answer({}, 202)
+
+
+async def list_jobs(call: Call) -> Answer:
+    """`GET actions/runs/{id}/jobs`: a run has one job."""
+    run = _run(call)
+    jobs = [views.job(call.site, call.repo, run, check_of(call, run))]
+    return call.page(jobs, lambda job: job, wrap="jobs")
+
+
+_ACTIONS = "/repos/{owner}/{repo}/actions"
+_WORKFLOW = _ACTIONS + "/workflows/{workflow}"
+_RUN = _ACTIONS + r"/runs/{run:\d+}"
+ROUTES = (
+    Route("GET", _ACTIONS + "/workflows", list_workflows),
+    Route("GET", _WORKFLOW, get_workflow),
+    Route("POST", _WORKFLOW + "/dispatches", dispatch, "write"),
+    Route("GET", _WORKFLOW + "/runs", list_runs),
+    Route("GET", _ACTIONS + "/runs", list_runs),
+    Route("GET", _RUN, get_run),
+    Route("GET", _RUN + "/jobs", list_jobs),
+    Route("POST", _RUN + "/cancel", cancel, "write"),
+    Route("POST", _RUN + "/force-cancel", force_cancel, "write"),
+)
+
+
+PATH: Final = "dynamic/ci"
+
+
+def listed(call: Call, commit: str = "") -> list[Run]:
+    """Return the runs of the forge's own CI, of one commit if it is given."""
+    checks = call.store.check_runs
+    known = checks.of((call.repo.id, commit)) if commit else checks.all()
+    return [
+        _run_of_ci(call, one) for one in known if one.job and one.repo == call.repo.id
+    ]
+
+
+def one(call: Call, number: int) -> Run | None:
+    """Return the run of a check by its number; None: the forge's CI made none."""
+    check = call.store.check_runs.get(number)
+    return _run_of_ci(call, check) if check is not None and check.job else None
+
+
+def check_of(call: Call, run: Run) -> CheckRun | None:
+    """Return the check run that a run's job puts on its commit; None: it puts none."""
+    for check in call.store.check_runs.of((run.repo, run.head_sha)):
+        is_its = check.id == run.id or check.external_id == str(run.id)
+        if is_its and check.app == ACTIONS_APP:
+            return check
+    return None
+
+
+def _run_of_ci(call: Call, check: CheckRun) -> Run:
+    since = check.started_at or EPOCH
+    return Run(
+        id=check.id,
+        repo=check.repo,
+        number=1,
+        path=PATH,
+        title=check.name,
+        branch=check.job.ref if check.job else "",
+        head_sha=check.head_sha,
+        actor=call.service.renderer.owner(call.repo).id,
+        inputs={},
+        created_at=since,
+        updated_at=check.completed_at or since,
+        event="push",
+        status=check.status,
+        conclusion=check.conclusion,
+        started_at=check.started_at,
+    )
+
+
+MOST_BYTES: Final = 1 << 30
+CHUNK: Final = 1 << 16
+_NAME: Final = re.compile(r"(?!\.)[\w.-]{1,100}", re.ASCII)
+_KEY: Final = secrets.token_bytes(32)
+"""Signs the addresses of this process."""
+
+
+def _ticket(artifact: Artifact) -> str:
+    text = f"{artifact.id} {artifact.digest}".encode()
+    return hmac.digest(_KEY, text, "sha256").hex()
+
+
+async def list_artifacts(call: Call) -> Answer:
+    """`GET actions/runs/{id}/artifacts`: newest first."""
+    run = found(call.store.runs.get(call.number("run")))
+    if run.repo != call.repo.id:
+        raise not_found()
+    name = call.asked("name")
+    known = [a for a in call.store.artifacts.of(run.id) if name in {"", a.name}]
+    known.sort(key=lambda one: one.id, reverse=call.falling("desc"))
+    return call.page(
+        known,
+        lambda one: views.artifact(call.site, call.repo, one, run),
+        wrap="artifacts",
+    )
+
+
+def _artifact(call: Call) -> tuple[Artifact, Run]:
+    artifact = found(call.store.artifacts.get(call.number("artifact")))
+    if artifact.repo != call.repo.id:
+        raise not_found()
+    return artifact, found(call.store.runs.get(artifact.run))
+
+
+async def get_artifact(call: Call) -> Answer:
+    """`GET actions/artifacts/{id}`."""
+    artifact, run = _artifact(call)
+    return Answer(views.artifact(call.site, call.repo, artifact, run))
+
+
+async def download(call: Call) -> Answer:
+    """`GET actions/artifacts/{id}/zip`: redirects to the address of the bytes."""
+    artifact, _ = _artifact(call)
+    where = f"/_artifacts/{artifact.id}.zip?sig={_ticket(artifact)}"
+    return Answer(status=302, headers={hdrs.LOCATION: _elsewhere(call) + where})
+
+
+def _elsewhere(call: Call) -> str:
+    """Return the forge's address under another host's name than was asked for.
+
+    Clients take their token along when the host stays the same.
+    """
+    base = URL(call.site.base)
+    if not is_local(base.host or ""):
+        return str(base.with_host(f"storage.{base.host}"))
+    asked = call.request.url.host
+    return str(base.with_host("localhost" if asked != "localhost" else base.host or ""))
+
+
+class Storage:
+    """The addresses that hold artifacts' bytes, outside of the REST API."""
+
+    def __init__(self, service: "Service") -> None:
+        """Keep the artifacts of `service`."""
+        self._service = service
+
+    def routes(self) -> list[web.RouteDef]:
+        """Return the routes, below the forge's own address."""
+        return [
+            web.get(r"/_artifacts/{artifact:\d+}.zip", self.get),
+            web.put(r"/_artifacts/{run:\d+}/{name}", self.put),
+        ]
+
+    async def get(self, request: web.Request) -> web.StreamResponse:
+        """Send a zip to whoever has its signed address and no token."""
+        store = self._service.forge.store
+        artifact = store.artifacts.get(int(request.match_info["artifact"]))
+        if artifact is None or not hmac.compare_digest(
+            _ticket(artifact), request.query.get("sig", "")
+        ):
+            raise web.HTTPForbidden(text="This address is not signed, or is old.\n")
+        if hdrs.AUTHORIZATION in request.headers:
+            raise web.HTTPBadRequest(text="Send no token to a signed address.\n")
+        run = found(store.runs.get(artifact.run))
+        path = self._service.starter.place(run).artifact(artifact.name)
+        return web.FileResponse(path, headers={hdrs.CONTENT_TYPE: "application/zip"})
+
+    async def put(self, request: web.Request) -> web.Response:
+        """Take a zip from another starter, which shows the run's own token."""
+        store = self._service.forge.store
+        run = store.runs.get(int(request.match_info["run"]))
+        shown = digest(secret_of(request) or "")
+        if run is None or not hmac.compare_digest(run.artifact_digest or "", shown):
+            raise web.HTTPUnauthorized(text="This is not the token of the run.\n")
+        name = request.match_info["name"]
+        if not _NAME.fullmatch(name) or run.status == "completed":
+            raise web.HTTPUnprocessableEntity(
+                text="The name is not one, or the run is over.\n"
+            )
+        target = self._service.starter.place(run).artifact(name)
+        making = target.with_name(f"{target.name}.{os.urandom(8).hex()}")
+        try:
+            with making.open("wb") as file:
+                async for chunk in request.content.iter_chunked(CHUNK):
+                    if file.tell() + len(chunk) > MOST_BYTES:
+                        raise web.HTTPRequestEntityTooLarge(MOST_BYTES, file.tell())
+                    file.write(chunk)
+            if not sound(making):
+                raise web.HTTPUnprocessableEntity(text="The body is no sound zip.\n")
+            making.replace(target)
+        finally:
+            making.unlink(missing_ok=True)
+        self._service.starter.add_artifact(run, name, measure(target))
+        return web.Response(status=201)
+
+
+ARTIFACT_ROUTES = (
+    Route("GET", _ACTIONS + r"/runs/{run:\d+}/artifacts", list_artifacts),
+    Route("GET", _ACTIONS + r"/artifacts/{artifact:\d+}", get_artifact),
+    Route("GET", _ACTIONS + r"/artifacts/{artifact:\d+}/zip", download),
+)
