@@ -14,12 +14,7 @@ from typing import Final
 from tests.mutants.mutant import ROOT, Mutant
 
 RULES: Final = (
-    *(
-        "convoy/rules/*.py",
-        "convoy/events/*.py",
-        "convoy/owed/*.py",
-        "convoy/readiness/*.py",
-    ),
+    *("convoy/rules/*.py", "convoy/events/*.py", "convoy/owed/*.py"),
     *(
         "convoy/model/task_graph.py",
         "convoy/gate/__init__.py",

@@ -43,9 +43,10 @@ OWN: Final = {
         f"{_PLANNER}/test_edges.py",
         f"{_PLANNER}/test_answer.py",
     ),
-    "convoy/rules/turns.py": ("tests/convoy/test_turns.py",),
-    "convoy/rules/turns.py": ("tests/convoy/test_turns.py",),
-    "convoy/rules/turns.py": ("tests/convoy/test_turns.py",),
+    "convoy/rules/turns.py": (
+        "tests/convoy/test_turns.py",
+        "tests/convoy/test_approvals.py",
+    ),
     "convoy/patterns/compiling.py": ("tests/convoy/patterns/test_templates.py",),
     "convoy/patterns/__init__.py": ("tests/convoy/patterns/test_templates.py",),
     "convoy/gate/__init__.py": ("tests/convoy/test_gate.py",),
