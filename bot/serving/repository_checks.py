@@ -43,7 +43,7 @@ from grite.signatures import (
     parse_signers,
 )
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # `brat setup` asks for files by this, and the loop is slow to load
     from bot.loop.loop import Loop
 
 
