@@ -106,7 +106,7 @@ def _inside(
 
 
 def _enter(box: _Box, line: socket.socket) -> str:
-    """Close everything to this process; return the walls, as `box_report` reads.
+    """Close everything to this process; return the walls, as `agent_box` reads.
 
     Raises:
         OSError: the kernel refused a part of it.

@@ -56,7 +56,7 @@ class Steering:
         self._is_done = False
 
     def next(self) -> bytes | None:
-        """Return the next bytes for the engine; see `stdin_writer.InputSource`."""
+        """Return the next bytes for the engine; see `supervisor.InputSource`."""
         if self._unsaid is not None:
             prompt, self._unsaid = self._unsaid, None
             return prompt

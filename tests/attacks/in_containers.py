@@ -42,6 +42,4 @@ def in_a_container(*more: str) -> dict[str, Told]:
         return judged(found, left.said, left.folder)
 
 
-FIND: Final = (
-    f"ls {LIBRARIES}/python3*/site-packages/runner/proxy/server/proxy_servers.py"
-)
+FIND: Final = f"ls {LIBRARIES}/python3*/site-packages/runner/proxy/egress_server.py"

@@ -144,7 +144,7 @@ def targets(around: Surroundings, **paths: Path | tuple[Path, ...]) -> Targets:
         system=(*SYSTEM, str(Path(sys.executable).parent)),
         shared=str(around.shared),
         memory=str(around.memory),
-        code=str(Path(runner.__path__[0], "proxy/server/proxy_servers.py")),
+        code=str(Path(runner.__path__[0], "proxy/egress_server.py")),
         socket=str(around.daemon),
         abstract=around.name,
         doors={name: each.port for name, each in around.doors.items()},

@@ -50,7 +50,7 @@ IN_HOME = {
     ".codex/auth.json": '{"OPENAI_API_KEY": "%s"}',
 }
 """What programs leave in the home of who runs the job."""
-LAZY = str(Path(runner.__path__[0], "proxy/server/proxy_servers.py"))
+LAZY = str(Path(runner.__path__[0], "proxy/egress_server.py"))
 """Code that the proxy loads only when it is first called."""
 
 # It tells by name only what it finds, and in a form that no redaction hides.
