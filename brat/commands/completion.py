@@ -229,7 +229,6 @@ def add_completion_word(app: typer.Typer) -> None:
         ],
     ) -> None:
         """Print a script that lets your shell complete words, convoys and tasks."""
-
         found = places(typer.main.get_command(app))
         write(script_of(shell, found))
 

@@ -118,7 +118,8 @@ def planned_environment(
 
     Rules that people made are never replaced.
     """
-    make = f"let only the branch {branch} use the environment {ENVIRONMENT} (the log's key)"
+    where = f"the environment {ENVIRONMENT} (the log's key)"
+    make = f"let only the branch {branch} use {where}"
     if known is None:
         return owed(make)
     if known.deployment_branch_policy is None:
