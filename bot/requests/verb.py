@@ -17,7 +17,7 @@ from convoy.text import seconds_in
 from grite.errors import BratError
 from grite.resource import BOT, validate
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # the command line reads the table: the bot's tools are slow to load
     from bot.door.inbox import Remark
     from bot.forge.github import Right
     from bot.repository.draft import Draft

@@ -48,7 +48,7 @@ from grite import signatures
 from grite.errors import Unavailable
 from grite.signatures import Authority
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # cryptography is slow to load
     from bot.door.oidc import Issuer
 
 
