@@ -1,6 +1,7 @@
-"""The demo's bot, which can be killed and started again on the same port, and its machine.
+"""The demo's bot, which is killed and started again, and its machine, which dies once.
 
-The machine dies once: a run and all its processes end at once.
+The bot comes back on the same port; of the machine a run and all its processes end at
+once.
 """
 
 import os

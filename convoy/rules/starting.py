@@ -351,7 +351,8 @@ def notes_handed_on(convoy: Convoy, task: Task) -> tuple[str, ...]:
     before = (convoy.task(number) for number in task.spec.after)
     merged = (other for other in before if other and other.state == "merged")
     did = (
-        f"task {it.number} ({it.spec.title}) changed {path_list(it.work.files, FILES_TOLD)}"
+        f"task {it.number} ({it.spec.title}) changed "
+        f"{path_list(it.work.files, FILES_TOLD)}"
         for it in merged
         if it.work is not None
     )

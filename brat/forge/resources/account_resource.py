@@ -1,4 +1,4 @@
-"""Accounts, their tokens and rights, and how GitHub writes them."""
+"""Accounts, tokens, rights, repositories and hooks, and how GitHub writes them."""
 
 import zlib
 from functools import lru_cache

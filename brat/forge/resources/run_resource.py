@@ -1,4 +1,4 @@
-"""Workflow runs and what they leave, and how GitHub writes them."""
+"""Checks, workflow runs and commits, and how GitHub writes them."""
 
 import zlib
 from collections.abc import Iterable, Set as AbstractSet

@@ -1,4 +1,4 @@
-"""One of git's servers as a process, fed by an HTTP request."""
+"""git's servers as processes that HTTP requests feed, and what follows from a push."""
 
 import asyncio
 import contextlib

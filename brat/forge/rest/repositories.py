@@ -1,4 +1,4 @@
-"""REST: who I am, repositories, and rights."""
+"""REST: who I am; repositories, rights, branches and where webhooks go."""
 
 from typing import Any
 from urllib.parse import quote

@@ -353,13 +353,13 @@ def checked_output(texts: dict[str, str | None], annotations: Sequence[object]) 
     Raises:
         Refused: 422: it is too much.
     """
-    for field, text in texts.items():
+    for name, text in texts.items():
         size = len(text or "")
         if size > SUMMARY_CHARS:
             raise _too_many(f"Only {SUMMARY_CHARS} characters are", size)
         if len((text or "").encode()) > SUMMARY_CHARS:
-            said = f"{field} exceeds a maximum bytesize of {SUMMARY_CHARS}"
-            raise fault("CheckRun", field, "custom", said)
+            said = f"{name} exceeds a maximum bytesize of {SUMMARY_CHARS}"
+            raise fault("CheckRun", name, "custom", said)
     if len(annotations) > MOST_ANNOTATIONS:
         most = f"No more than {MOST_ANNOTATIONS} items are"
         raise _too_many(most, len(annotations))
@@ -375,9 +375,9 @@ def checked_actions(actions: Sequence[dict[str, str]]) -> None:
     """
     if len(actions) > MOST_ACTIONS:
         raise _too_many(f"No more than {MOST_ACTIONS} items are", len(actions))
-    for field, most in ACTION_CHARS.items():
+    for name, most in ACTION_CHARS.items():
         for action in actions:
-            within("CheckRun", field, action[field], most)
+            within("CheckRun", name, action[name], most)
 
 
 def _too_many(most: str, given: int) -> Refused:
