@@ -71,7 +71,7 @@ class Completed(Struct, frozen=True):
     """Its error output, without secrets."""
 
 
-def run(  # noqa: PLR0913  what a call is
+def run(
     args: Sequence[str],
     *,
     cwd: Path | None = None,

@@ -160,7 +160,7 @@ def last_output(folder: Path, session: str) -> str:
 class Feed:
     """Receives what one repository's running sessions send; for one event loop."""
 
-    def __init__(  # noqa: PLR0913  what a feed asks others for
+    def __init__(
         self,
         folder: Path,
         repository: str,

@@ -136,7 +136,7 @@ def _own_target(convoy: Convoy) -> str:
     return convoy.candidate.base if convoy.candidate is not None else ""
 
 
-def fail_sync(  # noqa: PLR0913  each is a fact of the failure
+def fail_sync(
     draft: Draft,
     convoy: Convoy,
     target: str,

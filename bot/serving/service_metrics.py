@@ -274,7 +274,7 @@ class LogCounters:
         for spec in fact.tasks:
             self._begin(name, fact.convoy, spec.number, "session", at)
 
-    def _ended(  # noqa: C901  one arm a kind
+    def _ended(
         self,
         name: str,
         at: int,

@@ -100,7 +100,7 @@ def uninstall(
 
 
 @mayor.command("start")
-def mayor_start(  # noqa: PLR0913  an argument for each option
+def mayor_start(
     task: Annotated[str, typer.Option(help="What is to be done; may be a task list.")],
     *,
     title: Annotated[
@@ -200,7 +200,7 @@ def config_check(repo: Repo = HERE) -> None:
     init_repository.config_check(repo)
 
 
-def demo(  # noqa: PLR0913  an option each
+def demo(
     *,
     directory: Annotated[
         Path | None, typer.Option("--dir", help="Where it lies; it is left there.")

@@ -189,7 +189,7 @@ def serve(
 
 
 @bot.command("manifest")
-def manifest(  # noqa: PLR0913  an option each
+def manifest(
     folder: Annotated[Path, typer.Option(help="Where key and settings go.")] = HERE,
     *,
     name: Annotated[str, typer.Option(help="Of the App.")] = "brat",

@@ -65,7 +65,7 @@ def leases_freed(state: State, convoy: str, task: Task) -> Events:
     )
 
 
-def queued_again(  # noqa: PLR0913  each is a fact of the end
+def queued_again(
     state: State,
     convoy: str,
     task: Task,

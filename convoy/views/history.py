@@ -245,9 +245,7 @@ def past_sessions(
     return history.of(convoy)
 
 
-def _after(  # noqa: C901  one arm a kind
-    one: PastSession, at: int, fact: Event
-) -> PastSession:
+def _after(one: PastSession, at: int, fact: Event) -> PastSession:
     match fact:
         case WorkAccepted():
             return replace(

@@ -284,7 +284,7 @@ class Room:
 
 
 @asynccontextmanager
-async def room(  # noqa: PLR0913  an option each
+async def room(
     folder: Path,
     config: str | Mapping[str, str] = "",
     *,

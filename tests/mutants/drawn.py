@@ -74,7 +74,7 @@ def _running(tree: ast.Module) -> Iterator[ast.AST]:
             yield from ast.walk(statement)
 
 
-def _changes(  # noqa: C901  one arm a kind
+def _changes(
     node: ast.AST,
 ) -> Iterator[tuple[Place, Place, str]]:
     """Give where each change begins and ends, and the new text; `{}` is the old."""

@@ -345,7 +345,7 @@ class Starter:
         """Whether any workflow file can be run, not only a session's."""
         return bool(self.how.executor) and not self.how.tasks_only
 
-    def begin(  # noqa: PLR0913  what a run is
+    def begin(
         self,
         repo: Repository,
         actor: User,

@@ -65,7 +65,7 @@ class Faults:
         self._rules = folder / _RULES
         self._met = folder / _MET
 
-    def refuse(  # noqa: PLR0913  a sentence of the story
+    def refuse(
         self,
         method: str,
         path_pattern: str,

@@ -19,7 +19,7 @@ from convoy.model.state import Convoy, State
 from convoy.owed.landings import NOT_RED
 
 
-def names_of(  # noqa: C901, PLR0912, PLR0915  one arm a kind
+def names_of(  # noqa: C901, PLR0912  one arm a kind
     before: State, fact: Event
 ) -> tuple[str, ...]:
     """Return what has happened with a fact, in the words that are counted."""

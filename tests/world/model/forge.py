@@ -94,9 +94,7 @@ class Result(Struct, frozen=True):
     splits: bool = False
     """Whether it was too much for one agent."""
 
-    def command(  # noqa: C901  one arm a kind
-        self, convoy: str, task: int, attempt: int, *, base: str
-    ) -> Command:
+    def command(self, convoy: str, task: int, attempt: int, *, base: str) -> Command:
         """Return what it is to the rules; `base` is where the work began."""
         of: dict[str, Any] = {"convoy": convoy, "task": task, "attempt": attempt}
         match self.how:

@@ -75,7 +75,7 @@ class Promises:
 
     # --- as it is written -----------------------------------------------------------
 
-    def fact(  # noqa: C901, PLR0912, PLR0915  one arm a kind
+    def fact(  # noqa: C901, PLR0912  one arm a kind
         self, before: State, after: State, fact: Event
     ) -> None:
         """Check one fact against the state it was decided in."""
