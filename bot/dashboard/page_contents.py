@@ -36,10 +36,15 @@ from convoy.model.state import Convoy, State, Task
 from convoy.rules.verdict import Checks
 from convoy.text import ago, clock, iso, rough
 from convoy.text.project_tests import compiler_errors, failing_tests
-from convoy.views import estimates, plan, saved_s, worked_s
+from convoy.views import estimates, saved_s, worked_s
 from convoy.views.history import Decision, LogLine, PastSession
 from convoy.views.interventions import Intervention, interventions
-from convoy.views.plan import HOW_COMPARED, plan_document
+from convoy.views.plan import (
+    HOW_COMPARED,
+    forecast_words,
+    plan_document,
+    range_words,
+)
 from convoy.views.reasons import reasons, waits_for
 
 
@@ -107,7 +112,8 @@ _pages.filters["clock"] = clock
 _pages.filters["iso"] = iso
 _pages.filters["ago"] = ago
 _pages.filters["rough"] = rough
-_pages.globals["forecast"] = plan
+_pages.globals["forecast_words"] = forecast_words
+_pages.globals["range_words"] = range_words
 _pages.globals["coverage_how"] = HOW_COMPARED
 _pages.globals["static"] = assets.address
 _pages.globals["task_buttons"] = verb_table.task_buttons

@@ -28,7 +28,7 @@ ATTEMPTS = Path(__file__).with_name("box_attempts.py")
 @pytest.fixture(autouse=True)
 def no_other_users(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the box be one for a user without rights, as on those machines."""
-    monkeypatch.setattr(agent_box, "own_number", nullcontext)
+    monkeypatch.setattr(agent_box, "agent_user_number", nullcontext)
 
 
 @contextmanager

@@ -96,10 +96,15 @@ class Cut:
                 return run(args, **given)
 
         async def cut_answer(
-            rest: Rest, method: str, url: str, body: object = None
+            rest: Rest,
+            method: str,
+            url: str,
+            body: object = None,
+            *,
+            list_url: str = "",
         ) -> tuple[object, str | None]:
             with self._around(f"{method} {url.partition('?')[0]}"):
-                return await answer(rest, method, url, body)
+                return await answer(rest, method, url, body, list_url=list_url)
 
         async def cut_download(rest: Rest, url: str) -> bytes:
             with self._around("GET artifact"):

@@ -52,12 +52,12 @@ def _watch(at: int, *, after: bool) -> None:
         return _die() if dies else done
 
     async def dying_answer(
-        rest: Rest, method: str, url: str, body: object = None
+        rest: Rest, method: str, url: str, body: object = None, *, list_url: str = ""
     ) -> tuple[object, str | None]:
         dies = is_last(method != "GET")
         if dies and not after:
             _die()
-        done = await answer(rest, method, url, body)
+        done = await answer(rest, method, url, body, list_url=list_url)
         return _die() if dies else done
 
     git.run, Rest._answer = dying_run, dying_answer  # type: ignore[assignment,method-assign]  # noqa: SLF001
