@@ -5,15 +5,16 @@ https://docs.github.com/graphql/reference/objects#refupdaterule
 """
 
 from collections.abc import Iterable
+from functools import reduce
 from http import HTTPStatus
 from typing import Final, get_args
 from urllib.parse import quote
 
 from msgspec.structs import replace
-from pydantic import Field
+from pydantic import AliasPath, Field
 
 from bot.forge.payloads import Payload
-from bot.forge.rest import GraphQl, Refused, Rest
+from bot.forge.rest import HIDDEN, GraphQl, Refused, Rest, Unless
 from convoy.model.records import Strategy
 from convoy.model.work import TargetRules
 
@@ -55,10 +56,7 @@ class Protection(Payload):
 
 def asked_by_rules(rules: Iterable[Rule], methods: tuple[Strategy, ...]) -> TargetRules:
     """Return what the rules of all rulesets ask for together."""
-    found = TargetRules(methods=methods)
-    for rule in rules:
-        found = _and(found, rule)
-    return found
+    return reduce(_and, rules, TargetRules(methods=methods))
 
 
 def _and(found: TargetRules, rule: Rule) -> TargetRules:
@@ -120,7 +118,6 @@ def with_protection(found: TargetRules, own: Protection) -> TargetRules:
 
 
 MAY_PASS: Final = frozenset({"always", "exempt"})
-_UNTOLD: Final = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND})
 _CLASSIC: Final = """\
 query ($owner: String!, $name: String!, $ref: String!) {
   repository(owner: $owner, name: $name) {
@@ -153,23 +150,16 @@ class _Methods(Payload):
     allow_rebase_merge: bool = True
 
 
-class _Ref(Payload):
-    rule: Protection | None = Field(None, alias="refUpdateRule")
-
-
-class _Repository(Payload):
-    ref: _Ref | None = None
-
-
-class _Data(Payload):
-    repository: _Repository | None = None
+class _Classic(Payload):
+    rule: Protection | None = Field(
+        None, validation_alias=AliasPath("repository", "ref", "refUpdateRule")
+    )
 
 
 class BranchRules:
     """The rules of one repository's branches."""
 
     def __init__(self, rest: Rest, graphql: GraphQl, repository: str) -> None:
-        """Send nothing yet; `repository` is `owner/name`."""
         self._rest = rest
         self._graphql = graphql
         self._repository = repository
@@ -181,9 +171,6 @@ class BranchRules:
         Args:
             branch: its name; it need not exist.
             bypass: whether to ask if the bot may pass the rules by.
-
-        Raises:
-            Unavailable: the forge did not answer.
         """
         listed = await self.listed(branch)
         found = asked_by_rules(listed or (), await self._methods())
@@ -200,14 +187,11 @@ class BranchRules:
     async def listed(self, branch: str) -> tuple[Rule, ...] | None:
         """Return the rules of all rulesets for a branch; None: the bot may not ask."""
         url = f"{self._repo}/rules/branches/{quote(branch, safe='')}?per_page=100"
-        try:
-            return tuple([rule async for rule in self._rest.each(Rule, url)])
-        except Refused as refused:
-            if refused.status == HTTPStatus.NOT_FOUND:
-                return ()  # a forge older than rulesets
-            if refused.status in _UNTOLD:
-                return None
-            raise
+        with Unless(HTTPStatus.FORBIDDEN):
+            with Unless(HTTPStatus.NOT_FOUND):
+                return tuple([rule async for rule in self._rest.each(Rule, url)])
+            return ()  # a forge older than rulesets
+        return None
 
     async def passes(self, rules: Iterable[Rule]) -> bool:
         """Whether the forge says that the bot may pass all these rules by."""
@@ -243,17 +227,12 @@ class BranchRules:
         owner, _, name = self._repository.partition("/")
         named = {"owner": owner, "name": name, "ref": f"refs/heads/{branch}"}
         try:
-            found = await self._graphql.read(_Data, _CLASSIC, named)
+            return (await self._graphql.read(_Classic, _CLASSIC, named)).rule, True
         except Refused:
             return None, False
-        ref = found.repository.ref if found.repository else None
-        return (ref.rule if ref else None), True
 
     async def _is_protected(self, branch: str) -> bool:
-        url = f"{self._repo}/branches/{quote(branch, safe='')}"
-        try:
+        with HIDDEN:
+            url = f"{self._repo}/branches/{quote(branch, safe='')}"
             return (await self._rest.read(_Branch, url)).protected
-        except Refused as refused:
-            if refused.status in _UNTOLD:
-                return False  # nothing was pushed yet
-            raise
+        return False  # nothing was pushed yet

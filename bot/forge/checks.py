@@ -5,7 +5,7 @@ https://docs.github.com/rest/checks/runs, https://docs.github.com/rest/actions,
 https://docs.github.com/rest/commits/statuses
 """
 
-from collections.abc import Container
+from collections.abc import AsyncIterator, Container
 from http import HTTPStatus
 from typing import Final, Literal
 from urllib.parse import quote
@@ -14,7 +14,7 @@ from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from bot.forge import payloads
-from bot.forge.rest import Refused, Rest
+from bot.forge.rest import HIDDEN, Refused, Rest
 from convoy.model import ids
 from convoy.rules.verdict import Check
 from convoy.text import STATUS_CHARS
@@ -31,7 +31,6 @@ files, with its secrets, on something else.
 
 https://docs.github.com/actions/reference/workflows-and-actions/events-that-trigger-workflows
 """
-_HIDDEN: Final = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND})
 _EMPTY: Final = frozenset({"success", "skipped", "neutral", None})
 """Conclusions of a run without jobs that say nothing."""
 
@@ -51,7 +50,6 @@ class Ci:
     """The CI of one repository; runs of brat's own workflow file do not count."""
 
     def __init__(self, rest: Rest, repo: str, workflow: str) -> None:
-        """Send nothing yet; `repo` is the beginning of the repository's addresses."""
         self._rest = rest
         self._repo = repo
         self._workflow = workflow
@@ -63,19 +61,22 @@ class Ci:
 
         Source: https://docs.github.com/rest/actions/workflow-runs (head_sha)
         """
+        with HIDDEN:
+            return tuple(
+                [
+                    _ci_run(run)
+                    async for run in self._runs(commit)
+                    if run.head_sha in ("", commit) and not self._is_ours(run)
+                ]
+            )
+        return None
+
+    def _runs(self, commit: str) -> AsyncIterator[payloads.Run]:
         url = f"{self._repo}/actions/runs?head_sha={commit}&per_page=100"
-        found = []
-        try:
-            async for run in self._rest.each(payloads.Run, url, "workflow_runs"):
-                path = run.path.split("@", maxsplit=1)[0]
-                is_here = run.head_sha in ("", commit)
-                if is_here and not path.endswith("/" + self._workflow):
-                    found.append(_ci_run(run, path))
-        except Refused as refused:
-            if refused.status not in _HIDDEN:
-                raise
-            return None
-        return tuple(found)
+        return self._rest.each(payloads.Run, url, "workflow_runs")
+
+    def _is_ours(self, run: payloads.Run) -> bool:
+        return run.file.endswith("/" + self._workflow)
 
     async def checks(
         self, commit: str, runs: tuple[CiRun, ...] | None = ()
@@ -147,7 +148,7 @@ class Ci:
         """
         url = f"{self._repo}/commits/{commit}/statuses?per_page=100"
         found: dict[tuple[str, str], Check] = {}
-        try:
+        with HIDDEN:
             async for status in self._rest.each(payloads.Status, url):
                 by = status.creator.login if status.creator else ""
                 key = (status.context, by)
@@ -156,9 +157,6 @@ class Ci:
                     if status.context in pinned:
                         app = await self._app_of(status.creator)
                         found[key] = replace(found[key], app_id=app)
-        except Refused as refused:
-            if refused.status not in _HIDDEN:
-                raise
         return list(found.values())
 
     async def _app_of(self, account: payloads.Account | None) -> int:
@@ -172,14 +170,10 @@ class Ci:
             return 0
         if account.id not in self._apps:
             slug = quote(account.login.removesuffix("[bot]"), safe="")
-            try:
+            with HIDDEN:
                 app = await self._rest.read(payloads.App, f"/apps/{slug}")
-            except Refused as refused:
-                if refused.status not in _HIDDEN:
-                    raise
-                return 0
-            self._apps[account.id] = app.id
-        return self._apps[account.id]
+                self._apps[account.id] = app.id
+        return self._apps.get(account.id, 0)
 
     async def on_queues(self, commit: str) -> tuple[int, ...]:
         """Return the runs on a candidate that have not ended, by their ids.
@@ -188,23 +182,18 @@ class Ci:
         if the bot may not see the runs.
         Source: https://docs.github.com/rest/actions/workflow-runs (head_branch)
         """
-        url = f"{self._repo}/actions/runs?head_sha={commit}&per_page=100"
         found = []
-        try:
-            async for run in self._rest.each(payloads.Run, url, "workflow_runs"):
+        with HIDDEN:
+            async for run in self._runs(commit):
                 is_queued = (run.head_branch or "").startswith(ids.QUEUE)
                 if is_queued and run.status != "completed":
                     found.append(run.id)
-        except Refused as refused:
-            if refused.status not in (HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND):
-                raise
         return tuple(found)
 
     async def has_runs(self, commit: str) -> bool:
         """Whether a commit has any workflow run, ended or not; brat's do not count."""
-        url = f"{self._repo}/actions/runs?head_sha={commit}&per_page=100"
-        async for run in self._rest.each(payloads.Run, url, "workflow_runs"):
-            if not run.path.split("@", maxsplit=1)[0].endswith("/" + self._workflow):
+        async for run in self._runs(commit):
+            if not self._is_ours(run):
                 return True
         return False
 
@@ -214,11 +203,11 @@ class Ci:
         await self._rest.write("POST", url, {"ref": branch})
 
 
-def _ci_run(run: payloads.Run, path: str) -> CiRun:
+def _ci_run(run: payloads.Run) -> CiRun:
     return CiRun(
         id=run.id,
         event=run.event,
-        workflow=f"{path}@{run.event}",
+        workflow=f"{run.file}@{run.event}",
         completed=run.status == "completed",
         conclusion=run.conclusion,
     )
@@ -302,7 +291,6 @@ class CheckRuns:
     """The checks that a bot shows on one repository's commits."""
 
     def __init__(self, rest: Rest, repo: str) -> None:
-        """Send nothing yet; `repo` is the beginning of the repository's addresses."""
         self._rest = rest
         self._repo = repo
 
@@ -318,7 +306,6 @@ class CheckRuns:
         """Make a check, or update the found one if it differs.
 
         Raises:
-            Unavailable: the forge did not answer; the write may have arrived.
             Refused: the forge allows neither check runs nor statuses.
         """
         if found is not None and _shows(found, view):

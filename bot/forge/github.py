@@ -10,7 +10,7 @@ https://docs.github.com/repositories/creating-and-managing-repositories/renaming
 https://docs.github.com/rest/issues/comments
 """
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
@@ -26,12 +26,11 @@ from bot.forge.github_actions import TaskRuns, TimedWake
 from bot.forge.pace import Pace
 from bot.forge.pulls import LATEST, PullMerging, PullRequests
 from bot.forge.rate_limits import RequestBudget
-from bot.forge.rest import GraphQl, Refused, Rest, Tokens
+from bot.forge.rest import ABSENT, GraphQl, Refused, Rest, Tokens, Unless
 from bot.forge.transport import Precedence, going
 from convoy.model import ids
 from grite.errors import BratError, Unavailable
 
-_GONE: Final = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.GONE})
 _MAILED: Final = """\
 query ($id: ID!) {
   node(id: $id) {
@@ -45,27 +44,23 @@ class Remarks:
     """The comments of one repository's issues and pull requests."""
 
     def __init__(self, rest: Rest, graphql: GraphQl, repo: str) -> None:
-        """Send nothing yet; `repo` is the beginning of the repository's addresses."""
         self._rest = rest
         self._graphql = graphql
         self._repo = repo
 
     async def one(self, comment: int) -> payloads.Remarked | None:
         """Return a comment; None if it is gone."""
-        url = f"{self._repo}/issues/comments/{comment}"
-        try:
+        with ABSENT:
+            url = f"{self._repo}/issues/comments/{comment}"
             return await self._rest.read(payloads.Remarked, url)
-        except Refused as refused:
-            if refused.status in _GONE:
-                return None
-            raise
+        return None
 
     async def last_by(self, author: str, number: int) -> str:
         """Return the text of an account's newest comment on an issue, or nothing."""
         url = f"{self._repo}/issues/{number}/comments?per_page=100"
         last = ""
         async for comment in self._rest.each(payloads.Comment, url):
-            if comment.user is not None and comment.user.login == author:
+            if comment.is_by(author):
                 last = comment.body or ""
         return last
 
@@ -79,17 +74,13 @@ class Remarks:
             node: its `node_id`.
 
         Raises:
-            Unavailable: the forge did not answer.
             Refused: it does not say; with status 410, the text is gone.
         """
-        try:
+        with Unless(HTTPStatus.NOT_FOUND):
             named = {"id": node}
             found = await self._graphql.read(payloads.Mailed, _MAILED, named)
-        except Refused as refused:
-            if refused.status == HTTPStatus.NOT_FOUND:
-                return False
-            raise
-        return found.node.created_via_email
+            return found.by_mail
+        return False
 
 
 WORKFLOW: Final = "brat-task.yml"
@@ -105,11 +96,7 @@ query ($owner: String!, $name: String!, $number: Int!) {
 
 
 class GitHub:
-    """One repository on one forge, with one token.
-
-    Every method raises `Unavailable` if the forge does not answer or is broken (a later
-    try may help) and `Refused` if it answers no.
-    """
+    """One repository on one forge, with one token."""
 
     def __init__(
         self,
@@ -178,12 +165,9 @@ class GitHub:
         A workflow run's token may not ask for its account: it belongs to the run alone.
         Source: https://docs.github.com/actions/concepts/security/github_token
         """
-        try:
+        with Unless(HTTPStatus.FORBIDDEN):
             return (await self._rest.read(payloads.Account, "/user")).login
-        except Refused as refused:
-            if refused.status == HTTPStatus.FORBIDDEN:
-                return JOB_LOGIN
-            raise
+        return JOB_LOGIN
 
     async def default_branch(self) -> str:
         """Return the repository's default branch."""
@@ -205,14 +189,11 @@ class GitHub:
         Source: https://docs.github.com/rest/collaborators/collaborators
         """
         url = f"{self._repo}/collaborators/{quote(login, safe='')}/permission"
-        try:
-            answer = await self._rest.read(payloads.Permission, url)
-        except Refused as refused:
-            if refused.status == HTTPStatus.NOT_FOUND:
-                return False
-            raise
         enough = _RIGHTS[_RIGHTS.index(right) :]
-        return answer.permission in enough or answer.role_name in enough
+        with Unless(HTTPStatus.NOT_FOUND):
+            answer = await self._rest.read(payloads.Permission, url)
+            return answer.permission in enough or answer.role_name in enough
+        return False
 
     async def open_issue(
         self, title: str, body: str, labels: tuple[str, ...] = ()
@@ -222,18 +203,16 @@ class GitHub:
         A forge drops the labels of those who may not set any.
         Source: https://docs.github.com/rest/issues/issues#create-an-issue
         """
-        content = {"title": title, "body": body} | (
-            {"labels": labels} if labels else {}
-        )
+        content: dict[str, object] = {"title": title, "body": body}
+        if labels:
+            content["labels"] = labels
         url = f"{self._repo}/issues"
         return (await self._rest.make(payloads.Numbered, url, content)).number
 
     async def issue_marked(self, key: str, author: str, since: datetime) -> int | None:
         """Return the issue by `author` with the key's marker, updated after `since`."""
-        url = f"{self._repo}/issues?state=all&per_page=100&since={_utc(since)}"
-        async for issue in self._rest.each(payloads.Issue, url):
-            own = issue.user is not None and issue.user.login == author
-            if own and key in ids.keys_in(issue.body or ""):
+        async for issue in self._issues(f"state=all&since={_utc(since)}"):
+            if issue.is_by(author) and key in ids.keys_in(issue.body or ""):
                 return issue.number
         return None
 
@@ -259,53 +238,34 @@ class GitHub:
 
     async def issues_labelled(self, label: str) -> list[payloads.Issue]:
         """Return the open issues (no pull requests) that carry `label`."""
-        named = quote(label, safe="")
-        url = f"{self._repo}/issues?state=open&per_page=100&labels={named}"
-        found = self._rest.each(payloads.Issue, url)
-        return [issue async for issue in found if issue.pull_request is None]
+        return await self._open_issues(f"labels={quote(label, safe='')}")
 
     async def issues_by(self, login: str) -> list[payloads.Issue]:
         """Return the open issues (no pull requests) that somebody opened."""
-        by = quote(login, safe="")
-        url = f"{self._repo}/issues?state=open&per_page=100&creator={by}"
-        found = self._rest.each(payloads.Issue, url)
-        return [issue async for issue in found if issue.pull_request is None]
+        return await self._open_issues(f"creator={quote(login, safe='')}")
 
     async def labelled(self, label: str) -> list[int]:
         """Return the issues and pull requests, open or not, that carry `label`."""
-        named = quote(label, safe="")
-        url = f"{self._repo}/issues?state=all&per_page=100&labels={named}"
-        return [found.number async for found in self._rest.each(payloads.Issue, url)]
+        found = self._issues(f"state=all&labels={quote(label, safe='')}")
+        return [each.number async for each in found]
 
     async def labelling(self, number: int, label: str) -> payloads.IssueEvent | None:
         """Return the last event that set `label` on the issue; None: none is known."""
         last = None
-        url = f"{self._repo}/issues/{number}/events?per_page=100"
-        async for event in self._rest.each(payloads.IssueEvent, url):
-            named = event.label is not None and event.label.name == label
-            if event.event == "labeled" and named and event.actor:
+        async for event in self._events(number):
+            if event.event == "labeled" and event.about == label and event.actor:
                 last = event
         return last
 
     async def issues_since(self, moment: datetime) -> list[payloads.Issue]:
-        """Return the open issues (no pull requests) that changed since `moment`.
-
-        Source: https://docs.github.com/rest/issues/issues
-        """
-        asked = f"state=open&since={_utc(moment)}&sort=updated&direction=asc"
-        url = f"{self._repo}/issues?{asked}&per_page=100"
-        found = self._rest.each(payloads.Issue, url)
-        return [issue async for issue in found if issue.pull_request is None]
+        """Return the open issues (no pull requests) that changed since `moment`."""
+        asked = f"since={_utc(moment)}&sort=updated&direction=asc"
+        return await self._open_issues(asked)
 
     async def latest_issues(self) -> dict[int, payloads.Issue]:
-        """Return the issues that were changed last, by number: one request.
-
-        Source: https://docs.github.com/rest/issues/issues
-        """
-        listed = f"state=all&sort=updated&direction=desc&per_page={LATEST}"
+        """Return the issues that were changed last, by number: one request."""
         found: dict[int, payloads.Issue] = {}
-        url = f"{self._repo}/issues?{listed}"
-        async for issue in self._rest.each(payloads.Issue, url):
+        async for issue in self._issues("state=all&sort=updated&direction=desc"):
             found[issue.number] = issue
             if len(found) == LATEST:
                 break
@@ -315,23 +275,36 @@ class GitHub:
         self, number: int, labels: set[str]
     ) -> dict[str, payloads.IssueEvent]:
         """Return the last event that set or took off each of these labels."""
-        last = {}
-        url = f"{self._repo}/issues/{number}/events?per_page=100"
-        async for event in self._rest.each(payloads.IssueEvent, url):
-            name = event.label.name if event.label is not None else ""
-            if event.event in ("labeled", "unlabeled") and name in labels:
-                last[name] = event
-        return last
+        return {
+            event.about: event
+            async for event in self._events(number)
+            if event.event in ("labeled", "unlabeled") and event.about in labels
+        }
 
     async def assignment(self, number: int, login: str) -> payloads.IssueEvent | None:
         """Return the last event that assigned `login` to the issue; None: none is."""
         last = None
-        url = f"{self._repo}/issues/{number}/events?per_page=100"
-        async for event in self._rest.each(payloads.IssueEvent, url):
+        async for event in self._events(number):
             to = event.assignee.login if event.assignee else None
             if event.event == "assigned" and to == login:
                 last = event
         return last
+
+    def _issues(self, asked: str) -> AsyncIterator[payloads.Issue]:
+        """Give the issues and pull requests that a query finds.
+
+        Source: https://docs.github.com/rest/issues/issues
+        """
+        url = f"{self._repo}/issues?{asked}&per_page=100"
+        return self._rest.each(payloads.Issue, url)
+
+    async def _open_issues(self, asked: str) -> list[payloads.Issue]:
+        found = self._issues(f"state=open&{asked}")
+        return [issue async for issue in found if issue.pull_request is None]
+
+    def _events(self, number: int) -> AsyncIterator[payloads.IssueEvent]:
+        url = f"{self._repo}/issues/{number}/events?per_page=100"
+        return self._rest.each(payloads.IssueEvent, url)
 
     async def text_edited_at(self, number: int) -> datetime | None:
         """Return when an issue's text was last edited; None: never.
@@ -342,7 +315,7 @@ class GitHub:
         owner, _, name = self.repository.partition("/")
         named = {"owner": owner, "name": name, "number": number}
         answer = await self._graphql.read(payloads.Edited, _EDITED, named)
-        return answer.repository.issue.last_edited_at
+        return answer.last_edited_at
 
     async def is_public(self) -> bool:
         """Whether everybody can read the repository, and write issues."""
@@ -354,11 +327,8 @@ class GitHub:
         if add:
             await self._rest.write("POST", url, {"labels": sorted(add)})
         for name in sorted(remove):
-            try:
+            with Unless(HTTPStatus.NOT_FOUND):
                 await self._rest.write("DELETE", f"{url}/{quote(name, safe='')}")
-            except Refused as refused:
-                if refused.status != HTTPStatus.NOT_FOUND:
-                    raise
 
     async def close_issue(self, number: int, reason: str) -> None:
         """Close an issue as `completed` or `not_planned`; safe to call twice."""
@@ -370,14 +340,13 @@ class GitHub:
     async def say(self, number: int, body: str) -> int:
         """Comment on an issue and return the comment's id; a repeat comments again."""
         url = f"{self._repo}/issues/{number}/comments"
-        return (await self._rest.make(payloads.Written, url, {"body": body})).id
+        return (await self._rest.make(payloads.Comment, url, {"body": body})).id
 
     async def said(self, number: int, key: str, author: str) -> payloads.Comment | None:
         """Return the comment of `author` that carries the marker of `key`."""
         url = f"{self._repo}/issues/{number}/comments?per_page=100"
         async for comment in self._rest.each(payloads.Comment, url):
-            own = comment.user is not None and comment.user.login == author
-            if own and key in ids.keys_in(comment.body or ""):
+            if comment.is_by(author) and key in ids.keys_in(comment.body or ""):
                 return comment
         return None
 
@@ -392,13 +361,10 @@ class GitHub:
 
     async def comment(self, comment: int) -> str | None:
         """Return a comment's text; None if the comment is gone."""
-        url = f"{self._repo}/issues/comments/{comment}"
-        try:
+        with Unless(HTTPStatus.NOT_FOUND):
+            url = f"{self._repo}/issues/comments/{comment}"
             return (await self._rest.read(payloads.Comment, url)).body or ""
-        except Refused as refused:
-            if refused.status == HTTPStatus.NOT_FOUND:
-                return None
-            raise
+        return None
 
     async def edit_comment(self, comment: int, body: str) -> None:
         """Replace a comment's text; safe to call twice."""
@@ -410,12 +376,9 @@ class GitHub:
 
         Source: https://docs.github.com/rest/reactions/reactions
         """
-        url = f"{self._repo}/issues/comments/{comment}/reactions"
-        try:
+        with Unless(HTTPStatus.NOT_FOUND):
+            url = f"{self._repo}/issues/comments/{comment}/reactions"
             await self._rest.write("POST", url, {"content": reaction})
-        except Refused as refused:
-            if refused.status != HTTPStatus.NOT_FOUND:
-                raise
 
 
 def _utc(moment: datetime) -> str:
@@ -440,8 +403,6 @@ class RepositoryIdentity:
 
         Raises:
             AnotherRepository: it stands for another one; nothing may be written there.
-            Unavailable: the forge did not answer.
-            Refused: the forge does not show the repository.
         """
         with going(Precedence.ANSWER):  # no answer leaves before it is known
             found = await repository_id_of(self.github)
@@ -454,12 +415,7 @@ class RepositoryIdentity:
 
 
 async def repository_id_of(github: GitHub) -> int:
-    """Return the forge's id of the repository that a name stands for now.
-
-    Raises:
-        Unavailable: the forge did not answer, or gave no id.
-        Refused: the forge does not show the repository.
-    """
+    """Return the forge's id of the repository that a name stands for now."""
     name, number = await github.named()
     if number <= 0:
         raise Unavailable(f"GET /repos/{name}: not what GitHub answers: no id")

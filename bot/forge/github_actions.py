@@ -16,10 +16,10 @@ from urllib.parse import quote
 
 from bot.forge import payloads
 from bot.forge.payloads import Payload
-from bot.forge.rest import Refused, Rest, checked
+from bot.forge.rest import ABSENT, Refused, Rest, Unless, checked
 from bot.forge.workflows import OUR_BRANCHES, picks_branch
 from convoy.rules.verdict import Run
-from grite.errors import BratError, Unavailable
+from grite.errors import BratError
 
 ARTIFACT_BYTES: Final = 100_000_000
 """A larger artifact is refused unread (design: 100 MB zipped)."""
@@ -32,7 +32,6 @@ class TaskRuns:
     """The runs of one workflow file in one repository."""
 
     def __init__(self, rest: Rest, repo: str, workflow: str) -> None:
-        """Send nothing yet; `repo` is the beginning of the repository's addresses."""
         self._rest = rest
         self._repo = repo
         self._workflow = workflow
@@ -64,7 +63,7 @@ class TaskRuns:
         Only the first attempt of a dispatched run of our own workflow counts.
         """
         async for run in self._runs():
-            ours = run.path.split("@", maxsplit=1)[0].endswith("/" + self._workflow)
+            ours = run.file.endswith("/" + self._workflow)
             first = run.event == "workflow_dispatch" and run.run_attempt == 1
             if ours and first and nonce in run.display_title.split():
                 return run.id
@@ -99,13 +98,10 @@ class TaskRuns:
 
     async def state(self, number: int) -> Run:
         """Return the state of a run; one that was deleted has ended."""
-        url = f"{self._repo}/actions/runs/{number}"
-        try:
+        with ABSENT:
+            url = f"{self._repo}/actions/runs/{number}"
             return _run(await self._rest.read(payloads.Run, url))
-        except Refused as refused:
-            if refused.status not in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE):
-                raise
-            return Run(id=number, completed=True, deleted=True)
+        return Run(id=number, completed=True, deleted=True)
 
     async def cancel(self, run: int, *, force: bool = False) -> None:
         """Ask the forge to cancel a run; the run may have ended already.
@@ -114,11 +110,8 @@ class TaskRuns:
         Source: https://docs.github.com/rest/actions/workflow-runs
         """
         word = "force-cancel" if force else "cancel"
-        try:
+        with Unless(HTTPStatus.CONFLICT):
             await self._rest.write("POST", f"{self._repo}/actions/runs/{run}/{word}")
-        except Refused as refused:
-            if refused.status != HTTPStatus.CONFLICT:
-                raise
 
     async def artifact(self, run: int, name: str) -> bytes | None:
         """Return the zip of a run's artifact; None if there is none.
@@ -158,7 +151,6 @@ class TimedWake:
     """The schedule of one repository that wakes the loop."""
 
     def __init__(self, rest: Rest, repo: str) -> None:
-        """Send nothing yet; `repo` is the beginning of the repository's addresses."""
         self._rest = rest
         self._url = f"{repo}/actions/workflows/{WAKE_WORKFLOW}"
 
@@ -167,7 +159,6 @@ class TimedWake:
 
         Raises:
             Refused: the forge has no such file, or the token may not.
-            Unavailable: the forge did not answer.
         """
         state = (await self._rest.read(payloads.Workflow, self._url)).state
         word = "enable" if on else "disable"
@@ -198,7 +189,7 @@ async def secret_names(rest: Rest, repository: str) -> frozenset[str] | None:
             is_nobodys = refused.status == HTTPStatus.NOT_FOUND  # no organisation
             if not (names and is_nobodys):
                 return None
-        except (Unavailable, BratError):
+        except BratError:
             return None
     return frozenset(names)
 
@@ -227,9 +218,6 @@ async def open_environments(
 
     Protected branches count as closed: nobody protects ours. One that is not there yet
     is made without rules by the first job that names it. None: the forge does not say.
-
-    Raises:
-        Unavailable: the forge did not answer.
     """
     found = set(named)
     where = f"/repos/{repository}/environments"

@@ -7,7 +7,7 @@ Source: https://docs.github.com/rest and https://docs.github.com/webhooks
 from datetime import UTC, datetime
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, AliasPath, BaseModel, ConfigDict, Field
 
 
 class Payload(BaseModel):
@@ -58,7 +58,15 @@ class Label(Payload):
     name: LabelName
 
 
-class Issue(Payload):
+class _Authored(Payload):
+    user: Account | None = None
+
+    def is_by(self, login: str) -> bool:
+        """Whether an account wrote it."""
+        return self.user is not None and self.user.login == login
+
+
+class Issue(_Authored):
     """An issue or a pull request as the issues API shows it."""
 
     number: int
@@ -66,7 +74,6 @@ class Issue(Payload):
     body: str | None = None
     state: str
     labels: tuple[Label, ...] = ()
-    user: Account | None = None
     assignees: tuple[Account, ...] = ()
     pull_request: object | None = None
     repository_url: str = ""
@@ -92,38 +99,32 @@ class IssueEvent(Payload):
     label: Label | None = None
     created_at: Moment | None = None
 
-
-class _EditedIssue(Payload):
-    last_edited_at: Moment | None = Field(alias="lastEditedAt")
-
-
-class _EditedRepository(Payload):
-    issue: _EditedIssue
+    @property
+    def about(self) -> str:
+        """The name of its label; empty: it has none."""
+        return self.label.name if self.label is not None else ""
 
 
 class Edited(Payload):
     """GraphQL's data with the time of the last edit of an issue's text."""
 
-    repository: _EditedRepository
-
-
-class _MailedText(Payload):
-    created_via_email: bool = Field(alias="createdViaEmail")
+    last_edited_at: Moment | None = Field(
+        validation_alias=AliasPath("repository", "issue", "lastEditedAt")
+    )
 
 
 class Mailed(Payload):
     """GraphQL's data on whether a text was sent by mail."""
 
-    node: _MailedText
+    by_mail: bool = Field(validation_alias=AliasPath("node", "createdViaEmail"))
 
 
-class Comment(Payload):
+class Comment(_Authored):
     """A comment on an issue."""
 
     id: int
     node_id: str = ""
     body: str | None = None
-    user: Account | None = None
 
 
 class Remarked(Comment):
@@ -150,12 +151,6 @@ class Numbered(Payload):
     """An issue or a pull request that was just opened."""
 
     number: int
-
-
-class Written(Payload):
-    """A comment that was just written."""
-
-    id: int
 
 
 class Permission(Payload):
@@ -203,6 +198,11 @@ class Run(Payload):
     head_sha: str = ""
     display_title: str = ""
     run_attempt: int = 1
+
+    @property
+    def file(self) -> str:
+        """The path of its workflow file."""
+        return self.path.split("@", maxsplit=1)[0]
 
 
 class Job(Payload):

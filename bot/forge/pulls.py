@@ -9,11 +9,11 @@ from http import HTTPStatus
 from typing import Final
 from urllib.parse import urlencode
 
-from pydantic import Field
+from pydantic import AliasPath, Field
 
 from bot.forge import payloads
 from bot.forge.payloads import Payload
-from bot.forge.rest import GraphQl, Refused, Rest
+from bot.forge.rest import GraphQl, Refused, Rest, Unless
 from convoy.model.records import Strategy
 from convoy.rules.verdict import Mergeable
 
@@ -75,12 +75,9 @@ class PullRequests:
         Source: https://docs.github.com/rest/pulls/reviews
         """
         url = f"{self._repo}/pulls/{number}/reviews/{review}/comments?per_page=100"
-        try:
+        with Unless(HTTPStatus.NOT_FOUND):
             return [line async for line in self._rest.each(payloads.Line, url)]
-        except Refused as refused:
-            if refused.status == HTTPStatus.NOT_FOUND:
-                return []
-            raise
+        return []
 
 
 _SEEN: Final = """\
@@ -113,10 +110,6 @@ mutation ($pull: ID!, $head: GitObjectID!) {
 }"""
 
 
-class _Commit(Payload):
-    oid: str
-
-
 class _Actor(Payload):
     kind: str = Field(alias="__typename")
     login: str
@@ -128,19 +121,17 @@ class _QueueEvent(Payload):
     actor: _Actor | None = None
 
 
-class _QueueEvents(Payload):
-    nodes: tuple[_QueueEvent, ...] = ()
-
-
 class _Pull(Payload):
     id: str
     head: str = Field(alias="headRefOid")
     queued: bool = Field(default=False, alias="isInMergeQueue")
-    commit: _Commit | None = Field(None, alias="mergeCommit")
+    commit: str = Field("", validation_alias=AliasPath("mergeCommit", "oid"))
     state: str = Field("UNKNOWN", alias="mergeStateStatus")
     merged: bool = False
     review: str | None = Field(None, alias="reviewDecision")
-    events: _QueueEvents = Field(default=_QueueEvents(), alias="timelineItems")
+    events: tuple[_QueueEvent, ...] = Field(
+        default=(), validation_alias=AliasPath("timelineItems", "nodes")
+    )
 
     @property
     def dequeued_by(self) -> str:
@@ -149,24 +140,18 @@ class _Pull(Payload):
         What the queue takes out itself is taken out by a bot.
         Source: https://docs.github.com/graphql/reference/objects#removedfrommergequeueevent
         """
-        actors = [one.actor for one in self.events.nodes if one.actor is not None]
+        actors = [one.actor for one in self.events if one.actor is not None]
         return next((one.login for one in actors if one.kind == "User"), "")
 
 
-class _Repository(Payload):
-    pull: _Pull | None = Field(None, alias="pullRequest")
-
-
-class _Data(Payload):
-    repository: _Repository | None = None
-
-
-class _Head(Payload):
-    sha: str
+class _Seen(Payload):
+    pull: _Pull | None = Field(
+        None, validation_alias=AliasPath("repository", "pullRequest")
+    )
 
 
 class _RestPull(Payload):
-    head: _Head
+    head: str = Field(validation_alias=AliasPath("head", "sha"))
     merged: bool = False
     merge_commit_sha: str | None = None
     mergeable_state: str = "unknown"
@@ -190,7 +175,7 @@ class PullMerging:
         return Mergeable(
             head=pull.head,
             state=pull.state.lower(),
-            merged=pull.commit.oid if pull.merged and pull.commit else "",
+            merged=pull.commit if pull.merged else "",
             review=pull.review or "",
             queued=pull.queued,
             dequeued_by=pull.dequeued_by,
@@ -226,8 +211,7 @@ class PullMerging:
     async def _pull(self, number: int) -> _Pull:
         owner, _, name = self._repository.partition("/")
         named = {"owner": owner, "name": name, "number": number}
-        found = await self._graphql.read(_Data, _SEEN, named)
-        pull = found.repository.pull if found.repository else None
+        pull = (await self._graphql.read(_Seen, _SEEN, named)).pull
         if pull is None:
             what = f"the pull request {number}"
             raise Refused(what, HTTPStatus.NOT_FOUND, "there is none")
@@ -237,7 +221,7 @@ class PullMerging:
         url = f"/repos/{self._repository}/pulls/{number}"
         pull = await self._rest.read(_RestPull, url)
         return Mergeable(
-            head=pull.head.sha,
+            head=pull.head,
             state=pull.mergeable_state,
             merged=(pull.merge_commit_sha or "") if pull.merged else "",
         )

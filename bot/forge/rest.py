@@ -114,6 +114,23 @@ class Refused(BratError):
         self.errors = errors
 
 
+class Unless:
+    """Ends its block where the forge refuses it with one of these statuses."""
+
+    def __init__(self, *statuses: int) -> None:
+        self._statuses = statuses
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> bool:
+        return isinstance(error, Refused) and error.status in self._statuses
+
+
+ABSENT: Final = Unless(HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
+HIDDEN: Final = Unless(HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
+"""What the bot may not see, or what is not there."""
+
+
 class Rest:
     """The REST calls.
 
