@@ -89,11 +89,7 @@ def read_delivery(event: str, body: bytes | bytearray) -> Envelope:
 def meaning(event: str, delivery: Envelope, label: str, login: str) -> Meaning:
     """Return what a delivery about one of our repositories means.
 
-    Args:
-        event: the header X-GitHub-Event, unchecked.
-        delivery: the body, as it was read here.
-        label: the label that asks for a convoy.
-        login: the bot's account; its own actions ask for nothing.
+    The bot's own actions, as `login`, ask for nothing.
     """
     sender = delivery.sender
     own = sender is not None and sender.login == login

@@ -144,12 +144,7 @@ def checkpoint_file(folder: Path, session: str) -> Path:
 
 
 def last_output(folder: Path, session: str) -> str:
-    """Return the end of a session's output, cleaned for people; empty: there is none.
-
-    Args:
-        folder: the folder of the bot that keeps the output.
-        session: the session's name.
-    """
+    """Return the end of a session's output, cleaned for people; empty: none is kept."""
     try:
         data = tape_file(folder, session).read_bytes()
     except (FileNotFoundError, ValueError):
@@ -274,9 +269,6 @@ class Feed:
         """Keep a session's checkpoint in place of the earlier one; blocking.
 
         After a crash, one of the two is there and complete.
-
-        Raises:
-            OSError: there is no room for the checkpoint.
         """
         file = checkpoint_file(self._folder, session)
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -166,11 +166,7 @@ class FeedEndpoint:
         return feed, f"{at['convoy']}/{at['task']}/{at['attempt']}"
 
     def _visitor(self, request: web.Request) -> FeedVisitor:
-        """Return the session that sent a request.
-
-        Raises:
-            HTTPException: the token is wrong, or the session does not run.
-        """
+        """Return the session that sent a request."""
         feed, session = self._named(request)
         if feed is None or not feed.admits(session, shown_token(request)):
             raise refusal_with(
@@ -189,11 +185,7 @@ def shown_token(request: web.Request) -> str:
 
 
 def asked_range(request: web.Request) -> tuple[int, float]:
-    """Return the number after which a request wants items, and how long it waits.
-
-    Raises:
-        HTTPException: one of the two is not a number.
-    """
+    """Return the number after which a request wants items, and how long it waits."""
     try:
         number = int(request.query.get("after", "-1"))
         wait_s = float(request.query.get("wait_s", "0"))

@@ -157,11 +157,7 @@ class Relay:
             yield cls(session)
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
-        """Pass a request on, and its response back as it comes.
-
-        Raises:
-            HTTPServiceUnavailable: the bot does not answer, or has enough to do.
-        """
+        """Pass a request on, and its response back as it comes."""
         if self._under_way >= PASSED_AT_ONCE:
             raise web.HTTPServiceUnavailable(
                 text="Too much at once: try again later.\n",

@@ -149,18 +149,14 @@ class Inbox:
                     file.unlink()
 
     def put(self, delivery: str, request: Kept) -> None:
-        """Keep a request under its delivery's id; raises like `put_all`."""
+        """Keep a request under its delivery's id."""
         self.put_all({delivery: request})
 
     def put_all(self, requests: Mapping[str, Kept]) -> None:
         """Keep requests by their deliveries' ids; a repeated id replaces its request.
 
-        When this returns, the requests survive a crash. Safe to call from many threads
-        at once, even with the same id.
-
-        Raises:
-            ValueError: an id is not of GitHub's form; nothing is kept.
-            OSError: the requests cannot be written; nothing is kept.
+        When this returns, the requests survive a crash; if it raises, nothing is kept.
+        Safe to call from many threads at once, even with the same id.
         """
         for delivery in requests:
             check_delivery_id(delivery)
@@ -243,11 +239,7 @@ def _settle(folder: Path) -> None:
 
 
 def _write_file(name: str, data: bytes) -> None:
-    """Write a file and flush it to the disk.
-
-    Raises:
-        OSError: there is no room for the file.
-    """
+    """Write a file and flush it to the disk."""
     # With O_DSYNC a write returns when the disk has the data and its size.
     how = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_DSYNC
     handle = os.open(name, how, 0o600)
@@ -282,12 +274,7 @@ class InboxWriter:
         self._turns = 0
 
     async def keep(self, inbox: Inbox, delivery: str, kept: Kept) -> None:
-        """Return once the inbox holds the request and it would survive a crash.
-
-        Raises:
-            ValueError: the id is not of GitHub's form.
-            OSError: the request cannot be written.
-        """
+        """Return once the inbox holds the request and it would survive a crash."""
         check_delivery_id(delivery)
         loop = asyncio.get_running_loop()
         done = loop.create_future()

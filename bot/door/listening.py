@@ -265,14 +265,7 @@ async def listening(
     *,
     limits: ConnectionLimits | None = None,
 ) -> AsyncIterator[int]:
-    """Serve an application and give its port; what is raised: see `listener_at`.
-
-    Args:
-        app: the application, which is used once.
-        host: the address to listen on.
-        port: the port; 0 chooses one.
-        limits: what connections may take; None: the usual limits.
-    """
+    """Serve an application, which is used once, and give its port; 0 chooses one."""
     async with serving_on(listener_at(host, port), app, limits=limits) as bound:
         yield bound
 
@@ -285,15 +278,9 @@ async def serving_on(
     origins: Origins | None = None,
     limits: ConnectionLimits | None = None,
 ) -> AsyncIterator[int]:
-    """Serve an application on a socket that listens, and give its port.
+    """Serve an application on a listening socket, which is closed at the end.
 
-    Bodies are never decoded: a decoded body could fill the memory.
-
-    Args:
-        listener: the socket, which is closed at the end.
-        app: the application, which is used once.
-        origins: how many of our proxies are in front; None: none.
-        limits: what connections may take; None: the usual limits.
+    It is used once. Bodies are never decoded: a decoded body could fill the memory.
     """
     refusals = RefusalLog()
     connections = Connections(limits or ConnectionLimits(), refusals)
@@ -345,12 +332,9 @@ def listener_at(host: str, port: int, *, or_any_port: bool = False) -> socket.so
 async def listening_behind(
     app: web.Application, path: Path, origins: Origins
 ) -> AsyncIterator[None]:
-    """Serve an application to a front process, on a Unix socket.
+    """Serve an application to a front process, on a Unix socket that its owner may use.
 
-    Args:
-        app: the application, which is used once.
-        path: where the socket is made; only its owner may connect.
-        origins: what the front process has; it stands before us as one proxy more.
+    The front process stands before us as one proxy more than `origins` says.
     """
     nearer = replace(origins, proxies=origins.proxies + 1)
 
@@ -394,8 +378,7 @@ def _bounded(
 def _refuse_encoding(request: web.Request) -> None:
     """Refuse an encoded body: a small one can become a very large one.
 
-    Raises:
-        HTTPUnsupportedMediaType: GitHub and browsers never encode one.
+    GitHub and browsers never encode one.
     """
     encodings = request.headers.getall("Content-Encoding", ())
     if any(each.strip().casefold() != "identity" for each in encodings):

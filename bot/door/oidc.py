@@ -54,14 +54,7 @@ class Issuer:
     def __init__(
         self, client: httpx.AsyncClient, url: str, audience: str, used: Path
     ) -> None:
-        """Trust the keys that `url` publishes.
-
-        Args:
-            client: fetches the keys.
-            url: the issuer that tokens must name.
-            audience: the audience that tokens must name.
-            used: the file of used tokens, which survives a restart.
-        """
+        """Trust the keys that `url` publishes; the file `used` survives a restart."""
         self._client = client
         self._url = url.rstrip("/")
         self._audience = audience
@@ -123,11 +116,7 @@ class Issuer:
 
 
 def _key_id(token: str) -> str:
-    """Return the name of the key with which a token claims to be signed.
-
-    Raises:
-        Untrusted: the text is no token, or names no key.
-    """
+    """Return the name of the key with which a token claims to be signed."""
     try:
         name = jwt.get_unverified_header(token).get("kid")
     except jwt.PyJWTError:

@@ -48,9 +48,8 @@ class BytesInFlight:
     def receiving(self, client: str, give_up: Callable[[], None]) -> Iterator[Body]:
         """Give a new body, whose bytes count until the block ends.
 
-        Args:
-            client: the sender; empty: it cannot be told from others.
-            give_up: called once if the body has to make room; it may not block.
+        `give_up` is called once if the body has to make room; it may not block. A
+        client without a name cannot be told from others.
         """
         body = Body(client=client, give_up=give_up)
         self._bodies[body] = None
@@ -101,16 +100,10 @@ class HttpRefusal(Exception):
 async def receive_body(
     request: web.Request, bodies: BytesInFlight, most: int, within_s: float = READ_S
 ) -> bytearray:
-    """Return a request's body.
+    """Return a request's body, read for the first time.
 
-    Args:
-        request: its body has not been read.
-        bodies: counts the bytes of all bodies that are being received.
-        most: the largest body, in bytes.
-        within_s: how long the body may take.
-
-    Raises:
-        Turned: it is too large, comes too slowly, has to make room, or breaks off.
+    It is refused if it is larger than `most`, comes too slowly, has to make room for
+    others, or breaks off.
     """
     timer = asyncio.timeout(within_s)
 

@@ -44,15 +44,8 @@ class Sent(Payload):
 async def ask_again(app: Rest, now: datetime) -> int:
     """Request every delivery again that never arrived; return how many those were.
 
-    Safe to call twice: a repeated delivery changes nothing.
-
-    Args:
-        app: a client with the App's own token.
-        now: the time by the forge's clock.
-
-    Raises:
-        Unavailable: the forge did not answer.
-        Refused: the forge does not know the App.
+    Safe to call twice: a repeated delivery changes nothing. `app` has the App's own
+    token, and `now` is by the forge's clock.
     """
     listed: list[Sent] = []
     async for sent in app.each(Sent, f"{_PATH}?per_page=100"):
@@ -72,8 +65,7 @@ async def ask_again(app: Rest, now: datetime) -> int:
 def missed(listed: Iterable[Sent]) -> list[Sent]:
     """Return the newest try of each delivery that never arrived, oldest first.
 
-    Args:
-        listed: the tries, newest first.
+    The tries are listed newest first.
     """
     tries: dict[str, list[Sent]] = {}
     for sent in listed:

@@ -105,12 +105,7 @@ READY_PATH = "/readyz"
 def readiness(
     unready: Callable[[], str | None], troubles: Callable[[], Iterable[str]]
 ) -> Handler:
-    """Return the handler that answers whether the bot can work.
-
-    Args:
-        unready: returns why the bot cannot work now; None: it can.
-        troubles: returns what goes wrong while the bot works.
-    """
+    """Return the handler that answers whether the bot can work, and what goes wrong."""
 
     async def ready(_: web.Request) -> web.Response:
         why = unready()
@@ -233,22 +228,14 @@ class Door:
         return answer
 
     def _admit(self, request: web.Request) -> None:
-        """Check a request's address before its body is read.
-
-        Raises:
-            Turned: the address is not allowed.
-        """
+        """Check a request's address before its body is read."""
         forwarded = request.headers.getall("X-Forwarded-For", ())
         if not self.origins.allow(request.remote, forwarded):
             why = "deliveries may not come from this address"
             raise HttpRefusal(HTTPStatus.FORBIDDEN, why)
 
     async def _body(self, request: web.Request) -> bytearray:
-        """Return the body of a delivery signed with one of our secrets.
-
-        Raises:
-            Turned: the body is not so signed, or cannot be read.
-        """
+        """Return the body of a delivery signed with one of our secrets."""
         body = await receive_body(request, self.received, BODY_BYTES, READ_S)
         given = request.headers.get("X-Hub-Signature-256", "")
         if not signed(self.secrets, body, given):
@@ -257,11 +244,7 @@ class Door:
         return body
 
     async def _take(self, request: web.Request, body: bytearray) -> web.Response:
-        """Keep the delivery's request, and wake the repository's loop.
-
-        Raises:
-            Turned: the body is no delivery.
-        """
+        """Keep the delivery's request, and wake the repository's loop."""
         if request.content_type != "application/json":
             why = "set the webhook's content type to application/json"
             raise HttpRefusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, why)

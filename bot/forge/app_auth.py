@@ -195,22 +195,12 @@ class AppTokens:
         await self.revoke()
 
     async def login(self) -> str:
-        """Return the account that the App acts as.
-
-        Raises:
-            Unavailable: the forge did not answer.
-            Refused: the forge does not accept the App's id and key.
-        """
+        """Return the account that the App acts as."""
         with self._explained():
             return f"{(await self._rest.read(_App, '/app')).slug}[bot]"
 
     async def token(self) -> str:
-        """Return a token that is valid for at least some minutes.
-
-        Raises:
-            Unavailable: a new one is needed, and the forge did not answer.
-            Refused: the App is not installed there, or may not have these rights.
-        """
+        """Return a token that is valid for at least some minutes."""
         async with self._asking:
             if self._made is None or self._left_s(self._made) < MARGIN_S:
                 self._made = await self._renewed()

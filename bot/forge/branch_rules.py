@@ -168,9 +168,7 @@ class BranchRules:
     async def of(self, branch: str, *, bypass: bool = True) -> TargetRules:
         """Return what a branch asks for, as far as the bot may read it.
 
-        Args:
-            branch: its name; it need not exist.
-            bypass: whether to ask if the bot may pass the rules by.
+        The branch need not exist. With `bypass`, also whether the bot may pass by.
         """
         listed = await self.listed(branch)
         found = asked_by_rules(listed or (), await self._methods())

@@ -138,13 +138,9 @@ class Ci:
     async def statuses(self, commit: str, pinned: Container[str] = ()) -> list[Check]:
         """Return the newest commit status of each context and account as a check.
 
-        Also empty if the bot may not see them. While they stay the same, asking again
-        costs nothing of the rate limit.
+        Also empty if the bot may not see them. Of `pinned` contexts the App is asked
+        for, too. While they stay the same, asking again costs nothing of the limit.
         Source: https://docs.github.com/rest/commits/statuses
-
-        Args:
-            commit: what the statuses are about.
-            pinned: the contexts whose App is asked for, too.
         """
         url = f"{self._repo}/commits/{commit}/statuses?per_page=100"
         found: dict[tuple[str, str], Check] = {}
@@ -303,11 +299,7 @@ class CheckRuns:
         return None
 
     async def show(self, view: CheckView, found: payloads.CheckRun | None) -> None:
-        """Make a check, or update the found one if it differs.
-
-        Raises:
-            Refused: the forge allows neither check runs nor statuses.
-        """
+        """Make a check, or update the found one if it differs."""
         if found is not None and _shows(found, view):
             return
         output: dict[str, object] = {"title": view.title, "summary": view.summary}

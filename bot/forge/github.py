@@ -68,13 +68,8 @@ class Remarks:
         """Whether a comment or review was sent by mail; only GraphQL tells it.
 
         A forge without GraphQL does not know, and is taken for one without mail.
+        Refused with status 410: the text is gone.
         Source: https://docs.github.com/graphql/reference/interfaces#comment
-
-        Args:
-            node: its `node_id`.
-
-        Raises:
-            Refused: it does not say; with status 410, the text is gone.
         """
         with Unless(HTTPStatus.NOT_FOUND):
             named = {"id": node}
@@ -217,11 +212,9 @@ class GitHub:
         return None
 
     async def issue(self, number: int) -> payloads.Issue:
-        """Return an issue.
+        """Return an issue; one that was transferred is refused with status 410.
 
-        Raises:
-            Refused: also with status 410 for one that was transferred: the forge shows
-                the issue that it has become in another repository.
+        The forge shows the issue that it has become in another repository.
         """
         url = f"{self._repo}/issues/{number}"
         found = await self._rest.read(payloads.Issue, url)

@@ -116,8 +116,7 @@ class TaskRuns:
     async def artifact(self, run: int, name: str) -> bytes | None:
         """Return the zip of a run's artifact; None if there is none.
 
-        Raises:
-            Refused: the artifact is larger than `ARTIFACT_BYTES`; nothing was read.
+        One larger than `ARTIFACT_BYTES` is refused, and not read.
         """
         url = f"{self._repo}/actions/runs/{run}/artifacts?per_page=100"
         async for artifact in self._rest.each(payloads.Artifact, url, "artifacts"):
@@ -155,11 +154,7 @@ class TimedWake:
         self._url = f"{repo}/actions/workflows/{WAKE_WORKFLOW}"
 
     async def turn(self, *, on: bool) -> None:
-        """Enable or disable the workflow where it is otherwise; safe to call again.
-
-        Raises:
-            Refused: the forge has no such file, or the token may not.
-        """
+        """Enable or disable the workflow where it is otherwise; safe to call again."""
         state = (await self._rest.read(payloads.Workflow, self._url)).state
         word = "enable" if on else "disable"
         if (state == _ACTIVE) is not on:

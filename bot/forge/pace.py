@@ -224,11 +224,7 @@ class Pace:
 
     @asynccontextmanager
     async def turn(self, visit: Visit) -> AsyncIterator[None]:
-        """Wait for the call's turn, and keep it while the block lasts.
-
-        Raises:
-            Limited: the call would have to wait for too long.
-        """
+        """Wait for the call's turn, and keep it while the block lasts."""
         async with self._place(visit):
             await self._wait(visit)
             self._note(visit)
@@ -243,11 +239,7 @@ class Pace:
         return self._lane.turn(visit.ask.precedence)
 
     def again(self, visit: Visit, reply: HttpReply) -> bool:
-        """Note the answer; return whether to repeat the call after a wait.
-
-        Raises:
-            Limited: a limit has refused this call too often.
-        """
+        """Note the answer; return whether to repeat the call after a wait."""
         if not reply.own:
             return False
         self.clock.learn(reply.headers.get("date"))

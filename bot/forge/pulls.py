@@ -186,8 +186,7 @@ class PullMerging:
     ) -> None:
         """Merge a pull request if its branch still stands at `head`.
 
-        Raises:
-            Refused: 405 or 409, with the reason; nothing was changed.
+        Refused with 405 or 409, and the reason, nothing was changed.
         """
         content = {
             "sha": head,
@@ -199,11 +198,7 @@ class PullMerging:
         await self._rest.write("PUT", url, content)
 
     async def enqueue(self, number: int, head: str) -> None:
-        """Put a pull request into the forge's queue if it still stands at `head`.
-
-        Raises:
-            Refused: the queue does not take it, with the reason.
-        """
+        """Put a pull request into the forge's queue if it still stands at `head`."""
         pull = await self._pull(number)
         named = {"pull": pull.id, "head": head}
         await self._graphql.change(Payload, _ENQUEUE, named)

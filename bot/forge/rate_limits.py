@@ -91,16 +91,10 @@ _SAYS_SO: Final = (b"rate limit", b"abuse detection")
 def wait_s(
     reply: HttpReply, clock: ForgeClock, *, streak: int, chance: float
 ) -> float | None:
-    """Return how many seconds to wait before asking again.
+    """Return how many seconds to wait before asking again; None: this is no limit.
 
-    Args:
-        reply: the forge's answer.
-        clock: the forge's clock; it has learned from this answer already.
-        streak: how many limits came before, in a row.
-        chance: from 0 to 1; spreads the waits of many bots.
-
-    Returns:
-        None if the answer is no limit, such as a 403 about permissions.
+    `clock` has learned from this answer already, `streak` limits came before in a row,
+    and `chance`, from 0 to 1, spreads the waits of many bots.
     """
     if reply.status not in _LIMITING:
         return None
@@ -164,9 +158,7 @@ class RequestBudget(Struct, frozen=True, kw_only=True):
     def pause_s(self, cost: float, now: float) -> float:
         """Return how long to wait after a look, so that others can be taken until then.
 
-        Args:
-            cost: how many requests a look takes.
-            now: steady seconds.
+        A look takes `cost` requests; `now` is in steady seconds.
         """
         left_s = max(self.resets_at - now, 0.0)
         if self.left > self.limit * UNSLOWED:

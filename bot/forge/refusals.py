@@ -314,11 +314,9 @@ def refusal_of_rest(error: Refused) -> ForgeRefusal:
 
 
 def refusal_of_push(said: str, ref: str) -> ForgeRefusal:
-    """Return what a refused ref came to.
+    """Return what a refused ref came to; `ref` is empty for a push refused as a whole.
 
-    Args:
-        said: what the server said of it; see `grite.push_answer`.
-        ref: its full name; empty for a push that was refused as a whole.
+    `said` is what the server said of it; see `grite.push_answer`.
     """
     branch = ref.removeprefix("refs/heads/")
     noun = "branch " if branch != ref else ""

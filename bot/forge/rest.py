@@ -41,12 +41,7 @@ class Tokens(Protocol):
     """A source of one credential that may change over time."""
 
     async def token(self) -> str:
-        """Return a token that is valid now.
-
-        Raises:
-            Unavailable: a new token is needed, and the forge did not answer.
-            Refused: a new token is needed, and the forge refused it.
-        """
+        """Return a token that is valid now."""
         ...
 
     def spoiled(self, token: str) -> bool:
@@ -97,15 +92,7 @@ class Refused(BratError):
         needs: str = "",
         errors: tuple[str, ...] = (),
     ) -> None:
-        """Tell what was refused.
-
-        Args:
-            what: the method and the address.
-            status: of the answer.
-            said: its message.
-            needs: the header that names permissions, any set of which is enough.
-            errors: what the answer names beside its message.
-        """
+        """Tell what was refused; any set of permissions in `needs` is enough."""
         super().__init__(f"{what}: the forge answered {status}: {said}")
         self.what = what
         self.status = status
@@ -148,12 +135,8 @@ class Rest:
     ) -> None:
         """Send nothing yet.
 
-        Args:
-            client: may be shared; its setting for redirects is ignored.
-            api_url: https://api.github.com, or https://HOST/api/v3.
-            token: a token, or a source of tokens.
-            pace: shared by all clients of one installation; None: a new pace without
-                limits.
+        `api_url` is https://api.github.com, or https://HOST/api/v3. A pace is shared by
+        all clients of one installation; None: a new one without limits.
         """
         self.tokens = StaticToken(token) if isinstance(token, str) else token
         self.guard: Callable[[], None] = lambda: None
@@ -215,11 +198,7 @@ class Rest:
         return await self._retrying.copy()(asked)
 
     async def download(self, url: str) -> bytes:
-        """Fetch bytes; the storage server after a redirect never sees the token.
-
-        Raises:
-            Refused: also if the answer is larger than `DOWNLOAD_BYTES`.
-        """
+        """Fetch at most `DOWNLOAD_BYTES`; the storage server never sees the token."""
         return await self._repeated(self._fetched, url)
 
     async def _fetched(self, url: str) -> bytes:
@@ -364,10 +343,8 @@ class GraphQl:
     async def read(self, model: type[Model], query: str, named: object) -> Model:
         """Return the `data` of a query's answer, checked by a model.
 
-        Raises:
-            Refused: the forge has no GraphQL (status 404), or names errors; with
-                status 410, what was asked about is not there.
-            Unavailable: it did not answer, or has answered enough for now.
+        Refused with status 404: the forge has no GraphQL; with 410: what was asked
+        about is not there.
         """
         content = {"query": query, "variables": named}
         return self._checked(model, await self._rest.query(self._url, content))

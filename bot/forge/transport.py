@@ -223,9 +223,7 @@ class Wire:
     async def send(self, ask: Ask, token: str) -> HttpReply:
         """Send one request and return the answer, whatever its status.
 
-        Raises:
-            Unavailable: no complete answer came, or a redirect is not allowed or leads
-                nowhere. A write may have arrived.
+        A redirect that is not allowed or leads nowhere counts as no answer.
         """
         known = self._pages.get(ask) if ask.keep else None
         try:
@@ -283,11 +281,7 @@ class Wire:
             raise _ill_formed(ask, error) from error
 
     def _onward(self, ask: Ask, url: httpx.URL, reply: HttpReply) -> httpx.URL | None:
-        """Return a redirect's target; None if the reply is final.
-
-        Raises:
-            Unavailable: the redirect leads from https to another scheme, or nowhere.
-        """
+        """Return a redirect's target; None if the reply is final."""
         location = reply.headers.get("location")
         if location is None or reply.status not in (_READ if ask.reads else _WRITE):
             return None
@@ -357,16 +351,7 @@ def _fresh(reply: HttpReply) -> dict[str, str]:
 
 
 def _address(asked: object, text: str, seen_from: httpx.URL | None = None) -> httpx.URL:
-    """Return an address to send to.
-
-    Args:
-        asked: what for.
-        text: the address, or one as a page at `seen_from` writes it.
-        seen_from: see `text`.
-
-    Raises:
-        Unavailable: nothing can be sent there.
-    """
+    """Return an address to send to, as a page at `seen_from` writes it."""
     try:
         url = httpx.URL(text) if seen_from is None else seen_from.join(text)
         _, _, port = _origin(url)

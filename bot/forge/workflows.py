@@ -198,10 +198,7 @@ def lack_of_ci(
 ) -> tuple[str, str] | None:
     """Return why no file judges what brat builds, and what mends it; None: one can.
 
-    Args:
-        files: the repository's own workflow files, by name.
-        by_job: whether brat pushes with the token of a job, if it is no App.
-        target: the branch that convoys land on.
+    `by_job`: brat pushes with the token of a job, as it is no App.
     """
     if by_job and judging_files(files, "dispatch"):
         return None
@@ -226,9 +223,7 @@ def lack_of_ci(
 def dispatch_fault(files: Mapping[str, str], named: str) -> str | None:
     """Return why a loop that dispatches CI cannot start it; None: it can.
 
-    Args:
-        files: the repository's own workflow files, by name.
-        named: the file that BRAT_CI_WORKFLOW names; empty: none.
+    `named` is the file that BRAT_CI_WORKFLOW names; empty: none.
     """
     if named in files:
         if "dispatch" in ways_to_start(files[named]):
@@ -243,12 +238,7 @@ def dispatch_fault(files: Mapping[str, str], named: str) -> str | None:
 
 
 def unjudged_branches(files: Mapping[str, str], target: str) -> tuple[str, ...]:
-    """Return the candidates whose push starts nothing, of tasks and of the convoy.
-
-    Args:
-        files: the repository's own workflow files, by name.
-        target: the branch that convoys land on.
-    """
+    """Return the candidates whose push starts nothing, of tasks and of the convoy."""
     known = [
         file for text in files.values() if (file := parsed_workflow(text)) and file.jobs
     ]
@@ -304,13 +294,10 @@ def exposures(
     default: DefaultRight,
     open_environments: frozenset[str] | None,
 ) -> tuple[Exposure, ...]:
-    """Return what the code of agents can reach by the repository's own workflows.
+    """Return what the code of agents can reach by the workflow files but brat's own.
 
-    Args:
-        files: the workflow files on the default branch but brat's own, by name.
-        default: what a job's token may do where no permissions are named.
-        open_environments: the environments whose rules let our branches in; None: not
-            known.
+    `default` is what a job's token may do where no permissions are named. The rules of
+    `open_environments` let our branches in; None: not known.
     """
     known = {
         name: file for name, text in files.items() if (file := parsed_workflow(text))

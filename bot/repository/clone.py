@@ -26,15 +26,9 @@ from grite.wal import WAL_REF, Log
 def committed_signers(
     repo: pygit2.Repository, commit: str
 ) -> tuple[AllowedSigners | None, str]:
-    """Return the keys in the file at a commit, and why it cannot be used.
+    """Return the keys that a commit of the default branch allows, and what is wrong.
 
-    Args:
-        repo: has the commit.
-        commit: of the default branch.
-
-    Returns:
-        The keys, or None: there is no such file, or the sentence says what is wrong
-        with it.
+    None: there is no such file, or the sentence says why it cannot be used.
     """
     try:
         data = objects.file_in(repo, commit, signatures.SIGNERS_FILE)
@@ -68,13 +62,9 @@ class Clone:
     ) -> None:
         """Open the clone.
 
-        Args:
-            path: its folder.
-            remote: the repository that is cloned.
-            authority: says whose log, checkpoints and locks count.
-            sign: signs what is written.
-            confirm: raises if the remote's name now stands for another repository;
-                called before each push that no lease on a ref would stop there.
+        `authority` says whose log, checkpoints and locks count. `confirm` raises if the
+        remote's name now stands for another repository; it is called before each push
+        that no lease on a ref would stop there.
         """
         self.path = path
         self.remote = remote
@@ -106,8 +96,7 @@ class Clone:
     def read_signers(self, commit: str | None) -> list[str]:
         """Let the keys count that a commit of the default branch names, if they may.
 
-        Returns:
-            Why its file cannot be used, if that is new.
+        Return why its file cannot be used, if that is new.
         """
         fault, known = "", self._fault
         if commit is not None:
@@ -159,8 +148,7 @@ class Clone:
     def bring_log_again(self, *also: str) -> None:
         """Fetch the whole log, even parts already here; mends a shallow clone.
 
-        Args:
-            also: commits to fetch with their whole history.
+        The other commits are fetched with their whole history.
         """
         self.remote.fetch([_spec(WAL_REF), *also], WHOLE, again=True)
         # An open repository goes on to believe that it is shallow.
@@ -177,8 +165,7 @@ class Clone:
     def anchor_at_kept(self, refs: Mapping[str, str]) -> str | None:
         """Let the log's history end at the newest checkpoint that counts.
 
-        Returns:
-            The commit of the log that it was made at: the log has to pass through it.
+        Return the commit that it was made at: the log has to pass through it.
         """
         for ref, reading in self.kept(refs):
             if isinstance(reading, Reading):
@@ -197,12 +184,7 @@ class Clone:
                 yield ref, str(error)
 
     def _load(self, ref: str, commit: str) -> Reading:
-        """Return a checkpoint's content.
-
-        Raises:
-            Corrupt: the checkpoint cannot be used.
-            GitFailed: the checkpoint is gone.
-        """
+        """Return a checkpoint's content."""
         if commit not in self._whole:
             depth = checkpoint.DEPTH if self.is_new else None
             self.remote.fetch([f"+{ref}:{_seen(ref)}"], depth)

@@ -49,13 +49,6 @@ def changed_lately(path: Path, commit: str) -> tuple[tuple[str, ...], ...]:
 
     Merges are left out: other commits made their changes. A shallow repository's oldest
     commit seems to have changed every file.
-
-    Args:
-        path: the repository, bare or not.
-        commit: one of its commits, with its history or without.
-
-    Raises:
-        GitFailed: the commit does not exist.
     """
     return tuple(commits_lately(path, commit).values())
 
@@ -81,13 +74,7 @@ def commits_lately(path: Path, commit: str) -> dict[str, tuple[str, ...]]:
 def hunks_of(
     path: Path, commits: Sequence[str], files: Collection[str]
 ) -> dict[str, list[tuple[Hunk, ...]]]:
-    """Return the hunks of commits in some files, in the order of the commits.
-
-    Args:
-        path: the repository, bare or not.
-        commits: ids of commits, none of them a merge.
-        files: paths in the repository.
-    """
+    """Return the hunks of commits in some files, in the order of the commits."""
     found: dict[str, list[tuple[Hunk, ...]]] = {}
     if not commits or not files:
         return found
@@ -121,34 +108,19 @@ _SOURCE_BYTES: Final = 200_000
 
 
 def files_at(path: Path, commit: str) -> tuple[str, ...]:
-    """Return every path of a commit, in git's order.
-
-    Args:
-        path: a repository, bare or not.
-        commit: one of its commits.
-    """
+    """Return every path of a commit, in git's order."""
     repo = pygit2.Repository(str(path))
     return tuple(_blobs(repo[commit].peel(pygit2.Tree)))
 
 
 def reader_at(path: Path, commit: str) -> Callable[[str], str]:
-    """Return a reader of files' texts at a commit; too large files read as empty.
-
-    Args:
-        path: a repository, bare or not.
-        commit: one of its commits.
-    """
+    """Return a reader of files' texts at a commit; too large files read as empty."""
     tree = pygit2.Repository(str(path))[commit].peel(pygit2.Tree)
     return lambda name: _text_in(tree, name, _SOURCE_BYTES) or ""
 
 
 def survey_at(path: Path, commit: str) -> Survey:
-    """Return a survey of a repository at a commit; blocking.
-
-    Args:
-        path: the repository, bare or not.
-        commit: one of its commits, with its history or without.
-    """
+    """Return a survey of a repository at a commit; blocking."""
     repo = pygit2.Repository(str(path))
     tree = repo[commit].peel(pygit2.Tree)
     files = _blobs(tree)
@@ -259,10 +231,7 @@ def foreseen_collisions(
 ) -> tuple[Overlap, ...]:
     """Return which parallel tasks may collide, the likeliest pair first.
 
-    Args:
-        path: the repository, bare or not; none of its code is run.
-        commit: the commit from which the tasks start.
-        tasks: the plan's tasks; those without declared paths are left out.
+    Tasks without declared paths are left out.
     """
     specs = {task.number: task for task in tasks}
     at_once = [
@@ -337,16 +306,7 @@ def _line_count(tree: pygit2.Tree, file: str) -> int:
 
 
 def template_at(path: Path, commit: str, name: str) -> Template:
-    """Return a pattern by its name; blocking.
-
-    Args:
-        path: the repository, bare or not.
-        commit: one of its commits; a repository's own patterns are read from it.
-        name: the pattern's name, as a person typed it.
-
-    Raises:
-        PatternError: no pattern has that name, or it has faults.
-    """
+    """Return a pattern by its name, as a person typed it; a repository's own first."""
     return named_pattern(
         name,
         template_files(path, commit),

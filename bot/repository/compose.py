@@ -171,12 +171,7 @@ class Composer:
                 return self._rebase(piece)
 
     def unresolved(self, piece: Piece) -> str:
-        """Return a merge of `onto` and `work` with git's conflict markers in it.
-
-        Raises:
-            GitFailed: git cannot merge them at all.
-            Unavailable: it takes too long.
-        """
+        """Return a merge of `onto` and `work` with git's conflict markers in it."""
         made = merges.merged_by_git(self._path, piece.onto, piece.work)
         bot = _bot(piece.at)
         parents = [piece.onto, piece.work]

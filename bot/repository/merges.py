@@ -57,13 +57,7 @@ STRUCTURAL: Final = {
 def structural_options(
     name: str, folder: Path, paths: Iterable[str]
 ) -> tuple[str, ...]:
-    """Return the options that make git merge some files by structure.
-
-    Args:
-        name: a key of `STRUCTURAL`.
-        folder: the merge's own.
-        paths: the files that conflict.
-    """
+    """Return the options that make git merge these files by one of `STRUCTURAL`."""
     safe = (path for path in paths if _SAFE.fullmatch(path))
     file = folder / STRUCTURAL_FILE
     file.write_text("".join(f'"/{path}" merge={name}\n' for path in safe))
@@ -98,17 +92,9 @@ class Merged(Struct, frozen=True):
 def merged_by_git(
     repository: Path, ours: str, theirs: str, mergers: Iterable[str] = ()
 ) -> Merged:
-    """Merge two commits of a bare repository; deterministic, moves no ref.
+    """Merge `theirs` into `ours` in a bare repository; deterministic, moves no ref.
 
-    Args:
-        repository: bare.
-        ours: the commit merged into.
-        theirs: the commit that is merged.
-        mergers: what may merge files that git leaves in conflict; see `STRUCTURAL`.
-
-    Raises:
-        GitFailed: git cannot merge them at all.
-        Unavailable: it takes too long.
+    The `mergers`, keys of `STRUCTURAL`, may merge files that git leaves in conflict.
     """
     line = (*_OURS, *_MERGE, *_FORM, ours, theirs)
     with tempfile.TemporaryDirectory(prefix="brat-merge-") as folder:
@@ -211,17 +197,7 @@ def _blob(tree: pygit2.Tree, path: str) -> pygit2.Blob | None:
 
 
 def files_with_markers(repository: Path, merge: str, work: str) -> tuple[str, ...]:
-    """Return the files of `work` in which markers of the merge are left.
-
-    Args:
-        repository: bare.
-        merge: the commit with the markers; its parents are the merged commits.
-        work: what was made of it.
-
-    Raises:
-        GitFailed: it cannot be read.
-        Unavailable: it takes too long.
-    """
+    """Return the files of `work` in which markers of the merge below it are left."""
     repo = pygit2.Repository(str(repository))
     ours, theirs = (str(p) for p in repo[merge].peel(pygit2.Commit).parent_ids)
     marks = (f"<<<<<<< {ours}".encode(), f">>>>>>> {theirs}".encode())
@@ -256,14 +232,7 @@ class Dropped(Struct, frozen=True):
 def dropped_lines(
     repo: pygit2.Repository, merge: str, work: str, paths: tuple[str, ...]
 ) -> Iterator[Dropped]:
-    """Yield what `work` lost of the sides of a merge, file by file.
-
-    Args:
-        repo: holds all commits.
-        merge: the commit with the markers; its parents are the sides.
-        work: what was made of it.
-        paths: the files to look at.
-    """
+    """Yield what `work` lost of the sides of the merge it was made of, file by file."""
     sides = [str(each) for each in repo[merge].peel(pygit2.Commit).parent_ids]
     base = repo.merge_base(*sides)
     for path in paths:

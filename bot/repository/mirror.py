@@ -177,13 +177,7 @@ class Mirror:
     ) -> "Mirror":
         """Open the mirror at `path`, creating it if it is missing.
 
-        Args:
-            path: its folder.
-            url: the repository that is mirrored.
-            token: with which git reads and writes there.
-            authority: says whose log, checkpoints and locks count.
-            sign: signs what is written, by a key that `authority` allows.
-            confirm: see `Clone`.
+        `token` lets git read and write there; the rest is as `Clone` has it.
         """
         remote = Remote(url, path, token)
         return cls(clone=Clone(path, remote, authority, sign, confirm))
@@ -262,11 +256,8 @@ class Mirror:
 
         Raises:
             Conflict: somebody is moving refs right now; look again.
-            Unavailable: the remote did not answer.
             Rewritten: the log could not be put back.
-            Missing: the remote itself lacks a commit of the log.
             Unsigned: no commit of the log counts.
-            Corrupt: the log's ref holds no log.
         """
         self.clone.stand()
         seen = self.remote.advertised()
@@ -308,9 +299,8 @@ class Mirror:
     def _anchor(self, refs: Mapping[str, str]) -> str | None:
         """Fetch the commit at which a new clone's history of the log ends.
 
-        Returns:
-            A commit of the log that a checkpoint vouches for, whatever the log's ref
-            says: where that was rewound, this commit is put back.
+        Return a commit of the log that a checkpoint vouches for, whatever the log's ref
+        says: where that was rewound, this commit is put back.
         """
         if self.head is None:
             return self.clone.anchor_at_kept(refs)
@@ -328,8 +318,6 @@ class Mirror:
 
         Raises:
             Conflict: a ref was not where it was last seen; look again.
-            Unavailable: no answer, or no room to write; look again, the push may have
-                arrived.
         """
         moves = dict(updates)
         commit = None
@@ -365,12 +353,6 @@ class Mirror:
 
         They also delete old checkpoints, so that three are left. They may go with any
         push, and nothing is lost without them. Without a log there are none.
-
-        Args:
-            now: unix ms.
-
-        Raises:
-            Unavailable: the checkpoint cannot be written.
         """
         if self.head is None:
             return ()
@@ -388,14 +370,10 @@ class Mirror:
     # --- objects ----------------------------------------------------------------------
 
     def take_in(self, bundle: Path, session: str) -> str:
-        """Take in the objects of an attempt's bundle, checked as a stranger's.
-
-        Returns:
-            The commit of the bundle's HEAD.
+        """Take in an attempt's bundle, checked as a stranger's; return its HEAD.
 
         Raises:
             NoBundle: the file is no bundle.
-            GitFailed: the bundle holds malformed objects, or lacks some.
         """
         head = take_in_bundle(bundle, self.path)
         if not self.has(head):

@@ -102,19 +102,11 @@ class CommitRange:
         self._looked = self._changed = 0
 
     def whole(self, base: str, commit: str) -> list[Touched]:
-        """Return the changes from `base` to `commit`.
-
-        Raises:
-            TooMuch: there is too much to read.
-        """
+        """Return the changes from `base` to `commit`."""
         return list(self._between(self._tree(base), self._tree(commit)))
 
     def steps(self, base: str, commit: str) -> list[Touched]:
-        """Return the changes of each commit after `base` against each of its parents.
-
-        Raises:
-            TooMuch: there is too much to read.
-        """
+        """Return the changes of each commit after `base` against each parent."""
         found: list[Touched] = []
         for count, each in enumerate(self._commits(base, commit), 1):
             if count > COMMITS_MOST:
@@ -212,12 +204,7 @@ class Patch(Struct, frozen=True, kw_only=True):
 def examined_patch(
     repository: Path, base: str, commit: str, settings: Settings
 ) -> Patch:
-    """Return what `base..commit` changes and the gate's judgement on it.
-
-    Raises:
-        GitFailed: `base` or `commit` is not a commit in the repository.
-        Unavailable: examining the work takes too long.
-    """
+    """Return what `base..commit` changes and the gate's judgement on it."""
     files: tuple[str, ...] = ()
     try:
         stretch = CommitRange(repository)
@@ -313,9 +300,6 @@ def ci_changes(repository: Path, target: str, commit: str) -> tuple[str, ...]:
     """Return the CI files of `commit` that are not as on the target, in printable form.
 
     What only the target has changed since does not count: the commit is older there.
-
-    Raises:
-        GitFailed: one of them is not a commit in the repository.
     """
     repo = pygit2.Repository(str(repository))
     base = repo.merge_base(target, commit)

@@ -32,13 +32,8 @@ from grite.wal import MOST_FOREIGN, WAL_REF, Chain, TrustedHead, chain_since, lo
 def trusted_end(clone: Clone, tip: str) -> TrustedHead:
     """Return how far the log counts; its head is never None.
 
-    Args:
-        clone: holds the log.
-        tip: the log's newest commit.
-
     Raises:
         Unsigned: none of it counts.
-        Corrupt: the log's ref does not point to a commit.
     """
     found = clone.log.trusted_head(tip, clone.authority)
     if found.head is None:
@@ -53,17 +48,7 @@ def trusted_end(clone: Clone, tip: str) -> TrustedHead:
 def read_log(
     clone: Clone, head: str, known: Reading, refs: Mapping[str, str]
 ) -> tuple[Reading, list[str]]:
-    """Return what the log says at `head`, and notices for people.
-
-    Args:
-        clone: holds the log.
-        head: a commit that counts.
-        known: what was read before.
-        refs: the remote's, with its checkpoints.
-
-    Raises:
-        Missing: the remote itself lacks a commit of the log.
-    """
+    """Return what the log says at `head`, which counts, and notices for people."""
     notices: list[str] = []
     if known.head is not None:
         with suppress(Rewritten):  # it was taken over at an older commit
@@ -98,15 +83,7 @@ MOST_FETCHED: Final = 20
 
 
 def lost_commit(clone: Clone, tip: str | None) -> str | None:
-    """Return the newest commit that counts and that the log lost; None: none is known.
-
-    Args:
-        clone: has fetched the log, and holds the commits to look for.
-        tip: the log's newest commit; None: the log is gone.
-
-    Raises:
-        Unavailable: the remote did not answer.
-    """
+    """Return the newest commit that counts and that the log lost, if one is known."""
     log = (
         Chain([], set(), None) if tip is None else chain_since(clone.objects, tip, None)
     )
@@ -141,18 +118,11 @@ UNION: Final = blake2b(b"brat:union", digest_size=ID_BYTES).digest()
 def believed_tip(clone: Clone, known: str, found: str | None) -> tuple[str, list[str]]:
     """Return the head up to which to read the log, and notices for people.
 
-    The head is `found` if that descends from `known`, else the commit pushed instead.
-
-    Args:
-        clone: holds both chains.
-        known: the newest commit that was ever believed.
-        found: the log's head on the remote; None: the log is gone.
+    It is `found` if that descends from `known`, the newest commit that was ever
+    believed, else the commit pushed instead.
 
     Raises:
         Rewritten: the remote forbids the push, or the clone lacks a lost commit too.
-        BratError: the remote's name now stands for another repository.
-        Conflict: somebody else moved the log meanwhile.
-        Unavailable: the remote did not answer.
     """
     if found is not None and _descends(clone, found, known):
         return found, []
@@ -214,14 +184,8 @@ def adopted_tip(clone: Clone, tip: str) -> str:
 
     Safe to call again: what counts already is not taken over once more.
 
-    Args:
-        clone: holds the whole log, and names the commit at which to take it over.
-        tip: the log's newest commit.
-
     Raises:
         BratError: too many commits lie above the named one.
-        Conflict: somebody moved the log meanwhile.
-        Unavailable: the remote did not answer.
     """
     if not clone.adopt:
         return tip
@@ -251,11 +215,6 @@ def without_excess(
     """Return the tip to append to, and the foreign commits up to it.
 
     More of them than one commit may list are taken off the log again.
-
-    Raises:
-        Conflict: somebody moved the log meanwhile.
-        Rejected: the remote does not let the log's ref go back.
-        Unavailable: the remote did not answer.
     """
     if found.head is None or len(found.foreign) <= MOST_FOREIGN:
         return tip, found.foreign

@@ -41,11 +41,7 @@ REPOSITORY_FILE: Final = "repository"
 
 
 def owner_of(folder: Path) -> int:
-    """Return the id of the repository whose state a folder holds; 0: none's yet.
-
-    Raises:
-        BratError: the note cannot be read.
-    """
+    """Return the id of the repository whose state a folder holds; 0: none's yet."""
     file = folder / REPOSITORY_FILE
     try:
         return int(file.read_text())
@@ -59,11 +55,7 @@ def owner_of(folder: Path) -> int:
 
 
 def claim_folder(folder: Path, repository: str, number: int) -> None:
-    """Note that a folder holds the state of a repository; safe to call again.
-
-    Raises:
-        BratError: the folder holds another repository's state.
-    """
+    """Note that a folder holds the state of a repository; safe to call again."""
     known = owner_of(folder)
     if known == number:
         return
@@ -87,15 +79,10 @@ _BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
 
 @contextmanager
 def held_folder(folder: Path, nonce: str) -> Iterator[frozenset[str]]:
-    """Hold a bot's folder, and note its process's nonce there.
+    """Hold a bot's folder, and note there the one-line nonce that names its process.
 
-    Args:
-        folder: it exists.
-        nonce: names this process; one line.
-
-    Yields:
-        The nonces of processes that had this folder and are dead. Empty if another
-        process has the folder, or if nothing can be said.
+    Give the nonces of processes that had this folder and are dead. Empty if another
+    process has the folder, or if nothing can be said.
     """
     lock = FileLock(folder / f"{PROCESSES_FILE}.lock", thread_local=False)
     try:
@@ -165,11 +152,7 @@ class LogKey:
 
 
 def log_key_of(folder: Path, file: Path | None) -> LogKey:
-    """Return a bot's key: that in `file`, else that in its folder, made if needed.
-
-    Raises:
-        BratError: the folder cannot be written, or the file holds no such key.
-    """
+    """Return a bot's key: that in `file`, else that in its folder, made if needed."""
     return log_key_in(folder) if file is None else read_log_key(file)
 
 
@@ -177,9 +160,6 @@ def log_key_in(folder: Path) -> LogKey:
     """Return the key in a bot's folder; it is made if there is none.
 
     Safe to call again, and from two processes at once.
-
-    Raises:
-        BratError: the folder cannot be written, or the file holds no such key.
     """
     file = folder / LOG_KEY_FILE
     try:
@@ -196,11 +176,7 @@ def log_key_in(folder: Path) -> LogKey:
 
 
 def read_log_key(file: Path) -> LogKey:
-    """Return the key in a file.
-
-    Raises:
-        BratError: it cannot be read, or holds no such key.
-    """
+    """Return the key in a file."""
     try:
         data = file.read_bytes()
     except OSError as error:
@@ -211,15 +187,7 @@ def read_log_key(file: Path) -> LogKey:
 
 
 def parse_log_key(data: bytes, name: str) -> LogKey:
-    """Return the key in a text.
-
-    Args:
-        data: the private key in OpenSSH's form or in PEM.
-        name: where it was found, for the error's text.
-
-    Raises:
-        BratError: it is no Ed25519 key, or has a passphrase.
-    """
+    """Return the Ed25519 key in a text found at `name`, in OpenSSH's form or in PEM."""
     text = data.strip() + b"\n"  # a secret is often pasted without its last newline
     load = (
         serialization.load_ssh_private_key
@@ -279,13 +247,7 @@ def is_guarded(rules: TargetRules) -> bool:
 def source_in_force(
     pinned: str, *, has_file: bool, rules: TargetRules
 ) -> SignersSource:
-    """Return the source that counts.
-
-    Args:
-        pinned: the keys that the bot's settings or a repository variable name.
-        has_file: whether the default branch has a file of allowed signers.
-        rules: what the default branch asks for before it moves.
-    """
+    """Return the source that counts; `rules` are the default branch's."""
     if pinned.strip():
         return SignersSource("settings", "they are pinned where no push changes them")
     if has_file and is_guarded(rules):

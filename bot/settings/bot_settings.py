@@ -34,12 +34,7 @@ from grite.errors import BratError
 def config_in(file: Path, *, source: str = "") -> Config:
     """Return the configuration in a file; all defaults where there is none.
 
-    Args:
-        file: the file.
-        source: what the messages call it; empty: its path.
-
-    Raises:
-        ConfigError: it has faults, a line for each, or it cannot be read.
+    `source` is what the messages call it; empty: its path.
     """
     source = source or str(file)
     try:
@@ -80,12 +75,7 @@ def quota_refusal(
 ) -> str | None:
     """Return why `by` may not start a convoy now, and when they may; None: now.
 
-    Args:
-        quota: the limits.
-        state: this repository's state.
-        by: who asks.
-        elsewhere: start times of convoys in the installation's other repositories.
-        now: unix ms.
+    `elsewhere` are the start times of convoys in the installation's other repositories.
     """
     live = sum(1 for _ in state.live())
     if live >= quota.unfinished:
@@ -312,11 +302,7 @@ def read_settings(file: Path) -> Settings:
 
 
 def read_settings_as(kind: type[Kind], file: Path) -> Kind:
-    """Return the settings of one kind in a JSON file.
-
-    Raises:
-        BratError: the file is missing or invalid; one line names the fault and place.
-    """
+    """Return the settings of one kind in a JSON file; a fault is told in one line."""
     try:
         return kind.model_validate_json(file.read_bytes())
     except OSError as error:
@@ -407,13 +393,7 @@ class ServiceSettings(Common):
         return self.allows(owner) and (not listed or name in listed)
 
     def of(self, repository: str, installation: int | None, number: int) -> Settings:
-        """Return the settings of the bot in one repository.
-
-        Args:
-            repository: its full name now.
-            installation: of the App there; None: there is no App, or it is looked up.
-            number: the forge's id of the repository, which names its folder.
-        """
+        """Return the settings of the bot in one repository; its id names the folder."""
         own = {name: getattr(self, name) for name in Common.model_fields}
         own["secret"] = self.secret or secrets.token_hex(SECRET_CHARS)
         return Settings(

@@ -57,11 +57,7 @@ def environment() -> dict[str, str]:
 
 
 def read_inputs(env: Mapping[str, str]) -> OneshotInputs:
-    """Return the inputs in the environment.
-
-    Raises:
-        BratError: a variable is missing or invalid; one sentence names it.
-    """
+    """Return the inputs in the environment."""
     folder = Path(_given(env, "RUNNER_TEMP")) / "brat-loop"
     server = _given(env, "GITHUB_SERVER_URL").rstrip("/")
     repository = _given(env, "GITHUB_REPOSITORY")

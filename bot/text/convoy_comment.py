@@ -60,12 +60,7 @@ def labels_key(convoy: Convoy) -> str:
 
 
 def comment_url(convoy: Convoy, web: str) -> str:
-    """Return the address of a convoy's comment, or of its issue before there is one.
-
-    Args:
-        convoy: the convoy.
-        web: the repository's address for people.
-    """
+    """Return the address of a convoy's comment, or of its issue before there is one."""
     said = f"#issuecomment-{convoy.comment}" if convoy.comment else ""
     return f"{web}/issues/{convoy.issue}{said}"
 
@@ -94,12 +89,7 @@ def with_box_note(text: str, convoy: Convoy | None) -> str:
 
 
 def box_warnings(convoy: Convoy, tasks: Sequence[Task]) -> list[str]:
-    """Return the lines that warn of missing walls, as Markdown; none: all stood.
-
-    Args:
-        convoy: the convoy, whose settings may have turned the box off.
-        tasks: those whose work is spoken of.
-    """
+    """Return the lines that warn of missing walls, as Markdown; none: all stood."""
     if convoy.settings.box == "off":
         return ["", _NO_BOX, ""]
     told = [
@@ -119,12 +109,7 @@ _ANSWERS_CHARS: Final = 4_000
 
 
 def answer_lines(convoy: Convoy, web: str) -> list[str]:
-    """Return the lines about what people asked; empty: nobody did.
-
-    Args:
-        convoy: the convoy.
-        web: the repository's web address, for links to what was asked; empty: none.
-    """
+    """Return the lines about what people asked; empty: nobody did."""
     if not convoy.answers:
         return []
     shown = [_answer_item(convoy, each, web) for each in reversed(convoy.answers)]
@@ -182,11 +167,8 @@ _ROWS_CHARS: Final = 36_000
 def task_table(convoy: Convoy, leases: Iterable[Lease], web: str) -> list[str]:
     """Return the lines of the table; rows that do not fit are counted.
 
-    Args:
-        convoy: the convoy, with tasks.
-        leases: those that have not run out.
-        web: the repository's web address, for links to runs and checks; empty: no
-            links, and no column for checks.
+    The leases have not run out. Without the address `web` there are no links, and no
+    column for checks.
     """
     held = tuple(leases)
     rows = [_row(_row_cells(convoy, task, held, web)) for task in convoy.tasks]
@@ -257,11 +239,7 @@ _JUDGED: Final = {
 
 
 def staged_lines(convoy: Convoy) -> tuple[str, ...]:
-    """Return the steps that would happen, in order, as Markdown.
-
-    Args:
-        convoy: a staged convoy with a plan.
-    """
+    """Return the steps that would happen, in order, as Markdown."""
     return (
         "**Staged:** nothing has started, and nothing will. Without that, brat would",
         *(f"{number}. {said};" for number, said in enumerate(_staged_steps(convoy), 1)),
@@ -306,11 +284,7 @@ def convoy_table(
 ) -> str:
     """Return the progress of a convoy and its tasks, as Markdown.
 
-    Args:
-        convoy: the convoy.
-        asides: what of it is set aside beside its tasks.
-        leases: those that have not run out.
-        web: the repository's web address, for links to runs; empty: no links.
+    `asides` are what of it is set aside beside its tasks; the leases have not run out.
     """
     lines = [
         f"### Convoy `{convoy.name}`: {_headline(convoy)}",

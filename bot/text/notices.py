@@ -122,10 +122,7 @@ def keyless(lacking: Mapping[str, Sequence[str]]) -> str:
 def about_issue(action: HearIssue, issue: int, label: str) -> str:
     """Say what becomes of a convoy after a gesture on its issue; empty: nothing.
 
-    Args:
-        action: what was done.
-        issue: the issue; if it is gone, the convoy's pull request is told.
-        label: the label that asks for a convoy.
+    If the issue is gone, the convoy's pull request is told.
     """
     match action.gesture:
         case "closed":
@@ -169,13 +166,7 @@ def dequeued(by: str) -> str:
 
 
 def taken_out(out: TakenOut, task: int, wanted: str) -> str:
-    """Say that work is taken out, and what brings it back.
-
-    Args:
-        out: what was done.
-        task: whose work it is; 0: the whole convoy's.
-        wanted: the branch that it is to be merged into.
-    """
+    """Say that the work of a task, or 0: the whole convoy's, is taken out."""
     what = f"The work of task {task}" if task else "The convoy"
     backs = {
         "closed": "Reopen this pull request, and it is queued again; `/brat merge` "
@@ -201,13 +192,7 @@ _NEEDS_MOST: Final = 10
 
 
 def call_text(convoy: Convoy, needs: tuple[Need, ...], whom: str) -> str:
-    """Return the comment as Markdown: whom it calls, what waits, how to answer.
-
-    Args:
-        convoy: the convoy that waits.
-        needs: the things that wait for a person.
-        whom: the login of the person called; empty: nobody by name.
-    """
+    """Return the comment as Markdown: whom it calls, what waits, how to answer."""
     called = f"@{whom} " if whom else ""
     lines = [f"{called}This waits for a person:", ""]
     lines += ["- " + "".join(_need_said(convoy, need)) for need in needs[:_NEEDS_MOST]]

@@ -49,12 +49,7 @@ _COMMAND_CHARS: Final = 300
 
 
 def plan_section(convoy: Convoy, room: int) -> list[str]:
-    """Return a convoy's plan as folded Markdown; empty: there is none, or no room.
-
-    Args:
-        convoy: the convoy.
-        room: the most characters.
-    """
+    """Return a convoy's plan as folded Markdown; empty: there is none, or no room."""
     found = plan_document(convoy)
     room = min(room, MOST_CHARS) - _ENDS_CHARS
     if not found.tasks or room <= 0:
@@ -90,13 +85,7 @@ def plan_section(convoy: Convoy, room: int) -> list[str]:
 
 
 def changes_block(changes: Sequence[str], room: int, name: str) -> list[str]:
-    """Return what changed of a plan, in a block; empty: nothing did.
-
-    Args:
-        changes: a clause each.
-        room: the most characters.
-        name: the convoy's.
-    """
+    """Return what changed of a plan, in a block; empty: nothing did."""
     heading = "**Changed** since the plan was made or last approved:"
     block = diff_block(changes, room, name)
     return [heading, "", *block, ""] if block else []
@@ -105,10 +94,7 @@ def changes_block(changes: Sequence[str], room: int, name: str) -> list[str]:
 def diff_block(changes: Sequence[str], room: int, name: str) -> list[str]:
     """Return changes of a plan as a block of code; empty: there are none.
 
-    Args:
-        changes: a clause each; back quotes of theirs could end the block.
-        room: the most characters.
-        name: the convoy's.
+    Back quotes in a change could end the block.
     """
     if not changes:
         return []

@@ -36,14 +36,7 @@ def pull_title(convoy: Convoy, task: Task | None) -> str:
 def task_pull_body(
     convoy: Convoy, task: Task, web: str = "", dashboard: str = ""
 ) -> str:
-    """Return the text of a task's pull request, as Markdown.
-
-    Args:
-        convoy: the task's.
-        task: one with work.
-        web: the repository's address on the forge for people; empty: none.
-        dashboard: the address of the repository's dashboard; empty: none.
-    """
+    """Return the text of a task's pull request, as Markdown."""
     links = " \u00b7 ".join(_links(convoy, task, web, dashboard))
     lines = (
         ids.marker(ids.pull_key(convoy.name, task.number)),
@@ -71,11 +64,7 @@ def _links(convoy: Convoy, task: Task, web: str, dashboard: str) -> Iterator[str
 def convoy_pull_body(convoy: Convoy, web: str = "", dashboard: str = "") -> str:
     """Return the text of a convoy's own pull request, as Markdown.
 
-    Args:
-        convoy: a convoy whose tasks are all merged or dropped, or of which a part is
-            offered.
-        web: the repository's address on the forge for people; empty: none.
-        dashboard: the address of the repository's dashboard; empty: none.
+    Its tasks are all merged or dropped, or a part of it is offered.
     """
     shown = [risk for risk in risks(convoy) if risk.task not in convoy.parts.tasks]
     count = f"{len(shown)} of {counted(len(convoy.tasks), 'task')}"
@@ -175,12 +164,7 @@ _AGAIN: Final = "The next attempt is told this; its work gets a check of its own
 
 
 def check_views(convoy: Convoy, page: str) -> Iterator[CheckView]:
-    """Give every check that a convoy should have.
-
-    Args:
-        convoy: the convoy.
-        page: the repository's address for people.
-    """
+    """Give every check that a convoy should have."""
     for task in convoy.tasks:
         if (view := task_view(convoy, task, page)) is not None:
             yield view

@@ -55,12 +55,7 @@ MAILED: Final = refused(
 
 
 def enough(by: str, again_at: int) -> str:
-    """Return the answer to a person who asks for more than is answered.
-
-    Args:
-        by: the person.
-        again_at: when the next answer may be given, unix ms.
-    """
+    """Return the answer to a person who asks for more than is answered."""
     return (
         f"@{by} That is more than is answered within an hour. This was not carried "
         f"out, and nothing is that you say before {clock(again_at)}: say it again then."

@@ -67,9 +67,7 @@ _ON: Final = re.compile(r"On\s.*\swrote", re.IGNORECASE)
 def own_end(lines: Sequence[str], tokens: Sequence[Token]) -> int:
     """Return how many lines of a comment are its author's; see `first_separator`.
 
-    Args:
-        lines: the comment's.
-        tokens: the comment as Markdown; what stands in a fence separates nothing.
+    What stands in a fence among the Markdown tokens separates nothing.
     """
     fenced = {
         at
@@ -160,9 +158,7 @@ def may_mention(text: str, login: str) -> bool:
 def mentioned(text: str, login: str) -> str | None:
     """Return its author's words without the bot's name; None: the name is not there.
 
-    Args:
-        text: Markdown, from anybody.
-        login: the bot's account; an App `name[bot]` is mentioned as `@name`.
+    An App `name[bot]` is mentioned as `@name`.
     """
     text = clean(text)
     if not may_mention(text, login):
@@ -240,9 +236,6 @@ FoundCommand = SlashCommand | MalformedCommand
 
 def slash_commands(text: str) -> tuple[FoundCommand, ...]:
     """Return the commands of a comment in their order. Never raises.
-
-    Args:
-        text: the comment as the forge gives it.
 
     A command's text begins after ` -- ` and goes on below until the next command.
     """

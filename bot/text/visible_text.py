@@ -86,9 +86,7 @@ _BOX: Final = re.compile(r"\[[ xX]\][ \t]*[ \t\n][ \t]*(?=\[)")
 def doubtful(content: str, taken: Sequence[Span]) -> Iterator[Edit]:
     """Give the edits that leave out doubtful parts of a block's content.
 
-    Args:
-        content: the content of a paragraph, heading or cell.
-        taken: the places of code, HTML and images, on which all parsers agree.
+    All parsers agree on the `taken` places of code, HTML and images.
     """
     for found in _OPEN_HTML.finditer(content):  # HTML that does not end
         if outside(found.start(), taken):
@@ -219,13 +217,7 @@ def taken_spans(tokens: Sequence[Token]) -> list[Span]:
 def hidden_inline(
     content: str, tokens: Sequence[Token], addresses: Addresses
 ) -> Iterator[Edit]:
-    """Give the edits that remove hidden text, in any order, by places in the content.
-
-    Args:
-        content: the parsed content.
-        tokens: the content's parts, with their places.
-        addresses: the addresses of the whole text.
-    """
+    """Give the edits that remove hidden text, in any order, by their places."""
     for index, token in enumerate(tokens):
         if "span" not in token.meta:
             continue
