@@ -13,6 +13,7 @@ from typing import Final
 
 import pygit2
 
+from bot.repository.merges import blob_in
 from bot.repository.mirror import Mirror
 from convoy.model.records import Overlap, Scope, TaskSpec
 from convoy.model.task_graph import waits
@@ -57,18 +58,14 @@ def commits_lately(path: Path, commit: str) -> dict[str, tuple[str, ...]]:
     """Return the files that each of the last commits changed, by id, newest first."""
     # git leaves out folders that did not change; libgit2 looks into each of them, and
     # took 57 ms a commit for 50,000 files where git takes 0.2 ms.
-    asked = (
-        *("log", f"-n{RECENT_COMMITS}", "--no-merges", "--no-renames"),
-        "--name-only",
-    )
+    asked = ["log", f"-n{RECENT_COMMITS}", "--no-merges", "--no-renames", "--name-only"]
     said = git.run([*asked, "-z", "--format=%x01%H", commit], cwd=path).stdout
-    found = {}
-    for each in said.decode(errors="replace").split(_MARK)[1:]:
-        name, *files = each.split("\0")
-        found[name] = tuple(
-            file.removeprefix("\n") for file in files if file.strip("\n")
-        )
-    return found
+    commits = (each.split("\0") for each in said.decode(errors="replace").split(_MARK))
+    next(commits)  # what is before the first mark
+    return {
+        name: tuple(file.removeprefix("\n") for file in files if file.strip("\n"))
+        for name, *files in commits
+    }
 
 
 def hunks_of(
@@ -110,7 +107,7 @@ _SOURCE_BYTES: Final = 200_000
 def files_at(path: Path, commit: str) -> tuple[str, ...]:
     """Return every path of a commit, in git's order."""
     repo = pygit2.Repository(str(path))
-    return tuple(_blobs(repo[commit].peel(pygit2.Tree)))
+    return tuple(name for name, _ in _blobs(repo[commit].peel(pygit2.Tree)))
 
 
 def reader_at(path: Path, commit: str) -> Callable[[str], str]:
@@ -123,7 +120,7 @@ def survey_at(path: Path, commit: str) -> Survey:
     """Return a survey of a repository at a commit; blocking."""
     repo = pygit2.Repository(str(path))
     tree = repo[commit].peel(pygit2.Tree)
-    files = _blobs(tree)
+    files = dict(_blobs(tree))
     found = propose_all(files, lambda name: _text_in(tree, name))
     endings = Counter(filter(None, (splitext(name)[1] for name in files)))
     places = Counter(name[: name.rfind("/") + 1] for name in files)
@@ -143,21 +140,17 @@ def survey_at(path: Path, commit: str) -> Survey:
         ],
         busy=tuple(busy[:BUSY]),
         together=changed_together(past, files)[:LINKS],
-        used=_most_used(links),
+        used=tuple(Counter(chain.from_iterable(links.values())).most_common(LINKS)),
         uses=_between_folders(links),
     )
 
 
-def _blobs(tree: pygit2.Tree) -> dict[str, pygit2.Oid]:
-    """Return every file's path, in git's order, with the id of its content."""
-    return dict(_walk(tree, ""))
-
-
-def _walk(tree: pygit2.Tree, above: str) -> Iterator[tuple[str, pygit2.Oid]]:
+def _blobs(tree: pygit2.Tree, above: str = "") -> Iterator[tuple[str, pygit2.Oid]]:
+    """Give every file's path, in git's order, with the id of its content."""
     for item in tree:
         name = f"{above}{item.name}"
         if isinstance(item, pygit2.Tree):
-            yield from _walk(item, f"{name}/")
+            yield from _blobs(item, f"{name}/")
         elif isinstance(item, pygit2.Blob):
             yield name, item.id
 
@@ -179,11 +172,6 @@ def _source(repo: pygit2.Repository, oid: pygit2.Oid) -> str:
     if not isinstance(blob, pygit2.Blob) or blob.size > _SOURCE_BYTES:
         return ""
     return blob.data.decode(errors="replace")
-
-
-def _most_used(links: dict[str, frozenset[str]]) -> tuple[tuple[str, int], ...]:
-    counted = Counter(chain.from_iterable(links.values()))
-    return tuple(counted.most_common(LINKS))
 
 
 def _between_folders(
@@ -210,13 +198,8 @@ def _folders(name: str) -> Iterator[str]:
 
 
 def _text_in(tree: pygit2.Tree, name: str, longest: int = _BLOB_BYTES) -> str | None:
-    try:
-        found = tree[name]
-    except KeyError:
-        return None
-    if not isinstance(found, pygit2.Blob) or found.size > longest:
-        return None
-    return found.data.decode(errors="replace")
+    blob = blob_in(tree, name, longest)
+    return None if blob is None else blob.data.decode(errors="replace")
 
 
 WORTH_SAYING: Final = 0.05
@@ -278,7 +261,7 @@ def _past(
             wanted.update((file, wanted[file] - 1) for file in here)
     did: dict[str, list[tuple[Hunk, ...]]] = hunks_of(path, commits, files)
     tree = pygit2.Repository(str(path))[commit].peel(pygit2.Tree)
-    lines = {file: _line_count(tree, file) for file in files}
+    lines = {file: (_text_in(tree, file) or "").count("\n") for file in files}
     return FileHistory(
         hunks=lambda file: did.get(file, ()),
         lines=lambda file: lines.get(file, 0),
@@ -293,16 +276,6 @@ def _met(reaches: Iterable[Reach]) -> list[str]:
             seen.setdefault(file, []).append(chance)
     met = {file: sum(chances) for file, chances in seen.items() if len(chances) > 1}
     return sorted(met, key=lambda file: (-met[file], file))[:FILES_COMPARED]
-
-
-def _line_count(tree: pygit2.Tree, file: str) -> int:
-    try:
-        found = tree[file]
-    except KeyError:
-        return 0
-    if not isinstance(found, pygit2.Blob) or found.size > _BLOB_BYTES:
-        return 0
-    return found.data.count(b"\n")
 
 
 def template_at(path: Path, commit: str, name: str) -> Template:

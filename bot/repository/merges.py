@@ -12,6 +12,7 @@ https://git-scm.com/docs/gitattributes#_defining_a_custom_merge_driver
 https://git-scm.com/docs/git-merge-tree
 """
 
+import math
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -149,7 +150,8 @@ def is_attributed(base: pygit2.Tree, ours: pygit2.Tree, theirs: pygit2.Tree) -> 
         for path in _changed_by_both(base, ours, theirs)
         for folder in PurePosixPath(path).parents
     }
-    files = (_blob(ours, str(folder / _ATTRIBUTES_FILE)) for folder in folders)
+    paths = (str(folder / _ATTRIBUTES_FILE) for folder in folders)
+    files = (blob_in(ours, path, _ATTRIBUTES_BYTES) for path in paths)
     return any(word in file.data for file in files if file for word in _WORDS)
 
 
@@ -182,18 +184,17 @@ def _attributes(repository: Path, commit: str) -> Iterator[tuple[str, bytes]]:
         path = PurePosixPath(name.decode(errors="surrogateescape"))
         if path.name != _ATTRIBUTES_FILE or ".." in path.parts or path.is_absolute():
             continue
-        if (blob := _blob(tree, str(path))) is not None:
+        if (blob := blob_in(tree, str(path), _ATTRIBUTES_BYTES)) is not None:
             yield str(path), blob.data
 
 
-def _blob(tree: pygit2.Tree, path: str) -> pygit2.Blob | None:
+def blob_in(tree: pygit2.Tree, path: str, most: float = math.inf) -> pygit2.Blob | None:
+    """Return a file; None: it is not there, is no file, or has more bytes."""
     try:
         found = tree[path]
     except (KeyError, UnicodeError):
         return None
-    if not isinstance(found, pygit2.Blob) or found.size > _ATTRIBUTES_BYTES:
-        return None
-    return found
+    return found if isinstance(found, pygit2.Blob) and found.size <= most else None
 
 
 def files_with_markers(repository: Path, merge: str, work: str) -> tuple[str, ...]:
@@ -205,16 +206,9 @@ def files_with_markers(repository: Path, merge: str, work: str) -> tuple[str, ..
     return tuple(
         path
         for path in merged_by_git(repository, ours, theirs).paths
-        if any(line.startswith(marks) for line in _lines_of(tree, path))
+        if (blob := blob_in(tree, path)) is not None
+        and any(line.startswith(marks) for line in blob.data.splitlines())
     )
-
-
-def _lines_of(tree: pygit2.Tree, path: str) -> list[bytes]:
-    try:
-        found = tree[path]
-    except KeyError:
-        return []
-    return found.data.splitlines() if isinstance(found, pygit2.Blob) else []
 
 
 _WORD: Final = re.compile(rb"\w+")
@@ -257,14 +251,5 @@ def _lost(before: bytes, side: bytes, made: bytes) -> Iterator[bytes]:
 
 def _text_of(repo: pygit2.Repository, commit: str, path: str) -> bytes:
     """Return a file's bytes; empty where it is not there, is too large or no text."""
-    try:
-        found = repo[commit].peel(pygit2.Tree)[path]
-    except (KeyError, UnicodeError):
-        return b""
-    if (
-        not isinstance(found, pygit2.Blob)
-        or found.size > _TEXT_BYTES
-        or found.is_binary
-    ):
-        return b""
-    return found.data
+    blob = blob_in(repo[commit].peel(pygit2.Tree), path, _TEXT_BYTES)
+    return b"" if blob is None or blob.is_binary else blob.data

@@ -14,7 +14,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -37,8 +37,8 @@ from grite import checkpoint, git
 from grite.errors import BratError, Missing
 from grite.event import Event
 from grite.remote import RefUpdate, Remote
-from grite.signatures import Authority, Sign, Writer
-from grite.wal import WAL_REF, Log
+from grite.signatures import Authority, Sign
+from grite.wal import WAL_REF
 
 FLOOR_BYTES: Final = 256_000_000
 FLOOR_FILES: Final = 20_000
@@ -147,13 +147,9 @@ class MirrorWatch:
             raise Outgrown("its mirror has grown: what nothing needs is removed")
 
 
-@dataclass(kw_only=True)
-class Mirror:
+class Mirror(Clone):
     """The local clone of one repository, and the state its log folds to."""
 
-    clone: Clone
-    refs: dict[str, str] = field(default_factory=dict)
-    """The remote's refs as last seen or pushed."""
     default_branch: str = "main"
     reading: Reading = NOTHING_READ
     """The log's content when it was last seen or pushed."""
@@ -161,12 +157,9 @@ class Mirror:
     """The commits above the newest that counts; the next push lists them as foreign."""
     warning: str = ""
     """A sentence about them; empty: there are none."""
-    notices: list[str] = field(default_factory=list)
-    """Lines that a person should read; the code that shows one removes it."""
 
-    @classmethod
-    def open(
-        cls,
+    def __init__(
+        self,
         path: Path,
         url: str,
         token: str | None,
@@ -174,49 +167,18 @@ class Mirror:
         authority: Authority,
         sign: Sign,
         confirm: Callable[[], None] = lambda: None,
-    ) -> "Mirror":
+    ) -> None:
         """Open the mirror at `path`, creating it if it is missing.
 
         `token` lets git read and write there; the rest is as `Clone` has it.
         """
-        remote = Remote(url, path, token)
-        return cls(clone=Clone(path, remote, authority, sign, confirm))
+        super().__init__(path, Remote(url, path, token), authority, sign, confirm)
+        self.refs: dict[str, str] = {}
+        """The remote's refs as last seen or pushed."""
+        self.notices: list[str] = []
+        """Lines that a person should read; the code that shows one removes it."""
 
     # --- what is known ----------------------------------------------------------------
-
-    @property
-    def path(self) -> Path:
-        """The clone's folder."""
-        return self.clone.path
-
-    @property
-    def remote(self) -> Remote:
-        """The repository that was cloned."""
-        return self.clone.remote
-
-    @remote.setter
-    def remote(self, remote: Remote) -> None:
-        self.clone.remote = remote
-
-    @property
-    def authority(self) -> Authority:
-        """Says whose log, checkpoints and locks count."""
-        return self.clone.authority
-
-    @property
-    def writer(self) -> Writer:
-        """Who signs what is written here."""
-        return self.clone.writer
-
-    @property
-    def log(self) -> Log:
-        """The log over the clone's objects; the remote's ref counts, not the log's."""
-        return self.clone.log
-
-    @property
-    def objects(self) -> pygit2.Repository:
-        """The clone's objects; a new value after the clone was created again."""
-        return self.clone.objects
 
     @property
     def state(self) -> State:
@@ -259,21 +221,21 @@ class Mirror:
             Rewritten: the log could not be put back.
             Unsigned: no commit of the log counts.
         """
-        self.clone.stand()
+        self.stand()
         seen = self.remote.advertised()
         self.default_branch = seen.default_branch or self.default_branch
         refs = dict(seen.refs)
-        known = self.head or self.clone.known
-        is_new = self.clone.is_new
+        known = self.head or self.known
+        is_new = self.is_new
         if is_new:
             known = self._anchor(refs) or known
-        self.clone.bring(refs)
-        self.notices += self.clone.read_signers(refs.get(HEADS + self.default_branch))
+        self.bring(refs)
+        self.notices += self.read_signers(refs.get(HEADS + self.default_branch))
         tip = refs.get(WAL_REF)
         if is_new and self.head is None:
-            known = lost_commit(self.clone, tip) or known
+            known = lost_commit(self, tip) or known
         if known is not None:
-            tip, said = believed_tip(self.clone, known, tip)
+            tip, said = believed_tip(self, known, tip)
             self.notices += said
         if tip is not None:
             refs[WAL_REF] = self._read(tip, refs)
@@ -281,19 +243,17 @@ class Mirror:
 
     def _read(self, tip: str, refs: Mapping[str, str]) -> str:
         """Read the log up to the newest commit that counts; return where it stands."""
-        tip = adopted_tip(self.clone, tip)
-        trusted = trusted_log.trusted_end(self.clone, tip)
+        tip = adopted_tip(self, tip)
+        trusted = trusted_log.trusted_end(self, tip)
         if trusted.foreign and trusted.foreign != self.foreign:
             self.notices.append(trusted.warning)
         self.warning = trusted.warning
-        tip, self.foreign = without_excess(self.clone, tip, trusted)
+        tip, self.foreign = without_excess(self, tip, trusted)
         head = str(trusted.head)
         if head != self.head:
-            self.reading, said = trusted_log.read_log(
-                self.clone, head, self.reading, refs
-            )
+            self.reading, said = trusted_log.read_log(self, head, self.reading, refs)
             self.notices += said
-        self.clone.saw(WAL_REF, head)
+        self.saw(WAL_REF, head)
         return tip
 
     def _anchor(self, refs: Mapping[str, str]) -> str | None:
@@ -303,8 +263,8 @@ class Mirror:
         says: where that was rewound, this commit is put back.
         """
         if self.head is None:
-            return self.clone.anchor_at_kept(refs)
-        self.clone.anchor(self.head)
+            return self.anchor_at_kept(refs)
+        self.anchor(self.head)
         return self.head
 
     # --- writing ----------------------------------------------------------------------
@@ -331,7 +291,7 @@ class Mirror:
             )
             moves[WAL_REF] = RefUpdate(WAL_REF, commit, tip)
         if not any(update.old for update in moves.values()):
-            self.clone.confirm()  # no lease on a ref that is there guards this push
+            self.confirm()  # no lease on a ref that is there guards this push
         self.remote.push(tuple(moves.values()))
         if commit:
             self.foreign, self.warning = (), ""
@@ -340,7 +300,7 @@ class Mirror:
                 self.refs.pop(ref, None)
             else:
                 self.refs[ref] = update.new
-                self.clone.saw(ref, update.new)
+                self.saw(ref, update.new)
         if any(ref in moves for ref in checkpoint.newest_first(self.refs)):
             self.reading = replace(self.reading, events=0)
         if commit:

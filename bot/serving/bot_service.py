@@ -254,16 +254,16 @@ async def _mirror(
     key = bot_folder.log_key_of(folder, settings.log_key_file)
     signers = key.signers | signatures.parse_signers(settings.allowed_signers)
     opening = partial(
-        Mirror.open,
+        Mirror,
         authority=Authority(str(identity.number), signers),
         sign=key.sign,
         confirm=confirming_from_threads(identity),
     )
     url = f"{settings.git_url}/{settings.repository}.git"
     mirror = await asyncio.to_thread(opening, settings.folder / MIRROR, url, token)
-    mirror.clone.adopt = settings.adopt_log
-    if mirror.clone.is_new:
-        mirror.clone.witnesses = await identity.github.runs.logs()
+    mirror.adopt = settings.adopt_log
+    if mirror.is_new:
+        mirror.witnesses = await identity.github.runs.logs()
     return mirror
 
 

@@ -341,12 +341,12 @@ async def settle_signers(loop: "Loop") -> None:
         Refused: the forge does not show the repository.
     """
     context = loop.context
-    clone, settings = context.mirror.clone, context.settings
-    if clone.committed is None or clone.believes_branch is not None or settings.sole:
+    mirror, settings = context.mirror, context.settings
+    if mirror.committed is None or mirror.believes_branch is not None or settings.sole:
         return
-    rules = await context.github.branch_rules.of(context.mirror.default_branch)
+    rules = await context.github.branch_rules.of(mirror.default_branch)
     found = source_in_force(settings.allowed_signers, has_file=True, rules=rules)
-    clone.believes_branch = found.source == "file"
+    mirror.believes_branch = found.source == "file"
     loop.tell(f"allowed signers: {found.why}")
     loop.wake.up("refs")  # what they signed counts from the next look on
 

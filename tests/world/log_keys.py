@@ -45,9 +45,7 @@ class Key:
 
     def opening(self, repository: str = REPOSITORY) -> Callable[..., Mirror]:
         """Return what opens a mirror that writes with this key, and believes it."""
-        return partial(
-            Mirror.open, authority=self.authority(repository), sign=self.sign
-        )
+        return partial(Mirror, authority=self.authority(repository), sign=self.sign)
 
 
 def signed_commit(

@@ -35,7 +35,7 @@ def test_a_branch_that_nobody_vouches_for_allows_nobody(
 ) -> None:
     name(written, OURS, THEIRS)
     mirror = opened("mirror")
-    mirror.clone.believes_branch = believes
+    mirror.believes_branch = believes
 
     with pytest.raises(Unsigned):
         mirror.look()
@@ -46,7 +46,7 @@ def test_a_guarded_branch_allows_the_keys_that_it_names(
 ) -> None:
     name(written, OURS, THEIRS)
     mirror = opened("mirror")
-    mirror.clone.believes_branch = True
+    mirror.believes_branch = True
     mirror.look()
 
     assert mirror.state.convoys
@@ -57,11 +57,11 @@ def test_a_stolen_key_counts_no_more_once_it_is_removed(
 ) -> None:
     name(written, OURS, THEIRS)
     mirror = opened("mirror")
-    mirror.clone.believes_branch = True
+    mirror.believes_branch = True
     mirror.look()
     write(mirror, *paused(mirror))  # the bot's own key vouches for all below
     thief = OTHER_KEY.opening()(tmp_path / "thief.git", written.path.as_uri(), None)
-    thief.clone.believes_branch = True
+    thief.believes_branch = True
     thief.look()
     before = mirror.state
 
@@ -78,7 +78,7 @@ def test_a_file_that_cannot_be_read_is_said_once_and_allows_nobody(
 ) -> None:
     name(written, b"brat ssh-rsa AAAA\n")
     mirror = opened("mirror")
-    mirror.clone.believes_branch = True
+    mirror.believes_branch = True
 
     for _ in range(2):
         with pytest.raises(Unsigned):

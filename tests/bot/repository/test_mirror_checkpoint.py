@@ -262,7 +262,7 @@ def test_one_that_is_deleted_meanwhile_is_of_no_use(
     gone = {**mirror.refs, checkpoint.ref_of(NOW): "1" * 40}
     other = opened("other")
 
-    ((ref, fault),) = other.clone.kept(gone)
+    ((ref, fault),) = other.kept(gone)
 
     assert ref == checkpoint.ref_of(NOW)
     assert "couldn't find remote ref" in str(fault)

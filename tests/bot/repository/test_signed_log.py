@@ -306,7 +306,7 @@ def test_an_unsigned_log_is_read_only_until_a_person_takes_it_over(
         bot.look()
     assert Log(origin.path).head() == theirs
 
-    bot.clone.adopt = head
+    bot.adopt = head
     bot.look()
     bot.look()
     write(bot, *paused(bot))
@@ -328,7 +328,7 @@ def test_a_stolen_key_is_removed_and_a_new_one_signs_at_a_named_head(
     with pytest.raises(Unsigned, match="key that signed it is not allowed"):
         anew.look()
 
-    anew.clone.adopt = good
+    anew.adopt = good
     anew.look()
 
     assert anew.state.convoys == before.convoys
@@ -396,7 +396,7 @@ def test_a_fresh_reader_notices_a_rollback_by_the_newest_run(
         origin.point(WAL_REF, str(older))
     made_up = origin.commit({"a": b"1"}, message="WAL: 1\n\nRepository-Id: 1")
     fresh = opened("fresh")
-    fresh.clone.witnesses = ("1" * 40, made_up, newest, str(older))
+    fresh.witnesses = ("1" * 40, made_up, newest, str(older))
 
     fresh.look()
 
@@ -416,7 +416,7 @@ def test_runs_from_before_a_checkpoint_are_no_rollback(
     bot.push((), {update.ref: update for update in updates}, actor=ACTOR)
     write(bot, *paused(bot))
     fresh = opened("fresh")
-    fresh.clone.witnesses = (str(bot.head), old)
+    fresh.witnesses = (str(bot.head), old)
 
     fresh.look()
 

@@ -57,7 +57,7 @@ async def test_the_file_counts_where_the_branch_is_guarded(
             assert not await bot_service.tick(loop)
         mirror = loop.context.mirror
 
-        assert mirror.clone.believes_branch == guarded
+        assert mirror.believes_branch == guarded
         keys = {signer.public for signer in mirror.authority.signers.signers}
         assert (OTHER_KEY.public in keys) == guarded
     (told,) = [each for each in said if each.startswith("allowed signers: ")]
@@ -69,5 +69,5 @@ async def test_without_a_file_nothing_is_asked(here: Town) -> None:
     async with bot_service.opened(alone(here), said.append) as loop:
         assert not await bot_service.tick(loop)
 
-        assert loop.context.mirror.clone.believes_branch is None
+        assert loop.context.mirror.believes_branch is None
     assert said == []
