@@ -23,11 +23,13 @@ from bot.door.inbox import (
 from bot.forge.payloads import (
     Account,
     CheckDelivery,
+    Comment,
     Delivery,
     Envelope,
     PressedButton,
     ReviewDelivery,
     Reviewed,
+    Told,
 )
 from bot.text.slash_commands import may_mention, ticked_in
 from convoy.model import ids
@@ -97,15 +99,18 @@ def meaning(event: str, delivery: Envelope, label: str, login: str) -> Meaning:
     part = LOOK_AT.get(event)
     if part in ("issues", "pulls") and own and delivery.action not in _TURNS:
         part = "comments"  # it need not look at what it did itself
-    if isinstance(delivery, Delivery) and not own and _takes_away(delivery, login):
-        part = "shown"
+    match delivery:
+        case Delivery(action="deleted", comment=Comment() as comment) if not own:
+            part = "shown" if comment.is_by(login) else part
     return Meaning(part=part, kept=kept)
 
 
 def _kept(event: str, delivery: Envelope, label: str, login: str) -> Kept | None:
     match delivery:
-        case ReviewDelivery():
-            return _reviewed(delivery)
+        case ReviewDelivery(
+            action="submitted", pull_request=Told() as pull, review=Reviewed() as review
+        ):
+            return reviewed(pull.number, review, delivery.sender)
         case CheckDelivery():
             return _check_action(delivery)
         case Delivery() if event == "issues":
@@ -169,19 +174,12 @@ def _commented(delivery: Delivery, login: str) -> Remark | None:
     )
 
 
-def _takes_away(delivery: Delivery, login: str) -> bool:
-    """Whether somebody deleted one of the bot's comments."""
-    comment = delivery.comment
-    author = comment.user if comment is not None else None
-    return delivery.action == "deleted" and author is not None and author.login == login
-
-
 def _ticked(delivery: Delivery, login: str) -> Ticked | None:
     """Return the boxes that a person ticked in one of the bot's comments."""
     issue, comment, sender = delivery.issue, delivery.comment, delivery.sender
     if issue is None or comment is None or sender is None or sender.type == "Bot":
         return None
-    if comment.user is None or comment.user.login != login:
+    if not comment.is_by(login):
         return None
     before = delivery.changes.body.was if delivery.changes else ""
     new = ticked_in(comment.body or "") - ticked_in(before)
@@ -214,14 +212,6 @@ def _check_action(delivery: CheckDelivery) -> CheckAction | None:
         case "requested_action", PressedButton(identifier=verb) if run is not None:
             return replace(again, verb=verb, commit=run.head_sha)
     return None
-
-
-def _reviewed(delivery: ReviewDelivery) -> Review | None:
-    """Return a person's verdict on a pull request."""
-    pull, review = delivery.pull_request, delivery.review
-    if pull is None or review is None or delivery.action != "submitted":
-        return None
-    return reviewed(pull.number, review, delivery.sender)
 
 
 def reviewed(pull: int, found: Reviewed, by: Account | None) -> Review | None:

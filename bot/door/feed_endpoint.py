@@ -204,11 +204,7 @@ def heard_count(request: web.Request) -> int:
 async def body_within(
     request: web.Request, most: int, within_s: float = READ_S
 ) -> bytes:
-    """Return a request's body.
-
-    Raises:
-        HTTPException: the body is larger than `most`, or arrives too slowly.
-    """
+    """Return a request's body; one that is too large or too slow is refused."""
     found = bytearray()
     try:
         async with asyncio.timeout(within_s):

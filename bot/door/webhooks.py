@@ -31,9 +31,9 @@ from prometheus_client import (
 from pydantic import ValidationError
 
 from bot.door.delivery_meaning import LOOK_AT, ROSTER, meaning, read_delivery
-from bot.door.inbox import Bell, Inbox, InboxWriter, Kept
+from bot.door.inbox import Bell, Inbox, InboxWriter
 from bot.door.received_body import READ_S, BytesInFlight, HttpRefusal, receive_body
-from bot.forge.payloads import Envelope, Repository
+from bot.forge.payloads import Repository
 from bot.settings.hosts import Origins
 
 METRICS_PATH: Final = "/metrics"
@@ -217,8 +217,7 @@ class Door:
     async def _deliver(self, request: web.Request) -> web.Response:
         began, event = monotonic(), "unsigned"
         try:
-            self._admit(request)
-            body = await self._body(request)
+            body = await self._signed_body(request)
             event = _event(request)
             answer = await self._take(request, body)
         except HttpRefusal as turned:
@@ -227,15 +226,11 @@ class Door:
         self.answered(shown, answer.status, monotonic() - began)
         return answer
 
-    def _admit(self, request: web.Request) -> None:
-        """Check a request's address before its body is read."""
+    async def _signed_body(self, request: web.Request) -> bytearray:
         forwarded = request.headers.getall("X-Forwarded-For", ())
         if not self.origins.allow(request.remote, forwarded):
             why = "deliveries may not come from this address"
             raise HttpRefusal(HTTPStatus.FORBIDDEN, why)
-
-    async def _body(self, request: web.Request) -> bytearray:
-        """Return the body of a delivery signed with one of our secrets."""
         body = await receive_body(request, self.received, BODY_BYTES, READ_S)
         given = request.headers.get("X-Hub-Signature-256", "")
         if not signed(self.secrets, body, given):
@@ -248,13 +243,24 @@ class Door:
         if request.content_type != "application/json":
             why = "set the webhook's content type to application/json"
             raise HttpRefusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, why)
-        guid, event = _guid(request), _event(request)
+        guid, event = request.headers.get("X-GitHub-Delivery", ""), _event(request)
+        if not _NAME.fullmatch(guid):
+            why = "X-GitHub-Delivery is missing or not an id that GitHub makes"
+            raise HttpRefusal(HTTPStatus.BAD_REQUEST, f"the header {why}")
         try:
             delivery = read_delivery(event, body)
         except ValidationError:
             why = "the body is not a GitHub delivery"
             raise HttpRefusal(HTTPStatus.BAD_REQUEST, why) from None
-        _say(guid, event, delivery)
+        # Who did what where; never the body or a secret header.
+        _log.info(
+            "delivery=%s event=%.40r action=%.40r repository=%.140r sender=%.80r",
+            guid,
+            event,
+            delivery.action,
+            delivery.repository and delivery.repository.full_name,
+            delivery.sender and delivery.sender.login,
+        )
         if event in ROSTER:
             self.roster_changed()
         place = self._place(delivery.repository)
@@ -262,7 +268,12 @@ class Door:
             return _answer(HTTPStatus.ACCEPTED, "not about a repository of this bot")
         meant = meaning(event, delivery, place.label, place.login)
         if meant.kept is not None:
-            await self._keep(place.inbox, guid, meant.kept)
+            try:
+                await self._writer.keep(place.inbox, guid, meant.kept)
+            except OSError as error:  # no room; the forge lists the delivery as failed
+                _log.error("delivery %s cannot be kept: %s", guid, error)
+                why = "it cannot be kept now: send it again later"
+                raise HttpRefusal(HTTPStatus.SERVICE_UNAVAILABLE, why) from error
             place.wake.keep()
         if meant.part is not None:
             place.wake.up(meant.part)
@@ -278,15 +289,6 @@ class Door:
             return None
         return named
 
-    async def _keep(self, inbox: Inbox, guid: str, kept: Kept) -> None:
-        """Write a request to the disk without blocking other requests."""
-        try:
-            await self._writer.keep(inbox, guid, kept)
-        except OSError as error:  # no room; the forge lists the delivery as failed
-            _log.error("delivery %s cannot be kept: %s", guid, error)
-            why = "it cannot be kept now: send it again later"
-            raise HttpRefusal(HTTPStatus.SERVICE_UNAVAILABLE, why) from error
-
 
 def _event(request: web.Request) -> str:
     event = request.headers.get("X-GitHub-Event", "")
@@ -295,26 +297,6 @@ def _event(request: web.Request) -> str:
             HTTPStatus.BAD_REQUEST, "the header X-GitHub-Event is missing"
         )
     return event
-
-
-def _guid(request: web.Request) -> str:
-    guid = request.headers.get("X-GitHub-Delivery", "")
-    if not _NAME.fullmatch(guid):
-        why = "the header X-GitHub-Delivery is missing or not an id that GitHub makes"
-        raise HttpRefusal(HTTPStatus.BAD_REQUEST, why)
-    return guid
-
-
-def _say(guid: str, event: str, delivery: Envelope) -> None:
-    """Log who did what where; never the body or a secret header."""
-    _log.info(
-        "delivery=%s event=%.40r action=%.40r repository=%.140r sender=%.80r",
-        guid,
-        event,
-        delivery.action,
-        delivery.repository and delivery.repository.full_name,
-        delivery.sender and delivery.sender.login,
-    )
 
 
 def _answer(status: int, message: str) -> web.Response:

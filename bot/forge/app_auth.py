@@ -20,9 +20,10 @@ import jwt
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, Field
 
 from bot.forge.pace import Pace
+from bot.forge.payloads import Secret
 from bot.forge.rate_limits import REAL_TIME, ForgeClock, Time
 from bot.forge.rest import Refused, Rest
 from grite.errors import BratError, Unavailable
@@ -119,24 +120,20 @@ FIXES: Final[Mapping[int, str]] = MappingProxyType(
 _log: Final = logging.getLogger(__name__)
 
 
-class _Answer(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True, hide_input_in_errors=True)
-
-
-class _Made(_Answer):
+class _Made(Secret):
     """A token of an installation."""
 
     token: str = Field(repr=False, min_length=1)
     expires_at: AwareDatetime
 
 
-class _Installed(_Answer):
+class _Installed(Secret):
     """An installation of an App."""
 
     id: int
 
 
-class _App(_Answer):
+class _App(Secret):
     """The App itself."""
 
     slug: str
@@ -248,17 +245,16 @@ class AppTokens:
             where = f"/repos/{self._grant.repository}/installation"
             self._installation = (await self._rest.read(_Installed, where)).id
         url = f"/app/installations/{self._installation}/access_tokens"
-        body = {**self._opens(), "permissions": dict(self._grant.permissions)}
+        body: dict[str, object] = {"permissions": dict(self._grant.permissions)}
+        if self._grant.repository_id:
+            body["repository_ids"] = [self._grant.repository_id]
+        else:
+            body["repositories"] = [self._grant.repository.partition("/")[2]]
         try:
             return await self._rest.make(_Made, url, body)
         except Refused:
             self._installation = self._grant.installation  # it may be installed anew
             raise
-
-    def _opens(self) -> dict[str, object]:
-        if self._grant.repository_id:
-            return {"repository_ids": [self._grant.repository_id]}
-        return {"repositories": [self._grant.repository.partition("/")[2]]}
 
     @contextmanager
     def _explained(self) -> Iterator[None]:

@@ -305,7 +305,16 @@ class CheckRuns:
         output: dict[str, object] = {"title": view.title, "summary": view.summary}
         marked = found is not None and found.output.annotations_count > 0
         if view.places and not marked:  # an update would add to them
-            output["annotations"] = [_annotation(each) for each in view.places]
+            output["annotations"] = [
+                {
+                    "path": place.path,
+                    "start_line": place.line,
+                    "end_line": place.line,
+                    "annotation_level": "failure",
+                    "message": place.says,
+                }
+                for place in view.places
+            ]
         body: dict[str, object] = {"output": output, "status": "in_progress"}
         body["actions"] = [to_builtins(each) for each in view.buttons]
         if view.conclusion is not None:
@@ -334,16 +343,6 @@ class CheckRuns:
         body = {"state": state, "context": view.name, "description": said}
         address = f"{self._repo}/statuses/{view.commit}"
         await self._rest.write("POST", address, {**body, "target_url": view.url})
-
-
-def _annotation(place: FailingPlace) -> dict[str, object]:
-    return {
-        "path": place.path,
-        "start_line": place.line,
-        "end_line": place.line,
-        "annotation_level": "failure",
-        "message": place.says,
-    }
 
 
 def _shows(check: payloads.CheckRun, view: CheckView) -> bool:

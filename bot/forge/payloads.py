@@ -16,6 +16,12 @@ class Payload(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
+class Secret(Payload):
+    """A payload that no error quotes."""
+
+    model_config = ConfigDict(hide_input_in_errors=True)
+
+
 def _in_utc(at: datetime) -> datetime:
     try:
         return at.astimezone(UTC)

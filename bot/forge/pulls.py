@@ -171,7 +171,13 @@ class PullMerging:
         try:
             pull = await self._pull(number)
         except Refused:  # a forge without GraphQL
-            return await self._by_rest(number)
+            url = f"/repos/{self._repository}/pulls/{number}"
+            by_rest = await self._rest.read(_RestPull, url)
+            return Mergeable(
+                head=by_rest.head,
+                state=by_rest.mergeable_state,
+                merged=(by_rest.merge_commit_sha or "") if by_rest.merged else "",
+            )
         return Mergeable(
             head=pull.head,
             state=pull.state.lower(),
@@ -211,12 +217,3 @@ class PullMerging:
             what = f"the pull request {number}"
             raise Refused(what, HTTPStatus.NOT_FOUND, "there is none")
         return pull
-
-    async def _by_rest(self, number: int) -> Mergeable:
-        url = f"/repos/{self._repository}/pulls/{number}"
-        pull = await self._rest.read(_RestPull, url)
-        return Mergeable(
-            head=pull.head,
-            state=pull.mergeable_state,
-            merged=(pull.merge_commit_sha or "") if pull.merged else "",
-        )

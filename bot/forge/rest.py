@@ -358,17 +358,12 @@ class GraphQl:
     def _checked(self, model: type[Model], answer: object) -> Model:
         what = f"POST {self._url}"
         found = checked(_GraphQlAnswer, answer, what)
-        if found.errors:
-            raise _graphql_refusal(what, found.errors)
-        return checked(model, found.data, what)
-
-
-def _graphql_refusal(what: str, errors: tuple[_GraphQlError, ...]) -> BratError:
-    """Return what an answer's errors come to; their types are GitHub's."""
-    said = "; ".join(error.message for error in errors[:_ERRORS_TOLD])
-    types = {error.type for error in errors}
-    if types & _PASSING:
-        return Unavailable(f"{what}: {said}")
-    gone = types == {"NOT_FOUND"}
-    status = HTTPStatus.GONE if gone else HTTPStatus.UNPROCESSABLE_ENTITY
-    return Refused(what, status, said)
+        if not found.errors:
+            return checked(model, found.data, what)
+        said = "; ".join(error.message for error in found.errors[:_ERRORS_TOLD])
+        types = {error.type for error in found.errors}
+        if types & _PASSING:
+            raise Unavailable(f"{what}: {said}")
+        gone = types == {"NOT_FOUND"}
+        status = HTTPStatus.GONE if gone else HTTPStatus.UNPROCESSABLE_ENTITY
+        raise Refused(what, status, said)

@@ -238,7 +238,12 @@ class Wire:
         if reply.status == HTTPStatus.NOT_MODIFIED:
             if known is None:
                 raise Unavailable(f"{ask}: not what GitHub answers: nobody asked")
-            headers = {**known.headers, **_fresh(reply)}
+            fresh = {  # the time, and the rate limit
+                name: value
+                for name, value in reply.headers.items()
+                if name == "date" or name.startswith("x-ratelimit-")
+            }
+            headers = {**known.headers, **fresh}
             return HttpReply(known.status, headers, known.body, counted=False)
         if ask.keep:
             self._pages.put(ask, reply)
@@ -339,15 +344,6 @@ def _headers(ask: Ask, known: HttpReply | None) -> dict[str, str]:
     if known is not None:
         headers["if-none-match"] = known.headers["etag"]
     return headers
-
-
-def _fresh(reply: HttpReply) -> dict[str, str]:
-    """Return the new headers in a 304: the time, and the rate limit."""
-    return {
-        name: value
-        for name, value in reply.headers.items()
-        if name == "date" or name.startswith("x-ratelimit-")
-    }
 
 
 def _address(asked: object, text: str, seen_from: httpx.URL | None = None) -> httpx.URL:

@@ -155,17 +155,11 @@ class Clone:
         self.log = Log(self.path, self.writer)
         self.objects = pygit2.Repository(str(self.path))
 
-    def anchor(self, commit: str) -> None:
-        """Let the clone's history of the log end at a commit, if the remote has it."""
-        try:
-            self.remote.fetch([commit], 1)
-        except GitFailed:
-            return  # the remote lacks or refuses the commit: the whole log is fetched
-
     def anchor_at_kept(self, refs: Mapping[str, str]) -> str | None:
         """Let the log's history end at the newest checkpoint that counts.
 
-        Return the commit that it was made at: the log has to pass through it.
+        Return the commit that it was made at: the log has to pass through it, whatever
+        its ref says. Where the log was rewound, this commit is put back.
         """
         for ref, reading in self.kept(refs):
             if isinstance(reading, Reading):

@@ -34,7 +34,7 @@ from convoy.log.record import NOTHING_READ, Reading, fold, packed
 from convoy.model.ids import HEADS
 from convoy.model.state import State
 from grite import checkpoint, git
-from grite.errors import BratError, Missing
+from grite.errors import BratError, GitFailed, Missing
 from grite.event import Event
 from grite.remote import RefUpdate, Remote
 from grite.signatures import Authority, Sign
@@ -97,7 +97,10 @@ def collect_mirror(mirror: Path) -> None:
     before = on_disk(mirror)
     try:
         prune = f"--prune={RECENT}"
-        _let_go_of_attempts(mirror)
+        # No attempt is examined while no loop has the mirror.
+        listed = ["for-each-ref", "--format=delete %(refname)", INTAKE]
+        attempts = git.run(listed, cwd=mirror).stdout
+        git.run(["update-ref", "--stdin"], cwd=mirror, stdin=attempts)
         git.run(["gc", "--quiet", prune], cwd=mirror, deadline_s=COLLECTION_S)
     except BratError as error:
         _log.warning("%s cannot be collected: %s", mirror, error)
@@ -105,13 +108,6 @@ def collect_mirror(mirror: Path) -> None:
         _log.info("%s: %s, %s after it", mirror, before, on_disk(mirror))
     left = on_disk(mirror)
     (mirror / _SIZE).write_text(f"{left.size} {left.files}")
-
-
-def _let_go_of_attempts(mirror: Path) -> None:
-    """Delete the refs of attempts: none is examined while no loop has the mirror."""
-    listed = ["for-each-ref", "--format=delete %(refname)", INTAKE]
-    commands = git.run(listed, cwd=mirror).stdout
-    git.run(["update-ref", "--stdin"], cwd=mirror, stdin=commands)
 
 
 def _noted(mirror: Path) -> OnDisk:
@@ -227,8 +223,11 @@ class Mirror(Clone):
         refs = dict(seen.refs)
         known = self.head or self.known
         is_new = self.is_new
-        if is_new:
-            known = self._anchor(refs) or known
+        if is_new and self.head is None:
+            known = self.anchor_at_kept(refs) or known
+        elif is_new and known is not None:
+            with suppress(GitFailed):  # else the whole log is fetched
+                self.remote.fetch([known], 1)
         self.bring(refs)
         self.notices += self.read_signers(refs.get(HEADS + self.default_branch))
         tip = refs.get(WAL_REF)
@@ -255,17 +254,6 @@ class Mirror(Clone):
             self.notices += said
         self.saw(WAL_REF, head)
         return tip
-
-    def _anchor(self, refs: Mapping[str, str]) -> str | None:
-        """Fetch the commit at which a new clone's history of the log ends.
-
-        Return a commit of the log that a checkpoint vouches for, whatever the log's ref
-        says: where that was rewound, this commit is put back.
-        """
-        if self.head is None:
-            return self.anchor_at_kept(refs)
-        self.anchor(self.head)
-        return self.head
 
     # --- writing ----------------------------------------------------------------------
 

@@ -108,7 +108,9 @@ class CommitRange:
     def steps(self, base: str, commit: str) -> list[Touched]:
         """Return the changes of each commit after `base` against each parent."""
         found: list[Touched] = []
-        for count, each in enumerate(self._commits(base, commit), 1):
+        walk = self._repo.walk(commit, pygit2.enums.SortMode.NONE)
+        walk.hide(base)
+        for count, each in enumerate(walk, 1):
             if count > COMMITS_MOST:
                 raise TooMuch(f"The work has over {COMMITS_MOST} commits.")
             if len(each.read_raw()) > COMMIT_BYTES:
@@ -117,11 +119,6 @@ class CommitRange:
                 before = self._tree(str(parent)) if parent else None
                 found += self._between(before, each.tree)
         return found
-
-    def _commits(self, base: str, commit: str) -> Iterator[pygit2.Commit]:
-        walk = self._repo.walk(commit, pygit2.enums.SortMode.NONE)
-        walk.hide(base)
-        return iter(walk)
 
     def _tree(self, commit: str) -> pygit2.Tree:
         return self._repo[commit].peel(pygit2.Commit).tree
@@ -229,7 +226,7 @@ def examined_patch(
         *gate.refusals(changes, 0, settings.gate, settings.limits),
         *gate.passing(sorted(between), settings.gate),
     )
-    patch = _patch(repository, base, commit)
+    patch = git.run([*_PATCH, base, commit], cwd=repository).stdout
     is_large = len(changes) > settings.limits.patch_files
     if not refusals:
         limits, largest = settings.limits, _largest(sizes)
@@ -238,14 +235,12 @@ def examined_patch(
     told = leaks("The patch", patch, settings.gate) or leaks(
         "A commit in between", _patches(repository, base, commit), settings.gate
     )
-    keeps = not (told or _has_workflow(steps))
+    paths = {each.change.path for each in steps}
+    keeps = not told and not any(
+        gate.is_matched(path, _WORKFLOWS, any_case=True) for path in paths
+    )
     refusals = (*refusals, *told)
     return Patch(files=files, refusals=refusals, keeps=keeps, is_large=is_large)
-
-
-def _has_workflow(steps: Iterable[Touched]) -> bool:
-    paths = {each.change.path for each in steps}
-    return any(gate.is_matched(path, _WORKFLOWS, any_case=True) for path in paths)
 
 
 def _too_large(sizes: Mapping[str, int]) -> str:
@@ -280,10 +275,6 @@ def _sizes(repository: Path, touched: Iterable[Touched]) -> dict[str, int]:
 
 
 _PATCH: Final = ("diff-tree", "-r", "--no-renames", "--patch", "--binary", "--root")
-
-
-def _patch(repository: Path, base: str, commit: str) -> bytes:
-    return git.run([*_PATCH, base, commit], cwd=repository).stdout
 
 
 def _patches(repository: Path, base: str, commit: str) -> bytes:

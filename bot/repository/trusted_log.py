@@ -37,7 +37,13 @@ def trusted_end(clone: Clone, tip: str) -> TrustedHead:
     """
     found = clone.log.trusted_head(tip, clone.authority)
     if found.head is None:
-        _require_commit(clone, tip)
+        try:
+            objects.commit_in(clone.objects, tip)
+        except Corrupt as error:
+            raise Corrupt(
+                f"{WAL_REF} holds no log ({error}); if there was none, remove it with: "
+                f"git push REMOTE :{WAL_REF}"
+            ) from error
         clone.bring_log_again()  # a shallow clone may lack the one that counts
         found = clone.log.trusted_head(tip, clone.authority)
     if found.head is None:
@@ -66,16 +72,6 @@ def read_log(
     except Missing:
         clone.bring_log_again()
         return follow(clone.log, head), notices
-
-
-def _require_commit(clone: Clone, tip: str) -> None:
-    try:
-        objects.commit_in(clone.objects, tip)
-    except Corrupt as error:
-        raise Corrupt(
-            f"{WAL_REF} holds no log ({error}); if there was none, remove it with: "
-            f"git push REMOTE :{WAL_REF}"
-        ) from error
 
 
 MOST_FETCHED: Final = 20

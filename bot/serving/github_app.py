@@ -24,7 +24,7 @@ from urllib.parse import quote, urlencode
 
 import httpx
 from aiohttp import web
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from bot.dashboard.login import DONE
 from bot.door.delivery_meaning import LOOK_AT
@@ -32,7 +32,7 @@ from bot.door.webhooks import WEBHOOK_PATH as HOOK
 from bot.forge.app_auth import PERMISSIONS, AppJwt, AppKey
 from bot.forge.github_actions import SECRETS_RIGHT
 from bot.forge.pace import Pace
-from bot.forge.payloads import Account, Repository
+from bot.forge.payloads import Account, Repository, Secret
 from bot.forge.rate_limits import ForgeClock
 from bot.forge.rest import Rest
 from bot.settings.bot_settings import ORIGIN
@@ -51,10 +51,8 @@ _ORIGIN: Final = re.compile(ORIGIN)
 _CODE: Final = re.compile(r"[0-9A-Za-z_-]{1,200}")
 
 
-class AppCreated(BaseModel):
+class AppCreated(Secret):
     """The App that GitHub created."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True, hide_input_in_errors=True)
 
     id: int
     slug: str
@@ -277,17 +275,13 @@ def _page(status: HTTPStatus, inside: str, *, posts_to: str = "'none'") -> web.R
     )
 
 
-class _Answer(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True, hide_input_in_errors=True)
-
-
-class _Installation(_Answer):
+class _Installation(Secret):
     id: int
     account: Account | None = None
     suspended_at: str | None = None
 
 
-class _Token(_Answer):
+class _Token(Secret):
     token: str = Field(repr=False, min_length=1)
 
 

@@ -165,7 +165,10 @@ def log_key_in(folder: Path) -> LogKey:
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not file.exists():
-            _make_log_key(file)
+            beside = _written(file, new_log_key().private.encode())
+            with suppress(FileExistsError):  # another process was first: its key counts
+                os.link(beside, file)
+            beside.unlink()
         key = read_log_key(file)
         public = folder / BOT_SIGNERS_FILE
         if not public.exists() or public.read_text() != key.line:
@@ -209,13 +212,6 @@ def new_log_key() -> LogKey:
     """Return a new key, which is written nowhere."""
     private = Ed25519PrivateKey.generate()
     return LogKey(private, private.public_key().public_bytes_raw())
-
-
-def _make_log_key(file: Path) -> None:
-    beside = _written(file, new_log_key().private.encode())
-    with suppress(FileExistsError):  # another process made it first: that one counts
-        os.link(beside, file)
-    beside.unlink()
 
 
 def _written(file: Path, data: bytes) -> Path:
