@@ -40,7 +40,6 @@ class SessionOutput:
     """The output of one session; for one event loop."""
 
     def __init__(self, file: Path) -> None:
-        """Continue `file`, or create it."""
         self.file = file
         self.next = 0
         """The number of the next piece."""
@@ -166,17 +165,11 @@ class Feed:
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Serve a bot.
+        """Serve the bot in a folder.
 
-        Args:
-            folder: the bot's folder.
-            repository: the repository's full name.
-            state: returns the current state.
-            reader: the token for reading output; empty: nobody may read it.
-            news: called when `owed` has something new.
-            origin: returns the origin of the sessions' jobs, if the forge vouches for
-                them.
-            clock: returns the seconds by which waiting ends; they never go back.
+        With the token `reader` output may be read; empty: by nobody. `news` is called
+        when `owed` has something new, and `origin` returns the origin of the sessions'
+        jobs, if the forge vouches for them.
         """
         self._origin = origin
         self._clock = clock
@@ -192,9 +185,8 @@ class Feed:
 
     def admits(self, session: str, shown: str) -> bool:
         """Whether the shown token is the session's."""
-        return session_access.is_session_token(
-            self._key, self._repository, session, shown
-        )
+        wanted = self.token(session).encode()
+        return hmac.compare_digest(wanted, shown.encode(errors="replace"))
 
     def token(self, session: str) -> str:
         """Return a session's token, which only its job may learn."""

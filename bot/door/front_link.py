@@ -45,7 +45,6 @@ class Setup(msgspec.Struct, frozen=True, tag=True):
     version: str = ""
 
     def __repr__(self) -> str:
-        """Return it without the secrets."""
         return f"Setup(listener={self.listener}, behind={self.behind!r})"
 
     @property
@@ -138,7 +137,6 @@ class Relay:
     """Passes on to one Unix socket; for one event loop."""
 
     def __init__(self, session: ClientSession) -> None:
-        """Pass on by a client session of that socket."""
         self._session = session
         self._bodies = BytesInFlight()
         self._under_way = 0

@@ -35,7 +35,6 @@ class Outlet:
     """Writes messages to the bot, without waiting for it."""
 
     def __init__(self) -> None:
-        """Drop everything until `open` was called."""
         self._pipe: asyncio.WriteTransport | None = None
 
     async def open(self) -> None:
@@ -54,7 +53,6 @@ class LogToBot(logging.Handler):
     """Sends log lines to the bot, each short and without secrets."""
 
     def __init__(self, outlet: Outlet) -> None:
-        """Write to `outlet`."""
         super().__init__(logging.INFO)
         self._outlet = outlet
 
@@ -70,7 +68,6 @@ class FarWake:
     """Wakes a repository's loop in the bot's process."""
 
     def __init__(self, outlet: Outlet, name: str) -> None:
-        """Write to `outlet` about the repository `name`."""
         self._outlet = outlet
         self._name = name
 
@@ -87,24 +84,22 @@ class Places:
     """The destinations of deliveries, as the bot told them last."""
 
     def __init__(self, outlet: Outlet) -> None:
-        """Begin with none."""
         self._outlet = outlet
         self._known: Mapping[Destination, DeliveryPlace] = {}
 
     def take(self, told: messages.Destinations) -> None:
         """Take these in place of those before."""
         self._known = {
-            each: self._known.get(each) or self._made(each) for each in told.all
+            each: self._known.get(each)
+            or DeliveryPlace(
+                label=each.label,
+                login=each.login,
+                inbox=Inbox(Path(each.inbox)),
+                wake=FarWake(self._outlet, each.name),
+                repository_id=each.repository_id,
+            )
+            for each in told.all
         }
-
-    def _made(self, told: Destination) -> DeliveryPlace:
-        return DeliveryPlace(
-            label=told.label,
-            login=told.login,
-            inbox=Inbox(Path(told.inbox)),
-            wake=FarWake(self._outlet, told.name),
-            repository_id=told.repository_id,
-        )
 
     def of(self, name: str) -> DeliveryPlace | None:
         """Return the place of a repository by its lower-case name."""

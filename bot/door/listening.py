@@ -46,7 +46,6 @@ class RefusalLog(logging.Filter):
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Measure time with `clock`, in seconds."""
         super().__init__()
         self._clock = clock
         self._said: OrderedDict[tuple[str, str], float] = OrderedDict()
@@ -127,14 +126,12 @@ class Connections:
     """The open connections of one server; for one event loop."""
 
     def __init__(self, limits: ConnectionLimits, refusals: RefusalLog) -> None:
-        """Hold to `limits`, and log what is refused."""
         self.limits = limits
         self._refusals = refusals
         self._open: dict[asyncio.BaseTransport, Connection] = {}
         """Those unused for the longest first."""
 
     def __len__(self) -> int:
-        """Return how many are open."""
         return len(self._open)
 
     @contextmanager
@@ -183,7 +180,6 @@ class Connection(asyncio.Protocol):
     """One connection, in front of aiohttp's own protocol."""
 
     def __init__(self, inner: asyncio.Protocol, all_of_them: Connections) -> None:
-        """Pass on to `inner` what comes in."""
         self._inner = inner
         self._all = all_of_them
         self._transport: asyncio.Transport | None = None

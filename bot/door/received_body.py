@@ -37,7 +37,6 @@ class BytesInFlight:
     def __init__(
         self, total: int = TOTAL_BYTES, per_client: int = BYTES_PER_CLIENT
     ) -> None:
-        """Allow so many bytes in all, and from one client."""
         self._total = total
         self._per_client = per_client
         self._bodies: dict[Body, None] = {}

@@ -41,12 +41,6 @@ def session_token(key: bytes, repository: str, session: str) -> str:
     return hmac.digest(key, said.encode(), "sha256").hex()
 
 
-def is_session_token(key: bytes, repository: str, session: str, shown: str) -> bool:
-    """Whether the shown text is the session's token; compares in constant time."""
-    wanted = session_token(key, repository, session).encode()
-    return hmac.compare_digest(wanted, shown.encode(errors="replace"))
-
-
 class JobOrigin(NamedTuple):
     """The origin of the jobs of a repository's sessions."""
 

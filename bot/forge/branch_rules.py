@@ -2,6 +2,7 @@
 
 https://docs.github.com/rest/repos/rules#get-rules-for-a-branch
 https://docs.github.com/graphql/reference/objects#refupdaterule
+https://docs.github.com/rest/repos/rules#get-a-repository-ruleset
 """
 
 from collections.abc import Iterable
@@ -52,11 +53,6 @@ class Protection(Payload):
     linear: bool = Field(default=False, alias="requiresLinearHistory")
     signed: bool = Field(default=False, alias="requiresSignatures")
     pushes: bool = Field(default=True, alias="viewerCanPush")
-
-
-def asked_by_rules(rules: Iterable[Rule], methods: tuple[Strategy, ...]) -> TargetRules:
-    """Return what the rules of all rulesets ask for together."""
-    return reduce(_and, rules, TargetRules(methods=methods))
 
 
 def _and(found: TargetRules, rule: Rule) -> TargetRules:
@@ -171,7 +167,8 @@ class BranchRules:
         The branch need not exist. With `bypass`, also whether the bot may pass by.
         """
         listed = await self.listed(branch)
-        found = asked_by_rules(listed or (), await self._methods())
+        found = TargetRules(methods=await self._methods())
+        found = reduce(_and, listed or (), found)
         classic, is_known = await self._classic(branch)
         if classic is not None:
             found = with_protection(found, classic)
@@ -197,10 +194,7 @@ class BranchRules:
         return all([await self.bypass(number) in MAY_PASS for number in sets])
 
     async def bypass(self, ruleset: int | None) -> str:
-        """Return whether the bot may bypass a ruleset; empty: the forge does not say.
-
-        https://docs.github.com/rest/repos/rules#get-a-repository-ruleset
-        """
+        """Return whether the bot may bypass a ruleset; empty: it is not told."""
         if ruleset is None:
             return ""
         try:

@@ -3,6 +3,9 @@
 Where the bot is no App, its own checks are statuses.
 https://docs.github.com/rest/checks/runs, https://docs.github.com/rest/actions,
 https://docs.github.com/rest/commits/statuses
+https://docs.github.com/rest/actions/workflow-runs (head_sha)
+https://docs.github.com/rest/actions/workflow-jobs
+https://docs.github.com/rest/apps/apps#get-an-app
 """
 
 from collections.abc import AsyncIterator, Container
@@ -57,10 +60,7 @@ class Ci:
         """The numbers of Apps by those of their accounts."""
 
     async def runs(self, commit: str) -> tuple[CiRun, ...] | None:
-        """Return the workflow runs on a commit, without brat's; None: they are hidden.
-
-        Source: https://docs.github.com/rest/actions/workflow-runs (head_sha)
-        """
+        """Return the workflow runs on a commit without brat's; None: hidden."""
         with HIDDEN:
             return tuple(
                 [
@@ -110,13 +110,17 @@ class Ci:
         """Return the jobs of a run's newest attempt by the ids of their check runs.
 
         A run that ended without any job is one check: its file may be at fault.
-        Source: https://docs.github.com/rest/actions/workflow-jobs
         """
         url = f"{self._repo}/actions/runs/{run.id}/jobs?filter=latest&per_page=100"
-        jobs: dict[int, Check] = {}
-        async for job in self._rest.each(payloads.Job, url, "jobs"):
-            number = job.check_run or job.id
-            jobs[number] = Check(
+        jobs = [job async for job in self._rest.each(payloads.Job, url, "jobs")]
+        if not jobs and run.completed and run.conclusion not in _EMPTY:
+            name = run.workflow.partition("@")[0].rpartition("/")[2]
+            ended, conclusion = "completed", run.conclusion
+            jobs = [
+                payloads.Job(id=run.id, name=name, status=ended, conclusion=conclusion)
+            ]
+        return {
+            number: Check(
                 id=number,
                 app=ACTIONS,
                 workflow=run.workflow,
@@ -124,23 +128,15 @@ class Ci:
                 status=job.status,
                 conclusion=job.conclusion,
             )
-        if not jobs and run.completed and run.conclusion not in _EMPTY:
-            jobs[run.id] = Check(
-                id=run.id,
-                app=ACTIONS,
-                workflow=run.workflow,
-                name=run.workflow.partition("@")[0].rpartition("/")[2],
-                status="completed",
-                conclusion=run.conclusion,
-            )
-        return jobs
+            for job in jobs
+            for number in (job.check_run or job.id,)
+        }
 
     async def statuses(self, commit: str, pinned: Container[str] = ()) -> list[Check]:
         """Return the newest commit status of each context and account as a check.
 
         Also empty if the bot may not see them. Of `pinned` contexts the App is asked
         for, too. While they stay the same, asking again costs nothing of the limit.
-        Source: https://docs.github.com/rest/commits/statuses
         """
         url = f"{self._repo}/commits/{commit}/statuses?per_page=100"
         found: dict[tuple[str, str], Check] = {}
@@ -160,7 +156,6 @@ class Ci:
 
         A status names only its creator's account. That of Actions stands for no App
         here: any job whose token may write statuses speaks as it.
-        Source: https://docs.github.com/rest/apps/apps#get-an-app
         """
         if account is None or account.type != "Bot" or account.login == JOBS_ACCOUNT:
             return 0
@@ -176,7 +171,6 @@ class Ci:
 
         Only those on queue branches: on another one the same commit may be wanted. None
         if the bot may not see the runs.
-        Source: https://docs.github.com/rest/actions/workflow-runs (head_branch)
         """
         found = []
         with HIDDEN:

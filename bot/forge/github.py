@@ -8,6 +8,12 @@ public one. What a bot knows belongs to an id, so the id behind the name is aske
 again before anything is written that the other repository could take.
 https://docs.github.com/repositories/creating-and-managing-repositories/renaming-a-repository
 https://docs.github.com/rest/issues/comments
+https://docs.github.com/graphql/reference/interfaces#comment
+https://docs.github.com/actions/concepts/security/github_token
+https://docs.github.com/rest/collaborators/collaborators
+https://docs.github.com/rest/issues/issues
+https://docs.github.com/graphql/reference/objects#issue
+https://docs.github.com/rest/reactions/reactions
 """
 
 from collections.abc import AsyncIterator, Callable
@@ -69,7 +75,6 @@ class Remarks:
 
         A forge without GraphQL does not know, and is taken for one without mail.
         Refused with status 410: the text is gone.
-        Source: https://docs.github.com/graphql/reference/interfaces#comment
         """
         with Unless(HTTPStatus.NOT_FOUND):
             named = {"id": node}
@@ -158,7 +163,6 @@ class GitHub:
         """Return the token's account.
 
         A workflow run's token may not ask for its account: it belongs to the run alone.
-        Source: https://docs.github.com/actions/concepts/security/github_token
         """
         with Unless(HTTPStatus.FORBIDDEN):
             return (await self._rest.read(payloads.Account, "/user")).login
@@ -181,7 +185,6 @@ class GitHub:
         """Whether `login` has at least this right on the repository now.
 
         A custom role counts as the role on which it is based.
-        Source: https://docs.github.com/rest/collaborators/collaborators
         """
         url = f"{self._repo}/collaborators/{quote(login, safe='')}/permission"
         enough = _RIGHTS[_RIGHTS.index(right) :]
@@ -196,7 +199,6 @@ class GitHub:
         """Open an issue with its labels, and return its number; a repeat opens another.
 
         A forge drops the labels of those who may not set any.
-        Source: https://docs.github.com/rest/issues/issues#create-an-issue
         """
         content: dict[str, object] = {"title": title, "body": body}
         if labels:
@@ -284,10 +286,7 @@ class GitHub:
         return last
 
     def _issues(self, asked: str) -> AsyncIterator[payloads.Issue]:
-        """Give the issues and pull requests that a query finds.
-
-        Source: https://docs.github.com/rest/issues/issues
-        """
+        """Give the issues and pull requests that a query finds."""
         url = f"{self._repo}/issues?{asked}&per_page=100"
         return self._rest.each(payloads.Issue, url)
 
@@ -303,7 +302,6 @@ class GitHub:
         """Return when an issue's text was last edited; None: never.
 
         Only GraphQL tells this; a forge without it raises `Refused` or `Unavailable`.
-        Source: https://docs.github.com/graphql/reference/objects#issue
         """
         owner, _, name = self.repository.partition("/")
         named = {"owner": owner, "name": name, "number": number}
@@ -344,10 +342,7 @@ class GitHub:
         return None
 
     async def remarks_since(self, moment: datetime) -> list[payloads.Remarked]:
-        """Return the repository's comments written or edited since `moment`.
-
-        Source: https://docs.github.com/rest/issues/comments
-        """
+        """Return the repository's comments written or edited since `moment`."""
         asked = f"since={_utc(moment)}&sort=updated&direction=asc&per_page=100"
         url = f"{self._repo}/issues/comments?{asked}"
         return [one async for one in self._rest.each(payloads.Remarked, url)]
@@ -365,10 +360,7 @@ class GitHub:
         await self._rest.write("PATCH", url, {"body": body})
 
     async def react(self, comment: int, reaction: str) -> None:
-        """React to a comment, if it is still there; safe to call twice.
-
-        Source: https://docs.github.com/rest/reactions/reactions
-        """
+        """React to a comment, if it is still there; safe to call twice."""
         with Unless(HTTPStatus.NOT_FOUND):
             url = f"{self._repo}/issues/comments/{comment}/reactions"
             await self._rest.write("POST", url, {"content": reaction})

@@ -6,6 +6,8 @@ https://docs.github.com/rest/actions
 https://docs.github.com/rest/actions/secrets
 https://docs.github.com/rest/deployments/environments
 https://docs.github.com/rest/deployments/branch-policies
+https://docs.github.com/rest/actions/workflows (return_run_details)
+https://docs.github.com/rest/actions/workflow-runs
 """
 
 import re
@@ -42,7 +44,6 @@ class TaskRuns:
 
         Enterprise Server up to 3.19 refuses to be asked for the id, and is not asked
         again.
-        Source: https://docs.github.com/rest/actions/workflows (return_run_details)
         """
         url = f"{self._repo}/actions/workflows/{self._workflow}/dispatches"
         content = {"ref": ref, "inputs": dict(inputs)}
@@ -107,7 +108,6 @@ class TaskRuns:
         """Ask the forge to cancel a run; the run may have ended already.
 
         With `force`, its `if: always()` steps are skipped too.
-        Source: https://docs.github.com/rest/actions/workflow-runs
         """
         word = "force-cancel" if force else "cancel"
         with Unless(HTTPStatus.CONFLICT):

@@ -43,6 +43,11 @@ https://docs.github.com/rest/issues/labels
 """
 
 
+def _last_number(url: str) -> int:
+    last = url.rpartition("/")[2]
+    return int(last) if last.isdecimal() else 0
+
+
 class Account(Payload):
     """An account on the forge."""
 
@@ -144,8 +149,7 @@ class Remarked(Comment):
     @property
     def number(self) -> int:
         """The number of the issue or pull request; 0 if it cannot be read."""
-        last = self.issue_url.rpartition("/")[2]
-        return int(last) if last.isdecimal() else 0
+        return _last_number(self.issue_url)
 
     @property
     def on_pull(self) -> bool:
@@ -223,8 +227,7 @@ class Job(Payload):
     @property
     def check_run(self) -> int:
         """The id of its check run; 0: it names none."""
-        last = (self.check_run_url or "").rpartition("/")[2]
-        return int(last) if last.isdecimal() else 0
+        return _last_number(self.check_run_url or "")
 
 
 class Artifact(Payload):

@@ -3,6 +3,9 @@
 https://docs.github.com/rest/pulls
 https://docs.github.com/rest/pulls/pulls#merge-a-pull-request
 https://docs.github.com/graphql/reference/mutations#enqueuepullrequest
+https://docs.github.com/rest/pulls/pulls
+https://docs.github.com/rest/pulls/reviews
+https://docs.github.com/graphql/reference/objects#removedfrommergequeueevent
 """
 
 from http import HTTPStatus
@@ -25,7 +28,6 @@ class PullRequests:
     """The pull requests of one repository."""
 
     def __init__(self, rest: Rest, repository: str) -> None:
-        """Send nothing yet; `repository` is `owner/name`."""
         self._rest = rest
         self._repository = repository
         self._repo = f"/repos/{repository}"
@@ -46,10 +48,7 @@ class PullRequests:
         return None
 
     async def latest(self) -> dict[int, payloads.Pull]:
-        """Return the pull requests that were changed last, by number: one request.
-
-        Source: https://docs.github.com/rest/pulls/pulls
-        """
+        """Return the pull requests that were changed last, by number: one request."""
         listed = f"state=all&sort=updated&direction=desc&per_page={LATEST}"
         found: dict[int, payloads.Pull] = {}
         async for pull in self._rest.each(
@@ -70,10 +69,7 @@ class PullRequests:
         return [review async for review in self._rest.each(payloads.Reviewed, url)]
 
     async def review_lines(self, number: int, review: int) -> list[payloads.Line]:
-        """Return a review's comments on lines of the change, in order.
-
-        Source: https://docs.github.com/rest/pulls/reviews
-        """
+        """Return a review's comments on lines of the change, in order."""
         url = f"{self._repo}/pulls/{number}/reviews/{review}/comments?per_page=100"
         with Unless(HTTPStatus.NOT_FOUND):
             return [line async for line in self._rest.each(payloads.Line, url)]
@@ -138,7 +134,6 @@ class _Pull(Payload):
         """The person who took it out of the queue last; empty: nobody did.
 
         What the queue takes out itself is taken out by a bot.
-        Source: https://docs.github.com/graphql/reference/objects#removedfrommergequeueevent
         """
         actors = [one.actor for one in self.events if one.actor is not None]
         return next((one.login for one in actors if one.kind == "User"), "")
@@ -161,7 +156,6 @@ class PullMerging:
     """The merges of one repository's pull requests."""
 
     def __init__(self, rest: Rest, graphql: GraphQl, repository: str) -> None:
-        """Send nothing yet; `repository` is `owner/name`."""
         self._rest = rest
         self._graphql = graphql
         self._repository = repository

@@ -183,10 +183,6 @@ class _Share:
     at: float
     """When that much was left, steady seconds."""
 
-    def is_in_use(self, now: float) -> bool:
-        """Whether anything was asked of it within the hour."""
-        return now - self.at < HOUR_S
-
 
 @dataclass
 class RequestShares:
@@ -222,10 +218,12 @@ class RequestShares:
 
     def _filled(self, name: str, now: float) -> _Share:
         if name not in self._shares:
-            used = {
-                each: one for each, one in self._shares.items() if one.is_in_use(now)
+            in_use = {
+                each: share
+                for each, share in self._shares.items()
+                if now - share.at < HOUR_S
             }
-            self._shares = used | {name: _Share(0.0, now)}
+            self._shares = in_use | {name: _Share(0.0, now)}
             self._shares[name].left = self._most
         share = self._shares[name]
         refilled = share.left + (now - share.at) * self._most / HOUR_S

@@ -104,15 +104,18 @@ _SOURCE_BYTES: Final = 200_000
 """A larger file is taken as generated, and not read as a source."""
 
 
+def _tree_at(path: Path, commit: str) -> pygit2.Tree:
+    return pygit2.Repository(str(path))[commit].peel(pygit2.Tree)
+
+
 def files_at(path: Path, commit: str) -> tuple[str, ...]:
     """Return every path of a commit, in git's order."""
-    repo = pygit2.Repository(str(path))
-    return tuple(name for name, _ in _blobs(repo[commit].peel(pygit2.Tree)))
+    return tuple(name for name, _ in _blobs(_tree_at(path, commit)))
 
 
 def reader_at(path: Path, commit: str) -> Callable[[str], str]:
     """Return a reader of files' texts at a commit; too large files read as empty."""
-    tree = pygit2.Repository(str(path))[commit].peel(pygit2.Tree)
+    tree = _tree_at(path, commit)
     return lambda name: _text_in(tree, name, _SOURCE_BYTES) or ""
 
 
@@ -252,7 +255,13 @@ def _past(
     changed: Mapping[str, tuple[str, ...]],
     reaches: Mapping[int, Reach],
 ) -> FileHistory:
-    files = _met(reaches.values())
+    # The files that more than one task may touch, the likeliest first.
+    seen: dict[str, list[float]] = {}
+    for each in reaches.values():
+        for file, chance in each.files.items():
+            seen.setdefault(file, []).append(chance)
+    met = {file: sum(chances) for file, chances in seen.items() if len(chances) > 1}
+    files = sorted(met, key=lambda file: (-met[file], file))[:FILES_COMPARED]
     wanted: dict[str, int] = dict.fromkeys(files, RECENT)
     commits = []
     for name, touched in changed.items():
@@ -260,22 +269,12 @@ def _past(
             commits.append(name)
             wanted.update((file, wanted[file] - 1) for file in here)
     did: dict[str, list[tuple[Hunk, ...]]] = hunks_of(path, commits, files)
-    tree = pygit2.Repository(str(path))[commit].peel(pygit2.Tree)
+    tree = _tree_at(path, commit)
     lines = {file: (_text_in(tree, file) or "").count("\n") for file in files}
     return FileHistory(
         hunks=lambda file: did.get(file, ()),
         lines=lambda file: lines.get(file, 0),
     )
-
-
-def _met(reaches: Iterable[Reach]) -> list[str]:
-    """Return the files that more than one task may touch, the likeliest first."""
-    seen: dict[str, list[float]] = {}
-    for each in reaches:
-        for file, chance in each.files.items():
-            seen.setdefault(file, []).append(chance)
-    met = {file: sum(chances) for file, chances in seen.items() if len(chances) > 1}
-    return sorted(met, key=lambda file: (-met[file], file))[:FILES_COMPARED]
 
 
 def template_at(path: Path, commit: str, name: str) -> Template:

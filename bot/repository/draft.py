@@ -78,7 +78,6 @@ class Draft:
         return self._items.get(ref, LOG_ITEM)
 
     def __bool__(self) -> bool:
-        """Whether there is anything to push."""
         return bool(self._events or self._updates)
 
     def submit(self, command: Command) -> Refusal | None:

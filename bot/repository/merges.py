@@ -55,17 +55,6 @@ STRUCTURAL: Final = {
 }
 
 
-def structural_options(
-    name: str, folder: Path, paths: Iterable[str]
-) -> tuple[str, ...]:
-    """Return the options that make git merge these files by one of `STRUCTURAL`."""
-    safe = (path for path in paths if _SAFE.fullmatch(path))
-    file = folder / STRUCTURAL_FILE
-    file.write_text("".join(f'"/{path}" merge={name}\n' for path in safe))
-    driver = f"merge.{name}.driver={STRUCTURAL[name].driver}"
-    return ("-c", f"core.attributesFile={file}", "-c", driver)
-
-
 _ATTRIBUTES_FILE: Final = ".gitattributes"
 _WORDS: Final = (b"merge", b"binary")
 """No attribute changes how files are merged unless its file has one of these words."""
@@ -131,7 +120,11 @@ class _Folder(Struct, frozen=True):
 
     def helped(self, name: str, line: Sequence[str], before: Merged) -> Merged:
         """Let a program merge what conflicts; what it cannot stays as git left it."""
-        more = structural_options(name, self.path, before.paths)
+        safe = (path for path in before.paths if _SAFE.fullmatch(path))
+        file = self.path / STRUCTURAL_FILE
+        file.write_text("".join(f'"/{path}" merge={name}\n' for path in safe))
+        driver = f"merge.{name}.driver={STRUCTURAL[name].driver}"
+        more = ("-c", f"core.attributesFile={file}", "-c", driver)
         try:
             made = self.merged((*more, *line), STRUCTURAL_S)
         except (GitFailed, Unavailable):

@@ -125,7 +125,6 @@ class MirrorWatch:
     def __init__(
         self, mirror: Path, ticking: Callable[[], float] = time.monotonic
     ) -> None:
-        """Watch a mirror; `ticking` returns seconds."""
         self._mirror = mirror
         self._ticking = ticking
         self._looked_at = ticking()

@@ -235,18 +235,15 @@ class SignersSource(Struct, frozen=True):
     """A part of a sentence for people."""
 
 
-def is_guarded(rules: TargetRules) -> bool:
-    """Whether a branch moves only with somebody else's approval, or not at all."""
-    return rules.frozen or (rules.pull_request and rules.reviews > 0)
-
-
 def source_in_force(
     pinned: str, *, has_file: bool, rules: TargetRules
 ) -> SignersSource:
     """Return the source that counts; `rules` are the default branch's."""
     if pinned.strip():
         return SignersSource("settings", "they are pinned where no push changes them")
-    if has_file and is_guarded(rules):
+    # Whether the branch moves only with somebody else's approval, or not at all.
+    is_guarded = rules.frozen or (rules.pull_request and rules.reviews > 0)
+    if has_file and is_guarded:
         why = "the default branch asks for an approved pull request"
         return SignersSource("file", f"{SIGNERS_FILE} counts, for {why}")
     if has_file:

@@ -44,22 +44,14 @@ class Origins:
     to X-Forwarded-For; entries further left come from strangers."""
 
     def allow(self, peer: str | None, forwarded: Sequence[str]) -> bool:
-        """Whether a request is allowed.
-
-        Args:
-            peer: the address at the other end of the connection.
-            forwarded: the headers X-Forwarded-For, in their order.
-        """
+        """Whether a request is allowed, by its peer and headers X-Forwarded-For."""
         if not self.networks:
             return True
         address = _address(self.sender(peer, forwarded))
         return address is not None and any(address in each for each in self.networks)
 
     def sender(self, peer: str | None, forwarded: Sequence[str]) -> str:
-        """Return the sender's address as our outermost proxy saw it; empty: unknown.
-
-        Takes what `allow` takes.
-        """
+        """Return the sender's address as our outermost proxy saw it; empty: unknown."""
         if not self.proxies:
             return peer or ""
         heard = [each.strip() for line in forwarded for each in line.split(",")]

@@ -117,21 +117,10 @@ def answer_lines(convoy: Convoy, web: str) -> list[str]:
     newest = fitting(shown[:_ANSWERS_OPEN], more, _ANSWERS_CHARS)
     older = shown[_ANSWERS_OPEN:] if len(newest) == len(shown[:_ANSWERS_OPEN]) else []
     older = fitting(older, more, _ANSWERS_CHARS - sum(map(len, newest)))
-    return ["**Answers**, the newest first:", "", *newest, "", *_folded_answers(older)]
-
-
-def _folded_answers(older: Iterable[str]) -> list[str]:
-    found = [*older]
-    if not found:
-        return []
-    return [
-        "<details><summary>Older answers</summary>",
-        "",
-        *found,
-        "",
-        "</details>",
-        "",
-    ]
+    if older:
+        fold = "<details><summary>Older answers</summary>"
+        older = [fold, "", *older, "", "</details>", ""]
+    return ["**Answers**, the newest first:", "", *newest, "", *older]
 
 
 def _answer_item(convoy: Convoy, answer: ShownAnswer, web: str) -> str:
@@ -238,34 +227,21 @@ _JUDGED: Final = {
 }
 
 
-def staged_lines(convoy: Convoy) -> tuple[str, ...]:
-    """Return the steps that would happen, in order, as Markdown."""
-    return (
-        "**Staged:** nothing has started, and nothing will. Without that, brat would",
-        *(f"{number}. {said};" for number, said in enumerate(_staged_steps(convoy), 1)),
-        "",
-        HOW_ON,
-    )
-
-
-def _staged_steps(convoy: Convoy) -> Iterator[str]:
+def _steps(convoy: Convoy) -> Iterator[str]:
+    """Give the steps that would happen without `staged`, in order."""
     settings, base = convoy.settings, ids.base_branch(convoy.name)
     first = [task for task in convoy.tasks if not task.spec.after]
     at_once = min(len(first), settings.max_sessions)
     yield f"lay the branch `{base}` at `{convoy.base[:10]}`"
-    yield f"start {counted(at_once, 'session')} at once ({_engines(convoy.tasks)})"
+    engines = Counter(task.spec.engine for task in convoy.tasks).items()
+    by = ", ".join(f"{counted(many, 'task')} by `{name}`" for name, many in engines)
+    yield f"start {counted(at_once, 'session')} at once ({by})"
     judged = _JUDGED[settings.require_ci]
     pulls = counted(len(convoy.tasks), "pull request")
     yield f"open {pulls} into it and land each by {settings.strategy}, {judged}"
     if settings.approvals:
         yield f"wait for {counted(settings.approvals, 'approval')} of each before that"
     yield f"open one pull request into `{convoy.target}` and land it, {judged}"
-
-
-def _engines(tasks: tuple[Task, ...]) -> str:
-    counts = Counter(task.spec.engine for task in tasks)
-    each = (f"{counted(many, 'task')} by `{name}`" for name, many in counts.items())
-    return ", ".join(each)
 
 
 _FLAKES_MOST: Final = 5
@@ -286,17 +262,21 @@ def convoy_table(
 
     `asides` are what of it is set aside beside its tasks; the leases have not run out.
     """
-    lines = [
-        f"### Convoy `{convoy.name}`: {_headline(convoy)}",
-        "",
-    ]
+    lines = [f"### Convoy `{convoy.name}`: {_headline(convoy)}", ""]
     if convoy.tasks:
         lines += [*task_table(convoy, leases, web), ""]
     lines += box_warnings(convoy, convoy.tasks)
     if not convoy.ended:
         lines += _look_out(convoy)
     if convoy.staged and convoy.tasks:
-        lines += [*staged_lines(convoy), ""]
+        said = "**Staged:** nothing has started, and nothing will."
+        lines += [
+            f"{said} Without that, brat would",
+            *(f"{number}. {said};" for number, said in enumerate(_steps(convoy), 1)),
+            "",
+            HOW_ON,
+            "",
+        ]
     if said := approval(convoy):
         waits = "The plan waits for a person" if convoy.tasks else "Before it starts"
         lines += [f"**{waits}:** {said}.", ""]
@@ -318,14 +298,9 @@ def convoy_table(
         "</sub>"
     )
     if not convoy.ended:
-        lines[place:place] = plan_section(
-            convoy, POST_CHARS - _BOXES_CHARS - _size(lines)
-        )
+        taken = sum(len(line) + 1 for line in lines)
+        lines[place:place] = plan_section(convoy, POST_CHARS - _BOXES_CHARS - taken)
     return "\n".join(lines)
-
-
-def _size(lines: Iterable[str]) -> int:
-    return sum(len(line) + 1 for line in lines)
 
 
 def _landing(convoy: Convoy) -> list[str]:
@@ -407,9 +382,7 @@ def _further(convoy: Convoy) -> list[str]:
 def _headline(convoy: Convoy) -> str:
     if not convoy.tasks:
         return convoy.state
-    counts: dict[str, int] = {}
-    for task in convoy.tasks:
-        counts[task.state] = counts.get(task.state, 0) + 1
+    counts = dict(Counter(task.state for task in convoy.tasks))
     merged = counts.pop("merged", 0)
     rest = "".join(f" · {number} {state}" for state, number in counts.items())
     return f"{convoy.state}, {merged}/{len(convoy.tasks)} merged{rest}"

@@ -20,11 +20,6 @@ DRAWN_MOST: Final = 30
 """A diagram with more tasks would be unreadable."""
 
 
-def plan_picture(convoy: Convoy) -> tuple[str, ...]:
-    """Return the graph of a plan's tasks: Markdown with a Mermaid block."""
-    return ("```mermaid", *_mermaid(convoy), "```")
-
-
 def _mermaid(convoy: Convoy) -> Iterator[str]:
     yield "graph LR"
     for task in convoy.tasks:
@@ -54,7 +49,9 @@ def plan_section(convoy: Convoy, room: int) -> list[str]:
     room = min(room, MOST_CHARS) - _ENDS_CHARS
     if not found.tasks or room <= 0:
         return []
-    graph = _graph(convoy)
+    graph: tuple[str, ...] = ()
+    if len(convoy.tasks) <= DRAWN_MOST and any(t.spec.after for t in convoy.tasks):
+        graph = ("```mermaid", *_mermaid(convoy), "```", "")
     room -= sum(map(len, graph))
     left_out = fitting(
         [f"- {inline(each)}" for each in found.left_out],
@@ -115,13 +112,6 @@ def _summary(found: PlanDocument) -> str:
     return told
 
 
-def _graph(convoy: Convoy) -> list[str]:
-    is_worth = any(task.spec.after for task in convoy.tasks)
-    if not is_worth or len(convoy.tasks) > DRAWN_MOST:
-        return []
-    return [*plan_picture(convoy), ""]
-
-
 def _task(task: PlanTask) -> Iterator[str]:
     engine = code_span(task.engine)
     why = f": {inline(task.why)}" if task.why else ""
@@ -130,7 +120,10 @@ def _task(task: PlanTask) -> Iterator[str]:
     )
     if task.does:
         yield f"  - does: {inline(task.does)}"
-    yield f"  - {_touches(task)}"
+    changes = f"changes {_paths(task.paths)}" if task.paths else ""
+    makes = f"makes {_paths(task.creates)}" if task.creates else ""
+    touches = "; ".join(filter(None, (changes, makes)))
+    yield f"  - {touches or 'declares no paths'}"
     yield f"  - engine {engine}{why}"
     for wait in task.waits:
         yield f"  - waits for task {wait.on}: {inline(wait.why)}"
@@ -143,12 +136,6 @@ def _task(task: PlanTask) -> Iterator[str]:
         by = inline(task.protected_by)
         yield f"  - **needs protected paths**: {_paths(task.protected)}; {by}"
     yield f"  - estimate: {forecast_words(task.forecast)}"
-
-
-def _touches(task: PlanTask) -> str:
-    changes = f"changes {_paths(task.paths)}" if task.paths else ""
-    makes = f"makes {_paths(task.creates)}" if task.creates else ""
-    return "; ".join(filter(None, (changes, makes))) or "declares no paths"
 
 
 def _paths(paths: Sequence[str]) -> str:

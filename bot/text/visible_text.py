@@ -289,8 +289,7 @@ _MARKS: Final = re.compile(r"<|&(?=[#\w])|(?<=\])(?=[\[(:])|!(?=\[)")
 def visible(text: str) -> str:
     """Return the visible part of `text`, still as Markdown; safe to do twice.
 
-    Args:
-        text: Markdown without unseen characters, its lines ending in newlines only.
+    It has no unseen characters, and its lines end in newlines only.
     """
     if not _MARKUP.search(text):
         return text
@@ -460,10 +459,8 @@ def clean_markdown(text: str, *, limit: int) -> str:
     Code stays as it is written. Removed: unseen characters, comments, tags and their
     attributes, alternative texts, titles, labels, and the data in `data:` addresses.
 
-    Args:
-        text: as it comes from the forge.
-        limit: the most characters to return. A longer text ends at the end of a line,
-            and a note says so where there is room for one.
+    Above `limit` characters it ends at the end of a line, and a note says so where
+    there is room for one.
     """
     shown = _settled(text)
     if len(shown) <= limit and len(text) <= plaintext.TEXT_CHARS:
