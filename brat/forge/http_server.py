@@ -109,7 +109,6 @@ ROUTES: Final = (
     *issues.ROUTES,
     *issues.LIST_ROUTES,
     *labels.ROUTES,
-    *pulls.MERGE_ROUTES,
     *pulls.ROUTES,
     *checks.ROUTES,
     *workflow_runs.ROUTES,

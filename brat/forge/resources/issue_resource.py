@@ -42,15 +42,6 @@ class Issue(Record, frozen=True, kw_only=True):
     lock_reason: str | None = None
 
 
-class FormerIssue(Record, frozen=True, kw_only=True):
-    """An issue that was deleted or transferred; its id is the issue's."""
-
-    repo: int
-    number: int
-    became: int | None = None
-    """The id of the issue that it is now, in another repository; None: deleted."""
-
-
 class IssueEvent(Record, frozen=True, kw_only=True):
     """Something that was done to an issue: `labeled`, `closed`, ..."""
 

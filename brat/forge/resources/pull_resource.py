@@ -177,28 +177,3 @@ def minimal(site: Site, repo: Repository, pulls: Iterable[Pull]) -> list[Any]:
         }
         for one in pulls
     ]
-
-
-def review(
-    site: Site, one: Review, number: int, facts: tuple[Repository, User, str]
-) -> dict[str, Any]:
-    """A review; `facts` are the repository, the author and their association."""
-    repo, author, association = facts
-    page = site.page(repo.full_name, "pull", number)
-    page = f"{page}#pullrequestreview-{one.id}"
-    api = f"{site.repo(repo.full_name)}/pulls/{number}"
-    shape: dict[str, Any] = {
-        "id": one.id,
-        "node_id": node_id("PullRequestReview", one.id),
-        "user": user(site, author),
-        "author_association": association,
-        "body": one.body,
-        "state": one.state,
-        "html_url": page,
-        "pull_request_url": api,
-        "_links": {"html": {"href": page}, "pull_request": {"href": api}},
-        "commit_id": one.commit,
-    }
-    if one.submitted_at is not None:
-        shape["submitted_at"] = one.submitted_at
-    return shape

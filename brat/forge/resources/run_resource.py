@@ -1,7 +1,7 @@
 """Checks, workflow runs and commits, and how GitHub writes them."""
 
 import zlib
-from collections.abc import Iterable, Set as AbstractSet
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
@@ -119,48 +119,6 @@ def check_run(
         "check_suite": {"id": one.id},
         "app": app(site, one.app),
         "pull_requests": minimal(site, repo, pulls),
-    }
-
-
-def status(
-    site: Site, repo: Repository, one: CommitStatus, creator: User
-) -> dict[str, Any]:
-    """A commit status."""
-    who = user(site, creator)
-    return {
-        "id": one.id,
-        "node_id": node_id("StatusContext", one.id),
-        "url": f"{site.repo(repo.full_name)}/statuses/{one.sha}",
-        "avatar_url": who["avatar_url"],
-        "state": one.state,
-        "description": one.description,
-        "target_url": one.target_url,
-        "context": one.context,
-        "created_at": one.created_at,
-        "updated_at": one.created_at,
-        "creator": who,
-    }
-
-
-def combined(
-    site: Site, found: tuple[Repository, Raw], sha: str, states: AbstractSet[str]
-) -> dict[str, Any]:
-    """The combined status: red if one is, else pending if one is or there is none.
-
-    Its statuses are beside it.
-    """
-    repo, encoded = found
-    if states & {"failure", "error"}:
-        state = "failure"
-    else:
-        state = "success" if states == {"success"} else "pending"
-    api = f"{site.repo(repo.full_name)}/commits/{sha}"
-    return {
-        "state": state,
-        "sha": sha,
-        "repository": encoded,
-        "commit_url": api,
-        "url": api + "/status",
     }
 
 

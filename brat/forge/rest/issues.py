@@ -3,7 +3,6 @@
 https://docs.github.com/en/rest/issues/issues
 """
 
-import re
 from collections.abc import Callable
 from typing import Any, Final, Literal
 
@@ -13,14 +12,12 @@ from msgspec.structs import replace
 from brat.forge.resources.issue_resource import Issue
 from brat.forge.rest.labels import (
     Named,
-    assignees,
     label_names,
     note,
-    reassign,
     relabel,
 )
 from brat.forge.rest.lookup import issue_of
-from brat.forge.rest.rest_call import Answer, Body, Call, Route, checked
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, titled
 from brat.forge.wire import Refused, fault, parse
 
 
@@ -30,10 +27,6 @@ class NewIssue(Body):
     title: str
     body: str | None = None
     labels: tuple[Named, ...] = ()
-    assignee: str | None = None
-    assignees: tuple[str, ...] = ()
-    milestone: None = None
-    type: None = None
 
 
 class IssueChange(Body):
@@ -46,10 +39,6 @@ class IssueChange(Body):
         Literal["completed", "not_planned", "duplicate", "reopened"] | UnsetType | None
     ) = UNSET
     labels: tuple[Named, ...] | UnsetType = UNSET
-    assignee: str | UnsetType | None = UNSET
-    assignees: tuple[str, ...] | UnsetType = UNSET
-    milestone: None = None
-    type: None = None
 
 
 def written_before(issue: Issue, title: str, body: str | None) -> dict[str, Any]:
@@ -63,9 +52,9 @@ def written_before(issue: Issue, title: str, body: str | None) -> dict[str, Any]
 
 
 async def create_issue(call: Call) -> Answer:
-    """`POST issues`: labels and assignees only of those who may set them, as there."""
+    """`POST issues`: labels only of those who may set them, as there."""
     asked = call.body(NewIssue)
-    checked("Issue", asked.title, asked.body)
+    titled("Issue", asked.title)
     now = call.service.forge.now()
     with call.store.change():
         repo = call.service.forge.numbered(call.repo)
@@ -83,8 +72,6 @@ async def create_issue(call: Call) -> Answer:
         )
         if call.service.forge.may(repo, call.user, "triage"):
             issue = relabel(call, issue, add=label_names(asked.labels))
-            logins = _logins(asked.assignee, asked.assignees) or ()
-            issue = reassign(call, issue, assignees(call, logins, issue))
         call.service.events.issue(repo, call.user, "opened", issue)
     face = call.service.renderer.issue(repo, issue)
     return Answer(face, 201, {"Location": face["url"]})
@@ -105,29 +92,16 @@ async def change_issue(call: Call) -> Answer:
         if not isinstance(asked.labels, UnsetType):
             call.need("triage")
             issue = relabel(call, issue, to=label_names(asked.labels))
-        logins = _logins(asked.assignee, asked.assignees)
-        if logins is not None:
-            call.need("triage")
-            issue = reassign(call, issue, assignees(call, logins, issue))
         if isinstance(asked.state, str) and asked.state != issue.state:
             issue = _turn(call, issue, asked)
     return Answer(call.service.renderer.issue(call.repo, issue))
-
-
-def _logins(
-    one: str | UnsetType | None, many: tuple[str, ...] | UnsetType
-) -> tuple[str, ...] | None:
-    """Return who is to be assigned by the older field and the newer; None: neither."""
-    if isinstance(many, UnsetType):
-        return None if isinstance(one, UnsetType) else (one,) if one else ()
-    return (*many, one) if isinstance(one, str) and one else many
 
 
 def _edit(call: Call, issue: Issue, asked: IssueChange) -> Issue:
     """Change title and body, and tell what they were."""
     title = issue.title if isinstance(asked.title, UnsetType) else asked.title
     body = issue.body if isinstance(asked.body, UnsetType) else asked.body
-    checked("Issue", title, body)
+    titled("Issue", title)
     was = written_before(issue, title, body)
     if not was:
         return issue
@@ -185,23 +159,17 @@ _SORTS: Final = {
     "updated": "updated_at",
     "comments": "comments",
 }
-_ANY: Final = "*"
-_NONE: Final = "none"
-
 Fits = Callable[[Issue], bool]
 
 
 async def list_issues(call: Call) -> Answer:
     """`GET issues`: newest first, pull requests among them."""
-    tests = (
-        _in_state(call),
-        _labelled(call),
-        _since(call),
-        _of_people(call),
-        _absent(call, "milestone"),
-        _absent(call, "type"),
-        _absent(call, "issue_field_values"),
-    )
+    return those_that(call)
+
+
+def those_that(call: Call, *more: Fits) -> Answer:
+    """List the issues that pass the filters asked for, and more."""
+    tests = (_in_state(call), _labelled(call), _since(call), _written_by(call), *more)
     key = _SORTS[call.choice("sort", tuple(_SORTS))]
     known = call.store.issues.of(call.repo.id)
     chosen = [one for one in known if all(fits(one) for fits in tests)]
@@ -236,45 +204,9 @@ def _since(call: Call) -> Fits:
     return lambda one: after is None or parse(one.updated_at) >= after
 
 
-def _of_people(call: Call) -> Fits:
-    """Read `creator`, `assignee` and `mentioned`."""
-    creator, mentioned = call.asked("creator").lower(), call.asked("mentioned").lower()
-    assignee = call.asked("assignee").lower()
-
-    def login(number: int) -> str:
-        return call.service.renderer.who(number).login.lower()
-
-    def fits(one: Issue) -> bool:
-        assigned = {login(number) for number in one.assignees}
-        return (
-            creator in {"", login(one.author)}
-            and (assignee in {"", *assigned} or _matches(assignee, assigned))
-            and (not mentioned or mentioned in _mentions(call, one))
-        )
-
-    return fits
-
-
-def _matches(asked: str, assigned: set[str]) -> bool:
-    return bool(assigned) if asked == _ANY else asked == _NONE and not assigned
-
-
-def _mentions(call: Call, one: Issue) -> set[str]:
-    """Return whose names stand in an issue or its comments, in lower case."""
-    said = [one.body or "", *(each.body for each in call.store.comments.of(one.id))]
-    return {name.lower() for text in said for name in re.findall(r"@([\w-]+)", text)}
-
-
-def _absent(call: Call, name: str) -> Fits:
-    """Read a filter on what no issue of this forge has.
-
-    Raises:
-        Refused: 422: it names one.
-    """
-    asked = call.asked(name)
-    if asked not in {"", _ANY, _NONE}:
-        raise fault("Issue", name, "invalid", f"This repository has no {name} {asked}.")
-    return lambda _: asked != _ANY
+def _written_by(call: Call) -> Fits:
+    creator, who = call.asked("creator").lower(), call.service.renderer.who
+    return lambda one: creator in {"", who(one.author).login.lower()}
 
 
 LIST_ROUTES = (Route("GET", "/repos/{owner}/{repo}/issues", list_issues),)

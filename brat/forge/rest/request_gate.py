@@ -2,8 +2,7 @@
 
 import hashlib
 import logging
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from email.utils import format_datetime
 from typing import TYPE_CHECKING, Final
@@ -92,7 +91,6 @@ class Gate:
         headers = {
             "X-GitHub-Request-Id": uuid4().hex.upper(),
             hdrs.DATE: format_datetime(self._service.forge.clock(), usegmt=True),
-            **SERVED_HEADERS,
         }
         try:
             answer = await self._answer(request, headers)
@@ -119,9 +117,8 @@ class Gate:
         return None
 
     async def _answer(self, request: web.Request, headers: dict[str, str]) -> Answer:
-        form = negotiate(request.headers, self._route.forms)
         caller = (self._route.identify or authenticate)(self._service, request)
-        call = Call(request, self._service, caller.user, caller.token, form=form)
+        call = Call(request, self._service, caller.user, caller.token)
         full_name = self._named(request.match_info)
         if full_name is not None:
             call = replace(call, found=visible(self._service, caller, full_name))
@@ -179,46 +176,3 @@ def _response(request: web.Request, answer: Answer) -> web.Response:
         content_type="application/json" if is_json else "text/plain",
         charset="utf-8",
     )
-
-
-VERSION: Final = "2022-11-28"
-_ASKED: Final = "X-GitHub-Api-Version"
-_SERVED: Final = re.compile(
-    r"\*/\*|application/(\*|json|vnd\.github(\.v3)?(\.[a-z-]+-preview)?(\+json)?)"
-)
-"""Plain JSON, which every endpoint has; GitHub has rendered text besides."""
-_FORM: Final = re.compile(r"application/vnd\.github(?:\.v3)?\.([a-z]+)(?:\+json)?")
-JSON: Final = "json"
-SERVED_HEADERS: Final = {
-    "X-GitHub-Api-Version-Selected": VERSION,
-    "X-GitHub-Media-Type": "github.v3; format=json",
-}
-
-
-def negotiate(headers: Mapping[str, str], more: Sequence[str] = ()) -> str:
-    """Return the form to answer in: `json`, or one of `more`.
-
-    Args:
-        headers: the request's.
-        more: what the endpoint has beside JSON, such as `diff`.
-
-    Raises:
-        Refused: 400 or 415, as GitHub words it.
-    """
-    version = headers.get(_ASKED, VERSION)
-    if version != VERSION:
-        raise Refused(
-            400,
-            'The version you specified in the "X-GitHub-API-Version" request header, '
-            f'"{version}", is not a supported version. The following versions are '
-            f'currently supported: "{VERSION}" (most recent).',
-        )
-    accepted = headers.get(hdrs.ACCEPT, "*/*")
-    for form in (one.partition(";")[0].strip() for one in accepted.split(",")):
-        if _SERVED.fullmatch(form):
-            return JSON
-        asked = _FORM.fullmatch(form)
-        if asked and asked[1] in more:
-            return asked[1]
-    said = f"Unsupported 'Accept' header: '{accepted}'. Must accept "
-    raise Refused(415, said + "'application/json'.")

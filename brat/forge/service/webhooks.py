@@ -9,9 +9,9 @@ import asyncio
 import hashlib
 import hmac
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
-from itertools import islice, takewhile
+from itertools import takewhile
 from typing import Any, Final
 from uuid import uuid4
 
@@ -31,7 +31,7 @@ from brat.forge.resources.account_resource import (
 )
 from brat.forge.resources.issue_resource import Comment, Issue, Label
 from brat.forge.resources.pull_resource import Pull
-from brat.forge.resources.run_resource import CheckRun, CommitStatus, Run, simple_commit
+from brat.forge.resources.run_resource import CheckRun, Run, simple_commit
 from brat.forge.service.renderer import ForgeContext, Renderer, signature
 from brat.forge.storage.git_storage import Bare, Move
 from brat.forge.storage.record_store import Store
@@ -40,8 +40,6 @@ from brat.forge.wire import Site, iso, parse
 Kind = tuple[str, str | None]
 """An event and its action."""
 Hear = Callable[[Repository, User, Kind, dict[str, Any]], None]
-MOST_BRANCHES = 10
-"""How many branches a status is told with."""
 _STEPS = {"requested": "queued"}
 """What happens to a job where something else is said of its run."""
 
@@ -143,35 +141,6 @@ class Events:
         if also is not None:
             event, body = also
             self.send(repo, actor, (event, None), body)
-
-    def status(self, repo: Repository, actor: User, status: CommitStatus) -> None:
-        """A commit was given a status."""
-        bare, site = self._forge.bare(repo), self._context.site
-        commit = bare.commit(status.sha)
-        if commit is None:
-            return
-        face = run_resource.status(site, repo, status, actor)
-        kept = ("id", "state", "context", "description", "target_url", "avatar_url")
-        body = {key: face[key] for key in (*kept, "created_at", "updated_at")} | {
-            "sha": status.sha,
-            "name": repo.full_name,
-            "commit": run_resource.commit(site, repo, commit),
-            "branches": list(islice(self._holding(repo, status.sha), MOST_BRANCHES)),
-        }
-        self.send(repo, actor, ("status", None), body)
-
-    def _holding(self, repo: Repository, sha: str) -> Iterator[dict[str, Any]]:
-        """Yield the branches that hold a commit."""
-        bare = self._forge.bare(repo)
-        where = f"{self._context.site.repo(repo.full_name)}/commits/"
-        for ref, tip in bare.refs("refs/heads/").items():
-            if bare.reaches(tip, sha):
-                name = ref.removeprefix("refs/heads/")
-                yield {
-                    "name": name,
-                    "commit": {"sha": tip, "url": where + tip},
-                    "protected": False,
-                }
 
     def check_run(
         self,

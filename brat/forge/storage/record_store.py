@@ -25,7 +25,6 @@ from brat.forge.resources.account_resource import (
 )
 from brat.forge.resources.issue_resource import (
     Comment,
-    FormerIssue,
     Issue,
     IssueEvent,
     Label,
@@ -119,7 +118,6 @@ class Store:
         self.repositories = Table(self, Repository, lambda r: r.full_name.lower())
         self.labels = Table(self, Label, lambda r: r.repo)
         self.issues = Table(self, Issue, lambda r: r.repo)
-        self.former_issues = Table(self, FormerIssue, lambda r: r.repo)
         self.issue_events = Table(self, IssueEvent, lambda r: r.issue)
         self.comments = Table(self, Comment, lambda r: r.issue)
         self.reactions = Table(self, Reaction, lambda r: r.subject)

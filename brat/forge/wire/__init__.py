@@ -11,7 +11,6 @@ BY_NAME = "/repos/{owner}/{repo}"
 BY_ID = r"/repositories/{repository:\d+}"
 """The two ways to name a repository in a path; redirects use the second."""
 DOCS = "https://docs.github.com/rest"
-LOCKING = "https://docs.github.com/articles/locking-conversations/"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,12 @@ from bot.door.inbox import CheckAction
 from bot.requests.answers import check_views
 from bot.requests.verb_table import VERBS
 from brat.forge.resources.run_resource import CheckRun
-from brat.forge.rest.rest_call import ACTION_CHARS
 from convoy.rules.people import BlockTask
 from tests.bot.room import NAME, REPO, Room, room
 from tests.world.app_key import pair
 from tests.world.github_forge.apps import Apps, NewApp
 from tests.world.github_forge.extension import github
+from tests.world.github_forge.text_limits import ACTION_CHARS
 
 pytestmark = pytest.mark.layer("landing")
 

@@ -18,36 +18,51 @@ from tests.world.github_forge import (
     rest_environments,
     rest_hooks,
     rest_job_tokens,
+    rest_labels,
     rest_locks,
+    rest_merges,
     rest_pull_changes,
+    rest_reactions,
     rest_refs,
     rest_reviews,
     rest_secrets,
+    rest_statuses,
     rest_variables,
     sealed_secrets,
+    text_forms,
 )
 from tests.world.github_forge.apps import Apps
 from tests.world.github_forge.check_pages import CheckPages
 from tests.world.github_forge.graphql import GraphQL
 from tests.world.github_forge.injected_faults import Faults
+from tests.world.github_forge.issue_removal import moved_away
 from tests.world.github_forge.manifests import Manifests
 from tests.world.github_forge.profiles import chosen
 from tests.world.github_forge.rate_limits import Limits
+from tests.world.github_forge.rest_locks import open_to
 from tests.world.github_forge.rules import rest_protection, rest_rulesets
 from tests.world.github_forge.rules.incoming_pack import sweep
 from tests.world.github_forge.rules.receive_pack import receive_pack
 from tests.world.github_forge.rules.rule_enforcement import RuleEnforcement
 from tests.world.github_forge.sign_in import OAuth
+from tests.world.github_forge.text_forms import negotiated
+from tests.world.github_forge.text_limits import within_limits
 from tests.world.github_forge.token_permissions import TokenPermissions
 
 UNSERVED: Final = rest_commit_pulls.UNSERVED
 DEEDS: Final = (
+    *rest_statuses.ROUTES,
     *rest_assignees.ROUTES,
+    *rest_labels.ROUTES,
+    *rest_reactions.ROUTES,
     *rest_locks.ROUTES,
+    *text_forms.ROUTES,
+    *rest_merges.ROUTES,
     *rest_pull_changes.ROUTES,
     *rest_reviews.ROUTES,
 )
 """What people do on GitHub, and brat never."""
+GUARDS: Final = (negotiated, moved_away, open_to, within_limits)
 ROUTES: Final = (
     *DEEDS,
     *rest_protection.ROUTES,
@@ -70,7 +85,7 @@ ROUTES: Final = (
 
 def people(_: Service) -> Extension:
     """Let people do what they can do on GitHub, and add nothing else of it."""
-    return Extension(routes=DEEDS)
+    return Extension(routes=DEEDS, guards=GUARDS)
 
 
 def rules(service: Service) -> Extension:
@@ -78,6 +93,7 @@ def rules(service: Service) -> Extension:
     sweep(service.forge)
     return Extension(
         routes=(*DEEDS, *rest_protection.ROUTES, *rest_rulesets.ROUTES),
+        guards=GUARDS,
         judge=RuleEnforcement(service),
         receive=receive_pack,
     )
@@ -107,6 +123,7 @@ def github(service: Service) -> Extension:
             *GraphQL(service).routes(),
         ),
         guards=(
+            *GUARDS,
             profile.guard,
             *(() if profile.is_server else (Limits(service.forge).count,)),
             Faults(service.forge.folder).guard,

@@ -3,11 +3,64 @@
 https://docs.github.com/graphql/reference/mutations#deleteissue
 """
 
+from typing import Final, NoReturn
+from weakref import WeakKeyDictionary
+
 from msgspec.structs import replace
 
-from brat.forge.resources.account_resource import Repository, User
-from brat.forge.resources.issue_resource import FormerIssue, Issue
+from brat.forge.resources.account_resource import Record, Repository, User
+from brat.forge.resources.issue_resource import Issue
+from brat.forge.rest.rest_call import Call
 from brat.forge.service.running_forge import Service
+from brat.forge.storage.record_store import Store, Table
+from brat.forge.wire import Refused, not_found
+from tests.world.github_forge.asked_route import asked_route
+
+
+class FormerIssue(Record, frozen=True, kw_only=True):
+    """An issue that was deleted or transferred; its id is the issue's."""
+
+    repo: int
+    number: int
+    became: int | None = None
+    """The id of the issue that it is now, in another repository; None: deleted."""
+
+
+_tables: Final = WeakKeyDictionary[Store, Table[FormerIssue]]()
+
+
+def _former(store: Store) -> Table[FormerIssue]:
+    if store not in _tables:
+        _tables[store] = Table(store, FormerIssue, lambda one: one.repo)
+    return _tables[store]
+
+
+def moved_away(call: Call) -> dict[str, str]:
+    """Refuse what goes to an issue that is gone: 410 deleted, 301 moved; a guard."""
+    number = call.request.match_info.get("number", "")
+    if call.found is None or "/issues/" not in asked_route(call):
+        return {}
+    for former in _former(call.store).of(call.found.id):
+        if str(former.number) == number:
+            _refuse(call, former)
+    return {}
+
+
+def _refuse(call: Call, former: FormerIssue) -> NoReturn:
+    """Say where an issue has gone: 404 to those who may not know its new place.
+
+    https://docs.github.com/rest/issues/issues#get-an-issue
+    """
+    if former.became is None:
+        raise Refused(410, "This issue was deleted")
+    issue = call.store.issues.get(former.became)
+    repo = call.store.repositories.get(issue.repo) if issue else None
+    if issue is None or repo is None:
+        raise not_found()
+    if not call.service.forge.may(repo, call.user, "read"):
+        raise not_found()
+    where = f"{call.site.api}/repositories/{repo.id}/issues/{issue.number}"
+    raise Refused(301, "Moved Permanently", headers={"Location": where})
 
 
 def delete_issue(service: Service, actor: User, issue: Issue) -> None:
@@ -77,7 +130,7 @@ def _home(service: Service, issue: Issue) -> Repository:
 
 def _leave(service: Service, issue: Issue, became: int | None) -> None:
     store = service.forge.store
-    store.former_issues.put(
+    _former(store).put(
         FormerIssue(id=issue.id, repo=issue.repo, number=issue.number, became=became)
     )
     for event in store.issue_events.of(issue.id):

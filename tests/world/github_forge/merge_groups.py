@@ -7,12 +7,11 @@ from msgspec.structs import replace
 from brat.forge.resources.account_resource import Repository, User
 from brat.forge.resources.pull_resource import Pull
 from brat.forge.resources.run_resource import simple_commit
-from brat.forge.service.renderer import MergeOptions
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.git_storage import Move
 from brat.forge.storage.record_store import Table
 from brat.forge.wire import Refused
-from tests.world.github_forge import queue_events
+from tests.world.github_forge import queue_events, rest_merges
 from tests.world.github_forge.queue_entries import QueueEntry
 from tests.world.github_forge.queue_rules import METHODS, check_queued
 from tests.world.github_forge.queue_verdicts import (
@@ -132,10 +131,10 @@ class MergeGroups:
     ) -> None:
         pull = self._store.pulls.get(entry.pull)
         assert pull is not None
-        options = MergeOptions(METHODS[asked.merge_method])
+        options = rest_merges.MergeOptions(METHODS[asked.merge_method])
         there = replace(pull, base_sha=onto)
         try:
-            made = self._service.merges.build(repo, there, options, self.actor())
+            made = rest_merges.build(self._forge, repo, there, options, self.actor())
         except Refused:
             self.remove(repo, entry, "MERGE_CONFLICT")
             return

@@ -2,12 +2,11 @@
 
 from brat.forge.resources import run_resource
 from brat.forge.rest.lookup import pull_of
-from brat.forge.rest.pulls import FORMS, change_text
-from brat.forge.rest.request_gate import JSON
 from brat.forge.rest.rest_call import Answer, Call, Route, found
 from brat.forge.service.renderer import diff
 from brat.forge.wire import Refused
 from tests.world.github_forge import commit_views
+from tests.world.github_forge.text_forms import JSON, change_text, form_of
 
 
 async def get_commit(call: Call) -> Answer:
@@ -16,9 +15,9 @@ async def get_commit(call: Call) -> Answer:
     if sha is None:
         raise Refused(422, f"No commit found for SHA: {call.word('ref')}")
     commit = found(call.bare.commit(sha))
-    if call.form == "sha":
+    if form_of(call) == "sha":
         return Answer(sha.encode())
-    if call.form != JSON:
+    if form_of(call) != JSON:
         return await change_text(call, None, sha)
     face = run_resource.commit(call.site, call.repo, commit)
     if commit.parent_ids:
@@ -42,7 +41,7 @@ async def get_content(call: Call) -> Answer:
         raise Refused(404, f"No commit found for the ref {revision}")
     path = call.word("path").strip("/")
     blob = found(call.bare.file(sha, path))
-    if call.form != JSON:
+    if form_of(call) != JSON:
         return Answer(blob.data)
     return Answer(commit_views.content(call.site, call.repo, (path, revision), blob))
 
@@ -54,7 +53,7 @@ async def compare(call: Call) -> Answer:
     fork = call.bare.fork_point(base, head) if base and head else None
     if base is None or head is None or fork is None:
         raise Refused(404, "Not Found")
-    if call.form != JSON:
+    if form_of(call) != JSON:
         return await change_text(call, fork, head)
     ahead, behind = call.bare.between(base, head), call.bare.between(head, base)
     words = {
@@ -109,9 +108,9 @@ async def list_commits(call: Call) -> Answer:
 _REPO = "/repos/{owner}/{repo}"
 _PULL = _REPO + r"/pulls/{number:\d+}"
 ROUTES = (
-    Route("GET", _REPO + "/contents/{path:.+}", get_content, forms=("raw",)),
-    Route("GET", _REPO + "/compare/{basehead:.+}", compare, forms=FORMS),
-    Route("GET", _REPO + "/commits/{ref:.+}", get_commit, forms=(*FORMS, "sha")),
+    Route("GET", _REPO + "/contents/{path:.+}", get_content),
+    Route("GET", _REPO + "/compare/{basehead:.+}", compare),
+    Route("GET", _REPO + "/commits/{ref:.+}", get_commit),
     Route("GET", _PULL + "/files", list_files),
     Route("GET", _PULL + "/commits", list_commits),
 )

@@ -12,7 +12,7 @@ from brat.forge.resources.pull_resource import Pull
 from brat.forge.rest.issues import written_before
 from brat.forge.rest.labels import note
 from brat.forge.rest.lookup import pull_of
-from brat.forge.rest.rest_call import Answer, Body, Call, Route, checked
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, titled
 from brat.forge.wire import Refused, fault
 
 
@@ -60,7 +60,7 @@ def _rewrite(call: Call, pull: Pull, asked: PullChange) -> dict[str, Any]:
     issue = call.service.forge.issue_of(pull)
     title = issue.title if isinstance(asked.title, UnsetType) else asked.title
     body = issue.body if isinstance(asked.body, UnsetType) else asked.body
-    checked("PullRequest", title, body)
+    titled("PullRequest", title)
     was = written_before(issue, title, body)
     if was or not isinstance(asked.base, UnsetType):
         now = call.service.forge.now()

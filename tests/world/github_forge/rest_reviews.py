@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from brat.forge.resources.pull_resource import Pull, Review
 from brat.forge.rest.labels import note
-from brat.forge.rest.lookup import need_conversation, pull_of
+from brat.forge.rest.lookup import pull_of
 from brat.forge.rest.pulls import REVIEWS
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
-from brat.forge.wire import Refused, not_found
+from brat.forge.wire import Refused, node_id, not_found
 from convoy.text import BODY_CHARS
 
 Verdict = Literal["APPROVE", "REQUEST_CHANGES", "COMMENT"]
@@ -27,6 +27,31 @@ _SAID: Final = {
     "APPROVE": "Can not approve your own pull request",
     "REQUEST_CHANGES": "Can not request changes on your own pull request",
 }
+
+
+def face_of(call: Call, one: Review, number: int) -> dict[str, Any]:
+    """Return a review as GitHub shows it."""
+    repo, renderer = call.repo, call.service.renderer
+    author = renderer.who(one.user)
+    association = renderer.association(repo, author)
+    page = call.site.page(repo.full_name, "pull", number)
+    page = f"{page}#pullrequestreview-{one.id}"
+    api = f"{call.site.repo(repo.full_name)}/pulls/{number}"
+    shape: dict[str, Any] = {
+        "id": one.id,
+        "node_id": node_id("PullRequestReview", one.id),
+        "user": renderer.user(author),
+        "author_association": association,
+        "body": one.body,
+        "state": one.state,
+        "html_url": page,
+        "pull_request_url": api,
+        "_links": {"html": {"href": page}, "pull_request": {"href": api}},
+        "commit_id": one.commit,
+    }
+    if one.submitted_at is not None:
+        shape["submitted_at"] = one.submitted_at
+    return shape
 
 
 class NewReview(Body):
@@ -70,15 +95,13 @@ def _review(call: Call, pull: Pull) -> Review:
 
 
 def _shown(call: Call, pull: Pull, review: Review) -> Answer:
-    return Answer(call.service.renderer.review(call.repo, review, pull.number))
+    return Answer(face_of(call, review, pull.number))
 
 
 async def list_reviews(call: Call) -> Answer:
     """`GET reviews`: oldest first."""
-    pull, renderer = pull_of(call), call.service.renderer
-    return call.page(
-        _seen(call, pull), lambda one: renderer.review(call.repo, one, pull.number)
-    )
+    pull = pull_of(call)
+    return call.page(_seen(call, pull), lambda one: face_of(call, one, pull.number))
 
 
 async def get_review(call: Call) -> Answer:
@@ -90,7 +113,6 @@ async def get_review(call: Call) -> Answer:
 async def create_review(call: Call) -> Answer:
     """`POST reviews`: of the head, unless a commit is named."""
     pull, asked = pull_of(call), call.body(NewReview)
-    need_conversation(call, call.service.forge.issue_of(pull), "create review")
     _short(asked.body)
     if asked.comments:
         raise Refused(422, "This forge has no comments on lines of a pull request.")
@@ -160,7 +182,7 @@ def _tell(
 ) -> None:
     """Announce a review that was submitted, edited or dismissed."""
     events, renderer = call.service.events, call.service.renderer
-    face = renderer.review(call.repo, review, pull.number)
+    face = face_of(call, review, pull.number)
     body = {
         "pull_request": renderer.pull(call.repo, pull),
         "review": face | {"state": review.state.lower()},

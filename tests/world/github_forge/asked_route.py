@@ -1,0 +1,15 @@
+"""Which route of the REST API a call goes to, for guards: they stand before all."""
+
+from brat.forge.rest.rest_call import Call
+from brat.forge.wire import API
+
+_REPOSITORIES = (API + "/repos/{owner}/{repo}", API + "/repositories/{repository}")
+
+
+def asked_route(call: Call) -> str:
+    """Return method and path, such as `GET /pulls/{number}` below a repository."""
+    resource = call.request.match_info.route.resource
+    path = resource.canonical if resource is not None else ""
+    for beginning in _REPOSITORIES:
+        path = path.removeprefix(beginning)
+    return f"{call.request.method} {path}"

@@ -1,0 +1,177 @@
+"""REST: statuses that are set and combined, checks that are looked at and wanted again.
+
+https://docs.github.com/rest/commits/statuses
+"""
+
+from collections.abc import Iterator, Set as AbstractSet
+from itertools import islice
+from typing import Any, Final, Literal
+
+from msgspec import Raw
+
+from brat.forge.resources import run_resource
+from brat.forge.resources.account_resource import Repository
+from brat.forge.resources.run_resource import CommitStatus
+from brat.forge.rest.checks import check_of, commit_of
+from brat.forge.rest.rest_call import Answer, Body, Call, Route
+from brat.forge.wire import Refused, Site, node_id
+
+MOST_BRANCHES: Final = 10
+"""How many branches a status is told with."""
+
+
+class NewStatus(Body):
+    """The body of `POST statuses/{sha}`."""
+
+    state: Literal["error", "failure", "pending", "success"]
+    context: str = "default"
+    description: str | None = None
+    target_url: str | None = None
+
+
+async def rerequest_check(call: Call) -> Answer:
+    """`POST check-runs/{id}/rerequest`: only tells the app that made it.
+
+    https://docs.github.com/rest/checks/runs#rerequest-a-check-run
+    """
+    check = check_of(call)
+    with call.store.change():
+        call.service.events.check_run(call.repo, call.user, "rerequested", check)
+    return Answer({}, 201)
+
+
+async def get_check(call: Call) -> Answer:
+    """`GET check-runs/{id}`."""
+    return Answer(call.service.renderer.check_run(call.repo, check_of(call)))
+
+
+def _face(call: Call, one: CommitStatus) -> dict[str, Any]:
+    """A commit status."""
+    who = call.service.renderer.user(call.service.renderer.who(one.creator))
+    return {
+        "id": one.id,
+        "node_id": node_id("StatusContext", one.id),
+        "url": f"{call.site.repo(call.repo.full_name)}/statuses/{one.sha}",
+        "avatar_url": who["avatar_url"],
+        "state": one.state,
+        "description": one.description,
+        "target_url": one.target_url,
+        "context": one.context,
+        "created_at": one.created_at,
+        "updated_at": one.created_at,
+        "creator": who,
+    }
+
+
+def _announce(call: Call, status: CommitStatus) -> None:
+    """A commit was given a status."""
+    repo, bare, site = call.repo, call.bare, call.site
+    commit = bare.commit(status.sha)
+    if commit is None:
+        return
+    face = _face(call, status)
+    kept = ("id", "state", "context", "description", "target_url", "avatar_url")
+    body = {key: face[key] for key in (*kept, "created_at", "updated_at")} | {
+        "sha": status.sha,
+        "name": repo.full_name,
+        "commit": run_resource.commit(site, repo, commit),
+        "branches": list(islice(_holding(call, status.sha), MOST_BRANCHES)),
+    }
+    call.service.events.send(repo, call.user, ("status", None), body)
+
+
+def _holding(call: Call, sha: str) -> Iterator[dict[str, Any]]:
+    """Yield the branches that hold a commit."""
+    bare = call.bare
+    where = f"{call.site.repo(call.repo.full_name)}/commits/"
+    for ref, tip in bare.refs("refs/heads/").items():
+        if bare.reaches(tip, sha):
+            name = ref.removeprefix("refs/heads/")
+            yield {
+                "name": name,
+                "commit": {"sha": tip, "url": where + tip},
+                "protected": False,
+            }
+
+
+async def create_status(call: Call) -> Answer:
+    """`POST statuses/{sha}`."""
+    asked, sha = call.body(NewStatus), call.word("sha")
+    if call.bare.kind(sha) != "commit":
+        raise Refused(422, f"No commit found for SHA: {sha}")
+    with call.store.change():
+        status = call.store.statuses.put(
+            CommitStatus(
+                id=call.store.next_id(),
+                repo=call.repo.id,
+                sha=sha,
+                state=asked.state,
+                context=asked.context,
+                creator=call.user.id,
+                created_at=call.service.forge.now(),
+                description=asked.description,
+                target_url=asked.target_url,
+            )
+        )
+        _announce(call, status)
+    face = _face(call, status)
+    return Answer(face, 201, {"Location": face["url"]})
+
+
+async def combined_status(call: Call) -> Answer:
+    """`GET commits/{ref}/status`: the newest of each context."""
+    sha = commit_of(call)
+    known = call.store.statuses.of((call.repo.id, sha))
+    newest = [*{one.context: one for one in known}.values()]
+    renderer = call.service.renderer
+
+    def shown(one: CommitStatus) -> dict[str, Any]:
+        face = _face(call, one)
+        del face["creator"]
+        return face
+
+    page = call.page(newest, shown, wrap="statuses")
+    found_repo = (call.repo, renderer.repository(call.repo))
+    states = {one.state for one in newest}
+    body = page.body | _combined(call.site, found_repo, sha, states)
+    return Answer(body, headers=page.headers)
+
+
+async def list_statuses(call: Call) -> Answer:
+    """`GET commits/{ref}/statuses`, or `statuses/{ref}`: all of them, newest first."""
+    known = call.store.statuses.of((call.repo.id, commit_of(call)))
+    return call.page(known[::-1], lambda one: _face(call, one))
+
+
+def _combined(
+    site: Site, found: tuple[Repository, Raw], sha: str, states: AbstractSet[str]
+) -> dict[str, Any]:
+    """The combined status: red if one is, else pending if one is or there is none.
+
+    Its statuses are beside it.
+    """
+    repo, encoded = found
+    if states & {"failure", "error"}:
+        state = "failure"
+    else:
+        state = "success" if states == {"success"} else "pending"
+    api = f"{site.repo(repo.full_name)}/commits/{sha}"
+    return {
+        "state": state,
+        "sha": sha,
+        "repository": encoded,
+        "commit_url": api,
+        "url": api + "/status",
+    }
+
+
+_REPO = "/repos/{owner}/{repo}"
+_CHECK = _REPO + r"/check-runs/{check:\d+}"
+ROUTES = (
+    Route("GET", _CHECK, get_check),
+    Route("POST", _CHECK + "/rerequest", rerequest_check, "write"),
+    Route("POST", _REPO + "/statuses/{sha}", create_status, "write"),
+    Route("GET", _REPO + "/commits/{ref:.+}/status", combined_status),
+    Route("GET", _REPO + "/commits/{ref:.+}/statuses", list_statuses),
+    Route("GET", _REPO + "/statuses/{ref:.+}", list_statuses),
+)
