@@ -17,12 +17,13 @@ from benchmarks.fleet import Load, project
 from bot.forge.github import GitHub
 from bot.loop.loop import Loop
 from bot.serving import bot_service
-from brat.forge.http_server import Exchange, serving
+from brat.forge.http_server import serving
 from brat.forge.resources.account_resource import Ci
 from brat.forge.storage.forge_state import Forge
 from brat.local import local_mode
 from brat.repository import registration as registrations
 from brat.repository.registration import FORGE_FOLDER, Source
+from tests.world.traffic import Exchange, observed
 
 SESSIONS, COMMENTS = 50, 40
 SESSION_S, PUSH_GAP_S, APART_S = 150, 20.0, 0.5
@@ -76,7 +77,7 @@ async def _timed(folder: Path, source: Path, load: Load) -> dict[str, object]:
     times = Times()
     with Forge(folder / FORGE_FOLDER) as forge:
         async with (
-            serving(forge, observe=times) as url,
+            serving(forge, extend=observed(times)) as url,
             local_mode.person(url, known) as person,
         ):
             settings = local_mode.bot_settings(folder, known, url).model_copy(

@@ -32,7 +32,6 @@ class _Parameters(Payload):
     allowed_merge_methods: tuple[Strategy, ...] = get_args(Strategy)
     required_status_checks: tuple[_Context, ...] = ()
     required_deployment_environments: tuple[str, ...] = ()
-    merge_method: str = ""
 
 
 class Rule(Payload):

@@ -52,8 +52,6 @@ ENGINE: Final = (
     "agent set [engine.default] type in .brat/config.toml"
 )
 GOES: Final = "with --dir DIR all of it stays there, to be looked at with plain git"
-EXCHANGES: Final = "exchanges.jsonl"
-"""The file of the forge's REST requests and answers: a JSON line each."""
 DEADLINE_S: Final = 240.0
 REAL_S: Final = 7200.0
 STUCK_S: Final = 60.0
@@ -205,7 +203,7 @@ async def _entered() -> None:
 async def _play(stage: Stage, drawn: random.Random | None, *, live: bool) -> int:
     """Open the issue and wait for the convoy's end; return how often the bot died."""
     folder = stage.folder
-    options = ("--record", str(folder / EXCHANGES), "--feed", str(folder / BOT_FOLDER))
+    options = ("--feed", str(folder / BOT_FOLDER))
     log = folder / "forge.log"
     secrets = model_keys(Config()) if stage.engine else {}
     with forge_process.forge(

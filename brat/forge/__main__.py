@@ -16,11 +16,10 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
-from contextlib import ExitStack
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from brat.forge.http_server import Observer, serving, writer
+from brat.forge.http_server import serving
 from brat.forge.rest.rest_call import Extension
 from brat.forge.service.run_processes import How
 from brat.forge.service.running_forge import Service
@@ -34,37 +33,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--dir", type=Path, required=True, help="where its state is")
     parser.add_argument("--port", type=int, default=0, help="0: a free one")
     parser.add_argument(
-        "--executor",
-        default="local",
-        help="`local`, or the program that starts runs, as a JSON list of words",
-    )
-    parser.add_argument(
         "--feed", type=Path, help="the folder of the bot here that shows runs live"
     )
-    parser.add_argument(
-        "--tasks-only",
-        action="store_true",
-        help="the executor runs sessions, and no other workflow of a repository",
-    )
-    parser.add_argument("--record", type=Path, help="write every exchange here")
     return parser.parse_args()
-
-
-def _executor(text: str) -> tuple[str, ...]:
-    """Read --executor.
-
-    Raises:
-        BratError: it is neither `local` nor a JSON list of words.
-    """
-    if text == "local":
-        return ()
-    try:
-        words = json.loads(text)
-    except json.JSONDecodeError:
-        words = None
-    if not isinstance(words, list) or not all(isinstance(w, str) for w in words):
-        raise BratError('--executor takes local or a list such as ["act-runner", "-v"]')
-    return tuple(words)
 
 
 def _extension() -> Callable[[Service], Extension] | None:
@@ -89,20 +60,13 @@ def _watch_parent(loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> None
 async def _serve(
     arguments: argparse.Namespace,
     forge: Forge,
-    observe: Observer | None,
     extend: Callable[[Service], Extension] | None,
 ) -> None:
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, ended.set)
-    how = How(
-        _executor(arguments.executor),
-        tasks_only=arguments.tasks_only,
-        feed=arguments.feed,
-    )
-    async with serving(
-        forge, arguments.port, how=how, observe=observe, extend=extend
-    ) as url:
+    how = How(feed=arguments.feed)
+    async with serving(forge, arguments.port, how=how, extend=extend) as url:
         print(json.dumps({"url": url}), flush=True)  # noqa: T201  the promised line
         _watch_parent(loop, ended)
         await ended.wait()
@@ -117,12 +81,8 @@ def main(extend: Callable[[Service], Extension] | None = None) -> int:
     arguments = _arguments()
     log_warnings()
     try:
-        with ExitStack() as stack:
-            forge = stack.enter_context(Forge(arguments.dir))
-            observe = None
-            if arguments.record is not None:
-                observe = writer(stack.enter_context(arguments.record.open("ab")))
-            asyncio.run(_serve(arguments, forge, observe, extend or _extension()))
+        with Forge(arguments.dir) as forge:
+            asyncio.run(_serve(arguments, forge, extend or _extension()))
     except (BratError, OSError) as error:
         print(f"brat.forge: {error}", file=sys.stderr)  # noqa: T201  a command's error
         return 1

@@ -1,17 +1,15 @@
 """The forge on loopback: REST under /api/v3, git beside it.
 
-It always listens on 127.0.0.1 only. Traffic can be recorded, so that it can be checked
-against GitHub's contract.
+It always listens on 127.0.0.1 only.
 """
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import IO, Any, Final
+from typing import Final
 
-from aiohttp import hdrs, web
-from msgspec import DecodeError, Struct, json
+from aiohttp import web
 
 from brat.forge.rest import (
     checks,
@@ -29,76 +27,6 @@ from brat.forge.service.run_processes import LIKE_GITHUB, How
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.forge_state import Forge
 from brat.forge.wire import API, BY_ID, BY_NAME, not_found
-
-
-class Exchange(Struct, frozen=True, kw_only=True):
-    """One request to the REST API and its answer; never a token."""
-
-    method: str
-    path: str
-    """Without /api/v3."""
-    query: dict[str, str]
-    request: Any
-    """The JSON body; None when there is none."""
-    status: int
-    response: Any
-    """The JSON body; None when there is none."""
-
-
-Observer = Callable[[Exchange], None]
-_Next = Callable[[web.Request], Awaitable[web.StreamResponse]]
-
-
-def writer(file: IO[bytes]) -> Observer:
-    """Return an observer that writes one JSON line an exchange."""
-
-    def write(exchange: Exchange) -> None:
-        file.write(json.encode(exchange) + b"\n")
-        file.flush()
-
-    return write
-
-
-def watching(observe: Observer) -> Callable[..., Awaitable[web.StreamResponse]]:
-    """Return a middleware that shows every exchange with the API to `observe`."""
-
-    @web.middleware
-    async def watch(request: web.Request, handler: _Next) -> web.StreamResponse:
-        answer = await handler(request)
-        if not request.path.startswith(API + "/"):
-            return answer
-        if isinstance(answer, web.Response) and _is_json(answer):
-            body = answer.body if isinstance(answer.body, bytes) else b""
-            sent = b"" if request.method == hdrs.METH_GET else await request.read()
-            observe(
-                Exchange(
-                    method=request.method,
-                    path=request.raw_path.partition("?")[0].removeprefix(API),
-                    query=dict[str, str](_single(request.query)),
-                    request=_json(sent),
-                    status=answer.status,
-                    response=_json(body),
-                )
-            )
-        return answer
-
-    return watch
-
-
-def _is_json(answer: web.Response) -> bool:
-    return not answer.body or answer.content_type == "application/json"
-
-
-def _single(query: Mapping[str, str]) -> Mapping[str, str]:
-    return {name: query[name] for name in query}
-
-
-def _json(body: bytes) -> Any:  # noqa: ANN401  JSON
-    try:
-        return json.decode(body) if body else None
-    except DecodeError:
-        return None
-
 
 HOST: Final = "127.0.0.1"
 SHUTDOWN_S: Final = 2.0
@@ -126,7 +54,6 @@ async def serving(
     *,
     base: str = "",
     how: How = LIKE_GITHUB,
-    observe: Observer | None = None,
     extend: Callable[[Service], Extension] | None = None,
 ) -> AsyncIterator[str]:
     """Serve a forge and yield its address, for as long as the block lasts.
@@ -136,7 +63,6 @@ async def serving(
         port: 0 takes a free one.
         base: the address that it calls its own; empty: the one that is yielded.
         how: what starts workflow runs, and how they are cancelled.
-        observe: sees each exchange with the REST API.
         extend: returns additions to the served routes.
 
     Raises:
@@ -149,7 +75,7 @@ async def serving(
             extension = extend(service) if extend else NOTHING
             service.merges.judge = extension.judge
             runner = web.AppRunner(
-                _app(service, observe, extension),
+                _app(service, extension),
                 access_log=None,
                 shutdown_timeout=SHUTDOWN_S,
             )
@@ -163,11 +89,8 @@ async def serving(
                 service.stop()
 
 
-def _app(
-    service: Service, observe: Observer | None, extension: Extension
-) -> web.Application:
-    watchers = [watching(observe)] if observe is not None else []
-    app = web.Application(client_max_size=MOST_BODY, middlewares=watchers)
+def _app(service: Service, extension: Extension) -> web.Application:
+    app = web.Application(client_max_size=MOST_BODY, middlewares=extension.middlewares)
     app.router.add_routes(extension.pages)
     routes = {(r.method, r.path): r for r in (*ROUTES, *extension.routes)}
     for route in routes.values():

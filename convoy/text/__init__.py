@@ -106,11 +106,9 @@ def fitting(lines: list[str], more: str, chars: int) -> list[str]:
     return lines
 
 
-BODY_CHARS: Final = 65_536
-"""Of an issue, a pull request or a comment. GitHub answers a longer one with 422: "body
-is too long (maximum is 65536 characters)"."""
 POST_CHARS: Final = 64_000
-"""The longest such text that a bot makes; the rest is room for a marker."""
+"""The longest text of an issue, a pull request or a comment that a bot makes. GitHub
+answers one over 65,536 with 422; the rest is room for a marker."""
 SUMMARY_CHARS: Final = 65_535
 """Of a check run. https://docs.github.com/rest/checks/runs#create-a-check-run"""
 TITLE_CHARS: Final = 256

@@ -14,7 +14,7 @@ from bot.forge.github import GitHub
 from bot.loop.loop import Loop
 from bot.repository.draft import Draft
 from bot.serving import bot_service
-from brat.forge.http_server import Observer, serving
+from brat.forge.http_server import serving
 from brat.forge.resources.account_resource import Ci, Role
 from brat.forge.rest.rest_call import Extension
 from brat.forge.service.running_forge import Service
@@ -34,6 +34,7 @@ from tests.bot.history import History
 from tests.world.forge import AUTHOR, Checkout, make_source
 from tests.world.github_forge.extension import people
 from tests.world.patience import patient
+from tests.world.traffic import Observer, observed
 from tests.world.trusting_jobs import trusting_jobs
 
 NAME = "do-it-1"
@@ -291,7 +292,7 @@ async def room(
     text: str = LIST,
     roles: tuple[Job, ...] = ("mayor", "refinery", "deacon"),
     delivered: bool = False,
-    observe: Observer | None = None,
+    observe: Observer = lambda _: None,
     extend: Callable[[Service], Extension] = people,
 ) -> AsyncIterator[Room]:
     """Serve a forge with an issue whose convoy the bot has just begun.
@@ -321,7 +322,7 @@ async def room(
     registrations.set_ci(folder, known, Ci())
     with trusting_jobs(folder), Forge(folder / FORGE_FOLDER) as forge:
         async with (
-            serving(forge, observe=observe, extend=extend) as url,
+            serving(forge, extend=observed(observe, extend)) as url,
             local_mode.person(url, known) as person,
         ):
             settings = local_mode.bot_settings(folder, known, url, roles=roles)

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from brat.forge.http_server import Exchange
 from convoy.owed import Role
 from tests.bot.room import NAME, Room, room
+from tests.world.traffic import Exchange
 
 STAGED = 'staged = true\n[engine.default]\ntype = "shell"\nargs = ["true"]\n'
 PLANNED_BY_ENGINE = STAGED + '[mayor]\nengine = "default"\n'

@@ -14,7 +14,7 @@ from typing import Any
 
 import jsonschema_rs
 
-from brat.forge.http_server import Exchange
+from tests.world.traffic import Exchange
 
 SPEC = Path(__file__).with_name("github-openapi.json")
 UNDOCUMENTED = {301, 304, 400, 401, 403, 404, 410, 415, 422, 429}

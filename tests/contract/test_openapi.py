@@ -4,11 +4,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from brat.forge.http_server import Exchange
 from tests.contract.openapi import github
 from tests.contract.prune_openapi import served
 from tests.world.cases import looped
 from tests.world.github_forge.endpoint_permissions import shape
+from tests.world.traffic import Exchange
 
 REF: dict[str, Any] = {
     "ref": "refs/heads/main",

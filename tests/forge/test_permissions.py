@@ -11,7 +11,6 @@ from ruamel.yaml import YAML
 from brat.forge.http_server import ROUTES
 from brat.forge.resources.account_resource import Access
 from brat.forge.resources.run_resource import Run
-from brat.forge.service.workflow_files import LOOP_WORKFLOW, permissions_of
 from tests.world import npm
 from tests.world.forge import REPO, Town
 from tests.world.github_forge.endpoint_permissions import (
@@ -22,6 +21,7 @@ from tests.world.github_forge.endpoint_permissions import (
     shape,
 )
 from tests.world.github_forge.extension import ROUTES as MORE_ROUTES
+from tests.world.github_forge.workflow_triggers import LOOP_WORKFLOW, permissions_of
 from tests.world.readme import README
 
 NPM = README.parent / "tests/npm"

@@ -15,12 +15,13 @@ import pytest
 from msgspec import convert
 
 from brat.forge import Forge
-from brat.forge.http_server import Exchange
 from tests.contract.openapi import github
 from tests.forge.running import INPUTS, starter
 from tests.world.forge import REPO, settle_in
 from tests.world.program import DEADLINE_S, serving_program
+from tests.world.traffic import Exchange
 
+OURS = "tests.world.github_forge"
 pytestmark = pytest.mark.layer("landing")
 
 
@@ -60,14 +61,6 @@ def test_a_port_that_is_taken_is_said_so(tmp_path: Path) -> None:
     assert b"in use" in ended.stderr
 
 
-def test_an_executor_that_is_no_list_is_refused(tmp_path: Path) -> None:
-    for text in ("act", '"act"', "[1]"):
-        ended = run("--dir", str(tmp_path / "forge"), "--executor", text)
-
-        assert ended.returncode == 1
-        assert b"--executor takes local or a list" in ended.stderr
-
-
 def test_an_evil_folder_is_not_imported(tmp_path: Path) -> None:
     evil = tmp_path / "evil"
     evil.mkdir()
@@ -92,7 +85,7 @@ def test_what_it_recorded_can_be_judged_afterwards(
     headers = {"Authorization": f"Bearer {tokens['bot']}"}
     more = ("--record", str(record))
     with (
-        serving_program(tmp_path / "forge", *more) as program,
+        serving_program(tmp_path / "forge", *more, program=OURS) as program,
         httpx.Client(headers=headers, trust_env=False, timeout=DEADLINE_S) as client,
     ):
         api = f"{program.url}/api/v3/repos/{REPO}"
@@ -121,7 +114,7 @@ def test_a_run_outlives_a_forge_that_is_killed_and_is_found_again(
     more = ("--executor", json.dumps(starter("wait")))
     asked = {"ref": "main", "inputs": INPUTS, "return_run_details": True}
     with httpx.Client(headers=headers, trust_env=False, timeout=DEADLINE_S) as client:
-        with serving_program(tmp_path / "forge", *more) as program:
+        with serving_program(tmp_path / "forge", *more, program=OURS) as program:
             actions = f"{program.url}/api/v3/repos/{REPO}/actions"
             made = client.post(
                 f"{actions}/workflows/brat-task.yml/dispatches", json=asked
@@ -130,7 +123,7 @@ def test_a_run_outlives_a_forge_that_is_killed_and_is_found_again(
             log = tmp_path / "forge" / "runs" / str(run) / "log.txt"
             wait_until(lambda: log.exists() and log.read_text() == "waiting\n")
             program.process.kill()
-        with serving_program(tmp_path / "forge", *more) as program:
+        with serving_program(tmp_path / "forge", *more, program=OURS) as program:
             actions = f"{program.url}/api/v3/repos/{REPO}/actions"
             address = f"{actions}/runs/{run}"
             before = look(client, address)

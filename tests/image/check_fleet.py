@@ -54,9 +54,11 @@ async def disturbed(label: str) -> None:
 async def worked_off(folder: Path, known: Registration, label: str) -> Convoy:
     told = ("brat-runner", label, os.environ.get("DOCKER_HOST", ""))
     words = [sys.executable, "-I", str(STARTER), *told]
-    options = ("--executor", json.encode(words).decode())
+    options = ("--executor", json.encode(words).decode(), "--extend", "sessions")
     log = folder / "forge.log"
-    with forge_process.forge(folder / FORGE_FOLDER, 0, *options, log=log) as url:
+    with forge_process.forge(
+        folder / FORGE_FOLDER, 0, *options, log=log, program="tests.world.github_forge"
+    ) as url:
         bot = BotProcess(folder, known, url)
         bot.start()
         try:

@@ -6,6 +6,8 @@ from typing import Any
 
 from msgspec import Struct, json
 
+from tests.world.extended import extended
+from tests.world.github_forge.extension import EXCHANGES
 from tests.world.second_reader import Row, rows
 from tests.world.seen import Seen, contract_faults, exchanges, look
 from tests.world.terminal import Said, Terminal, left_running
@@ -57,10 +59,12 @@ def play(folder: Path, *, chaos: int | None = None) -> Story:
     where = folder / "demo"
     more = f" --chaos --seed {chaos}" if chaos is not None else ""
     terminal = Terminal(folder, folder)
+    terminal.programs.mkdir(parents=True)
+    extended(terminal, "recorded")
     said = terminal.type(f"brat demo --json --dir {where}{more}")
     left = left_running(where)
     assert said.status == 0, said.err
-    record = where / "exchanges.jsonl"
+    record = where / EXCHANGES
     return Story(
         said=said,
         left_running=left,

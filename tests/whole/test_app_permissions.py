@@ -6,7 +6,7 @@ import pytest
 
 from bot.forge.app_auth import PERMISSIONS
 from bot.serving.github_app import EVENTS, AppRequest
-from brat.forge.http_server import Exchange, serving
+from brat.forge.http_server import serving
 from brat.forge.resources.account_resource import Access
 from brat.forge.storage.forge_state import Forge
 from brat.local import local_mode
@@ -20,6 +20,7 @@ from tests.world.github_forge.apps import Apps, NewApp
 from tests.world.github_forge.endpoint_permissions import needed
 from tests.world.github_forge.extension import github
 from tests.world.github_forge.token_permissions import grants
+from tests.world.traffic import Exchange, observed
 from tests.world.trusting_jobs import trusting_jobs
 
 pytestmark = pytest.mark.timeout(300)
@@ -66,7 +67,7 @@ async def test_the_manifests_permissions_are_enough_for_a_convoy(
     with trusting_jobs(tmp_path), Forge(tmp_path / FORGE_FOLDER) as forge:
         app = installed(forge, known.repository, told)
         async with (
-            serving(forge, extend=github, observe=watch) as url,
+            serving(forge, extend=observed(watch, github)) as url,
             losing_machines(tmp_path),
         ):
             settings = local_mode.bot_settings(tmp_path, known, url).model_copy(

@@ -62,9 +62,11 @@ async def disturbed(folder: Path) -> None:
 
 async def worked_off(folder: Path, known: Registration) -> Convoy:
     words = [sys.executable, "-I", machine.__file__, str(folder / "machines")]
-    options = ("--executor", json.encode(words).decode())
+    options = ("--executor", json.encode(words).decode(), "--extend", "sessions")
     brat, log = folder / "brat", folder / "forge.log"
-    with forge_process.forge(brat / FORGE_FOLDER, 0, *options, log=log) as url:
+    with forge_process.forge(
+        brat / FORGE_FOLDER, 0, *options, log=log, program="tests.world.github_forge"
+    ) as url:
         bot = BotProcess(brat, known, url)
         bot.start()
         try:

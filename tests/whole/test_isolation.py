@@ -35,7 +35,7 @@ def trap(tmp_path: Path) -> Path:
     [
         ((sys.executable, "-I", "-m", "runner"), "BRAT_SESSION"),
         ((sys.executable, "-I", "-m", "bot", "none.json"), "none.json"),
-        ((sys.executable, "-I", "-m", "brat.forge", "--help"), "--executor"),
+        ((sys.executable, "-I", "-m", "brat.forge", "--help"), "--feed"),
         ((sys.executable, "-I", "-m", "brat", "--help"), "mayor"),
         ((str(BRAT), "--help"), "mayor"),
         ((str(BRAT), "status"), "is not in a git repository"),

@@ -94,8 +94,14 @@ async def served(
     behind, log = Behind(), folder / "forge.log"
     async with door_before(behind) as port:
         bot = f"http://127.0.0.1:{port}"
-        options = ("--executor", starter(github, bot))
-        with forge_process.forge(folder / FORGE_FOLDER, 0, *options, log=log) as url:
+        options = ("--executor", starter(github, bot), "--extend", "sessions")
+        with forge_process.forge(
+            folder / FORGE_FOLDER,
+            0,
+            *options,
+            log=log,
+            program="tests.world.github_forge",
+        ) as url:
             told = ServiceSettings(
                 folder=folder / "bot",
                 repositories=(known.repository,),

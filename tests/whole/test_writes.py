@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from brat.forge.http_server import Exchange, serving
+from brat.forge.http_server import serving
 from brat.forge.resources.run_resource import CheckRun
 from brat.forge.storage.forge_state import Forge
 from brat.local import local_mode
 from brat.repository.registration import FORGE_FOLDER
 from tests.whole.crash import LIST, bot, losing_machines, set_up
+from tests.world.traffic import Exchange, observed
 from tests.world.trusting_jobs import trusting_jobs
 
 pytestmark = [pytest.mark.timeout(600), pytest.mark.layer("landing")]
@@ -48,7 +49,10 @@ async def test_a_task_costs_few_writes_and_its_checks_tell_its_end(
 
     counting = False
     with trusting_jobs(tmp_path), Forge(tmp_path / FORGE_FOLDER) as forge:
-        async with serving(forge, observe=count) as url, losing_machines(tmp_path):
+        async with (
+            serving(forge, extend=observed(count)) as url,
+            losing_machines(tmp_path),
+        ):
             settings = local_mode.bot_settings(tmp_path, known, url)
             async with local_mode.person(url, known) as github:
                 issue = await github.open_issue("Do it", LIST)

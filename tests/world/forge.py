@@ -13,7 +13,6 @@ from typing import Any
 import httpx
 
 from brat.forge import Ci, Forge, How, Settings, serving
-from brat.forge.http_server import Exchange
 from brat.forge.rest.rest_call import Extension
 from brat.forge.service.run_processes import LIKE_GITHUB
 from brat.forge.service.running_forge import Service
@@ -25,6 +24,7 @@ from tests.world.github_forge.extension import github
 from tests.world.github_forge.injected_faults import Faults
 from tests.world.given_secrets import given
 from tests.world.patience import patient
+from tests.world.traffic import Exchange, observed
 
 Json = Any
 REPO = "alice/app"
@@ -214,7 +214,7 @@ async def town(
 
     async with (
         httpx.AsyncClient(timeout=DEADLINE_S, trust_env=False) as client,
-        serving(forge, how=how, observe=judge, extend=extended) as url,
+        serving(forge, how=how, extend=observed(judge, extended)) as url,
     ):
         yield Town(forge, url, tokens, client, folder)
     faults += (

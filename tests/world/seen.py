@@ -7,7 +7,6 @@ from typing import Any
 import httpx
 from msgspec import Struct, json
 
-from brat.forge.http_server import Exchange
 from brat.local import forge_process
 from brat.repository import registration as registrations
 from brat.repository.registration import FORGE_FOLDER
@@ -15,6 +14,7 @@ from convoy.model import ids
 from tests.contract.openapi import github
 from tests.world.patience import patient
 from tests.world.second_reader import git
+from tests.world.traffic import Exchange
 
 Json = Any
 DEADLINE_S = patient(20)
@@ -64,9 +64,15 @@ def look(folder: Path) -> Seen:
     """
     known = registrations.read(folder)
     record, log = folder / "looked.jsonl", folder / "looked.log"
-    options = ("--record", str(record))
+    options = ("--record", str(record), "--extend", "sessions")
     with (
-        forge_process.forge(folder / FORGE_FOLDER, 0, *options, log=log) as url,
+        forge_process.forge(
+            folder / FORGE_FOLDER,
+            0,
+            *options,
+            log=log,
+            program="tests.world.github_forge",
+        ) as url,
         httpx.Client(
             base_url=f"{url}/api/v3/repos/{known.repository}",
             headers={"Authorization": f"Bearer {known.person_token}"},

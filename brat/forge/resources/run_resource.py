@@ -149,8 +149,6 @@ class Run(Record, frozen=True, kw_only=True):
     token: int | None = None
     """The run's token, which is removed when the run ends."""
     cancelling: bool = False
-    artifact_digest: str | None = None
-    """SHA-256 of the token with which another starter may hand over artifacts."""
 
 
 class Artifact(Record, frozen=True, kw_only=True):

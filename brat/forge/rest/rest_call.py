@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from aiohttp import web
+from aiohttp.typedefs import Middleware
 from msgspec import DecodeError, Struct, ValidationError, json, structs
 
 from brat.forge.resources.account_resource import Access, Repository, Role, Token, User
@@ -197,6 +198,8 @@ class Extension:
     """Outside of the REST API."""
     guards: Sequence[Callable[[Call], Mapping[str, str]]] = ()
     """Called before each endpoint: each returns headers for the answer, or refuses."""
+    middlewares: Sequence[Middleware] = ()
+    """Around all that is served."""
     judge: RefJudge | None = None
     """What is held against merges; None: nothing."""
     permissions: Permissions | None = None

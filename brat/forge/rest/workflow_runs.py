@@ -4,8 +4,6 @@ https://docs.github.com/en/rest/actions/workflows#create-a-workflow-dispatch-eve
 """
 
 import hmac
-import os
-import re
 import secrets
 from collections.abc import Callable
 from operator import ge, gt, le, lt
@@ -18,11 +16,7 @@ from yarl import URL
 from brat.forge.resources import run_resource as views
 from brat.forge.resources.account_resource import ACTIONS_APP, EPOCH
 from brat.forge.resources.run_resource import Artifact, CheckRun, Run
-from brat.forge.rest.request_gate import secret_of
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
-from brat.forge.service.run_processes import measure, sound
-from brat.forge.service.workflow_files import inputs_of
-from brat.forge.storage.forge_state import digest
 from brat.forge.wire import Refused, not_found, parse
 from grite.outbound import is_local
 
@@ -81,10 +75,11 @@ async def dispatch(call: Call) -> Answer:
     branch = asked.ref.removeprefix("refs/heads/")
     if call.bare.tip(branch) is None:
         raise Refused(422, f"No ref found for: {asked.ref}")
-    if not call.service.triggers.can_run(call.repo, path):
+    files = call.service.starter.files
+    if not files.can_run(call.repo, path):
         said = f"Workflow does not have 'workflow_dispatch' trigger: {path}"
         raise Refused(422, said + " (this forge runs brat-task.yml only)")
-    inputs = inputs_of(path, asked.inputs)
+    inputs = files.inputs_of(path, asked.inputs)
     run = call.service.starter.begin(
         call.repo, call.user, path=path, branch=branch, inputs=inputs
     )
@@ -256,9 +251,6 @@ def _run_of_ci(call: Call, check: CheckRun) -> Run:
     )
 
 
-MOST_BYTES: Final = 1 << 30
-CHUNK: Final = 1 << 16
-_NAME: Final = re.compile(r"(?!\.)[\w.-]{1,100}", re.ASCII)
 _KEY: Final = secrets.token_bytes(32)
 """Signs the addresses of this process."""
 
@@ -326,7 +318,6 @@ class Storage:
         """Return the routes, below the forge's own address."""
         return [
             web.get(r"/_artifacts/{artifact:\d+}.zip", self.get),
-            web.put(r"/_artifacts/{run:\d+}/{name}", self.put),
         ]
 
     async def get(self, request: web.Request) -> web.StreamResponse:
@@ -342,34 +333,6 @@ class Storage:
         run = found(store.runs.get(artifact.run))
         path = self._service.starter.place(run).artifact(artifact.name)
         return web.FileResponse(path, headers={hdrs.CONTENT_TYPE: "application/zip"})
-
-    async def put(self, request: web.Request) -> web.Response:
-        """Take a zip from another starter, which shows the run's own token."""
-        store = self._service.forge.store
-        run = store.runs.get(int(request.match_info["run"]))
-        shown = digest(secret_of(request) or "")
-        if run is None or not hmac.compare_digest(run.artifact_digest or "", shown):
-            raise web.HTTPUnauthorized(text="This is not the token of the run.\n")
-        name = request.match_info["name"]
-        if not _NAME.fullmatch(name) or run.status == "completed":
-            raise web.HTTPUnprocessableEntity(
-                text="The name is not one, or the run is over.\n"
-            )
-        target = self._service.starter.place(run).artifact(name)
-        making = target.with_name(f"{target.name}.{os.urandom(8).hex()}")
-        try:
-            with making.open("wb") as file:
-                async for chunk in request.content.iter_chunked(CHUNK):
-                    if file.tell() + len(chunk) > MOST_BYTES:
-                        raise web.HTTPRequestEntityTooLarge(MOST_BYTES, file.tell())
-                    file.write(chunk)
-            if not sound(making):
-                raise web.HTTPUnprocessableEntity(text="The body is no sound zip.\n")
-            making.replace(target)
-        finally:
-            making.unlink(missing_ok=True)
-        self._service.starter.add_artifact(run, name, measure(target))
-        return web.Response(status=201)
 
 
 ARTIFACT_ROUTES = (

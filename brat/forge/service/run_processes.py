@@ -18,37 +18,27 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
-from uuid import uuid4
 
 import psutil
 from msgspec import Raw, json
 from msgspec.structs import replace
 
 from bot.door import session_access
-from brat.forge.resources.account_resource import Access, Repository, Scope, User
+from brat.forge.resources.account_resource import Repository, User
 from brat.forge.resources.run_resource import (
     JOB_NAME,
-    TASK_WORKFLOW,
     Artifact,
     Conclusion,
     Run,
 )
-from brat.forge.service import programs, workflow_files
+from brat.forge.service import programs
 from brat.forge.service.programs import plain_environment
 from brat.forge.service.renderer import ForgeContext
 from brat.forge.service.webhooks import Events
-from brat.forge.service.workflow_files import (
-    JOB_LOGIN,
-    LIVE_WORKFLOW,
-    LOOP_WORKFLOW,
-    permissions_of,
-    title_of,
-)
-from brat.forge.storage.forge_state import Forge, digest
-from brat.forge.wire import Site, iso
+from brat.forge.service.workflow_files import JOB_LOGIN, WorkflowFiles, title_of
+from brat.forge.wire import Site
 from grite import outbound
 
 SECRET: Final = "BRAT_SECRET_"  # noqa: S105  the beginning of a name
@@ -179,8 +169,6 @@ class How:
 
     executor: tuple[str, ...] = ()
     """Another program that starts the runs; empty: our own runner."""
-    tasks_only: bool = False
-    """Run only the files of task runs: a bot on this machine does the rest."""
     interrupt_s: float = 7.5
     """How long a cancelled run has after SIGINT."""
     terminate_s: float = 2.5
@@ -296,25 +284,12 @@ def measure(path: Path) -> Packed:
     return Packed(path.stat().st_size, f"sha256:{found.hexdigest()}")
 
 
-def sound(path: Path) -> bool:
-    """Say whether a file is a zip whose contents can be read."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return archive.testzip() is None
-    except (zipfile.BadZipFile, OSError):
-        return False
-
-
 def _files(folder: Path) -> Iterator[Path]:
     for top, _, names in os.walk(folder):
         for name in names:
             path = Path(top, name)
             if stat.S_ISREG(path.lstat().st_mode):
                 yield path
-
-
-TOKEN_LASTS: Final = timedelta(hours=6)
-"""As long as a job may take."""
 
 
 class Starter:
@@ -325,6 +300,7 @@ class Starter:
         self._context = context
         self._events = events
         self.how = how
+        self.files = WorkflowFiles(context.forge)
         self._forge = context.forge
         self._store = context.forge.store
         self._cancels: dict[int, asyncio.Event] = {}
@@ -339,11 +315,6 @@ class Starter:
     def place(self, run: Run) -> Place:
         """Return the folder of a run."""
         return Place(self._forge.folder / "runs" / str(run.id))
-
-    @property
-    def executes_files(self) -> bool:
-        """Whether any workflow file can be run, not only a session's."""
-        return bool(self.how.executor) and not self.how.tasks_only
 
     def begin(
         self,
@@ -378,7 +349,7 @@ class Starter:
                 payload=payload,
             )
             self._store.runs.put(run)
-            workflow_files.opened(self._events, repo, actor, run)
+            self.files.opened(repo, actor, run)
             self._events.run(repo, actor, "requested", run)
         self._spawn(repo, run)
         return run
@@ -487,8 +458,7 @@ class Starter:
             }
         )
         env = environment(self._context.site, repo, run, place, who.login)
-        if self.how.executor:
-            env |= self._handover(run, place)
+        env |= self.files.handover(run)
         env["BRAT_HIDDEN"] = self._hidden()
         handed = {"BRAT_TOKEN_FD": self._token(repo, run).encode()}
         if self.how.feed is not None and not self.how.executor:
@@ -499,34 +469,11 @@ class Starter:
             handed |= {"BRAT_FEED_FD": told} if told else {}
         return launch(self.how.argv, place, env, handed)
 
-    def _handover(self, run: Run, place: Place) -> dict[str, str]:
-        """Let another starter hand artifacts over by HTTP."""
-        secret = uuid4().hex
-        newest = self._store.runs.get(run.id) or run
-        with self._store.change():
-            self._store.runs.put(replace(newest, artifact_digest=digest(secret)))
-        return {
-            "BRAT_RUN_DIR": str(place.folder),
-            "ACTIONS_RUNTIME_TOKEN": secret,
-            "ACTIONS_RESULTS_URL": self._context.site.base + "/",
-        }
-
     def _token(self, repo: Repository, run: Run) -> str:
-        """Make the token of a run."""
-        allowed = permissions_of(run)
-        role: Scope = "read" if allowed is None else "write"
+        """Make the token of a run, and remember which it is."""
         with self._store.change():
             holder = self._forge.add_user(JOB_LOGIN, kind="Bot")
-            if not self._forge.may(repo, holder, role):
-                self._forge.grant(repo.full_name, JOB_LOGIN, role)
-            access = allowed and Access(
-                repos=(repo.id,),
-                permissions=allowed,
-                expires_at=iso(self._forge.clock() + TOKEN_LASTS),
-            )
-            secret = self._forge.keys.add(
-                holder, scope=role, repo=repo.id, access=access or None
-            )
+            secret = self.files.token(repo, holder, run)
             caller = self._forge.caller(secret)
             newest = self._store.runs.get(run.id) or run
             number = caller.token.id if caller is not None else None
@@ -574,53 +521,5 @@ class Starter:
             if token is not None:
                 self._store.tokens.remove(token)
             actor = self._events.renderer.who(run.actor)
-            workflow_files.closed(self._events, repo, actor, done)
+            self.files.closed(repo, actor, done)
             self._events.run(repo, actor, "completed", done)
-
-
-_STARTS: Final = frozenset(
-    {
-        *(("issues", action) for action in ("labeled", "opened")),
-        *(("issue_comment", action) for action in ("created", "edited")),
-        ("pull_request_review", "submitted"),
-    }
-)
-
-
-class Triggers:
-    """Starts workflow files; brat.yml also on a repository's events."""
-
-    def __init__(self, forge: Forge, starter: Starter) -> None:
-        """Start runs in `forge` by `starter`."""
-        self._forge = forge
-        self._starter = starter
-
-    def consider(
-        self,
-        repo: Repository,
-        actor: User,
-        kind: tuple[str, str | None],
-        payload: dict[str, Any],
-    ) -> None:
-        """Start a run if the event triggers one; only inside `Store.change`."""
-        if kind not in _STARTS or actor.login == JOB_LOGIN:
-            return
-        if not self.can_run(repo, LOOP_WORKFLOW):
-            return
-        self._starter.begin(
-            repo,
-            actor,
-            path=LOOP_WORKFLOW,
-            branch=repo.default_branch,
-            event=kind[0],
-            payload=json.encode(payload).decode(),
-        )
-
-    def can_run(self, repo: Repository, path: str) -> bool:
-        """Say whether a workflow file is there and can be run."""
-        if path == TASK_WORKFLOW:
-            return True
-        bare = self._forge.bare(repo)
-        tip = bare.tip(repo.default_branch)
-        runs_files = self._starter.executes_files or path == LIVE_WORKFLOW
-        return runs_files and tip is not None and bare.file(tip, path) is not None

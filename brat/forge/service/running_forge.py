@@ -11,7 +11,7 @@ from brat.forge.resources.account_resource import Repository
 from brat.forge.service.local_ci import Judge
 from brat.forge.service.push_effects import Pushes
 from brat.forge.service.renderer import ForgeContext, Merges, Renderer
-from brat.forge.service.run_processes import LIKE_GITHUB, How, Starter, Triggers
+from brat.forge.service.run_processes import LIKE_GITHUB, How, Starter
 from brat.forge.service.webhooks import Events, WebhookSender
 from brat.forge.storage.forge_state import Forge
 from brat.forge.wire import Site
@@ -33,8 +33,7 @@ class Service:
         self.judge = Judge(context, self.events)
         self.pushes = Pushes(forge, self.events, self.judge)
         self.starter = Starter(context, self.events, how)
-        self.triggers = Triggers(forge, self.starter)
-        self.events.heard_by = [self.webhooks.post, self.triggers.consider]
+        self.events.heard_by = [self.webhooks.post]
 
     @property
     def site(self) -> Site:

@@ -7,11 +7,11 @@ from pathlib import Path
 from time import monotonic
 
 from bot.roles.process_memory import MOST_COMMENTS, RecentComments
-from brat.forge.http_server import Exchange
 from tests.bot.lobby import lobby
 from tests.bot.room import DEADLINE_S, Room, room
 from tests.world.forge import until
 from tests.world.github_forge.injected_faults import Faults
+from tests.world.traffic import Exchange
 
 EYES = "eyes"
 

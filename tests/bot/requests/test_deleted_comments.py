@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from brat.forge.http_server import Exchange
 from convoy.model import ids
 from convoy.rules.people import BlockTask
 from convoy.views import state_document
 from tests.bot.lobby import lobby
 from tests.bot.room import NAME, Room, room
 from tests.world.github_forge.injected_faults import Faults
+from tests.world.traffic import Exchange
 
 pytestmark = pytest.mark.layer("landing")
 

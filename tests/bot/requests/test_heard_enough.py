@@ -8,11 +8,11 @@ from hypothesis import given, strategies as st
 from bot.door.inbox import Review, Ticked
 from bot.roles.process_memory import MOST_PEOPLE, AnswerBudget
 from bot.serving import bot_service
-from brat.forge.http_server import Exchange
 from convoy.model.work import HOUR_MS
 from tests.bot.another_folder import elsewhere
 from tests.bot.lobby import Lobby, lobby
 from tests.bot.room import Room, room
+from tests.world.traffic import Exchange
 
 pytestmark = pytest.mark.layer("landing")
 

@@ -11,10 +11,10 @@ from bot.loop.loop import Loop
 from bot.serving import bot_service
 from bot.settings.bot_settings import Settings
 from brat.forge import Forge
-from brat.forge.http_server import Exchange
 from tests.bot.another_folder import elsewhere
 from tests.bot.room import room
 from tests.world.forge import REPO, Town, make_source, settle_in, town
+from tests.world.traffic import Exchange
 
 pytestmark = pytest.mark.layer("landing")
 

@@ -8,6 +8,7 @@ from msgspec import json
 
 from brat.forge.rest.rest_call import Extension
 from brat.forge.service.running_forge import Service
+from tests.world.github_forge.extension import sessions
 from tests.world.plugin import python_with
 from tests.world.terminal import Terminal
 
@@ -36,5 +37,5 @@ def by_act(service: Service) -> Extension:
     """Have act run the sessions of a forge, and leave other workflows to a bot."""
     told = json.decode((Path.home() / _TOLD).read_bytes(), type=tuple[str, ...])
     starter = service.starter
-    starter.how = replace(starter.how, executor=(*PROGRAM, *told), tasks_only=True)
-    return Extension()
+    starter.how = replace(starter.how, executor=(*PROGRAM, *told))
+    return sessions(service)

@@ -7,6 +7,7 @@ from brat.forge.resources.account_resource import Repository, User
 from brat.forge.rest.rest_call import Extension
 from brat.forge.service.running_forge import Service
 from brat.forge.service.webhooks import Kind
+from tests.world import traffic
 from tests.world.github_forge import (
     manifests,
     rest_apps,
@@ -48,7 +49,9 @@ from tests.world.github_forge.sign_in import OAuth
 from tests.world.github_forge.text_forms import negotiated
 from tests.world.github_forge.text_limits import within_limits
 from tests.world.github_forge.token_permissions import TokenPermissions
+from tests.world.github_forge.workflow_triggers import EveryFile, SessionFiles
 
+EXCHANGES: Final = "exchanges.jsonl"
 UNSERVED: Final = rest_commit_pulls.UNSERVED
 DEEDS: Final = (
     *rest_statuses.ROUTES,
@@ -83,6 +86,18 @@ ROUTES: Final = (
 )
 
 
+def sessions(service: Service) -> Extension:
+    """Let another program start the sessions of a forge, and add nothing of GitHub."""
+    service.starter.files = files = SessionFiles(service)
+    return Extension(pages=files.routes())
+
+
+def recorded(service: Service) -> Extension:
+    """Write what is asked of a forge to a file beside its folder, and add nothing."""
+    file = service.forge.folder.parent / EXCHANGES
+    return traffic.recorded(file)(service)
+
+
 def people(_: Service) -> Extension:
     """Let people do what they can do on GitHub, and add nothing else of it."""
     return Extension(routes=DEEDS, guards=GUARDS)
@@ -112,11 +127,18 @@ def github(service: Service) -> Extension:
         apps.hear(service.webhooks, repo, kind, payload)
 
     service.events.heard_by.append(hear)
+    files = (
+        EveryFile(service) if service.starter.how.executor else SessionFiles(service)
+    )
+    service.starter.files = files
+    if isinstance(files, EveryFile):
+        service.events.heard_by.append(files.hear)
     return replace(
         rules(service),
         routes=(*UNSERVED, *ROUTES),
         permissions=TokenPermissions(),
         pages=(
+            *files.routes(),
             *OAuth(service).routes(),
             *CheckPages(service).routes(),
             *Manifests(service).routes(),

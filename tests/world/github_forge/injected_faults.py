@@ -11,9 +11,9 @@ from typing import Final
 
 from msgspec import Struct, json
 
-from brat.forge.http_server import Exchange
 from brat.forge.rest.rest_call import Call
 from brat.forge.wire import API, Refused
+from tests.world.traffic import Exchange
 
 _RULES: Final = "faults.json"
 _MET: Final = "faults-met.jsonl"

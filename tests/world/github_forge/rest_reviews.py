@@ -14,7 +14,7 @@ from brat.forge.rest.lookup import pull_of
 from brat.forge.rest.pulls import REVIEWS
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
 from brat.forge.wire import Refused, node_id, not_found
-from convoy.text import BODY_CHARS
+from tests.world.github_forge.text_limits import BODY_CHARS
 
 Verdict = Literal["APPROVE", "REQUEST_CHANGES", "COMMENT"]
 DRAFT: Final = "PENDING"

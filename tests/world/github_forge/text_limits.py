@@ -10,7 +10,6 @@ from brat.forge.rest.labels import GREY
 from brat.forge.rest.rest_call import Call
 from brat.forge.wire import Refused, fault
 from convoy.text import (
-    BODY_CHARS,
     LABEL_CHARS,
     STATUS_CHARS,
     SUMMARY_CHARS,
@@ -18,6 +17,7 @@ from convoy.text import (
 )
 from tests.world.github_forge.asked_route import asked_route
 
+BODY_CHARS: Final = 65_536
 MOST_ANNOTATIONS: Final = 50
 """In one request. https://docs.github.com/rest/checks/runs#create-a-check-run"""
 MOST_ACTIONS: Final = 3
