@@ -45,11 +45,7 @@ Your last message is the answer, in Markdown. What the log says of the convoys n
 
 
 def ask(path: Path, question: str, engine: str | None) -> int:
-    """Print an engine's answer to a question; return 0.
-
-    Raises:
-        BratError: there is no such engine, or it gave no answer.
-    """
+    """Print an engine's answer to a question; return 0."""
     if not question.strip():
         raise BratError("the question is empty: say what you want to know")
     checkout = checkouts.find(path)

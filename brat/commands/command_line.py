@@ -19,11 +19,7 @@ Words = Callable[..., None]
 
 
 def add_verb_words(groups: Mapping[str, typer.Typer]) -> None:
-    """Add all of these words to the command line.
-
-    Args:
-        groups: the command group of each first word.
-    """
+    """Add all of these words to the command line."""
     for verb in VERBS:
         text = verb.text_help
         if (task := verb.of_task) is not None and task.typed:

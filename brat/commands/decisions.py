@@ -51,12 +51,7 @@ _ENDED: Final = frozenset({"complete", "failed"})
 
 
 def named_bot(given: str | None, path: Path) -> str | None:
-    """Return the bot that the person named for this repository, or None.
-
-    Args:
-        given: the value of `--bot`.
-        path: a folder of the repository.
-    """
+    """Return the bot that the person named for this repository, or None."""
     said = given or os.environ.get(ADDRESS)  # noqa: TID251  a person's own terminal
     found = pygit2.discover_repository(str(path))
     if said or found is None:
@@ -83,9 +78,6 @@ class BotApi:
 
         A dashboard on this machine serves one repository. A hosted dashboard, which
         always has TLS before it, serves each repository below the repository's name.
-
-        Raises:
-            BratError: the address is not valid, or there is no token.
         """
         parts, plain = urlsplit(bot), bot.rstrip("/")
         here = parts.scheme == "http" and parts.hostname in LOOPBACK
@@ -108,11 +100,7 @@ class BotApi:
         return cls(plain, f"{plain}{name}{ROOT}", token)
 
     def meant(self, convoy: str | None) -> str:
-        """Return the convoy's name; None stands for the only convoy that has not ended.
-
-        Raises:
-            BratError: there is no such convoy, or several, or the bot refuses.
-        """
+        """Return the convoy's name; None stands for the only one that has not ended."""
         if convoy is not None:
             return convoy
         told = self._asked("GET", "/convoys").get("convoys", ())
@@ -125,11 +113,7 @@ class BotApi:
         return live[0] if live else str(told[-1]["name"])
 
     def decide(self, convoy: str, request: Request) -> str:
-        """Send the request; return why the rules refuse it, or "" once it is done.
-
-        Raises:
-            BratError: the bot refuses, or does not answer.
-        """
+        """Send the request; return why the rules refuse it, or "" once it is done."""
         task = request.arguments.get("task")
         about = f"/tasks/{task}" if task else ""
         body = {"text": request.text} if request.text else {}
@@ -180,9 +164,6 @@ def decided(
         convoy: its name; None: the live one.
         request: the decision.
         bot: the address of a bot's dashboard; None: as the person's own settings say.
-
-    Raises:
-        BratError: there is no such convoy or task, or the decision cannot be sent.
     """
     if (address := named_bot(bot, path)) is not None:
         return _by_a_bot(BotApi.of(address, path), convoy, request)

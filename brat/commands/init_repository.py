@@ -131,11 +131,7 @@ class Found(Struct, frozen=True, kw_only=True):
 
 
 def found_in(checkout: Checkout, remote: str | None) -> Found:
-    """Return what brat left in a checkout's repository, and on one of its remotes.
-
-    Raises:
-        BratError: the repository's bot or forge runs, or the remote does not answer.
-    """
+    """Return what brat left in a checkout's repository, and on one of its remotes."""
     if checkout.folder.exists() and forge_in_use(checkout.folder):
         raise BratError(f"brat runs in {checkout.top}: stop it first")
     workflows = (
@@ -173,9 +169,6 @@ def uninstall(
         checkout: the repository.
         remote: its refs are removed, too; None: remove only what is on this machine.
         agrees: asks the person.
-
-    Raises:
-        BratError: as `look`; or the remote refuses the push.
     """
     found = found_in(checkout, remote)
     lines = found.lines(remote or "")

@@ -49,11 +49,7 @@ def tail_log(path: Path, number: int, *, following: bool) -> None:
 
 
 def export_log(path: Path, form: str) -> None:
-    """Write the whole log to standard output.
-
-    Raises:
-        BratError: there is no such form.
-    """
+    """Write the whole log to standard output."""
     if form not in FORMS:
         raise BratError(f"--format {form}: give one of {', '.join(FORMS)}")
     some = log_export.entries(log_repository(path))
@@ -61,11 +57,7 @@ def export_log(path: Path, form: str) -> None:
 
 
 def adopt_log(path: Path, head: str) -> int:
-    """Take the log over at a commit; return the exit status.
-
-    Raises:
-        BratError: that is no commit of the log which does not count yet.
-    """
+    """Take the log over at a commit; return the exit status."""
     if re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", head) is None:
         raise BratError(f"{head[:80]} is no full commit id: see brat log show")
 
@@ -146,11 +138,7 @@ def _has_log(path: Path) -> bool:
 
 
 def _request(word: Word, resource: str, ttl_s: int | None) -> Request:
-    """Return what a comment would ask for in the same words.
-
-    Raises:
-        BratError: nobody can hold this resource, or not for so long.
-    """
+    """Return what a comment would ask for in the same words."""
     given = {"resource": resource} | ({} if ttl_s is None else {"ttl": f"{ttl_s}s"})
     read = {"resource": verb.read_resource, "ttl": verb.read_ttl}
     arguments = {}

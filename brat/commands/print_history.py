@@ -128,13 +128,7 @@ def sessions_of_convoy(log: Path, state: State, convoy: str) -> tuple[PastSessio
 
 
 def sessions_of_convoys(log: Path, state: State, convoys: Iterable[str]) -> Sessions:
-    """Return the sessions of some convoys.
-
-    Args:
-        log: the repository with the log.
-        state: what the log says.
-        convoys: their names.
-    """
+    """Return the sessions of some convoys."""
     known = tuple(bot_facts(log_export.entries(log), state.bots))
     return {name: past_sessions(name, known) for name in convoys}
 
@@ -199,9 +193,6 @@ def explained(state: State, asked: str, convoy: str | None, now: int) -> Explain
         asked: `3` or `task-3`; `#12` or `pull-12`; `1->3`; a convoy's name.
         convoy: whose task; None: the live one's. A pull request needs none.
         now: unix ms.
-
-    Raises:
-        BratError: the subject does not exist, or `asked` cannot be understood.
     """
     if found := _PULL.fullmatch(asked):
         return _of_pull(state, int(found[1]), now)
@@ -308,11 +299,7 @@ def _spreads(title: str, found: dict[str, TimeSpread]) -> RenderableType:
 
 
 def why(path: Path, asked: str, convoy: str | None, *, as_json: bool) -> int:
-    """Print why a convoy, a task, a pull request or a wait is as it is, in order.
-
-    Raises:
-        BratError: there is no such thing.
-    """
+    """Print why a convoy, a task, a pull request or a wait is as it is, in order."""
     log = log_repository(path)
     state = Reader(log).read()
     found = explained(state, asked, convoy, wall_clock())
@@ -329,11 +316,7 @@ def why(path: Path, asked: str, convoy: str | None, *, as_json: bool) -> int:
 
 
 def all_sessions(path: Path, convoy: str | None, *, as_json: bool) -> int:
-    """Print every session of a convoy, or of all, the oldest first.
-
-    Raises:
-        BratError: there is no log here, or no such convoy.
-    """
+    """Print every session of a convoy, or of all, the oldest first."""
     log = log_repository(path)
     state = Reader(log).read()
     names = tuple(state.convoys) if convoy is None else (convoy,)
@@ -355,17 +338,7 @@ def _write(told: dict[str, Any]) -> None:
 
 
 def past_status(path: Path, at: int, convoy: str | None, *, as_json: bool) -> int:
-    """Print every convoy, or one, as the log had it; return 1 if it waited for anybody.
-
-    Args:
-        path: a folder of the repository.
-        at: unix ms.
-        convoy: its name; None: all of them.
-        as_json: for programs.
-
-    Raises:
-        BratError: nothing had been logged by then, or there was no such convoy.
-    """
+    """Print convoys as the log had them; return 1 if one waited for somebody."""
     state = _state(path, at)
     if convoy is not None:
         convoy_named(state, convoy)
@@ -401,9 +374,6 @@ def figures(path: Path, since: int, table: str | None, *, as_json: bool) -> int:
         since: 0: all of them.
         table: the file for a row each, as CSV; `-`: standard output; None: no file.
         as_json: for programs.
-
-    Raises:
-        BratError: there is no log here, or the file cannot be written.
     """
     log = log_repository(path)
     state = Reader(log).read()

@@ -41,9 +41,6 @@ def readers_below(path: Path) -> tuple[dict[str, Reader], dict[str, str]]:
     """Return a reader of each repository's log, and why others cannot be read.
 
     Both are by the repository's path.
-
-    Args:
-        path: the folder to search; if in a repository, the repository's parent.
     """
     root = folder_around(path.resolve())
     found: dict[str, Reader] = {}
@@ -127,9 +124,6 @@ def status(path: Path, convoy: str | None, *, as_json: bool, watch: bool) -> int
     """Print every convoy, or one; return 1 while something waits for a person.
 
     People see the live convoys and the last few that ended; programs get all convoys.
-
-    Raises:
-        BratError: there is no log here, or no such convoy.
     """
     reader = Reader(log_repository(path))
 
@@ -160,11 +154,7 @@ def status(path: Path, convoy: str | None, *, as_json: bool, watch: bool) -> int
 
 
 def convoy(path: Path, name: str, *, as_json: bool) -> int:
-    """Print one convoy with its plan; return 1 while it waits for a person.
-
-    Raises:
-        BratError: there is no log here, or no such convoy.
-    """
+    """Print one convoy with its plan; return 1 while it waits for a person."""
     reader = Reader(log_repository(path))
     state = reader.read()
     found, local = convoy_named(state, name), here(path, state)
@@ -180,11 +170,7 @@ def convoy(path: Path, name: str, *, as_json: bool) -> int:
 
 
 def all_repositories(path: Path, *, as_json: bool, watch: bool) -> int:
-    """Print every repository below a folder; return 1 while any waits for a person.
-
-    Raises:
-        BratError: none of them holds a log.
-    """
+    """Print every repository below a folder; return 1 while any waits for a person."""
     found, broken = readers_below(path)
     if not (found or broken):
         raise BratError(f"no repository below {path} holds a log; see: brat init")
@@ -260,11 +246,7 @@ def _shown(state: State, convoy: str | None) -> tuple[Convoy, ...]:
 
 
 def task(path: Path, number: int, convoy: str | None, *, as_json: bool) -> int:
-    """Print one task whole.
-
-    Raises:
-        BratError: there is no such convoy or task.
-    """
+    """Print one task whole."""
     state = Reader(log_repository(path)).read()
     found = live_or_named(state, convoy)
     leases = valid_leases(state, wall_clock())
@@ -280,11 +262,7 @@ def task(path: Path, number: int, convoy: str | None, *, as_json: bool) -> int:
 
 
 def cost(path: Path, convoy: str | None, *, as_json: bool) -> int:
-    """Print what every convoy's tasks used, or one convoy's.
-
-    Raises:
-        BratError: there is no log here, or no such convoy.
-    """
+    """Print what every convoy's tasks used, or one convoy's."""
     shown = _shown(Reader(log_repository(path)).read(), convoy)
     if as_json:
         print_document(cost_document(shown))

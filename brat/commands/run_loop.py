@@ -91,9 +91,6 @@ def run_daemon(checkout: Checkout, port: int) -> int:
     """Be the daemon until SIGTERM or Ctrl-C; return the exit status.
 
     Errors are logged; after each error everything starts again, after a longer wait.
-
-    Raises:
-        BratError: a daemon runs already.
     """
     lock = FileLock(checkout.folder / _LOCK)
     try:
@@ -151,11 +148,7 @@ async def _shown(here: Local, port: int, tell: Tell) -> AsyncIterator[None]:
 
 
 def start_daemon(checkout: Checkout, port: int) -> int:
-    """Start the daemon and wait until it is ready; return the exit status.
-
-    Raises:
-        BratError: one runs already, or it did not start; the error quotes its log.
-    """
+    """Start the daemon and wait until it is ready; return the exit status."""
     folder = checkout.folder
     if (before := known_daemon(folder)) and before.alive:
         raise _twice(before)

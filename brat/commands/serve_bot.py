@@ -30,11 +30,7 @@ _MARKS: Final = {"ok": "ok   ", "note": "note ", "fault": "FAULT"}
 
 
 def serve(file: Path, *, poll: bool, form: LogForm = LogForm.TEXT) -> None:
-    """Serve until SIGTERM or Ctrl-C, and log in the given form.
-
-    Raises:
-        BratError: the settings are not valid, or a port is taken.
-    """
+    """Serve until SIGTERM or Ctrl-C, and log in the given form."""
     hosting = read_settings_as(ServiceSettings, file)
     asyncio.run(_serve(hosting, journal(form), poll=poll))
 
@@ -61,11 +57,7 @@ async def _serve(hosting: ServiceSettings, tell: Tell, *, poll: bool) -> None:
 
 
 def manifest(wish: AppRequest, port: int) -> None:
-    """Serve the page until the App is made and its settings are saved.
-
-    Raises:
-        BratError: the folder holds an App already, or a port is taken.
-    """
+    """Serve the page until the App is made and its settings are saved."""
     check_free(wish.folder)
     asyncio.run(_manifest(wish, port))
 
@@ -94,11 +86,7 @@ async def _manifest(wish: AppRequest, port: int) -> None:
 
 
 def examine(file: Path, *, fix: bool) -> int:
-    """Look at the App and its repositories; return 1 when there is a fault.
-
-    Raises:
-        BratError: the settings are not valid, or the forge did not answer.
-    """
+    """Look at the App and its repositories; return 1 when there is a fault."""
     hosting = read_settings_as(ServiceSettings, file)
 
     async def looked() -> int:
@@ -113,11 +101,7 @@ def examine(file: Path, *, fix: bool) -> int:
 
 
 def simulate(file: Path, *, event: str, label: str, app: str, repo: Path) -> int:
-    """Print what the bot would do on a delivery.
-
-    Raises:
-        BratError: the file cannot be read, or is not a delivery.
-    """
+    """Print what the bot would do on a delivery."""
     try:
         text = file.read_bytes()
     except OSError as error:

@@ -67,9 +67,6 @@ async def brought_about(steps: Sequence[Step], agrees: Callable[[], bool]) -> in
 
     Returns:
         0 when everything is as wanted, 1 when something is left.
-
-    Raises:
-        Unavailable: the forge did not answer.
     """
     looks = [await _seen(step) for step in steps]
     for look in looks:
@@ -178,7 +175,6 @@ class LocalFilesStep:
     by_hand = ""
 
     def __init__(self, checkout: Checkout) -> None:
-        """Read nothing yet."""
         self._checkout = checkout
         self._folder = checkout.top / FOLDER
 
@@ -221,7 +217,6 @@ class WorkflowStep:
         token: str,
         branch: str,
     ) -> None:
-        """Send nothing yet; `branch` is the default branch."""
         self._checkout, self._branch = checkout, branch
         self._url = f"{origin.web}.git"
         self._env = here().for_git() | git.authorization(token)
@@ -316,10 +311,6 @@ def setup(path: Path, choices: Choices, agrees: Callable[[], bool]) -> int:
 
     Returns:
         0 when everything is as wanted, 1 when something is left.
-
-    Raises:
-        BratError: there is no origin or no token for it.
-        Unavailable: the forge did not answer.
     """
     checkout = checkouts.find(path)
     config = local_mode.configuration(checkout)

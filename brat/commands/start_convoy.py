@@ -234,11 +234,7 @@ def run_pattern(
     headless: bool,
     timeout: str | None,
 ) -> int:
-    """Start a convoy from a pattern; return the exit status.
-
-    Raises:
-        BratError: there is no such pattern, or it does not take these inputs.
-    """
+    """Start a convoy from a pattern; return the exit status."""
     checkout = checkouts.find(path)
     inputs = _inputs(values)
     settings = local_mode.configuration(checkout).settings()

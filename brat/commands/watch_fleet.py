@@ -52,12 +52,7 @@ class Agent(Struct, frozen=True, kw_only=True):
 
 
 def place_of(path: Path, reader: Reader) -> Place:
-    """Return a repository; where its sessions run on this machine, with their output.
-
-    Args:
-        path: a folder of the repository.
-        reader: of its log.
-    """
+    """Return a repository; where its sessions run here, with their output."""
     try:
         folder = checkouts.find(path).folder
     except BratError:  # a bare repository: its sessions run elsewhere
@@ -71,12 +66,7 @@ def place_of(path: Path, reader: Reader) -> Place:
 
 
 def fleet_view(places: Mapping[str, Place], now: int) -> View:
-    """Return the screen.
-
-    Args:
-        places: the repositories by what people call them.
-        now: unix ms.
-    """
+    """Return the screen."""
     states = {name: place.reader.read() for name, place in places.items()}
     agents = sorted(
         (
@@ -148,9 +138,6 @@ def top(path: Path, *, everywhere: bool, once: bool) -> int:
         path: a folder of the repository, or one that holds repositories.
         everywhere: of every repository below the folder.
         once: print them and end.
-
-    Raises:
-        BratError: there is no log here.
     """
     places = _everywhere(path) if everywhere else _here(path)
 

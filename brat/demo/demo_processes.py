@@ -22,7 +22,6 @@ class BotProcess:
     """One bot, alive or dead."""
 
     def __init__(self, folder: Path, known: Registration, url: str) -> None:
-        """Write its settings; nothing is started."""
         self.port = 0
         self._folder = folder
         self._process: Process | None = None
@@ -38,11 +37,7 @@ class BotProcess:
         return self._process is not None and self._process.running
 
     def start(self) -> None:
-        """Start it and wait until its door is open.
-
-        Raises:
-            Unavailable: it did not start.
-        """
+        """Start it and wait until its door is open."""
         log = self._folder / "bot.log"
         file = str(self._folder / _FILE)
         self._process = Process("bot", file, str(self.port), log=log)

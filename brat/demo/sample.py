@@ -40,12 +40,7 @@ class Engine:
 
 
 def chosen(name: str, model: str | None) -> Engine | None:
-    """Return the engine that a person asks for; None: the demo's own shell script.
-
-    Raises:
-        BratError: there is no such engine, it is not installed, or its model or the key
-            for it is missing.
-    """
+    """Return the engine that a person asks for; None: the demo's own shell script."""
     if name == "shell":
         if model is not None:
             raise BratError("--model needs --engine, such as --engine claude-code")

@@ -170,10 +170,6 @@ def repair(bare: Path, now: int) -> tuple[str, ...]:
     sound; lock refs that hold no lock or an expired one; and the cache of an earlier
     reading, if it cannot be used.
 
-    Args:
-        bare: the repository.
-        now: unix ms.
-
     Returns:
         One sentence for each repair; a second call returns none.
     """

@@ -90,16 +90,7 @@ _LOGS: Final = "logs/"
 
 
 def write_bundle(path: Path, file: Path, found: Iterable[Finding]) -> None:
-    """Write the bundle to `file`, which only its owner can read.
-
-    Args:
-        path: in the repository.
-        file: a .tar.gz; one that is there is replaced.
-        found: what the doctor says.
-
-    Raises:
-        BratError: `file` cannot be written.
-    """
+    """Write the bundle to `file`, which only its owner can read."""
     checkout = _checkout(path)
     hide = Redaction(known_secrets(checkout.folder if checkout else None))
     parts = {"about.txt": _about(), "findings.txt": _findings(found)}

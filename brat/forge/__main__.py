@@ -73,11 +73,7 @@ async def _serve(
 
 
 def main(extend: Callable[[Service], Extension] | None = None) -> int:
-    """Serve; 0 when asked to end, 1 when it could not start.
-
-    Args:
-        extend: adds to the forge; None: what an installed package adds does.
-    """
+    """Serve; 0 when asked to end, 1 when it could not start."""
     arguments = _arguments()
     log_warnings()
     try:

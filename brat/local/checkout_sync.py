@@ -51,9 +51,6 @@ class CheckoutConfig:
         """Use the file where it is not what is committed; cheap while nothing changed.
 
         The person is told when that begins and ends.
-
-        Raises:
-            Unavailable: the forge could not be told of a changed `[ci]`; look again.
         """
         branch = ids.HEADS + context.mirror.default_branch
         mark = (context.mirror.refs.get(branch), self._marked())
@@ -140,9 +137,6 @@ class CheckoutSync:
 
         Only forward: commits beside landed work wait until the person has put them on
         top of it. Each obstacle is told once. Cheap while there is nothing new.
-
-        Raises:
-            Unavailable: the checkout is gone, or git takes too long.
         """
         tip = tip_of(self.checkout.top, self.branch)
         top, name = self.checkout.top, self.known.branch

@@ -57,7 +57,6 @@ class Process:
     def __init__(
         self, module: str, *args: str, log: Path, secrets: Mapping[str, str] = NONE
     ) -> None:
-        """Start `python -I -m MODULE ARGS`; its stderr is appended to `log`."""
         self._log = log
         with log.open("ab") as sink:
             self._child = subprocess.Popen(
@@ -70,11 +69,7 @@ class Process:
             )
 
     def ready(self) -> str:
-        """Return the line that the child prints when it is ready.
-
-        Raises:
-            Unavailable: it ended, or printed nothing in time; quotes its log's end.
-        """
+        """Return the line that the child prints when it is ready."""
         out = self._child.stdout
         if out is not None and select.select([out], [], [], START_S)[0]:
             line = out.readline().decode().strip()
@@ -160,10 +155,6 @@ def forge_and_process(
         log: the file for the forge's stderr.
         secrets: values of the variables that the forge's runs get, by name.
         program: the module that is run: the forge, or one that adds to it.
-
-    Raises:
-        Unavailable: it did not start.
-        BratError: the key of that bot cannot be kept or read.
     """
     signers = {ALLOWED_SIGNERS: bot_folder.log_key_in(folder.parent / BOT_FOLDER).line}
     secrets = signers | dict(secrets)
@@ -215,9 +206,6 @@ def judge_by(url: str, known: Registration, options: ServeOptions, ci: Ci) -> No
         known: the repository's registration.
         options: changed too, for when this process comes to serve the forge.
         ci: the way.
-
-    Raises:
-        Unavailable: the forge did not take it.
     """
     with transport.client_of(url, TELL_S) as client:
         try:
@@ -241,9 +229,6 @@ async def served(
         folder: brat's folder.
         known: the repository's registration.
         options: how to serve it; ignored while another process serves it.
-
-    Raises:
-        Unavailable: it did not start.
     """
     if forge_in_use(folder) and known.port:
         async with _attached(folder, known, options):

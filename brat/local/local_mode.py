@@ -167,18 +167,7 @@ async def serving(
     tell: Tell,
     adopt_log: str = "",
 ) -> AsyncIterator[Local]:
-    """Start the forge and a bot with `roles`, and stop them at the end.
-
-    Args:
-        checkout: the repository.
-        roles: the bot's roles.
-        tell: is told of every fault and wait.
-        adopt_log: the commit at which to take the log over; see the bot's settings.
-
-    Raises:
-        BratError: the repository was not initialised, or its configuration is faulty,
-            or a process did not start.
-    """
+    """Start the forge and a bot with `roles`, and stop them at the end."""
     folder = checkout.folder
     known = registrations.read(folder)
     config = configuration(checkout)
@@ -346,12 +335,7 @@ def _let_go(terminals: list[int]) -> None:
 
 @asynccontextmanager
 async def ending_agents(local: Local, roles: tuple[Role, ...]) -> AsyncIterator[None]:
-    """End the agents of these roles where the block is cut off.
-
-    Args:
-        local: the running system.
-        roles: this process's own; what another process carries out too goes on.
-    """
+    """End the agents of these roles where the block is cut off."""
     try:
         yield
     except (asyncio.CancelledError, TimeoutError):

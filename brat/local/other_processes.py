@@ -69,12 +69,7 @@ Elsewhere = Callable[[], frozenset[Role]]
 
 @contextmanager
 def carried_out(folder: Path, roles: tuple[Role, ...]) -> Iterator[Elsewhere]:
-    """Say, as long as the context is open, that this process carries out `roles`.
-
-    Args:
-        folder: brat's folder.
-        roles: of this process.
-    """
+    """Say, as long as the context is open, that this process carries out `roles`."""
     place = folder / ROLES_FOLDER
     place.mkdir(parents=True, exist_ok=True)
     with ExitStack() as own:

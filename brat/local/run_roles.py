@@ -56,14 +56,7 @@ def next_role(
     busy: Collection[Role],
     done: Collection[Role] = (),
 ) -> Role | None:
-    """Return the role to be run next; None: none has work, or all that have it run.
-
-    Args:
-        context: what was refused is not proposed again.
-        state: what the log says.
-        busy: the roles that other processes carry out.
-        done: the roles that have just done all they can.
-    """
+    """Return the role to be run next; None: none has work, or all that have it run."""
     return next(
         (
             role
@@ -288,14 +281,7 @@ async def watch(
         nullcontext()
     ),
 ) -> None:
-    """Run the roles until interrupted; new commits and issues are taken up.
-
-    Args:
-        checkout: the repository.
-        roles: the loop's roles.
-        tell: is told each change.
-        beside: a context that stays open as long as the loop runs.
-    """
+    """Run the roles until interrupted; new commits and issues are taken up."""
     async with serving(checkout, roles, tell) as local, beside(local):
         tell(f"watching {checkout.top}; stop with Ctrl-C")
         while True:
@@ -311,9 +297,6 @@ async def until_done(local: Local, *, also_locked: bool = False) -> None:
         local: the running system.
         also_locked: whether to wait, too, until what only locks keep from starting may
             start: each lock ends at a known time.
-
-    Raises:
-        BratError: the forge keeps refusing the same request.
     """
     news = News(local.tell)
     news.skip(local.reader().read())
@@ -406,16 +389,7 @@ def finished(convoy: Convoy) -> int:
 
 
 def checked(checkout: Checkout, roles: Collection[Role] = ROLES) -> Config:
-    """Return the configuration after checking that these roles can do their work.
-
-    Args:
-        checkout: the repository.
-        roles: sessions need engines with their keys, merges need CI, and new work
-            needs engines, whose keys may be in another terminal, and CI.
-
-    Raises:
-        BratError: something is missing; a line for each says what, and how to get it.
-    """
+    """Return the configuration after checking that these roles can do their work."""
     config = configuration(checkout)
     known = registrations.known(checkout.folder)
     lacks = [*clone_lacks(checkout, known)]

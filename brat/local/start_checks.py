@@ -66,11 +66,7 @@ class Lack(Struct, frozen=True):
 
 
 def require(*lacks: Lack) -> None:
-    """Check that nothing is lacking.
-
-    Raises:
-        BratError: something is; a line for each says what, and how to get it.
-    """
+    """Check that nothing is lacking."""
     if lacks:
         raise BratError("\n".join(map(str, lacks)))
 

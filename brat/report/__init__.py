@@ -78,12 +78,7 @@ class _Verdict(Struct, frozen=True):
 def check_tallies(
     convoy: str, facts: Iterable[tuple[int, Event]]
 ) -> tuple[CheckTally, ...]:
-    """Return a row for each check that said something, the reddest first.
-
-    Args:
-        convoy: its name.
-        facts: the bots' events of the whole log with their times (unix ms), in order.
-    """
+    """Return a row for each check that said something, the reddest first."""
     rows: dict[str, list[_Verdict]] = defaultdict(list)
     for verdict in _verdicts(convoy, facts):
         rows[verdict.name].append(verdict)
@@ -222,14 +217,7 @@ def page(
     now: int,
     moments: Sequence[Moment] = (),
 ) -> str:
-    """Return the page.
-
-    Args:
-        convoy: its present state.
-        facts: the bots' events of the whole log with their times (unix ms), in order.
-        now: unix ms.
-        moments: what the slider shows, the oldest first; without any there is none.
-    """
+    """Return the page."""
     facts = tuple(facts)
     sessions = past_sessions(convoy.name, facts)
     return _pages.get_template("page.html").render(
@@ -259,9 +247,6 @@ def write_report(path: Path, convoy: str | None, out: Path | None) -> None:
         path: a folder of the repository.
         convoy: its name; None: the convoy that has not ended, or the last.
         out: the file; None: a file named after the convoy, in the current folder.
-
-    Raises:
-        BratError: there is no log or no such convoy, or the file cannot be written.
     """
     log = log_repository(path)
     reader = Reader(log)

@@ -79,12 +79,7 @@ class Checkout:
 
 
 def find(path: Path) -> Checkout:
-    """Return the checkout that `path` lies in.
-
-    Raises:
-        BratError: git is too old, there is no repository, or it has no commit or no
-            branch; the message says what to do.
-    """
+    """Return the checkout that `path` lies in."""
     git.require_version()
     try:
         repo = gitpython.Repo(path, search_parent_directories=True)
@@ -120,11 +115,7 @@ def find(path: Path) -> Checkout:
 
 
 def _trust(repo: gitpython.Repo, top: Path) -> None:
-    """Work in another user's repository where the person's own git does so.
-
-    Raises:
-        BratError: it does not; the message says what to do.
-    """
+    """Work in another user's repository where the person's own git does so."""
     folders = top, Path(repo.git_dir).resolve(), Path(repo.common_dir).resolve()
     if all(each.stat().st_uid == os.geteuid() for each in folders):
         return
@@ -149,9 +140,6 @@ def require_clean(checkout: Checkout) -> None:
 
     Agents start from commits, so they would not see uncommitted changes. The
     configuration is read from the work tree and may be uncommitted.
-
-    Raises:
-        BratError: some are not; the message names the first few files.
     """
     changed = [name for name in checkout.changed_files() if name != CONFIG]
     if changed:
@@ -218,11 +206,7 @@ def in_its_way(checkout: Checkout, known: Registration) -> tuple[str, ...]:
 
 
 def tip_of(where: Path, branch: str) -> str | None:
-    """Return the commit of a branch, by its full name; None: there is no such branch.
-
-    Raises:
-        Unavailable: there is no such repository.
-    """
+    """Return the commit of a branch, by its full name; None: there is none."""
     found = _opened(where).references.get(branch)
     return None if found is None else str(found.resolve().target)
 

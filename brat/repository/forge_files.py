@@ -49,11 +49,7 @@ class _Issue(msgspec.Struct):
 
 
 def labelled_issues(folder: Path) -> tuple[LabelledIssue, ...]:
-    """Return the open issues of the forge in brat's folder that ask for a convoy.
-
-    Raises:
-        BratError: the file cannot be read.
-    """
+    """Return the open issues of the forge in brat's folder that ask for a convoy."""
     file = folder / _FILE
     if not file.exists():
         return ()

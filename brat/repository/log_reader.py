@@ -36,10 +36,6 @@ def log_repository(path: Path) -> Path:
 
     A clone that has fetched refs/grite/* holds the log itself; the log of a repository
     that `brat init` registered is on its local forge.
-
-    Raises:
-        BratError: there is no log, or it is not known where; the message says what to
-            do.
     """
     found = pygit2.discover_repository(str(path))
     if found is None:
@@ -70,12 +66,6 @@ def authority_of(path: Path) -> Authority | None:
     """Return whose signatures count for the log in a repository; None: nobody says.
 
     The repository's id is the forge's, so it is not known here, and any is taken.
-
-    Args:
-        path: a repository that holds a log, bare or not.
-
-    Raises:
-        BratError: a line of the file is wrong.
     """
     local = _of_local_forge(path.resolve())
     text = _text(local) if local is not None else _committed(path)

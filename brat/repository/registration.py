@@ -63,11 +63,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read(folder: Path) -> Registration:
-    """Return the registration in brat's folder.
-
-    Raises:
-        BratError: there is none, or it cannot be read; the message says what to do.
-    """
+    """Return the registration in brat's folder."""
     found = known(folder)
     if found is None:
         raise BratError("brat does not know this repository yet: run `brat init` first")
@@ -75,11 +71,7 @@ def read(folder: Path) -> Registration:
 
 
 def known(folder: Path) -> Registration | None:
-    """Return the registration in brat's folder; None: there is none.
-
-    Raises:
-        BratError: it cannot be read; the message says what to do.
-    """
+    """Return the registration in brat's folder; None: there is none."""
     file = folder / REGISTRATION
     try:
         return msgspec.json.decode(file.read_bytes(), type=Registration)
@@ -108,10 +100,6 @@ def register(folder: Path, source: Source) -> Registration:
     """Put a repository on the forge in `folder`; safe to call again.
 
     A second call changes the branch that agents start from, if the source's is another.
-
-    Raises:
-        BratError: the forge is in use by another process, or what is there cannot be
-            read.
     """
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     found = known(folder)

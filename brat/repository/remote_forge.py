@@ -55,11 +55,7 @@ class Origin(Struct, frozen=True):
 
 
 def origin_of(clone: Path) -> Origin:
-    """Return the forge and the repository that the remote `origin` names.
-
-    Raises:
-        BratError: there is no such remote, or it names no repository of a forge.
-    """
+    """Return the forge and the repository that the remote `origin` names."""
     repository = pygit2.Repository(str(clone))
     names = {remote.name for remote in repository.remotes}
     url = str(repository.remotes["origin"].url or "") if "origin" in names else ""
@@ -82,11 +78,7 @@ def token_for(origin: Origin) -> str:
 
 
 def say(clone: Path, issue: int, text: str) -> str:
-    """Comment on an issue of the clone's forge; return the issue's address.
-
-    Raises:
-        BratError: there is no such forge, no token for it, or it refused.
-    """
+    """Comment on an issue of the clone's forge; return the issue's address."""
     origin = origin_of(clone)
     token = token_for(origin)
     if not token:

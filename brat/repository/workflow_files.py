@@ -143,9 +143,6 @@ def is_ours(name: str, text: str) -> bool:
     """Whether a file's text is this version's, for GitHub or for Enterprise Server.
 
     The names of CI workflows, and the commit to install, do not count.
-
-    Raises:
-        BratError: this installation lacks the file.
     """
     ours = _with_ci(text_of(name), ())
     return _with_ci(_with_pin(text, None), ()) in {ours, _UPLOAD.sub(ON_SERVER, ours)}
@@ -161,12 +158,7 @@ def ci_names(checkout: Checkout) -> tuple[str, ...]:
 
 
 def ci_lack(checkout: Checkout, names: Collection[str]) -> tuple[str, str] | None:
-    """Return why the repository's own workflows cannot judge, and what mends it.
-
-    Args:
-        checkout: the repository.
-        names: which of our files it has, or is to have.
-    """
+    """Return why the repository's own workflows cannot judge, and what mends it."""
     by_job, target = NAMES[0] in names, default_branch(checkout)
     return lack_of_ci(own(checkout), by_job=by_job, target=target)
 
@@ -210,11 +202,7 @@ def awaited(checkout: Checkout) -> str | None:
 
 
 def text_of(name: str) -> str:
-    """Return this version's text of a file.
-
-    Raises:
-        BratError: this installation lacks the file.
-    """
+    """Return this version's text of a file."""
     for folder in _OURS:
         if (folder / name).is_file():
             return (folder / name).read_text(encoding="utf-8")

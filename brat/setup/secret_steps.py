@@ -33,14 +33,7 @@ class _Key(Payload):
 
 
 async def store_secret(rest: Rest, secrets: str, name: str, value: str) -> None:
-    """Store a secret; one of that name is replaced.
-
-    Args:
-        rest: a client with the person's token.
-        secrets: the address of the secrets among which it is.
-        name: the secret's name.
-        value: what only the forge may read.
-    """
+    """Store a secret; one of that name is replaced."""
     key = await rest.read(_Key, f"{secrets}/public-key")
     box = SealedBox(PublicKey(base64.b64decode(key.key)))
     sealed = base64.b64encode(box.encrypt(value.encode())).decode()
@@ -52,7 +45,6 @@ class EngineKeyStep:
     """Looks for an engine's key among the secrets, and stores the person's own."""
 
     def __init__(self, rest: Rest, repository: str, keys: Sequence[str]) -> None:
-        """Send nothing yet; any one of `keys` is enough."""
         self._rest, self._repository, self._keys = rest, repository, keys
         self.by_hand = (
             f"give the engine's key: gh secret set {keys[0]} --repo {repository}, or "
@@ -137,7 +129,6 @@ class EnvironmentStep:
     """Makes the environment, and limits it to the default branch."""
 
     def __init__(self, rest: Rest, repository: str, branch: str) -> None:
-        """Send nothing yet; `branch` is the default branch."""
         self._rest, self._branch = rest, branch
         self._all = f"/repos/{repository}/environments"
         self._one = f"{self._all}/{ENVIRONMENT}"
@@ -227,7 +218,6 @@ class LogKeyStep:
     def __init__(
         self, rest: Rest, repository: str, environment: EnvironmentStep
     ) -> None:
-        """Send nothing yet; `environment` is what keeps other branches out."""
         self._rest, self._repository = rest, repository
         self._environment = environment
         self._secrets = f"/repos/{repository}/environments/{ENVIRONMENT}/secrets"
@@ -243,11 +233,7 @@ class LogKeyStep:
         )
 
     async def do(self) -> None:
-        """Make a key; its public half comes first, and lines that are there stay.
-
-        Raises:
-            BratError: other branches could read the secret.
-        """
+        """Make a key; its public half comes first, and lines that are there stay."""
         if (guard := await self._environment.look()).state != "wanted":
             raise BratError(f"other branches could read it; first {guard.said}")
         pair = bot_folder.new_log_key()

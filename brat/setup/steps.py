@@ -72,7 +72,6 @@ class Variable:
     """One variable by its name."""
 
     def __init__(self, rest: Rest, repository: str, name: str) -> None:
-        """Send nothing yet."""
         self._rest, self._name = rest, name
         self._all = f"/repos/{repository}/actions/variables"
 
@@ -112,7 +111,6 @@ class LabelStep:
     by_hand = f"make the label {LABEL} under Issues, Labels"
 
     def __init__(self, rest: Rest, repository: str) -> None:
-        """Send nothing yet."""
         self._rest, self._url = rest, f"/repos/{repository}/labels"
 
     async def look(self) -> Look:
@@ -160,7 +158,6 @@ class _Setting:
     """One of the settings, read and written alone."""
 
     def __init__(self, rest: Rest, repository: str) -> None:
-        """Send nothing yet."""
         self._rest = rest
         self._url = f"/repos/{repository}/actions/permissions/workflow"
 
@@ -255,15 +252,7 @@ class CiStep:
         required: bool,
         asked: str,
     ) -> None:
-        """Read nothing yet.
-
-        Args:
-            rest: a client with the person's token.
-            repository: its full name.
-            checkout: a clone of it.
-            required: `[refinery] require_ci`.
-            asked: the workflow file that the person names; empty: none.
-        """
+        """Read nothing yet."""
         self._checkout, self._required, self._asked = checkout, required, asked
         self._named = Variable(rest, repository, CI)
         self._app = Variable(rest, repository, APP)
@@ -292,13 +281,7 @@ _PINNED: Final = re.compile(r"[a-z0-9][\w.:/-]*@sha256:[0-9a-f]{64}", re.ASCII)
 
 
 def planned_container(image: str, engine: str) -> Look:
-    """Return what is owed of the image.
-
-    Args:
-        image: what the variable names; empty: nothing.
-        engine: the type of agent whose program the image is to hold; empty: none that
-            brat knows of.
-    """
+    """Return what is owed of the image."""
     if _PINNED.fullmatch(image):
         return wanted(f"agents work in {image.partition('@')[0]}, named by its digest")
     if image:
@@ -321,7 +304,6 @@ class ContainerStep:
     by_hand = f"name an image by its digest in the variable {CONTAINER}"
 
     def __init__(self, rest: Rest, repository: str, engine: str) -> None:
-        """Send nothing yet; `engine` as of `planned`."""
         self._variable, self._engine = Variable(rest, repository, CONTAINER), engine
 
     async def look(self) -> Look:

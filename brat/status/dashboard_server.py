@@ -70,14 +70,7 @@ async def beside(local: Local, port: int) -> AsyncIterator[str]:
 async def over(
     log: Path, name: str, port: int, *, folder: Path | None = None
 ) -> AsyncIterator[str]:
-    """Serve a read-only dashboard over a log; yield its address.
-
-    Args:
-        log: the repository that holds the log.
-        name: what people call the repository.
-        port: the port to serve on.
-        folder: brat's folder, if the forge runs here: sessions' output is shown.
-    """
+    """Serve a read-only dashboard over a log; yield its address."""
     source = _source(log, name)
     if folder is not None:
         source = replace(source, output=_printed(folder), output_is_here=True)
@@ -93,11 +86,7 @@ async def _at_its_address(source: DashboardSource, port: int) -> AsyncIterator[s
 
 
 async def _start(local: Local, text: str, plan_only: bool) -> int:  # noqa: FBT001  as `Start` has it
-    """Ask for a convoy as the person; return the number of the issue.
-
-    Raises:
-        BratError: files are changed in the checkout and not committed.
-    """
+    """Ask for a convoy as the person; return the number of the issue."""
     await asyncio.to_thread(checkouts.require_clean, local.checkout)
     found = await asked_issue(local, text, PLAN_ONLY if plan_only else "")
     return found.issue
@@ -124,14 +113,7 @@ def _printed_at(far: RemoteOutput) -> Output:
 async def alone(
     path: Path, port: int, tell: Tell, far: RemoteOutput | None = None
 ) -> None:
-    """Serve a read-only dashboard for the repository at `path` until stopped.
-
-    Args:
-        path: a folder of the repository.
-        port: the port to serve on.
-        tell: is told the address.
-        far: the bot elsewhere that shows what sessions print.
-    """
+    """Serve a read-only dashboard for the repository at `path` until stopped."""
     source = _source(log_repository(path), path.name)
     source = replace(source, here=lambda: here(path, source.read().state))
     if far is not None:

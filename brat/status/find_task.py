@@ -19,11 +19,7 @@ from grite.errors import BratError
 
 
 def convoy_named(state: State, name: str) -> Convoy:
-    """Return the convoy with the given name.
-
-    Raises:
-        BratError: there is none; the message suggests the nearest name.
-    """
+    """Return the convoy with the given name."""
     if name not in state.convoys:
         near = did_you_mean(name, state.convoys)
         raise BratError(f"there is no convoy {name}{near or '; see `brat status`'}")
@@ -31,11 +27,7 @@ def convoy_named(state: State, name: str) -> Convoy:
 
 
 def live_or_named(state: State, name: str | None) -> Convoy:
-    """Return the named convoy; without a name, the live convoy, else the last.
-
-    Raises:
-        BratError: there is no such convoy, or no name and several live convoys.
-    """
+    """Return the named convoy; without a name, the live convoy, else the last."""
     if name is not None:
         return convoy_named(state, name)
     live = tuple(state.live())
@@ -48,11 +40,7 @@ def live_or_named(state: State, name: str | None) -> Convoy:
 
 
 def task_in(convoy: Convoy, number: int) -> Task:
-    """Return a task of the convoy.
-
-    Raises:
-        BratError: no task has that number; the message lists the numbers.
-    """
+    """Return a task of the convoy."""
     task = convoy.task(number)
     if task is None:
         there = ", ".join(str(each.number) for each in convoy.tasks) or "none yet"
@@ -69,11 +57,7 @@ def session_names(state: State) -> Iterator[str]:
 
 
 def run_of(task: Task) -> int:
-    """Return the workflow run of the task's newest session.
-
-    Raises:
-        BratError: the task has had no session.
-    """
+    """Return the workflow run of the task's newest session."""
     if task.newest_run is None:
         raise BratError(f"task {task.number} has had no session yet")
     return task.newest_run

@@ -16,11 +16,6 @@ def here(path: Path, state: State, *, runs: bool = False) -> tuple[Intervention,
     """Return the faults of this checkout's configuration and bot, and unread issues.
 
     A clone without a checkout, or a bot that runs elsewhere, is not checked.
-
-    Args:
-        path: a folder of the repository.
-        state: what the log says.
-        runs: whether the caller is the bot that runs here.
     """
     found = pygit2.discover_repository(str(path))
     if found is None:

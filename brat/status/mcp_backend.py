@@ -80,7 +80,6 @@ class CheckoutBackend:
     """One repository on this machine; for one event loop."""
 
     def __init__(self, path: Path) -> None:
-        """Read the repository in which the folder `path` lies; nothing is read yet."""
         self._path = path
         self._reader: Reader | None = None
 
@@ -140,11 +139,7 @@ class CheckoutBackend:
 
 
 def _command(decision: Decision) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the command for a decision, and what is given to it.
-
-    Raises:
-        Refused: the decision cannot be typed.
-    """
+    """Return the command for a decision, and what is given to it."""
     words = BY_TASK_WORD if decision.task else BY_CONVOY_WORD
     if decision.word not in words:
         raise ToolRefused(f"{decision.word} needs the number of a task")

@@ -31,9 +31,6 @@ def open_page(path: Path, about: str | None, convoy: str | None) -> int:
         about: a task's number or a convoy's name; None: everything, or the live convoy
             where only the forge has pages.
         convoy: whose task; None: the live one's.
-
-    Raises:
-        BratError: there is no such convoy or task, or nothing here has pages.
     """
     log = log_repository(path)
     state = Reader(log).read()

@@ -59,12 +59,7 @@ class RemoteOutput:
 
     @classmethod
     def of(cls, bot: str, clone: Path) -> Self:
-        """Return the feed of the repository that `clone` is a clone of.
-
-        Raises:
-            BratError: the address is not valid, the clone's origin names no repository,
-                or there is no token.
-        """
+        """Return the feed of the repository that `clone` is a clone of."""
         parts = urlsplit(bot)
         near = parts.scheme == "http" and outbound.is_local(parts.hostname or "")
         if not parts.hostname or not (near or parts.scheme == "https"):
@@ -83,11 +78,7 @@ class RemoteOutput:
         return cls(f"{bot.rstrip('/')}{FEED_PATH}/{found[1]}", token)
 
     def last(self, convoy: Convoy, task: Task) -> str:
-        """Return the end of the output of a task's newest session so far.
-
-        Raises:
-            BratError: the bot does not show it.
-        """
+        """Return the end of the output of a task's newest session so far."""
         return self.last_of(_session(convoy, task))
 
     def last_of(self, session: str) -> str:
@@ -97,11 +88,7 @@ class RemoteOutput:
         return shown(said[-LAST_BYTES:])
 
     def follow(self, convoy: Convoy, task: Task) -> Iterator[str]:
-        """Yield a session's output until the session has ended.
-
-        Raises:
-            BratError: the bot does not show the output, or no longer does.
-        """
+        """Yield a session's output until the session has ended."""
         session, number, running = _session(convoy, task), -1, True
         with client_of(self.url, WAIT_S + DEADLINE_S) as client:
             while running:
@@ -153,9 +140,6 @@ def tail_session(
         convoy: the task's convoy; None: the live convoy.
         bot: the bot to ask; None: the session ran on this machine's forge.
         following: stay until the session has ended.
-
-    Raises:
-        BratError: there is no such task, it has had no session, or that ran elsewhere.
     """
     if bot is not None:
         return _from_afar(path, number, convoy, bot, following=following)
@@ -182,11 +166,7 @@ def tail_session(
 
 
 def _on_the_forge(path: Path, number: int, convoy: str | None) -> BratError:
-    """Return an error with the forge's address of a session's output.
-
-    Raises:
-        BratError: there is no such task, or no session of it.
-    """
+    """Return an error with the forge's address of a session's output."""
     log = log_repository(path)
     found = live_or_named(Reader(log).read(), convoy)
     run = run_of(task_in(found, number))
@@ -259,14 +239,7 @@ class EndedSession(Struct, frozen=True, kw_only=True):
 def ended_session(
     path: Path, log: Path, state: State, name: str
 ) -> EndedSession | None:
-    """Return the session of that name; None: there was none.
-
-    Args:
-        path: a folder of the repository.
-        log: the repository with the log.
-        state: what the log says.
-        name: the session's.
-    """
+    """Return the session of that name; None: there was none."""
     try:
         convoy, task, attempt = ids.parse_session(name)
     except ValueError:
@@ -304,11 +277,7 @@ INDENT: Final = "    "
 
 
 def show_session(path: Path, name: str, *, as_json: bool) -> int:
-    """Print one session: what it is at, or how it ended and what it printed last.
-
-    Raises:
-        BratError: there is none of that name; it says the nearest.
-    """
+    """Print one session: what it is at, or how it ended and what it printed last."""
     log = log_repository(path)
     state = Reader(log).read()
     running = {str(row["name"]): row for row in views.sessions(state)}

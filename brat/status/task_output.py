@@ -57,25 +57,13 @@ class Printed:
 
 
 def of(folder: Path, convoy: Convoy, task: Task) -> Printed:
-    """Return the files of the output of a task's newest session.
-
-    Args:
-        folder: brat's own folder in the repository.
-        convoy: the task's convoy.
-        task: a task that has had a session.
-    """
+    """Return the files of the output of a task's newest session."""
     session = ids.session_name(convoy.name, task.number, task.started)
     return of_session(folder, session, task.newest_run or 0)
 
 
 def of_session(folder: Path, session: str, run: int) -> Printed:
-    """Return the files of one session's output.
-
-    Args:
-        folder: brat's own folder in the repository.
-        session: its name.
-        run: of the forge; 0: it is not known.
-    """
+    """Return the files of one session's output."""
     place = Place(folder / FORGE_FOLDER / "runs" / str(run))
     return Printed(tape=tape_file(folder / BOT_FOLDER, session), log=place.log)
 

@@ -49,7 +49,6 @@ class GitHttp:
     """The endpoints of the git protocol."""
 
     def __init__(self, service: "Service", extension: Extension) -> None:
-        """Serve the repositories of `service`, as far as `extension` lets."""
         self._service = service
         self._take = extension.receive
         self._permissions = extension.permissions

@@ -31,13 +31,7 @@ _log: Final = logging.getLogger(__name__)
 async def git_process(
     *args: str, bare: Path, protocol: str = ""
 ) -> AsyncIterator[Process]:
-    """Run `git ARGS` on a bare repository; it is gone when the block ends.
-
-    Args:
-        args: the program and its options, without the repository.
-        bare: the repository.
-        protocol: what the client said of versions, for GIT_PROTOCOL.
-    """
+    """Run `git ARGS` on a bare repository; it is gone when the block ends."""
     env = git_environment()
     if protocol:
         env["GIT_PROTOCOL"] = protocol
@@ -88,11 +82,7 @@ _COMMAND: Final = re.compile(rb"[0-9a-f]{40} [0-9a-f]{40} ([^\0\n]+)")
 async def receive_pack(
     service: "Service", caller: Caller, repo: Repository, content: StreamReader
 ) -> bytes:
-    """Take a push, and return git's answer.
-
-    Raises:
-        Refused: 400: it is not a push.
-    """
+    """Take a push, and return git's answer."""
     head, names = await _head(content)
     bare = service.forge.bare(repo)
 

@@ -104,11 +104,7 @@ def shown_config(hook: Hook) -> dict[str, Any]:
 
 
 def asked_hook(call: Call) -> Hook:
-    """Return the hook that the path names.
-
-    Raises:
-        Refused: 404: the repository has no such hook.
-    """
+    """Return the hook that the path names."""
     hook = found(call.store.hooks.get(call.number("hook")))
     if hook.repo != call.repo.id:
         raise not_found()
@@ -116,11 +112,7 @@ def asked_hook(call: Call) -> Hook:
 
 
 def checked(config: HookConfig) -> HookConfig:
-    """Return a configuration that this forge can follow.
-
-    Raises:
-        Refused: 422: the forge cannot follow the configuration.
-    """
+    """Return a configuration that this forge can follow."""
     if config.url is not None and not config.url.startswith(("http://", "https://")):
         raise fault("Hook", "url", "invalid", "It must begin with http:// or https://.")
     if config.content_type != "json":
@@ -129,11 +121,7 @@ def checked(config: HookConfig) -> HookConfig:
 
 
 def configured(call: Call, hook: Hook, config: HookConfig) -> Hook:
-    """Return the hook with another configuration.
-
-    Raises:
-        Refused: 422: this forge cannot follow it.
-    """
+    """Return the hook with another configuration."""
     config = checked(config)
     return replace(
         hook,

@@ -43,11 +43,7 @@ def secret_of(request: web.Request) -> str | None:
 
 
 def authenticate(service: "Service", request: web.Request) -> Caller:
-    """Return the caller.
-
-    Raises:
-        Refused: 401.
-    """
+    """Return the caller."""
     secret = secret_of(request)
     if secret is None:
         raise Refused(401, "Requires authentication")
@@ -58,11 +54,7 @@ def authenticate(service: "Service", request: web.Request) -> Caller:
 
 
 def visible(service: "Service", caller: Caller, full_name: str) -> Repository:
-    """Return a repository.
-
-    Raises:
-        Refused: 404: there is none, or the caller may not know of it.
-    """
+    """Return a repository."""
     repo = service.forge.repository(full_name)
     if repo is None or caller.token.repo not in {None, repo.id}:
         raise not_found()
@@ -80,7 +72,6 @@ class Gate:
     def __init__(
         self, service: "Service", route: Route, extension: Extension = NOTHING
     ) -> None:
-        """Stand before `route`, with the guards of `extension`."""
         self._service = service
         self._route = route
         self._guards = extension.guards
@@ -104,11 +95,7 @@ class Gate:
         )
 
     def _named(self, names: Mapping[str, str]) -> str | None:
-        """Return the repository that a path names by name or id; None: it names none.
-
-        Raises:
-            Refused: 404: there is no such id.
-        """
+        """Return the repository that a path names, also by id; None: it names none."""
         if "owner" in names:
             return f"{names['owner']}/{names['repo']}"
         if "repository" in names:

@@ -4,14 +4,13 @@ An endpoint is a function of a `Call` that returns an `Answer` or raises `Refuse
 all have in common (token, rights, ETag, headers) is in `request_gate`.
 """
 
-import re
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from aiohttp import web
 from aiohttp.typedefs import Middleware
-from msgspec import DecodeError, Struct, ValidationError, json, structs
+from msgspec import DecodeError, Struct, ValidationError, json
 
 from brat.forge.resources.account_resource import Access, Repository, Role, Token, User
 from brat.forge.rest.git_process import Receive, receive_pack
@@ -87,11 +86,7 @@ class Call:
         return self.request.query.get(name, default)
 
     def choice(self, name: str, words: Sequence[str]) -> str:
-        """A parameter of the query that is one of some words; the first is the default.
-
-        Raises:
-            Refused: 422: it is none of them.
-        """
+        """A parameter of the query, one of some words; the first is the default."""
         asked = self.asked(name, words[0])
         if asked not in words:
             said = f"{name} must be one of: {', '.join(words)}"
@@ -99,28 +94,23 @@ class Call:
         return asked
 
     def falling(self, default: str) -> bool:
-        """Say whether `direction` asks for the greatest first.
-
-        Raises:
-            Refused: 422: it is no direction.
-        """
+        """Say whether `direction` asks for the greatest first."""
         other = "asc" if default == "desc" else "desc"
         return self.choice("direction", (default, other)) == "desc"
 
     def body(self, kind: type[T]) -> T:
-        """Read the request's body as `kind`.
-
-        Raises:
-            Refused: it is not JSON (400) or not what the endpoint takes (422).
-        """
-        return read(self.body_bytes, kind)
+        """Read the request's body as `kind`; an empty one is an empty object."""
+        body = self.body_bytes or b"{}"
+        try:
+            return json.decode(body, type=kind)
+        except ValidationError as error:
+            said = self.service.fault_words(body, kind, str(error))
+            raise Refused(422, f"Invalid request.\n\n{said}") from None
+        except DecodeError:
+            raise Refused(400, "Problems parsing JSON") from None
 
     def need(self, role: Role) -> None:
-        """Refuse whoever has less than `role`.
-
-        Raises:
-            Refused: 403.
-        """
+        """Refuse whoever has less than `role`."""
         if not self.service.forge.may(self.repo, self.user, role):
             raise Refused(403, f"Must have {role} rights to Repository.")
 
@@ -130,13 +120,7 @@ class Call:
         show: Callable[[T], Any],
         wrap: str | None = None,
     ) -> Answer:
-        """Answer with one page of a list, and where the others are.
-
-        Args:
-            items: all of them, in order.
-            show: turns one item into JSON.
-            wrap: names the list in an object with `total_count`; None: a bare list.
-        """
+        """Answer with one page of a list, and where the others are."""
         size = min(max(self._count("per_page", PER_PAGE), 1), MOST_PER_PAGE)
         page = max(self._count("page", 1), 1)
         last = max(-(-len(items) // size), 1)
@@ -209,92 +193,14 @@ class Extension:
 
 
 def found(thing: T | None) -> T:
-    """Return `thing`.
-
-    Raises:
-        Refused: 404: it is None.
-    """
+    """Return `thing`."""
     if thing is None:
         raise not_found()
     return thing
 
 
-_AN: Final = {
-    "array": "an array",
-    "bool": "a boolean",
-    "int": "a number",
-    "object": "an object",
-    "str": "a string",
-}
-_WRONG_TYPE: Final = re.compile(
-    r"Expected `(?P<type>[^`]+)`, got `(?P<got>[^`]+)`(?: - at `\$\.?(?P<at>.*)`)?"
-)
-
-
 class Body(Struct, forbid_unknown_fields=True):
     """The body of a request."""
-
-
-def read(body: bytes, kind: type[T]) -> T:
-    """Read a body as `kind`; an empty one is an empty object.
-
-    Raises:
-        Refused: it is not JSON (400) or not what the endpoint takes (422).
-    """
-    try:
-        return json.decode(body or b"{}", type=kind)
-    except ValidationError as error:
-        said = "\n".join(_faults(json.decode(body or b"{}"), kind, str(error)))
-        raise Refused(422, f"Invalid request.\n\n{said}") from None
-    except DecodeError:
-        raise Refused(400, "Problems parsing JSON") from None
-
-
-def _faults(shown: Any, kind: Any, error: str) -> Iterator[str]:  # noqa: ANN401  JSON
-    """Name what is wrong with a body, as GitHub does."""
-    wrong = _WRONG_TYPE.match(error)
-    if wrong:
-        *first, _ = wrong["type"].split(" | ")
-        wanted = _AN.get(first[0] if first else wrong["type"], wrong["type"])
-        at = re.sub(r"\.|\[(\.{3}|\d+)\]", "/", wrong["at"] or "").strip("/")
-        where = f"For 'properties/{at}', {_at(shown, at)}" if at else _plain(shown)
-        yield f"{where} is not {wanted}."
-        return
-    if isinstance(shown, dict) and isinstance(kind, type) and issubclass(kind, Struct):
-        fields = structs.fields(kind)
-        missing = [
-            one.encode_name
-            for one in fields
-            if one.required and one.encode_name not in shown
-        ]
-        known = {one.encode_name for one in fields}
-        closed = kind.__struct_config__.forbid_unknown_fields
-        unknown = [key for key in shown if closed and key not in known]
-        if unknown:
-            yield _listed(unknown, "is not a permitted key", "are not permitted keys")
-        if missing:
-            yield _listed(missing, "wasn't supplied", "weren't supplied")
-        if unknown or missing:
-            return
-    yield error
-
-
-def _listed(names: Sequence[str], one: str, many: str) -> str:
-    quoted = ", ".join(f'"{name}"' for name in names)
-    return f"{quoted} {one if len(names) == 1 else many}."
-
-
-def _at(shown: Any, path: str) -> str:  # noqa: ANN401  JSON
-    """Write what a body has at a path."""
-    for part in path.split("/"):
-        if not isinstance(shown, dict) or part not in shown:
-            break
-        shown = shown[part]
-    return _plain(shown)
-
-
-def _plain(shown: Any) -> str:  # noqa: ANN401  JSON
-    return "nil" if shown is None else json.encode(shown).decode()
 
 
 def titled(resource: str, title: str) -> None:

@@ -311,7 +311,6 @@ class Storage:
     """The addresses that hold artifacts' bytes, outside of the REST API."""
 
     def __init__(self, service: "Service") -> None:
-        """Keep the artifacts of `service`."""
         self._service = service
 
     def routes(self) -> list[web.RouteDef]:

@@ -48,17 +48,6 @@ def checkout(bare: Bare, commit: str, job: Path, own: Path | None) -> list[str]:
     """Check a commit out into `work` in a job's folder.
 
     Returns a sentence on each submodule that is not there.
-
-    Args:
-        bare: has the commit.
-        commit: what to check out.
-        job: the job's folder; it may hold what an earlier job left (`keep`).
-        own: the person's own checkout; None: there is none.
-
-    Raises:
-        GitFailed: git could not.
-        NoSubmodule: a submodule could not be fetched.
-        Unavailable: it took too long.
     """
     work = job / WORK
     try:
@@ -77,7 +66,6 @@ class KeptTrees:
     """The checkouts of ended jobs in a folder, for those that follow."""
 
     def __init__(self, folder: Path) -> None:
-        """Keep them in `folder`, which an earlier process may have filled."""
         self._folder = folder
 
     def take(self, job: Path) -> None:
@@ -95,10 +83,6 @@ class KeptTrees:
         """Take over the folder of an ended job; what can be used no more is removed.
 
         A program that the job left behind would write into the next job's files.
-
-        Args:
-            job: the folder.
-            most: how many are kept.
         """
         is_whole = (job / _INDEX).is_file() and not (job / WORK).is_symlink()
         if is_whole and len(self._kept()) < most and not programs.inside(job):
@@ -139,10 +123,6 @@ def _is_as_made(folder: Path, mode: int) -> bool:
     """Say whether all in a folder, and it itself, has the mode that git gave it.
 
     A change of mode within the second of the checkout is one that git does not see.
-
-    Args:
-        folder: it.
-        mode: what new folders get.
     """
     files = {mode & 0o666, mode & 0o777}
     if stat.S_IMODE(folder.stat().st_mode) != mode:
@@ -223,14 +203,6 @@ def fill(work: Path, bare: Bare, own: Path | None) -> list[str]:
 
     One that cannot be fetched is left empty if the person's own checkout does without
     it, too: a sentence on each is returned.
-
-    Args:
-        work: the checkout.
-        bare: the repository that it came from.
-        own: the person's own checkout; None: there is none.
-
-    Raises:
-        NoSubmodule: one could not be fetched.
     """
     origin = _origin(own) if own else str(bare.path)
     return _fill(work, origin, _git_folder(own), own)
@@ -317,14 +289,7 @@ class CiBox:
     """One job's box. Its methods wait for processes: call them in a thread."""
 
     def __init__(self, settings: Ci, job: Path, borrowed: Path, forge: Path) -> None:
-        """Describe the box of a job.
-
-        Args:
-            settings: the command, its hosts, and whether there is a box at all.
-            job: the job's folder, with its checkout.
-            borrowed: the folder of objects that the checkout borrows.
-            forge: the forge's own folder, of which the command sees nothing else.
-        """
+        """Describe the box of a job."""
         self._settings = settings
         self._job = job
         own = programs.plain_environment()

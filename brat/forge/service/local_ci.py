@@ -38,7 +38,6 @@ class Judge:
     """Starts CI jobs and records their results."""
 
     def __init__(self, context: ForgeContext, events: Events) -> None:
-        """Judge pushes to the forge; nothing starts before `start`."""
         self._context = context
         self._events = events
         self._store = context.forge.store
@@ -299,7 +298,6 @@ class Turns:
     """Lets jobs begin first come, first served; for one event loop."""
 
     def __init__(self) -> None:
-        """Let nothing begin before `most` is set."""
         self._most = 0
         self._running = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
@@ -355,13 +353,7 @@ def tail(log: IO[bytes]) -> str:
 
 
 def verdict(status: int | None, settings: Ci, text: str) -> tuple[Conclusion, Output]:
-    """Return what a check says.
-
-    Args:
-        status: the command's exit status; None: it took too long.
-        settings: how it was run.
-        text: the last of what it said.
-    """
+    """Return what a check says."""
     if status == 0:
         said = f"`{settings.command}` passed."
         return "success", Output(title=NAME, summary=said, text=text)

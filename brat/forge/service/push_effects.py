@@ -19,7 +19,6 @@ class Pushes:
     """Carries out the consequences of moved refs."""
 
     def __init__(self, forge: Forge, events: Events, judge: Judge) -> None:
-        """Change records in `forge`, announce to `events`, and start CI by `judge`."""
         self._forge = forge
         self._events = events
         self._judge = judge

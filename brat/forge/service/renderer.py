@@ -36,7 +36,6 @@ class ForgeContext:
     """A forge's state, where it is reached, and what runs in the background."""
 
     def __init__(self, forge: Forge, tasks: asyncio.TaskGroup) -> None:
-        """Use the state of `forge`; background work runs in `tasks`."""
         self.forge = forge
         self.site = Site()
         self._tasks = tasks
@@ -73,7 +72,6 @@ class Merges:
     """Says whether a pull request can be merged."""
 
     def __init__(self, forge: Forge) -> None:
-        """Look at the repositories of `forge`."""
         self._forge = forge
         self.judge: RefJudge | None = None
         self._known: dict[tuple[str, str], bool] = {}
@@ -110,7 +108,6 @@ class Renderer:
     """Shows records of one forge."""
 
     def __init__(self, context: ForgeContext, merges: Merges) -> None:
-        """Look records up in `context`, and mergeability in `merges`."""
         self._context = context
         self._merges = merges
         self._forge = context.forge

@@ -296,7 +296,6 @@ class Starter:
     """Starts the processes of workflow runs, follows them, and ends them when asked."""
 
     def __init__(self, context: ForgeContext, events: Events, how: How) -> None:
-        """Start runs of the forge, and announce them to `events`."""
         self._context = context
         self._events = events
         self.how = how

@@ -5,7 +5,7 @@ must follow from a moved ref is done before the lock is free again.
 """
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 
 from brat.forge.resources.account_resource import Repository
 from brat.forge.service.local_ci import Judge
@@ -23,7 +23,6 @@ class Service:
     def __init__(
         self, forge: Forge, tasks: asyncio.TaskGroup, *, how: How = LIKE_GITHUB
     ) -> None:
-        """Put a service on `forge`; its background work runs in `tasks`."""
         self.forge = forge
         self._context = context = ForgeContext(forge, tasks)
         self.merges = Merges(forge)
@@ -34,6 +33,8 @@ class Service:
         self.pushes = Pushes(forge, self.events, self.judge)
         self.starter = Starter(context, self.events, how)
         self.events.heard_by = [self.webhooks.post]
+        self.fault_words: Callable[[bytes, type, str], str] = lambda *said: said[-1]
+        """Says what is wrong with a body that is not of a type, from our own words."""
 
     @property
     def site(self) -> Site:

@@ -51,7 +51,6 @@ class Events:
     """
 
     def __init__(self, context: ForgeContext, renderer: Renderer) -> None:
-        """Announce what happens to the forge, as `renderer` shows it."""
         self._context = context
         self._forge = context.forge
         self.renderer = renderer
@@ -209,7 +208,6 @@ class WebhookSender:
     """Takes payloads, keeps them, and delivers them."""
 
     def __init__(self, context: ForgeContext) -> None:
-        """Prepare; nothing is delivered before `start`."""
         self._context = context
         self._store = context.forge.store
         # Unbounded, but an entry is only a number, and a hook keeps KEPT deliveries.

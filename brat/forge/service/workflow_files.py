@@ -32,7 +32,6 @@ class WorkflowFiles:
     """What differs from file to file; an extension may run more of them."""
 
     def __init__(self, forge: Forge) -> None:
-        """Run the files of repositories of `forge`."""
         self.forge = forge
 
     def can_run(self, repo: Repository, path: str) -> bool:

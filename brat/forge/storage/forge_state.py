@@ -47,7 +47,6 @@ class TokenStore:
     """The tokens of a forge; of each only a digest is kept."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
-        """Keep tokens in `store`."""
         self._store = store
         self._clock = clock
 
@@ -111,11 +110,6 @@ class Forge:
     """
 
     def __init__(self, folder: Path, *, clock: Clock = wall_clock) -> None:
-        """Open the forge in `folder`.
-
-        Raises:
-            BratError: another process has it open.
-        """
         self.folder = folder.resolve()
         self.clock = clock
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -153,11 +147,7 @@ class Forge:
     # --- accounts -----------------------------------------------------------------
 
     def add_user(self, login: str, *, kind: Kind = "User") -> User:
-        """Return the account `login`, which is made if there is none.
-
-        Raises:
-            BratError: it is not a login, or is taken by the other kind.
-        """
+        """Return the account `login`, which is made if there is none."""
         known = self.user(login)
         if known is not None:
             if known.kind != kind:
@@ -182,16 +172,7 @@ class Forge:
     def add_token(
         self, login: str, *, scope: Scope = "write", repo: int | None = None
     ) -> str:
-        """Make a token for an account and return it; it cannot be read again.
-
-        Args:
-            login: the account's login.
-            scope: a `read` token may only GET and fetch.
-            repo: the id of the one repository that the token opens; None: all.
-
-        Raises:
-            BratError: there is no such account.
-        """
+        """Make a token for an account and return it; it cannot be read again."""
         who = self.user(login)
         if who is None:
             raise BratError(f"there is no account {login}: add it first")
@@ -217,18 +198,7 @@ class Forge:
         branch: str = "main",
         private: bool = False,
     ) -> Repository:
-        """Make a repository `owner/name`; the owner's account must exist.
-
-        Args:
-            full_name: `owner/name`, not taken yet.
-            source: a repository on disk, whose `branch` is copied; None: empty.
-            branch: the default branch.
-            private: whether only those with rights may see it.
-
-        Raises:
-            BratError: the name is taken or not one, or there is no such owner.
-            GitFailed: `source` is no repository or has no such branch.
-        """
+        """Make a repository `owner/name`; the owner's account must exist."""
         login, _, name = full_name.partition("/")
         owner = self.user(login)
         if owner is None:
@@ -259,11 +229,7 @@ class Forge:
         return found[0] if found else None
 
     def grant(self, full_name: str, login: str, role: Role) -> Repository:
-        """Give an account a role on a repository, in place of the one it had.
-
-        Raises:
-            BratError: there is no such account or repository.
-        """
+        """Give an account a role on a repository, in place of the one it had."""
         repo = self.known(full_name)
         if self.user(login) is None:
             raise BratError(f"there is no account {login}: add it first")
@@ -271,20 +237,11 @@ class Forge:
         return self.update(repo, rights=tuple(rights.items()))
 
     def set_settings(self, full_name: str, settings: Settings) -> Repository:
-        """Replace a repository's settings.
-
-        Raises:
-            BratError: there is no such repository.
-        """
+        """Replace a repository's settings."""
         return self.update(self.known(full_name), settings=settings)
 
     def turn_to(self, full_name: str, source: Path, branch: str) -> Repository:
-        """Make a branch the default one; copy it from `source` if it is not here yet.
-
-        Raises:
-            BratError: there is no such repository.
-            GitFailed: `source` has no such branch.
-        """
+        """Make a branch the default one; copy it from `source` if it is not here."""
         repo = self.known(full_name)
         bare = self.bare(repo)
         if bare.tip(branch) is None:
@@ -295,11 +252,7 @@ class Forge:
     def add_hook(
         self, full_name: str, url: str, secret: str, events: tuple[str, ...] = ("*",)
     ) -> Hook:
-        """Add a webhook to a repository.
-
-        Raises:
-            BratError: there is no such repository.
-        """
+        """Add a webhook to a repository."""
         repo, now = self.known(full_name), self.now()
         with self.store.change():
             return self.store.hooks.put(
@@ -351,11 +304,7 @@ class Forge:
         return self.update(newest, last_number=newest.last_number + 1)
 
     def known(self, full_name: str) -> Repository:
-        """Return a repository that must be there.
-
-        Raises:
-            BratError: it is not.
-        """
+        """Return a repository that must be there."""
         repo = self.repository(full_name)
         if repo is None:
             raise BratError(f"there is no repository {full_name}: add it first")

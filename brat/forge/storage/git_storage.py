@@ -49,7 +49,6 @@ class Bare:
     """A bare repository; commits are 40 hex digits, refs are full names."""
 
     def __init__(self, path: Path) -> None:
-        """Open it at first use."""
         self.path = path
 
     @cached_property
@@ -95,11 +94,7 @@ class Bare:
             self.git.references.create(name, target, force=True)
 
     def copy(self, source: Path, branch: str) -> None:
-        """Copy one branch of a repository on disk.
-
-        Raises:
-            GitFailed: `source` is no repository or has no such branch.
-        """
+        """Copy one branch of a repository on disk."""
         refspec = f"refs/heads/{branch}:refs/heads/{branch}"
         asked = ["fetch", "--quiet", "--no-tags", str(source), refspec]
         git.run(asked, cwd=self.path)
@@ -186,9 +181,6 @@ def create(path: Path, source: Path | None, branch: str) -> None:
     """Make a bare repository with a copy of one branch of `source`, or empty.
 
     It is whole or not there. What a process that died here left is replaced.
-
-    Raises:
-        GitFailed: `source` is no repository or has no such branch.
     """
     making = path.with_suffix(".making")
     shutil.rmtree(making, ignore_errors=True)

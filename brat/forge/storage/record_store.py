@@ -43,7 +43,6 @@ class Table(Generic[R]):
     def __init__(
         self, store: "Store", kind: type[R], group: Callable[[R], Hashable]
     ) -> None:
-        """Read all records of `kind`; `group` says which of them belong together."""
         self._store = store
         self._kind = kind
         self._group = group
@@ -102,7 +101,6 @@ class Store:
     """
 
     def __init__(self, path: Path) -> None:
-        """Open the file at `path`, or make it."""
         self._db = sqlite3.connect(path, isolation_level=None)
         # No fsync per commit: records survive the process's death, but perhaps not the
         # machine's. https://sqlite.org/pragma.html#pragma_synchronous

@@ -60,7 +60,6 @@ class Refused(Exception):
         headers: dict[str, str] | None = None,
         docs: str = DOCS,
     ) -> None:
-        """Keep what the answer says."""
         super().__init__(message)
         self.status = status
         self.message = message

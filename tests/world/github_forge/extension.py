@@ -9,6 +9,7 @@ from brat.forge.service.running_forge import Service
 from brat.forge.service.webhooks import Kind
 from tests.world import traffic
 from tests.world.github_forge import (
+    body_faults,
     manifests,
     rest_apps,
     rest_archiving,
@@ -131,6 +132,7 @@ def github(service: Service) -> Extension:
         EveryFile(service) if service.starter.how.executor else SessionFiles(service)
     )
     service.starter.files = files
+    service.fault_words = body_faults.words
     if isinstance(files, EveryFile):
         service.events.heard_by.append(files.hear)
     return replace(
