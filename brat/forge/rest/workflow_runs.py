@@ -6,7 +6,6 @@ https://docs.github.com/en/rest/actions/workflows#create-a-workflow-dispatch-eve
 import hmac
 import secrets
 from collections.abc import Callable
-from operator import ge, gt, le, lt
 from typing import TYPE_CHECKING, Any, Final
 
 from aiohttp import hdrs, web
@@ -17,7 +16,7 @@ from brat.forge.resources import run_resource as views
 from brat.forge.resources.account_resource import ACTIONS_APP, EPOCH
 from brat.forge.resources.run_resource import Artifact, CheckRun, Run
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
-from brat.forge.wire import Refused, not_found, parse
+from brat.forge.wire import Refused, not_found
 from grite.outbound import is_local
 
 if TYPE_CHECKING:
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 
 
 _FOLDER = ".github/workflows"
-_SIGNS = ((">=", ge), ("<=", le), (">", gt), ("<", lt))
 
 
 class Dispatch(Body):
@@ -36,7 +34,7 @@ class Dispatch(Body):
     return_run_details: bool = False
 
 
-def _paths(call: Call) -> list[str]:
+def workflow_paths(call: Call) -> list[str]:
     """Return the files of all workflows of a repository."""
     tip = call.bare.tip(call.repo.default_branch)
     names = call.bare.folder(tip, _FOLDER) if tip else ()
@@ -46,32 +44,18 @@ def _paths(call: Call) -> list[str]:
     )
 
 
-def _workflow(call: Call) -> str:
+def workflow_of(call: Call) -> str:
     """Return the file of the workflow that the path names by id or file name."""
     asked = call.word("workflow")
-    for path in _paths(call):
+    for path in workflow_paths(call):
         if asked in {str(views.workflow_id(path)), path.rpartition("/")[2]}:
             return path
     raise not_found()
 
 
-async def list_workflows(call: Call) -> Answer:
-    """`GET actions/workflows`."""
-    return call.page(
-        _paths(call),
-        lambda path: views.workflow(call.site, call.repo, path),
-        wrap="workflows",
-    )
-
-
-async def get_workflow(call: Call) -> Answer:
-    """`GET actions/workflows/{id or file name}`."""
-    return Answer(views.workflow(call.site, call.repo, _workflow(call)))
-
-
 async def dispatch(call: Call) -> Answer:
     """`POST dispatches`: starts a run of brat-task.yml, or of another runnable file."""
-    path, asked = _workflow(call), call.body(Dispatch)
+    path, asked = workflow_of(call), call.body(Dispatch)
     branch = asked.ref.removeprefix("refs/heads/")
     if call.bare.tip(branch) is None:
         raise Refused(422, f"No ref found for: {asked.ref}")
@@ -96,54 +80,29 @@ async def dispatch(call: Call) -> Answer:
 
 
 async def list_runs(call: Call) -> Answer:
-    """`GET actions/runs` and `GET actions/workflows/{id}/runs`: newest first.
+    """`GET actions/runs` and `GET actions/workflows/{id}/runs`: newest first."""
+    return runs_that(call)
 
-    A run's check suite has the run's id. No run names a pull request, so that
-    `exclude_pull_requests` leaves none out.
+
+def runs_that(call: Call, *more: Callable[[Run], bool]) -> Answer:
+    """List the runs that pass the filters asked for, and more.
+
+    No run names a pull request, so that `exclude_pull_requests` leaves none out.
     """
-    path = _workflow(call) if "workflow" in call.request.match_info else None
-    fits = _created(call.asked("created"))
+    path = workflow_of(call) if "workflow" in call.request.match_info else None
     renderer = call.service.renderer
-    event, status, branch, sha = map(
-        call.asked, ("event", "status", "branch", "head_sha")
-    )
-    actor, suite = call.asked("actor").lower(), call.asked("check_suite_id")
-    runs = [*call.store.runs.of(call.repo.id), *listed(call, sha)]
+    event, sha = call.asked("event"), call.asked("head_sha")
     chosen = [
         run
-        for run in sorted(runs, key=lambda run: run.id, reverse=True)
+        for run in (*call.store.runs.of(call.repo.id), *listed(call, sha))
         if path in {None, run.path}
         and event in {"", run.event}
-        and status in {"", run.status, run.conclusion}
-        and branch in {"", run.branch}
         and sha in {"", run.head_sha}
-        and suite in {"", str(run.id)}
-        and actor in {"", renderer.who(run.actor).login.lower()}
-        and fits(run)
+        and all(fits(run) for fits in more)
     ]
+    chosen.sort(key=lambda run: run.id, reverse=True)
     return call.page(
         chosen, lambda run: renderer.run(call.repo, run), wrap="workflow_runs"
-    )
-
-
-def _created(asked: str) -> Callable[[Run], bool]:
-    """Read GitHub's date query: `>=T`, `>T`, `<=T`, `<T`, `A..B`, or a prefix.
-
-    https://docs.github.com/en/search-github/getting-started-with-searching-on-github/understanding-the-search-syntax#query-for-dates
-    """
-    first, dots, last = asked.partition("..")
-    bounds = [(ge, first), (le, last)] if dots else []
-    for sign, compare in _SIGNS:
-        if not bounds and asked.startswith(sign):
-            bounds = [(compare, asked.removeprefix(sign))]
-    try:
-        tests = [(compare, parse(text)) for compare, text in bounds if text != "*"]
-    except ValueError:
-        raise Refused(422, f"{asked!r} is no date query") from None
-    if not bounds:
-        return lambda run: run.created_at.startswith(asked)
-    return lambda run: all(
-        compare(parse(run.created_at), moment) for compare, moment in tests
     )
 
 
@@ -191,8 +150,6 @@ _ACTIONS = "/repos/{owner}/{repo}/actions"
 _WORKFLOW = _ACTIONS + "/workflows/{workflow}"
 _RUN = _ACTIONS + r"/runs/{run:\d+}"
 ROUTES = (
-    Route("GET", _ACTIONS + "/workflows", list_workflows),
-    Route("GET", _WORKFLOW, get_workflow),
     Route("POST", _WORKFLOW + "/dispatches", dispatch, "write"),
     Route("GET", _WORKFLOW + "/runs", list_runs),
     Route("GET", _ACTIONS + "/runs", list_runs),
@@ -275,22 +232,17 @@ async def list_artifacts(call: Call) -> Answer:
     )
 
 
-def _artifact(call: Call) -> tuple[Artifact, Run]:
+def artifact_of(call: Call) -> tuple[Artifact, Run]:
+    """Return the artifact that the path names, and its run."""
     artifact = found(call.store.artifacts.get(call.number("artifact")))
     if artifact.repo != call.repo.id:
         raise not_found()
     return artifact, found(call.store.runs.get(artifact.run))
 
 
-async def get_artifact(call: Call) -> Answer:
-    """`GET actions/artifacts/{id}`."""
-    artifact, run = _artifact(call)
-    return Answer(views.artifact(call.site, call.repo, artifact, run))
-
-
 async def download(call: Call) -> Answer:
     """`GET actions/artifacts/{id}/zip`: redirects to the address of the bytes."""
-    artifact, _ = _artifact(call)
+    artifact, _ = artifact_of(call)
     where = f"/_artifacts/{artifact.id}.zip?sig={_ticket(artifact)}"
     return Answer(status=302, headers={hdrs.LOCATION: _elsewhere(call) + where})
 
@@ -336,6 +288,5 @@ class Storage:
 
 ARTIFACT_ROUTES = (
     Route("GET", _ACTIONS + r"/runs/{run:\d+}/artifacts", list_artifacts),
-    Route("GET", _ACTIONS + r"/artifacts/{artifact:\d+}", get_artifact),
     Route("GET", _ACTIONS + r"/artifacts/{artifact:\d+}/zip", download),
 )

@@ -27,6 +27,7 @@ from tests.world.github_forge import (
     rest_reactions,
     rest_refs,
     rest_reviews,
+    rest_runs,
     rest_secrets,
     rest_statuses,
     rest_variables,
@@ -56,6 +57,7 @@ EXCHANGES: Final = "exchanges.jsonl"
 UNSERVED: Final = rest_commit_pulls.UNSERVED
 DEEDS: Final = (
     *rest_statuses.ROUTES,
+    *rest_runs.ROUTES,
     *rest_assignees.ROUTES,
     *rest_labels.ROUTES,
     *rest_reactions.ROUTES,
