@@ -1,7 +1,4 @@
-"""Options that several commands share, and the programs that can run jobs here.
-
-Those are brat's own starter, or the tool `act`, which reads the workflow files.
-"""
+"""Options that several commands share."""
 
 from pathlib import Path
 from typing import Annotated, Final

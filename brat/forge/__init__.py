@@ -5,13 +5,15 @@ against both. GitHub's own descriptions judge its answers and what its webhooks 
 (tests/contract), and outside clients use it (tests/clients).
 
 It has accounts with rights, repositories (real bare ones on disk), issues, comments,
-labels, reactions, pull requests, reviews, merges, refs, check runs and statuses,
-webhooks, workflow runs of `brat-task.yml` as processes of this machine, and CI that
-runs the owner's command on pushed commits. A pull request is merged exactly when its
-base comes to contain its head, as on GitHub. git alone judges pushes.
+labels, reactions, pull requests, check runs, webhooks, workflow runs of
+`brat-task.yml` as processes of this machine, and CI that runs the owner's command on
+pushed commits. A pull request is merged exactly when its base comes to contain its
+head, as on GitHub. git alone judges pushes.
 
-It has no rules for branches, no pages to look at, no GraphQL, no forks, no
-organisations and no sandbox: what it runs, runs as you. It listens on 127.0.0.1 only.
+It has what the bot and the command line ask for, and nothing else: no reviews, no
+statuses, no merging by the forge, no rules for branches, no pages to look at, no
+GraphQL, no forks, no organisations and no sandbox: what it runs, runs as you. The tests
+add those (tests/world/github_forge). It listens on 127.0.0.1 only.
 It does not run workflow files; `brat-task.yml` always exists and stands for our runner.
 
 Set one up, with or without a server on top::
