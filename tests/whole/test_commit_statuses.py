@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.world.extended import extended
 from tests.world.local_rules import ask, at_rest, registered
 from tests.world.receiver import Receiver, receiving
 from tests.world.terminal import Terminal
@@ -74,7 +75,7 @@ async def judging(terminal: Terminal) -> AsyncIterator[Jenkins]:
 
 
 async def test_statuses_send_work_back_and_let_it_land(tmp_path: Path) -> None:
-    terminal = project(tmp_path, CONFIG)
+    terminal = extended(project(tmp_path, CONFIG), "people")
     terminal.done("brat init")
 
     async with judging(terminal) as jenkins:
