@@ -94,12 +94,9 @@ def read(
     Raises:
         Corrupt: it is no checkpoint, or not there, or its signature does not count.
     """
-    if authority is not None:
-        fault = authority.fault(objects.commit_bytes(repo, commit), CHECKPOINT)
-        if fault:
-            raise Corrupt(f"{commit} does not count: {fault}")
+    tree = objects.trusted(repo, commit, CHECKPOINT, authority).tree
     state = objects.file_in(repo, commit, STATE)
-    if PACKED in objects.commit_in(repo, commit).tree:
+    if PACKED in tree:
         state = b"\n".join((state, objects.file_in(repo, commit, PACKED)))
     wal_head = objects.file_in(repo, commit, WAL_HEAD)
     try:

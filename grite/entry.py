@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 import pygit2
-from msgspec import Struct, field
+from msgspec import Struct
 
 from grite import chunk
 from grite.errors import Corrupt
@@ -74,74 +74,56 @@ def files(
 
 def read(repo: pygit2.Repository, commit_id: str) -> Entry:
     """Read one commit; never raises for what it holds or lacks."""
-    reading = _Reading()
+    actor: bytes | None = None
+    at_ms = 0
+    events: list[Event] = []
+    faults: list[str] = []
+    names: list[str] = []
     try:
         commit: object = repo[commit_id]
         if not isinstance(commit, pygit2.Commit):
             raise Corrupt("the log names an object that is no commit")
-        reading.take(commit)
-    except _UNREADABLE as error:
-        reading.faults.append(f"the commit cannot be read: {error}")
-    return Entry(
-        commit_id,
-        reading.actor,
-        reading.at_ms,
-        tuple(reading.events),
-        tuple(reading.faults),
-    )
-
-
-class _Reading(Struct):
-    """What was found in a commit so far."""
-
-    actor: bytes | None = None
-    at_ms: int = 0
-    events: list[Event] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)
-
-    def take(self, commit: pygit2.Commit) -> None:
-        self.at_ms = commit.commit_time * 1000
+        at_ms = commit.commit_time * 1000
         tree = commit.tree
-        names = []
-        if EVENTS in tree:
-            for blob in _chunks(tree[EVENTS], _DEPTH):
-                names.append(str(blob.name))
-                self._take_chunk(blob)
-        parents = [str(parent) for parent in commit.parent_ids]
+        for blob in _chunks(tree[EVENTS], _DEPTH) if EVENTS in tree else ():
+            names.append(str(blob.name))
+            try:
+                found = chunk.verified(names[-1], blob.data)
+            except _UNREADABLE as error:
+                faults.append(f"{blob.name}: {error}")
+            else:
+                events += found.events
+                faults += found.faults
+        parent = next(map(str, commit.parent_ids), None)
         try:
-            self._take_meta(tree, names, parents[0] if parents else None)
+            meta, actor = _meta(tree)
         except _UNREADABLE as error:
-            self.faults.append(f"{META}: {error}")
-
-    def _take_chunk(self, blob: pygit2.Blob) -> None:
-        try:
-            found = chunk.verified(str(blob.name), blob.data)
-        except _UNREADABLE as error:
-            self.faults.append(f"{blob.name}: {error}")
+            faults.append(f"{META}: {error}")
         else:
-            self.events += found.events
-            self.faults += found.faults
+            if names != [f"{meta.get('chunk_hash')}{chunk.SUFFIX}"]:
+                faults.append(f"{META} names one chunk, the commit holds {names}")
+            # We go by the commit's own parent; grite goes by this.
+            if meta.get("prev_wal") != parent:
+                faults.append(f"{META} names another entry before it than {parent}")
+    except _UNREADABLE as error:
+        faults.append(f"the commit cannot be read: {error}")
+    return Entry(commit_id, actor, at_ms, tuple(events), tuple(faults))
 
-    def _take_meta(
-        self, tree: pygit2.Tree, names: list[str], parent: str | None
-    ) -> None:
-        if META not in tree:
-            raise Corrupt("is not there; another program made this commit")
-        blob = tree[META]
-        if not isinstance(blob, pygit2.Blob):
-            raise Corrupt("is no file")
-        meta = json.loads(blob.data)
-        if not isinstance(meta, dict) or meta.get("schema_version") != SCHEMA_VERSION:
-            raise Corrupt(f"is not of version {SCHEMA_VERSION}")
-        actor = bytes.fromhex(str(meta.get("actor_id")))
-        if len(actor) != ID_BYTES:
-            raise Corrupt("names no actor")
-        self.actor = actor
-        if names != [f"{meta.get('chunk_hash')}{chunk.SUFFIX}"]:
-            self.faults.append(f"{META} names one chunk, the commit holds {names}")
-        # We go by the commit's own parent; grite goes by this.
-        if meta.get("prev_wal") != parent:
-            self.faults.append(f"{META} names another entry before it than {parent}")
+
+def _meta(tree: pygit2.Tree) -> tuple[dict[str, object], bytes]:
+    """Return what `meta.json` says, and the actor in it."""
+    if META not in tree:
+        raise Corrupt("is not there; another program made this commit")
+    blob = tree[META]
+    if not isinstance(blob, pygit2.Blob):
+        raise Corrupt("is no file")
+    meta = json.loads(blob.data)
+    if not isinstance(meta, dict) or meta.get("schema_version") != SCHEMA_VERSION:
+        raise Corrupt(f"is not of version {SCHEMA_VERSION}")
+    actor = bytes.fromhex(str(meta.get("actor_id")))
+    if len(actor) != ID_BYTES:
+        raise Corrupt("names no actor")
+    return meta, actor
 
 
 def _chunks(tree: pygit2.Object, depth: int) -> Iterator[pygit2.Blob]:

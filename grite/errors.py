@@ -66,9 +66,6 @@ class Rewritten(Corrupt):
         )
         super().__init__(f"refs/grite/wal: {said}{f': {mend}' if mend else ''}")
 
-    def __reduce__(self) -> tuple[type["Rewritten"], tuple[str, str | None, str]]:
-        return type(self), (self.known, self.found, self.mend)
-
 
 class Unsigned(Corrupt):
     """No commit of the log is signed by an allowed key, so none of it counts."""
@@ -86,9 +83,6 @@ class Unsigned(Corrupt):
             "log is older than signatures, or its key was replaced, look at it, then "
             f"take it over with: brat log adopt {head}"
         )
-
-    def __reduce__(self) -> tuple[type["Unsigned"], tuple[str, str]]:
-        return type(self), (self.head, self.why)
 
 
 class Missing(Corrupt):
@@ -114,9 +108,6 @@ class GitFailed(BratError):
         self.stderr = stderr[-STDERR_CHARS:]
         super().__init__(git_sentence(self.argv[1:], status, self.stderr))
 
-    def __reduce__(self) -> tuple[type["GitFailed"], tuple[object, ...]]:
-        return type(self), (self.argv, self.status, self.stderr)
-
 
 class Rejected(GitFailed):
     """The remote will not take a push, and pushing the same again will not help."""
@@ -129,9 +120,6 @@ class Rejected(GitFailed):
     ) -> None:
         super().__init__(argv, status, stderr)
         self.answer = answer
-
-    def __reduce__(self) -> tuple[type["Rejected"], tuple[object, ...]]:
-        return type(self), (self.argv, self.status, self.stderr, self.answer)
 
     def __str__(self) -> str:
         if not self.answer.refused:

@@ -4,8 +4,9 @@ The id is the BLAKE2b-256 of a CBOR array that leaves out the id and the signatu
 kind's fields stand in the order of its payload on the wire:
 https://github.com/neul-labs/grite/blob/main/docs/hash-vectors.md
 An event is frozen and hashable; its id is computed once, when it is first asked for.
-Labels and symbols are kept in grite's order from the start, so that an event equals
-what a reader gets back.
+Labels are kept in grite's order from the start, so that an event equals what a reader
+gets back. Of grite's 14 kinds those that brat writes are read; the others are kept as
+they are.
 
 Of CBOR grite writes arrays, integers, text, bytes and null. What is read may come from
 an agent's machine: a tag can make a small input unfold without end, or run a parser
@@ -16,9 +17,7 @@ be made to collide.
 import reprlib
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import blake2b
-from operator import attrgetter
-from types import NoneType
-from typing import Any, ClassVar, Final, Literal, NamedTuple, NoReturn
+from typing import Any, ClassVar, Final, Literal, NoReturn
 
 import cbor2
 from msgspec import Struct
@@ -103,14 +102,6 @@ class IssueCreated(Struct, frozen=True):
         force_setattr(self, "labels", tuple(sorted(self.labels)))
 
 
-class IssueUpdated(Struct, frozen=True):
-    """A new title, a new body; None leaves the old one."""
-
-    tag: ClassVar[int] = 2
-    title: str | None = None
-    body: str | None = None
-
-
 class CommentAdded(Struct, frozen=True):
     """A comment; our own events travel in its body."""
 
@@ -145,162 +136,25 @@ class StateChanged(Struct, frozen=True):
             )
 
 
-class LinkAdded(Struct, frozen=True):
-    """A link to somewhere else."""
-
-    tag: ClassVar[int] = 7
-    url: str
-    note: str | None = None
-
-
-class AssigneeAdded(Struct, frozen=True):
-    """Somebody has it now."""
-
-    tag: ClassVar[int] = 8
-    user: str
-
-
-class AssigneeRemoved(Struct, frozen=True):
-    """Somebody has it no more."""
-
-    tag: ClassVar[int] = 9
-    user: str
-
-
-class AttachmentAdded(Struct, frozen=True):
-    """A file that lies elsewhere, by its SHA-256."""
-
-    tag: ClassVar[int] = 10
-    name: str
-    sha256: bytes
-    mime: str
-
-    def __post_init__(self) -> None:
-        check_length("a SHA-256", self.sha256, HASH_BYTES)
-
-
-Relation = Literal["blocks", "depends_on", "related_to"]
-
-
-def _check_relation(target: bytes, relation: str) -> None:
-    check_length("an issue id", target, ID_BYTES)
-    if relation not in {"blocks", "depends_on", "related_to"}:
-        raise ValueError(
-            "a relation is blocks, depends_on or related_to, not "
-            f"{reprlib.repr(relation)}"
-        )
-
-
-class DependencyAdded(Struct, frozen=True):
-    """The issue stands in a relation to another one."""
-
-    tag: ClassVar[int] = 11
-    target: bytes
-    relation: Relation
-
-    def __post_init__(self) -> None:
-        _check_relation(self.target, self.relation)
-
-
-class DependencyRemoved(Struct, frozen=True):
-    """It no longer does."""
-
-    tag: ClassVar[int] = 12
-    target: bytes
-    relation: Relation
-
-    def __post_init__(self) -> None:
-        _check_relation(self.target, self.relation)
-
-
-class Symbol(NamedTuple):
-    """A named thing in a source file, with its first and last line."""
-
-    name: str
-    kind: str
-    line_start: int
-    line_end: int
-
-
-def _symbol(row: "Symbol") -> Symbol:
-    # From the wire it comes as a plain tuple.
-    if tuple(map(type, row)) != (str, str, int, int) or min(row[2:]) < 0:
-        raise ValueError(
-            f"a symbol has a name, a kind and two lines, not {reprlib.repr(row)}"
-        )
-    return Symbol(*row)
-
-
-class ContextUpdated(Struct, frozen=True):
-    """What a source file holds; symbols are sorted by name and kind."""
-
-    tag: ClassVar[int] = 13
-    path: str
-    language: str
-    symbols: tuple[Symbol, ...]
-    summary: str
-    sha256: bytes
-
-    def __post_init__(self) -> None:
-        check_length("a SHA-256", self.sha256, HASH_BYTES)
-        symbols = sorted(map(_symbol, self.symbols), key=attrgetter("name", "kind"))
-        force_setattr(self, "symbols", tuple(symbols))
-
-
-class ProjectContextUpdated(Struct, frozen=True):
-    """A fact about the project, under a key."""
-
-    tag: ClassVar[int] = 14
-    key: str
-    value: str
-
-
 class UnknownKind(Struct, frozen=True):
-    """A kind, or a form of one, that this version does not know: kept, and no fault."""
+    """A kind, or a form of one, that brat has no use for: kept, and no fault."""
 
     tag: int
     payload: bytes
     """Its CBOR."""
 
 
-KnownKind = (
-    IssueCreated
-    | IssueUpdated
-    | CommentAdded
-    | LabelAdded
-    | LabelRemoved
-    | StateChanged
-    | LinkAdded
-    | AssigneeAdded
-    | AssigneeRemoved
-    | AttachmentAdded
-    | DependencyAdded
-    | DependencyRemoved
-    | ContextUpdated
-    | ProjectContextUpdated
-)
+KnownKind = IssueCreated | CommentAdded | LabelAdded | LabelRemoved | StateChanged
 Kind = KnownKind | UnknownKind
 
-_Types = set[tuple[type, ...]]
-_MAYBE: Final[tuple[type, ...]] = (str, NoneType)
-_TEXT: Final[_Types] = {(str,)}
-_FORMS: Final[dict[int, tuple[Callable[..., KnownKind], _Types]]] = {
-    1: (IssueCreated, {(str, str, tuple)}),
-    2: (IssueUpdated, {(a, b) for a in _MAYBE for b in _MAYBE}),
-    3: (CommentAdded, _TEXT),
-    4: (LabelAdded, _TEXT),
-    5: (LabelRemoved, _TEXT),
-    6: (StateChanged, _TEXT),
-    7: (LinkAdded, {(str, a) for a in _MAYBE}),
-    8: (AssigneeAdded, _TEXT),
-    9: (AssigneeRemoved, _TEXT),
-    10: (AttachmentAdded, {(str, bytes, str)}),
-    11: (DependencyAdded, {(bytes, str)}),
-    12: (DependencyRemoved, {(bytes, str)}),
-    13: (ContextUpdated, {(str, str, tuple, str, bytes)}),
-    14: (ProjectContextUpdated, {(str, str)}),
+_FORMS: Final[dict[int, tuple[Callable[..., KnownKind], tuple[type, ...]]]] = {
+    1: (IssueCreated, (str, str, tuple)),
+    3: (CommentAdded, (str,)),
+    4: (LabelAdded, (str,)),
+    5: (LabelRemoved, (str,)),
+    6: (StateChanged, (str,)),
 }
-"""For each tag its kind, and the types that its payload may have."""
+"""For each tag its kind, and the types of its payload."""
 
 
 def payload_of(kind: Kind) -> object:
@@ -315,11 +169,11 @@ def kind_of(tag: int, payload: object) -> Kind:
     form = _FORMS.get(tag)
     if form is not None and type(payload) is tuple:
         kind, types = form
-        if tuple(map(type, payload)) in types:
+        if tuple(map(type, payload)) == types:
             try:
                 return kind(*payload)
             except ValueError:
-                pass  # perhaps a state or relation of a later version: kept below
+                pass  # perhaps a state of a later version: kept below
     return UnknownKind(tag, write_cbor(payload))
 
 

@@ -97,12 +97,9 @@ def read(
         Corrupt: it holds none that this version can read, or is not there, or its
             signature does not count.
     """
-    if authority is not None:
-        fault = authority.fault(objects.commit_bytes(repo, commit), LOCK)
-        if fault:
-            raise Corrupt(f"{commit} does not count: {fault}")
+    message = objects.trusted(repo, commit, LOCK, authority).message
     text = objects.file_in(repo, commit, FILE)
-    head = _NAMED.search(objects.commit_in(repo, commit).message)
+    head = _NAMED.search(message)
     try:
         match json.loads(text):
             case {

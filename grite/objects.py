@@ -12,7 +12,7 @@ import pygit2
 from msgspec import Struct, structs
 
 from grite.errors import Corrupt, Missing, Unavailable
-from grite.signatures import Sign, Writer, signed_message, with_signature
+from grite.signatures import Authority, Sign, Writer, signed_message, with_signature
 
 WAL_MAIL: Final = "grit@local"  # grit: so it is written in grite's source.
 UNREADABLE: Final = (KeyError, ValueError, OSError, pygit2.GitError)
@@ -116,6 +116,21 @@ def commit_bytes(repo: pygit2.Repository, commit: str) -> bytes:
     if kind != pygit2.enums.ObjectType.COMMIT:
         raise Corrupt(f"{commit} is no commit")
     return data
+
+
+def trusted(
+    repo: pygit2.Repository, commit: str, kind: str, authority: Authority | None
+) -> pygit2.Commit:
+    """Return a signed commit of this kind; without an authority an unsigned one, too.
+
+    Raises:
+        Corrupt: it is no commit, or not there, or its signature does not count.
+    """
+    if authority is not None:
+        fault = authority.fault(commit_bytes(repo, commit), kind)
+        if fault:
+            raise Corrupt(f"{commit} does not count: {fault}")
+    return commit_in(repo, commit)
 
 
 def absent(

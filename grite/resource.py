@@ -30,9 +30,16 @@ def validate(resource: str) -> None:
             f"after {scheme}: comes a name of printable characters that neither "
             f"begins nor ends with a space, not {name!r}"
         )
-    if scheme == "path":
-        _validate_path(name, resource)
-    if scheme == "port" and not (_is_digits(name) and 0 < int(name) < 1 << 16):
+    parts = name.removesuffix("/").split("/")
+    if scheme == "path" and (
+        name.startswith("/") or not {"", ".", ".."}.isdisjoint(parts)
+    ):
+        raise ValueError(
+            "a path is relative to the repository's top and has no empty part, "
+            f"'.' or '..': {resource!r}"
+        )
+    is_digits = name.isascii() and name.isdigit()
+    if scheme == "port" and not (is_digits and 0 < int(name) < 1 << 16):
         raise ValueError(f"a port is a number from 1 to 65535, not {name!r}")
 
 
@@ -53,16 +60,3 @@ def overlaps(a: str, b: str) -> bool:
 
 def _folder(path: str) -> str:
     return path.rstrip("/") + "/"
-
-
-def _is_digits(name: str) -> bool:
-    return name.isascii() and name.isdigit()
-
-
-def _validate_path(name: str, resource: str) -> None:
-    parts = name.removesuffix("/").split("/")
-    if name.startswith("/") or any(part in {"", ".", ".."} for part in parts):
-        raise ValueError(
-            "a path is relative to the repository's top and has no empty part, "
-            f"'.' or '..': {resource!r}"
-        )

@@ -77,36 +77,6 @@ class TrustedHead(Struct, frozen=True):
         )
 
 
-def trusted_head_of(
-    repo: pygit2.Repository, head: str, authority: Authority
-) -> TrustedHead:
-    """Return the newest commit of the log that an allowed key signed.
-
-    What stands below it counts without another look, but for the foreign commits that
-    the log itself lists: it vouches for them. Commits that are not here end the search.
-
-    Args:
-        repo: holds the log.
-        head: the newest commit.
-        authority: says whose signature counts.
-
-    Raises:
-        Unavailable: the repository is gone.
-    """
-    above: list[str] = []
-    why = ""
-    try:
-        for commit in ancestors(repo, head):
-            fault = authority.fault(commit_bytes(repo, commit), ENTRY)
-            if not fault:
-                return TrustedHead(commit, tuple(above), why)
-            why = why or fault
-            above.append(commit)
-    except Corrupt as error:  # not all of it is here, or it ends in another object
-        why = why or str(error)
-    return TrustedHead(None, tuple(above), why)
-
-
 def chain_since(repo: pygit2.Repository, head: str, since: str | None) -> Chain:
     """Return the commits after `since` up to `head`.
 
@@ -148,38 +118,6 @@ def ancestors(repo: pygit2.Repository, head: str) -> Iterator[str]:
             raise
         except Corrupt:
             return
-
-
-def commit_before(repo: pygit2.Repository, head: str) -> str | None:
-    """Return the commit before `head` that it does not list as foreign, None: no such.
-
-    Raises:
-        Missing: `head` or a foreign commit is not here.
-        Corrupt: the log's ref was pointed at something else.
-    """
-    data = commit_bytes(repo, head)
-    foreign = foreign_in(data)
-    at = _parent(data)
-    while at is not None and at in foreign:
-        at = _parent(commit_bytes(repo, at))
-    return at
-
-
-def newest_shared(repo: pygit2.Repository, ours: str, theirs: str) -> str | None:
-    """Return the newest commit that two chains share; None when there is none.
-
-    Raises:
-        Missing: a commit of theirs or ours is not here.
-    """
-    seen: tuple[set[str], set[str]] = (set(), set())
-    for pair in zip_longest(ancestors(repo, ours), ancestors(repo, theirs)):
-        for side, commit in enumerate(pair):
-            if commit is None:
-                continue
-            if commit in seen[1 - side]:
-                return commit
-            seen[side].add(commit)
-    return None
 
 
 def _parent(data: bytes) -> str | None:
@@ -293,11 +231,8 @@ class Log:
     ) -> str:
         """Write `events` after the head `after`, move the ref, return the new head.
 
-        Raises:
-            Conflict: the head is no longer `after`; read and decide again.
-            ValueError: as `write`.
-            Corrupt: as `write`.
-            Unavailable: as `write`.
+        Raises as `write`, and Conflict when the head is no longer `after`: read and
+        decide again.
         """
         ref = self._ref()
         if _target(ref) != after:
@@ -323,14 +258,17 @@ class Log:
         self._move(ref, new)
 
     def _move(self, ref: pygit2.Reference | None, new: str) -> None:
-        """Move the log's ref from where it was read to stand, or create it.
-
-        Raises:
-            Conflict: it stands elsewhere by now.
-            Unavailable: the folder cannot be written.
-        """
+        """Move the log's ref from where it was read to stand, or create it."""
         if ref is None:
-            self._create(new)
+            # libgit2 can lose one of two refs created at once; git itself cannot.
+            try:
+                git.run(["update-ref", WAL_REF, new, _NOWHERE], cwd=self._path)
+            except GitFailed as error:
+                if re.search("already exists|File exists", error.stderr) is None:
+                    raise Unavailable(f"the log's ref cannot move: {error}") from error
+                raise Conflict(
+                    f"somebody else began the log: {error.stderr}"
+                ) from error
             return
         try:
             ref.set_target(new)  # compares with what `ref` was read as, under a lock
@@ -414,15 +352,33 @@ class Log:
         Raises:
             Missing: a commit of theirs or ours is not here.
         """
-        return newest_shared(self._repo, ours, theirs)
+        seen: tuple[set[str], set[str]] = (set(), set())
+        for pair in zip_longest(
+            *(ancestors(self._repo, each) for each in (ours, theirs))
+        ):
+            for side, commit in enumerate(pair):
+                if commit is None:
+                    continue
+                if commit in seen[1 - side]:
+                    return commit
+                seen[side].add(commit)
+        return None
 
     def before(self, head: str) -> str | None:
-        """Return the commit before `head` that counts; None: it is the first.
+        """Return the commit before `head` that it does not list as foreign.
+
+        None: it is the first.
 
         Raises:
-            Missing: it is not here.
+            Missing: `head` or a foreign commit is not here.
+            Corrupt: the log's ref was pointed at something else.
         """
-        return commit_before(self._repo, head)
+        data = commit_bytes(self._repo, head)
+        foreign = foreign_in(data)
+        at = _parent(data)
+        while at is not None and at in foreign:
+            at = _parent(commit_bytes(self._repo, at))
+        return at
 
     def passes(self, head: str, commit: str) -> bool:
         """Whether a commit counts in the log up to `head`, as far as that is here."""
@@ -432,17 +388,27 @@ class Log:
             return False
 
     def trusted_head(self, head: str, authority: Authority) -> TrustedHead:
-        """Return the newest commit that counts; as `log_chain.trusted_head`."""
-        return trusted_head_of(self._repo, head, authority)
+        """Return the newest commit of the log that an allowed key signed.
 
-    def _create(self, new: str) -> None:
-        # libgit2 can lose one of two refs created at once; git itself cannot.
+        What stands below it counts without another look, but for the foreign commits
+        that the log itself lists: it vouches for them. Commits that are not here end
+        the search.
+
+        Raises:
+            Unavailable: the repository is gone.
+        """
+        above: list[str] = []
+        why = ""
         try:
-            git.run(["update-ref", WAL_REF, new, _NOWHERE], cwd=self._path)
-        except GitFailed as error:
-            if re.search("already exists|File exists", error.stderr) is None:
-                raise Unavailable(f"the log's ref cannot move: {error}") from error
-            raise Conflict(f"somebody else began the log: {error.stderr}") from error
+            for commit in ancestors(self._repo, head):
+                fault = authority.fault(commit_bytes(self._repo, commit), ENTRY)
+                if not fault:
+                    return TrustedHead(commit, tuple(above), why)
+                why = why or fault
+                above.append(commit)
+        except Corrupt as error:  # not all of it is here, or it ends in another object
+            why = why or str(error)
+        return TrustedHead(None, tuple(above), why)
 
 
 def _target(ref: pygit2.Reference | None) -> str | None:

@@ -3,7 +3,7 @@
 import struct
 from hashlib import blake2b
 
-from grite.event import ContextUpdated, Event, IssueCreated, Kind, UnknownKind
+from grite.event import Event, IssueCreated, Kind, UnknownKind
 
 
 def head(major: int, n: int) -> bytes:
@@ -37,9 +37,6 @@ def plain_payload(kind: Kind) -> bytes:
             return payload
         case IssueCreated(title, body, labels):
             return plain([title, body, sorted(labels, key=str.encode)])
-        case ContextUpdated(path, language, symbols, summary, sha256):
-            rows = sorted(symbols, key=lambda s: (s[0].encode(), s[1].encode()))
-            return plain([path, language, rows, summary, sha256])
         case _:
             return plain([getattr(kind, name) for name in kind.__struct_fields__])
 

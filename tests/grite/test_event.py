@@ -6,18 +6,10 @@ import pytest
 from hypothesis import given, settings
 from msgspec.structs import replace
 
-from grite.event import (
-    AttachmentAdded,
-    CommentAdded,
-    DependencyAdded,
-    Event,
-    IssueCreated,
-    Symbol,
-    preimage,
-)
+from grite.event import CommentAdded, Event, IssueCreated, preimage
 from tests.grite.anything import events
 from tests.grite.plain import plain_preimage
-from tests.grite.vectors import ACTOR, CONTEXT, ISSUE, T0, vector
+from tests.grite.vectors import ACTOR, ISSUE, T0, vector
 from tests.world.cases import looped
 
 
@@ -57,12 +49,6 @@ def test_labels_are_sorted_and_kept_twice() -> None:
     assert kind.labels == ("a", "b", "b")
 
 
-def test_symbols_of_one_name_and_kind_keep_their_order() -> None:
-    late, early = Symbol("f", "function", 9, 9), Symbol("f", "function", 1, 1)
-
-    assert replace(CONTEXT, symbols=(late, early)).symbols == (late, early)
-
-
 @looped(
     "make",
     [
@@ -72,8 +58,6 @@ def test_symbols_of_one_name_and_kind_keep_their_order() -> None:
         lambda: Event(ISSUE, ACTOR, 1 << 64, CommentAdded("x")),
         lambda: Event(ISSUE, ACTOR, T0, CommentAdded("x"), parent=b"short"),
         lambda: Event(ISSUE, ACTOR, T0, CommentAdded("half \ud800 a pair")).id,
-        lambda: AttachmentAdded("name", b"short", "text/plain"),
-        lambda: DependencyAdded(b"short", "blocks"),
     ],
 )
 def test_bad_input_is_refused_with_one_sentence(make: Callable[[], object]) -> None:

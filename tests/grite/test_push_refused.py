@@ -1,6 +1,5 @@
 """How refusals by real git and real hooks reach the one who pushes."""
 
-import pickle
 from pathlib import Path
 
 import pytest
@@ -180,15 +179,3 @@ def test_a_server_whose_disk_is_full_is_no_refusal(
 
     with pytest.raises(Unavailable, match="no room"):
         remote.push(created(remote))
-
-
-def test_an_answer_survives_the_way_to_another_process(
-    remote: Remote, origin: Path
-) -> None:
-    hook(origin, "update", "echo no >&2; exit 1")
-    error, _ = refused(remote, *created(remote))
-
-    other = pickle.loads(pickle.dumps(error))  # noqa: S301  our own bytes
-
-    assert other.answer == error.answer
-    assert (str(other), other.argv) == (str(error), error.argv)
