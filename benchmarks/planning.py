@@ -54,7 +54,7 @@ def _run(folder: Path, commit: str) -> dict[str, float]:
         text=reader_at(folder, commit),
     )
     tasks = read_plan(_answer(), house)
-    imports_beside(tasks, house.ground)
+    imports_beside(tasks, house)
     assert any(wait.why.startswith("tests/") for task in tasks for wait in task.waits)
     ruled_at = time.perf_counter()
     foreseen_collisions(folder, commit, tasks)

@@ -6,7 +6,7 @@ plan. Reports, reviews and choices are in `convoy.answers.answering`.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import msgspec
@@ -14,10 +14,8 @@ from msgspec.structs import replace
 
 from convoy.answers import answering
 from convoy.answers.answering import Answering, Question, Reply, Taken
-from convoy.events.forge_actions import Answer
 from convoy.kinds import kind_of
 from convoy.kinds.task_kinds import PARTS_LEAST, PLAN, SPLIT, KindName, room_for_parts
-from convoy.model import ids
 from convoy.model.records import PLANNER, TaskSpec, Wait
 from convoy.model.state import Convoy, Task
 from convoy.model.task_graph import relinked
@@ -26,7 +24,6 @@ from convoy.planner.plan_reader import (
     PLAN_FAULTS,
     House,
     PlanAnswer,
-    Unusable,
     imports_beside,
     ordered,
     read_plan,
@@ -83,7 +80,7 @@ def _take_plan(reply: Reply) -> Taken:
             usage=reply.usage,
             overlaps=repository.foreseen(convoy.base, tasks),
             scopes=repository.scopes(convoy.base, tasks),
-            warnings=imports_beside(tasks, house.ground),
+            warnings=imports_beside(tasks, house),
         )
     )
 
@@ -217,44 +214,36 @@ def split_parts(
         task: what is split.
 
     Raises:
-        Unusable: it is no plan, or no split of this task.
+        Unfit: it is no plan, or no split of this task.
     """
     found = read_plan(text, house)
-    if faults := tuple(_split_faults(found, task)):
-        raise Unusable(faults[:PLAN_FAULTS])
+    faults: list[str] = []
+    if len(found) < PARTS_LEAST:
+        few = f"The split has {len(found)} task, and at least {PARTS_LEAST} are needed."
+        faults.append(few)
+    allowed = ", ".join(task.spec.paths)
+    within = tuple(f"{each.rstrip('/')}/" for each in task.spec.paths)
+    faults += (
+        f'Task {spec.number}: the path "{cut(path, 80)}" is not among '
+        f"those of task {task.number}: {cut(allowed, 300)}."
+        for spec in found
+        for path in spec.paths
+        if within and not f"{path.rstrip('/')}/".startswith(within)
+    )
+    if faults:
+        raise Unfit(*faults[:PLAN_FAULTS])
     first = convoy.next_number - 1
     moved = tuple(_moved(spec, first, task.spec) for spec in found)
-    others = tuple(each.spec for each in convoy.tasks if _may_collide(each, task))
-    made: Mapping[int, tuple[str, ...]] = {}
-    whole = ordered(relinked(others, task.number, moved), house.ground, made)
+    others = tuple(
+        each.spec
+        for each in convoy.tasks
+        if not each.settled
+        and each.number != task.number
+        and kind_of(each.spec).is_work
+    )
+    whole = ordered(relinked(others, task.number, moved), house, {})
     numbers = {spec.number for spec in moved}
     return tuple(spec for spec in whole if spec.number in numbers)
-
-
-def _may_collide(other: Task, task: Task) -> bool:
-    is_other = not other.settled and other.number != task.number
-    return is_other and kind_of(other.spec).is_work
-
-
-def _split_faults(found: tuple[TaskSpec, ...], task: Task) -> Iterator[str]:
-    if len(found) < PARTS_LEAST:
-        yield f"The split has {len(found)} task, and at least {PARTS_LEAST} are needed."
-    for spec in found:
-        for path in spec.paths:
-            if not _is_within(path, task.spec):
-                allowed = ", ".join(task.spec.paths)
-                yield (
-                    f'Task {spec.number}: the path "{cut(path, 80)}" is not among '
-                    f"those of task {task.number}: {cut(allowed, 300)}."
-                )
-
-
-def _is_within(path: str, whole: TaskSpec) -> bool:
-    """Whether a part may touch a path: all of it is the whole task's."""
-    if not whole.paths:
-        return True
-    slashed = f"{path.rstrip('/')}/"
-    return any(slashed.startswith(f"{each.rstrip('/')}/") for each in whole.paths)
 
 
 def _moved(spec: TaskSpec, by: int, whole: TaskSpec) -> TaskSpec:
@@ -310,7 +299,6 @@ def _take_split(reply: Reply) -> Taken:
         text=reply.repository.text(attempt.base),
     )
     found = split_parts(reply.text, house, convoy, whole)
-    sign = ids.session_name(convoy.name, task.number, attempt.number)
     return Taken(
         command=SplitTask(
             convoy=convoy.name,
@@ -319,11 +307,7 @@ def _take_split(reply: Reply) -> Taken:
             parts=found,
             usage=reply.usage,
         ),
-        said=Answer(
-            issue=convoy.issue,
-            sign=ids.sign_key(SPLIT.name, sign),
-            text=split_markdown(whole, found),
-        ),
+        said=reply.answer(SPLIT, split_markdown(whole, found)),
     )
 
 

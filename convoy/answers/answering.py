@@ -6,12 +6,11 @@ choice by whether the winner can be chosen; what is wrong is told to the next at
 """
 
 import json
-from collections.abc import Callable, Collection, Iterator, Sequence
-from functools import partial
-from typing import Annotated, Final, Protocol, TypeVar
+from collections.abc import Callable, Collection, Sequence
+from typing import Annotated, Final, Protocol
 
 from msgspec import Struct
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
 from convoy.events import Command
 from convoy.events.forge_actions import Answer
@@ -32,6 +31,7 @@ from convoy.model.state import Convoy, State, Task
 from convoy.model.work import Attempt
 from convoy.planner import REPLY, Survey
 from convoy.planner.ground import Ground
+from convoy.planner.plan_reader import AnswerForm, read_form
 from convoy.rules.ending import AcceptReport, AcceptReview, MakeChoice
 from convoy.text import (
     POST_CHARS,
@@ -43,7 +43,6 @@ from convoy.text import (
     fitting,
     harmless,
     inline,
-    json_answer,
     redacted,
 )
 
@@ -98,6 +97,12 @@ class Reply(Struct, frozen=True, kw_only=True):
     usage: Usage
     repository: Repository
 
+    def answer(self, kind: TaskKind, text: str, issue: int | None = None) -> Answer:
+        """Return what people are told of it, on the convoy's issue or another."""
+        name = ids.session_name(self.convoy.name, self.task.number, self.attempt.number)
+        sign = ids.sign_key(kind.name, name)
+        return Answer(issue=issue or self.convoy.issue, sign=sign, text=text)
+
 
 class Taken(Struct, frozen=True, kw_only=True):
     """What an answer comes to."""
@@ -132,42 +137,10 @@ with it, in a block of ```json.
 """
 
 
-class AnswerForm(BaseModel):
-    """What an agent writes: nothing unknown, nothing changed."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-F = TypeVar("F", bound=AnswerForm)
-
-
 def asked_for(what: str, form: type[AnswerForm]) -> str:
     """Return how an agent is asked to write an answer, in Markdown."""
     schema = json.dumps(form.model_json_schema(), separators=(",", ":"))
     return _ASKED.format(what=what, file=REPLY, schema=schema)
-
-
-def parsed(text: str, form: type[F], what: str) -> F:
-    """Return the answer that an agent wrote, its words as they are.
-
-    Args:
-        text: what it wrote, with the answer as the last JSON object.
-        form: of the answer.
-        what: what faults call it, such as `report`.
-
-    Raises:
-        Unfit: it is none; each fault is a sentence.
-    """
-    try:
-        return form.model_validate(json_answer(text, what))
-    except ValidationError as error:
-        faults = error.errors()[:ANSWER_FAULTS]
-        places = (".".join(map(str, each["loc"])) or f"The {what}" for each in faults)
-        told = (
-            f"{cut(clean(place), 80)}: {fault['msg'].rstrip('.')}."
-            for place, fault in zip(places, faults, strict=True)
-        )
-        raise Unfit(" ".join(told)) from error
 
 
 def words(text: str) -> str:
@@ -220,9 +193,15 @@ def read_report(text: str, known: Collection[str] | None) -> Report:
     Raises:
         Unfit: it is no report.
     """
-    found = parsed(text, Reported, task_kinds.REPORT.answer)
-    if missing := list(_missing(found, known)):
-        raise Unfit(" ".join(missing[:ANSWER_FAULTS]))
+    found = read_form(text, Reported, task_kinds.REPORT.answer, ANSWER_FAULTS)
+    missing = [
+        f'Finding {number}: there is no "{cut(clean(path), 80)}".'
+        for number, finding in enumerate(found.findings, 1)
+        for path in finding.paths
+        if known is not None and path not in known and f"{path}/" not in known
+    ]
+    if missing:
+        raise Unfit(*missing[:ANSWER_FAULTS])
     report = Report(
         summary=words(found.summary),
         findings=tuple(
@@ -239,14 +218,6 @@ def read_report(text: str, known: Collection[str] | None) -> Report:
     if not report.summary:
         raise Unfit("The report has no summary.")
     return report
-
-
-def _missing(found: Reported, known: Collection[str] | None) -> Iterator[str]:
-    for number, finding in enumerate(found.findings, 1):
-        for path in finding.paths:
-            there = known is None or path in known or f"{path}/" in known
-            if not there:
-                yield f'Finding {number}: there is no "{cut(clean(path), 80)}".'
 
 
 def report_markdown(task: Task, report: Report) -> str:
@@ -277,25 +248,17 @@ def report_brief(what: str) -> str:
     return f"{what}\n{asked_for('it', Reported)}\n{_HOW}"
 
 
-def _ask_report(what: str, _question: Question) -> str:
-    return report_brief(what)
+def _known(reply: Reply) -> frozenset[str]:
+    return Ground(files=reply.repository.files(reply.attempt.base)).known
 
 
-def _take_report(reply: Reply) -> Taken:
-    """Hold the findings to what the attempt was given."""
-    files = reply.repository.files(reply.attempt.base)
-    return _taken_report(reply, read_report(reply.text, Ground(files=files).known))
-
-
-def _take_scouting(reply: Reply) -> Taken:
-    """Let findings name what the attempt made."""
-    return _taken_report(reply, read_report(reply.text, None))
-
-
-def _taken_report(reply: Reply, found: Report) -> Taken:
+def _take_report(reply: Reply, known: Collection[str] | None) -> Taken:
     convoy, task = reply.convoy, reply.task
+    found = read_report(reply.text, known)
     sign = ids.sign_key(task_kinds.REPORT.name, f"{convoy.name}/{task.number}")
     said = Answer(issue=convoy.issue, sign=sign, text=report_markdown(task, found))
+    # Another task that waits for it is handed what it found out.
+    is_awaited = any(task.number in other.spec.after for other in convoy.tasks)
     return Taken(
         command=AcceptReport(
             convoy=convoy.name,
@@ -304,26 +267,21 @@ def _taken_report(reply: Reply, found: Report) -> Taken:
             report=found,
             usage=reply.usage,
         ),
-        said=None if _is_awaited(convoy, task) else said,
+        said=None if is_awaited else said,
     )
-
-
-def _is_awaited(convoy: Convoy, task: Task) -> bool:
-    """Whether another task waits for it, and is handed what it found out."""
-    return any(task.number in other.spec.after for other in convoy.tasks)
 
 
 REPORT_ANSWER = Answering(
     kind=task_kinds.REPORT,
     none="the engine gave no report",
-    told=partial(_ask_report, FIND_OUT),
-    read=_take_report,
+    told=lambda _question: report_brief(FIND_OUT),
+    read=lambda reply: _take_report(reply, _known(reply)),
 )
 SCOUT_ANSWER = Answering(
     kind=task_kinds.SCOUT,
     none="the engine gave no report",
-    told=partial(_ask_report, TRY_OUT),
-    read=_take_scouting,
+    told=lambda _question: report_brief(TRY_OUT),
+    read=lambda reply: _take_report(reply, None),  # it may name what the attempt made
 )
 
 
@@ -383,7 +341,7 @@ def read_review(text: str) -> ReviewAnswer:
     Raises:
         Unfit: it is none, or asks for changes and does not say which.
     """
-    found = parsed(text, ReviewAnswer, REVIEW.answer)
+    found = read_form(text, ReviewAnswer, REVIEW.answer, ANSWER_FAULTS)
     said = words(found.text)
     if found.verdict == "changes" and not said:
         raise Unfit("The review asks for changes and does not say which.")
@@ -410,7 +368,6 @@ def _take_review(reply: Reply) -> Taken:
     convoy, task, attempt = reply.convoy, reply.task, reply.attempt
     found = read_review(reply.text)
     subject = convoy.task(task.spec.on[0])
-    sign = ids.session_name(convoy.name, task.number, attempt.number)
     pull = subject.pull if subject is not None else None
     return Taken(
         command=AcceptReview(
@@ -421,11 +378,7 @@ def _take_review(reply: Reply) -> Taken:
             text=found.text,
             usage=reply.usage,
         ),
-        said=Answer(
-            issue=pull or convoy.issue,
-            sign=ids.sign_key(REVIEW.name, sign),
-            text=review_markdown(task, attempt.base, found),
-        ),
+        said=reply.answer(REVIEW, review_markdown(task, attempt.base, found), pull),
         kept=subject if found.verdict == "changes" else None,
     )
 
@@ -502,7 +455,7 @@ def read_choice(text: str, rivals: Sequence[Task], green: Sequence[Task]) -> Cho
     Raises:
         Unfit: it is none, or names what cannot be chosen.
     """
-    found = parsed(text, Choice, CHOICE.answer)
+    found = read_form(text, Choice, CHOICE.answer, ANSWER_FAULTS)
     numbers = [task.number for task in green]
     if found.winner not in numbers:
         known = any(task.number == found.winner for task in rivals)
@@ -533,7 +486,6 @@ def _ask_choice(question: Question) -> str:
 def _take_choice(reply: Reply) -> Taken:
     convoy, task = reply.convoy, reply.task
     found = read_choice(reply.text, rivals(convoy, task), rivals_left(convoy, task))
-    sign = ids.session_name(convoy.name, task.number, reply.attempt.number)
     return Taken(
         command=MakeChoice(
             convoy=convoy.name,
@@ -543,11 +495,7 @@ def _take_choice(reply: Reply) -> Taken:
             text=found.text,
             usage=reply.usage,
         ),
-        said=Answer(
-            issue=convoy.issue,
-            sign=ids.sign_key(CHOICE.name, sign),
-            text=choice_markdown(task, found),
-        ),
+        said=reply.answer(CHOICE, choice_markdown(task, found)),
     )
 
 

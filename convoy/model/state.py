@@ -26,6 +26,7 @@ from convoy.model.ids import (
 )
 from convoy.model.records import (
     Cause,
+    EngineSpec,
     Estimate,
     Followup,
     Forecast,
@@ -471,6 +472,15 @@ def with_failure(state: State) -> State:
     return replace(state, failures=state.failures + 1)
 
 
+def past_work(state: State, engine: EngineSpec) -> Iterator[Task]:
+    """Yield every convoy's tasks of engines of its type and model."""
+    for convoy in state.convoys.values():
+        for task in convoy.tasks:
+            spec = convoy.settings.engines.get(task.spec.engine)
+            if spec and (spec.type, spec.model) == (engine.type, engine.model):
+                yield task
+
+
 def may_help(convoy: Convoy, number: int, doubt: Doubt | None) -> tuple[Task, ...]:
     """Return the tasks that may bring what task `number` lacks, in the plan's order.
 
@@ -564,11 +574,7 @@ def convoy_of_item(state: State, item: str) -> str:
         return words[1]
     for intent in state.intents.values():
         if item == action_item(intent.key):
-            return intent.convoy or _of_issue(state, intent.issue)
+            found = state.convoys.summaries()
+            same = [name for name, known in found if known.issue == intent.issue]
+            return intent.convoy or (same[-1] if same else "")
     return ""
-
-
-def _of_issue(state: State, issue: int) -> str:
-    """Return the newest convoy of an issue; empty: it has none."""
-    names = [n for n, known in state.convoys.summaries() if known.issue == issue]
-    return names[-1] if names else ""

@@ -11,18 +11,17 @@ imports the other: docs/decisions/0040 says why.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import chain, islice, product
 from posixpath import basename, dirname
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypeVar
 
 from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from convoy.model.records import ENGINE_TYPES, EngineSpec, TaskSpec, Wait
-from convoy.model.state import State, Task
+from convoy.model.state import State, Task, past_work
 from convoy.model.task_graph import (
     Area,
     area_of,
@@ -42,18 +41,47 @@ Words = Annotated[str, Field(min_length=1, max_length=INSTRUCTIONS_CHARS)]
 Names = Annotated[tuple[str, ...], Field(max_length=50)]
 
 
-class Unusable(Unfit):
-    """The answer is not a plan; `faults` says why, a sentence each."""
-
-    def __init__(self, faults: tuple[str, ...]) -> None:
-        super().__init__(" ".join(faults))
-        self.faults = faults
-
-
-class PlanStep(BaseModel):
-    """One task, as the model writes it."""
+class AnswerForm(BaseModel):
+    """What an agent writes: nothing unknown, nothing changed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+F = TypeVar("F", bound=AnswerForm)
+
+
+def read_form(text: str, form: type[F], what: str, most: int) -> F:
+    """Return the answer that an agent wrote, its words as they are.
+
+    Args:
+        text: what it wrote, with the answer as the last JSON object.
+        form: of the answer.
+        what: what faults call it, such as `report`.
+        most: how many faults are told at once.
+
+    Raises:
+        Unfit: it is none.
+    """
+    try:
+        return form.model_validate(json_answer(text, what))
+    except ValidationError as error:
+        faults = error.errors()
+        if len(faults) > 1:  # a plan whose tasks are all faulty is not an empty plan
+            faults = [each for each in faults if each["type"] != "too_short"] or faults
+        told: list[str] = []
+        for fault in faults[:most]:
+            match fault["loc"]:
+                case ("tasks", int(place), *rest):
+                    where = ".".join(map(str, rest)) or "it"
+                    where = f"Task {place + 1}: {where}"
+                case rest:
+                    where = ".".join(map(str, rest)) or f"The {what}"
+            told.append(f"{cut(clean(where), 80)}: {fault['msg'].rstrip('.')}.")
+        raise Unfit(*told) from error
+
+
+class PlanStep(AnswerForm):
+    """One task, as the model writes it."""
 
     title: Annotated[str, Field(min_length=1, max_length=TITLE_CHARS)]
     instructions: Words
@@ -75,30 +103,19 @@ class PlanStep(BaseModel):
     """Why it is a task of its own, and why this engine."""
 
 
-class PlanAnswer(BaseModel):
+class PlanAnswer(AnswerForm):
     """A whole plan, as the model writes it."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     tasks: Annotated[tuple[PlanStep, ...], Field(min_length=1)]
 
 
 @dataclass(frozen=True, kw_only=True)
-class House:
-    """What a plan has to fit."""
+class House(Ground):
+    """What a plan has to fit: the commit that its tasks start from, and limits."""
 
-    files: Collection[str]
-    """Every path of the commit that the tasks start from."""
     engines: Collection[str]
     limit: int
     """The most tasks allowed."""
-    text: Callable[[str], str] = lambda _path: ""
-    """Gives the text of one of the files; empty: it is not text, or too long."""
-
-    @cached_property
-    def ground(self) -> Ground:
-        """The commit, and how its files refer to each other."""
-        return Ground(files=tuple(self.files), text=self.text)
 
 
 def read_plan(text: str, house: House, first: int = 1) -> tuple[TaskSpec, ...]:
@@ -110,41 +127,15 @@ def read_plan(text: str, house: House, first: int = 1) -> tuple[TaskSpec, ...]:
         first: the number of its first task; in the answer they count from 1.
 
     Raises:
-        Unusable: it is no plan, or one that cannot be carried out.
+        Unfit: it is no plan, or one that cannot be carried out.
     """
-    answer = _parsed(text)
-    faults = tuple(_faults(answer, house))
-    if faults:
-        raise Unusable(faults[:PLAN_FAULTS])
+    answer = read_form(text, PlanAnswer, "plan", PLAN_FAULTS)
+    if faults := tuple(_faults(answer, house)):
+        raise Unfit(*faults[:PLAN_FAULTS])
     steps = [*enumerate(answer.tasks, first)]
     made = {n: tuple(map(declared_path, step.creates)) for n, step in steps}
     tasks = tuple(_spec(number, step, first - 1) for number, step in steps)
-    return ordered(tasks, house.ground, made)
-
-
-# --- reading --------------------------------------------------------------------------
-
-
-def _parsed(text: str) -> PlanAnswer:
-    try:
-        return PlanAnswer.model_validate(json_answer(text, "plan"), strict=False)
-    except ValidationError as error:
-        faults = error.errors()
-        if len(faults) > 1:  # a plan whose tasks are all faulty is not an empty plan
-            faults = [each for each in faults if each["type"] != "too_short"] or faults
-        raise Unusable(tuple(map(_said, faults[:PLAN_FAULTS]))) from error
-    except Unfit as error:
-        raise Unusable((str(error),)) from error
-
-
-def _said(fault: Any) -> str:  # noqa: ANN401  pydantic's own
-    match fault["loc"]:
-        case ("tasks", int(place), *rest):
-            where = ".".join(map(str, rest)) or "it"
-            where = f"Task {place + 1}: {where}"
-        case rest:
-            where = ".".join(map(str, rest)) or "The plan"
-    return f"{cut(clean(where), 80)}: {fault['msg'].rstrip('.')}."
+    return ordered(tasks, house, made)
 
 
 # --- checking -------------------------------------------------------------------------
@@ -171,16 +162,11 @@ def _step_faults(
     )
     yield from filter(None, (_fault(reader, text) for reader, text in declared))
     for path in step.paths:
-        if not _is_there(path, house, made):
+        is_made = any(overlaps(f"path:{path}", f"path:{each}") for each in made)
+        if not is_made and not house.has(path):
             yield f'the path "{cut(path, 80)}" is not there, and no task creates it'
     if "\n" in step.acceptance.strip():
         yield "its acceptance command has more than one line"
-    yield from _reference_faults(number, step, house, count)
-
-
-def _reference_faults(
-    number: int, step: PlanStep, house: House, count: int
-) -> Iterator[str]:
     for other in step.after:
         if other == number or not 1 <= other <= count:
             yield f"it cannot wait for task {other}"
@@ -196,12 +182,6 @@ def _fault(declared: Any, text: str) -> str:  # noqa: ANN401  either of two read
     except ValueError as error:
         return str(error)
     return ""
-
-
-def _is_there(path: str, house: House, made: Collection[str]) -> bool:
-    if house.ground.has(path):
-        return True
-    return any(overlaps(f"path:{path}", f"path:{each}") for each in made)
 
 
 def _spec(number: int, step: PlanStep, by: int) -> TaskSpec:
@@ -337,7 +317,9 @@ class _Touching:
         """Return the tasks that change what the files import, and which file does."""
         found: dict[int, str] = {}
         for file, name in ((f, n) for f in files for n in sorted(ground.imports(f))):
-            for number in self._changing(name):
+            parts = name.rstrip("/").split("/")
+            above = ("/".join(parts[:length]) for length in range(len(parts), 0, -1))
+            for number in chain.from_iterable(self._places.get(p, ()) for p in above):
                 why = f"{file} imports {name}, which task {number} changes"
                 found.setdefault(number, why)
         return found
@@ -361,12 +343,6 @@ class _Touching:
                 why = f"{test} is named after {path}, which task {number} changes"
                 found.setdefault(number, why)
         return found
-
-    def _changing(self, path: str) -> Iterator[int]:
-        """Yield the tasks that declare the path, or a folder that contains it."""
-        parts = path.rstrip("/").split("/")
-        for length in range(len(parts), 0, -1):
-            yield from self._places.get("/".join(parts[:length]), ())
 
 
 def _names(text: str, path: str) -> bool:
@@ -415,12 +391,9 @@ def area_of_task(task: TaskSpec) -> Area:
 def engine_records(state: State, engine: EngineSpec) -> dict[str, EngineRecord]:
     """Return how engines of its type and model did, by the tasks' area."""
     found: dict[str, EngineRecord] = {}
-    for convoy in state.convoys.values():
-        for task in convoy.tasks:
-            spec = convoy.settings.engines.get(task.spec.engine)
-            is_same = spec and (spec.type, spec.model) == (engine.type, engine.model)
-            if is_same and task.settled and task.started:
-                found.setdefault(area_of_task(task.spec), EngineRecord()).add(task)
+    for task in past_work(state, engine):
+        if task.settled and task.started:
+            found.setdefault(area_of_task(task.spec), EngineRecord()).add(task)
     return dict(sorted(found.items()))
 
 

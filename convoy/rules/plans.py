@@ -6,7 +6,7 @@ lets them. What the plan may cost and how long it may take, by earlier attempts 
 prices, only informs people and delays nothing; it assumes one attempt for each task.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 from typing import Final
 
@@ -38,7 +38,7 @@ from convoy.model.records import (
     Usage,
 )
 from convoy.model.session_result import priced
-from convoy.model.state import Convoy, State, Task
+from convoy.model.state import Convoy, State, Task, past_work
 from convoy.model.task_graph import find_cycle
 from convoy.planner import own_words, paths_in, size_reason, task_points
 from convoy.rules.people import RetryTask
@@ -293,28 +293,20 @@ def estimate(
     engines = convoy.settings.engines
     for task in tasks:
         engine = engines[task.engine]
-        spent = tuple(_spent(state, engine))
+        past = (each for each in past_work(state, engine) if each.attempt is None)
+        spent = [each for each in past if each.started and _is_priced(each)]
         if spent:
-            usd += sum(each for each, _ in spent) / sum(tries for _, tries in spent)
-            attempts = max(attempts, sum(tries for _, tries in spent))
+            tries = sum(each.started for each in spent)
+            usd += sum(each.used.usd for each in spent) / tries
+            attempts = max(attempts, tries)
         elif engine.price:
             usd += priced(GUESSED, None, engine.price).usd
         is_known = is_known or bool(spent) or engine.price is not None
     return Estimate(usd=round(usd, 2), attempts=attempts) if is_known else None
 
 
-def _spent(state: State, engine: EngineSpec) -> Iterator[tuple[float, int]]:
-    """Yield the cost and the attempts of each task that such an engine has worked on.
-
-    Only tasks whose price is known and whose sessions have all ended.
-    """
-    for convoy in state.convoys.values():
-        for task in convoy.tasks:
-            spec = convoy.settings.engines.get(task.spec.engine)
-            is_known = task.used.usd > 0 and not task.used.unpriced_tokens
-            is_same = spec and (spec.type, spec.model) == (engine.type, engine.model)
-            if is_same and is_known and task.started and task.attempt is None:
-                yield task.used.usd, task.started
+def _is_priced(task: Task) -> bool:
+    return task.used.usd > 0 and not task.used.unpriced_tokens
 
 
 def forecasts(state: State, engines: Mapping[str, EngineSpec]) -> tuple[Forecast, ...]:
@@ -326,32 +318,20 @@ def forecasts(state: State, engines: Mapping[str, EngineSpec]) -> tuple[Forecast
         state: what the log says.
         engines: by name, those that tasks may have.
     """
-    found = ((name, [*_past(state, engine)]) for name, engine in engines.items())
-    return tuple(_forecast(name, tasks) for name, tasks in sorted(found) if tasks)
-
-
-def _past(state: State, engine: EngineSpec) -> Iterator[Task]:
-    for convoy in state.convoys.values():
-        for task in convoy.tasks:
-            spec = convoy.settings.engines.get(task.spec.engine)
-            is_same = spec and (spec.type, spec.model) == (engine.type, engine.model)
-            if is_same and task.settled and task.worked_ms:
-                yield task
-
-
-def _forecast(name: str, tasks: Sequence[Task]) -> Forecast:
-    seconds = [task.worked_ms / 1000 for task in tasks]
-    priced = [
-        task.used.usd
-        for task in tasks
-        if task.used.usd > 0 and not task.used.unpriced_tokens
-    ]
-    return Forecast(
-        engine=name,
-        tasks=len(tasks),
-        seconds=_spread(seconds, 0),
-        usd=_spread(priced, 4) if priced else None,
-    )
+    found: list[Forecast] = []
+    for name, engine in sorted(engines.items()):
+        past = past_work(state, engine)
+        tasks = [task for task in past if task.settled and task.worked_ms]
+        costs = [task.used.usd for task in tasks if _is_priced(task)]
+        if tasks:
+            forecast = Forecast(
+                engine=name,
+                tasks=len(tasks),
+                seconds=_spread([task.worked_ms / 1000 for task in tasks], 0),
+                usd=_spread(costs, 4) if costs else None,
+            )
+            found.append(forecast)
+    return tuple(found)
 
 
 def _spread(values: Sequence[float], digits: int) -> Spread:

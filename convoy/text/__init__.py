@@ -177,7 +177,11 @@ _BLOCK: Final = re.compile(r"^```(?:json)?\s*\n(.*?)^```", re.MULTILINE | re.DOT
 
 
 class Unfit(BratError):
-    """An answer cannot be used; its text says why, and is told to the next attempt."""
+    """An answer cannot be used; `faults`, a sentence each, go to the next attempt."""
+
+    def __init__(self, *faults: str) -> None:
+        super().__init__(" ".join(faults))
+        self.faults = faults
 
 
 def json_answer(text: str, what: str) -> Any:  # noqa: ANN401  any JSON

@@ -13,7 +13,8 @@ from convoy.log.record import fact_of
 from convoy.model.records import TaskSpec, Wait
 from convoy.model.task_graph import declared_path, find_cycle
 from convoy.planner import ANSWER_CHARS
-from convoy.planner.plan_reader import House, Unusable, read_plan
+from convoy.planner.plan_reader import House, read_plan
+from convoy.text import Unfit
 from grite.resource import overlaps
 from tests.world.cases import looped
 
@@ -30,7 +31,7 @@ def plan(*steps: dict[str, Any]) -> tuple[TaskSpec, ...]:
 
 
 def faults(*steps: dict[str, Any]) -> tuple[str, ...]:
-    with pytest.raises(Unusable) as caught:
+    with pytest.raises(Unfit) as caught:
         plan(*steps)
     return caught.value.faults
 
@@ -165,7 +166,7 @@ def test_all_faults_are_told_at_once() -> None:
 def test_what_is_no_plan_is_refused(text: str, said: str) -> None:
     if text.startswith("["):
         text = '{"tasks": ' + text
-    with pytest.raises(Unusable) as caught:
+    with pytest.raises(Unfit) as caught:
         read_plan(text, HOUSE)
 
     assert caught.value.faults[0].startswith(said)
@@ -218,7 +219,7 @@ steps = st.lists(
 def test_every_plan_that_is_taken_can_be_carried_out(given: list[Any]) -> None:
     try:
         tasks = plan(*given)
-    except Unusable:
+    except Unfit:
         return
     after = {task.number: task.after for task in tasks}
 
@@ -250,5 +251,5 @@ def test_a_task_keeps_the_command_that_shows_that_it_is_done() -> None:
     [task] = plan(step(acceptance=" pytest -q tests "))
 
     assert task.acceptance == "pytest -q tests"
-    with pytest.raises(Unusable, match="more than one line"):
+    with pytest.raises(Unfit, match="more than one line"):
         plan(step(acceptance="true\nfalse"))

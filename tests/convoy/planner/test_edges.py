@@ -8,7 +8,8 @@ from hypothesis import given, strategies as st
 from convoy.model.records import TaskSpec, Wait
 from convoy.model.task_graph import find_cycle, waits
 from convoy.planner.ground import MOST_READ, Ground
-from convoy.planner.plan_reader import House, Unusable, imports_beside, read_plan
+from convoy.planner.plan_reader import House, imports_beside, read_plan
+from convoy.text import Unfit
 from grite.resource import overlaps
 
 TEXTS = {
@@ -138,14 +139,14 @@ def test_code_that_imports_code_runs_beside_it_and_that_is_told() -> None:
     tasks = tuple(plan("src/auth/login.py", "src/auth/tokens.py", "src/api.py"))
 
     assert [task.after for task in tasks] == [(), (), ()]
-    first, second = imports_beside(tasks, HOUSE.ground)
+    first, second = imports_beside(tasks, HOUSE)
     assert first == (
         "task 1 may run beside task 2: src/auth/login.py imports src/auth/tokens.py, "
         "which task 2 changes"
     )
     assert second.startswith("task 3 may run beside task 1: src/api.py imports ")
     in_order = tuple(plan(*("src/auth/login.py", "src/auth/tokens.py"), after={1: [2]}))
-    assert imports_beside(in_order, HOUSE.ground) == ()
+    assert imports_beside(in_order, HOUSE) == ()
 
 
 def test_no_more_than_five_are_told() -> None:
@@ -155,7 +156,7 @@ def test_no_more_than_five_are_told() -> None:
         for task in tasks
     )
 
-    assert len(imports_beside(apart, HOUSE.ground)) == 5
+    assert len(imports_beside(apart, HOUSE)) == 5
 
 
 def test_three_disjoint_tasks_of_a_feature_run_at_once() -> None:
@@ -213,7 +214,7 @@ def test_every_plan_that_is_taken_is_in_order_and_keeps_each_reason(
     ]
     try:
         found = plan(*written, after=after)
-    except Unusable:
+    except Unfit:
         return
     specs = {task.number: task for task in found}
 

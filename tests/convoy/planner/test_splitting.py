@@ -8,7 +8,8 @@ import pytest
 from convoy.answers import split_brief, split_parts
 from convoy.model.records import TaskSpec
 from convoy.model.state import Convoy, Task
-from convoy.planner.plan_reader import House, Unusable
+from convoy.planner.plan_reader import House
+from convoy.text import Unfit
 from tests.world.cases import looped
 from tests.world.rules import Rules, spec
 
@@ -71,7 +72,7 @@ def test_parts_wait_for_what_shares_a_path_and_is_still_to_be_done() -> None:
     ],
 )
 def test_what_is_no_split_is_told_so(steps: list[dict[str, Any]], told: str) -> None:
-    with pytest.raises(Unusable) as caught:
+    with pytest.raises(Unfit) as caught:
         split(*steps)
     assert told in str(caught.value)
 
