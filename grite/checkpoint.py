@@ -62,12 +62,7 @@ def write(
 ) -> str:
     """Write a checkpoint as a commit and return it; no ref moves. Safe to call again.
 
-    Args:
-        repo: where.
-        state: what the log adds up to.
-        wal_head: at this commit of the log.
-        at_ms: now, unix ms.
-        writer: signs it; None: nobody who knows the allowed signers uses it.
+    Without a writer nobody who knows the allowed signers uses it.
 
     Raises:
         Corrupt: `wal_head` is no commit here.
@@ -86,10 +81,7 @@ def read(
 ) -> tuple[bytes, str]:
     """Return the state and the commit of the log that it belongs to.
 
-    Args:
-        repo: where.
-        commit: the checkpoint.
-        authority: says whose signature it needs; None: none.
+    Without an authority it needs no signature.
 
     Raises:
         Corrupt: it is no checkpoint, or not there, or its signature does not count.

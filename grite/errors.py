@@ -144,11 +144,7 @@ _RESULT: Final = re.compile(
 
 
 def git_verb(args: Sequence[str]) -> str:
-    """Return the first word that is neither an option nor the value of `-c` or `-C`.
-
-    Args:
-        args: without the word git.
-    """
+    """Return the first word that is neither an option nor the value of `-c` or `-C`."""
     words = iter(args)
     for word in words:
         if word in {"-c", "-C"}:
@@ -170,13 +166,7 @@ def git_reason(stderr: str) -> str:
 
 
 def git_sentence(args: Sequence[str], status: int, stderr: str) -> str:
-    """Return a failed call as one sentence without a full stop.
-
-    Args:
-        args: without the word git.
-        status: how git ended; negative for a signal.
-        stderr: what it wrote, without secrets.
-    """
+    """Return a failed call, without the word git, as a sentence with no full stop."""
     what = f"git {git_verb(args)}".strip()
     if why := git_reason(stderr):
         return f"{what} failed: {why}"

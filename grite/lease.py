@@ -54,12 +54,8 @@ def write(
 ) -> str:
     """Write `lock` as a commit and return it; no ref moves. Safe to call again.
 
-    Args:
-        repo: where.
-        lock: what.
-        parent: the commit it renews; None for a new lease.
-        at_ms: the time in unix ms. The commit's date is never before its parent's.
-        writer: signs it; None: it binds nobody who knows the allowed signers.
+    `parent` is the commit it renews. The commit's date is never before its parent's.
+    Without a writer it binds nobody who knows the allowed signers.
 
     Raises:
         Corrupt: there is no such parent.
@@ -86,12 +82,9 @@ def write(
 def read(
     repo: pygit2.Repository, commit: str, authority: Authority | None = None
 ) -> Lock:
-    """Return the lease that `commit` holds.
+    """Return the lease that a lock ref's `commit` holds.
 
-    Args:
-        repo: where.
-        commit: the lock ref's.
-        authority: says whose signature it needs; None: none.
+    Without an authority it needs no signature.
 
     Raises:
         Corrupt: it holds none that this version can read, or is not there, or its

@@ -32,12 +32,7 @@ class Note(Struct, frozen=True):
     """Signs the commit; None: it stays unsigned."""
 
     def signed(self, by: Writer | None, trailers: Sequence[str] = ()) -> "Note":
-        """Return the note of a commit that its writer signs; None: nobody does.
-
-        Args:
-            by: the writer.
-            trailers: lines that the signed message says, too.
-        """
+        """Return the note of a commit that its writer signs; None: nobody does."""
         if by is None:
             return self
         text = signed_message(self.message, by.repository, trailers)

@@ -94,13 +94,7 @@ class PushAnswer(Struct, frozen=True):
 
 
 def push_answer(asked: Sequence[str], stdout: str, stderr: str) -> PushAnswer:
-    """Return the answer to a push of the refs `asked`.
-
-    Args:
-        asked: full names.
-        stdout: of `git push --porcelain`, in git's own language.
-        stderr: of the same.
-    """
+    """Return the answer to a push of the refs `asked`, by what git wrote of it."""
     found = _reasons(asked, stdout)
     lines = list(_server_lines(stderr[:_READ_CHARS]))
     if not found:

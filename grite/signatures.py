@@ -116,8 +116,7 @@ def is_signed(commit: bytes) -> bool:
 def signer_of(commit: bytes) -> bytes | None:
     """Return the public key that signed a commit; None: it has no valid signature.
 
-    Args:
-        commit: all of the commit's bytes, as `git cat-file commit` prints them.
+    The commit is all of its bytes, as `git cat-file commit` prints them.
     """
     head, _, message = commit.partition(b"\n\n")
     before, _, armor = head.partition(_HEADER)
@@ -300,11 +299,9 @@ class Authority(Struct, frozen=True):
     signers: AllowedSigners
 
     def fault(self, commit: bytes, kind: str) -> str:
-        """Return why a commit does not count; empty: it does.
+        """Return why a commit (all of its bytes) does not count; empty: it does.
 
-        Args:
-            commit: all of its bytes, as `git cat-file commit` prints them.
-            kind: how its message has to begin: `ENTRY`, `CHECKPOINT` or `LOCK`.
+        Its message has to begin with the kind: `ENTRY`, `CHECKPOINT` or `LOCK`.
         """
         head, _, message = commit.partition(b"\n\n")
         if not is_signed(commit):
@@ -334,10 +331,7 @@ class Writer(Struct, frozen=True):
 def signed_message(subject: str, repository: str, trailers: Sequence[str] = ()) -> str:
     """Return the message of a commit that vouches for the chain below it.
 
-    Args:
-        subject: the first line.
-        repository: the forge's id of the repository.
-        trailers: the lines after the one that names the repository.
+    The trailers follow the line that names the repository.
 
     Raises:
         ValueError: the subject has several lines, or the id is none.

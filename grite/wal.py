@@ -165,11 +165,7 @@ class Log:
         return Path(self._repo.path)
 
     def head(self, ref: str = WAL_REF) -> str | None:
-        """Return the newest commit of the log, None when there is no log yet.
-
-        Args:
-            ref: where else a log stands, such as a copy of the remote's.
-        """
+        """Return the newest commit of the log, None when there is no log yet."""
         return _target(self._ref(ref))
 
     def kind(self, target: str) -> str:
@@ -446,15 +442,8 @@ def log_union(
     """Return a commit that holds the events of both chains and descends from theirs.
 
     That is theirs itself where it holds all of ours, and ours where it comes after
-    theirs; else a new commit after theirs. No ref moves.
-
-    Args:
-        log: over a repository that has both chains.
-        ours: the head of one.
-        theirs: the head of the other, that must be kept; None: it is empty.
-        actor: 16 bytes, the writer of a new commit; not of the events in it.
-        at_ms: now, unix ms.
-        but: an actor whose events are left out.
+    theirs; else a new commit after theirs, by `actor`. No ref moves. The events of the
+    actor `but` are left out.
 
     Raises:
         Missing: a commit of one of them is not here.

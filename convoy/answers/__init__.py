@@ -125,11 +125,7 @@ What makes a plan good:
 def plan_brief(survey: Survey, engines: Iterable[str], limit: int, fence: str) -> str:
     """Return the planning task's instructions, in Markdown.
 
-    Args:
-        survey: what is known of the repository; its names are data, and fenced.
-        engines: those the tasks may have, a line each, as convoy.planner.plan_reader.
-        limit: the most tasks there may be.
-        fence: the session's own.
+    The survey's names are data, and fenced; `engines` has a line for each.
     """
     named = "\n".join(f"  - {line}" for line in engines)
     schema = json.dumps(PlanAnswer.model_json_schema(), separators=(",", ":"))
@@ -206,12 +202,6 @@ def split_parts(
 
     They wait for what the task waited for, and where they share a path with what is
     still to be done, the later waits.
-
-    Args:
-        text: what the model wrote, with its plan as the last JSON object.
-        house: what the plan must fit.
-        convoy: the task's.
-        task: what is split.
 
     Raises:
         Unfit: it is no plan, or no split of this task.

@@ -186,9 +186,7 @@ class Reported(AnswerForm):
 def read_report(text: str, known: Collection[str] | None) -> Report:
     """Return the report that an agent wrote, cleaned.
 
-    Args:
-        text: what it wrote, with the report as the last JSON object.
-        known: the files and folders (with a slash) that a finding may name; None: any.
+    `known` are the files and folders (with a slash) that a finding may name; None: any.
 
     Raises:
         Unfit: it is no report.
@@ -317,13 +315,7 @@ class ReviewAnswer(AnswerForm):
 
 
 def review_brief(subject: Task, diff: str, fence: str) -> str:
-    """Return what a reviewer is told beside its own task, in Markdown.
-
-    Args:
-        subject: the task whose work it is.
-        diff: the work, as a patch.
-        fence: the session's own.
-    """
+    """Return what a reviewer is told beside its own task, in Markdown."""
     spec = subject.spec
     is_cut = len(diff) > DIFF_CHARS
     return _REVIEW_BRIEF.format(
@@ -422,12 +414,7 @@ def diff_room(rivals: Sequence[Task]) -> int:
 
 
 def choice_brief(rivals: Sequence[tuple[Task, str]], fence: str) -> str:
-    """Return what a judge is told beside its own task, in Markdown.
-
-    Args:
-        rivals: those that can be chosen, each with its work as a patch.
-        fence: the session's own.
-    """
+    """Return what a judge is told beside its own task; each rival has its patch."""
     first = rivals[0][0].spec
     parts = [
         _CHOICE_BRIEF.format(
@@ -445,12 +432,7 @@ def choice_brief(rivals: Sequence[tuple[Task, str]], fence: str) -> str:
 
 
 def read_choice(text: str, rivals: Sequence[Task], green: Sequence[Task]) -> Choice:
-    """Return the choice that an agent made, cleaned.
-
-    Args:
-        text: what it wrote, with the choice as the last JSON object.
-        rivals: all that there are.
-        green: those that can be chosen.
+    """Return the choice that an agent made, cleaned; `green` can be chosen.
 
     Raises:
         Unfit: it is none, or names what cannot be chosen.

@@ -212,11 +212,8 @@ def due(
 ) -> tuple[Due, ...]:
     """Return what is due at `now` (unix ms), in the order of the names.
 
-    Args:
-        hours: between two times, by the schedule's name; each at least 1.
-        repository: `owner/name`, in any case.
-        now: unix ms.
-        window: how late a schedule may still be started, ms.
+    `hours` are those between two times, by the schedule's name; `window` is how late
+    one may still be started, ms.
     """
     found = []
     for name, every in sorted(hours.items()):

@@ -71,12 +71,10 @@ class ConvoyEvent(Event, frozen=True, kw_only=True):
     convoy: str
 
     def change(self, state: State) -> State:
-        """Return the state with the convoy as it is after this."""
         now = state.moment
         return change_convoy(state, self.convoy, lambda c: self.convoy_after(c, now))
 
     def convoy_after(self, convoy: Convoy, now: Moment, /) -> Convoy:
-        """Return the convoy after this."""
         raise NotImplementedError
 
 
@@ -86,11 +84,9 @@ class TaskEvent(ConvoyEvent, frozen=True, kw_only=True):
     task: int
 
     def convoy_after(self, convoy: Convoy, now: Moment, /) -> Convoy:
-        """Return the convoy with the task as it is after this."""
         return change_task(convoy, self.task, lambda task: self.task_after(task, now))
 
     def task_after(self, task: Task, now: Moment, /) -> Task:
-        """Return the task after this."""
         raise NotImplementedError
 
 
@@ -98,7 +94,6 @@ class SessionEvent(TaskEvent, frozen=True, kw_only=True):
     """An event that changes what a session works on: a task, or for 0 the plan."""
 
     def convoy_after(self, convoy: Convoy, now: Moment, /) -> Convoy:
-        """Return the convoy with the task, or the plan, as it is after this."""
         return change_session(convoy, self.task, lambda t: self.task_after(t, now))
 
 

@@ -180,7 +180,6 @@ class Answer(Command, frozen=True, kw_only=True):
     """The convoy whose comment shows the text; empty: it is a comment of its own."""
 
     def decide(self, state: State) -> Decision:
-        """Announce the answer to a comment, a review or a tick, once."""
         key = self.sign or ids.answer_key(self.comment)
         said = self.comment in state.answered or key in state.heard
         if key in state.intents or said:
@@ -219,7 +218,6 @@ class NoteDone(Command, frozen=True, kw_only=True):
     number: int
 
     def decide(self, state: State) -> Decision:
-        """Note an announced action done, once."""
         intent = state.intents.get(self.key)
         if intent is None:
             return Refusal(f"{self.key} is not an open action")
@@ -262,7 +260,6 @@ class IgnoreRequest(Command, frozen=True, kw_only=True):
     """A review or a tick: see `ids.sign_key`."""
 
     def decide(self, state: State) -> Decision:
-        """Note that the request is ignored, unless it is answered."""
         key = self.sign or ids.answer_key(self.comment)
         said = self.comment in state.answered or key in state.heard
         if key in state.intents or said:
@@ -370,7 +367,6 @@ class TakeItemUp(Command, frozen=True, kw_only=True):
     works: bool = False
 
     def decide(self, state: State) -> Decision:
-        """Take up what is set aside."""
         aside = set_aside(state, self.item)
         if aside is None or (aside.again and not self.works):
             return Refusal(f"{self.item} is not set aside")
@@ -429,21 +425,14 @@ def _without_old_asides(state: State) -> State:
 def will_do(key: str) -> str:
     """Return the sentence that the action is about to be done.
 
-    Args:
-        key: the action's, made by one of the functions of `ids`; anything else is
-            told as it is.
+    A key that no function of `ids` makes is told as it is.
     """
     does, _, thing = _sentence_parts(key)
     return f"Will {does} {thing}."
 
 
 def did(key: str, number: int) -> str:
-    """Return the sentence that the action was done.
-
-    Args:
-        key: as for `will_do`.
-        number: the workflow run, pull request or comment that came of it; 0: none.
-    """
+    """Return the sentence that the action was done, and what came of it; 0: nothing."""
     _, done, thing = _sentence_parts(key)
     came = {"dispatch": f": run {number}", "pull": f": #{number}"}
     shown = came.get(key.partition(":")[0], "") if number else ""

@@ -95,7 +95,6 @@ class WithdrawMerge(Command, frozen=True, kw_only=True):
     by: str
 
     def decide(self, state: State) -> Decision:
-        """Take a pull request out of the merge queue."""
         part = held_part(state, self.convoy, self.task)
         if isinstance(part, Refusal):
             return part
@@ -112,7 +111,6 @@ class RequestMerge(Command, frozen=True, kw_only=True):
     by: str
 
     def decide(self, state: State) -> Decision:
-        """Put a pull request back into the merge queue."""
         part = held_part(state, self.convoy, self.task)
         if isinstance(part, Refusal):
             return part
@@ -132,7 +130,6 @@ class HoldWork(Command, frozen=True, kw_only=True):
     label: str
 
     def decide(self, state: State) -> Decision:
-        """Hold it as long as the label is there."""
         part = held_part(state, self.convoy, self.task)
         if isinstance(part, Refusal):
             return part
@@ -148,7 +145,6 @@ class ReleaseWork(Command, frozen=True, kw_only=True):
     task: int
 
     def decide(self, state: State) -> Decision:
-        """Let it go on."""
         part = held_part(state, self.convoy, self.task)
         if isinstance(part, Refusal):
             return part
@@ -217,7 +213,6 @@ class TakeOutWork(Command, frozen=True, kw_only=True):
     out: TakenOut
 
     def decide(self, state: State) -> Decision:
-        """Take what the pull request offers out of the queue."""
         part = held_part(state, self.convoy, self.task)
         if isinstance(part, Refusal):
             return part
@@ -243,7 +238,6 @@ class TakeBackWork(Command, frozen=True, kw_only=True):
     task: int
 
     def decide(self, state: State) -> Decision:
-        """Let it go on."""
         part = held_part(state, self.convoy, self.task)
         if isinstance(part, Refusal):
             return part

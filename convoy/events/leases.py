@@ -31,7 +31,6 @@ class StartBot(Command, frozen=True, kw_only=True):
     version: str
 
     def decide(self, state: State) -> Decision:
-        """Let an actor speak for a bot, once."""
         if self.actor in state.bots:
             return Refusal(f"actor {self.actor} is a bot already")
         return (BotStarted(version=self.version),)
@@ -83,7 +82,6 @@ class TakeLease(Command, frozen=True, kw_only=True):
     ttl_s: int
 
     def decide(self, state: State) -> Decision:
-        """Give the resource to somebody, for a time."""
         if self.resource == BOT:
             return Refusal(f"{BOT} is the bot's own lease: nobody else can hold it")
         met = [
@@ -140,7 +138,6 @@ class FreeLease(Command, frozen=True, kw_only=True):
     nonce: str
 
     def decide(self, state: State) -> Decision:
-        """Take the resource back from the holder who gives it up."""
         lease = _held(state, self)
         return lease if isinstance(lease, Refusal) else (_freed(lease),)
 
@@ -153,7 +150,6 @@ class ExpireLease(Command, frozen=True, kw_only=True):
     now: int
 
     def decide(self, state: State) -> Decision:
-        """Free an expired lease, whoever holds it."""
         lease = state.leases.get(self.resource)
         if lease is None or lease.nonce != self.nonce:
             return Refusal(f"{self.resource} is free or somebody else's by now")

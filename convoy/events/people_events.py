@@ -103,7 +103,6 @@ class PauseConvoy(Command, frozen=True, kw_only=True):
     why: str = ""
 
     def decide(self, state: State) -> Decision:
-        """Pause a convoy: start nothing new."""
         convoy = in_state(state, self.convoy, "active")
         if isinstance(convoy, Refusal):
             return convoy
@@ -311,7 +310,6 @@ class ApprovePlan(Command, frozen=True, kw_only=True):
     """Whether the repository's configuration says now that nothing may start."""
 
     def decide(self, state: State) -> Decision:
-        """Let the plan be carried out."""
         convoy = in_state(state, self.convoy, "planning")
         if isinstance(convoy, Refusal):
             return convoy
@@ -376,7 +374,6 @@ class VoidApproval(Command, frozen=True, kw_only=True):
     why: str
 
     def decide(self, state: State) -> Decision:
-        """Void an approval."""
         task = task_in(state, self.convoy, self.task, "needs-review")
         if isinstance(task, Refusal):
             return task
@@ -449,7 +446,6 @@ class TellTask(Command, frozen=True, kw_only=True):
     text: str
 
     def decide(self, state: State) -> Decision:
-        """Keep a message for the running attempt and every later one."""
         task = unsettled(state, self.convoy, self.task)
         if isinstance(task, Refusal):
             return task
@@ -472,7 +468,6 @@ class NoteHeard(Command, frozen=True, kw_only=True):
     messages: int
 
     def decide(self, state: State) -> Decision:
-        """Note how many messages the attempt's engine was given, if that is new."""
         task = in_session(state, self.convoy, self.task, self.attempt)
         if isinstance(task, Refusal):
             return task

@@ -111,7 +111,6 @@ class RequestConvoy(Command, frozen=True, kw_only=True):
     named: tuple[NamedIssue, ...] = ()
 
     def decide(self, state: State) -> Decision:
-        """Accept an issue, and announce the comment that shows it."""
         if self.convoy in state.convoys:
             return Refusal(f"a convoy {self.convoy} exists already")
         if refused := stands_still(state):
@@ -355,7 +354,6 @@ class RankConvoy(Command, frozen=True, kw_only=True):
     by: str
 
     def decide(self, state: State) -> Decision:
-        """Put the convoy before or behind others."""
         convoy = live(state, self.convoy)
         if isinstance(convoy, Refusal):
             return convoy

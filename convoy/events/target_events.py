@@ -72,7 +72,6 @@ class ChooseLanding(Command, frozen=True, kw_only=True):
     """The way, what else the rules want, what the bot may not read."""
 
     def decide(self, state: State) -> Decision:
-        """Note the way, if it is another than before."""
         convoy = live(state, self.convoy)
         if isinstance(convoy, Refusal):
             return convoy
@@ -93,7 +92,6 @@ class WaitToLand(Command, frozen=True, kw_only=True):
     why: str
 
     def decide(self, state: State) -> Decision:
-        """Note what the last step waits for, if it is something else than before."""
         convoy = live(state, self.convoy)
         if isinstance(convoy, Refusal):
             return convoy

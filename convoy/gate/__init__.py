@@ -253,11 +253,7 @@ def oversized(
 ) -> tuple[str, ...]:
     """Return why a patch is too large, a sentence for each reason; empty: it is not.
 
-    Args:
-        files: how many it touches.
-        patch_bytes: its length.
-        limits: how large it may be.
-        largest: its largest file in words, where it is known.
+    `largest` is its largest file in words, where it is known.
     """
     told = f", most of them in {largest}" if largest else ""
     found = []
@@ -337,11 +333,7 @@ _GLOB: Final = re.compile(r"([\\*?\[ ])")
 def protected(paths: Iterable[str], gate: Gate) -> tuple[str, ...]:
     """Return those of a task's paths that the gate would refuse.
 
-    A folder counts where all that is in it is protected.
-
-    Args:
-        paths: as a task declares them; a folder ends in a slash.
-        gate: the convoy's.
+    A folder (it ends in a slash) counts where all that is in it is protected.
     """
     return tuple(dict.fromkeys(path for path in paths if _is_kept(path, gate)))
 

@@ -215,9 +215,8 @@ _URL_SAFE: Final = str.maketrans("-_", "+/")
 def readings(text: str, depth: int = DEPTH) -> Iterator[str]:
     """Give a text as it stands, then reversed, as UTF-16, from base64 and from hex.
 
-    Args:
-        text: bytes decoded as Latin-1.
-        depth: how often what was decoded is decoded again.
+    The text is bytes decoded as Latin-1; `depth` is how often what was decoded is
+    decoded again.
     """
     yield text
     yield text[::-1]

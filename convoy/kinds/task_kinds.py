@@ -442,14 +442,7 @@ _RED: Final = (
 def sync_spec(
     convoy: Convoy, why: str, paths: tuple[str, ...], said: str = ""
 ) -> TaskSpec:
-    """Return a task that takes the target in.
-
-    Args:
-        convoy: the one that could not.
-        why: what went wrong, in a sentence.
-        paths: the files that conflict; empty: none does.
-        said: CI's text where it is red.
-    """
+    """Return a task that takes the target in; `said` is CI's text where it is red."""
     files = "\n".join(f"- {path}" for path in paths)
     told = _CONFLICT.format(files=files) if paths else _RED.format(text=said)
     return TaskSpec(

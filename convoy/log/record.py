@@ -99,11 +99,7 @@ def record(
 ) -> tuple[State, tuple[GriteEvent, ...]]:
     """Return the state after `facts` and the grite events that carry them.
 
-    Args:
-        state: before the facts; its moment says when the last event was.
-        facts: in order.
-        actor: the bot's 16 bytes.
-        at: now, unix ms; each event gets a time of its own, never going back.
+    Each event gets a time of its own, never going back from what the state knows.
     """
     out: list[GriteEvent] = []
     for fact in facts:
@@ -395,12 +391,7 @@ def _step(mark: _Mark, events: tuple[GriteEvent, ...], convoy: str) -> LogStep:
 
 
 def state_at(log: Log, head: str, at: int) -> State:
-    """Return what the log folded to at a time; an empty state if it is younger.
-
-    Args:
-        log: where.
-        head: its newest commit that counts.
-        at: unix ms.
+    """Return what the log folded to at a time (unix ms); empty if it is younger.
 
     Raises:
         Missing: the log is not all here, as in a shallow clone.
@@ -569,11 +560,6 @@ def load_checkpoint(
     """Return what a checkpoint holds.
 
     Whether the log passes through the commit it was made at is not looked at here.
-
-    Args:
-        repo: where.
-        commit: the checkpoint.
-        authority: says whose signature it needs; None: none.
 
     Raises:
         Corrupt: it is no checkpoint that this version can use, or its signature does

@@ -135,12 +135,7 @@ def landing_key(convoy: str, candidate: str) -> str:
 
 
 def comment_key(convoy: str, deleted: int = 0) -> str:
-    """Return the key under which the convoy's comment is written.
-
-    Args:
-        convoy: the convoy's name.
-        deleted: how many of its comments people deleted before.
-    """
+    """Return the key under which the convoy's comment is written once more."""
     return f"comment:{convoy}/{deleted + 1}" if deleted else f"comment:{convoy}"
 
 

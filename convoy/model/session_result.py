@@ -130,10 +130,8 @@ def tokens(used: Usage) -> int:
 def priced(used: Usage, said_usd: float | None, price: Price | None) -> Usage:
     """Return one session's tokens with their cost.
 
-    Args:
-        used: the tokens.
-        said_usd: what the engine says that they cost; None: it does not say.
-        price: what is reckoned with then; None: they stay without a price.
+    Where the engine does not say it (None) it is reckoned by the price; without one
+    they stay without a price.
     """
     used = bounded_usage(used)
     if said_usd is None and price is None:
@@ -257,9 +255,7 @@ WALL_NAMES: Final = Walls.__struct_fields__
 def missing_walls(walls: Walls, *, closed: bool) -> tuple[str, ...]:
     """Return the names of the walls that did not stand.
 
-    Args:
-        walls: as they were reported.
-        closed: whether the network was to be closed; otherwise its wall is not missed.
+    The network's is missed only where it was to be closed.
     """
     asked = (name for name in WALL_NAMES if closed or name != "network")
     return tuple(name for name in asked if not getattr(walls, name))

@@ -551,10 +551,7 @@ def shown_asides(
 ) -> tuple[SetAside, ...]:
     """Return what a convoy's comment tells of beside the rows of its tasks.
 
-    Args:
-        state: the state.
-        convoy: its name.
-        works: the items that were tried just now and work again.
+    `works` are the items that were tried just now and work again.
     """
     untold = {show_item(convoy, "comment"), *works}
     return tuple(

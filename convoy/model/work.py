@@ -361,12 +361,7 @@ def with_answer(
 ) -> dict[str, GivenAnswers]:
     """Return what everybody had within the hour before `now`, with one answer more.
 
-    Args:
-        known: the same before, by name in lower case.
-        by: whom it answers.
-        key: the answer's.
-        now: when it is announced, unix ms.
-        enough: whether it says that it is enough.
+    The names in `known` are in lower case; `enough`: the answer says that it is.
     """
     had = known.get(by.casefold(), GivenAnswers())
     if enough:

@@ -264,13 +264,9 @@ def next_start(
     waited_for: Mapping[int, int],
     chosen: Collection[int],
 ) -> Task:
-    """Return the task to start next.
+    """Return which of the waiting tasks to start next.
 
-    Args:
-        convoy: the tasks'.
-        waiting: the tasks that may start, at least one.
-        waited_for: for each task how many wait for it.
-        chosen: those that start now as well.
+    `waited_for` says for each how many wait for it; `chosen` start now as well.
     """
     under_way = {t.number for t in convoy.tasks if t.attempt or t.work} | {*chosen}
     risks = _risks(convoy, under_way)

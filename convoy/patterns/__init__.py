@@ -53,11 +53,7 @@ class YamlSource(NamedTuple):
 
 
 def read_yaml(text: str, name: str) -> YamlSource:
-    """Return what a file says.
-
-    Args:
-        text: the whole file, by anybody.
-        name: what faults call it.
+    """Return what a file says, by whomever; faults call it `name`.
 
     Raises:
         PatternError: it is no YAML, or more of it than a template takes.
@@ -240,12 +236,7 @@ class Template(Form):
 
 
 def template(text: str, name: str, file: str) -> Template:
-    """Return a checked template.
-
-    Args:
-        text: of the file, by anybody.
-        name: of the pattern.
-        file: what faults call it.
+    """Return a checked template; faults call it `file`.
 
     Raises:
         PatternError: one line for each fault.
@@ -406,11 +397,7 @@ BUILT_IN: Final = (
 
 
 def own_patterns(files: Collection[str]) -> dict[str, str]:
-    """Return the file of each pattern that a repository brings, by name.
-
-    Args:
-        files: paths of a commit.
-    """
+    """Return the file of each pattern among a commit's paths, by name."""
     found: dict[str, str] = {}
     for file in sorted(files):
         name, _, ending = file.removeprefix(PATTERNS_FOLDER).partition(".")
@@ -425,11 +412,6 @@ def named_pattern(
     name: str, files: Collection[str], text_of: Callable[[str], str]
 ) -> Template:
     """Return a pattern by its name; a repository's own goes before brat's.
-
-    Args:
-        name: as somebody said it.
-        files: paths of a commit, at least those in FOLDER.
-        text_of: reads one of them.
 
     Raises:
         PatternError: there is none of that name, or it has faults.

@@ -102,13 +102,7 @@ def is_read(path: str) -> bool:
 
 
 def imported(path: str, text: str, project: Project) -> frozenset[str]:
-    """Return the files (for Go folders, with a slash) that a file's text imports.
-
-    Args:
-        path: the file, as in the repository.
-        text: what it holds.
-        project: the repository's files.
-    """
+    """Return the files (for Go folders, with a slash) that a file's text imports."""
     groups = _LANGUAGES.get(splitext(path)[1], _nothing)
     found = (_first(group, project) for group in groups(path, text, project))
     return frozenset(filter(None, found)) - {path}
@@ -334,9 +328,7 @@ def changed_together(
 ) -> tuple[tuple[str, str, int], ...]:
     """Return pairs of files that changed together, and in how many commits, most first.
 
-    Args:
-        past: what the last commits changed.
-        files: what is still there.
+    Only `files` count, which are still there.
     """
     counted: Counter[tuple[str, str]] = Counter()
     for commit in past:
@@ -350,13 +342,7 @@ def changed_together(
 def scopes(
     tasks: Iterable[TaskSpec], ground: Ground, past: ChangedFiles
 ) -> tuple[Scope, ...]:
-    """Return the scope of each task that declares paths.
-
-    Args:
-        tasks: a plan's.
-        ground: the commit that they start from.
-        past: the files of each of the last commits.
-    """
+    """Return the scope of each task that declares paths."""
     changed = [frozenset(files) for files in past]
     found = ((task, frozenset(ground.within(task))) for task in tasks if task.paths)
     return tuple(
@@ -371,12 +357,7 @@ def scopes(
 
 
 def absent_paths(found: Iterable[Scope], ground: Ground) -> Iterator[str]:
-    """Give a remark for each path that does not exist and may be a slip.
-
-    Args:
-        found: the scopes of a plan whose paths nobody has checked.
-        ground: the commit that they were taken from.
-    """
+    """Give a remark for each path that does not exist and may be a slip."""
     for scope in found:
         for path in scope.creates:
             same = [file for file in ground.files if basename(file) == basename(path)]
@@ -399,10 +380,8 @@ def hunks(lines: Iterable[str]) -> dict[str, tuple[Hunk, ...]]:
     """Return each file of a diff without context, and where it was changed.
 
     A file whose text is not compared (it is binary, or only its mode changed) has no
-    place, and is left out where the diff does not name it.
-
-    Args:
-        lines: the diff, made with `core.quotePath=false`.
+    place, and is left out where the diff does not name it. It is made with
+    `core.quotePath=false`.
     """
     found: dict[str, list[Hunk]] = {}
     name, old, left = "", "", 0
@@ -481,13 +460,10 @@ def reach(
     commits: Iterable[tuple[str, ...]],
     beyond: float = BEYOND,
 ) -> Reach:
-    """Return what a change that declares these paths may touch.
+    """Return what a change that declares these paths may touch, a folder with a slash.
 
-    Args:
-        declared: files, and folders with a slash at their end.
-        commits: the files of each of the last commits, in any order.
-        beyond: how far it is thought to go beyond what it declares, as changes before
-            it did; 0: not at all.
+    `beyond` says how far it is thought to go beyond what it declares, as changes before
+    it did; 0: not at all.
     """
     exact = {path for path in declared if not path.endswith("/")}
     inside = tuple(path for path in declared if path.endswith("/"))

@@ -86,8 +86,7 @@ def reference_in(words: str) -> str:
 def checklist(text: str) -> Checklist:
     """Return all items of all task lists in `text`, in their order.
 
-    Args:
-        text: Markdown whose lines end in newlines only.
+    Its lines end in newlines only.
     """
     text, tokens = _parsed(text)
     lines = text.split("\n")
@@ -244,12 +243,7 @@ class Intake:
 
 
 def intake(text: str, labels: Collection[str] = ()) -> Intake:
-    """Return what an issue is.
-
-    Args:
-        text: its body, GitHub Markdown by anybody.
-        labels: what the boxes of the repository's issue forms say; see `box_labels`.
-    """
+    """Return what an issue is, by its body; `labels` as of `box_labels`."""
     found = checklist(clean(text))
     if not found.items:
         return Intake("one task", "", found)
@@ -343,11 +337,7 @@ _LONGEST: Final = 400
 
 
 def is_consent(label: str) -> bool:
-    """Whether a box's words are what its author says of themself.
-
-    Args:
-        label: the first lines of an item, Markdown.
-    """
+    """Whether a box's words (Markdown) are what its author says of themself."""
     return _CONSENT.match(plain_label(label)) is not None
 
 
@@ -383,11 +373,7 @@ def form_files(files: Iterable[str]) -> list[str]:
 
 
 def box_labels(texts: Iterable[str]) -> frozenset[str]:
-    """Return the labels of the forms' boxes, as `plain` writes them.
-
-    Args:
-        texts: the forms, YAML by anybody; what is no form has no labels.
-    """
+    """Return the labels of the boxes of forms, which are YAML by anybody."""
     found = (plain_label(label) for text in texts for label in _labels(text))
     return frozenset(filter(None, found))
 
@@ -445,12 +431,7 @@ ASK_PROOF: Final = "How can one see that it is done: an example, a command, a te
 
 
 def questions(title: str, text: str) -> tuple[str, ...]:
-    """Return what to ask the author of an issue; none: it says enough to begin.
-
-    Args:
-        title: the issue's.
-        text: its body, Markdown by anybody.
-    """
+    """Return what to ask the author of an issue; none: it says enough to begin."""
     body = _HIDDEN.sub("", clean(text))
     whole = f"{clean(title)}\n{body}"
     if _CLEAR.search(whole) or paths_in(whole) or _words(whole) >= FEWEST_WORDS:

@@ -170,9 +170,8 @@ def _marks_only(line: str) -> list[Mark] | None:
 def _taken_out(text: str, known: Known | None = None) -> tuple[str, list[Mark]]:
     """Return a text without its marks, and these.
 
-    Args:
-        text: an item's first paragraph, or a line that begins with a mark.
-        known: of a paragraph: what its sentences may name; None: it is such a line.
+    Of a paragraph `known` says what its sentences may name; None: it is a line that
+    begins with a mark.
     """
     orders = (*_orders(text, known), *_orders(text, known, _AFTER_TAIL))
     keyed = tuple(_keyed(_blank(text, orders), known))
@@ -305,10 +304,7 @@ class ReferredIssue(NamedTuple):
 def number_here(written: str, repository: str, web: str) -> int | None:
     """Return the number of an issue of this repository; None: it is elsewhere.
 
-    Args:
-        written: a reference as an item gives it.
-        repository: this one, as `owner/name`.
-        web: this repository's address for people; empty: it has none.
+    `web` is the repository's address for people; empty: it has none.
     """
     short = written.casefold().removeprefix(repository.casefold())
     if found := _ISSUE_NUMBER.fullmatch(short):
@@ -327,12 +323,8 @@ def filled_items(
 ) -> str:
     """Return a text whose items say what the issues say that they name.
 
-    Args:
-        text: a cleaned text.
-        found: the named issues, by the line of the item that names them, or why such an
-            item is no task.
-        room: about how many characters the issues' texts may have together.
-        labels: what the boxes of the repository's issue forms say.
+    `found` has them by the line of the item that names them, or why such an item is no
+    task; `room` is about how many characters they may have together.
     """
     lines = text.split("\n")
     work = intake(text, labels).work

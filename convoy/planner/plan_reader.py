@@ -53,11 +53,8 @@ F = TypeVar("F", bound=AnswerForm)
 def read_form(text: str, form: type[F], what: str, most: int) -> F:
     """Return the answer that an agent wrote, its words as they are.
 
-    Args:
-        text: what it wrote, with the answer as the last JSON object.
-        form: of the answer.
-        what: what faults call it, such as `report`.
-        most: how many faults are told at once.
+    It is the last JSON object of the text. Faults call it `what`; at most so many are
+    told.
 
     Raises:
         Unfit: it is none.
@@ -121,10 +118,7 @@ class House(Ground):
 def read_plan(text: str, house: House, first: int = 1) -> tuple[TaskSpec, ...]:
     """Return an answer's tasks; no two of them that may run at once share a path.
 
-    Args:
-        text: what the model wrote, with its plan as the last JSON object.
-        house: what the plan must fit.
-        first: the number of its first task; in the answer they count from 1.
+    In the answer they count from 1, here from `first`.
 
     Raises:
         Unfit: it is no plan, or one that cannot be carried out.
@@ -224,10 +218,7 @@ def ordered(
     for each other, directly or through others, are left alone. An edge is added only
     where neither waits for the other, so no circle arises.
 
-    Args:
-        tasks: a plan's, without a circle.
-        ground: what they start from.
-        made: by task, the files and folders that it makes.
+    `made` has the files and folders that each task makes.
     """
     done: dict[int, TaskSpec] = {task.number: task for task in tasks}
     implied = (_made(tasks, ground, made), _shared(tasks), _described(tasks, ground))

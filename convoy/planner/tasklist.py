@@ -36,12 +36,7 @@ MOST_TASKS: Final = 500
 
 
 def in_waves(tasks: tuple[TaskSpec, ...], length: int) -> tuple[TaskSpec, ...]:
-    """Return a plan's tasks, with an order where they are more than one wave.
-
-    Args:
-        tasks: without a circle.
-        length: how many tasks a wave has.
-    """
+    """Return a plan's tasks, with an order where they are more than one wave."""
     if len(tasks) <= length:
         return tasks
     placed = order(tasks)
@@ -96,15 +91,8 @@ def plan(
 
     An issue without a task list is one task, and so is a form of boxes that ask for no
     work, or a text in which every box is ticked. Ticked items keep their number, are
-    not planned, and count as met where others wait for them.
-
-    Args:
-        title: the issue's title.
-        text: its body, GitHub Markdown.
-        engines: names that `engine:` may give; `default` is one of them.
-        wave: how many tasks are under way at a time; more of them go in waves.
-        labels: what the boxes of the repository's issue forms say.
-        most: the most tasks the convoy may have.
+    not planned, and count as met where others wait for them. `default` is one of the
+    engines; more tasks than `wave` go in waves.
 
     Raises:
         PlanError: nothing is to be done, there are more tasks than `most`, or an item
@@ -141,11 +129,8 @@ def addition(
 ) -> TaskSpec:
     """Return one more task of an issue, with the number after the last.
 
-    Args:
-        title: the issue's title.
-        text: what is to be done, as an item of a task list says it, without its box.
-        known: for each number there is, whether its work is merged.
-        engines: names that `engine:` may give.
+    The text is what an item of a task list says; `known` says of each number there is
+    whether its work is merged.
 
     Raises:
         PlanError: it asks for what cannot be.
@@ -314,11 +299,7 @@ def plan_remarks(
 ) -> tuple[str, ...]:
     """Return what readers of the plan are told of its text, a clause each.
 
-    Args:
-        text: the issue's body.
-        labels: what the boxes of the repository's issue forms say.
-        wave: how many tasks are under way at a time; 0: any number.
-        engines: names that `engine:` may give.
+    So many tasks as `wave` are under way at a time; 0: any number.
     """
     found = intake(text, labels)
     return (

@@ -77,16 +77,8 @@ def queued_again(
 ) -> Events:
     """Queue the task once more, or block it when its attempts are spent.
 
-    A task that was dropped or blocked while its session ran stays so.
-
-    Args:
-        state: before the end of the attempt.
-        convoy: the task's, by name.
-        task: what was tried.
-        cause: how the attempt ended.
-        last: why it did not land, in words.
-        not_before: it is not tried again earlier, unix ms.
-        splits: whether it was too much for one agent.
+    A task that was dropped or blocked while its session ran stays so. `last` says why
+    the attempt did not land; `splits`: it was too much for one agent.
     """
     if task.state not in ("running", "needs-review"):
         return ()

@@ -104,7 +104,6 @@ class AcceptNothing(Command, frozen=True, kw_only=True):
     usage: Usage = Usage()
 
     def decide(self, state: State) -> Decision:
-        """Settle a task that needed no change."""
         task = in_session(state, self.convoy, self.task, self.attempt)
         if isinstance(task, Refusal):
             return task
@@ -132,7 +131,6 @@ class AcceptReport(Command, frozen=True, kw_only=True):
     usage: Usage = Usage()
 
     def decide(self, state: State) -> Decision:
-        """Settle a task whose result is a report."""
         task = in_session(state, self.convoy, self.task, self.attempt)
         if isinstance(task, Refusal):
             return task
@@ -235,7 +233,6 @@ class LoseSession(Command, frozen=True, kw_only=True):
     """The half-done work that it left, kept for the next attempt; empty: none."""
 
     def decide(self, state: State) -> Decision:
-        """End a session that left nothing; try again while attempts are left."""
         task = in_session(state, self.convoy, self.task, self.attempt)
         if isinstance(task, Refusal):
             return task

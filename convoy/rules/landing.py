@@ -206,7 +206,6 @@ class AttemptMerge(Command, frozen=True, kw_only=True):
     """The target's commit that a task's work takes in; empty: it takes none in."""
 
     def decide(self, state: State) -> Decision:
-        """Note a candidate of the newest work, once."""
         convoy = live(state, self.convoy)
         if isinstance(convoy, Refusal):
             return convoy
@@ -300,7 +299,6 @@ class ProveWork(Command, frozen=True, kw_only=True):
     """How many lines it adds and removes."""
 
     def decide(self, state: State) -> Decision:
-        """Note that CI found work on trial to be as it should be."""
         task = task_in(state, self.convoy, self.task, "needs-review")
         if isinstance(task, Refusal):
             return task

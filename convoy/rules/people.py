@@ -176,7 +176,6 @@ class FailConvoy(Command, frozen=True, kw_only=True):
     """The person who wants it; empty: no person does."""
 
     def decide(self, state: State) -> Decision:
-        """Give the convoy up; what is not merged is dropped."""
         convoy = live(state, self.convoy)
         if isinstance(convoy, Refusal):
             return convoy
@@ -233,7 +232,6 @@ class DeferTask(Command, frozen=True, kw_only=True):
     why: str
 
     def decide(self, state: State) -> Decision:
-        """Let a task that could start wait until the next day's money."""
         convoy = live(state, self.convoy)
         if isinstance(convoy, Refusal):
             return convoy
@@ -459,7 +457,6 @@ class ReviseTask(Command, frozen=True, kw_only=True):
     text: str
 
     def decide(self, state: State) -> Decision:
-        """Send work back to be changed: an attempt like any other."""
         task = task_in(state, self.convoy, self.task, "needs-review")
         if isinstance(task, Refusal):
             return task

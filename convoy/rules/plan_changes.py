@@ -51,7 +51,6 @@ class AddTask(Command, frozen=True, kw_only=True):
     by: str
 
     def decide(self, state: State) -> Decision:
-        """Add a task after the others."""
         convoy, spec = live(state, self.convoy), self.spec
         if isinstance(convoy, Refusal):
             return convoy
@@ -122,7 +121,6 @@ class AssignTask(Command, frozen=True, kw_only=True):
     by: str
 
     def decide(self, state: State) -> Decision:
-        """Give a task, or all that were never started, to another engine."""
         convoy = live(state, self.convoy)
         if isinstance(convoy, Refusal):
             return convoy
@@ -182,7 +180,6 @@ class PartTask(Command, frozen=True, kw_only=True):
     by: str
 
     def decide(self, state: State) -> Decision:
-        """Replace a task that is at rest by its parts."""
         task = _whole_work(state, self.convoy, self.task)
         if isinstance(task, Refusal):
             return task
@@ -351,7 +348,6 @@ class BeginSplit(Command, frozen=True, kw_only=True):
     task: int
 
     def decide(self, state: State) -> Decision:
-        """Add the task that plans the parts, once."""
         convoy = in_state(state, self.convoy, "active")
         if isinstance(convoy, Refusal):
             return convoy
@@ -374,7 +370,6 @@ class SplitTask(Command, frozen=True, kw_only=True):
     usage: Usage = Usage()
 
     def decide(self, state: State) -> Decision:
-        """Replace the task by its parts."""
         split = in_session(state, self.convoy, self.task, self.attempt)
         if isinstance(split, Refusal):
             return split
@@ -454,7 +449,6 @@ class NoteTask(Command, frozen=True, kw_only=True):
     left: Left
 
     def decide(self, state: State) -> Decision:
-        """Keep what the current attempt's agent left."""
         task = in_session(state, self.convoy, self.task, self.attempt)
         if isinstance(task, Refusal):
             return task

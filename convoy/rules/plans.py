@@ -313,10 +313,6 @@ def forecasts(state: State, engines: Mapping[str, EngineSpec]) -> tuple[Forecast
     """Return what settled tasks of each engine took; nothing known: no entry.
 
     Earlier tasks count by their engine's type and model, with all their attempts.
-
-    Args:
-        state: what the log says.
-        engines: by name, those that tasks may have.
     """
     found: list[Forecast] = []
     for name, engine in sorted(engines.items()):

@@ -59,12 +59,9 @@ _PREFERRED: Final[tuple[Strategy, ...]] = ("merge", "squash", "rebase")
 def landing_by(
     rules: TargetRules, *, bypass: bool, learnt: tuple[str, ...] = ()
 ) -> Landing:
-    """Return how a convoy lands on a branch.
+    """Return how a convoy lands on a branch, whose rules may not all be readable.
 
-    Args:
-        rules: the branch's, as far as the bot may read them.
-        bypass: whether the configuration lets the bot pass rules by.
-        learnt: the rules that refusals told; see `LEARNT`.
+    `bypass`: the configuration lets the bot pass rules by; `learnt`: see `LEARNT`.
     """
     if rules.passes and bypass:
         return Landing()
@@ -185,7 +182,6 @@ class AttemptSync(Command, frozen=True, kw_only=True):
     target: str
 
     def decide(self, state: State) -> Decision:
-        """Note the candidate, once."""
         convoy = live(state, self.convoy)
         if isinstance(convoy, Refusal):
             return convoy
@@ -266,7 +262,6 @@ class LandSync(Command, frozen=True, kw_only=True):
     judged: tuple[str, ...]
 
     def decide(self, state: State) -> Decision:
-        """Let the target come into the convoy's branch."""
         convoy = live(state, self.convoy)
         if isinstance(convoy, Refusal):
             return convoy
@@ -349,7 +344,6 @@ class OpenAnotherPull(Command, frozen=True, kw_only=True):
     pull: int
 
     def decide(self, state: State) -> Decision:
-        """Announce another pull request for the rest."""
         convoy = live(state, self.convoy)
         if isinstance(convoy, Refusal):
             return convoy
@@ -395,7 +389,6 @@ class RequestPart(Command, frozen=True, kw_only=True):
     how: Wanted = "once"
 
     def decide(self, state: State) -> Decision:
-        """Let it land now, or change when it does."""
         convoy = live(state, self.convoy)
         if isinstance(convoy, Refusal):
             return convoy
@@ -452,7 +445,6 @@ class LandPart(Command, frozen=True, kw_only=True):
     judged: tuple[str, ...]
 
     def decide(self, state: State) -> Decision:
-        """Land what is finished; the convoy goes on."""
         convoy = live(state, self.convoy)
         if isinstance(convoy, Refusal):
             return convoy
@@ -487,7 +479,6 @@ class OfferPart(Command, frozen=True, kw_only=True):
     candidate: str
 
     def decide(self, state: State) -> Decision:
-        """Announce its pull request."""
         convoy = live(state, self.convoy)
         if isinstance(convoy, Refusal):
             return convoy

@@ -81,9 +81,7 @@ def _turns(convoy: Convoy) -> Mapping[int, tuple[Turn, ...]]:
 def area(task: Task, predicted: frozenset[str] = frozenset()) -> frozenset[str]:
     """Return the paths that a task may touch, without slashes at their ends.
 
-    Args:
-        task: any.
-        predicted: what is added where nobody said or saw what the task touches.
+    `predicted` is added where nobody said or saw what it touches.
     """
     known = frozenset(path.rstrip("/") for path in (*task.spec.paths, *task.touched))
     return known or predicted

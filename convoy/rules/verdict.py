@@ -174,9 +174,7 @@ class Observed(Struct, frozen=True, kw_only=True):
     def merged_as(self, pull: int | None, head: str | None) -> str:
         """Return the commit as which the forge merged a pull request; empty: none.
 
-        Args:
-            pull: its number.
-            head: what its branch stands at; a merge of anything older does not count.
+        A merge of anything older than `head` does not count.
         """
         asked, listed = self.mergeable.get(pull or 0), self.pulls.get(pull or 0)
         if asked is not None and asked.merged and asked.head == head:

@@ -93,10 +93,7 @@ def inline(text: str) -> str:
 def fitting(lines: list[str], more: str, chars: int) -> list[str]:
     """Return as many lines as fit, and in `more` how many are left out.
 
-    Args:
-        lines: the lines, whole.
-        more: has a place for "and 3 more", and says where those are.
-        chars: the most characters.
+    `more` has a place for "and 3 more", and says where those are.
     """
     left = chars
     for number, line in enumerate(lines):
@@ -122,13 +119,7 @@ _CODE_FENCE: Final = "```"
 
 
 def posted(text: str, rest: str, room: int = POST_CHARS) -> str:
-    """Return a text that a forge takes, cut between lines.
-
-    Args:
-        text: Markdown.
-        rest: the line that stands for what is left out, and says where that is.
-        room: the most characters.
-    """
+    """Return a text that a forge takes, cut between lines; `rest` ends it."""
     if len(text) <= room:
         return text
     left, kept = room - len(rest) - len(_CODE_FENCE) - 4, list[str]()
@@ -187,12 +178,8 @@ class Unfit(BratError):
 def json_answer(text: str, what: str) -> Any:  # noqa: ANN401  any JSON
     """Return what the last block of JSON says, or all from the first brace on.
 
-    Args:
-        text: the answer.
-        what: what faults call it, such as `plan`.
-
     Raises:
-        Unfit: there is none, in one sentence.
+        Unfit: there is none.
     """
     if len(text) > JSON_CHARS:
         raise Unfit(f"The {what} is longer than {JSON_CHARS} characters.")
@@ -350,11 +337,8 @@ def squashed(message: str, said: Iterable[str]) -> str:
     """Return the message of a squash, with what commitlint and DCO look for.
 
     The first subject of the form in which projects begin theirs stands for the
-    message's, and the session's own sign-off is kept.
-
-    Args:
-        message: what is said of the whole.
-        said: the messages of the commits, oldest first.
+    message's, and the session's own sign-off is kept. `said` are the messages of the
+    commits, oldest first.
     """
     given = [inert(each) for each in said]
     subjects = (each.partition("\n")[0].strip() for each in given)
@@ -424,10 +408,7 @@ def slug(title: str) -> str:
 def convoy_name(title: str, issue: int, taken: Collection[str]) -> str:
     """Return `<slug>-<issue>`, or with `-2`, `-3` behind it when that is taken.
 
-    Args:
-        title: the issue's title; one without a usable letter gives `convoy-<issue>`.
-        issue: its number, from 1.
-        taken: the names of all convoys there ever were.
+    A title without a usable letter gives `convoy-<issue>`.
     """
     words = slug(title) or "convoy"
     tails = (f"-{issue}" if turn == 1 else f"-{issue}-{turn}" for turn in count(1))

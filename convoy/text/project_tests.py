@@ -207,9 +207,7 @@ class Proposal:
 def propose_ci(files: Collection[str], read: TextOf) -> Proposal | None:
     """Return the command that most likely runs the project's tests, None if unknown.
 
-    Args:
-        files: paths of the repository's files.
-        read: called only with names at the top that are in `files`.
+    `read` is called only with names at the top that are in `files`.
     """
     return next(iter(propose_all(files, read)), None)
 

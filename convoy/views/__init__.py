@@ -27,11 +27,7 @@ def state_document(
 ) -> dict[str, Any]:
     """Return what `brat status --json` prints.
 
-    Args:
-        state: what the log says.
-        now: unix ms.
-        faults: what could not be read in the log.
-        here: what waits for a person beside what the log says.
+    `here` is what waits for a person beside what the log says.
     """
     found = (*here, *interventions(state, now, faults))
     return {

@@ -46,13 +46,7 @@ class Finish(Struct, frozen=True, kw_only=True):
 
 
 def finish(convoy: Convoy, sessions: Sequence[PastSession], now: int) -> Finish | None:
-    """Return when a convoy will be done; None: it is not active, or nothing is known.
-
-    Args:
-        convoy: as it is now.
-        sessions: all that it has had.
-        now: unix ms.
-    """
+    """Return when a convoy will be done; None: not active, or nothing is known."""
     left = tuple(task for task in convoy.tasks if not task.settled)
     past = known_times(sessions)
     if convoy.state != "active" or not left or past is None:
@@ -151,11 +145,7 @@ def rest_played(
 ) -> tuple[float, ...]:
     """Return how long the rest took each time, in seconds, sorted.
 
-    Args:
-        convoy: as it is now; at least one task is not settled.
-        sessions: all that it has had.
-        past: what they have taken.
-        now: unix ms.
+    At least one of the convoy's tasks is not settled.
     """
     rest = _Rest(convoy, sessions, past, now)
     games = max(1, min(GAMES, STEPS // max(1, len(rest.tasks))))

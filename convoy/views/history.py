@@ -68,12 +68,7 @@ def log_lines(entries: list[Entry]) -> Iterator[LogLine]:
 def bot_facts(
     entries: Iterable[Entry], bots: frozenset[str]
 ) -> Iterator[tuple[int, Event]]:
-    """Give what bots wrote, with its time (unix ms), in the log's order.
-
-    Args:
-        entries: of the log, oldest first.
-        bots: their actors, as the state knows them; nobody else's events count.
-    """
+    """Give what bots wrote, with its time (unix ms), in the log's order."""
     for one in entries:
         for event in one.events:
             if isinstance(event.kind, CommentAdded) and event.actor.hex() in bots:
@@ -83,12 +78,7 @@ def bot_facts(
 
 
 def last_lines(newest_first: Iterable[Entry], number: int) -> tuple[LogLine, ...]:
-    """Return the log's last lines, oldest first; takes no more entries than it needs.
-
-    Args:
-        newest_first: entries of the log, the newest first.
-        number: how many lines at most.
-    """
+    """Return the log's last lines, oldest first; takes no more than it needs."""
     found: list[LogLine] = []
     for one in newest_first:
         found[:0] = log_lines([one])
@@ -232,9 +222,7 @@ def past_sessions(
 ) -> tuple[PastSession, ...]:
     """Return a convoy's sessions in the order in which they began.
 
-    Args:
-        convoy: its name.
-        facts: the bots' events of the whole log with their times (unix ms), in order.
+    The facts are those of the whole log with their times (unix ms).
     """
     history = SessionHistory()
     history.read(
@@ -293,12 +281,7 @@ _HOW: Final = {
 
 
 def attempt_story(sessions: Iterable[PastSession], task: int) -> tuple[str, ...]:
-    """Return a sentence for each attempt at a task, in order, without a full stop.
-
-    Args:
-        sessions: those of the convoy, as they began.
-        task: the task's number.
-    """
+    """Return a sentence without a full stop for each attempt at a task, in order."""
     return tuple(_told(each) for each in sessions if each.task == task)
 
 

@@ -88,10 +88,7 @@ def interventions(
 ) -> tuple[Intervention, ...]:
     """Return all that waits for a person at `now` (unix ms), the gravest first.
 
-    Args:
-        state: what the log says.
-        now: the time.
-        faults: what could not be read in the log.
+    `faults` is what could not be read in the log.
     """
     live = [(convoy, task) for convoy in state.live() for task in convoy.tasks]
     return (
@@ -114,13 +111,9 @@ def standing_still(why: str) -> Intervention:
 
 
 def needs_a_person(found: Iterable[Intervention], convoy: str | None = None) -> bool:
-    """Whether anything does not go on without a person.
+    """Whether anything of a convoy (None: of any) does not go on without a person.
 
     Further work is only offered, and a loop that runs takes the next issue up itself.
-
-    Args:
-        found: what waits.
-        convoy: the only one that counts, by name; None: all do.
     """
     return any(
         each.kind not in _GOES_ON and convoy in (None, each.convoy or convoy)
@@ -390,10 +383,7 @@ def unread_issues(
 ) -> Iterator[Intervention]:
     """Yield each labelled issue that no convoy works on.
 
-    Args:
-        issues: as the forge shows them.
-        state: what the log says.
-        commands: what makes brat read them; empty: its loop runs and soon will.
+    `commands` make brat read them; empty: its loop runs and soon will.
     """
     at_work = {convoy.issue for convoy in state.live()}
     for issue in issues:

@@ -48,11 +48,7 @@ _HIDDEN: Final = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 
 
 def requirements(text: str) -> tuple[str, ...]:
-    """Return the items and sentences of an issue's text; ticked items are met.
-
-    Args:
-        text: the issue's, Markdown from anybody.
-    """
+    """Return the items and sentences of an issue's text; ticked items are met."""
     found = chain.from_iterable(_blocks(_HIDDEN.sub("", clean(text))))
     return tuple(dict.fromkeys(found))[:MOST_REQUIREMENTS]
 
@@ -133,9 +129,7 @@ class _Told(Struct, frozen=True):
 def coverage(text: str, tasks: tuple[TaskSpec, ...]) -> tuple[Covered, ...]:
     """Return each requirement of an issue's text with the tasks that do it.
 
-    Args:
-        text: the issue's.
-        tasks: the plan's, without those that were given up.
+    The tasks are the plan's, without those that were given up.
     """
     told = [_told(task) for task in tasks]
     return tuple(_covered(each, told) for each in requirements(text))
@@ -208,8 +202,7 @@ def whole_plan(
 ) -> Range | None:
     """Return what a plan may take; None: of some task nothing is known.
 
-    Args:
-        tasks: by number, the forecast of each task and which it waits for.
+    `tasks` has the forecast of each task and which it waits for.
     """
     known = [forecast for forecast, _ in tasks.values() if forecast is not None]
     if not tasks or len(known) < len(tasks):

@@ -36,10 +36,7 @@ _PLAN_WAITS: Final = {
 def waits_for(convoy: Convoy, task: Task, leases: Iterable[Lease] = ()) -> str:
     """Return what keeps the task from the next state, in a few words.
 
-    Args:
-        convoy: the task's.
-        task: one of its tasks.
-        leases: those that have not run out, as far as the caller knows them.
+    The leases are those that have not run out, as far as the caller knows them.
     """
     if task.settled:
         return ""
@@ -124,14 +121,7 @@ def _blocked(convoy: Convoy, task: Task) -> Iterator[str]:
 
 
 def reasons(state: State, convoy: Convoy, task: Task, now: int) -> tuple[str, ...]:
-    """Return why a task is where it is, in order: what is so, then what it waits for.
-
-    Args:
-        state: what the log says.
-        convoy: the task's, of that state.
-        task: one of its tasks.
-        now: unix ms.
-    """
+    """Return why a task is where it is: what is so, then what it waits for."""
     return (
         *_standing(task),
         *_waiting(state, convoy, task, now),
@@ -280,9 +270,7 @@ def _doubted(task: Task) -> Iterator[str]:
 def convoy_reasons(convoy: Convoy, leases: Iterable[Lease] = ()) -> tuple[str, ...]:
     """Return what is so, then what keeps it: a line for each task that is not done.
 
-    Args:
-        convoy: the convoy.
-        leases: those that have not run out.
+    The leases have not run out.
     """
     return tuple(_reasons(convoy, tuple(leases)))
 
@@ -319,13 +307,7 @@ def _tasks(convoy: Convoy, leases: tuple[Lease, ...]) -> Iterator[str]:
 
 
 def edge_reasons(convoy: Convoy, first: Task, then: Task) -> tuple[str, ...]:
-    """Return why `then` waits for `first`, in order: what is so, then where it stands.
-
-    Args:
-        convoy: of both.
-        first: the task that is waited for.
-        then: the one that waits, or may be thought to.
-    """
+    """Return why `then` waits for `first`: what is so, then where it stands."""
     return tuple(_edge(convoy, first, then))
 
 
