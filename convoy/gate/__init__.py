@@ -335,7 +335,13 @@ def protected(paths: Iterable[str], gate: Gate) -> tuple[str, ...]:
 
     A folder (it ends in a slash) counts where all that is in it is protected.
     """
-    return tuple(dict.fromkeys(path for path in paths if _is_kept(path, gate)))
+    found: dict[str, None] = {}
+    for path in paths:
+        inside = f"{path.rstrip('/')}/any"
+        whole = (path, inside) if not path.endswith("/") else (inside,)
+        if any(is_matched(each, gate.protected, any_case=True) for each in whole):
+            found[path] = None
+    return tuple(found)
 
 
 def forbidden(paths: Iterable[str]) -> tuple[str, ...]:
@@ -346,7 +352,9 @@ def forbidden(paths: Iterable[str]) -> tuple[str, ...]:
 def unallowed(task: Task, gate: Gate) -> tuple[str, ...]:
     """Return the protected paths that a task declares and nobody has allowed."""
     found = protected(task.spec.paths, gate)
-    return tuple(path for path in found if not _is_allowed(path, task.allowed))
+    folders = tuple(each for each in task.allowed if each.endswith("/"))
+    kept = (path for path in found if path not in task.allowed)
+    return tuple(path for path in kept if not path.startswith(folders))
 
 
 def wants(number: int, paths: tuple[str, ...]) -> str:
@@ -364,20 +372,6 @@ def wants(number: int, paths: tuple[str, ...]) -> str:
 
 def gate_of(gate: Gate, task: Task) -> Gate:
     """Return the gate for one task's work: without what people allowed it."""
-    return replace(gate, spared=tuple(map(_pattern, task.allowed)))
-
-
-def _is_kept(path: str, gate: Gate) -> bool:
-    inside = f"{path.rstrip('/')}/any"
-    whole = (path, inside) if not path.endswith("/") else (inside,)
-    return any(is_matched(each, gate.protected, any_case=True) for each in whole)
-
-
-def _is_allowed(path: str, allowed: tuple[str, ...]) -> bool:
-    folders = tuple(each for each in allowed if each.endswith("/"))
-    return path in allowed or path.startswith(folders)
-
-
-def _pattern(path: str) -> str:
-    """Return the line of a .gitignore that means exactly this path."""
-    return "/" + _GLOB.sub(r"\\\1", path)
+    # Each line of a .gitignore that means exactly one path.
+    lines = ("/" + _GLOB.sub(r"\\\1", path) for path in task.allowed)
+    return replace(gate, spared=tuple(lines))

@@ -62,6 +62,11 @@ def verdict_actions(
 ) -> Iterator[Action]:
     """Act on CI's verdict against a candidate; task 0 is the convoy itself."""
     found = finding(convoy, candidate, checks, patience, now)
+    about = convoy.task(task)
+    doubted = about.doubted if about else None
+    lost = convoy.sync.lost if about is None else doubted.lost if doubted else 0
+    # Where CI never reported, its setup is at fault, which only a person can mend.
+    has_spoken = any(each.landed or each.doubt for each in convoy.tasks)
     if found == "red" and checks is not None:
         yield Reject(convoy.name, task, candidate.commit, checks.text)
     elif found == "lost" and checks is not None and not task:
@@ -69,27 +74,11 @@ def verdict_actions(
         yield LookAgain(convoy.name, 0, candidate.commit, said, which, is_red=False)
     elif found in ("lost", "broken") and checks is not None:
         yield Stall(convoy.name, task, candidate.commit, checks.text)
-    elif found == "silent" and _has_spoken(convoy) and _lost(convoy, task) < LOST_MOST:
+    elif found == "silent" and has_spoken and lost + 1 < LOST_MOST:
         again = NEVER_STARTED, ()
         yield LookAgain(convoy.name, task, candidate.commit, *again, is_red=False)
     elif found == "silent":
         yield Block(convoy.name, task, NO_CI)
-
-
-def _has_spoken(convoy: Convoy) -> bool:
-    """Whether CI is known to report: then it is a fault of its machines if it does not.
-
-    Where it never did, its setup is at fault, which only a person can mend.
-    """
-    return any(task.landed or task.doubt for task in convoy.tasks)
-
-
-def _lost(convoy: Convoy, number: int) -> int:
-    """Return how often in a row CI gave no verdict, with the one that is due now."""
-    task = convoy.task(number)
-    if task is None:
-        return convoy.sync.lost + 1
-    return (task.doubted.lost if task.doubted else 0) + 1
 
 
 COMPANY: Final = 2

@@ -130,7 +130,9 @@ def part_landings(
     if tip == convoy.parts.left:
         return
     candidate = convoy.candidate
-    if candidate is None or candidate.base != target or _is_old(convoy, candidate, tip):
+    # There may be more by now; what people look at does not grow meanwhile.
+    is_old = candidate and candidate.work != tip and not convoy.parts.branch
+    if candidate is None or candidate.base != target or is_old:
         yield BuildConvoy(convoy.name, target)
         return
     why = _refused(convoy, candidate, observed, patience, now)
@@ -138,11 +140,6 @@ def part_landings(
         yield from _green(convoy, candidate, observed)
     elif why:
         yield DropPart(convoy.name, candidate.commit, why)
-
-
-def _is_old(convoy: Convoy, candidate: Candidate, tip: str) -> bool:
-    """Whether there is more by now; what people look at does not grow meanwhile."""
-    return candidate.work != tip and not convoy.parts.branch
 
 
 def _green(

@@ -124,7 +124,9 @@ def _owed(
             yield CancelCi(run)
     if may_try(state, SWEEP_ITEM, now):
         yield from _sweeps(state, observed)
-    yield from _expired(state, now)
+    for lease in state.leases.values():
+        if lease.expires <= now:
+            yield Expire(lease.resource, lease.nonce)
 
 
 def _parts(
@@ -132,12 +134,6 @@ def _parts(
 ) -> Iterator[Action]:
     if may_try(state, part_item(convoy.name), now):
         yield from part_landings(convoy, observed, patience, now)
-
-
-def _expired(state: State, now: int) -> Iterator[Expire]:
-    for lease in state.leases.values():
-        if lease.expires <= now:
-            yield Expire(lease.resource, lease.nonce)
 
 
 def _faults(
@@ -213,7 +209,11 @@ def _unshown(state: State, now: int) -> Iterator[tuple[Convoy, Shown]]:
             continue
         convoy = state.convoys[name]
         is_over = convoy.ended and convoy.issue not in live
-        if is_over and not _is_finishing(state, convoy, now):
+        finish = ids.finish_key(name)  # it shows everything of an ended convoy
+        is_finishing = finish in state.intents and may_try(
+            state, action_item(finish), now
+        )
+        if is_over and not is_finishing:
             refused = any(True for _ in asides_of(state, convoy.name))
             for part in SHOWN:
                 own = state.set_aside.get(show_item(convoy.name, part))
@@ -221,12 +221,6 @@ def _unshown(state: State, now: int) -> Iterator[tuple[Convoy, Shown]]:
                     continue
                 if own is not None or (part == "comment" and refused):
                     yield convoy, part
-
-
-def _is_finishing(state: State, convoy: Convoy, now: int) -> bool:
-    """Whether everything of an ended convoy is shown by the action that finishes it."""
-    key = ids.finish_key(convoy.name)
-    return key in state.intents and may_try(state, action_item(key), now)
 
 
 def _calls(state: State) -> Iterator[Action]:
@@ -237,7 +231,9 @@ def _calls(state: State) -> Iterator[Action]:
 
 def _foundations(convoy: Convoy, observed: Observed) -> Iterator[Action]:
     if convoy.state == "planning":
-        if not convoy.tasks and not _is_planning(convoy):
+        mayor = convoy.mayor  # if it failed, the task list is the plan
+        is_planning = mayor is not None and mayor.state in ("queued", "running")
+        if not convoy.tasks and not is_planning:
             yield MakePlan(convoy.name)
     elif ids.HEADS + ids.base_branch(convoy.name) in observed.refs:
         if convoy.base_is != "there":
@@ -245,19 +241,11 @@ def _foundations(convoy: Convoy, observed: Observed) -> Iterator[Action]:
     elif convoy.base_is == "there" and any(task.started for task in convoy.tasks):
         yield HearBase(convoy.name, there=False)
     elif convoy.base_is != "deleted":
-        yield CreateBase(convoy.name, _last_landed(convoy))
-
-
-def _last_landed(convoy: Convoy) -> str:
-    """Return where the convoy's branch was when something landed there last."""
-    landed = [(task.ended_at, task.landed) for task in convoy.tasks if task.landed]
-    taken = [(convoy.sync.taken_at, convoy.sync.commit)] if convoy.sync.commit else []
-    return max((*landed, *taken), default=(0, convoy.base))[1]
-
-
-def _is_planning(convoy: Convoy) -> bool:
-    """Whether an engine plans or will plan; if it failed, the task list is the plan."""
-    return convoy.mayor is not None and convoy.mayor.state in ("queued", "running")
+        sync = convoy.sync
+        landed = [(task.ended_at, task.landed) for task in convoy.tasks if task.landed]
+        taken = [(sync.taken_at, sync.commit)] if sync.commit else []
+        last = max((*landed, *taken), default=(0, convoy.base))
+        yield CreateBase(convoy.name, last[1])
 
 
 def _sweeps(state: State, observed: Observed) -> Iterator[Action]:
@@ -289,16 +277,11 @@ def _issue_gestures(convoy: Convoy, observed: Observed) -> Iterator[HearIssue]:
     elif seen.open:
         if convoy.issue_is != "open":
             yield HearIssue(convoy.name, "reopened")
-    elif convoy.issue_is == "open" and not _may_be_merged(convoy, observed):
-        yield HearIssue(convoy.name, "closed")
-
-
-def _may_be_merged(convoy: Convoy, observed: Observed) -> bool:
-    """Whether the merge of its own pull request may have closed the issue."""
-    if convoy.pull is None:
-        return False
-    pull = observed.pulls.get(convoy.pull)
-    return pull is None or pull.merged
+    elif convoy.issue_is == "open":
+        pull = observed.pulls.get(convoy.pull or 0)
+        # The merge of its own pull request may have closed the issue.
+        if convoy.pull is None or (pull is not None and not pull.merged):
+            yield HearIssue(convoy.name, "closed")
 
 
 def pull_gestures(convoy: Convoy, observed: Observed) -> Iterator[Action]:
@@ -319,8 +302,9 @@ def _gesture_on_pull(
     convoy: Convoy, part: Convoy | Task, branch: str, base: str, observed: Observed
 ) -> Iterator[Action]:
     seen = observed.pulls.get(part.pull or 0)
-    if seen is None or _lands_nothing(part):
-        return
+    candidate = part.candidate
+    if seen is None or (candidate and candidate.commit == candidate.base):
+        return  # its base holds all of it: the forge itself may close the pull request
     number = part.number if isinstance(part, Task) else 0
     there = ids.HEADS + branch in observed.refs
     found = None if seen.merged else _gesture(seen, base, there=there)
@@ -341,9 +325,3 @@ def _gesture(seen: PullSeen, base: str, *, there: bool) -> TakenOut | None:
     else:
         return None
     return TakenOut(gesture=gesture, pull=seen.number)
-
-
-def _lands_nothing(part: Convoy | Task) -> bool:
-    """Whether its base holds all of it: the forge itself may close the pull request."""
-    candidate = part.candidate
-    return candidate is not None and candidate.commit == candidate.base

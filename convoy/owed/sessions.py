@@ -80,9 +80,7 @@ def overspent_tasks(convoy: Convoy) -> Iterator[Action]:
     """Ask a person if the money for the next attempt is spent; a plan is its list."""
     for task in convoy.spenders:
         if is_ready(convoy, task) and (why := overspent(convoy, task)):
-            is_small = why.startswith(
-                "the task's"
-            )  # of its own money, not the convoy's
+            is_small = why.startswith("the task's")  # its own money, not the convoy's
             yield Block(convoy.name, task.number, why, splits=is_small)
 
 
@@ -224,7 +222,12 @@ def _begin(convoy: Convoy, task: Task, observed: Observed) -> Begin | BeginPlan:
     if work := stands_on(convoy, task):
         tip = work.commit
     base = task.earlier.commit if task.earlier else tip
-    return Begin(convoy.name, task.number, _left(convoy, task, observed) or base)
+    left = half_done(convoy, task)  # it is continued as long as the forge keeps it
+    if left is not None:
+        refs = ids.attempt_refs(convoy.name, task.number, left.attempt, left.commit)
+        if any(observed.refs.get(ref) == left.commit for ref in refs):
+            base = left.commit
+    return Begin(convoy.name, task.number, base)
 
 
 def _early(convoy: Convoy, task: Task, queue: Chain, observed: Observed) -> str:
@@ -245,19 +248,6 @@ def _early(convoy: Convoy, task: Task, queue: Chain, observed: Observed) -> str:
     return ""
 
 
-def _left(convoy: Convoy, task: Task, observed: Observed) -> str:
-    """Return the half-done work to continue, as long as the forge keeps it."""
-    left = half_done(convoy, task)
-    if left is None:
-        return ""
-    refs = ids.attempt_refs(convoy.name, task.number, left.attempt, left.commit)
-    is_there = any(observed.refs.get(ref) == left.commit for ref in refs)
-    return left.commit if is_there else ""
-
-
-Key = tuple[bool, int, int, int]
-
-
 def next_start(
     convoy: Convoy,
     waiting: Iterable[Task],
@@ -269,9 +259,14 @@ def next_start(
     `waited_for` says for each how many wait for it; `chosen` start now as well.
     """
     under_way = {t.number for t in convoy.tasks if t.attempt or t.work} | {*chosen}
-    risks = _risks(convoy, under_way)
+    risks: dict[int, float] = defaultdict(float)
+    """How many collisions with what is under way are expected of each task."""
+    for each in convoy.overlaps:
+        for one, other in ((each.one, each.other), (each.other, each.one)):
+            if other in under_way:
+                risks[one] += each.chance
 
-    def key(task: Task) -> Key:
+    def key(task: Task) -> tuple[bool, int, int, int]:
         risk = int(10 * risks[task.number])
         return (not task.started, -waited_for.get(task.number, 0), risk, task.number)
 
@@ -287,26 +282,12 @@ def waiting_behind(convoy: Convoy) -> dict[int, int]:
     }
     behind = dict.fromkeys(before, 0)
     for number in before:
-        for other in _all_before(number, before):
+        found: set[int] = set()
+        left = [number]
+        while left:
+            new = {n for n in before[left.pop()] if n in before} - found - {number}
+            found |= new
+            left += new
+        for other in found:
             behind[other] += 1
     return behind
-
-
-def _all_before(number: int, before: Mapping[int, set[int]]) -> set[int]:
-    found: set[int] = set()
-    left = [number]
-    while left:
-        new = {n for n in before[left.pop()] if n in before} - found - {number}
-        found |= new
-        left += new
-    return found
-
-
-def _risks(convoy: Convoy, under_way: Collection[int]) -> Mapping[int, float]:
-    """Return how many collisions with what is under way are expected of each task."""
-    found: dict[int, float] = defaultdict(float)
-    for each in convoy.overlaps:
-        for one, other in ((each.one, each.other), (each.other, each.one)):
-            if other in under_way:
-                found[one] += each.chance
-    return found

@@ -53,7 +53,7 @@ _RUBY: Final = re.compile(
 )
 
 _ENDINGS: Final = (
-    *("", ".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".vue", ".svelte"),
+    *(".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".vue", ".svelte"),
     *("/index.ts", "/index.tsx", "/index.js", "/index.jsx"),
 )
 _SOURCES: Final = re.compile(r"(?:.*/)?(?:java|kotlin|scala)/")
@@ -90,6 +90,10 @@ class Project:
         return tuple(dict.fromkeys(("", "src/", *most)))
 
 
+Rule = Callable[[str, str, Project], Groups]
+"""Gives what a file's text imports, by its path, the text and the project."""
+
+
 def go_module(text: str | None) -> str:
     """Return the module that a go.mod file names; empty: none."""
     found = _GO_MODULE.search(text or "")
@@ -103,20 +107,13 @@ def is_read(path: str) -> bool:
 
 def imported(path: str, text: str, project: Project) -> frozenset[str]:
     """Return the files (for Go folders, with a slash) that a file's text imports."""
-    groups = _LANGUAGES.get(splitext(path)[1], _nothing)
-    found = (_first(group, project) for group in groups(path, text, project))
-    return frozenset(filter(None, found)) - {path}
-
-
-def _first(group: tuple[str, ...], project: Project) -> str:
-    for each in group:
-        if each in project.files or each in project.folders:
-            return each
-    return ""
-
-
-def _nothing(_path: str, _text: str, _project: Project) -> Groups:
-    return ()
+    rule = _LANGUAGES.get(splitext(path)[1])
+    groups = rule(path, text, project) if rule else ()
+    there = (
+        next((p for p in group if p in project.files or p in project.folders), "")
+        for group in groups
+    )
+    return frozenset(filter(None, there)) - {path}
 
 
 def _python(path: str, text: str, project: Project) -> Iterator[tuple[str, ...]]:
@@ -166,13 +163,22 @@ def _modules(places: Iterable[str]) -> tuple[str, ...]:
     )
 
 
-def _script(path: str, text: str, _project: Project) -> Iterator[tuple[str, ...]]:
-    for name in _SCRIPT.findall(text):
-        place = _beside(path, name)
-        bare, ending = splitext(place)
-        # TypeScript names the file that will be made: `./a.js` is a.ts.
-        made = (f"{bare}.ts", f"{bare}.tsx") if ending in (".js", ".jsx") else ()
-        yield (*(f"{place}{end}" for end in _ENDINGS), *made)
+def _beside(
+    statement: re.Pattern[str], *endings: str, roots: tuple[str, ...] = ()
+) -> Rule:
+    """Return the rule of a language whose imports name files beside their own."""
+
+    def rule(path: str, text: str, _project: Project) -> Groups:
+        for name in statement.findall(text):
+            place = normpath(join(dirname(path), name))
+            bare, ending = splitext(place)
+            # TypeScript names the file that will be made: `./a.js` is a.ts.
+            is_made = statement is _SCRIPT and ending in (".js", ".jsx")
+            made = (f"{bare}.ts", f"{bare}.tsx") if is_made else ()
+            rooted = (f"{root}{name}" for root in roots)
+            yield (*(f"{place}{end}" for end in ("", *endings)), *made, *rooted)
+
+    return rule
 
 
 def _go(_path: str, text: str, project: Project) -> Iterator[tuple[str, ...]]:
@@ -189,18 +195,12 @@ def _rust(path: str, text: str, _project: Project) -> Iterator[tuple[str, ...]]:
     starts = {"crate": crate, "self": own, "super": dirname(own)}
     for module, start, rest in _RUST.findall(text):
         if module:
-            yield _rust_module(join(own, module))
-            continue
-        parts = [part for part in rest.split("::") if part]
-        yield tuple(
-            place
-            for length in range(len(parts), -1, -1)
-            for place in _rust_module(join(starts[start], *parts[:length]))
-        )
-
-
-def _rust_module(place: str) -> tuple[str, ...]:
-    return (f"{place}.rs", f"{place}/mod.rs")
+            places = [join(own, module)]
+        else:
+            parts = [part for part in rest.split("::") if part]
+            lengths = range(len(parts), -1, -1)
+            places = [join(starts[start], *parts[:length]) for length in lengths]
+        yield tuple(f"{place}{end}" for place in places for end in (".rs", "/mod.rs"))
 
 
 def _java(_path: str, text: str, project: Project) -> Iterator[tuple[str, ...]]:
@@ -214,32 +214,17 @@ def _java(_path: str, text: str, project: Project) -> Iterator[tuple[str, ...]]:
         )
 
 
-def _c(path: str, text: str, _project: Project) -> Iterator[tuple[str, ...]]:
-    for name in _C.findall(text):
-        yield (
-            _beside(path, name),
-            *(f"{root}{name}" for root in ("include/", "src/", "")),
-        )
-
-
-def _ruby(path: str, text: str, _project: Project) -> Iterator[tuple[str, ...]]:
-    for name in _RUBY.findall(text):
-        yield (_beside(path, name), f"{_beside(path, name)}.rb")
-
-
-def _beside(path: str, name: str) -> str:
-    return normpath(join(dirname(path), name))
-
-
-Rule = Callable[[str, str, Project], Groups]
 _LANGUAGES: Final[dict[str, Rule]] = {
     **dict.fromkeys((".py", ".pyi"), _python),
-    **dict.fromkeys((*_ENDINGS[1:9],), _script),
+    **dict.fromkeys(_ENDINGS[:8], _beside(_SCRIPT, *_ENDINGS)),
     **dict.fromkeys((".java", ".kt", ".scala"), _java),
-    **dict.fromkeys((".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp"), _c),
+    **dict.fromkeys(
+        (".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp"),
+        _beside(_C, roots=("include/", "src/", "")),
+    ),
     ".go": _go,
     ".rs": _rust,
-    ".rb": _ruby,
+    ".rb": _beside(_RUBY, ".rb"),
 }
 _READ: Final = tuple(_LANGUAGES)
 

@@ -20,7 +20,6 @@ from msgspec.structs import replace as struct_replace
 from convoy.model.records import TaskSpec, Wait
 from convoy.model.task_graph import declared_need, declared_path, find_cycle, order
 from convoy.planner.issue_text import (
-    Intake,
     IssueKind,
     Item,
     checklist,
@@ -42,27 +41,23 @@ def in_waves(tasks: tuple[TaskSpec, ...], length: int) -> tuple[TaskSpec, ...]:
     placed = order(tasks)
     ahead = dict(zip(placed[length:], placed, strict=False))
     wave = {number: at // length + 1 for at, number in enumerate(placed)}
-    return tuple(
-        _behind(task, ahead[task.number], wave[task.number], length)
-        if task.number in ahead
-        else task
-        for task in tasks
-    )
+    found: list[TaskSpec] = []
+    for task in tasks:
+        on = ahead.get(task.number)
+        if on is None or on in task.after:
+            found.append(task)
+            continue
+        which = f"it is of wave {wave[task.number]}"
+        why = f"{which}, and {length} tasks are under way at a time"
+        after = tuple(sorted({*task.after, on}))
+        waits = (*task.waits, Wait(on, why, overlap=True))
+        found.append(struct_replace(task, after=after, waits=waits))
+    return tuple(found)
 
 
 def wave_count(tasks: int, length: int) -> int:
     """Return how many waves a number of tasks makes."""
     return -(-tasks // length)
-
-
-def _behind(task: TaskSpec, on: int, wave: int, length: int) -> TaskSpec:
-    if on in task.after:
-        return task
-    why = f"it is of wave {wave}, and {length} tasks are under way at a time"
-    after = tuple(sorted({*task.after, on}))
-    return struct_replace(
-        task, after=after, waits=(*task.waits, Wait(on, why, overlap=True))
-    )
 
 
 Plan = tuple[TaskSpec, ...]
@@ -120,7 +115,9 @@ def plan(
         issues=items_by_issue(found.items),
     )
     tasks = tuple(_task(item, issue) for item in todo)
-    _check_circles({task.number: task.after for task in tasks})
+    if circle := find_cycle({task.number: task.after for task in tasks}):
+        waits = ", ".join(f"{a} for {b}" for a, b in pairwise(circle))
+        raise PlanError(f"tasks wait for each other in a circle: {waits}")
     return in_waves(tasks, wave)
 
 
@@ -176,7 +173,11 @@ def _task(item: Item, issue: _Issue) -> TaskSpec:
     known = Known(issue.engines, max(issue.done, default=0))
     found = marked(item, Known(issue.engines) if issue.is_open else known)
     try:
-        _check_words(item)
+        if other := item.reference:
+            raise ValueError(  # noqa: TRY301  said of its task like all others
+                f'"{cut(other, SHOWN_CHARS)}" only names another issue, whose text its '
+                "agent would not see: write beside it what is to be done"
+            )
         return TaskSpec(
             number=item.number,
             title=_title(found),
@@ -189,14 +190,6 @@ def _task(item: Item, issue: _Issue) -> TaskSpec:
         )
     except ValueError as error:
         raise PlanError(f"task {item.number}: {error}") from error
-
-
-def _check_words(item: Item) -> None:
-    if other := item.reference:
-        raise ValueError(
-            f'"{cut(other, SHOWN_CHARS)}" only names another issue, whose text its '
-            "agent would not see: write beside it what is to be done"
-        )
 
 
 def _title(found: Marked) -> str:
@@ -275,13 +268,6 @@ def _engine(written: tuple[str, ...], engines: Collection[str]) -> str:
     return name
 
 
-def _check_circles(edges: Mapping[int, Collection[int]]) -> None:
-    circle = find_cycle(edges)
-    if circle:
-        waits = ", ".join(f"{a} for {b}" for a, b in pairwise(circle))
-        raise PlanError(f"tasks wait for each other in a circle: {waits}")
-
-
 _KINDS: Final[Mapping[IssueKind, str]] = {
     "task list": "a task list",
     "issue form": "an issue form",
@@ -302,36 +288,20 @@ def plan_remarks(
     So many tasks as `wave` are under way at a time; 0: any number.
     """
     found = intake(text, labels)
-    return (
-        *((f"this is {_KINDS[found.kind]}: {found.why}",) if found.why else ()),
-        *_waves(found, wave),
-        *_aside(found),
-        *_words(found, engines),
-    )
-
-
-def _waves(found: Intake, wave: int) -> Iterator[str]:
-    todo = sum(not item.done for item in found.work.items)
-    if wave and todo > wave:
-        yield (
-            f"its {todo} tasks go in {wave_count(todo, wave)} waves: "
+    items = found.work.items
+    todo = [item for item in items if not item.done]
+    told = [f"this is {_KINDS[found.kind]}: {found.why}"] if found.why else []
+    if wave and len(todo) > wave:
+        waves = f"{wave_count(len(todo), wave)} waves"
+        told.append(
+            f"its {len(todo)} tasks go in {waves}: "
             f"{wave} are under way at a time ([mayor] tasks)"
         )
-
-
-def _aside(found: Intake) -> Iterator[str]:
-    """Say which items are no tasks here, and why."""
-    for number, why in left_out(found.work.items):
-        yield f"item {number} is no task: {why}"
-
-
-def _words(found: Intake, engines: Collection[str]) -> Iterator[str]:
-    """Say what looks like a mark and is read as words."""
-    issues = items_by_issue(found.work.items)
-    for item in found.work.items:
-        if not item.done:
-            known = Known(engines, len(found.work.items))
-            yield from _words_of(item, issues, known)
+    told += (f"item {number} is no task: {why}" for number, why in left_out(items))
+    issues, known = items_by_issue(items), Known(engines, len(items))
+    for item in todo:
+        told += _words_of(item, issues, known)
+    return tuple(told)
 
 
 def _words_of(item: Item, issues: Mapping[int, int], known: Known) -> Iterator[str]:

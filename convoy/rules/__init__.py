@@ -148,7 +148,11 @@ def convoy_next(convoy: Convoy, settled: Task) -> Events:
     Landed work is offered as the convoy's own pull request; without any, there is none.
     """
     attended = tuple(attending(convoy, settled))
-    ends = tuple(_settled_with(settled, task) for task, _ in attended)
+    is_merged = settled.state == "merged"  # a session that still runs is wasted
+    ends = tuple(
+        replace(task, state="merged" if is_merged and not task.attempt else "dropped")
+        for task, _ in attended
+    )
     changed = {task.number: task for task in (*ends, settled)}
     tasks = tuple(changed.get(task.number, task) for task in convoy.tasks)
     why = f"task {settled.number}, {{}}, is {settled.state}"
@@ -162,12 +166,6 @@ def convoy_next(convoy: Convoy, settled: Task) -> Events:
         *_stranded(convoy, tasks),
         *_convoy_after(convoy, tasks),
     )
-
-
-def _settled_with(settled: Task, task: Task) -> Task:
-    """Return a task as another one ends it; its session, if any, is wasted."""
-    is_done = settled.state == "merged" and task.attempt is None
-    return replace(task, state="merged" if is_done else "dropped")
 
 
 def _lost(task: Task, gone: Collection[int]) -> set[int]:

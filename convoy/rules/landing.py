@@ -79,7 +79,13 @@ def waiting_to_merge(convoy: Convoy) -> tuple[Task, ...]:
     nor do suspects: what CI found red is judged alone.
     """
     waiting = [task for task in _may_merge(convoy) if not is_suspect(task)]
-    waiting.sort(key=_came)
+    waiting.sort(
+        key=lambda task: (
+            (False, task.candidate.since, task.number)
+            if task.candidate is not None
+            else (True, task.work.at if task.work else 0, task.number)
+        )
+    )
     first = turns(convoy) if len(convoy.tasks) > 1 and waiting else {}
     queue: dict[int, Task] = {}
     while waiting:
@@ -104,12 +110,6 @@ def clashes_ahead(task: Task, ahead: Mapping[int, Task]) -> Turn | None:
         return None
     is_current = (clash.work, clash.other) == (work.commit, other.work.commit)
     return Turn(clash.on, clash.paths) if is_current else None
-
-
-def _came(task: Task) -> tuple[bool, int, int]:
-    if task.candidate is not None:
-        return (False, task.candidate.since, task.number)
-    return (True, task.work.at if task.work else 0, task.number)
 
 
 def suspects(convoy: Convoy) -> tuple[Task, ...]:

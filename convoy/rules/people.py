@@ -76,22 +76,17 @@ def blocked_key(task: Task) -> str:
 
 def uncalled(state: State, convoy: Convoy) -> tuple[Need, ...]:
     """Return what to call people for now: everything that waits, or nothing."""
-    needs = tuple(_all_needs(state, convoy))
-    if any(need.key in convoy.called for need in needs):
-        return ()
-    return needs
-
-
-def _all_needs(state: State, convoy: Convoy) -> Iterator[Need]:
-    planned = bool(convoy.tasks)
-    if convoy.state == "failed" and (planned or convoy.mayor):
-        yield Need(key=FAILED_KEY, kind="failed")
+    needs: tuple[Need, ...] = ()
+    if convoy.state == "failed" and (convoy.tasks or convoy.mayor):
+        needs = (Need(key=FAILED_KEY, kind="failed"),)
     if not convoy.ended and not convoy.held:
-        yield from _standing(state, convoy)
-        yield from _of_live(convoy)
+        needs = (*_refused(state, convoy), *_of_live(convoy))
+    return () if any(need.key in convoy.called for need in needs) else needs
 
 
 def _of_live(convoy: Convoy) -> Iterator[Need]:
+    if convoy.sync.stalled:
+        yield Need(key=f"landing/{convoy.sync.at}", kind="landing")
     planned = bool(convoy.tasks)
     # A plan out of the issue's own list is shown as soon as the comment is written.
     if convoy.state == "planning" and planned and convoy.mayor and not convoy.staged:
@@ -104,13 +99,6 @@ def _of_live(convoy: Convoy) -> Iterator[Need]:
         elif work := _unapproved(convoy, task):
             key = f"approve/{task.number}/{work}"
             yield Need(key=key, kind="approve the work", task=task.number)
-
-
-def _standing(state: State, convoy: Convoy) -> Iterator[Need]:
-    """Yield what the forge refused, and a landing that CI says nothing of."""
-    yield from _refused(state, convoy)
-    if convoy.sync.stalled:
-        yield Need(key=f"landing/{convoy.sync.at}", kind="landing")
 
 
 def _refused(state: State, convoy: Convoy) -> Iterator[Need]:
@@ -159,11 +147,10 @@ class CallPeople(Command, frozen=True, kw_only=True):
         if not needs:
             return Refusal(f"nobody is needed in {convoy.name} who was not called")
         key = ids.sign_key("call", f"{convoy.name}/{self.now}")
-        what = f"{self.now}"
         return (
             PeopleCalled(convoy=convoy.name, needs=needs),
             ActionIntended(key=key, kind="answer", issue=convoy.issue, text=self.text),
-            *notice(convoy, "intervention", what, self.notice),
+            *notice(convoy, "intervention", f"{self.now}", self.notice),
         )
 
 
@@ -341,8 +328,10 @@ class RetryConvoy(Command, frozen=True, kw_only=True):
             if convoy.ended or not convoy.sync.stalled:
                 return Refusal(f"{convoy.name} is {convoy.state}, not failed")
             return (ConvoyRetried(convoy=convoy.name, by=self.by),)
-        if other := _successor(state, convoy):
-            return Refusal(f"issue #{convoy.issue} has the convoy {other} by now")
+        for other in state.live():
+            if other.issue == convoy.issue:
+                by_now = f"the convoy {other.name} by now"
+                return Refusal(f"issue #{convoy.issue} has {by_now}")
         if convoy.issue_is == "gone":
             return Refusal(f"issue #{convoy.issue} was deleted or transferred")
         tasks = tasks_taken_up(convoy)
@@ -351,11 +340,9 @@ class RetryConvoy(Command, frozen=True, kw_only=True):
         retried = ConvoyRetried(
             convoy=convoy.name, by=self.by, tasks=tuple(task.number for task in tasks)
         )
-        return (
-            retried,
-            *_pulls_announced(state, convoy, tasks),
-            *_standing_still(state, convoy),
-        )
+        pulls = _pulls_announced(state, convoy, tasks)
+        still = standing_still(state, convoy) if convoy.tasks else ()
+        return (retried, *pulls, *still)
 
 
 def tasks_taken_up(convoy: Convoy) -> tuple[Task, ...]:
@@ -366,27 +353,14 @@ def tasks_taken_up(convoy: Convoy) -> tuple[Task, ...]:
     """
     dropped = [task for task in convoy.tasks if task.state == "dropped"]
     found = {task.number: task for task in dropped if task.why == convoy.why}
-    if not found and not _has_landed(convoy):
+    if not found and not any(task.landed for task in convoy.tasks):
         found = {t.number: t for t in dropped if not is_done(convoy, t)}
     gone = {task.number for task in dropped} - found.keys()
-    while lost := {n for n, task in found.items() if gone & _tasks_needed(task)}:
+    needs = {n: {*task.spec.after, *needed(task.spec)} for n, task in found.items()}
+    while lost := {n for n in found if gone & needs[n]}:
         gone |= lost
         found = {n: task for n, task in found.items() if n not in lost}
     return tuple(found.values())
-
-
-def _tasks_needed(task: Task) -> set[int]:
-    return {*task.spec.after, *needed(task.spec)}
-
-
-def _has_landed(convoy: Convoy) -> bool:
-    return any(task.landed for task in convoy.tasks)
-
-
-def _successor(state: State, convoy: Convoy) -> str:
-    """Return the live convoy of the same issue; empty: there is none."""
-    found = (each for each in state.live() if each.issue == convoy.issue)
-    return next((each.name for each in found), "")
 
 
 def _pulls_announced(state: State, convoy: Convoy, tasks: tuple[Task, ...]) -> Events:
@@ -403,9 +377,9 @@ def _pulls_announced(state: State, convoy: Convoy, tasks: tuple[Task, ...]) -> E
     )
 
 
-def _standing_still(state: State, convoy: Convoy) -> Events:
+def standing_still(state: State, convoy: Convoy) -> Events:
     """Pause a convoy that would become active while everything is paused."""
-    if not state.paused_by or not convoy.tasks:
+    if not state.paused_by:
         return ()
     why = paused_because(state.paused_by)
     return (ConvoyPaused(convoy=convoy.name, by=state.paused_by, why=why),)

@@ -20,7 +20,6 @@ from convoy.events import (
     in_state,
     unsettled,
 )
-from convoy.events.people_events import ConvoyPaused, paused_because
 from convoy.events.plan_events import ConvoyPlanned, TaskAllowed
 from convoy.events.task_events import TaskBlocked, TaskDropped, TaskMerged, TaskQueued
 from convoy.gate import forbidden, protected, unallowed, wants
@@ -41,7 +40,7 @@ from convoy.model.session_result import priced
 from convoy.model.state import Convoy, State, Task, past_work
 from convoy.model.task_graph import find_cycle
 from convoy.planner import own_words, paths_in, size_reason, task_points
-from convoy.rules.people import RetryTask
+from convoy.rules.people import RetryTask, standing_still
 from convoy.text import counted
 
 
@@ -100,15 +99,8 @@ class PlanConvoy(Command, frozen=True, kw_only=True):
         is_kept = {event.task for event in kept if isinstance(event, TaskBlocked)}
         left = {number: why for number, why in large.items() if number not in is_kept}
         waits = (*kept, *to_be_split(convoy.name, left, settings))
-        return (*ended, planned, *queued, *waits, *_standing_still(state, convoy))
-
-
-def _standing_still(state: State, planned: Convoy) -> Events:
-    """Pause a convoy that would become active while everything is paused."""
-    if not state.paused_by or planned.waits_for_approval:
-        return ()
-    why = paused_because(state.paused_by)
-    return (ConvoyPaused(convoy=planned.name, by=state.paused_by, why=why),)
+        still = () if convoy.waits_for_approval else standing_still(state, convoy)
+        return (*ended, planned, *queued, *waits, *still)
 
 
 def fault_of(convoy: Convoy, tasks: tuple[TaskSpec, ...]) -> str | None:

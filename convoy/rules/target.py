@@ -13,7 +13,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from convoy.events import Command, Decision, Events, Refusal, live
+from convoy.events import Command, Decision, Refusal, live
 from convoy.events.forge_actions import ActionIntended
 from convoy.events.merge_events import UNJUDGED, MergeLanded
 from convoy.events.plan_events import TaskAdded
@@ -231,7 +231,8 @@ class FailSync(Command, frozen=True, kw_only=True):
         is_noted = convoy.sync.left == self.target and not holds_own_work(convoy)
         if self.candidate is None and is_noted:
             return Refusal(f"that {self.target} conflicts is known")
-        if self.candidate is not None and not _is_candidate(convoy, self.candidate):
+        judged = {c.commit for c in (convoy.sync.candidate, convoy.candidate) if c}
+        if self.candidate is not None and self.candidate not in judged:
             return Refusal(f"{self.candidate} is not the candidate any more")
         failed = SyncFailed(
             convoy=convoy.name,
@@ -244,14 +245,11 @@ class FailSync(Command, frozen=True, kw_only=True):
             is_last = convoy.sync.lost + 1 >= LOST_MOST
             waits = LandingStalled(convoy=convoy.name, why=self.why)
             return (failed, waits) if is_last else (failed,)
-        return (failed, *self._task(convoy))
-
-    def _task(self, convoy: Convoy) -> Events:
         is_first = self.candidate is not None and convoy.sync.reds + 1 < SYNC_TRIES
         if is_first or not holds_own_work(convoy):  # then the target is red by itself
-            return ()
+            return (failed,)
         spec = sync_spec(convoy, self.why, self.paths, self.said)
-        return (TaskAdded(convoy=convoy.name, spec=spec, by=REFINERY),)
+        return (failed, TaskAdded(convoy=convoy.name, spec=spec, by=REFINERY))
 
 
 class LandSync(Command, frozen=True, kw_only=True):
@@ -297,13 +295,6 @@ class StallLanding(Command, frozen=True, kw_only=True):
         if convoy.candidate is None and convoy.sync.candidate is None:
             return Refusal(f"nothing of {convoy.name} is being judged")
         return (LandingStalled(convoy=convoy.name, why=self.why),)
-
-
-def _is_candidate(convoy: Convoy, commit: str) -> bool:
-    return any(
-        each is not None and each.commit == commit
-        for each in (convoy.sync.candidate, convoy.candidate)
-    )
 
 
 class AskForge(Command, frozen=True, kw_only=True):
@@ -392,16 +383,12 @@ class RequestPart(Command, frozen=True, kw_only=True):
         convoy = live(state, self.convoy)
         if isinstance(convoy, Refusal):
             return convoy
-        why = _once(convoy) if self.how == "once" else _changed(convoy, self.how)
+        why = _once(convoy) if self.how == "once" else ""
+        if self.how == convoy.settings.land and not convoy.parts.asked_by:
+            why = f"{convoy.name} lands that way already"
         if why:
             return Refusal(why)
         return (PartRequested(convoy=convoy.name, how=self.how, by=self.by),)
-
-
-def _changed(convoy: Convoy, how: Wanted) -> str:
-    """Return why the way is no other one; empty: it is."""
-    is_new = how != convoy.settings.land or convoy.parts.asked_by
-    return "" if is_new else f"{convoy.name} lands that way already"
 
 
 def _once(convoy: Convoy) -> str:

@@ -16,7 +16,7 @@ for.
 """
 
 from collections import defaultdict, deque
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from heapq import heapify, heappop, heappush
 from typing import Final
 
@@ -97,7 +97,12 @@ def _by_area(
     guess = predicted_files(convoy)
     acting = {n: task for n, task in tasks.items() if _takes_turns(convoy, task)}
     areas = {n: area(task, guess) for n, task in acting.items()}
-    met = {pair: paths for pair, paths in _met(areas).items() if _apart(tasks, pair)}
+    met = {
+        (one, other): paths
+        for (one, other), paths in _met(areas).items()
+        # What looks at a task lands with it.
+        if one not in tasks[other].spec.on and other not in tasks[one].spec.on
+    }
     if not met:
         return
     place = {number: at for at, number in enumerate(in_order(convoy, tasks))}
@@ -119,12 +124,6 @@ def _takes_turns(convoy: Convoy, task: Task) -> bool:
     return not (kind.answer or kind.takes_target_in or tries)
 
 
-def _apart(tasks: Mapping[int, Task], pair: tuple[int, int]) -> bool:
-    """Whether two tasks are not tied: what looks at a task lands with it."""
-    one, other = pair
-    return one not in tasks[other].spec.on and other not in tasks[one].spec.on
-
-
 def _met(areas: Mapping[int, frozenset[str]]) -> dict[tuple[int, int], set[str]]:
     """Return the pairs of tasks whose areas overlap, and where they do."""
     at: dict[str, list[int]] = defaultdict(list)
@@ -133,17 +132,14 @@ def _met(areas: Mapping[int, frozenset[str]]) -> dict[tuple[int, int], set[str]]
             at[path].append(number)
     met: dict[tuple[int, int], set[str]] = defaultdict(set)
     for path, numbers in at.items():
-        around = (n for folder in _folders(path) for n in at.get(folder, ()))
+        parts = path.split("/")
+        folders = ("/".join(parts[:length]) for length in range(1, len(parts)))
+        around = (n for folder in folders for n in at.get(folder, ()))
         for other in (*numbers, *around):
             for one in numbers:
                 if one != other:
                     met[min(one, other), max(one, other)].add(path)
     return met
-
-
-def _folders(path: str) -> Iterable[str]:
-    parts = path.split("/")
-    return ("/".join(parts[:length]) for length in range(1, len(parts)))
 
 
 PATIENT: Final = 1
@@ -248,18 +244,8 @@ def stuck_tasks(convoy: Convoy) -> set[int]:
     stuck = {t.number for t in convoy.tasks if not t.settled and _needs_help(convoy, t)}
     if not stuck:
         return stuck
-    needing = _needing(convoy)
-    reached = [*stuck]
-    while reached:
-        more = set(needing[reached.pop()]) - stuck
-        stuck |= more
-        reached += more
-    return stuck
-
-
-def _needing(convoy: Convoy) -> Mapping[int, set[int]]:
-    """Return for each task those that do not land without it."""
     needing: dict[int, set[int]] = defaultdict(set)
+    """For each task those that do not land without it."""
     unsettled = {task.number for task in convoy.tasks if not task.settled}
     for task in convoy.tasks:
         if task.number in unsettled:
@@ -267,7 +253,12 @@ def _needing(convoy: Convoy) -> Mapping[int, set[int]]:
                 needing[number].add(task.number)
         for number in unsettled & {*task.spec.on}:  # that one is looked at
             needing[task.number].add(number)
-    return needing
+    reached = [*stuck]
+    while reached:
+        more = set(needing[reached.pop()]) - stuck
+        stuck |= more
+        reached += more
+    return stuck
 
 
 def _needs_help(convoy: Convoy, task: Task) -> bool:
@@ -292,7 +283,8 @@ def lacking_approvals(convoy: Convoy, task: Task) -> str:
     wanted = convoy.settings.approvals
     if (short := wanted - len(task.approvals)) > 0:
         return f"{short} more approval{'s' if short > 1 else ''} of its work"
-    if wanted and not _is_seen_by_another(task):
+    authors = {by.casefold() for by in task.instructed_by}
+    if wanted and all(each.by.casefold() in authors for each in task.approvals):
         return ANOTHER_APPROVAL
     if not task.approvals and (changed := changes_ci(task)):
         return f"an approval of its work, which tells CI what to run: {changed}"
@@ -308,8 +300,3 @@ def changes_ci(task: Task) -> str:
         else ""
     )
     return ", ".join(files[:_CI_FILES_SHOWN]) + more
-
-
-def _is_seen_by_another(task: Task) -> bool:
-    authors = {by.casefold() for by in task.instructed_by}
-    return any(each.by.casefold() not in authors for each in task.approvals)

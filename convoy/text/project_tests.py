@@ -214,8 +214,12 @@ def propose_ci(files: Collection[str], read: TextOf) -> Proposal | None:
 
 def propose_all(files: Collection[str], read: TextOf) -> tuple[Proposal, ...]:
     """Return every command that may run the project's tests, the most likely first."""
-    finders = (_make, _pytest, _npm, _cargo, _go)
-    return tuple(filter(None, (finder(files, read) for finder in finders)))
+    found = [finder(files, read) for finder in (_make, _pytest, _npm)]
+    if "Cargo.toml" in files:
+        found.append(Proposal("cargo test", "there is Cargo.toml"))
+    if "go.mod" in files:
+        found.append(Proposal("go test ./...", "there is go.mod"))
+    return tuple(filter(None, found))
 
 
 def _make(files: Collection[str], read: TextOf) -> Proposal | None:
@@ -270,13 +274,3 @@ def _npm(files: Collection[str], read: TextOf) -> Proposal | None:
     if not isinstance(script, str) or not script.strip() or _NO_TEST in script:
         return None
     return Proposal("npm test", "package.json has a script named test")
-
-
-def _cargo(files: Collection[str], _read: TextOf) -> Proposal | None:
-    found = "Cargo.toml" in files
-    return Proposal("cargo test", "there is Cargo.toml") if found else None
-
-
-def _go(files: Collection[str], _read: TextOf) -> Proposal | None:
-    found = "go.mod" in files
-    return Proposal("go test ./...", "there is go.mod") if found else None

@@ -19,7 +19,7 @@ from msgspec.structs import asdict
 from convoy.model.records import Usage
 from convoy.model.session_result import dollars, plus, tokens
 from convoy.text import counted
-from convoy.views.history import AnsweredQuestion, Change, ChangeHistory
+from convoy.views.history import Change, ChangeHistory
 
 STAGES: Final = ("waiting", "working", "landing")
 """From the plan to the first session, to accepted work, to the landing."""
@@ -83,6 +83,16 @@ def analytics(history: ChangeHistory, since: int = 0) -> Analytics:
     ended = [one for one in history.changes.values() if one.end and one.ended >= since]
     landed = [one for one in ended if one.end == "landed"]
     used = reduce(plus, (one.usage for one in landed), Usage())
+    rows = [stages_ms(one) for one in landed]
+    times = zip(*rows, strict=True)
+    stages = {name: _spread(each) for name, each in zip(STAGES, times, strict=False)}
+    engines: dict[tuple[str, str], list[Change]] = defaultdict(list)
+    for change in landed:
+        engines[change.engine, change.kind].append(change)
+    asked: dict[str, list[int]] = defaultdict(list)
+    for answer in history.asked:
+        if answer.answered >= since:
+            asked[answer.what].append(answer.answered - answer.since)
     return Analytics(
         changes=len(landed),
         dropped=sum(one.end == "dropped" for one in ended),
@@ -91,12 +101,12 @@ def analytics(history: ChangeHistory, since: int = 0) -> Analytics:
         tokens=tokens(used),
         usd=used.usd,
         per_day=_per_day(landed),
-        stages=_stages(landed),
-        engines=_engines(landed),
+        stages=stages,
+        engines=tuple(_share(*key, some) for key, some in sorted(engines.items())),
         rework=_ranked(Counter(cause for one in ended for cause in one.rework)),
         reds=_ranked(history.reds),
         flakes=_ranked(history.flakes),
-        asked=_asked(one for one in history.asked if one.answered >= since),
+        asked={what: _spread(times) for what, times in sorted(asked.items())},
     )
 
 
@@ -105,14 +115,13 @@ def _per_day(landed: Iterable[Change]) -> tuple[tuple[str, int], ...]:
     if not counts:
         return ()
     days = range(min(counts), max(counts) + 1)
-    return tuple((_day(day), counts[day]) for day in days)
+    dates = (datetime.fromtimestamp(day * _DAY_MS / 1000, UTC) for day in days)
+    return tuple(
+        (f"{at:%Y-%m-%d}", counts[n]) for at, n in zip(dates, days, strict=True)
+    )
 
 
 _DAY_MS: Final = 86_400_000
-
-
-def _day(number: int) -> str:
-    return f"{datetime.fromtimestamp(number * _DAY_MS / 1000, UTC):%Y-%m-%d}"
 
 
 def stages_ms(one: Change) -> tuple[int, int, int]:
@@ -124,26 +133,11 @@ def stages_ms(one: Change) -> tuple[int, int, int]:
     return waiting, working, landing
 
 
-def _stages(landed: Sequence[Change]) -> dict[str, TimeSpread]:
-    rows = [stages_ms(one) for one in landed]
-    if not rows:
-        return {}
-    named = zip(STAGES, zip(*rows, strict=True), strict=True)
-    return {name: _spread(times) for name, times in named}
-
-
 def _spread(times_ms: Sequence[int]) -> TimeSpread:
     seconds = sorted(each / 1000 for each in times_ms)
     tenths = quantiles(seconds, n=10, method="inclusive") if len(seconds) > 1 else ()
     most = tenths[-1] if tenths else seconds[0]
     return TimeSpread(len(seconds), round(median(seconds), 1), round(most, 1))
-
-
-def _engines(landed: Iterable[Change]) -> tuple[EngineShare, ...]:
-    groups: dict[tuple[str, str], list[Change]] = defaultdict(list)
-    for one in landed:
-        groups[one.engine, one.kind].append(one)
-    return tuple(_share(*key, some) for key, some in sorted(groups.items()))
 
 
 def _share(engine: str, kind: str, some: list[Change]) -> EngineShare:
@@ -162,13 +156,6 @@ def _share(engine: str, kind: str, some: list[Change]) -> EngineShare:
 
 def _ranked(counts: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(counts.items(), key=lambda each: (-each[1], each[0])))
-
-
-def _asked(answers: Iterable[AnsweredQuestion]) -> dict[str, TimeSpread]:
-    groups: dict[str, list[int]] = defaultdict(list)
-    for one in answers:
-        groups[one.what].append(one.answered - one.since)
-    return {what: _spread(times) for what, times in sorted(groups.items())}
 
 
 class EngineCost(Struct, frozen=True, kw_only=True):

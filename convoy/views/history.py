@@ -371,15 +371,11 @@ class ChangeHistory:
                 self._planned(at, fact)
             elif isinstance(fact, ConvoyApproved):
                 self._approved(at, fact)
-            elif change := self._change(fact):
-                self._task(change, at, fact)
-
-    def _change(self, fact: Event) -> Change | None:
-        convoy, task = getattr(fact, "convoy", ""), getattr(fact, "task", 0)
-        if not (convoy and task):
-            return None
-        key = (convoy, task)
-        return self.changes.setdefault(key, Change(convoy=convoy, task=task))
+            elif (name := getattr(fact, "convoy", "")) and (
+                number := getattr(fact, "task", 0)
+            ):
+                new = Change(convoy=name, task=number)
+                self._task(self.changes.setdefault((name, number), new), at, fact)
 
     def _planned(self, at: int, fact: ConvoyPlanned) -> None:
         self._plans[fact.convoy] = at

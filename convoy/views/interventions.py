@@ -95,13 +95,34 @@ def interventions(
         *_damages(state, faults),
         *(_aside(state, *each) for each in asides(state)),
         *(_blocked(*each) for each in live if is_stopped(*each)),
-        *(_failed(convoy) for convoy in _given_up(state, now)),
-        *(_stalled(convoy) for convoy in state.live() if convoy.sync.stalled),
+        *_given_up(state, now),
+        *(
+            Intervention(
+                kind="merge_failed",
+                convoy=convoy.name,
+                why=f"its landing waits: {convoy.sync.stalled}",
+                commands=(f"brat convoy retry {convoy.name}",),
+                comments=("/brat retry",),
+            )
+            for convoy in state.live()
+            if convoy.sync.stalled
+        ),
         *(found for convoy in state.live() for found in _asked(convoy, state)),
-        *(_stuck(*each) for each in state.running() if _is_stuck(*each, now)),
+        *_stuck(state, now),
         *_locked(state, now),
         *(found for convoy in state.live() for found in _further(convoy)),
-        *(_silent(convoy) for convoy in state.live() if _is_silent(convoy)),
+        *(
+            Intervention(
+                kind="comment_deleted",
+                convoy=convoy.name,
+                why="people deleted twice the comment that showed it on issue "
+                f"#{convoy.issue}: it is not written again",
+                commands=("brat status",),
+                comments=("/brat status",),
+            )
+            for convoy in state.live()
+            if convoy.deleted_comments >= COMMENTS_MOST and convoy.comment is None
+        ),
     )
 
 
@@ -154,7 +175,7 @@ def _aside(state: State, item: str, aside: SetAside) -> Intervention:
     )
 
 
-def _given_up(state: State, now: int) -> Iterator[Convoy]:
+def _given_up(state: State, now: int) -> Iterator[Intervention]:
     """Give the convoys that failed lately, if no person ended or replaced them."""
     newest = {known.issue: name for name, known in state.convoys.summaries()}
     for name in newest.values():
@@ -164,27 +185,13 @@ def _given_up(state: State, now: int) -> Iterator[Convoy]:
         lately = now - convoy.ended_at < LATELY_MS
         is_wanted = not convoy.given_up_by and convoy.why != ALL_DROPPED
         if convoy.state == "failed" and is_wanted and lately:
-            yield convoy
-
-
-def _failed(convoy: Convoy) -> Intervention:
-    return Intervention(
-        kind="convoy_failed",
-        convoy=convoy.name,
-        why=f"the convoy failed: {convoy.why}",
-        commands=(f"brat convoy retry {convoy.name}",),
-        comments=("/brat retry", "/brat start"),
-    )
-
-
-def _stalled(convoy: Convoy) -> Intervention:
-    return Intervention(
-        kind="merge_failed",
-        convoy=convoy.name,
-        why=f"its landing waits: {convoy.sync.stalled}",
-        commands=(f"brat convoy retry {convoy.name}",),
-        comments=("/brat retry",),
-    )
+            yield Intervention(
+                kind="convoy_failed",
+                convoy=convoy.name,
+                why=f"the convoy failed: {convoy.why}",
+                commands=(f"brat convoy retry {convoy.name}",),
+                comments=("/brat retry", "/brat start"),
+            )
 
 
 def _blocked(convoy: Convoy, task: Task) -> Intervention:
@@ -296,38 +303,21 @@ def _further(convoy: Convoy) -> Iterator[Intervention]:
         )
 
 
-def _is_silent(convoy: Convoy) -> bool:
-    return convoy.deleted_comments >= COMMENTS_MOST and convoy.comment is None
-
-
-def _silent(convoy: Convoy) -> Intervention:
-    return Intervention(
-        kind="comment_deleted",
-        convoy=convoy.name,
-        why="people deleted twice the comment that showed it on issue "
-        f"#{convoy.issue}: it is not written again",
-        commands=("brat status",),
-        comments=("/brat status",),
-    )
-
-
-def _is_stuck(convoy: Convoy, task: Task, now: int) -> bool:
-    engine = convoy.settings.engines.get(task.spec.engine)
-    if task.attempt is None or engine is None:
-        return False
-    return now > task.attempt.at + (engine.timeout_s + SLACK_S) * 1000
-
-
-def _stuck(convoy: Convoy, task: Task) -> Intervention:
-    since = clock(task.attempt.at) if task.attempt else ""
-    return Intervention(
-        kind="stuck_session",
-        convoy=convoy.name,
-        task=task.number,
-        why=f"its session began at {since} and should have ended; is a bot running?",
-        commands=("brat up",),
-        comments=(f"/brat cancel task-{task.number}", "/brat ping"),
-    )
+def _stuck(state: State, now: int) -> Iterator[Intervention]:
+    for convoy, task in state.running():
+        engine, attempt = convoy.settings.engines.get(task.spec.engine), task.attempt
+        if attempt is None or engine is None:
+            continue
+        if now > attempt.at + (engine.timeout_s + SLACK_S) * 1000:
+            since = f"its session began at {clock(attempt.at)}"
+            yield Intervention(
+                kind="stuck_session",
+                convoy=convoy.name,
+                task=task.number,
+                why=f"{since} and should have ended; is a bot running?",
+                commands=("brat up",),
+                comments=(f"/brat cancel task-{task.number}", "/brat ping"),
+            )
 
 
 def _locked(state: State, now: int) -> Iterator[Intervention]:

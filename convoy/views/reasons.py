@@ -12,7 +12,7 @@ from convoy.events import clause
 from convoy.kinds import awaited, can_be_split, relief
 from convoy.model.ids import another_try
 from convoy.model.state import Convoy, Lease, State, Task
-from convoy.model.work import Attempt, Landing
+from convoy.model.work import Landing
 from convoy.rules.landing import clashes_ahead, kept_from_landing, waiting_to_merge
 from convoy.rules.second_looks import helped_by
 from convoy.rules.starting import (
@@ -160,6 +160,7 @@ def _waiting(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str
 def _queued(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]:
     leases = conflicting_leases(state, task, now)
     held = map(holding, leases if convoy.settings.locks == "require" else ())
+    closed = closed_today(state, convoy, task, now)
     found = (
         *((f"the convoy is {convoy.state}",) if convoy.state != "active" else ()),
         *((f"the convoy waits for {convoy.kept_by}",) if convoy.kept_by else ()),
@@ -173,7 +174,7 @@ def _queued(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]
         *(("its last session has not ended yet",) if task.attempt else ()),
         *(_outage(task) if task.not_before > now else ()),
         *((spent,) if (spent := overspent(convoy, task)) else ()),
-        *_closed(state, convoy, task, now),
+        *((closed,) if closed and task.not_before <= now else ()),
         *held,
         *(_slots(state, convoy, task, now) if task.not_before <= now else ()),
     )
@@ -183,12 +184,6 @@ def _queued(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]
 def _outage(task: Task) -> Iterator[str]:
     when = "" if task.cause == "spent" else f": it waits until {clock(task.not_before)}"
     yield f"{task.why.rstrip('.')}{when}"
-
-
-def _closed(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]:
-    why = closed_today(state, convoy, task, now)
-    if why and task.not_before <= now:
-        yield why
 
 
 def _needed(convoy: Convoy, number: int) -> str:
@@ -220,11 +215,7 @@ def _running(convoy: Convoy, task: Task) -> Iterator[str]:
     if engine is not None:
         end = task.attempt.at + engine.timeout_s * 1000
         yield f"its session ends at {clock(end)} at the latest"
-    yield from _messages(task.attempt)
-
-
-def _messages(attempt: Attempt) -> Iterator[str]:
-    told, heard = len(attempt.messages), attempt.heard
+    told, heard = len(task.attempt.messages), task.attempt.heard
     if heard:
         yield f"its engine was given {heard} of {told} messages for it"
     if left := told - heard:
@@ -251,20 +242,15 @@ def _review(convoy: Convoy, task: Task) -> Iterator[str]:
     if waits := helped_by(convoy, task) or _turn(convoy, task):
         yield f"it waits for {waits}"
         return
-    yield from _doubted(task)
+    if task.doubted is not None and task.doubted.is_open:
+        said = clause(task.doubted.why)
+        yield f"CI was red on it ({said}), and judges it alone before anybody is blamed"
     if task.pull is None:
         yield "its pull request is not open yet"
     if task.candidate is None:
         yield "the refinery has not built its candidate yet"
     else:
         yield f"CI judges its candidate {task.candidate.commit[:10]}"
-
-
-def _doubted(task: Task) -> Iterator[str]:
-    doubt = task.doubted
-    if doubt is not None and doubt.is_open:
-        said = clause(doubt.why)
-        yield f"CI was red on it ({said}), and judges it alone before anybody is blamed"
 
 
 def convoy_reasons(convoy: Convoy, leases: Iterable[Lease] = ()) -> tuple[str, ...]:
@@ -285,21 +271,14 @@ def _reasons(convoy: Convoy, leases: tuple[Lease, ...]) -> Iterator[str]:
         yield f"it is held by the label {convoy.held}"
     if convoy.landed:
         yield f"it landed as {convoy.landed[:10]}"
-    if not convoy.ended:
-        yield from _landing(convoy)
-        yield from _tasks(convoy, leases)
-
-
-def _landing(convoy: Convoy) -> Iterator[str]:
+    if convoy.ended:
+        return
     if convoy.sync.stalled:
         yield f"its landing waits for a person: {convoy.sync.stalled}"
     if convoy.landing_waits:
         yield f"it waits for {convoy.landing_waits}"
     if queue := ", ".join(str(task.number) for task in waiting_to_merge(convoy)):
         yield f"in the merge queue, in this order: task {queue}"
-
-
-def _tasks(convoy: Convoy, leases: tuple[Lease, ...]) -> Iterator[str]:
     for task in convoy.tasks:
         if not task.settled:
             waits = waits_for(convoy, task, leases) or "nothing: it is about to go on"
