@@ -119,6 +119,10 @@ class Config(Table):
         if self.mayor.planner:
             planner = PLANNER + self.mayor.planner
             specs[planner] = EngineSpec(type=planner, timeout_s=timeout_s)
+        parallel = self.refinery.max_parallel
+        if parallel is None:
+            slots = 0 if cores is None else self.ci.slots or cores
+            parallel = max(PARALLEL, slots + 1)
         frozen = {
             "engines": specs,
             "planner": "" if self.staged else planner,
@@ -133,30 +137,18 @@ class Config(Table):
             "gate": self.gate.gate(),
             "budget": self.budget.budget(),
             "staged": self.staged,
-            "max_parallel": self._parallel(cores),
+            "max_parallel": parallel,
             "notify": self.notify.on,
         }
-        return convert({**self._same_named(), **frozen}, Settings)
-
-    def _parallel(self, cores: int | None) -> int:
-        """Return how many candidates CI judges at once."""
-        if self.refinery.max_parallel is not None:
-            return self.refinery.max_parallel
-        slots = 0 if cores is None else self.ci.slots or cores
-        return max(PARALLEL, slots + 1)
-
-    def _same_named(self) -> dict[str, object]:
-        """Return the keys of these tables that a convoy freezes under their own name.
-
-        So a new key takes its line in the table and its line in `Settings`.
-        """
-        tables = (self.refinery, self.witness, self.mayor, self.runner)
-        return {
+        # What a convoy freezes under its own name: a new key takes its line in the
+        # table and its line in `Settings`.
+        same_named = {
             name: getattr(table, name)
-            for table in tables
+            for table in (self.refinery, self.witness, self.mayor, self.runner)
             for name in type(table).model_fields
             if name in Settings.__struct_fields__
         }
+        return convert({**same_named, **frozen}, Settings)
 
 
 def load(text: str | bytes, *, source: str) -> Config:
@@ -218,16 +210,13 @@ def due(
     found = []
     for name, every in sorted(hours.items()):
         period = every * HOUR_MS
-        offset = _offset(f"{repository.casefold()}:{name}", period)
+        seed = f"{repository.casefold()}:{name}".encode()
+        digest = hashlib.blake2b(seed, digest_size=8).digest()
+        offset = int.from_bytes(digest) % period
         begun = (now - offset) // period * period + offset
         if now - begun < window:
             found.append(Due(name, begun))
     return tuple(found)
-
-
-def _offset(name: str, period: int) -> int:
-    digest = hashlib.blake2b(name.encode(), digest_size=8).digest()
-    return int.from_bytes(digest) % period
 
 
 Node = Mapping[str, Any]
@@ -333,21 +322,15 @@ def node_at(schema: Node, place: Place) -> Node:
     """Return what the schema says of a place, or of the nearest one it describes."""
     node = _resolved(schema, schema)
     for part in place:
-        below = _below(node, part)
+        below: Node | None = node.get("items")
+        if not isinstance(part, int):
+            named = node.get("properties", {}).get(part)
+            others = iter(node.get("patternProperties", {}).values())
+            below = named or next(others, None)
         if below is None:
             return node
         node = _resolved(below, schema)
     return node
-
-
-def _below(node: Node, part: int | str) -> Node | None:
-    below: Node | None
-    if isinstance(part, int):
-        below = node.get("items")
-    else:
-        named = node.get("properties", {}).get(part)
-        below = named or next(iter(node.get("patternProperties", {}).values()), None)
-    return below
 
 
 def _resolved(node: Node, schema: Node) -> Node:

@@ -13,7 +13,7 @@ from convoy.events import Event
 from convoy.events.forge_actions import ActionIntended
 from convoy.events.session_events import ChoiceMade
 from convoy.events.task_events import TaskDropped
-from convoy.kinds.task_kinds import Relief, Stop, Target, TaskKind, Trial
+from convoy.kinds.task_kinds import Relief, Stop, Target, TaskKind
 from convoy.model import ids
 from convoy.model.records import Settings, TaskSpec, Usage
 from convoy.model.state import Convoy, State, Task
@@ -186,15 +186,9 @@ def _is_chosen(convoy: Convoy, task: Task) -> bool:
 def _rival_fault(
     _settings: Settings, task: TaskSpec, tasks: tuple[TaskSpec, ...]
 ) -> str:
-    name = CHOICE.name
-    choices = [t for t in tasks if t.kind == name and task.number in t.on]
-    if len(choices) == 1:
-        return ""
-    return f"one choice is between task {task.number} and its rivals"
-
-
-def _rival_trial(convoy: Convoy, task: Task) -> Trial | None:
-    return None if _is_chosen(convoy, task) else "green"
+    choices = [t for t in tasks if t.kind == "choice" and task.number in t.on]
+    is_one = len(choices) == 1
+    return "" if is_one else f"one choice is between task {task.number} and its rivals"
 
 
 def _rival_kept_back(convoy: Convoy, task: Task) -> str:
@@ -219,17 +213,12 @@ def _rival_settles_with(_convoy: Convoy, task: Task, other: Task) -> str:
 
 def _rival_retried_with(convoy: Convoy, task: Task) -> tuple[Task, ...]:
     choice = choice_of(convoy, task.number)
-    is_stuck = choice is not None and choice.state == "blocked"
-    return (choice,) if choice is not None and is_stuck else ()
+    return (choice,) if choice is not None and choice.state == "blocked" else ()
 
 
 def _rival_done_by_others(convoy: Convoy, task: Task) -> bool:
     choice = choice_of(convoy, task.number)
     return choice is not None and choice.state == "merged"
-
-
-def _rival_must_change(_task: TaskSpec) -> str:
-    return "has rivals: nothing is no work to choose"
 
 
 RIVAL = TaskKind(
@@ -239,8 +228,8 @@ RIVAL = TaskKind(
     keeps_work=True,
     may_be_needed=False,
     fault=_rival_fault,
-    must_change=_rival_must_change,
-    trial=_rival_trial,
+    must_change=lambda _task: "has rivals: nothing is no work to choose",
+    trial=lambda convoy, task: None if _is_chosen(convoy, task) else "green",
     kept_back=_rival_kept_back,
     being_judged=_rival_being_judged,
     settles_with=_rival_settles_with,

@@ -65,42 +65,6 @@ def looked_at(convoy: Convoy, task: Task) -> Task | None:
     return other
 
 
-def _nothing(_convoy: Convoy, _task: Task) -> str:
-    return ""
-
-
-def _no_bond(_convoy: Convoy, _task: Task, _other: Task) -> str:
-    return ""
-
-
-def _no_relief(_convoy: Convoy, _task: Task, _blocked: Task) -> Relief | None:
-    return None
-
-
-def _no_work(_convoy: Convoy, _task: Task) -> Work | None:
-    return None
-
-
-def _no_trial(_convoy: Convoy, _task: Task) -> Trial | None:
-    return None
-
-
-def _no_tasks(_convoy: Convoy, _task: Task) -> tuple[Task, ...]:
-    return ()
-
-
-def _no_fault(
-    _settings: Settings, _task: TaskSpec, _tasks: tuple[TaskSpec, ...]
-) -> str:
-    return ""
-
-
-def _no_way_out(
-    _state: State, _convoy: Convoy, _task: Task, _stop: "Stop"
-) -> tuple[Event, ...] | None:
-    return None
-
-
 class Stop(Struct, frozen=True):
     """Why a task is to be blocked."""
 
@@ -152,53 +116,62 @@ class TaskKind(Struct, frozen=True, kw_only=True):
     """Whether other tasks may wait for it."""
     needs_ci: str = ""
     """Why it needs CI, as the end of `needs CI ...`; empty: it does not."""
-    fault: Callable[[Settings, TaskSpec, tuple[TaskSpec, ...]], str] = _no_fault
+    fault: Callable[[Settings, TaskSpec, tuple[TaskSpec, ...]], str] = (
+        lambda _settings, _task, _tasks: ""
+    )
     """Says what is wrong with it in a plan, apart from its target; empty: nothing."""
 
     # --- its attempts ---------------------------------------------------------------
 
-    waits_for: Callable[[Convoy, Task], str] = _nothing
+    waits_for: Callable[[Convoy, Task], str] = lambda _convoy, _task: ""
     """Says what it waits for besides what its plan names; empty: nothing."""
-    starts_from: Callable[[Convoy, Task], Work | None] = _no_work
+    starts_from: Callable[[Convoy, Task], Work | None] = lambda _convoy, _task: None
     """Gives another task's work that an attempt starts from; None: the base."""
     must_change: Callable[[TaskSpec], str] = lambda _task: ""
     """Says why an attempt that changes nothing cannot settle it; empty: it can."""
 
     # --- its work, until it lands ---------------------------------------------------
 
-    trial: Callable[[Convoy, Task], Trial | None] = _no_trial
+    trial: Callable[[Convoy, Task], Trial | None] = lambda _convoy, _task: None
     """Gives the verdict CI must give on its work alone before it may land; until then
     no pull request shows it. None: it needs none."""
-    kept_back: Callable[[Convoy, Task], str] = _nothing
+    kept_back: Callable[[Convoy, Task], str] = lambda _convoy, _task: ""
     """Says what must be done before its work may land; empty: nothing."""
-    in_use: Callable[[Convoy, Task], str] = _nothing
+    in_use: Callable[[Convoy, Task], str] = lambda _convoy, _task: ""
     """Says why nobody may stop or drop it now; empty: anybody may."""
-    being_judged: Callable[[Convoy, Task], str] = _nothing
+    being_judged: Callable[[Convoy, Task], str] = lambda _convoy, _task: ""
     """Says why its work must not change now; empty: it may."""
 
     # --- what it means for other tasks ----------------------------------------------
 
-    keeps: Callable[[Convoy, Task, Task], str] = _no_bond
+    keeps: Callable[[Convoy, Task, Task], str] = lambda _convoy, _task, _other: ""
     """Says what keeps another task's work from landing: itself, or nothing (empty)."""
-    settles_with: Callable[[Convoy, Task, Task], str] = _no_bond
+    settles_with: Callable[[Convoy, Task, Task], str] = lambda _convoy, _task, _other: (
+        ""
+    )
     """Says what another task is to it (`which ...`) if it ends when the other does;
     empty: it does not."""
-    relieves: Callable[[Convoy, Task, Task], Relief | None] = _no_relief
+    relieves: Callable[[Convoy, Task, Task], Relief | None] = (
+        lambda _convoy, _task, _other: None
+    )
     """Says why another task, which is blocked, needs no person's help; None: it
     does."""
 
     # --- when it stops --------------------------------------------------------------
 
     way_out: Callable[[State, Convoy, Task, Stop], tuple[Event, ...] | None] = (
-        _no_way_out
+        lambda _state, _convoy, _task, _stop: None
     )
     """Gives what happens instead of blocking it; None: it is blocked."""
-    retry_fault: Callable[[Convoy, Task], str] = _nothing
+    retry_fault: Callable[[Convoy, Task], str] = lambda _convoy, _task: ""
     """Says why it cannot be tried again; empty: it can."""
-    retried_with: Callable[[Convoy, Task], tuple[Task, ...]] = _no_tasks
+    retried_with: Callable[[Convoy, Task], tuple[Task, ...]] = lambda _convoy, _task: ()
     """Gives the blocked tasks to retry first when it is retried."""
     done_by_others: Callable[[Convoy, Task], bool] = lambda _convoy, _task: False
     """Says whether the purpose of a dropped task is met all the same."""
+
+
+_HAS_TESTS: Final = "has tests that are to be there and pass"
 
 
 def _code_starts_from(convoy: Convoy, task: Task) -> Work | None:
@@ -212,10 +185,6 @@ def _code_waits_for(convoy: Convoy, task: Task) -> str:
     return f"CI to find the tests of task {task.spec.on[0]} red"
 
 
-def _code_must_change(task: TaskSpec) -> str:
-    return "has tests that are to be there and pass" if task.on else ""
-
-
 WORK = TaskKind(
     name="work",
     title="a step of work",
@@ -224,7 +193,7 @@ WORK = TaskKind(
     target=Target(kind="tests", says="is on one task that is tests", is_optional=True),
     waits_for=_code_waits_for,
     starts_from=_code_starts_from,
-    must_change=_code_must_change,
+    must_change=lambda task: _HAS_TESTS if task.on else "",
 )
 
 
@@ -306,10 +275,6 @@ def _tests_fault(
     return ""
 
 
-def _tests_trial(_convoy: Convoy, _task: Task) -> Trial | None:
-    return "red"
-
-
 def _tests_kept_back(convoy: Convoy, task: Task) -> str:
     code = coder(convoy, task)
     tests = f"task {code.number if code else 0} to pass its tests"
@@ -328,17 +293,13 @@ def _tests_in_use(convoy: Convoy, task: Task) -> str:
     return f"task {code.number} goes on from the tests of task {task.number}"
 
 
-def _tests_must_change(_task: TaskSpec) -> str:
-    return "has tests that are to be there and pass"
-
-
 TESTS = TaskKind(
     name="tests",
     title="tests",
     needs_ci="to see tests red",
     fault=_tests_fault,
-    must_change=_tests_must_change,
-    trial=_tests_trial,
+    must_change=lambda _task: _HAS_TESTS,
+    trial=lambda _convoy, _task: "red",
     kept_back=_tests_kept_back,
     in_use=_tests_in_use,
     settles_with=_tests_settle_with,
@@ -402,10 +363,6 @@ def _split_way_out(
     return (dropped, TaskBlocked(convoy=convoy.name, task=task.number, why=told))
 
 
-def _split_done_by_others(_convoy: Convoy, _split: Task) -> bool:
-    return True
-
-
 SPLIT = TaskKind(
     name="split",
     title="a split",
@@ -418,7 +375,7 @@ SPLIT = TaskKind(
     settles_with=_split_settles_with,
     relieves=_split_relieves,
     way_out=_split_way_out,
-    done_by_others=_split_done_by_others,
+    done_by_others=lambda _convoy, _task: True,
 )
 
 
@@ -454,17 +411,13 @@ def sync_spec(
     )
 
 
-def _sync_must_change(_task: TaskSpec) -> str:
-    return "ends in a merge, even where nothing is to change"
-
-
 SYNC = TaskKind(
     name="sync",
     title="a sync",
     in_templates=False,
     may_be_needed=False,
     takes_target_in=True,
-    must_change=_sync_must_change,
+    must_change=lambda _task: "ends in a merge, even where nothing is to change",
 )
 
 

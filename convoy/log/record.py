@@ -434,17 +434,16 @@ _convoy_decoder: Final = msgspec.json.Decoder(Convoy)
 def packed(state: State) -> State:
     """Return the same state, holding those of its convoys packed that rest."""
     at = state.moment.at
-    convoys = state.convoys.packing(lambda convoy: convoy.rests(at), _pack)
+    convoys = state.convoys.packing(
+        lambda convoy: convoy.rests(at),
+        lambda it: Packed(it.summary, zlib.compress(_encode_convoy(it)), unpack),
+    )
     return msgspec.structs.replace(state, convoys=convoys)
 
 
 def unpack(data: bytes) -> Convoy:
     """Return the convoy of these bytes, whose checksum has been verified."""
     return _convoy_decoder.decode(zlib.decompress(data))
-
-
-def _pack(convoy: Convoy) -> Packed[Convoy]:
-    return Packed(convoy.summary, zlib.compress(_encode_convoy(convoy)), unpack)
 
 
 STATE_VERSION: Final = 2
@@ -478,15 +477,11 @@ class _Kept(msgspec.Struct, frozen=True, kw_only=True):
     """Of `packed` and its bytes: what is unpacked later was sound when it was read."""
 
 
-def _absent(_: type, __: object) -> Convoys[Convoy]:
-    """Read convoys as none: they are kept beside the state."""
-    return Convoys()
-
-
 _encode: Final = msgspec.json.Encoder(enc_hook=lambda _: None).encode
 _version: Final = msgspec.json.Decoder(_Version)
 _kept: Final = msgspec.json.Decoder(_Kept)
-_state: Final = msgspec.json.Decoder(State, dec_hook=_absent)
+# Convoys are read as none: they are kept beside the state.
+_state: Final = msgspec.json.Decoder(State, dec_hook=lambda _type, _value: Convoys())
 _packed: Final = msgspec.json.Decoder(dict[str, _Resting])
 
 

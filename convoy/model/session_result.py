@@ -136,7 +136,15 @@ def priced(used: Usage, said_usd: float | None, price: Price | None) -> Usage:
     used = bounded_usage(used)
     if said_usd is None and price is None:
         return plus(used, Usage(unpriced_tokens=tokens(used)))
-    return plus(used, Usage(usd=_cost(used, price) if said_usd is None else said_usd))
+    usd = said_usd or 0.0
+    if said_usd is None and price is not None:
+        cached = price.input if price.cached is None else price.cached
+        usd = (
+            used.input_tokens * price.input
+            + used.cached_tokens * cached
+            + used.output_tokens * price.output
+        ) / _MILLION
+    return plus(used, Usage(usd=usd))
 
 
 class _UsageLine(Struct, frozen=True):
@@ -170,17 +178,6 @@ def usage_noted(lines: bytes) -> tuple[Usage, float | None]:
     return total, usd
 
 
-def _cost(used: Usage, price: Price | None) -> float:
-    if price is None:
-        return 0.0
-    cached = price.input if price.cached is None else price.cached
-    return (
-        used.input_tokens * price.input
-        + used.cached_tokens * cached
-        + used.output_tokens * price.output
-    ) / _MILLION
-
-
 def _tokens(number: int) -> int:
     return min(max(0, number), TOKENS_MOST)
 
@@ -201,7 +198,11 @@ def usage_in_words(usage: Usage) -> str:
     came = usage.input_tokens + usage.cached_tokens
     cached = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""
     said = f"{came:,} tokens in{cached}, {usage.output_tokens:,} out"
-    return f"{said}, {_money(usage)}"
+    cost = dollars(usage.usd)
+    if usage.unpriced_tokens:
+        more = f"{cost} and {usage.unpriced_tokens:,} tokens without a price"
+        cost = more if usage.usd else "price not known"
+    return f"{said}, {cost}"
 
 
 def cost_foreseen(found: Estimate | None) -> str:
@@ -214,14 +215,6 @@ def cost_foreseen(found: Estimate | None) -> str:
         else "a guess by the price of its engines"
     )
     return f"about {dollars(found.usd)} if each task takes one attempt ({by})"
-
-
-def _money(usage: Usage) -> str:
-    if not usage.unpriced_tokens:
-        return dollars(usage.usd)
-    if not usage.usd:
-        return "price not known"
-    return f"{dollars(usage.usd)} and {usage.unpriced_tokens:,} tokens without a price"
 
 
 def dollars(usd: float) -> str:

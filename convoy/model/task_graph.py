@@ -100,19 +100,20 @@ def relinked(
     specs: Iterable[TaskSpec], number: int, parts: tuple[TaskSpec, ...]
 ) -> tuple[TaskSpec, ...]:
     """Return the plan with the parts; what waited for the task now waits for them."""
-    return (*(_relinked(spec, number, parts) for spec in specs), *parts)
-
-
-def _relinked(spec: TaskSpec, number: int, parts: tuple[TaskSpec, ...]) -> TaskSpec:
-    if number not in spec.after:
-        return spec
-    overlap = overlapping(spec, number)
-    why = next((wait.why for wait in spec.waits if wait.on == number), "")
-    told = f"it is a part of task {number}" + (f": {why}" if why else "")
-    waits = (wait for wait in spec.waits if wait.on != number)
-    new = (Wait(part.number, told, overlap=overlap) for part in parts)
-    after = {*spec.after, *(part.number for part in parts)} - {number}
-    return replace(spec, after=tuple(sorted(after)), waits=(*waits, *new))
+    found: list[TaskSpec] = []
+    for spec in specs:
+        if number not in spec.after:
+            found.append(spec)
+            continue
+        overlap = overlapping(spec, number)
+        why = next((wait.why for wait in spec.waits if wait.on == number), "")
+        told = f"it is a part of task {number}" + (f": {why}" if why else "")
+        waits = (wait for wait in spec.waits if wait.on != number)
+        new = (Wait(part.number, told, overlap=overlap) for part in parts)
+        after = {*spec.after, *(part.number for part in parts)} - {number}
+        linked = replace(spec, after=tuple(sorted(after)), waits=(*waits, *new))
+        found.append(linked)
+    return (*found, *parts)
 
 
 LONGEST_PATH = 400

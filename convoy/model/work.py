@@ -200,26 +200,22 @@ class TakenOut(Struct, frozen=True, kw_only=True):
     @property
     def why(self) -> str:
         """What the person did, as a clause."""
-        match self.gesture:
-            case "closed":
-                return f"pull request #{self.pull} was closed"
-            case "branch":
-                return f"the branch of pull request #{self.pull} was deleted"
-            case "base":
-                base = f"pull request #{self.pull} was changed to {self.base}"
-                return f"the base of {base}"
+        pull = f"pull request #{self.pull}"
+        return {
+            "closed": f"{pull} was closed",
+            "branch": f"the branch of {pull} was deleted",
+            "base": f"the base of {pull} was changed to {self.base}",
+        }[self.gesture]
 
     @property
     def back(self) -> str:
         """What must happen for the work to be taken back: `it waits for …`."""
-        match self.gesture:
-            case "closed":
-                return f"pull request #{self.pull} to be reopened, or /brat merge there"
-            case "branch":
-                pull = f"pull request #{self.pull}"
-                return f"a person to restore the branch of {pull} and reopen it"
-            case "base":
-                return f"a person to change the base of pull request #{self.pull} back"
+        pull = f"pull request #{self.pull}"
+        return {
+            "closed": f"{pull} to be reopened, or /brat merge there",
+            "branch": f"a person to restore the branch of {pull} and reopen it",
+            "base": f"a person to change the base of {pull} back",
+        }[self.gesture]
 
 
 Way = Literal["push", "merge", "queue", "person"]

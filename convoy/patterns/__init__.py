@@ -324,8 +324,14 @@ def _faults(found: Template, name: str) -> Iterator[tuple[YamlPlace, str]]:
             yield (*place, "id"), f'the id "{step.id}" is there twice'
         for key, what in _step_faults(step, found, ids):
             yield (*place, *key), what
-    if circle := _circle(steps):
-        yield (), f"the steps wait in a circle: {', '.join(circle)}"
+    at = {step.id: number for number, step in enumerate(steps)}
+    edges = {
+        at[step.id]: {at[each] for each in (*step.needs, *step.on) if each in at}
+        for step in steps
+    }
+    if circle := find_cycle(edges):
+        names = ", ".join(steps[number].id for number in circle)
+        yield (), f"the steps wait in a circle: {names}"
 
 
 def _target_fault(step: Step, kinds: Mapping[str, Kind]) -> str:
@@ -375,15 +381,6 @@ def _step_faults(
             if slot not in known:
                 near = did_you_mean(slot, known)
                 yield (key,), f"there is no input {{{{{cut(slot, 60)}}}}}{near}"
-
-
-def _circle(steps: tuple[Step, ...]) -> tuple[str, ...]:
-    at = {step.id: number for number, step in enumerate(steps)}
-    edges = {
-        at[step.id]: {at[each] for each in (*step.needs, *step.on) if each in at}
-        for step in steps
-    }
-    return tuple(steps[number].id for number in find_cycle(edges) or ())
 
 
 PATTERNS_FOLDER: Final = ".brat/workflows/"

@@ -196,6 +196,15 @@ class _Making:
         values = self.values if item is None else {**self.values, "item": item}
         after = {number for name in step.needs for number in self.last[name]}
         title = " ".join(_filled(step.title, values).split())
+        declared = (_filled(path, values).strip() for path in step.paths)
+        try:
+            paths = tuple(dict.fromkeys(map(declared_path, filter(None, declared))))
+        except ValueError as error:
+            raise PatternError(f"step {step.id}: {error}") from error
+        try:
+            needs = tuple(map(declared_need, step.uses))
+        except ValueError as error:
+            raise PatternError(str(error)) from error
         if times > 1:
             title = f"{cut(title, TITLE_CHARS - 20)} ({time} of {times})"
         task = TaskSpec(
@@ -204,8 +213,8 @@ class _Making:
             instructions=cut(_filled(step.body, values).strip(), INSTRUCTIONS_CHARS),
             kind=step.kind,
             after=tuple(sorted({*after, *before})),
-            paths=self._declared(step, values),
-            needs=tuple(map(_need, step.uses)),
+            paths=paths,
+            needs=needs,
             engine=self._engine(step, values),
             acceptance=" ".join(_filled(step.acceptance, values).split()),
             on=self._on(step),
@@ -215,13 +224,6 @@ class _Making:
         self.tasks.append(task)
         self.engines[step.id].append(task.engine)
         return task.number
-
-    def _declared(self, step: Step, values: Mapping[str, str]) -> tuple[str, ...]:
-        paths = (_filled(path, values).strip() for path in step.paths)
-        try:
-            return tuple(dict.fromkeys(map(declared_path, filter(None, paths))))
-        except ValueError as error:
-            raise PatternError(f"step {step.id}: {error}") from error
 
     # --- engines --------------------------------------------------------------------
 
@@ -239,19 +241,16 @@ class _Making:
             )
         others = {other: self._of(other, step) for other in step.unlike}
         taken = {_identity(known[name]) for all_ in others.values() for name in all_}
-        name = name or self._free(taken)
-        for other, engines in others.items():
-            if _identity(known[name]) in {_identity(known[each]) for each in engines}:
+        if not name:  # one that nobody has; `default` where it does not matter
+            engines = sorted(known.items())
+            free = (each for each, spec in engines if _identity(spec) not in taken)
+            name = next(free, "default") if taken else "default"
+        for other, theirs in others.items():
+            if _identity(known[name]) in {_identity(known[each]) for each in theirs}:
                 self.warnings.append(
                     f"the steps {other} and {step.id} have the same engine, {name}"
                 )
         return name
-
-    def _free(self, taken: set[tuple[str, ...]]) -> str:
-        """Return an engine that nobody has; `default` where it does not matter."""
-        engines = sorted(self.use.engines.items())
-        free = (name for name, spec in engines if _identity(spec) not in taken)
-        return next(free, "default") if taken else "default"
 
     def _of(self, other: str, step: Step) -> list[str]:
         found = self.engines.get(other)
@@ -268,13 +267,6 @@ def _identity(engine: EngineSpec) -> tuple[str, ...]:
     if engine.type == "shell":
         return (engine.type, *engine.args)
     return (engine.type, engine.model or "")
-
-
-def _need(text: str) -> str:
-    try:
-        return declared_need(text)
-    except ValueError as error:
-        raise PatternError(str(error)) from error
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:

@@ -194,13 +194,18 @@ class RefuseWork(Command, frozen=True, kw_only=True):
                 state, self.convoy, task, stop, cause=self.cause, splits=self.splits
             )
             return (refused, *free, *ends)
+        not_before = 0  # else when the model's vendor may be asked again
+        if self.cause == "outage":
+            session = task.attempt.session if task.attempt else ""
+            pause_ms = wait_ms(session, task.outages + 1, self.asked_s)
+            not_before = self.now + pause_ms
         then = queued_again(
             state,
             self.convoy,
             task,
             self.cause,
             self.why,
-            not_before=self._not_before(task),
+            not_before=not_before,
             splits=self.splits,
         )
         return (refused, *free, *then)
@@ -211,13 +216,6 @@ class RefuseWork(Command, frozen=True, kw_only=True):
             return False
         is_hasty = 0 < self.now < task.attempt.at + HASTY_MS
         return is_hasty and task.state == "running" and self.why in task.notes[-1:]
-
-    def _not_before(self, task: Task) -> int:
-        """Return when the model's vendor may be asked again, unix ms; 0: at once."""
-        if self.cause != "outage":
-            return 0
-        session = task.attempt.session if task.attempt else ""
-        return self.now + wait_ms(session, task.outages + 1, self.asked_s)
 
 
 class LoseSession(Command, frozen=True, kw_only=True):
@@ -341,7 +339,15 @@ class MakeChoice(Command, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         """Let one rival land; without an attempt only if one is left."""
         if not self.attempt:
-            return _without_a_judge(state, self)
+            choice = task_in(state, self.convoy, self.task, "queued")
+            if isinstance(choice, Refusal):
+                return choice
+            convoy = state.convoys[self.convoy]
+            left = rivals_left(convoy, choice)
+            under_way = rivals_under_way(convoy, choice)
+            if not is_open_choice(choice) or under_way or len(left) != 1:
+                return Refusal(f"task {choice.number} has nothing to take unseen")
+            return choice_made(state, convoy, choice, left[0], ONLY_GREEN)
         task = in_session(state, self.convoy, self.task, self.attempt)
         if isinstance(task, Refusal):
             return task
@@ -356,14 +362,3 @@ class MakeChoice(Command, frozen=True, kw_only=True):
         winner = found[self.on]
         events = choice_made(state, convoy, task, winner, self.text, usage=self.usage)
         return (*events, *leases_freed(state, convoy.name, task))
-
-
-def _without_a_judge(state: State, command: MakeChoice) -> Decision:
-    task = task_in(state, command.convoy, command.task, "queued")
-    if isinstance(task, Refusal):
-        return task
-    convoy = state.convoys[command.convoy]
-    found = rivals_left(convoy, task)
-    if not is_open_choice(task) or rivals_under_way(convoy, task) or len(found) != 1:
-        return Refusal(f"task {task.number} has nothing to take unseen")
-    return choice_made(state, convoy, task, found[0], ONLY_GREEN)

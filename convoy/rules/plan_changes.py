@@ -484,7 +484,10 @@ def _further_work(
             found.append(Followup(title=title))
             continue
         spec = _followup_spec(state.convoys[convoy.name], task, title)
-        decision = _add_followup(state, convoy, task, spec)
+        by = f"the agent of task {task.number}"
+        decision: Decision = Refusal(_ASKED_BY_AGENTS)
+        if not task.spec.follows:
+            decision = AddTask(convoy=convoy.name, spec=spec, by=by).decide(state)
         if isinstance(decision, Refusal):
             found.append(Followup(title=title, why=decision.why))
             continue
@@ -493,13 +496,6 @@ def _further_work(
         for event in decision:
             state = event.change(state)
     return tuple(found), events
-
-
-def _add_followup(state: State, convoy: Convoy, task: Task, spec: TaskSpec) -> Decision:
-    if task.spec.follows:
-        return Refusal(_ASKED_BY_AGENTS)
-    by = f"the agent of task {task.number}"
-    return AddTask(convoy=convoy.name, spec=spec, by=by).decide(state)
 
 
 def _followup_spec(convoy: Convoy, task: Task, title: str) -> TaskSpec:
