@@ -107,9 +107,16 @@ class ActionDone(Event, frozen=True, kw_only=True, tag="action.done"):
 
     def _noted(self, convoy: Convoy, intent: Intent, now: Moment) -> Convoy:
         if intent.kind == "dispatch":
-            return change_session(
-                convoy, intent.task, lambda task: self._dispatched(task, intent, now)
-            )
+
+            def dispatched(task: Task) -> Task:
+                attempt = task.attempt
+                if attempt is None or attempt.number != intent.attempt:
+                    return task
+                runs = (*task.runs, self.number) if self.number else task.runs
+                begun = replace(attempt, run=self.number, at=now.at)
+                return replace(task, attempt=begun, runs=runs)
+
+            return change_session(convoy, intent.task, dispatched)
         if intent.kind == "land":
             return replace(convoy, asked=intent.text)
         if intent.kind != "pull":
@@ -119,14 +126,6 @@ class ActionDone(Event, frozen=True, kw_only=True, tag="action.done"):
         return change_task(
             convoy, intent.task, lambda task: replace(task, pull=self.number or None)
         )
-
-    def _dispatched(self, task: Task, intent: Intent, now: Moment) -> Task:
-        attempt = task.attempt
-        if attempt is None or attempt.number != intent.attempt:
-            return task
-        runs = (*task.runs, self.number) if self.number else task.runs
-        begun = replace(attempt, run=self.number, at=now.at)
-        return replace(task, attempt=begun, runs=runs)
 
 
 class CommentSaid(ConvoyEvent, frozen=True, kw_only=True, tag="comment.said"):
@@ -184,31 +183,26 @@ class Answer(Command, frozen=True, kw_only=True):
         said = self.comment in state.answered or key in state.heard
         if key in state.intents or said:
             return Refusal(f"{key} is given already")
-        return (
-            *self._shown(),
-            ActionIntended(
-                key=key,
-                kind="answer",
-                issue=self.issue,
-                comment=self.comment,
-                reaction=self.reaction,
-                text="" if self.convoy else self.text,
-                by=self.by,
-                enough=self.enough,
-            ),
+        intent = ActionIntended(
+            key=key,
+            kind="answer",
+            issue=self.issue,
+            comment=self.comment,
+            reaction=self.reaction,
+            text="" if self.convoy else self.text,
+            by=self.by,
+            enough=self.enough,
         )
-
-    def _shown(self) -> tuple[AnswerShown, ...]:
         if not self.convoy:
-            return ()
-        said = AnswerShown(
+            return (intent,)
+        shown = AnswerShown(
             convoy=self.convoy,
             by=self.by,
             text=self.text,
             issue=self.issue,
             comment=self.comment,
         )
-        return (said,)
+        return (shown, intent)
 
 
 class NoteDone(Command, frozen=True, kw_only=True):
@@ -299,7 +293,14 @@ class ItemSetAside(Event, frozen=True, kw_only=True, tag="item.set-aside"):
             at=state.moment.at,
             tries=self.tries,
         )
-        return _with_aside(_without_old_asides(state), self.item, aside)
+        # Deliveries, and items tried again, of long ago are forgotten.
+        oldest = state.moment.at - KEPT_MS
+        kept = {
+            item: each
+            for item, each in state.set_aside.items()
+            if each.at > oldest or not (each.again or item.startswith(DELIVERY_ITEM))
+        }
+        return _with_aside(replace(state, set_aside=kept), self.item, aside)
 
 
 class ItemTakenUp(Event, frozen=True, kw_only=True, tag="item.taken-up"):
@@ -370,20 +371,16 @@ class TakeItemUp(Command, frozen=True, kw_only=True):
         aside = set_aside(state, self.item)
         if aside is None or (aside.again and not self.works):
             return Refusal(f"{self.item} is not set aside")
+        part = task_of_item(self.item)
+        task = state.convoys[part[0]].task(part[1]) if part and part[1] else None
+        attempt = task.attempt if task else None
         taken_up = ItemTakenUp(
             item=self.item,
             by=self.by,
             works=self.works,
-            when_free=bool(self.by) and _never_began(state, self.item),
+            when_free=bool(self.by and attempt and attempt.run is None),
         )
         return (taken_up,)
-
-
-def _never_began(state: State, item: str) -> bool:
-    """Whether an item is a task whose session was started and never ran."""
-    part = task_of_item(item)
-    task = state.convoys[part[0]].task(part[1]) if part and part[1] else None
-    return task is not None and task.attempt is not None and task.attempt.run is None
 
 
 def _with_aside(state: State, item: str, aside: SetAside | None) -> State:
@@ -409,17 +406,6 @@ def _marked_aside(convoy: Convoy, task: int, aside: SetAside | None) -> Convoy:
         return replace(convoy, set_aside=aside)
     sync = replace(convoy.sync, candidate=None)
     return replace(convoy, set_aside=aside, candidate=None, sync=sync)
-
-
-def _without_old_asides(state: State) -> State:
-    """Forget deliveries, and items tried again, of long ago."""
-    oldest = state.moment.at - KEPT_MS
-    kept = {
-        item: aside
-        for item, aside in state.set_aside.items()
-        if aside.at > oldest or not (aside.again or item.startswith(DELIVERY_ITEM))
-    }
-    return replace(state, set_aside=kept)
 
 
 def will_do(key: str) -> str:

@@ -119,13 +119,10 @@ class MergeLanded(ConvoyEvent, frozen=True, kw_only=True, tag="merge.landed"):
 
     def sentence(self) -> str:
         what, commit = subject(self.task).capitalize(), self.candidate[:SHORT]
-        judged = f"judged: {', '.join(map(self._said, self.judged))}"
-        judged = judged if self.judged else UNJUDGED
+        by = {check: f" by {who}" for check, who in self.reporters.items() if who}
+        checks = ", ".join(f"{check}{by.get(check, '')}" for check in self.judged)
+        judged = f"judged: {checks}" if self.judged else UNJUDGED
         return f"{what} landed on {self.branch} as {commit} ({judged})."
-
-    def _said(self, check: str) -> str:
-        by = self.reporters.get(check)
-        return f"{check} by {by}" if by else check
 
     def change(self, state: State) -> State:
         after = super().change(state)
@@ -204,7 +201,10 @@ class MergeDoubted(ConvoyEvent, frozen=True, kw_only=True, tag="merge.doubted"):
         return change_task(convoy, self.task, lambda task: self._doubted(task, convoy))
 
     def _doubted(self, task: Task, convoy: Convoy) -> Task:
-        before = task.doubted or _first_doubt(task)
+        # Earlier work that was still doubted was given back.
+        was_red = task.doubt is not None and task.doubt.is_open
+        work = task.work.commit if task.work else ""
+        before = task.doubted or Doubt(work=work, is_again=was_red)
         after = replace(
             before,
             candidate=self.candidate,
@@ -228,12 +228,6 @@ class MergeDoubted(ConvoyEvent, frozen=True, kw_only=True, tag="merge.doubted"):
         return replace(task, doubt=after, candidate=None)
 
 
-def _first_doubt(task: Task) -> Doubt:
-    """Begin to doubt new work; earlier work that was still doubted was given back."""
-    was_red = task.doubt is not None and task.doubt.is_open
-    return Doubt(work=task.work.commit if task.work else "", is_again=was_red)
-
-
 class MergeCleared(ConvoyEvent, frozen=True, kw_only=True, tag="merge.cleared"):
     """CI found work green that it had found red."""
 
@@ -255,14 +249,13 @@ class MergeCleared(ConvoyEvent, frozen=True, kw_only=True, tag="merge.cleared"):
         return f"CI is green on task {self.task} by now: the fault was not its own."
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
-        after = change_task(convoy, self.task, _cleared)
+        def cleared(task: Task) -> Task:
+            doubt = task.doubted
+            kept = None if doubt is None else replace(doubt, base="", times=0, lost=0)
+            return replace(task, doubt=kept)
+
+        after = change_task(convoy, self.task, cleared)
         return replace(after, flakes=(*convoy.flakes, *self.flaky))
-
-
-def _cleared(task: Task) -> Task:
-    doubt = task.doubted
-    kept = None if doubt is None else replace(doubt, base="", times=0, lost=0)
-    return replace(task, doubt=kept)
 
 
 _PATHS_SHOWN: Final = 3

@@ -194,11 +194,6 @@ def _choices(convoy: Convoy) -> Iterator[Action]:
             yield Choose(convoy.name, task.number)
 
 
-def _holds(candidate: Candidate, tip: str) -> bool:
-    """Whether a candidate is of a branch's tip, or is where the branch moved to it."""
-    return tip in (candidate.work, candidate.commit)
-
-
 def _convoy_merge(
     convoy: Convoy, observed: Observed, patience: Patience, now: int
 ) -> Iterator[Action]:
@@ -214,7 +209,9 @@ def _convoy_merge(
             yield from _sync_judged(convoy, sync, observed, patience, now)
         return
     candidate = convoy.candidate
-    if candidate is None or candidate.base != tip or not _holds(candidate, work):
+    # It is of the branch's tip, or is where the branch moved to it.
+    held = (candidate.work, candidate.commit) if candidate else ()
+    if candidate is None or candidate.base != tip or work not in held:
         yield BuildConvoy(convoy.name, tip)
         return
     checks = observed.checks.get(candidate.commit)
@@ -251,21 +248,17 @@ def landing_actions(
     """
     if not green:
         return
-    behind = tuple(
-        link.task.number for link in green if _must_align(convoy, link, observed)
-    )
+    behind: list[int] = []
+    for link in green:
+        takes_in = kind_of(link.task.spec).takes_target_in  # its work is no ancestor
+        branch = ids.HEADS + ids.task_branch(convoy.name, link.task.number)
+        is_there = observed.refs.get(branch) == link.candidate.commit
+        if not is_there and (convoy.settings.strategy != "merge" or takes_in):
+            behind.append(link.task.number)
     if behind:
-        yield Align(convoy.name, behind)
+        yield Align(convoy.name, tuple(behind))
     else:
         yield Land(convoy.name, tuple(link.task.number for link in green), tip)
-
-
-def _must_align(convoy: Convoy, link: Link, observed: Observed) -> bool:
-    takes_in = kind_of(link.task.spec).takes_target_in  # its own work is no ancestor
-    if convoy.settings.strategy == "merge" and not takes_in:
-        return False
-    branch = ids.HEADS + ids.task_branch(convoy.name, link.task.number)
-    return observed.refs.get(branch) != link.candidate.commit
 
 
 def doubted_link(
@@ -311,7 +304,12 @@ def suspects_judged(
     is_free = len(queue.links) <= 1
     for task in waiting:
         if task.candidate is None or not _has_candidate(task):
-            action = _unjudged(convoy, task, tip)
+            doubt = task.doubted
+            action: Action | None = None
+            if doubt is not None and is_to_blame(convoy, task):
+                action = Reject(convoy.name, task.number, doubt.candidate, doubt.why)
+            elif is_due(convoy, task, tip):
+                action = Build(convoy.name, (task.number,), tip)
             is_built = isinstance(action, Build)
             if action is not None and (room > 0 or not is_built):
                 yield action
@@ -336,16 +334,6 @@ def suspects_judged(
 def _has_candidate(task: Task) -> bool:
     candidate, work = task.candidate, task.work
     return bool(candidate and work and candidate.work == work.commit)
-
-
-def _unjudged(convoy: Convoy, task: Task, tip: str) -> Action | None:
-    """Return what is due for red work that CI is not judging now."""
-    doubt = task.doubted
-    if doubt is not None and is_to_blame(convoy, task):
-        return Reject(convoy.name, task.number, doubt.candidate, doubt.why)
-    if is_due(convoy, task, tip):
-        return Build(convoy.name, (task.number,), tip)
-    return None
 
 
 def doubt_actions(

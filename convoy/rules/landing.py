@@ -267,7 +267,12 @@ class FailMerge(Command, frozen=True, kw_only=True):
         convoy = live(state, self.convoy)
         if isinstance(convoy, Refusal):
             return convoy
-        if self.candidate is not None and not _may_be_blamed(convoy, self):
+        about = convoy.task(self.task)
+        doubt = about.doubted if about is not None and is_kept(about) else None
+        is_blamed = doubt and doubt.candidate == self.candidate
+        if doubt is None:
+            is_blamed = _is_current(convoy, self)
+        if self.candidate is not None and not is_blamed:
             return Refusal(f"{self.candidate} is not the candidate any more")
         failed = MergeFailed(
             convoy=convoy.name,
@@ -368,9 +373,26 @@ class LandMerge(Command, frozen=True, kw_only=True):
             return Refusal(f"task {task.number} waits for {first[0].words()}")
         merged = TaskMerged(convoy=convoy.name, task=task.number, commit=self.candidate)
         done = replace(task, state="merged", landed=self.candidate)
-        taken = _taken_in(landed, task)
-        ends = (*taken, merged, *convoy_next(convoy, done))
-        return (*_cleared(landed, task), landed, *ends)
+        events: Events = (landed,)
+        if is_suspect(task):
+            cleared = MergeCleared(
+                convoy=convoy.name,
+                task=task.number,
+                candidate=self.candidate,
+                flaky=flaky(task),
+            )
+            events = (cleared, landed)
+        if task.candidate and task.candidate.target:
+            taken = SyncLanded(
+                convoy=convoy.name,
+                task=task.number,
+                candidate=self.candidate,
+                target=task.candidate.target,
+                branch=landed.branch,
+                judged=self.judged,
+            )
+            events = (*events, taken)
+        return (*events, merged, *convoy_next(convoy, done))
 
 
 class SettleEmpty(Command, frozen=True, kw_only=True):
@@ -394,45 +416,10 @@ class SettleEmpty(Command, frozen=True, kw_only=True):
         return (merged, *convoy_next(convoy, replace(task, state="merged")))
 
 
-def _cleared(landed: MergeLanded, task: Task) -> Events:
-    """Return that what lands was red, if it was."""
-    if not is_suspect(task):
-        return ()
-    cleared = MergeCleared(
-        convoy=landed.convoy,
-        task=task.number,
-        candidate=landed.candidate,
-        flaky=flaky(task),
-    )
-    return (cleared,)
-
-
-def _taken_in(landed: MergeLanded, task: Task) -> Events:
-    """Return that the work of a task has taken the target in, if it has."""
-    target = task.candidate.target if task.candidate else ""
-    taken = SyncLanded(
-        convoy=landed.convoy,
-        task=task.number,
-        candidate=landed.candidate,
-        target=target,
-        branch=landed.branch,
-        judged=landed.judged,
-    )
-    return (taken,) if target else ()
-
-
 def _is_current(convoy: Convoy, command: FailMerge | LandMerge) -> bool:
     task = convoy.task(command.task)
     candidate = task.candidate if task else convoy.candidate
     return candidate is not None and candidate.commit == command.candidate
-
-
-def _may_be_blamed(convoy: Convoy, command: FailMerge) -> bool:
-    task = convoy.task(command.task)
-    doubt = task.doubted if task is not None and is_kept(task) else None
-    if doubt is not None:
-        return doubt.candidate == command.candidate
-    return _is_current(convoy, command)
 
 
 class DoubtMerge(Command, frozen=True, kw_only=True):

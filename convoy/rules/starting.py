@@ -26,7 +26,7 @@ from convoy.model import ids
 from convoy.model.records import Cause, Limits
 from convoy.model.session_result import dollars, report_for_others as handed_on
 from convoy.model.state import Convoy, Lease, State, Task
-from convoy.model.work import Candidate, Resolution, Work
+from convoy.model.work import Resolution, Work
 from convoy.rules.turns import Turn, turns, unmet
 from grite.resource import overlaps
 
@@ -117,9 +117,10 @@ def stands_behind(convoy: Convoy, task: Task, first: Iterable[Turn], base: str) 
     if not may_start_early(convoy, task):
         return False
     offered = {
-        candidate.commit: (other.number, candidate)
+        other.candidate.commit: (other.number, other.candidate)
         for other in convoy.tasks
-        if (candidate := _offered(convoy, other)) is not None
+        if other.candidate and other.state == "needs-review"
+        if trial(convoy, other) is None  # else it is not to land
     }
     held: set[int] = set()
     at = base
@@ -128,13 +129,6 @@ def stands_behind(convoy: Convoy, task: Task, first: Iterable[Turn], base: str) 
         held.add(number)
         at = candidate.base
     return held.issuperset(turn.on for turn in first)
-
-
-def _offered(convoy: Convoy, task: Task) -> Candidate | None:
-    """Return the candidate of a task's work that is to land; None: there is none."""
-    if task.state != "needs-review" or trial(convoy, task) is not None:
-        return None
-    return task.candidate
 
 
 _ASKED_FOR: Final[frozenset[Cause]] = frozenset({"retry", "changes"})
@@ -274,10 +268,11 @@ class StartTask(Command, frozen=True, kw_only=True):
             return Refusal(f"task {self.task} of {convoy.name} cannot start now")
         if task.not_before > self.now:
             return Refusal(f"task {task.number} waits for the model's vendor")
-        if why := closed_today(state, convoy, task, self.now) or _late(
-            convoy, task, self.base
-        ):
+        if why := closed_today(state, convoy, task, self.now):
             return Refusal(why)
+        first = turns(convoy).get(task.number, ())
+        if first and not stands_behind(convoy, task, first, self.base):
+            return Refusal(f"task {task.number} waits for {first[0].words()}")
         work = stands_on(convoy, task) if task.earlier is None else None
         left = half_done(convoy, task)
         if left is not None and self.base != left.commit:
@@ -366,14 +361,6 @@ def plan_lines(convoy: Convoy) -> tuple[str, ...]:
     if len(tasks) > PLAN_LINES:
         tasks = tuple(task for task in tasks if not task.settled)[:PLAN_LINES]
     return tuple(f"{t.number}. {t.spec.title} ({t.state})" for t in tasks)
-
-
-def _late(convoy: Convoy, task: Task, base: str) -> str:
-    """Return why it is not the task's turn yet; empty: it is."""
-    first = turns(convoy).get(task.number, ())
-    if not first or stands_behind(convoy, task, first, base):
-        return ""
-    return f"task {task.number} waits for {first[0].words()}"
 
 
 def _elsewhere(task: Task, work: Work | None, base: str) -> str:

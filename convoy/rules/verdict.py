@@ -259,7 +259,8 @@ def judge(
     if waits or running:
         return Checks(verdict="pending", names=names, more=running)
     if not required and not any(check.has_tested for check in newest):
-        text = f"nothing has tested it: {_skipped(newest)}; {REQUIRE}"
+        skipped = ", ".join(f"{each.name} was {each.conclusion}" for each in newest)
+        text = f"nothing has tested it: {skipped}; {REQUIRE}"
         return Checks(verdict="broken", names=names, text=text)
     return _green(newest, required, reporters)
 
@@ -297,9 +298,10 @@ def _green(
     wanted = set(required) - {check.name for check in sound}
     if lacking := wanted if required else set() if is_known else set(names):
         text = "\n".join(
-            f"{c.name}: it is by {_whose(c)}, whose word does not count for it; {MEND}"
+            f"{c.name}: it is by {who}, whose word does not count for it; {MEND}"
             for c in passed
             if c.name in lacking
+            for who in ["a job's token" if c.is_loose else c.app or "somebody unknown"]
         )
         return Checks(verdict="broken", names=names, text=text)
     return Checks(
@@ -307,14 +309,6 @@ def _green(
         names=tuple(sorted({check.name for check in sound})),
         reporters={c.name: c.app for c in sound if c.app and c.has_tested},
     )
-
-
-def _skipped(checks: Iterable[Check]) -> str:
-    return ", ".join(f"{check.name} was {check.conclusion}" for check in checks)
-
-
-def _whose(check: Check) -> str:
-    return "a job's token" if check.is_loose else check.app or "somebody unknown"
 
 
 def _against(

@@ -139,7 +139,11 @@ def _covered(text: str, tasks: list[_Told]) -> Covered:
     said, words, named = _plain(text), _words(text), paths_in(text)
     if found := [t.number for t in tasks if _is_item(said, t)]:
         return Covered(text=text, tasks=tuple(found), by="item")
-    if found := [t.number for t in tasks if _share_path(named, t.paths)]:
+    if found := [
+        t.number
+        for t in tasks
+        if any(overlaps(f"path:{a}", f"path:{b}") for a in named for b in t.paths)
+    ]:
         return Covered(text=text, tasks=tuple(found), by="path")
     shares = {t.number: len(words & t.words) / len(words) for t in tasks if words}
     best = max(shares.values(), default=0.0)
@@ -164,12 +168,6 @@ def _is_item(said: str, task: _Told) -> bool:
     title = task.title.rstrip("… ")
     is_title = bool(title) and (said == title or said.startswith(f"{title} "))
     return is_title or f" {said} " in f" {task.whole} "
-
-
-def _share_path(named: Iterable[str], paths: tuple[str, ...]) -> bool:
-    return any(
-        overlaps(f"path:{one}", f"path:{other}") for one in named for other in paths
-    )
 
 
 def _plain(text: str) -> str:
@@ -349,7 +347,9 @@ def plan_document(convoy: Convoy) -> PlanDocument:
         planner=convoy.planner,
         tasks=tasks,
         covered=coverage(convoy.text, specs) if specs else (),
-        total=whole_plan({t.number: (t.forecast, _on(t)) for t in tasks}),
+        total=whole_plan(
+            {t.number: (t.forecast, tuple(w.on for w in t.waits)) for t in tasks}
+        ),
         changes=changed_since(convoy),
         approval=approval(convoy),
     )
@@ -423,10 +423,6 @@ def _collides(convoy: Convoy, number: int) -> Iterator[PlanCollision]:
             yield PlanCollision(task=other, chance=each.chance, files=each.files)
 
 
-def _on(task: PlanTask) -> tuple[int, ...]:
-    return tuple(wait.on for wait in task.waits)
-
-
 def because(task: TaskSpec, on: int) -> str:
     """Return why a task waits for another one that it is to wait for."""
     why = (wait.why for wait in task.waits if wait.on == on)
@@ -471,7 +467,19 @@ def outline_changes(
     before: Iterable[Outline], after: Iterable[Outline]
 ) -> tuple[str, ...]:
     """Return the changes from one plan to another, a clause each, by task number."""
-    return tuple(_changes([*before], [*after]))
+    old = {each.number: each for each in before}
+    new = {each.number: each for each in after}
+    told: list[str] = []
+    for number in sorted({*old, *new}):
+        was, now = old.get(number), new.get(number)
+        if was is None and now is not None:
+            waits = f" (after {_numbers(now.after)})" if now.after else ""
+            told.append(f"+ task {number}: {now.title}{waits}")
+        elif now is None and was is not None:
+            told.append(f"- task {number}: {was.title}")
+        elif was and now and was != now:
+            told.append(f"~ task {number}: {'; '.join(_parts(was, now))}")
+    return tuple(told)
 
 
 def changed_since(convoy: Convoy) -> tuple[str, ...]:
@@ -484,20 +492,6 @@ def changed_since(convoy: Convoy) -> tuple[str, ...]:
 def current_outline(convoy: Convoy) -> tuple[Outline, ...]:
     """Return a convoy's plan as it is now, without what was dropped."""
     return outlined(task.spec for task in convoy.tasks if task.state != "dropped")
-
-
-def _changes(before: list[Outline], after: list[Outline]) -> Iterator[str]:
-    old = {each.number: each for each in before}
-    new = {each.number: each for each in after}
-    for number in sorted({*old, *new}):
-        was, now = old.get(number), new.get(number)
-        if was is None and now is not None:
-            waits = f" (after {_numbers(now.after)})" if now.after else ""
-            yield f"+ task {number}: {now.title}{waits}"
-        elif now is None and was is not None:
-            yield f"- task {number}: {was.title}"
-        elif was and now and was != now:
-            yield f"~ task {number}: {'; '.join(_parts(was, now))}"
 
 
 def _parts(was: Outline, now: Outline) -> Iterator[str]:
