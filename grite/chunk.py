@@ -44,7 +44,14 @@ def encode(events: Sequence[Event]) -> bytes:
     Raises:
         ValueError: text that is not valid Unicode.
     """
-    return HEADER + event.write_cbor([_row(event) for event in events])
+    rows = [
+        (
+            *(each.id, each.issue, each.actor, each.ts, each.parent),
+            *(each.kind.tag, payload_of(each.kind), each.sig),
+        )
+        for each in events
+    ]
+    return HEADER + event.write_cbor(rows)
 
 
 def chunk_hash(data: bytes) -> bytes:
@@ -59,7 +66,14 @@ def decode(data: bytes) -> Chunk:
         Corrupt: it is no chunk that this version can read.
     """
     if data[:18] != HEADER:
-        raise Corrupt(_header_fault(data))
+        version = int.from_bytes(data[8:10], "little")
+        if data[:8] != MAGIC:
+            raise Corrupt("not a chunk: it does not start with GRITECNK")
+        if version != VERSION:
+            raise Corrupt(
+                f"a chunk of version {version}; this reader knows version {VERSION}"
+            )
+        raise Corrupt(f"a chunk with another codec than {CODEC.decode()}")
     rows = event.read_cbor(data[len(HEADER) :])
     if type(rows) is not tuple:
         raise Corrupt("a chunk holds an array of events, this one does not")
@@ -89,19 +103,6 @@ def file_name(data: bytes) -> str:
     return chunk_hash(data).hex() + SUFFIX
 
 
-def _row(event: Event) -> tuple[object, ...]:
-    return (
-        event.id,
-        event.issue,
-        event.actor,
-        event.ts,
-        event.parent,
-        event.kind.tag,
-        payload_of(event.kind),
-        event.sig,
-    )
-
-
 def _event(row: object) -> Event:
     """Build the event of one row.
 
@@ -119,15 +120,6 @@ def _event(row: object) -> Event:
         shown = stored.hex() if type(stored) is bytes else reprlib.repr(stored)
         raise ValueError(f"stored as {shown}, but its id is {event.id.hex()}")
     return event
-
-
-def _header_fault(data: bytes) -> str:
-    if data[:8] != MAGIC:
-        return "not a chunk: it does not start with GRITECNK"
-    version = int.from_bytes(data[8:10], "little")
-    if version != VERSION:
-        return f"a chunk of version {version}; this reader knows version {VERSION}"
-    return f"a chunk with another codec than {CODEC.decode()}"
 
 
 def read_commit(
@@ -148,7 +140,14 @@ def read_commit(
     """
     if not re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", commit):
         raise ValueError(f"a commit is named by its full id, not {commit!r}")
-    names = list(_chunks(repo, commit))
+    argv = ["ls-tree", "-r", "-z", "--full-tree", commit, "events/"]
+    listed = git.run(argv, cwd=repo).stdout.decode(errors="replace").split("\0")
+    pairs = (line.partition("\t")[::2] for line in listed)
+    names = [
+        (meta.split(" ")[2], path.rpartition("/")[2])
+        for meta, path in pairs
+        if path.endswith(SUFFIX)
+    ]
     wanted = "".join(f"{oid}\n" for oid in (commit, *(oid for oid, _ in names)))
     answer = git.run(["cat-file", "--batch"], cwd=repo, stdin=wanted.encode()).stdout
     raw, *chunks = _contents(answer, "commit", *("blob" for _ in names))
@@ -162,17 +161,6 @@ def read_commit(
             raise Corrupt(f"{commit} does not verify: {'; '.join(found.faults)}")
         events += found.events
     return tuple(events)
-
-
-def _chunks(repo: Path, commit: str) -> Iterator[tuple[str, str]]:
-    """Give the object id and the file name of each chunk."""
-    listed = git.run(
-        ["ls-tree", "-r", "-z", "--full-tree", commit, "events/"], cwd=repo
-    ).stdout
-    for line in listed.decode(errors="replace").split("\0"):
-        meta, _, path = line.partition("\t")
-        if path.endswith(SUFFIX):
-            yield meta.split(" ")[2], path.rpartition("/")[2]
 
 
 def _contents(answer: bytes, *kinds: str) -> Iterator[bytes]:

@@ -102,8 +102,10 @@ def run(
     extra = dict(env or {})
     try:
         process = _start(argv, cwd, extra)
-        if memory_bytes is not None:
-            _bound(process.pid, memory_bytes)
+        if memory_bytes is not None and sys.platform == "linux":
+            most = (memory_bytes, memory_bytes)
+            with contextlib.suppress(ProcessLookupError):  # it has ended since
+                resource.prlimit(process.pid, resource.RLIMIT_DATA, most)
         status, out, err = _end_of(process, stdin, deadline_s)
     except subprocess.TimeoutExpired:
         verb = redacted(errors.git_verb(args), extra)
@@ -186,20 +188,6 @@ def redacted(text: str, env: Mapping[str, str] | None = None) -> str:
     return _SECRET.sub("***", text)
 
 
-def _clean_environment() -> dict[str, str]:
-    return {
-        "PATH": trusted_programs.folders(),
-        "HOME": "/nonexistent",
-        "LC_ALL": "C",
-        "GIT_CONFIG_NOSYSTEM": "1",
-        **_GLOBAL,
-        "GIT_ATTR_NOSYSTEM": "1",
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_OPTIONAL_LOCKS": "0",  # people work in their checkouts meanwhile
-        "no_proxy": ",".join(outbound.LOCAL_NAMES),
-    }
-
-
 def _start(
     argv: Sequence[str], cwd: Path | None, env: dict[str, str]
 ) -> subprocess.Popen[bytes]:
@@ -207,7 +195,18 @@ def _start(
         return subprocess.Popen(
             argv,
             cwd=cwd,
-            env=_clean_environment() | env,
+            env={
+                "PATH": trusted_programs.folders(),
+                "HOME": "/nonexistent",
+                "LC_ALL": "C",
+                "GIT_CONFIG_NOSYSTEM": "1",
+                **_GLOBAL,
+                "GIT_ATTR_NOSYSTEM": "1",
+                "GIT_TERMINAL_PROMPT": "0",
+                "GIT_OPTIONAL_LOCKS": "0",  # people work in their checkouts meanwhile
+                "no_proxy": ",".join(outbound.LOCAL_NAMES),
+                **env,
+            },
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -217,12 +216,6 @@ def _start(
         said = f"cannot run git: {error.filename} does not exist"
         gone = cwd is not None and not cwd.is_dir()
         raise (Unavailable if gone else BratError)(said) from error
-
-
-def _bound(pid: int, memory_bytes: int) -> None:
-    if sys.platform == "linux":
-        with contextlib.suppress(ProcessLookupError):  # it has ended since
-            resource.prlimit(pid, resource.RLIMIT_DATA, (memory_bytes, memory_bytes))
 
 
 def _end_of(

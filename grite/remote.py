@@ -223,8 +223,15 @@ class Remote(Struct, frozen=True):
         left = [u for u in updates if refs.get(u.ref) != u.new]
         some_moved = any(u.old != u.new == refs.get(u.ref) for u in updates)
         if lost or (some_moved and not isinstance(failure, Rejected)):
-            found = ", ".join(_found(u, refs.get(u.ref)) for u in lost or left)
-            raise Conflict(f"the push met other refs: {found}") from failure
+            met: list[str] = []
+            for u in lost or left:
+                stands = (
+                    f"stands at {at}" if (at := refs.get(u.ref)) else "does not exist"
+                )
+                wanted = f"was expected at {u.old}" if u.old else "should not exist yet"
+                met.append(f"{u.ref} {stands} and {wanted}")
+            said = f"the push met other refs: {', '.join(met)}"
+            raise Conflict(said) from failure
         raise failure
 
     def _git(self, *args: str, pushed: Sequence[str] = ()) -> git.Completed:
@@ -265,9 +272,3 @@ def _failure(
     if answer.refused or (pushed and answer.unnamed):
         return Rejected(argv, done.status, said, answer)
     return GitFailed(argv, done.status, said)
-
-
-def _found(update: RefUpdate, value: str | None) -> str:
-    stands = f"stands at {value}" if value else "does not exist"
-    expected = f"was expected at {update.old}" if update.old else "should not exist yet"
-    return f"{update.ref} {stands} and {expected}"

@@ -120,37 +120,28 @@ def signer_of(commit: bytes) -> bytes | None:
     """
     head, _, message = commit.partition(b"\n\n")
     before, _, armor = head.partition(_HEADER)
-    blob = _blob_of(armor.replace(b"\n ", b"\n"))
-    if blob is None:
+    inside = armor.replace(b"\n ", b"\n").removeprefix(_BEGIN.encode())
+    try:
+        blob = base64.b64decode(inside.removesuffix(_END.encode()))
+    except ValueError:
+        return None
+    if len(blob) != _BLOB_BYTES:
         return None
     public = blob[_KEY_AT : _KEY_AT + KEY_BYTES]
     signature = blob[_SIGNATURE_AT:]
     # Any other form of the same signature would give the same commit another id.
     if armored(public, signature).encode().replace(b"\n", b"\n ") != armor:
         return None
-    payload = before + b"\n\n" + message
-    return public if _verifies(public, signature, signed_text(payload)) else None
-
-
-def _blob_of(armor: bytes) -> bytes | None:
-    inside = armor.removeprefix(_BEGIN.encode()).removesuffix(_END.encode())
-    try:
-        blob = base64.b64decode(inside)
-    except ValueError:
-        return None
-    return blob if len(blob) == _BLOB_BYTES else None
-
-
-def _verifies(public: bytes, signature: bytes, text: bytes) -> bool:
     # 25 ms to load, and most commands verify nothing.
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
+    text = signed_text(before + b"\n\n" + message)
     try:
         Ed25519PublicKey.from_public_bytes(public).verify(signature, text)
     except (InvalidSignature, ValueError):
-        return False
-    return True
+        return None
+    return public
 
 
 SIGNERS_FILE: Final = ".brat/allowed_signers"
