@@ -206,6 +206,9 @@ class ConvoyRetried(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.retried"
             _task_again(task) if task.number in self.tasks else task
             for task in convoy.tasks
         )
+        mayor = convoy.mayor
+        if mayor is not None and not convoy.tasks and mayor.state == "dropped":
+            mayor = _task_again(mayor)
         return replace(
             goes_on,
             state="active" if is_planned else "planning",
@@ -213,7 +216,7 @@ class ConvoyRetried(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.retried"
             given_up_by="",
             ended_at=0,
             tasks=tuple(tasks),
-            mayor=_planned_again(convoy),
+            mayor=mayor,
             vouched_by=self.by if is_planned else convoy.vouched_by,
             vouched_in=0 if is_planned else convoy.vouched_in,
         )
@@ -231,13 +234,6 @@ def _task_again(task: Task) -> Task:
         ended_at=0,
         not_before=0,
     )
-
-
-def _planned_again(convoy: Convoy) -> Task | None:
-    mayor = convoy.mayor
-    if mayor is None or convoy.tasks or mayor.state != "dropped":
-        return mayor
-    return _task_again(mayor)
 
 
 class ConvoyApproved(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.approved"):
@@ -351,9 +347,11 @@ class ApproveWork(Command, frozen=True, kw_only=True):
             return Refusal("who asked for the work cannot be the one who approves it")
         if self.by.casefold() in map(str.casefold, task.approved_by):
             return Refusal(f"{self.by} approves it already")
-        commit = _commit_meant(task, self.commit)
-        if isinstance(commit, Refusal):
-            return commit
+        heads = _heads(task)  # the work, or the candidate that carries it
+        commit = next((head for head in heads if head.startswith(self.commit)), None)
+        if commit is None:
+            now = heads[0][:10] if heads else "no commit"
+            return Refusal(f"task {task.number} is at {now}, not at {self.commit[:10]}")
         approved = TaskApproved(
             convoy=convoy.name,
             task=task.number,
@@ -383,16 +381,6 @@ class VoidApproval(Command, frozen=True, kw_only=True):
             convoy=self.convoy, task=task.number, by=self.by, why=self.why
         )
         return (voided,)
-
-
-def _commit_meant(task: Task, beginning: str) -> str | Refusal:
-    """Return the commit that is meant: the work, or the candidate that carries it."""
-    heads = _heads(task)
-    for head in heads:
-        if head.startswith(beginning):
-            return head
-    now = heads[0][:10] if heads else "no commit"
-    return Refusal(f"task {task.number} is at {now}, not at {beginning[:10]}")
 
 
 def _heads(task: Task) -> list[str]:

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from convoy.events import SHORT, ConvoyEvent, SessionEvent, TaskEvent, clause
 from convoy.events.session_events import ended_session, spent_today
 from convoy.model import ids
-from convoy.model.records import Cause, TaskSpec, Usage
+from convoy.model.records import Cause, Usage
 from convoy.model.state import (
     Convoy,
     Moment,
@@ -18,7 +18,6 @@ from convoy.model.state import (
     without_failures,
 )
 from convoy.model.task_graph import overlapping
-from convoy.model.work import HandedIn
 
 _FAILED: Final[frozenset[Cause]] = frozenset({"lost", "failed", "refused"})
 _NOT_THE_WORKS: Final[frozenset[Cause]] = frozenset({"outage", "setup"})
@@ -55,6 +54,12 @@ class TaskQueued(SessionEvent, frozen=True, kw_only=True, tag="task.queued"):
         is_retry = self.cause == "retry"
         spent = 0 if is_retry else task.spent
         is_news = self.why and self.cause not in {*_NOT_THE_WORKS, "spent"}
+        conflicts = task.conflicts + (self.cause == "conflict")
+        if self.cause in ("retry", "changes"):  # a person acted, or a reviewer
+            conflicts = 0
+        handed, work = task.handed_in, task.work
+        if handed and work and work.attempt == handed.attempt:  # it is sent back now
+            handed = replace(handed, why=self.why)
         return replace(
             task.after_words_of(self.by),
             state="queued",
@@ -63,29 +68,16 @@ class TaskQueued(SessionEvent, frozen=True, kw_only=True, tag="task.queued"):
             spent=max(0, spent - (self.cause in _GIVEN_BACK)),
             splits=False,
             rounds=0 if is_retry else task.rounds,
-            conflicts=self._conflicts(task),
+            conflicts=conflicts,
             outages=task.outages + 1 if self.cause == "outage" else 0,
             not_before=self.not_before,
             notes=(*task.notes, self.why) if is_news else task.notes,
-            handed_in=_sent_back(task, self.why),
+            handed_in=handed,
             work=None,
             candidate=None,
             approvals=(),
             earlier=task.work if self.cause == "changes" else task.earlier,
         )
-
-    def _conflicts(self, task: Task) -> int:
-        if self.cause in ("retry", "changes"):  # a person acted, or a reviewer
-            return 0
-        return task.conflicts + (self.cause == "conflict")
-
-
-def _sent_back(task: Task, why: str) -> HandedIn | None:
-    """Return a task's newest work, with why it is sent back if it is now."""
-    handed, work = task.handed_in, task.work
-    if handed is None or work is None or work.attempt != handed.attempt:
-        return handed
-    return replace(handed, why=why)
 
 
 class TaskBlocked(SessionEvent, frozen=True, kw_only=True, tag="task.blocked"):
@@ -104,13 +96,10 @@ class TaskBlocked(SessionEvent, frozen=True, kw_only=True, tag="task.blocked"):
 
     def change(self, state: State) -> State:
         after = super().change(state)
-        return with_failure(after) if self._ran(state) else after
-
-    def _ran(self, state: State) -> bool:
-        """Whether the task is blocked instead of getting another attempt."""
         convoy = state.convoys.get(self.convoy)
         task = convoy.in_session(self.task) if convoy else None
-        return task is not None and task.state == "running"
+        # If it ran, it is blocked instead of getting another attempt.
+        return with_failure(after) if task and task.state == "running" else after
 
     def task_after(self, task: Task, _now: Moment) -> Task:
         return replace(
@@ -191,12 +180,14 @@ class TaskDropped(SessionEvent, frozen=True, kw_only=True, tag="task.dropped"):
 
     def _waited_for_no_more(self, convoy: Convoy) -> Convoy:
         """Free the tasks that waited only because both would have touched the same."""
-        tasks = (
-            replace(task, spec=_without(task.spec, self.task))
-            if overlapping(task.spec, self.task)
-            else task
-            for task in convoy.tasks
-        )
+        tasks: list[Task] = []
+        for task in convoy.tasks:
+            spec = task.spec
+            if overlapping(spec, self.task):
+                after = tuple(each for each in spec.after if each != self.task)
+                waits = tuple(wait for wait in spec.waits if wait.on != self.task)
+                spec = replace(spec, after=after, waits=waits)
+            tasks.append(replace(task, spec=spec))
         return replace(convoy, tasks=tuple(tasks))
 
 
@@ -251,11 +242,3 @@ def _unopened(state: State, convoy: str, task: int) -> State:
     key = ids.pull_key(convoy, task)
     intents = {k: intent for k, intent in state.intents.items() if k != key}
     return replace(state, intents=intents)
-
-
-def _without(spec: TaskSpec, number: int) -> TaskSpec:
-    return replace(
-        spec,
-        after=tuple(each for each in spec.after if each != number),
-        waits=tuple(wait for wait in spec.waits if wait.on != number),
-    )

@@ -143,16 +143,12 @@ def _extent(
 ) -> tuple[int, range, bool]:
     """Return where an item ends, its lines, and whether it is only a heading."""
     end = _close(tokens, at)
-    if box[1] != " " or not _only_names_issues(tokens, at, end):
+    boxes = ((each, _box(tokens, each)) for each in range(at + 1, end))
+    found = [_named(tokens, each, inner) for each, inner in boxes if inner]
+    only_names_issues = bool(found) and all(found)
+    if box[1] != " " or not only_names_issues:
         return end, _span(tokens[at]), False
     return at + 3, _span(tokens[at + 1]), not _named(tokens, at, box)
-
-
-def _only_names_issues(tokens: Sequence[Token], at: int, end: int) -> bool:
-    """Whether an item holds boxes, and each of them nothing but an issue."""
-    boxes = ((each, _box(tokens, each)) for each in range(at + 1, end))
-    found = [_named(tokens, each, box) for each, box in boxes if box]
-    return bool(found) and all(found)
 
 
 def _named(tokens: Sequence[Token], at: int, box: re.Match[str]) -> str:
@@ -247,7 +243,11 @@ def intake(text: str, labels: Collection[str] = ()) -> Intake:
     found = checklist(clean(text))
     if not found.items:
         return Intake("one task", "", found)
-    items = [item for item in found.items if not _is_of_form(item, labels)]
+    items = [
+        item
+        for item in found.items
+        if not is_consent(_label(item)) and plain_label(_label(item)) not in labels
+    ]
     if any(is_consent(_label(item)) for item in found.items):
         items = [item for item in items if not is_statement(_label(item))]
     aside = len(found.items) - len(items)
@@ -264,11 +264,6 @@ def intake(text: str, labels: Collection[str] = ()) -> Intake:
     if todo and all(item.reference for item in todo):
         return Intake("tracking issue", "its open items only name other issues", work)
     return Intake("task list", why, work)
-
-
-def _is_of_form(item: Item, labels: Collection[str]) -> bool:
-    label = _label(item)
-    return is_consent(label) or plain_label(label) in labels
 
 
 def _label(item: Item) -> str:

@@ -196,7 +196,7 @@ def _keyed(text: str, known: Known | None) -> Iterator[_Span]:
         can_be = known is None or known.may_be(key, values)
         end = found.end()
         tail = _TAIL.match(text, end)
-        if tail and _unended(tail["rest"]):
+        if tail and tail["rest"].strip(" \t.;)\uff09-\u2013\u2014"):
             more = [word for word in tail["rest"].split() if word not in ("and", "&")]
             end = tail.end("rest")
             can_be = known is None or all(map(_LIKE_A_PATH.search, more))
@@ -249,11 +249,6 @@ def _blank(text: str, spans: Iterable[_Span]) -> str:
         kept += [text[at : span.start], gap]
         at = max(at, span.end)
     return "".join((*kept, text[at:]))
-
-
-def _unended(rest: str) -> bool:
-    """Whether words follow a mark's values up to the next mark or the line's end."""
-    return bool(rest.strip(" \t.;)\uff09-\u2013\u2014"))
 
 
 def _numbers(matches: Iterable[re.Match[str]]) -> list[Mark]:
@@ -373,28 +368,14 @@ def _issue_lines(issue: ReferredIssue, room: int, labels: Collection[str]) -> li
     body = cut(clean(f"{issue.title}\n\n{issue.body}".strip()), room)
     longest = max(map(len, _TICKS.findall(body)), default=0)
     fence = "`" * max(3, longest + 1)
-    says = f"Issue #{issue.number} says:"
-    return [
-        _item_title(issue, labels),
-        "",
-        says,
-        "",
-        fence,
-        *body.split("\n"),
-        fence,
-        "",
-    ]
-
-
-def _item_title(issue: ReferredIssue, labels: Collection[str]) -> str:
-    """Return a title for the item: one that would be read as a mark is not used."""
     words = cut(" ".join(clean(issue.title).split()), ISSUE_TITLE_CHARS)
     title = f"{words} (#{issue.number})"
     items = intake(f"- [ ] {title}", labels).work.items
-    read = [marked(item) for item in items]
-    if words and [(each.text, each.marks) for each in read] == [(title, ())]:
-        return title
-    return f"Do what issue #{issue.number} asks for"
+    read = [(each.text, each.marks) for each in map(marked, items)]
+    if not words or read != [(title, ())]:  # it would be read as a mark
+        title = f"Do what issue #{issue.number} asks for"
+    says = f"Issue #{issue.number} says:"
+    return [title, "", says, "", fence, *body.split("\n"), fence, ""]
 
 
 CLOSED: Final = "is closed"

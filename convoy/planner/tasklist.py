@@ -98,7 +98,11 @@ def plan(
     if not found.items:
         if _EMPTY_LIST.fullmatch(f"{title}\n{text}".strip()):
             raise PlanError("the task list is empty: write what is to be done in it")
-        return (_whole(title, text.strip()),)
+        first = title or " ".join(text.strip().partition("\n")[0].split())
+        if not first:
+            raise PlanError("the issue has neither a title nor a text")
+        told = cut(f"{title}\n\n{text.strip()}".strip(), INSTRUCTIONS_CHARS)
+        return (TaskSpec(number=1, title=cut(first, TITLE_CHARS), instructions=told),)
     todo = [item for item in found.items if not item.done]
     if not todo:
         raise PlanError("every item of the task list is ticked: nothing is left to do")
@@ -155,18 +159,6 @@ class _Issue:
     is_open: bool = False
     """Whether `(after 9)` is an order in a sentence, too, though nothing is task 9: its
     author is answered at once."""
-
-
-def _whole(title: str, text: str) -> TaskSpec:
-    """Return an issue without a list as its only task."""
-    first = title or " ".join(text.partition("\n")[0].split())
-    if not first:
-        raise PlanError("the issue has neither a title nor a text")
-    return TaskSpec(
-        number=1,
-        title=cut(first, TITLE_CHARS),
-        instructions=cut(f"{title}\n\n{text}".strip(), INSTRUCTIONS_CHARS),
-    )
 
 
 def _task(item: Item, issue: _Issue) -> TaskSpec:

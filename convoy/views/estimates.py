@@ -16,7 +16,7 @@ A task's risk is read off the paths that it changed and how it came to land.
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from heapq import heappop, heappush
 from typing import Final
 
@@ -169,7 +169,11 @@ class _Rest:
             if not task.settled and task.state != "blocked"
         }
         self.past, self.now = past, now
-        self.slots = _slots(convoy)
+        names = {task.spec.engine for task in convoy.tasks}
+        known = convoy.settings.engines.items()
+        slots = sum(each.max_sessions for name, each in known if name in names)
+        self.slots = max(1, min(convoy.settings.max_sessions, slots))
+        later = turns(convoy)
         handed = {one.task: one.ended for one in sessions if one.ended}
         reviewed = (n for n, t in self.tasks.items() if t.state == "needs-review")
         self.queue = sorted(reviewed, key=lambda n: handed.get(n, now))
@@ -185,7 +189,10 @@ class _Rest:
             for other in {*task.spec.after} & self.tasks.keys():
                 self.landed_first[other].append(number)
                 self.waits[number] += 1
-            for other in {*_behind(convoy, task)} & self.tasks.keys():
+            # Whom it lets go first only for the files that both touch: it may start
+            # from the other's candidate, before that has landed.
+            behind = {turn.on for turn in later.get(number, ())} - {*task.spec.after}
+            for other in behind & self.tasks.keys():
                 if self.tasks[other].state != "needs-review":
                     self.worked_first[other].append(number)
                     self.waits[number] += 1
@@ -218,7 +225,12 @@ class _Game:
                 if number not in self._worked:
                     self._worked.add(number)
                     self._let_go(self._rest.worked_first[number])
-                self._hand_in(number, now)
+                if self._draw.part() < self._past.again:
+                    heappush(self._ready, number)
+                else:
+                    land_s = self._draw.of(self._past.land)
+                    self._last = max(now, self._last) + land_s
+                    heappush(self._ends, (self._last, number, True))
             self._start(now)
         # All of it is judged by then, so its own landing takes less than any other.
         shortest = next((each for each in self._past.land if each), 0.0)
@@ -241,14 +253,6 @@ class _Game:
                 heappush(self._ready, number)
         self._start(0.0)
 
-    def _hand_in(self, number: int, now: float) -> None:
-        """Let work wait to land, or be done again once it was looked at."""
-        if self._draw.part() < self._past.again:
-            heappush(self._ready, number)
-            return
-        self._last = max(now, self._last) + self._draw.of(self._past.land)
-        heappush(self._ends, (self._last, number, True))
-
     def _let_go(self, numbers: Sequence[int]) -> None:
         for number in numbers:
             self._waits[number] -= 1
@@ -261,25 +265,6 @@ class _Game:
             self._free -= 1
             end = now + self._draw.of(self._past.work)
             heappush(self._ends, (end, number, False))
-
-
-def _slots(convoy: Convoy) -> int:
-    engines = {task.spec.engine for task in convoy.tasks}
-    slots = (
-        each.max_sessions
-        for name, each in convoy.settings.engines.items()
-        if name in engines
-    )
-    return max(1, min(convoy.settings.max_sessions, sum(slots)))
-
-
-def _behind(convoy: Convoy, task: Task) -> Iterator[int]:
-    """Yield whom it lets go first only for the files that both touch.
-
-    It may start from the other's candidate, before that has landed.
-    """
-    waits = turns(convoy).get(task.number, ())
-    return (turn.on for turn in waits if turn.on not in task.spec.after)
 
 
 _GUARDS: Final = re.compile(
@@ -342,21 +327,21 @@ def untested(convoy: Convoy, task: Task) -> tuple[str, ...]:
     plan may keep tests apart.
     """
     files = files_of(task)
-    beside = (other for other in convoy.tasks if _is_tied(task, other))
+    beside = (
+        other
+        for other in convoy.tasks
+        if other.state == "merged"
+        and (
+            other.number in (*task.spec.after, *task.spec.on)
+            or task.number in (*other.spec.after, *other.spec.on)
+        )
+    )
     if any(area_of_path(file) == "tests" for each in beside for file in files_of(each)):
         return ()
     areas = {file: area_of_path(file) for file in files}
     if "tests" in areas.values():
         return ()
     return tuple(file for file, area in areas.items() if area == "code")
-
-
-def _is_tied(task: Task, other: Task) -> bool:
-    """Whether one of two tasks builds on the other, and the other one landed."""
-    ties = ({*one.spec.after, *one.spec.on} for one in (task, other))
-    mine, others = ties
-    is_tied = other.number in mine or task.number in others
-    return is_tied and other.state == "merged"
 
 
 def landed_ranges(convoy: Convoy) -> dict[int, tuple[str, str]]:

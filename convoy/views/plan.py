@@ -376,10 +376,13 @@ def _tasks(convoy: Convoy) -> Iterator[PlanTask]:
         spec, scope = task.spec, scopes.get(task.number)
         creates = scope.creates if scope else ()
         paths = protected(named_paths(spec), convoy.settings.gate)
+        # What its instructions add to its title, in one line.
+        told = " ".join(own_words(spec).split())
+        does = told.removeprefix(spec.title.rstrip("…")).strip(" .:;-")
         yield PlanTask(
             number=spec.number,
             title=spec.title,
-            does=_does(spec),
+            does=shortened(does, DOES_CHARS),
             kind=spec.kind,
             state=task.state,
             paths=tuple(path for path in spec.paths if path not in creates),
@@ -396,13 +399,6 @@ def _tasks(convoy: Convoy) -> Iterator[PlanTask]:
             protected_by=_allowed_by(task, paths),
             forecast=forecasts.get(spec.engine),
         )
-
-
-def _does(spec: TaskSpec) -> str:
-    """Return what a task's instructions add to its title, in one line."""
-    told = " ".join(own_words(spec).split())
-    rest = told.removeprefix(spec.title.rstrip("…")).strip(" .:;-")
-    return shortened(rest, DOES_CHARS)
 
 
 def _allowed_by(task: Task, paths: tuple[str, ...]) -> str:
@@ -439,10 +435,13 @@ def edge_words(task: TaskSpec) -> tuple[str, ...]:
 
 def collision_words(convoy: Convoy) -> tuple[str, ...]:
     """Return which tasks may collide that may run at once, the likeliest first."""
-    return tuple(
-        f"tasks {each.one} and {each.other}: {each.chance:.0%}{_where(each)}"
-        for each in likely_collisions(convoy)
-    )
+    told: list[str] = []
+    for each in likely_collisions(convoy):
+        first, more = ", ".join(each.files[:3]), len(each.files) - 3
+        where = f", in {first}" if first else ""
+        where += f" and {more} more" if more > 0 else ""
+        told.append(f"tasks {each.one} and {each.other}: {each.chance:.0%}{where}")
+    return tuple(told)
 
 
 def likely_collisions(convoy: Convoy) -> Iterator[Overlap]:
@@ -454,13 +453,6 @@ def likely_collisions(convoy: Convoy) -> Iterator[Overlap]:
         ordered = waits(specs, one, other) or waits(specs, other, one)
         if left.issuperset((one, other)) and not ordered:
             yield each
-
-
-def _where(overlap: Overlap) -> str:
-    first, more = overlap.files[:3], len(overlap.files) - 3
-    if not first:
-        return ""
-    return f", in {', '.join(first)}" + (f" and {more} more" if more > 0 else "")
 
 
 def outline_changes(

@@ -343,29 +343,22 @@ def way_of_landing(landing: Landing, target: str) -> str:
 
 def about_parts(convoy: Convoy) -> str:
     """Return what has landed before the rest, and when more does; empty: nothing."""
-    return " ".join(filter(None, (_landed_so_far(convoy), _more(convoy))))
-
-
-def _landed_so_far(convoy: Convoy) -> str:
-    there = len(convoy.parts.tasks)
-    if not there or convoy.state == "complete":
-        return ""
-    wanted = [t for t in convoy.tasks if convoy.ended or t.state != "dropped"]
-    have = "has" if there == 1 else "have"
-    tasks = counted(len(wanted), "task")
-    return f"{there} of {tasks} {have} landed on {convoy.target}."
-
-
-def _more(convoy: Convoy) -> str:
-    parts = convoy.parts
+    parts, told = convoy.parts, ""
+    if parts.tasks and convoy.state != "complete":
+        wanted = [t for t in convoy.tasks if convoy.ended or t.state != "dropped"]
+        have = "has" if len(parts.tasks) == 1 else "have"
+        of = f"{len(parts.tasks)} of {counted(len(wanted), 'task')}"
+        told = f"{of} {have} landed on {convoy.target}."
+    more = ""
     if convoy.ended or convoy.settled:
-        return ""
-    if parts.left:
-        return f"What is finished could not land without the rest: {parts.why}."
-    if parts.asked_by:
-        return f"What is finished lands now, as {parts.asked_by} asked."
-    lands = convoy.settings.land == "parts"
-    return "What is finished lands while other tasks go on." if lands else ""
+        pass
+    elif parts.left:
+        more = f"What is finished could not land without the rest: {parts.why}."
+    elif parts.asked_by:
+        more = f"What is finished lands now, as {parts.asked_by} asked."
+    elif convoy.settings.land == "parts":
+        more = "What is finished lands while other tasks go on."
+    return " ".join(filter(None, (told, more)))
 
 
 def landing_document(convoy: Convoy) -> dict[str, str] | None:
