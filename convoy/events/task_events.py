@@ -183,11 +183,13 @@ class TaskDropped(SessionEvent, frozen=True, kw_only=True, tag="task.dropped"):
         tasks: list[Task] = []
         for task in convoy.tasks:
             spec = task.spec
-            if overlapping(spec, self.task):
-                after = tuple(each for each in spec.after if each != self.task)
-                waits = tuple(wait for wait in spec.waits if wait.on != self.task)
-                spec = replace(spec, after=after, waits=waits)
-            tasks.append(replace(task, spec=spec))
+            if not overlapping(spec, self.task):
+                tasks.append(task)
+                continue
+            after = tuple(each for each in spec.after if each != self.task)
+            waits = tuple(wait for wait in spec.waits if wait.on != self.task)
+            free = replace(spec, after=after, waits=waits)
+            tasks.append(replace(task, spec=free))
         return replace(convoy, tasks=tuple(tasks))
 
 

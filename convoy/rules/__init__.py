@@ -4,7 +4,6 @@ The rules of this room depend on a task's kind or on what is ready. When somethi
 leases are freed, tasks queued again, and convoys offered.
 """
 
-from collections.abc import Collection
 from typing import Final
 
 from msgspec.structs import replace
@@ -168,26 +167,20 @@ def convoy_next(convoy: Convoy, settled: Task) -> Events:
     )
 
 
-def _lost(task: Task, gone: Collection[int]) -> set[int]:
-    """Return which dropped tasks a task needs; waiting for a path does not count."""
-    spec = task.spec
-    awaited = {n for n in spec.after if not overlapping(spec, n)}
-    return {number for number in (*awaited, *needed(spec)) if number in gone}
-
-
 def _stranded(convoy: Convoy, after: tuple[Task, ...]) -> Events:
     """Block the tasks that wait for a task just dropped."""
     gone = {task.number for task in after if task.state == "dropped"}
     gone -= {task.number for task in convoy.tasks if task.state == "dropped"}
-    return tuple(
-        TaskBlocked(
-            convoy=convoy.name,
-            task=task.number,
-            why=f"it needs task {min(lost)}, which was dropped",
-        )
-        for task in after
-        if task.state == "queued" and (lost := _lost(task, gone))
-    )
+    blocked: list[TaskBlocked] = []
+    for task in after if gone else ():
+        spec = task.spec  # waiting for a path does not count
+        awaited = {n for n in spec.after if not overlapping(spec, n)}
+        lost = gone & {*awaited, *needed(spec)}
+        if task.state == "queued" and lost:
+            why = f"it needs task {min(lost)}, which was dropped"
+            event = TaskBlocked(convoy=convoy.name, task=task.number, why=why)
+            blocked.append(event)
+    return tuple(blocked)
 
 
 def _convoy_after(convoy: Convoy, tasks: tuple[Task, ...]) -> Events:

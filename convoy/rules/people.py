@@ -96,8 +96,12 @@ def _of_live(convoy: Convoy) -> Iterator[Need]:
     for task in convoy.tasks:
         if is_stopped(convoy, task):
             yield Need(key=blocked_key(task), kind="unblock", task=task.number)
-        elif work := _unapproved(convoy, task):
-            key = f"approve/{task.number}/{work}"
+            continue
+        is_out = task.held or task.withdrawn or task.taken_out
+        if task.state != "needs-review" or is_out or not (task.work and task.pull):
+            continue
+        if lacking_approvals(convoy, task):  # it waits only for these
+            key = f"approve/{task.number}/{task.work.commit[:10]}"
             yield Need(key=key, kind="approve the work", task=task.number)
 
 
@@ -117,15 +121,6 @@ def _refused(state: State, convoy: Convoy) -> Iterator[Need]:
         if aside is not None and not aside.again and not aside.passing:
             key = f"refused/{what}/{aside.rule}"
             yield Need(key=key, kind="refused", task=task, aside=aside)
-
-
-def _unapproved(convoy: Convoy, task: Task) -> str:
-    """Return the work that waits only for approvals."""
-    if task.state != "needs-review" or task.held or task.withdrawn or task.taken_out:
-        return ""
-    if task.work is None or task.pull is None:
-        return ""
-    return task.work.commit[:10] if lacking_approvals(convoy, task) else ""
 
 
 class CallPeople(Command, frozen=True, kw_only=True):

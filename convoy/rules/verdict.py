@@ -275,17 +275,16 @@ def _counted(
             continue
         key = (check.is_status, check.is_loose, check.workflow, check.app, check.name)
         before = newest.get(key)
-        if before is None or not check.workflow or not _is_red(before):
+        # A job that has failed is replaced by no other run of its workflow.
+        is_red = (
+            before is not None
+            and before.status == "completed"
+            and not (before.asks_a_person or before.has_passed)
+            and before.conclusion not in WITHOUT_VERDICT
+        )
+        if not check.workflow or not is_red:
             newest[key] = check
     return tuple(newest.values())
-
-
-def _is_red(check: Check) -> bool:
-    """Whether a job has failed, so that no other run of its workflow replaces it."""
-    has_ended = check.status == "completed" and not check.asks_a_person
-    return (
-        has_ended and not check.has_passed and check.conclusion not in WITHOUT_VERDICT
-    )
 
 
 def _green(

@@ -192,17 +192,16 @@ def engine_costs(history: ChangeHistory, since: int) -> tuple[EngineCost, ...]:
 def change_rows(history: ChangeHistory, since: int = 0) -> list[dict[str, Any]]:
     """Return a row for each change that ended at `since` or later, as for a table."""
     ended = [one for one in history.changes.values() if one.end and one.ended >= since]
-    return [_row(one) for one in sorted(ended, key=lambda one: one.ended)]
-
-
-def _row(one: Change) -> dict[str, Any]:
-    told = asdict(one)
-    usage, rework = told.pop("usage"), told.pop("rework")
-    del told["blocked"]
-    seconds = (each / 1000 for each in stages_ms(one))
-    times = dict(zip((f"{stage}_s" for stage in STAGES), seconds, strict=True))
-    spent = {"tokens": tokens(usage), "usd": usage.usd, "rework": " ".join(rework)}
-    return told | times | spent
+    rows: list[dict[str, Any]] = []
+    for one in sorted(ended, key=lambda one: one.ended):
+        told = asdict(one)
+        usage, rework = told.pop("usage"), told.pop("rework")
+        del told["blocked"]
+        seconds = (each / 1000 for each in stages_ms(one))
+        times = dict(zip((f"{stage}_s" for stage in STAGES), seconds, strict=True))
+        spent = {"tokens": tokens(usage), "usd": usage.usd, "rework": " ".join(rework)}
+        rows.append(told | times | spent)
+    return rows
 
 
 def analytics_summary(found: Analytics) -> str:

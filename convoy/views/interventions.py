@@ -244,7 +244,12 @@ def _asked(convoy: Convoy, state: State) -> Iterator[Intervention]:
         return
     yield from _paused(convoy, is_all=bool(state.paused_by))
     yield from _last_step(convoy)
-    yield from _taken_out(convoy)
+    # What people took out by a gesture on its pull request.
+    own = ((task.number, task.taken_out) for task in convoy.tasks if not task.settled)
+    for number, out in ((0, convoy.taken_out), *own):
+        if out is not None:
+            why = f"{out.why}: it waits for {out.back}"
+            yield Intervention(kind="kept_back", convoy=name, task=number, why=why)
     for task in convoy.tasks:
         if task.taken_out is not None:
             continue
@@ -277,16 +282,6 @@ def _paused(convoy: Convoy, *, is_all: bool) -> Iterator[Intervention]:
         commands=tuple(f"brat convoy {w} {convoy.name}" for w in say if " " not in w),
         comments=tuple(f"/brat {word}" for word in say),
     )
-
-
-def _taken_out(convoy: Convoy) -> Iterator[Intervention]:
-    """Give what people took out by a gesture on its pull request."""
-    own = ((task.number, task.taken_out) for task in convoy.tasks if not task.settled)
-    for number, out in ((0, convoy.taken_out), *own):
-        if out is not None:
-            why = f"{out.why}: it waits for {out.back}"
-            name = convoy.name
-            yield Intervention(kind="kept_back", convoy=name, task=number, why=why)
 
 
 def _further(convoy: Convoy) -> Iterator[Intervention]:

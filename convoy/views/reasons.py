@@ -161,6 +161,8 @@ def _queued(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]
     leases = conflicting_leases(state, task, now)
     held = map(holding, leases if convoy.settings.locks == "require" else ())
     closed = closed_today(state, convoy, task, now)
+    until = f": it waits until {clock(task.not_before)}"
+    until = "" if task.cause == "spent" else until
     found = (
         *((f"the convoy is {convoy.state}",) if convoy.state != "active" else ()),
         *((f"the convoy waits for {convoy.kept_by}",) if convoy.kept_by else ()),
@@ -172,18 +174,13 @@ def _queued(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]
             for turn in turns(convoy).get(task.number, ())
         ),
         *(("its last session has not ended yet",) if task.attempt else ()),
-        *(_outage(task) if task.not_before > now else ()),
+        *((f"{task.why.rstrip('.')}{until}",) if task.not_before > now else ()),
         *((spent,) if (spent := overspent(convoy, task)) else ()),
         *((closed,) if closed and task.not_before <= now else ()),
         *held,
         *(_slots(state, convoy, task, now) if task.not_before <= now else ()),
     )
     yield from found or ("it starts with the bot's next look",)
-
-
-def _outage(task: Task) -> Iterator[str]:
-    when = "" if task.cause == "spent" else f": it waits until {clock(task.not_before)}"
-    yield f"{task.why.rstrip('.')}{when}"
 
 
 def _needed(convoy: Convoy, number: int) -> str:
