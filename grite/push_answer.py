@@ -99,7 +99,14 @@ def push_answer(asked: Sequence[str], stdout: str, stderr: str) -> PushAnswer:
     lines = list(_server_lines(stderr[:_READ_CHARS]))
     if not found:
         return _whole(asked, lines, stderr)
-    verdicts = {ref: _verdict(reason) for ref, reason in found.items()}
+    verdicts: dict[str, Verdict] = {}
+    for ref, reason in found.items():
+        verdict: Verdict = "stale" if reason in _STALE else "refused"
+        if reason is None:
+            verdict = "taken"
+        elif _COLLATERAL.search(reason):
+            verdict = "collateral"
+        verdicts[ref] = verdict
     unnamed = _tell_apart(verdicts, found, lines)
     refused = [ref for ref, verdict in verdicts.items() if verdict == "refused"]
     own = dict.fromkeys(refused, lines)
@@ -162,49 +169,29 @@ def _whole(asked: Sequence[str], lines: list[str], stderr: str) -> PushAnswer:
     )
 
 
-def _verdict(reason: str | None) -> Verdict:
-    if reason is None:
-        return "taken"
-    if _COLLATERAL.search(reason):
-        return "collateral"
-    return "stale" if reason in _STALE else "refused"
-
-
 def _tell_apart(
     verdicts: dict[str, Verdict], found: Mapping[str, str | None], lines: Sequence[str]
 ) -> bool:
     """Correct the verdicts by what the message names; return whether it names none."""
     refused = {ref: found[ref] or "" for ref in verdicts if verdicts[ref] == "refused"}
     alike = [ref for ref, reason in refused.items() if _ALIKE.search(reason)]
-    named: dict[str, Verdict] = {
-        ref: verdict
-        for ref, verdict in _locks(lines).items()
-        if _NOT_LOCKED.search(refused.get(ref, ""))
-    }
+    named: dict[str, Verdict] = {}
+    for lock in filter(None, map(_LOCK.search, lines)):
+        if _NOT_LOCKED.search(refused.get(lock["ref"], "")):
+            has_no_place = _NO_PLACE.search(lock["why"])
+            named[lock["ref"]] = "refused" if has_no_place else "stale"
     if not named:
-        named = dict.fromkeys(_named(alike, lines), "refused")
+        explicit = [line for line in lines if _EXPLICIT.search(line)]
+        text = "\n".join(explicit or lines)
+        meant = [ref for ref in alike if _naming(ref).search(text)]
+        if explicit or len(meant) < len(alike):  # else it may mean each
+            named = dict.fromkeys(meant, "refused")
     if named or len(refused) > len(alike):
         if named or len(alike) > 1:
             verdicts.update(dict.fromkeys(alike, "collateral"))
         verdicts.update(named)
         return False
     return len(alike) > 1
-
-
-def _locks(lines: Sequence[str]) -> dict[str, Verdict]:
-    """Return what the server said about refs it could not lock."""
-    told = [found for line in lines if (found := _LOCK.search(line))]
-    return {
-        m["ref"]: "refused" if _NO_PLACE.search(m["why"]) else "stale" for m in told
-    }
-
-
-def _named(alike: Sequence[str], lines: Sequence[str]) -> list[str]:
-    """Return which of the refs a message means, nothing if it may mean each."""
-    explicit = [line for line in lines if _EXPLICIT.search(line)]
-    text = "\n".join(explicit or lines)
-    named = [ref for ref in alike if _naming(ref).search(text)]
-    return named if explicit or len(named) < len(alike) else []
 
 
 def _naming(ref: str) -> re.Pattern[str]:
