@@ -21,8 +21,8 @@ from typing import Any, Final, Literal
 import msgspec
 from msgspec import MsgspecError, Struct, ValidationError
 
-from runner.proxy import request_schemas
 from runner.proxy.proxy_protocol import Dialect
+from runner.proxy.request_schemas import schemas_of
 
 OPENS_HEADER: Final = "header:"
 OPENS_MODEL: Final = "model="
@@ -261,13 +261,13 @@ def _may_try(name: str, allowed: Allowances) -> bool:
     return bool(opened) or _DATE.sub("", name) in _BETAS
 
 
-_SCHEMAS: Final[Mapping[tuple[Dialect, Purpose], type[Struct]]] = {
-    ("anthropic", "answer"): request_schemas.Messages,
-    ("anthropic", "count"): request_schemas.AnthropicCountTokens,
-    ("chat", "answer"): request_schemas.ChatCompletions,
-    ("responses", "answer"): request_schemas.Responses,
-    ("gemini", "answer"): request_schemas.GenerateContent,
-    ("gemini", "count"): request_schemas.GeminiCountTokens,
+_SCHEMAS: Final[Mapping[tuple[Dialect, Purpose], str]] = {
+    ("anthropic", "answer"): "Messages",
+    ("anthropic", "count"): "CountTokens",
+    ("chat", "answer"): "ChatCompletions",
+    ("responses", "answer"): "Responses",
+    ("gemini", "answer"): "GenerateContent",
+    ("gemini", "count"): "CountTokens",
 }
 _SHOWN: Final = 200
 
@@ -311,9 +311,8 @@ def checked(
     if not isinstance(name, str) or not fits(name, models):
         raise _refused(f"model={name}")
     try:
-        msgspec.convert(
-            _typed(dialect, allowed.without(said)), _SCHEMAS[dialect, route.purpose]
-        )
+        schema = schemas_of(dialect)[_SCHEMAS[dialect, route.purpose]]
+        msgspec.convert(_typed(dialect, allowed.without(said)), schema)
     except ValidationError as error:
         raise _refused(*_place(str(error))) from None
     if stores and said.get("store") is None:
