@@ -26,200 +26,59 @@ from collections.abc import Iterable, Sequence
 from errno import EACCES, EAFNOSUPPORT, ENOSYS, EPERM
 from socket import AF_INET, AF_INET6, AF_NETLINK, AF_UNIX, SOCK_DGRAM
 
-REFUSED = (
-    "ptrace",
-    "process_vm_readv",
-    "process_vm_writev",
-    "process_madvise",
-    "pidfd_getfd",
-    "kcmp",
-    "mount",
-    "umount2",
-    "pivot_root",
-    "setns",
-    "open_tree",
-    "move_mount",
-    "fsopen",
-    "fsconfig",
-    "fsmount",
-    "fspick",
-    "mount_setattr",
-    "open_by_handle_at",
-    "keyctl",
-    "add_key",
-    "request_key",
-    "io_uring_setup",
-    "io_uring_enter",
-    "io_uring_register",
-    "bpf",
-    "perf_event_open",
-    "userfaultfd",
-    "fanotify_init",
-    "lookup_dcookie",
-    "init_module",
-    "finit_module",
-    "delete_module",
-    "kexec_load",
-    "kexec_file_load",
-    "reboot",
-    "swapon",
-    "swapoff",
-    "acct",
-    "quotactl",
+
+def _numbers(text: str) -> dict[str, tuple[int, int]]:
+    """Read names of calls, each with its number on x86-64 and on 64-bit Arm."""
+    rows = (each.split() for each in text.split(","))
+    return {name: (int(first), int(second)) for name, first, second in rows}
+
+
+REFUSED = _numbers(
+    """
+    ptrace 101 117, process_vm_readv 310 270, process_vm_writev 311 271,
+    process_madvise 440 440, pidfd_getfd 438 438, kcmp 312 272, mount 165 40,
+    umount2 166 39, pivot_root 155 41, setns 308 268, open_tree 428 428,
+    move_mount 429 429, fsopen 430 430, fsconfig 431 431, fsmount 432 432,
+    fspick 433 433, mount_setattr 442 442, open_by_handle_at 304 265, keyctl 250 219,
+    add_key 248 217, request_key 249 218, io_uring_setup 425 425,
+    io_uring_enter 426 426, io_uring_register 427 427, bpf 321 280,
+    perf_event_open 298 241, userfaultfd 323 282, fanotify_init 300 262,
+    lookup_dcookie 212 18, init_module 175 105, finit_module 313 273,
+    delete_module 176 106, kexec_load 246 104, kexec_file_load 320 294, reboot 169 142,
+    swapon 167 224, swapoff 168 225, acct 163 89, quotactl 179 60
+    """
 )
 """Calls by which a process looks into others, changes the machine, or goes around a
 filter."""
-SHARED = (
-    *("shmget", "shmat", "shmctl", "msgget", "msgsnd", "msgrcv", "msgctl"),
-    *("semget", "semop", "semctl", "semtimedop"),
+SHARED = _numbers(
+    """
+    shmget 29 194, shmat 30 196, shmctl 31 195, msgget 68 186, msgsnd 69 189,
+    msgrcv 70 188, msgctl 71 187, semget 64 190, semop 65 193, semctl 66 191,
+    semtimedop 220 192
+    """
 )
 """Calls for memory, queues and semaphores that all processes of a user share."""
-OF_OTHERS = (
-    *("prlimit64", "sched_setaffinity", "sched_setscheduler", "sched_setparam"),
-    "sched_setattr",
+OF_OTHERS = _numbers(
+    """
+    prlimit64 302 261, sched_setaffinity 203 122, sched_setscheduler 144 119,
+    sched_setparam 142 118, sched_setattr 314 274
+    """
 )
 """Calls that change a process, the one that their first argument names; 0: itself."""
+_LOOKED_AT = _numbers(
+    """
+    socket 41 198, socketpair 53 199, connect 42 203, bind 49 200, sendto 44 206,
+    sendmsg 46 211, sendmmsg 307 269, clone 56 220, clone3 435 435, unshare 272 97,
+    ioctl 16 29, setpriority 141 140, ioprio_set 251 30
+    """
+)
+"""Calls that are refused by what their arguments say."""
 CALLS = {
-    "x86_64": {
-        "socket": 41,
-        "socketpair": 53,
-        "connect": 42,
-        "bind": 49,
-        "sendto": 44,
-        "sendmsg": 46,
-        "sendmmsg": 307,
-        "clone": 56,
-        "clone3": 435,
-        "unshare": 272,
-        "ioctl": 16,
-        "ptrace": 101,
-        "process_vm_readv": 310,
-        "process_vm_writev": 311,
-        "process_madvise": 440,
-        "pidfd_getfd": 438,
-        "kcmp": 312,
-        "mount": 165,
-        "umount2": 166,
-        "pivot_root": 155,
-        "setns": 308,
-        "open_tree": 428,
-        "move_mount": 429,
-        "fsopen": 430,
-        "fsconfig": 431,
-        "fsmount": 432,
-        "fspick": 433,
-        "mount_setattr": 442,
-        "open_by_handle_at": 304,
-        "keyctl": 250,
-        "add_key": 248,
-        "request_key": 249,
-        "io_uring_setup": 425,
-        "io_uring_enter": 426,
-        "io_uring_register": 427,
-        "bpf": 321,
-        "perf_event_open": 298,
-        "userfaultfd": 323,
-        "fanotify_init": 300,
-        "lookup_dcookie": 212,
-        "init_module": 175,
-        "finit_module": 313,
-        "delete_module": 176,
-        "kexec_load": 246,
-        "kexec_file_load": 320,
-        "reboot": 169,
-        "swapon": 167,
-        "swapoff": 168,
-        "acct": 163,
-        "quotactl": 179,
-        "shmget": 29,
-        "shmat": 30,
-        "shmctl": 31,
-        "msgget": 68,
-        "msgsnd": 69,
-        "msgrcv": 70,
-        "msgctl": 71,
-        "semget": 64,
-        "semop": 65,
-        "semctl": 66,
-        "semtimedop": 220,
-        "prlimit64": 302,
-        "sched_setaffinity": 203,
-        "sched_setscheduler": 144,
-        "sched_setparam": 142,
-        "sched_setattr": 314,
-        "setpriority": 141,
-        "ioprio_set": 251,
-    },
-    "aarch64": {
-        "socket": 198,
-        "socketpair": 199,
-        "connect": 203,
-        "bind": 200,
-        "sendto": 206,
-        "sendmsg": 211,
-        "sendmmsg": 269,
-        "clone": 220,
-        "clone3": 435,
-        "unshare": 97,
-        "ioctl": 29,
-        "ptrace": 117,
-        "process_vm_readv": 270,
-        "process_vm_writev": 271,
-        "process_madvise": 440,
-        "pidfd_getfd": 438,
-        "kcmp": 272,
-        "mount": 40,
-        "umount2": 39,
-        "pivot_root": 41,
-        "setns": 268,
-        "open_tree": 428,
-        "move_mount": 429,
-        "fsopen": 430,
-        "fsconfig": 431,
-        "fsmount": 432,
-        "fspick": 433,
-        "mount_setattr": 442,
-        "open_by_handle_at": 265,
-        "keyctl": 219,
-        "add_key": 217,
-        "request_key": 218,
-        "io_uring_setup": 425,
-        "io_uring_enter": 426,
-        "io_uring_register": 427,
-        "bpf": 280,
-        "perf_event_open": 241,
-        "userfaultfd": 282,
-        "fanotify_init": 262,
-        "lookup_dcookie": 18,
-        "init_module": 105,
-        "finit_module": 273,
-        "delete_module": 106,
-        "kexec_load": 104,
-        "kexec_file_load": 294,
-        "reboot": 142,
-        "swapon": 224,
-        "swapoff": 225,
-        "acct": 89,
-        "quotactl": 60,
-        "shmget": 194,
-        "shmat": 196,
-        "shmctl": 195,
-        "msgget": 186,
-        "msgsnd": 189,
-        "msgrcv": 188,
-        "msgctl": 187,
-        "semget": 190,
-        "semop": 193,
-        "semctl": 191,
-        "semtimedop": 192,
-        "prlimit64": 261,
-        "sched_setaffinity": 122,
-        "sched_setscheduler": 119,
-        "sched_setparam": 118,
-        "sched_setattr": 274,
-        "setpriority": 140,
-        "ioprio_set": 30,
-    },
+    machine: {
+        name: numbers[place]
+        for name, numbers in (_LOOKED_AT | REFUSED | SHARED | OF_OTHERS).items()
+    }
+    for place, machine in enumerate(("x86_64", "aarch64"))
 }
 
 

@@ -1,24 +1,29 @@
 """What a request to each vendor may hold, built from `schemas.txt` beside this module.
 
-Each line there is an object that holds the fields listed and no others: `Name = field:T`,
-or `Name(tag) = ...` for one of several that their `type` tells apart, or `Name<Base` for
-all of another's fields and some more, or `Name = A | B` for one of these. A line goes on
-where the next begins with a space. `field?:T` may be left out or null, `field*:[T]` may
-be left out. A T is a name, a word of `_PLAIN`, `[T]` for a list, `{a,b}` for one of these
-words, or several with `|` between them.
+A line there is an object that holds the fields listed and no others. `Name(tag)` is one
+of several that their `type` tells apart, `Name<Base` has all of another's fields, too;
+`Name = A | B` is one of these. A line that begins with a space goes on with the last.
+`field?:T` may be left out or null, `field*:[T]` may be left out. A T is a name, a word
+of `_PLAIN`, `[T]` for a list, `{a,b}` for one of these words, or several with `|`.
 """
 
 import re
-from functools import cache
+from functools import cache, reduce
+from operator import or_
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Union
+from types import GenericAlias, NoneType
+from typing import Annotated, Any, Final, Literal
 
 from msgspec import Meta, Struct, defstruct
 
 from runner.proxy.proxy_protocol import Dialect
 
 _PLAIN: Final[dict[str, Any]] = {
-    **{"str": str, "int": int, "float": float, "bool": bool, "None": None},
+    "str": str,
+    "int": int,
+    "float": float,
+    "bool": bool,
+    "None": NoneType,
     # What the vendor only hands back or reads as text, such as a tool's arguments.
     "Json": Any,
     # The content itself, in place of an address from which the vendor would fetch it.
@@ -53,7 +58,7 @@ def _object(
     for field, how, text in _FIELD.findall(rest):
         kind = _type(text, known)
         if how == "?":
-            fields.append((field, Union[kind, None], None))
+            fields.append((field, kind | None, None))
         else:
             fields.append((field, kind, ()) if how else (field, kind))
     off = [field for field, _, text in _FIELD.findall(rest) if text == "Off"]
@@ -77,7 +82,7 @@ def _object(
     )
 
 
-def _type(text: str, known: dict[str, Any]) -> Any:
+def _type(text: str, known: dict[str, Any]) -> Any:  # noqa: ANN401  types of all kinds
     """Return the type that a text names, less its spaces."""
     depth, parts = 0, [""]
     for letter in text:
@@ -86,10 +91,12 @@ def _type(text: str, known: dict[str, Any]) -> Any:
             parts.append("")
         else:
             parts[-1] += letter
-    return Union[tuple(_one(each, known) for each in parts)]
+    return reduce(or_, [_one(each, known) for each in parts])
 
 
-def _one(text: str, known: dict[str, Any]) -> Any:
+def _one(text: str, known: dict[str, Any]) -> Any:  # noqa: ANN401  likewise
     if text.startswith("{"):
         return Literal[tuple(text[1:-1].split(","))]
-    return list[_type(text[1:-1], known)] if text.startswith("[") else known[text]
+    if text.startswith("["):
+        return GenericAlias(list, _type(text[1:-1], known))
+    return known[text]
