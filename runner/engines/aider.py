@@ -6,8 +6,6 @@ https://aider.chat/docs/scripting.html
 import re
 from collections.abc import Iterator, Mapping
 
-from msgspec import Struct
-
 from runner.box.supervisor import Stream
 from runner.engines.engine_events import (
     Cost,
@@ -17,8 +15,10 @@ from runner.engines.engine_events import (
     ToolUse,
     Usage,
     agent,
-    decoded,
+    at,
     kind_of,
+    parsed,
+    pick,
     program,
 )
 from runner.engines.row import Abilities, Call, Row, Vendor
@@ -43,18 +43,6 @@ _STATUS = {
 }
 
 
-class _Sent(Struct, frozen=True):
-    main_model: str = ""
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cost: float | None = None
-
-
-class _Logged(Struct, frozen=True):
-    event: str
-    properties: _Sent
-
-
 def read(stream: Stream, text: str) -> Iterator[Said]:
     """Understand one line."""
     if stream == "err":
@@ -74,16 +62,16 @@ def read(stream: Stream, text: str) -> Iterator[Said]:
 def recount(text: str) -> Iterator[Said]:
     """Understand the analytics log, which stays on this machine."""
     for line in text.splitlines():
-        logged = decoded(line, _Logged)
-        if logged and logged.event == "message_send":
-            sent = logged.properties
+        logged = parsed(line)
+        if at(logged, "event") == "message_send":
+            sent = at(logged, "properties")
             yield Usage(
-                model=sent.main_model,
-                input_tokens=sent.prompt_tokens,
-                output_tokens=sent.completion_tokens,
+                model=pick(sent, "main_model", ""),
+                input_tokens=pick(sent, "prompt_tokens", 0),
+                output_tokens=pick(sent, "completion_tokens", 0),
             )
-            if sent.cost:
-                yield Cost(usd=sent.cost)
+            if cost := pick(sent, "cost", 0.0):
+                yield Cost(usd=cost)
 
 
 def _argv(call: Call) -> tuple[str, ...]:

@@ -6,20 +6,23 @@ https://code.claude.com/docs/en/headless
 import json
 from collections.abc import Iterator, Mapping
 
-from msgspec import Struct
-
 from runner.box.supervisor import Stream
 from runner.engines.engine_events import (
+    EMPTY,
+    EMPTY_LIST,
     Cost,
+    Line,
     RateLimit,
     Result,
     Said,
     Session,
     Usage,
     agent,
+    at,
     decoded,
     error,
     errors,
+    pick,
     program,
     tool,
 )
@@ -29,105 +32,62 @@ _SYNTHETIC = "<synthetic>"
 """The model name with which Claude Code marks its own messages."""
 
 
-class _Block(Struct, frozen=True):
-    type: str = ""
-    text: str | None = None
-    name: str = ""
-    input: object = None
-
-
-class _Message(Struct, frozen=True):
-    content: str | list[_Block] = ""
-    model: str | None = None
-
-
-class _Limit(Struct, frozen=True):
-    status: str = ""
-    resetsAt: float | None = None  # noqa: N815  theirs
-
-
-class _Tokens(Struct, frozen=True):
-    inputTokens: int = 0  # noqa: N815  theirs
-    outputTokens: int = 0  # noqa: N815  theirs
-    cacheReadInputTokens: int = 0  # noqa: N815  theirs
-    cacheCreationInputTokens: int = 0  # noqa: N815  theirs
-
-
-class _Denial(Struct, frozen=True):
-    tool_name: str = ""
-
-
-class _Line(Struct, frozen=True):
-    type: str
-    subtype: str | None = None
-    session_id: str = ""
-    message: _Message | str | None = None
-    error: str | None = None
-    error_status: int | None = None
-    rate_limit_info: _Limit | None = None
-    is_error: bool = False
-    api_error_status: int | None = None
-    result: str | None = None
-    errors: list[str] | None = None
-    total_cost_usd: float | None = None
-    modelUsage: dict[str, _Tokens] | None = None  # noqa: N815  theirs
-    permission_denials: list[_Denial] | None = None
-
-
 def read(stream: Stream, text: str) -> Iterator[Said]:
     """Understand one line."""
-    line = decoded(text, _Line) if stream == "out" else None
+    line = decoded(text) if stream == "out" else None
     match line:
         case None:
             yield from program(text)
-        case _Line(type="system", subtype="init"):
-            yield Session(id=line.session_id)
-        case _Line(type="system", subtype="api_retry"):
+        case {"type": "system", "subtype": "init"}:
+            yield Session(id=pick(line, "session_id", ""))
+        case {"type": "system", "subtype": "api_retry"}:
+            said, status = pick(line, "error", ""), pick(line, "error_status", 0)
             # An error that never reached a server is called unknown.
-            is_net = line.error == "unknown" and line.error_status is None
-            said = "connection failed" if is_net else line.error or ""
-            yield error(said, line.error_status)
-        case _Line(type="assistant", message=_Message() as message):
-            yield from _spoken(message)
-        case _Line(type="rate_limit_event", rate_limit_info=_Limit() as limit):
-            if limit.status == "rejected":
-                until = None if limit.resetsAt is None else int(limit.resetsAt)
-                yield RateLimit(until=until)
-        case _Line(type="result"):
+            is_net = said == "unknown" and not status
+            yield error("connection failed" if is_net else said, status or None)
+        case {"type": "assistant"}:
+            yield from _spoken(line)
+        case {"type": "rate_limit_event", "rate_limit_info": {"status": "rejected"}}:
+            until = pick(line, "rate_limit_info.resetsAt", 0.0)
+            yield RateLimit(until=int(until) or None)
+        case {"type": "result"}:
             yield from _ended(line)
         case _:
             return
 
 
-def _spoken(message: _Message) -> Iterator[Said]:
-    if message.model == _SYNTHETIC or isinstance(message.content, str):
+def _spoken(line: Line) -> Iterator[Said]:
+    if at(line, "message.model") == _SYNTHETIC:
         return
-    for block in message.content:
-        if block.type == "tool_use":
-            yield tool(block.name, block.input)
-        elif block.type == "text":
-            yield from agent(block.text)
+    for block in pick(line, "message.content", EMPTY_LIST):
+        if at(block, "type") == "tool_use":
+            yield tool(pick(block, "name", ""), at(block, "input"))
+        elif at(block, "type") == "text":
+            yield from agent(pick(block, "text", ""))
 
 
-def _ended(line: _Line) -> Iterator[Said]:
-    yield Session(id=line.session_id)
-    for model, used in (line.modelUsage or {}).items():
+def _ended(line: Line) -> Iterator[Said]:
+    yield Session(id=pick(line, "session_id", ""))
+    for model, used in pick(line, "modelUsage", EMPTY).items():
         yield Usage(
             model=model,
-            input_tokens=used.inputTokens + used.cacheCreationInputTokens,
-            cached_tokens=used.cacheReadInputTokens,
-            output_tokens=used.outputTokens,
+            input_tokens=pick(used, "inputTokens", 0)
+            + pick(used, "cacheCreationInputTokens", 0),
+            cached_tokens=pick(used, "cacheReadInputTokens", 0),
+            output_tokens=pick(used, "outputTokens", 0),
         )
-    if line.total_cost_usd:
-        yield Cost(usd=line.total_cost_usd)
-    for denial in line.permission_denials or ():
-        yield tool(denial.tool_name, refused=True)
-    ok = not line.is_error and line.subtype == "success"
+    if cost := pick(line, "total_cost_usd", 0.0):
+        yield Cost(usd=cost)
+    for denial in pick(line, "permission_denials", EMPTY_LIST):
+        yield tool(pick(denial, "tool_name", ""), refused=True)
+    subtype, text = at(line, "subtype"), pick(line, "result", "")
+    ok = not pick(line, "is_error", False) and subtype == "success"  # noqa: FBT003
     if not ok:
-        said = line.result or "; ".join(line.errors or ()) or line.subtype or ""
-        kind = f"{line.subtype}: " if line.subtype != "success" else ""
-        yield from errors(kind + said, line.api_error_status)
-    yield Result(ok=ok, text=(line.result or "") if ok else "")
+        reasons = map(str, pick(line, "errors", EMPTY_LIST))
+        said = text or "; ".join(reasons) or pick(line, "subtype", "")
+        kind = f"{subtype}: " if subtype != "success" else ""
+        yield from errors(kind + said, pick(line, "api_error_status", 0) or None)
+    yield Result(ok=ok, text=text if ok else "")
 
 
 def _argv(call: Call) -> tuple[str, ...]:

@@ -6,8 +6,6 @@ https://developers.openai.com/codex/noninteractive
 import json
 from collections.abc import Iterator, Mapping
 
-from msgspec import Struct
-
 from runner.box.supervisor import Stream
 from runner.engines.engine_events import (
     Result,
@@ -15,83 +13,49 @@ from runner.engines.engine_events import (
     Session,
     Usage,
     agent,
+    at,
     decoded,
     error,
     errors,
+    pick,
     program,
     tool,
 )
 from runner.engines.row import Abilities, Call, Row, Vendor, server, vendor_of
 
 
-class _Item(Struct, frozen=True):
-    type: str = ""
-    text: str | None = None
-    command: str | None = None
-    message: str | None = None
-
-
-class _Tokens(Struct, frozen=True):
-    input_tokens: int = 0
-    cached_input_tokens: int = 0
-    output_tokens: int = 0
-
-
-class _Failure(Struct, frozen=True):
-    message: str = ""
-
-
-class _Line(Struct, frozen=True):
-    type: str
-    thread_id: str = ""
-    item: _Item | None = None
-    usage: _Tokens | None = None
-    message: str | None = None
-    error: _Failure | None = None
-
-
 def read(stream: Stream, text: str) -> Iterator[Said]:
     """Understand one line."""
-    line = decoded(text, _Line) if stream == "out" else None
+    line = decoded(text) if stream == "out" else None
     match line:
         case None:
             yield from program(text)
-        case _Line(type="thread.started"):
-            yield Session(id=line.thread_id)
-        case _Line(type="item.started" | "item.completed", item=_Item() as item):
-            yield from _item(item, begins=line.type == "item.started")
-        case _Line(type="error"):
-            yield error(line.message or "")
-        case _Line(type="turn.failed"):
-            yield from errors(line.error.message if line.error else "")
+        case {"type": "thread.started"}:
+            yield Session(id=pick(line, "thread_id", ""))
+        case {"type": "item.completed", "item": {"type": "agent_message"}}:
+            yield from agent(pick(line, "item.text", ""))
+        case {"type": "item.started" | "item.completed", "item": {"type": "error"}}:
+            yield from program(pick(line, "item.message", ""))  # only a warning
+        case {"item": {"type": "agent_message" | "reasoning"}}:
+            return
+        case {"type": "item.started", "item": {}}:
+            yield tool(pick(line, "item.type", ""), at(line, "item.command"))
+        case {"type": "error"}:
+            yield error(pick(line, "message", ""))
+        case {"type": "turn.failed"}:
+            yield from errors(pick(line, "error.message", ""))
             yield Result(ok=False)
-        case _Line(type="turn.completed"):
-            yield from _used(line.usage)
+        case {"type": "turn.completed"}:
+            if isinstance(used := line.get("usage"), dict):
+                cached = pick(used, "cached_input_tokens", 0)
+                yield Usage(
+                    input_tokens=max(0, pick(used, "input_tokens", 0) - cached),
+                    cached_tokens=cached,
+                    output_tokens=pick(used, "output_tokens", 0),
+                )
             yield Result(ok=True)
         case _:
             return
-
-
-def _item(item: _Item, *, begins: bool) -> Iterator[Said]:
-    match item.type:
-        case "agent_message" if not begins:
-            yield from agent(item.text)
-        case "error":  # only a warning
-            yield from program(item.message or "")
-        case "agent_message" | "reasoning":
-            return
-        case kind:
-            if begins:
-                yield tool(kind, item.command)
-
-
-def _used(tokens: _Tokens | None) -> Iterator[Said]:
-    if tokens:
-        yield Usage(
-            input_tokens=max(0, tokens.input_tokens - tokens.cached_input_tokens),
-            cached_tokens=tokens.cached_input_tokens,
-            output_tokens=tokens.output_tokens,
-        )
 
 
 def _argv(call: Call) -> tuple[str, ...]:

@@ -6,18 +6,20 @@ https://docs.continue.dev/cli/overview
 import json
 from collections.abc import Iterator, Mapping
 
-from msgspec import Struct
-
 from runner.box.supervisor import Stream
 from runner.engines.engine_events import (
+    EMPTY_LIST,
     Cost,
     Result,
     Said,
     Session,
     Usage,
     agent,
+    at,
     decoded,
     errors,
+    parsed,
+    pick,
     program,
     tool,
 )
@@ -35,56 +37,21 @@ from runner.proxy.proxy_protocol import Dialect
 _CONFIG, _FOLDER, _SESSION = ".continue/brat.yaml", ".continue", "brat"
 
 
-class _Line(Struct, frozen=True):
-    status: str
-    response: str | None = None
-    message: str | None = None
-
-
-class _Tokens(Struct, frozen=True):
-    totalCost: float = 0.0  # noqa: N815  theirs
-    promptTokens: int = 0  # noqa: N815  theirs
-    completionTokens: int = 0  # noqa: N815  theirs
-
-
-class _Function(Struct, frozen=True):
-    name: str = ""
-    arguments: str = ""
-
-
-class _Asked(Struct, frozen=True):
-    function: _Function = _Function()
-
-
-class _Used(Struct, frozen=True):
-    toolCall: _Asked = _Asked()  # noqa: N815  theirs
-    status: str = ""
-
-
-class _Turn(Struct, frozen=True):
-    toolCallStates: list[_Used] | None = None  # noqa: N815  theirs
-
-
-class _Left(Struct, frozen=True):
-    sessionId: str = ""  # noqa: N815  theirs
-    usage: _Tokens = _Tokens()
-    history: list[_Turn] = []
-
-
 def read(stream: Stream, text: str) -> Iterator[Said]:
     """Understand one line; JSON without a status is the model's own."""
-    line = decoded(text, _Line)
+    line = decoded(text, "status")
     match line:
         case None if stream == "out" and text.strip():
             yield from agent(text)
             yield Result(ok=True, text=text)
         case None:
             yield from program(text)
-        case _Line(status="success"):
-            yield from agent(line.response)
-            yield Result(ok=bool(line.response))
-        case _Line(status="error"):
-            yield from errors(line.message or "")
+        case {"status": "success"}:
+            said = pick(line, "response", "")
+            yield from agent(said)
+            yield Result(ok=bool(said))
+        case {"status": "error"}:
+            yield from errors(pick(line, "message", ""))
             yield Result(ok=False)
         case _:
             yield from agent(text)
@@ -92,19 +59,24 @@ def read(stream: Stream, text: str) -> Iterator[Said]:
 
 def recount(text: str) -> Iterator[Said]:
     """Understand the session file."""
-    left = decoded(text, _Left)
+    left = parsed(text)
     if left is None:
         return
-    if left.sessionId:
-        yield Session(id=left.sessionId)
-    for state in (each for turn in left.history for each in turn.toolCallStates or ()):
-        asked = state.toolCall.function
-        if state.status == "canceled":  # by its permissions, for nobody else is there
-            yield tool(asked.name, asked.arguments, refused=True)
-    used = left.usage
-    yield Usage(input_tokens=used.promptTokens, output_tokens=used.completionTokens)
-    if used.totalCost:
-        yield Cost(usd=used.totalCost)
+    if name := pick(left, "sessionId", ""):
+        yield Session(id=name)
+    for turn in pick(left, "history", EMPTY_LIST):
+        for state in pick(turn, "toolCallStates", EMPTY_LIST):
+            # Canceled by its permissions, for nobody else is there.
+            if at(state, "status") == "canceled":
+                asked = at(state, "toolCall.function")
+                given = pick(asked, "arguments", "")
+                yield tool(pick(asked, "name", ""), given, refused=True)
+    yield Usage(
+        input_tokens=pick(left, "usage.promptTokens", 0),
+        output_tokens=pick(left, "usage.completionTokens", 0),
+    )
+    if cost := pick(left, "usage.totalCost", 0.0):
+        yield Cost(usd=cost)
 
 
 def _argv(call: Call) -> tuple[str, ...]:

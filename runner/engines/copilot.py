@@ -6,18 +6,20 @@ https://docs.github.com/en/copilot/concepts/agents/about-copilot-cli
 import re
 from collections.abc import Iterator, Mapping
 
-from msgspec import Struct
-
 from runner.box.supervisor import Stream
 from runner.engines.engine_events import (
+    EMPTY,
     Result,
     Said,
     Session,
     Usage,
     agent,
+    at,
     decoded,
     error,
     errors,
+    parsed,
+    pick,
     program,
     tool,
 )
@@ -32,92 +34,51 @@ from runner.engines.row import (
 )
 
 _USAGE = "usage.json"
-
-
 _UNKNOWN = re.compile(r"Tool '([^']{1,100})' does not exist")
-
-
-class _Outcome(Struct, frozen=True):
-    code: str | None = None
-    message: str | None = None
-
-
-class _Data(Struct, frozen=True):
-    content: str | None = None
-    toolName: str = ""  # noqa: N815  theirs
-    arguments: object = None
-    error: _Outcome | str | None = None
-    errorType: str = ""  # noqa: N815  theirs
-    message: str | None = None
-    statusCode: int | None = None  # noqa: N815  theirs
-    failureKind: str = ""  # noqa: N815  theirs
-    errorMessage: str | None = None  # noqa: N815  theirs
-
-
-class _Line(Struct, frozen=True):
-    type: str
-    data: _Data = _Data()
-    sessionId: str = ""  # noqa: N815  theirs
-    exitCode: int | None = None  # noqa: N815  theirs
-
-
-class _Tokens(Struct, frozen=True):
-    inputTokens: int = 0  # noqa: N815  theirs
-    outputTokens: int = 0  # noqa: N815  theirs
-    cacheReadTokens: int = 0  # noqa: N815  theirs
-
-
-class _Metric(Struct, frozen=True):
-    usage: _Tokens = _Tokens()
-
-
-class _Left(Struct, frozen=True):
-    modelMetrics: dict[str, _Metric] = {}  # noqa: N815  theirs
 
 
 def read(stream: Stream, text: str) -> Iterator[Said]:
     """Understand one line."""
-    line = decoded(text, _Line) if stream == "out" else None
+    line = decoded(text) if stream == "out" else None
+    status = pick(line, "data.statusCode", 0) or None
     match line:
         case None:
             yield from program(text)
-        case _Line(type="assistant.message"):
-            yield from agent(line.data.content)
-        case _Line(type="tool.execution_start"):
-            yield tool(line.data.toolName, line.data.arguments)
-        case _Line(
-            type="tool.execution_complete", data=_Data(error=_Outcome() as found)
-        ):
-            yield from _refused(found, line.data.toolName)
-        case _Line(type="model.call_failure"):
-            down = "connection: " if line.data.failureKind == "transport" else ""
-            yield error(down + (line.data.errorMessage or ""), line.data.statusCode)
-        case _Line(type="session.error"):
-            said = f"{line.data.errorType}: {line.data.message or ''}"
-            yield from errors(said, line.data.statusCode)
-        case _Line(type="result"):
-            yield Session(id=line.sessionId)
-            yield Result(ok=line.exitCode == 0)
+        case {"type": "assistant.message"}:
+            yield from agent(pick(line, "data.content", ""))
+        case {"type": "tool.execution_start"}:
+            yield tool(pick(line, "data.toolName", ""), at(line, "data.arguments"))
+        case {"type": "tool.execution_complete"}:
+            unknown = _UNKNOWN.match(pick(line, "data.error.message", ""))
+            if unknown or at(line, "data.error.code") == "denied":
+                name = pick(line, "data.toolName", "") or "tool"
+                yield tool(unknown[1] if unknown else name, refused=True)
+        case {"type": "model.call_failure"}:
+            is_down = at(line, "data.failureKind") == "transport"
+            down = "connection: " if is_down else ""
+            yield error(down + pick(line, "data.errorMessage", ""), status)
+        case {"type": "session.error"}:
+            kind, said = (
+                pick(line, "data.errorType", ""),
+                pick(line, "data.message", ""),
+            )
+            yield from errors(f"{kind}: {said}", status)
+        case {"type": "result"}:
+            yield Session(id=pick(line, "sessionId", ""))
+            yield Result(ok=line.get("exitCode") == 0)
         case _:
             return
 
 
-def _refused(found: _Outcome, name: str) -> Iterator[Said]:
-    unknown = _UNKNOWN.match(found.message or "")
-    if unknown or found.code == "denied":
-        yield tool(unknown[1] if unknown else name or "tool", refused=True)
-
-
 def recount(text: str) -> Iterator[Said]:
     """Understand the file of `--usage-output-file`."""
-    left = decoded(text, _Left)
-    for model, metric in (left.modelMetrics if left else {}).items():
-        used = metric.usage
+    for model, metric in pick(parsed(text), "modelMetrics", EMPTY).items():
+        cached = pick(metric, "usage.cacheReadTokens", 0)
         yield Usage(
             model=model,
-            input_tokens=max(0, used.inputTokens - used.cacheReadTokens),
-            cached_tokens=used.cacheReadTokens,
-            output_tokens=used.outputTokens,
+            input_tokens=max(0, pick(metric, "usage.inputTokens", 0) - cached),
+            cached_tokens=cached,
+            output_tokens=pick(metric, "usage.outputTokens", 0),
         )
 
 

@@ -12,7 +12,7 @@ own failure, and costs an attempt like any other.
 import re
 from collections.abc import Iterator
 from http import HTTPStatus
-from typing import Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -138,16 +138,42 @@ Said = (
 
 
 SHOWN_CHARS = 200
+_EXACT = 1 << 53
 
-Form = TypeVar("Form", bound=msgspec.Struct)
+Line = dict[str, object]
+"""The JSON object that a line of output is."""
+Kind = TypeVar("Kind")
+EMPTY: Final[Line] = {}
+EMPTY_LIST: Final[list[object]] = []
 
 
-def decoded(line: str, form: type[Form]) -> Form | None:
-    """Return the line as `form`, or None if it is not such JSON. Never raises."""
+def parsed(text: str) -> Line | None:
+    """Return the JSON object that a text is, or None if it is none. Never raises."""
     try:
-        return msgspec.json.decode(line, type=form)
+        return msgspec.json.decode(text, type=Line)
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return None
+
+
+def decoded(text: str, kind: str = "type") -> Line | None:
+    """Return the JSON object of a line that has a word of that name, else None."""
+    line = parsed(text)
+    return line if isinstance(at(line, kind), str) else None
+
+
+def at(line: object, path: str) -> Any:  # noqa: ANN401  whatever the engine wrote
+    """Return what lies at a path of names with dots between them; None: nothing."""
+    for name in path.split("."):
+        line = line.get(name) if isinstance(line, dict) else None
+    return line
+
+
+def pick(line: object, path: str, default: Kind) -> Kind:
+    """Return what lies at a path, or the default if that is of another type."""
+    found = at(line, path)
+    if isinstance(default, float) and type(found) is int and abs(found) < _EXACT:
+        found = float(found)
+    return found if type(found) is type(default) else default
 
 
 def program(line: str) -> tuple[Said, ...]:

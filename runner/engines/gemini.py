@@ -7,19 +7,21 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
-from msgspec import Struct
-
 from runner.box.supervisor import Stream
 from runner.engines.engine_events import (
+    EMPTY,
     Error,
+    Line,
     Result,
     Said,
     Session,
     Text,
     Usage,
+    at,
     decoded,
     error,
     kind_of,
+    pick,
     program,
     tool,
 )
@@ -28,61 +30,27 @@ from runner.engines.row import Abilities, Call, Row, Vendor
 _RETRY = re.compile(r"Attempt [0-9]+ failed(?: with status ([0-9]{3})\b)?")
 
 
-class _Tokens(Struct, frozen=True):
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cached: int = 0
-
-
-class _Stats(Struct, frozen=True):
-    models: dict[str, _Tokens] = {}
-
-
-class _Failure(Struct, frozen=True):
-    type: str = ""
-    message: str = ""
-
-
-class _Line(Struct, frozen=True):
-    type: str
-    session_id: str = ""
-    role: str = ""
-    content: str | None = None
-    tool_name: str = ""
-    tool_id: str = ""
-    parameters: object = None
-    severity: str = ""
-    message: str | None = None
-    status: str = ""
-    error: _Failure | str | None = None
-    stats: _Stats = _Stats()
-
-
 def read(stream: Stream, text: str) -> Iterator[Said]:
     """Understand one line."""
-    line = decoded(text, _Line) if stream == "out" else None
+    line = decoded(text) if stream == "out" else None
     match line:
         case None:
             yield from _prose(text)
-        case _Line(type="init"):
-            yield Session(id=line.session_id)
-        case _Line(type="message", role="assistant"):
-            yield from _piece(line.content)
-        case _Line(type="tool_use"):
-            yield tool(line.tool_name, line.parameters)
-        case _Line(type="tool_result", error=_Failure("tool_not_registered")):
-            yield tool(line.tool_id.partition("__")[0], refused=True)
-        case _Line(type="error", severity="error"):
-            yield error(line.message or "")
-        case _Line(type="result"):
+        case {"type": "init"}:
+            yield Session(id=pick(line, "session_id", ""))
+        case {"type": "message", "role": "assistant"}:
+            if piece := pick(line, "content", ""):
+                yield Text(text=piece, goes_on=True)
+        case {"type": "tool_use"}:
+            yield tool(pick(line, "tool_name", ""), at(line, "parameters"))
+        case {"type": "tool_result", "error": {"type": "tool_not_registered"}}:
+            yield tool(pick(line, "tool_id", "").partition("__")[0], refused=True)
+        case {"type": "error", "severity": "error"}:
+            yield error(pick(line, "message", ""))
+        case {"type": "result"}:
             yield from _ended(line)
         case _:
             return
-
-
-def _piece(text: str | None) -> Iterator[Said]:
-    if text:
-        yield Text(text=text, goes_on=True)
 
 
 def _prose(text: str) -> Iterator[Said]:
@@ -94,18 +62,20 @@ def _prose(text: str) -> Iterator[Said]:
     yield Error(kind=kind_of(status, text), message=text[:200], status=status)
 
 
-def _ended(line: _Line) -> Iterator[Said]:
-    for model, used in line.stats.models.items():
-        if used.input_tokens or used.output_tokens:
+def _ended(line: Line) -> Iterator[Said]:
+    for model, used in pick(line, "stats.models", EMPTY).items():
+        put_in, put_out = pick(used, "input_tokens", 0), pick(used, "output_tokens", 0)
+        if put_in or put_out:
+            cached = pick(used, "cached", 0)
             yield Usage(
                 model=model,
-                input_tokens=max(0, used.input_tokens - used.cached),
-                cached_tokens=used.cached,
-                output_tokens=used.output_tokens,
+                input_tokens=max(0, put_in - cached),
+                cached_tokens=cached,
+                output_tokens=put_out,
             )
-    if isinstance(line.error, _Failure):
-        yield error(line.error.message)
-    yield Result(ok=line.status == "success")
+    if isinstance(line.get("error"), dict):
+        yield error(pick(line, "error.message", ""))
+    yield Result(ok=line.get("status") == "success")
 
 
 def _argv(call: Call) -> tuple[str, ...]:

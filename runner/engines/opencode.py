@@ -7,8 +7,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
-from msgspec import Struct
-
 from runner.box.supervisor import Stream
 from runner.engines.engine_events import (
     Cost,
@@ -18,8 +16,10 @@ from runner.engines.engine_events import (
     Session,
     Usage,
     agent,
+    at,
     decoded,
     error,
+    pick,
     program,
     tool,
 )
@@ -38,68 +38,24 @@ _RETRY = re.compile(r'message="stream error" .*\berror\.error="([^"]*)')
 _REFUSED = re.compile("rejected permission|unavailable tool")
 
 
-class _Cache(Struct, frozen=True):
-    read: int = 0
-    write: int = 0
-
-
-class _Tokens(Struct, frozen=True):
-    input: int = 0
-    output: int = 0
-    reasoning: int = 0
-    cache: _Cache = _Cache()
-
-
-class _ToolState(Struct, frozen=True):
-    status: str = ""
-    input: object = None
-    error: str | None = None
-
-
-class _Part(Struct, frozen=True):
-    text: str | None = None
-    tool: str = ""
-    state: _ToolState = _ToolState()
-    reason: str = ""
-    tokens: _Tokens = _Tokens()
-    cost: float = 0.0
-
-
-class _Data(Struct, frozen=True):
-    message: str | None = None
-    statusCode: int | None = None  # noqa: N815  theirs
-    responseHeaders: dict[str, str] = {}  # noqa: N815  theirs
-
-
-class _Error(Struct, frozen=True):
-    name: str = ""
-    data: _Data = _Data()
-
-
-class _Line(Struct, frozen=True):
-    type: str
-    sessionID: str = ""  # noqa: N815  theirs
-    part: _Part | None = None
-    error: _Error | None = None
-
-
 def read(stream: Stream, text: str) -> Iterator[Said]:
     """Understand one line."""
-    line = decoded(text, _Line) if stream == "out" else None
+    line = decoded(text) if stream == "out" else None
     match line:
         case None:
             yield from _prose(text)
-        case _Line(type="step_start"):
-            yield Session(id=line.sessionID)
-        case _Line(type="text", part=_Part() as part):
-            yield from agent(part.text)
-        case _Line(type="tool_use", part=_Part() as part):
-            refused = _REFUSED.search(part.state.error or "") is not None
-            yield tool(part.tool, part.state.input, refused=refused)
-        case _Line(type="step_finish", part=_Part() as part):
+        case {"type": "step_start"}:
+            yield Session(id=pick(line, "sessionID", ""))
+        case {"type": "text"}:
+            yield from agent(pick(line, "part.text", ""))
+        case {"type": "tool_use", "part": {}}:
+            refused = _REFUSED.search(pick(line, "part.state.error", "")) is not None
+            given = at(line, "part.state.input")
+            yield tool(pick(line, "part.tool", ""), given, refused=refused)
+        case {"type": "step_finish", "part": {} as part}:
             yield from _step(part)
-        case _Line(type="error", error=_Error() as found):
-            yield Session(id=line.sessionID)
+        case {"type": "error", "error": {} as found}:
+            yield Session(id=pick(line, "sessionID", ""))
             yield from _failed(found)
         case _:
             return
@@ -114,22 +70,26 @@ def _prose(text: str) -> Iterator[Said]:
         yield from program(text)
 
 
-def _step(part: _Part) -> Iterator[Said]:
-    tokens = part.tokens
+def _step(part: object) -> Iterator[Said]:
     yield Usage(
-        input_tokens=tokens.input + tokens.cache.write,
-        cached_tokens=tokens.cache.read,
-        output_tokens=tokens.output + tokens.reasoning,
+        input_tokens=_count(part, "input") + _count(part, "cache.write"),
+        cached_tokens=_count(part, "cache.read"),
+        output_tokens=_count(part, "output") + _count(part, "reasoning"),
     )
-    if part.cost:
-        yield Cost(usd=part.cost)
-    if part.reason == "stop":
+    if cost := pick(part, "cost", 0.0):
+        yield Cost(usd=cost)
+    if at(part, "reason") == "stop":
         yield Result(ok=True)
 
 
-def _failed(found: _Error) -> Iterator[Said]:
-    yield error(found.data.message or found.name, found.data.statusCode)
-    wait = found.data.responseHeaders.get("retry-after", "")
+def _count(part: object, name: str) -> int:
+    return pick(part, f"tokens.{name}", 0)
+
+
+def _failed(found: object) -> Iterator[Said]:
+    said = pick(found, "data.message", "") or pick(found, "name", "")
+    yield error(said, pick(found, "data.statusCode", 0) or None)
+    wait = pick(found, "data.responseHeaders.retry-after", "")
     if wait.isascii() and wait.isdigit():
         yield RateLimit(wait_s=float(wait[:9]))
     yield Result(ok=False)
