@@ -21,7 +21,7 @@ from runner.engines.engine_events import (
     pick,
     program,
 )
-from runner.engines.row import Abilities, Call, Row, Vendor
+from runner.engines.row import Call, Row, Vendor
 
 _LOG = "analytics.jsonl"
 _ERROR = re.compile(r"litellm\.(\w+): (.*)")
@@ -131,12 +131,6 @@ ROW = Row(
     },
     recount=recount,
     litter=(".aider*",),
-    can=Abilities(
-        usage="log file",
-        cost="log file",
-        limits="Has no tools: it edits what it finds in its map of the repository. Its "
-        "exit status is 0 whatever happened.",
-    ),
     install="pipx install aider-chat",
     sample_model="openai/gpt-4o",
 )

@@ -26,7 +26,7 @@ from runner.engines.engine_events import (
     program,
     tool,
 )
-from runner.engines.row import Abilities, Call, Row, Vendor
+from runner.engines.row import Call, Row, Vendor
 
 _SYNTHETIC = "<synthetic>"
 """The model name with which Claude Code marks its own messages."""
@@ -147,13 +147,7 @@ ROW = Row(
         **dict.fromkeys(("default", "best", "opusplan"), "claude-*"),
     },
     helpers=("claude-*haiku*",),
-    can=Abilities(
-        resume="--resume ID",
-        usage="output",
-        cost="output",
-        tools="Bash(git *), Edit, Write",
-        limits="Its cost is made up for models that it does not know.",
-    ),
+    tools="Bash(git *), Edit, Write",
     install="npm install -g @anthropic-ai/claude-code",
     sample_model="claude-sonnet-4-5",
 )

@@ -21,7 +21,7 @@ from runner.engines.engine_events import (
     program,
     tool,
 )
-from runner.engines.row import Abilities, Call, Row, Vendor, server, vendor_of
+from runner.engines.row import Call, Row, Vendor, server, vendor_of
 
 
 def read(stream: Stream, text: str) -> Iterator[Said]:
@@ -111,12 +111,6 @@ ROW = Row(
     vendors=(_VENDOR,),
     sets=_sets,
     files=_files,
-    can=Abilities(
-        resume="resume ID",
-        usage="output",
-        limits="Needs an API key: a ChatGPT login is not used. It sleeps through a "
-        "server that never answers.",
-    ),
     install="npm install -g @openai/codex",
     sample_model="gpt-5",
 )

@@ -24,7 +24,6 @@ from runner.engines.engine_events import (
     tool,
 )
 from runner.engines.row import (
-    Abilities,
     Call,
     Row,
     Vendor,
@@ -148,14 +147,7 @@ ROW = Row(
     leaves=f"{_FOLDER}/sessions/{_SESSION}.json",
     recount=recount,
     is_quiet=True,
-    can=Abilities(
-        resume="--fork ID",
-        usage="session file",
-        cost="session file",
-        tools="Bash(git *), Edit, Write",
-        limits="Says nothing before its end, so a hang is only known by the deadline. "
-        "Needs a model. Its key is in a file in its home.",
-    ),
+    tools="Bash(git *), Edit, Write",
     install="npm install -g @continuedev/cli",
     sample_model="openai/gpt-4o",
 )

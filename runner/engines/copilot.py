@@ -24,7 +24,6 @@ from runner.engines.engine_events import (
     tool,
 )
 from runner.engines.row import (
-    Abilities,
     Call,
     Row,
     Vendor,
@@ -140,14 +139,7 @@ ROW = Row(
     sets=_sets,
     leaves=_USAGE,
     recount=recount,
-    can=Abilities(
-        resume="--resume=ID",
-        usage="file",
-        tools="bash, view, apply_patch",
-        limits="With GitHub's own models the agent holds a GitHub token, which should "
-        "be allowed Copilot requests and nothing else. It unpacks 235 MB into each "
-        "home.",
-    ),
+    tools="bash, view, apply_patch",
     install="npm install -g @github/copilot",
     sample_model="openai/gpt-4o",
 )

@@ -25,7 +25,7 @@ from runner.engines.engine_events import (
     program,
     tool,
 )
-from runner.engines.row import Abilities, Call, Row, Vendor
+from runner.engines.row import Call, Row, Vendor
 
 _RETRY = re.compile(r"Attempt [0-9]+ failed(?: with status ([0-9]{3})\b)?")
 
@@ -114,13 +114,7 @@ ROW = Row(
     files=_files,
     aliases=dict.fromkeys(("auto", "pro", "flash", "flash-lite"), "gemini-*"),
     helpers=("gemini-*flash*",),
-    can=Abilities(
-        resume="--resume ID",
-        usage="output",
-        tools="run_shell_command(git), write_file",
-        limits="Needs an API key: a Google login is not used. Its exit status may be "
-        "an HTTP status less 256.",
-    ),
+    tools="run_shell_command(git), write_file",
     install="npm install -g @google/gemini-cli",
     sample_model="gemini-2.5-flash",
 )

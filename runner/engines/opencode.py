@@ -24,7 +24,6 @@ from runner.engines.engine_events import (
     tool,
 )
 from runner.engines.row import (
-    Abilities,
     Call,
     Row,
     Vendor,
@@ -172,14 +171,7 @@ ROW = Row(
     ),
     sets=_sets,
     files=_files,
-    can=Abilities(
-        resume="-s ID",
-        usage="output",
-        cost="output",
-        tools="bash, edit, read",
-        limits="Retries by itself for over a minute. An upstream that answers with a "
-        "web page makes it ask again without end.",
-    ),
+    tools="bash, edit, read",
     install="npm install -g opencode-ai",
     sample_model="openai/gpt-4o",
 )

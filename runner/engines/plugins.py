@@ -22,7 +22,7 @@ from convoy.planner import FILE, Asked, asked
 from runner.box.supervisor import Stream
 from runner.engines import shell
 from runner.engines.engine_events import Error, Said
-from runner.engines.row import Abilities, Call, Row
+from runner.engines.row import Call, Row
 
 _STARTED: Final = (sys.executable, "-I", "-m", "runner.engines.plugins")
 _PLANNER: Final = "--planner"
@@ -42,7 +42,6 @@ def function_row(name: str, target: str) -> Row:
         prompt="argument",
         ends="exits",
         is_quiet=True,
-        can=Abilities(),
     )
 
 

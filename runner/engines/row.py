@@ -83,22 +83,6 @@ def _nothing(_call: Call) -> Mapping[str, str]:
     return {}
 
 
-class Abilities(Struct, frozen=True):
-    """The abilities of a kind of agent, in a few words for people; empty: none."""
-
-    resume: str = ""
-    """The arguments that resume the engine's own earlier session."""
-    usage: str = ""
-    """Where the engine reports its tokens."""
-    cost: str = ""
-    """Where the engine reports its cost."""
-    tools: str = ""
-    """Some tools in its own terms, as `tools` in the configuration lists them; empty:
-    it takes no such list."""
-    limits: str = ""
-    """The engine's limits in a sentence or two."""
-
-
 class Row(Struct, frozen=True):
     """How a kind of agent is started and understood."""
 
@@ -139,7 +123,9 @@ class Row(Struct, frozen=True):
     """Whether it says that it is done, or only exits with 0."""
     is_quiet: bool = False
     """Whether it may work silently, so that silence is no sign of a hang."""
-    can: Abilities = Abilities()
+    tools: str = ""
+    """Some tools in its own terms, as `tools` in the configuration lists them; empty:
+    it takes no such list."""
     install: str = ""
     """The command by which a person installs its program; empty: brat knows none."""
     sample_model: str = ""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from runner.box.supervisor import Stream
 from runner.engines.engine_events import Said, Text
-from runner.engines.row import Abilities, Call, Row
+from runner.engines.row import Call, Row
 
 
 def read(stream: Stream, line: str) -> Iterator[Said]:
@@ -28,7 +28,4 @@ ROW = Row(
     prompt="argument",
     ends="exits",
     is_quiet=True,
-    can=Abilities(
-        limits="Exit status 0 means done; the last line of its output is the summary."
-    ),
 )

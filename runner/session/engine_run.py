@@ -264,7 +264,7 @@ class _Run:
 
 
 def _obeys(row: Row, spec: EngineSpec) -> None:
-    if spec.tools and not row.can.tools:
+    if spec.tools and not row.tools:
         raise ValueError(
             f"The engine {row.name} cannot be told which tools it may use."
         )

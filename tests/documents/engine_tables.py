@@ -1,12 +1,15 @@
-"""What documents say of each engine, made from the engines' rows."""
+"""What documents say of each engine, made from its row and docs/engines.toml."""
 
-from collections.abc import Iterator, Sequence
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
 from convoy.model.records import EngineSpec
 from runner.engines import ENGINES
 from runner.engines.row import Row, can_be_pointed, program_of
 
+_ROOT: Final = Path(__file__).parents[2]
 _HEAD: Final = (
     "type",
     "program",
@@ -30,24 +33,24 @@ def names() -> str:
 def tables() -> str:
     """Return what each engine can do, and what one has to know, as Markdown."""
     lines = [_line(_HEAD), _line(["---"] * len(_HEAD))]
-    lines += (_line(_cells(row)) for row in ENGINES.values())
-    notes = (f"- `{row.name}`: {row.can.limits}\n" for row in ENGINES.values())
+    told = tomllib.loads((_ROOT / "docs/engines.toml").read_text("utf-8"))
+    lines += (_line(_cells(row, told[name])) for name, row in ENGINES.items())
+    notes = (f"- `{name}`: {told[name]['limits']}\n" for name in ENGINES)
     return "".join([*lines, "\n", *notes])
 
 
-def _cells(row: Row) -> Iterator[str]:
+def _cells(row: Row, told: Mapping[str, str]) -> Iterator[str]:
     keys = dict.fromkeys(row.keys)
-    can = row.can
     spec = EngineSpec(type=row.name, model="m", args=("",))
     yield f"`{row.name}`"
     yield (_code(program_of(row, spec)) or "its `args`")
     yield ", ".join(map(_code, keys)) or "none"
     yield ", ".join(vendor.dialect for vendor in row.vendors) or "no"
     yield "yes" if row.says else "no"
-    yield _code(can.resume) or "no"
-    yield can.usage or "no"
-    yield can.cost or "no"
-    yield ", ".join(_code(each) for each in can.tools.split(", ")) or "no"
+    yield _code(told.get("resume", "")) or "no"
+    yield told.get("usage", "no")
+    yield told.get("cost", "no")
+    yield ", ".join(_code(each) for each in row.tools.split(", ")) or "no"
     yield _proxied(row)
 
 

@@ -40,7 +40,7 @@ class Insisting(Column):
 
 
 def test_all_others_are_refused_a_list_of_tools() -> None:
-    told = {name for name, row in ROWS.items() if row.can.tools}
+    told = {name for name, row in ROWS.items() if row.tools}
 
     assert told == TOOLS.keys()
 

@@ -38,12 +38,15 @@ def missing_from(name: str, known: EngineType | None, row: Row | None) -> list[s
         "let its type have the `keys` that its row has, in that order": (
             row and known and tuple(dict.fromkeys(row.keys)) == keys
         ),
-        "let `can_be_limited` of its type agree with `can.tools` of its row": (
-            row and known and known.can_be_limited == bool(row.can.tools)
+        "let `can_be_limited` of its type agree with `tools` of its row": (
+            row and known and known.can_be_limited == bool(row.tools)
         ),
         "run `make docs` for the list in README.md": _says("README.md", f"`{name}`"),
         "run `make docs` for the table in docs/engines.md": (
             _says("docs/engines.md", f"| `{name}` |")
+        ),
+        "say in docs/engines.toml what one has to know of it": _says(
+            "docs/engines.toml", f"[{name}]\n"
         ),
         "run `make docs` for docs/config.schema.json": _says(
             "docs/config.schema.json", f'"{name}"'
@@ -90,7 +93,7 @@ def test_an_engine_is_in_every_place(name: str) -> None:
 def test_an_engine_that_is_nowhere_is_missed_in_every_place() -> None:
     missed = missing_from(UNKNOWN, None, None)
 
-    assert len(missed) == 15
+    assert len(missed) == 16
     known = EngineType(name=UNKNOWN, good_at="nothing", can_be_limited=False)
     row = replace(ENGINES["shell"], name=UNKNOWN)
     done = {*missed} - {*missing_from(UNKNOWN, known, row)}
@@ -98,7 +101,7 @@ def test_an_engine_that_is_nowhere_is_missed_in_every_place() -> None:
         "add a row to ENGINE_TYPES in convoy/model/records.py",
         "write its module in runner/engines with a ROW of its name",
         "let its type have the `keys` that its row has, in that order",
-        "let `can_be_limited` of its type agree with `can.tools` of its row",
+        "let `can_be_limited` of its type agree with `tools` of its row",
         "say in its type what it is `good_at`, for the planner",
         "hand on its keys in workflows/, and copy these to .github/workflows",
     }
