@@ -20,12 +20,12 @@ import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 
+from runner.box.kernel import NO_NEW_RIGHTS, checked, libc, prctl
 from runner.box.root_folder import HIDDEN, SEEN, WRITABLE
 
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
 """The numbers of the calls, the same on every kind of machine."""
 _VERSION, _BENEATH = 1, 1
-_NO_NEW_RIGHTS = 38
 _EXECUTE, _WRITE, _READ, _LIST = 1, 2, 4, 8
 _TRUNCATE, _DEVICE_CALLS = 1 << 14, 1 << 15
 _READING = _EXECUTE | _READ | _LIST
@@ -38,14 +38,13 @@ _TCP_FROM, _TCP = 4, 3
 _SCOPES_FROM, _SCOPES = 6, 3
 WHOLE_FROM = 3
 """The version that closes files entirely; before it any file could be emptied."""
-_libc = ctypes.CDLL(None, use_errno=True)
 
 
 def version() -> int:
     """Return the version of this kernel's Landlock; 0: it has none, or it is off."""
     if sys.platform != "linux":
         return 0
-    return max(0, int(_libc.syscall(_CREATE, None, ctypes.c_size_t(0), _VERSION)))
+    return max(0, int(libc.syscall(_CREATE, None, ctypes.c_size_t(0), _VERSION)))
 
 
 def refusal() -> str:
@@ -84,14 +83,14 @@ def restrict(
     scopes = _SCOPES if found >= _SCOPES_FROM else 0
     asked = (ctypes.c_uint64 * 3)(files, tcp, scopes)
     size = 24 if found >= _SCOPES_FROM else 16 if found >= _TCP_FROM else 8
-    rules = _checked(_libc.syscall(_CREATE, asked, ctypes.c_size_t(size), 0))
+    rules = _called(_CREATE, asked, ctypes.c_size_t(size), 0)
     try:
         for path in read_only:
             _open_path(rules, path, files & _READING)
         for path in writable:
             _open_path(rules, path, files & ~_DEVICES)
-        _checked(_libc.prctl(_NO_NEW_RIGHTS, 1, 0, 0, 0))
-        _checked(_libc.syscall(_RESTRICT, rules, 0))
+        prctl(NO_NEW_RIGHTS, 1)
+        _called(_RESTRICT, rules, 0)
     finally:
         os.close(rules)
     return found
@@ -110,16 +109,13 @@ def _open_path(rules: int, path: str, rights: int) -> None:
         if not stat.S_ISDIR(os.fstat(number).st_mode):
             rights &= _OF_A_FILE
         told = rights.to_bytes(8, "little") + number.to_bytes(4, "little")
-        _checked(_libc.syscall(_ADD, rules, _BENEATH, told, 0))
+        _called(_ADD, rules, _BENEATH, told, 0)
     finally:
         os.close(number)
 
 
-def _checked(result: int) -> int:
-    if result < 0:
-        number = ctypes.get_errno()
-        raise OSError(number, f"Landlock: {os.strerror(number)}")
-    return result
+def _called(number: int, *args: object) -> int:
+    return checked(libc.syscall(number, *args), "Landlock: ")
 
 
 ALWAYS_WRITABLE = ("/dev/null", "/dev/zero", "/dev/full")

@@ -19,14 +19,12 @@ https://man7.org/linux/man-pages/man7/user_namespaces.7.html
 https://man7.org/linux/man-pages/man2/pr_set_no_new_privs.2const.html
 """
 
-import ctypes
 import os
 import signal
-import sys
 import warnings  # noqa: F401  os.execvp imports it, when it may be out of reach
 from collections.abc import Sequence
 
-from runner.box import landlock, processes, seccomp
+from runner.box import kernel, landlock, processes, seccomp
 from runner.box.network_namespace import hand_over, same_names
 from runner.box.root_folder import WRITABLE, build
 
@@ -34,10 +32,7 @@ _NAMESPACES = 0x00020000 | 0x08000000 | 0x10000000 | 0x20000000
 """The flags for new namespaces of mounts, queues, users and processes."""
 _NETWORK = 0x40000000
 _CLONE = {"x86_64": 56, "aarch64": 220}
-_DIE_WITH_PARENT, _NO_NEW_RIGHTS = 1, 38
 _QUIET = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-_CANNOT_START = 126
-_libc = ctypes.CDLL(None, use_errno=True)
 
 
 def main(argv: Sequence[str]) -> int:
@@ -45,7 +40,7 @@ def main(argv: Sequence[str]) -> int:
     number, (way, user, *rest) = int(argv[0]), argv[1:]
     mark = rest.index("--")
     os.set_inheritable(number, False)  # noqa: FBT003  its form
-    _call("prctl", _DIE_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
+    kernel.prctl(kernel.DIE_WITH_PARENT, signal.SIGKILL)
     exits = [int(each) for each in way.split(",") if each]
     becomes = tuple(user.split(":", 2)) if user else ()
     why = _boxed(_Box(rest[:mark], exits, becomes, number), rest[mark + 1 :])
@@ -120,7 +115,7 @@ def _boxed(box: _Box, program: list[str]) -> str:
     ended = os.read(heard, 4)
     os.waitpid(child, 0)
     status = int.from_bytes(ended, "little") if ended else signal.SIGKILL
-    os._exit(_ended_as(status))
+    os._exit(kernel.end_like(status))
 
 
 def _await(child: int) -> None:
@@ -130,7 +125,7 @@ def _await(child: int) -> None:
     """
     _, status = os.waitpid(child, 0)
     if os.WIFSIGNALED(status):
-        os._exit(_ended_as(status))
+        os._exit(kernel.end_like(status))
 
 
 def _cloned(namespaces: int) -> int:
@@ -138,25 +133,23 @@ def _cloned(namespaces: int) -> int:
     number = _CLONE.get(os.uname().machine)
     if number is None:
         raise OSError(0, "not on this kind of machine")
-    child = _libc.syscall(number, namespaces | signal.SIGCHLD, 0, 0, 0, 0)
-    if child < 0:
-        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-    return int(child)
+    flags = namespaces | signal.SIGCHLD
+    return kernel.checked(kernel.libc.syscall(number, flags, 0, 0, 0, 0))
 
 
 def _map_users(child: int) -> None:
     """Map users inside to themselves outside: all for root, else only our own."""
     maps = {"uid_map": os.getuid(), "gid_map": os.getgid()}
     if os.getuid() != 0:
-        _write(f"/proc/{child}/setgroups", "deny")
+        kernel.write(f"/proc/{child}/setgroups", "deny")
     for name, own in maps.items():
         text = f"{own} {own} 1" if os.getuid() != 0 else same_names(name)
-        _write(f"/proc/{child}/{name}", text)
+        kernel.write(f"/proc/{child}/{name}", text)
 
 
 def _first(go: int, telling: int, box: _Box, program: list[str]) -> int:
     """Be the box's first process: set the box up, start the program, reap children."""
-    _call("prctl", _DIE_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
+    kernel.prctl(kernel.DIE_WITH_PARENT, signal.SIGKILL)
     _handle(signal.SIG_IGN, *_QUIET)
     if not os.read(go, 1):
         return 1
@@ -164,7 +157,7 @@ def _first(go: int, telling: int, box: _Box, program: list[str]) -> int:
     try:
         build(box.places, box.user)
         processes.give_up_rights()
-        _call("prctl", _NO_NEW_RIGHTS, 1, 0, 0, 0)
+        kernel.prctl(kernel.NO_NEW_RIGHTS, 1)
         if box.exits:
             hand_over(box.exits[0], box.exits[1:])
     except OSError as error:
@@ -195,10 +188,7 @@ def _as_agent(box: _Box, here: str, program: list[str], readying: int) -> int:
     _handle(signal.SIG_DFL, *_QUIET, signal.SIGPIPE, signal.SIGXFSZ)
     try:
         if box.user:
-            number, group = map(int, box.user[:2])
-            os.setgroups([])
-            os.setresgid(group, group, group)
-            os.setresuid(number, number, number)
+            kernel.become_user(*map(int, box.user[:2]))
         os.chdir(here if os.path.isdir(here) else "/")  # noqa: PTH112  as above
         box.close_files()
         seccomp.restrict(network=True)
@@ -206,7 +196,7 @@ def _as_agent(box: _Box, here: str, program: list[str], readying: int) -> int:
         os.write(readying, f"the program's own rights: {error.strerror}".encode())
         return 1
     os.close(readying)
-    return _become(program)
+    return kernel.become_program(program)
 
 
 def _let_go(*told: int) -> None:
@@ -215,37 +205,6 @@ def _let_go(*told: int) -> None:
         os.close(each)
 
 
-def _become(program: list[str]) -> int:
-    try:
-        os.execvp(program[0], program)  # noqa: S606  it is to become that program
-    except OSError as error:
-        sys.stderr.write(f"brat: cannot start {program[0]}: {error.strerror}.\n")
-        return _CANNOT_START
-
-
-def _ended_as(status: int) -> int:
-    """Return the program's status; if a signal ended it, end by the same signal."""
-    if os.WIFSIGNALED(status):
-        number = os.WTERMSIG(status)
-        if number not in {signal.SIGKILL, signal.SIGSTOP}:
-            _handle(signal.SIG_DFL, number)
-        os.kill(os.getpid(), number)
-    return os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else 1
-
-
 def _handle(how: signal.Handlers, *numbers: int) -> None:
     for each in numbers:
         signal.signal(each, how)
-
-
-def _call(name: str, *args: object) -> None:
-    if getattr(_libc, name)(*args) != 0:
-        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-
-
-def _write(path: str, text: str) -> None:
-    number = os.open(path, os.O_WRONLY)
-    try:
-        os.write(number, text.encode())
-    finally:
-        os.close(number)

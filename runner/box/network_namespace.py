@@ -16,13 +16,15 @@ https://man7.org/linux/man-pages/man7/mount_namespaces.7.html
 https://man7.org/linux/man-pages/man7/netdevice.7.html
 """
 
-import ctypes
 import fcntl
 import os
 import socket
 import struct
 import sys
 from collections.abc import Callable, Sequence
+
+from runner.box import kernel
+from runner.box.kernel import checked
 
 LOOPBACK = "127.0.0.1"
 _BACKLOG = 128
@@ -86,8 +88,7 @@ _READ_ONLY, _NO_SUID, _NO_DEV, _NO_EXEC = 0x1, 0x2, 0x4, 0x8
 _REMOUNT, _BIND, _WITH_ALL, _PRIVATE = 0x20, 0x1000, 0x4000, 0x40000
 _NO_ATIME, _NO_DIR_ATIME, _REL_ATIME = 0x400, 0x800, 0x200000
 _ST_REL_ATIME = 0x1000
-_DROP, _SYS_ADMIN = 24, 21
-_CANNOT_START = 126
+_SYS_ADMIN = 21
 
 
 def enter(kept: Sequence[str], hidden: Sequence[str]) -> None:
@@ -98,21 +99,20 @@ def enter(kept: Sequence[str], hidden: Sequence[str]) -> None:
     """
     user, group = os.getuid(), os.getgid()
     mapped = _mapped_from_outside() if user == 0 else None
-    libc = ctypes.CDLL(None, use_errno=True)
-    _checked(libc.unshare(_NEW_USER | _NEW_NET | _NEW_MOUNTS))
+    checked(kernel.libc.unshare(_NEW_USER | _NEW_NET | _NEW_MOUNTS))
     if mapped:
         mapped()
     else:
-        _write("self", "setgroups", "deny")
-        _write("self", "uid_map", f"{user} {user} 1")
-        _write("self", "gid_map", f"{group} {group} 1")
+        kernel.write("/proc/self/setgroups", "deny")
+        kernel.write("/proc/self/uid_map", f"{user} {user} 1")
+        kernel.write("/proc/self/gid_map", f"{group} {group} 1")
     _mount(None, "/", None, _WITH_ALL | _PRIVATE)
     for path in kept:
         _keep(path)
     for path in hidden:
         _hide(path)
     # With this right root could undo the mounts; in namespaces of its own it cannot.
-    _checked(libc.prctl(_DROP, _SYS_ADMIN, 0, 0, 0))
+    kernel.prctl(kernel.DROP_RIGHT, _SYS_ADMIN)
 
 
 def _keep(path: str) -> None:
@@ -131,15 +131,8 @@ def _hide(path: str) -> None:
 
 
 def _mount(what: str | None, where: str, kind: str | None, flags: int) -> None:
-    libc = ctypes.CDLL(None, use_errno=True)
     source, found = (None if each is None else each.encode() for each in (what, kind))
-    _checked(libc.mount(source, os.fsencode(where), found, flags, None))
-
-
-def _checked(result: int) -> None:
-    if result != 0:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number))
+    checked(kernel.libc.mount(source, os.fsencode(where), found, flags, None))
 
 
 def _mapped_from_outside() -> Callable[[], None]:
@@ -156,7 +149,7 @@ def _mapped_from_outside() -> Callable[[], None]:
         status = 1
         try:
             for name in ("uid_map", "gid_map"):
-                _write(str(parent), name, same_names(name))
+                kernel.write(f"/proc/{parent}/{name}", same_names(name))
             status = 0
         finally:
             os._exit(status)
@@ -179,14 +172,6 @@ def same_names(name: str) -> str:
     with open(f"/proc/self/{name}", encoding="ascii") as file:  # noqa: PTH123  likewise
         lines = [line.split() for line in file]
     return "\n".join(f"{first} {first} {count}" for first, _, count in lines)
-
-
-def _write(process: str, name: str, text: str) -> None:
-    number = os.open(f"/proc/{process}/{name}", os.O_WRONLY)
-    try:
-        os.write(number, text.encode())
-    finally:
-        os.close(number)
 
 
 def refusal(kept: Sequence[str] = (), hidden: Sequence[str] = ()) -> str:
@@ -242,8 +227,4 @@ def main(argv: Sequence[str]) -> int:
     else:
         enter(kept, hidden)
         hand_over(number, ports)
-    try:
-        os.execvp(program[0], program)  # noqa: S606  it is to become that program
-    except OSError as error:
-        sys.stderr.write(f"brat: cannot start {program[0]}: {error.strerror}.\n")
-        return _CANNOT_START
+    return kernel.become_program(program)

@@ -33,6 +33,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
+from runner.box.kernel import DIE_WITH_PARENT, DROP_RIGHT, libc, prctl
+
 _ROOT = __file__.rsplit("/", 3)[0]
 _CODE = (
     "import sys; sys.path.append(sys.argv.pop(1)); "
@@ -56,19 +58,18 @@ def harden(path: str, kept: Mapping[str, str]) -> None:
     What is kept then lies where none but us can read it.
     """
     if sys.platform == "linux":
-        libc = ctypes.CDLL(None)
         entries = ctypes.POINTER(ctypes.c_void_p).in_dll(libc, "environ")
         index = 0
         while address := entries[index]:
             ctypes.memset(address, 0, len(ctypes.string_at(address)))
             index += 1
-        libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+        prctl(_PR_SET_DUMPABLE, 0)
     os.environ.clear()  # noqa: TID251  nothing is asked, all is forgotten
     os.environ["PATH"] = path  # noqa: TID251  programs are still found by name
     os.environ.update(kept)  # noqa: TID251  the clients of this process look there
 
 
-_DROP_RIGHT, _RIGHTS = 24, 64
+_RIGHTS = 64
 _KEPT_RIGHTS = frozenset({0, 1, 2, 3, 4, 5, 6, 7})
 """Rights over files, signals and users, by which the witness's own programs read what
 another user made; the agent's lose them, too, by becoming another user."""
@@ -79,10 +80,9 @@ def give_up_rights() -> None:
 
     Without root there is nothing to give up, and the kernel refuses it.
     """
-    libc = ctypes.CDLL(None)
     for right in range(_RIGHTS):
         if right not in _KEPT_RIGHTS:
-            libc.prctl(_DROP_RIGHT, right, 0, 0, 0)  # the kernel may not know it
+            libc.prctl(DROP_RIGHT, right, 0, 0, 0)  # the kernel may not know it
 
 
 _PR_SET_CHILD_SUBREAPER, _PR_GET_CHILD_SUBREAPER = 36, 37
@@ -103,19 +103,12 @@ def adopting_orphans() -> Iterator[None]:
         yield
         return
     before = ctypes.c_int()
-    _prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(before))
-    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(before))
+    prctl(_PR_SET_CHILD_SUBREAPER, 1)
     try:
         yield
     finally:
-        _prctl(_PR_SET_CHILD_SUBREAPER, before.value)
-
-
-def _prctl(option: int, value: object) -> None:
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(option, value, 0, 0, 0) != 0:
-        code = ctypes.get_errno()
-        raise OSError(code, os.strerror(code))
+        prctl(_PR_SET_CHILD_SUBREAPER, before.value)
 
 
 def reap_children() -> tuple[dict[int, int], bool]:
@@ -191,7 +184,6 @@ def _below(root: int, children: dict[int, list[int]]) -> list[int]:
 KILL_S = 3.0
 """How long SIGKILL is repeated; only a process stuck in the kernel outlasts it."""
 SWEEP_S = 0.05
-_PR_SET_PDEATHSIG = 1
 _BY_THE_KERNEL = 0x80
 """The code of a signal from the terminal. It reaches the witness anyway, so the guard
 does not pass it on.
@@ -231,7 +223,7 @@ def _inside(work: Callable[[], int], guard: int) -> int:
     """Do the work and return its status; it is asked to end when the guard dies."""
     for each in _ASKING:
         signal.signal(each, signal.SIG_DFL)
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+    prctl(DIE_WITH_PARENT, signal.SIGTERM)
     if os.getppid() != guard:  # the guard died before we asked for the signal
         os.kill(os.getpid(), signal.SIGTERM)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _HEARD)

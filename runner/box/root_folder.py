@@ -10,11 +10,12 @@ https://man7.org/linux/man-pages/man2/mount_setattr.2.html
 https://man7.org/linux/man-pages/man2/pivot_root.2.html
 """
 
-import ctypes
 import os
 import stat
 import struct
 from collections.abc import Iterator, Sequence
+
+from runner.box.kernel import checked, libc
 
 READ_ONLY, NO_SETUID, NO_DEVICES, NO_PROGRAMS = 1, 2, 4, 8
 _BIND, _ALL_BELOW, _PRIVATE = 4096, 16384, 1 << 18
@@ -22,7 +23,6 @@ _MOUNT_SETATTR = 442
 _PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 _HERE, _RECURSIVE = -100, 0x8000
 _DETACH = 2
-_libc = ctypes.CDLL(None, use_errno=True)
 
 
 def separate_mounts() -> None:
@@ -60,37 +60,26 @@ def make_read_only(where: str) -> None:
 
 def pivot_root(new: str, old: str) -> None:
     """Make the mount `new` the root; the root so far then lies at `old` in it."""
-    _syscall(_PIVOT_ROOT[os.uname().machine], os.fsencode(new), os.fsencode(old))
+    number = _PIVOT_ROOT[os.uname().machine]
+    checked(libc.syscall(number, os.fsencode(new), os.fsencode(old)))
 
 
 def unmount(where: str) -> None:
     """Unmount a mount with all below it."""
-    if _libc.umount2(os.fsencode(where), _DETACH) != 0:
-        _fail(where)
+    checked(libc.umount2(os.fsencode(where), _DETACH), where=where)
 
 
 def _restrict(where: str, flags: int, reach: int) -> None:
     # struct mount_attr: what to set, what to clear, propagation, users. Here the
     # flags have the same numbers as for mount(2).
     wanted = struct.pack("QQQQ", flags, 0, 0, 0)
-    path = os.fsencode(where)
-    _syscall(_MOUNT_SETATTR, _HERE, path, reach, wanted, len(wanted), where=where)
+    told = _HERE, os.fsencode(where), reach, wanted, len(wanted)
+    checked(libc.syscall(_MOUNT_SETATTR, *told), where=where)
 
 
 def _mount(what: str, where: str, kind: str, flags: int, told: str = "") -> None:
     args = (os.fsencode(what), os.fsencode(where), kind.encode(), flags, told.encode())
-    if _libc.mount(*args) != 0:
-        _fail(where)
-
-
-def _syscall(number: int, *args: object, where: str = "") -> None:
-    if _libc.syscall(number, *args) != 0:
-        _fail(where)
-
-
-def _fail(where: str) -> None:
-    number = ctypes.get_errno()
-    raise OSError(number, os.strerror(number), where or None)
+    checked(libc.mount(*args), where=where)
 
 
 SEEN, WRITABLE, HIDDEN, LINK = "seen", "writable", "hidden", "link"

@@ -26,6 +26,8 @@ from collections.abc import Iterable, Sequence
 from errno import EACCES, EAFNOSUPPORT, ENOSYS, EPERM
 from socket import AF_INET, AF_INET6, AF_NETLINK, AF_UNIX, SOCK_DGRAM
 
+from runner.box.kernel import NO_NEW_RIGHTS, checked, libc, prctl
+
 
 def _numbers(text: str) -> dict[str, tuple[int, int]]:
     """Read names of calls, each with its number on x86-64 and on 64-bit Arm."""
@@ -141,13 +143,12 @@ def finished(program: Iterable[Instruction]) -> bytes:
 
 
 _SECCOMP, _FILTER, _LISTEN = {"x86_64": 317, "aarch64": 277}, 1, 8
-_NO_NEW_RIGHTS, _KIND = 38, 0xF
+_KIND = 0xF
 _NAMESPACES = 0x7E020080
 """Flags of clone and unshare for every kind of namespace."""
 _PUT_IN, _PASTE = 0x5412, 0x541C
 """TIOCSTI and TIOCLINUX. https://man7.org/linux/man-pages/man2/TIOCSTI.2const.html"""
 _CONNECT_BY_SENDING = 0x20000000
-_libc = ctypes.CDLL(None, use_errno=True)
 
 
 def refusal() -> str:
@@ -260,15 +261,8 @@ def _install(program: Iterable[Instruction], flags: int) -> int:
     code = ctypes.create_string_buffer(words, len(words))
     size, place = len(words) // 8, ctypes.addressof(code)
     told = size.to_bytes(8, "little") + place.to_bytes(8, "little")
-    _checked(_libc.prctl(_NO_NEW_RIGHTS, 1, 0, 0, 0))
-    return _checked(_libc.syscall(_SECCOMP[machine], _FILTER, flags, told))
-
-
-def _checked(result: int) -> int:
-    if result < 0:
-        number = ctypes.get_errno()
-        raise OSError(number, f"seccomp: {os.strerror(number)}")
-    return result
+    prctl(NO_NEW_RIGHTS, 1)
+    return checked(libc.syscall(_SECCOMP[machine], _FILTER, flags, told), "seccomp: ")
 
 
 def _status() -> list[str]:

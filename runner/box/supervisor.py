@@ -27,6 +27,7 @@ from typing import IO, Literal, Protocol, Self
 from msgspec import Struct
 
 from runner.box import processes
+from runner.box.processes import KILL_S, SWEEP_S
 
 CHUNK_BYTES = 65_536
 
@@ -161,11 +162,8 @@ def _wake_up(_number: int, _frame: FrameType | None) -> None:
 
 GRACE_S = 2.0
 """The time between SIGTERM and SIGKILL; a cancelled job has 7.5 s in all."""
-KILL_S = 3.0
-"""How long SIGKILL is repeated; only a process stuck in the kernel outlasts it."""
 DRAIN_S = 1.0
 """The time to empty the pipes; a process that is not ours may hold them open."""
-SWEEP_S = 0.05
 
 Stream = Literal["out", "err"]
 Sink = Callable[[Stream, bytes], None]

@@ -19,25 +19,21 @@ https://man7.org/linux/man-pages/man2/seccomp_unotify.2.html
 https://man7.org/linux/man-pages/man5/proc_pid_net.5.html
 """
 
-import ctypes
 import fcntl
 import os
 import select
 import signal
 import socket
 import struct
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from errno import EACCES, EAFNOSUPPORT, EINVAL, ENOENT
 
-from runner.box import landlock, processes, seccomp
+from runner.box import kernel, landlock, processes, seccomp
 from runner.box.network_namespace import CLOSED, send_sockets
 from runner.box.processes import adopting_orphans, descendants
 from runner.box.seccomp import CALLS
 
-_DIE_WITH_PARENT = 1
 _QUIET = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-_CANNOT_START = 126
 
 
 class _Box:
@@ -75,12 +71,12 @@ def main(argv: Sequence[str]) -> int:
     with adopting_orphans():
         _serve(box, ours, os.pidfd_open(child))
         _, status = os.waitpid(child, 0)
-    return _ended_as(status)
+    return kernel.end_like(status)
 
 
 def _refused(told: int, before: str, why: str) -> int:
     os.write(told, f"! {before}; {why}".encode(errors="replace"))
-    return _CANNOT_START
+    return kernel.CANNOT_START
 
 
 def _inside(
@@ -88,7 +84,7 @@ def _inside(
 ) -> int:
     """Enter the box, report its walls, and become the program."""
     number, before = told
-    ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
+    kernel.prctl(kernel.DIE_WITH_PARENT, signal.SIGKILL)
     os.setsid()
     for each in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(each, signal.SIG_DFL)
@@ -98,11 +94,7 @@ def _inside(
         return _refused(number, before, str(error.strerror))
     os.write(number, walls.encode())
     os.close(number)
-    try:
-        os.execvp(program[0], program)  # noqa: S606  it is to become that program
-    except OSError as error:
-        sys.stderr.write(f"brat: cannot start {program[0]}: {error.strerror}.\n")
-        return _CANNOT_START
+    return kernel.become_program(program)
 
 
 def _enter(box: _Box, line: socket.socket) -> str:
@@ -114,7 +106,7 @@ def _enter(box: _Box, line: socket.socket) -> str:
     walls = ["files=landlock", "syscalls=seccomp"]
     processes.give_up_rights()
     if box.user:
-        _become(box.user)
+        kernel.become_user(*box.user)
         walls.append("user=uid")
     is_open = not box.exits
     found = landlock.restrict(box.read_only, box.writable, network=is_open)
@@ -132,13 +124,6 @@ def _enter(box: _Box, line: socket.socket) -> str:
     return " ".join(walls)
 
 
-def _become(user: Sequence[int]) -> None:
-    number, group = user
-    os.setgroups([])
-    os.setresgid(group, group, group)
-    os.setresuid(number, number, number)
-
-
 def _serve(box: _Box, line: socket.socket, watch: int) -> None:
     """Answer the program's calls until it has ended."""
     if not box.exits:
@@ -152,7 +137,7 @@ def _serve(box: _Box, line: socket.socket, watch: int) -> None:
         os.write(2, f"brat: {error.strerror}.\n".encode())
         return
     if box.user:  # without other rights it may look only into a program of its user
-        _become(box.user)
+        kernel.become_user(*box.user)
     broker = Broker(asking, ports, box.writable)
     waiting = select.poll()
     waiting.register(asking, select.POLLIN)
@@ -163,16 +148,6 @@ def _serve(box: _Box, line: socket.socket, watch: int) -> None:
         else:
             waiting.unregister(asking)  # nobody is left who could ask
     os.close(asking)
-
-
-def _ended_as(status: int) -> int:
-    """Return the program's status; if a signal ended it, end by the same signal."""
-    if os.WIFSIGNALED(status):
-        number = os.WTERMSIG(status)
-        if number not in {signal.SIGKILL, signal.SIGSTOP}:
-            signal.signal(number, signal.SIG_DFL)
-        os.kill(os.getpid(), number)
-    return os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else 1
 
 
 _RECEIVE, _SEND, _IS_VALID, _ADD = 0xC0502100, 0xC0182101, 0x40082102, 0x40182103

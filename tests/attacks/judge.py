@@ -11,7 +11,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from runner.box.supervisor import GRACE_S, KILL_S
+from runner.box.processes import KILL_S
+from runner.box.supervisor import GRACE_S
 from tests.attacks.machine import PROGRAM, Machine
 from tests.attacks.surroundings import SECRET
 from tests.runner.job import git
