@@ -57,9 +57,8 @@ class BoxReport(msgspec.Struct, frozen=True):
     def refusal(self, *, is_killed: bool = False) -> str:
         """Return a sentence on why the program was not started; empty: it was.
 
-        Args:
-            is_killed: the program was ended from outside, as by a signal. A box that
-                has said nothing was then ended with it, and the machine gives others.
+        A box that was ended from outside (`is_killed`) before it said anything is no
+        sign that the machine gives none.
         """
         if self.is_off or not self.why or (is_killed and self.why == _SILENT):
             return ""
@@ -125,14 +124,7 @@ class Room(Struct, frozen=True):
 def session_room(
     inputs: Inputs, folder: Path, scratch: Path, *, is_boxed: bool = True
 ) -> Room:
-    """Return where a session's programs work.
-
-    Args:
-        inputs: the job.
-        folder: the agent's checkout.
-        is_boxed: whether they work in a box, or not at all.
-        scratch: the witness's folder; programs get its `home`, `tmp` and prompt.
-    """
+    """Return where a session's programs work; `scratch` is the witness's folder."""
     hidden = (*inputs.hidden, inputs.result, inputs.temp, inputs.workspace)
     shown = (*inputs.shown, *((inputs.cache,) if inputs.cache else ()))
     home = inputs.offered.get("HOME", "")
@@ -190,16 +182,8 @@ def boxed(
 ) -> Iterator[Box | None]:
     """Yield the start of an agent's program in a box; None: there is no such program.
 
-    Call it while no other program of the agent runs: it is given its folders.
-
-    Args:
-        argv: the program and its arguments.
-        room: where it works.
-        way: out of its network; None: that stays the machine's.
-        also: folders that this program may write besides.
-
-    Raises:
-        OSError: the agent's user cannot be given its folders.
+    Call it while no other program of the agent runs: it is given its folders, and may
+    write to `also` besides. Without a `way` its network stays the machine's.
     """
     if not _is_there(argv[0], room):
         yield None  # the start itself fails and reports it
@@ -346,9 +330,6 @@ def give_folders(places: Iterable[Path], number: int) -> None:
     """Make the user the owner of the places and all that lies below them.
 
     Call it while no program of an agent runs. Links are not followed.
-
-    Raises:
-        OSError: this process may not do so.
     """
     for place in places:
         for path, owner in _all_below(place):

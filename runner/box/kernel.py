@@ -18,13 +18,8 @@ CANNOT_START = 126
 def checked(result: int, what: str = "", where: str = "") -> int:
     """Return what a call returned.
 
-    Args:
-        result: less than 0: the kernel refused it.
-        what: the beginning of the sentence that says so.
-        where: the path that it was about.
-
     Raises:
-        OSError: it did.
+        OSError: the kernel refused it; `what` begins its text, `where` is its path.
     """
     if result < 0:
         number = ctypes.get_errno()

@@ -67,15 +67,9 @@ def restrict(
 ) -> int:
     """Close all files but these to this process, for ever; return the version.
 
-    Call it where there is one thread. Each call closes more, and opens nothing.
-
-    Args:
-        read_only: files and folders to read and to run; missing ones are left out.
-        writable: those to write to as well.
-        network: whether TCP stays open.
-
-    Raises:
-        OSError: the kernel does not do it; some of it may be closed.
+    Call it where there is one thread. Each call closes more, and opens nothing; one
+    that fails may have closed some. Missing paths are left out. With `network` TCP
+    stays open.
     """
     found = version()
     files = _files(found)
@@ -126,11 +120,7 @@ _WORDS = 3
 
 
 def read_only_in(words: Sequence[str]) -> list[str]:
-    """Return what may be read.
-
-    Args:
-        words: kind, source and target of each place.
-    """
+    """Return what may be read, of the kind, source and target of each place."""
     hidden = _sources(words, HIDDEN)
     seen = (each for path in _sources(words, SEEN) for each in _without(path, hidden))
     return [*seen, *ALWAYS_READ]

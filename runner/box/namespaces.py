@@ -74,11 +74,7 @@ class _Box:
         return f"{said} syscalls=seccomp".encode()
 
     def close_files(self) -> None:
-        """Close a second time what the mounts close, where the kernel has Landlock.
-
-        Raises:
-            OSError: it has, and does not close it.
-        """
+        """Close a second time what the mounts close, where the kernel has Landlock."""
         if not landlock.refusal():
             told = zip(self.places[::3], self.places[2::3], strict=True)
             written = (target for kind, target in told if kind == WRITABLE)

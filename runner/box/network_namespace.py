@@ -34,11 +34,7 @@ _GET_FLAGS, _SET_FLAGS, _UP = 0x8913, 0x8914, 0x1
 
 
 def listening(port: int = 0) -> tuple[int, int]:
-    """Listen on loopback; return the socket's descriptor and its port.
-
-    Raises:
-        OSError: the port is taken, or needs rights.
-    """
+    """Listen on loopback; return the socket's descriptor and its port."""
     made = socket.socket()
     made.bind((LOOPBACK, port))
     made.listen(_BACKLOG)
@@ -47,11 +43,7 @@ def listening(port: int = 0) -> tuple[int, int]:
 
 
 def send_sockets(line: int, text: bytes, sockets: Sequence[int] = ()) -> None:
-    """Send a text and sockets through a Unix socket, then close all of them.
-
-    Raises:
-        OSError: nobody is at its other end.
-    """
+    """Send a text and sockets through a Unix socket, then close all of them."""
     try:
         with socket.socket(fileno=line) as other:
             socket.send_fds(other, [text], sockets)
@@ -68,11 +60,7 @@ def receive_sockets(line: int) -> tuple[bytes, list[int]]:
 
 
 def raise_loopback() -> None:
-    """Make this network's loopback usable.
-
-    Raises:
-        OSError: we have no rights in it.
-    """
+    """Make this network's loopback usable."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
         asked = struct.pack("16sH14s", b"lo", 0, b"")
         said = fcntl.ioctl(control, _GET_FLAGS, asked)
@@ -92,11 +80,7 @@ _SYS_ADMIN = 21
 
 
 def enter(kept: Sequence[str], hidden: Sequence[str]) -> None:
-    """Enter a network that has only loopback, and hide and protect the paths.
-
-    Raises:
-        OSError: the machine does not allow this user to do so.
-    """
+    """Enter a network that has only loopback, and hide and protect the paths."""
     user, group = os.getuid(), os.getgid()
     mapped = _mapped_from_outside() if user == 0 else None
     checked(kernel.libc.unshare(_NEW_USER | _NEW_NET | _NEW_MOUNTS))
@@ -198,11 +182,7 @@ def refusal(kept: Sequence[str] = (), hidden: Sequence[str] = ()) -> str:
 
 
 def hand_over(number: int, ports: Sequence[int]) -> None:
-    """Send the proxy its sockets in this network through a descriptor, and close it.
-
-    Raises:
-        OSError: the sockets cannot be made or sent.
-    """
+    """Send the proxy its sockets in this network through a descriptor, and close it."""
     raise_loopback()
     send_sockets(number, CLOSED, [listening(port)[0] for port in ports])
 

@@ -95,9 +95,6 @@ def adopting_orphans() -> Iterator[None]:
 
     Afterwards orphans get their usual parent again: if this process stayed their parent
     without reaping, each of them would become a zombie.
-
-    Raises:
-        OSError: the system can do this but refuses.
     """
     if sys.platform != "linux":
         yield
@@ -112,11 +109,7 @@ def adopting_orphans() -> Iterator[None]:
 
 
 def reap_children() -> tuple[dict[int, int], bool]:
-    """Reap the children that have ended.
-
-    Returns:
-        Their wait statuses by process id, and whether a child is left.
-    """
+    """Reap ended children; return their wait statuses, and whether a child is left."""
     ended: dict[int, int] = {}
     while True:
         try:
@@ -197,13 +190,8 @@ def guarded(work: Callable[[], int]) -> int:
     """Do the work in a child process, and end every process that it leaves running.
 
     A request to end this process is passed on to the work; if this process is killed,
-    the work is asked to end, too. Call it once, from the only thread.
-
-    Returns:
-        What the work returned; 128 and the signal's number when it was killed.
-
-    Raises:
-        OSError: there is no room for another process.
+    the work is asked to end, too. Call it once, from the only thread. It returns what
+    the work did; 128 and the signal's number when it was killed.
     """
     if sys.platform != "linux":
         return work()

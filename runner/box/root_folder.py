@@ -26,11 +26,7 @@ _DETACH = 2
 
 
 def separate_mounts() -> None:
-    """Keep the mounts of this namespace from every other one.
-
-    Raises:
-        OSError: so does each function here where the kernel refuses.
-    """
+    """Keep the mounts of this namespace from every other one."""
     _mount("none", "/", "", _ALL_BELOW | _PRIVATE)
 
 
@@ -104,12 +100,8 @@ _FOLDERS = ("/dev", "/proc", "/tmp", "/var/tmp", *_EMPTY)  # noqa: S108  mounts
 def build(words: Sequence[str], user: Sequence[str] = ()) -> None:
     """Make the named places the whole machine.
 
-    Args:
-        words: kind, source and target of each place; a deeper place wins.
-        user: the number, group and home of a user that the machine does not know.
-
-    Raises:
-        OSError: the kernel refuses, or a place is not there.
+    The words are kind, source and target of each place; a deeper place wins. The user,
+    if the machine does not know it, is given by number, group and home.
     """
     separate_mounts()
     mount_new("tmpfs", _BASE, _SAFE, "mode=755,size=4m")

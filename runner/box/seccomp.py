@@ -166,13 +166,8 @@ def refusal() -> str:
 def restrict(*, network: bool, paths: bool = True) -> None:
     """Refuse the calls in this process, for ever.
 
-    Args:
-        network: whether sockets may lead to other processes; without it no socket of
-            the internet can be made, and none be connected.
-        paths: whether sockets with a path may be made where the network is open.
-
-    Raises:
-        OSError: the kernel takes no filter.
+    Without `network` no socket of the internet can be made, and none be connected;
+    with it, `paths` says whether sockets with a path may be made.
     """
     if network:
         inner = (AF_UNIX,) if paths else ()
@@ -187,10 +182,8 @@ def restrict_and_ask() -> int:
     """Refuse the calls; leave each socket that might lead out to another process.
 
     That one gets every call of `socket` for TCP, of `connect` and of `bind`, by the
-    returned descriptor. Each waits for its answer, and fails when nobody is there.
-
-    Raises:
-        OSError: the kernel takes no filter, or another one of this process asks.
+    returned descriptor. Each waits for its answer, and fails when nobody is there. Only
+    one filter of a process can ask.
     """
     asked = [*_families((AF_UNIX, AF_INET, AF_INET6), EACCES), *_only_streams()]
     asked += _nothing_of_others()

@@ -121,12 +121,9 @@ def own_sources(variables: Mapping[str, str], checkout: Path) -> dict[str, str]:
     """Return what lets Python import a checkout's project from that checkout.
 
     An editable install leads to the person's own work tree: CI would find nothing, or
-    judge that instead of the candidate. The path comes before what is installed.
+    judge that instead of the candidate. The path comes before what is installed. An
+    agent may have written to the checkout.
     https://packaging.python.org/specifications/direct-url/
-
-    Args:
-        variables: of tools.
-        checkout: that of the session or the CI job; an agent may have written to it.
     """
     places = (variables.get(name) for name in ("VIRTUAL_ENV", "CONDA_PREFIX"))
     editable = {name for each in places if each for name in _editable(Path(each))}
@@ -160,11 +157,8 @@ def _normal(name: str) -> str:
 def tool_folders(variables: Mapping[str, str], homes: Iterable[str]) -> Iterator[Path]:
     """Yield the folders of tools that may be shown.
 
-    Not a home, nor what holds one or is one of its logins: too much else lies there.
-
-    Args:
-        variables: of tools.
-        homes: of people.
+    Not a home of people, nor what holds one or is one of its logins: too much else lies
+    there.
     """
     real = [Path(os.path.realpath(home)) for home in homes]
     logins = [home / each for home in real for each in CREDENTIALS]

@@ -98,11 +98,7 @@ def _inside(
 
 
 def _enter(box: _Box, line: socket.socket) -> str:
-    """Close everything to this process; return the walls, as `agent_box` reads.
-
-    Raises:
-        OSError: the kernel refused a part of it.
-    """
+    """Close everything to this process; return the walls, as `agent_box` reads."""
     walls = ["files=landlock", "syscalls=seccomp"]
     processes.give_up_rights()
     if box.user:
@@ -172,10 +168,8 @@ class Broker:
     ) -> None:
         """Answer what comes through the filter's descriptor.
 
-        Args:
-            asking: the descriptor.
-            ports: of 127.0.0.1, where the program may connect to.
-            writable: the folders in which it may connect to sockets with a path.
+        The program may connect to the ports of 127.0.0.1, and to sockets with a path in
+        the writable folders.
         """
         self._asking = asking
         self._ports = frozenset(ports)
@@ -298,10 +292,8 @@ class _Call:
     ) -> int:
         """Put a socket into the program; return its descriptor there.
 
-        Args:
-            made: the socket.
-            instead: it takes the place of the call's descriptor, with its flags.
-            closing: it does not outlive an exec.
+        It can take the place of the call's descriptor (`instead`), with its flags, or
+        not outlive an exec (`closing`).
         """
         place = self.arguments[0] & 0xFFFFFFFF if instead else 0
         if instead:

@@ -56,11 +56,7 @@ class FeedRoute(Protocol):
     """A way to get the feed's address; for any thread."""
 
     def reached(self) -> FeedAddress:
-        """Return the feed's address; the first call may have to ask for it.
-
-        Raises:
-            Missed: the address is not available now.
-        """
+        """Return the feed's address; the first call may have to ask for it."""
 
     def lost(self) -> None:
         """Ask for a new token the next time: this one is no longer accepted."""
@@ -83,11 +79,7 @@ def handed_feed(env: Mapping[str, str]) -> FeedAddress | None:
 
 
 def _sound(url: object) -> str:
-    """Return the address, if it is one that requests can be sent to.
-
-    Raises:
-        ValueError: requests cannot be sent to it.
-    """
+    """Return the address; ValueError: requests cannot be sent to it."""
     text = str(url).rstrip("/")
     parts = urlsplit(text)
     if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -216,11 +208,7 @@ def environment() -> dict[str, str]:
 
 
 def read_inputs(env: Mapping[str, str]) -> Inputs:
-    """Return the inputs that `env` holds; takes the token out of its descriptor.
-
-    Raises:
-        BadInput: an input is missing or not valid.
-    """
+    """Return the inputs that `env` holds; takes the token out of its descriptor."""
     try:
         convoy, task, attempt = parse_session(_given(env, "BRAT_SESSION"))
     except ValueError as error:
@@ -421,11 +409,7 @@ class PromptedTask(Struct, frozen=True):
 
 
 def prompted(env: Mapping[str, str]) -> PromptedTask:
-    """Return the task that the inputs describe; one of them gives the prompt.
-
-    Raises:
-        BadInput: an input is missing, or is not what it may be.
-    """
+    """Return the task that the inputs describe; one of them gives the prompt."""
     text, file = env.get("BRAT_TASK_PROMPT", ""), env.get("BRAT_TASK_PROMPT_FILE", "")
     if env.get("BRAT_SESSION", "").strip() or env.get("BRAT_LOG", "").strip():
         raise BadInput("Give a prompt, or session and log of a convoy, not both.")

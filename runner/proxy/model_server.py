@@ -225,11 +225,7 @@ class Gate:
         return route_of(self._model.dialect, request.method, request.raw_path, opened)
 
     def _checked(self, request: web.BaseRequest, asked: Route, body: bytes) -> bytes:
-        """Return the body that the vendor gets.
-
-        Raises:
-            RequestRefused: no agent may ask that.
-        """
+        """Return the body that the vendor gets."""
         if "Content-Encoding" in request.headers:
             raise unreadable("compressed")
         for name in request_rules.refused_trials(

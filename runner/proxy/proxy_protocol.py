@@ -220,12 +220,7 @@ REGISTRIES: Final = (
 def setup_hosts(
     started: "TaskStarted", agents: tuple[str, ...] | None
 ) -> tuple[str, ...] | None:
-    """Return the only hosts that the script may reach; None: all.
-
-    Args:
-        started: the attempt.
-        agents: the only hosts that its agent may reach; None: all.
-    """
+    """Return the only hosts that the script may reach; None, also of agents: all."""
     if started.setup_hosts is not None or agents is None:
         return reachable_hosts(started.setup_hosts, by_default=True)
     return tuple(dict.fromkeys((*agents, *REGISTRIES)))

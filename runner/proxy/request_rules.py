@@ -158,11 +158,8 @@ def route_of(
 ) -> Route | None:
     """Return what a request is for; None: no agent may ask for it.
 
-    Args:
-        dialect: the vendor's API.
-        method: the request's method.
-        target: the request's target as it was written, which should be a path.
-        opened: further methods and paths, such as `GET /v1/models`.
+    The target, as it was written, should be a path. `opened` has further methods and
+    paths, such as `GET /v1/models`.
     """
     found = _TARGET.fullmatch(target) if target.isascii() else None
     if found is None:
@@ -295,13 +292,8 @@ def checked(
 ) -> bytes:
     """Return the body that the vendor gets.
 
-    Args:
-        dialect: the vendor's API.
-        route: what is asked for.
-        body: what was sent.
-        models: the models that may be asked; names, which may have `*` in them.
-        allowed: what the configuration opens.
-        stores: whether the vendor keeps answers unless it is told not to.
+    Names of models may have `*` in them. A vendor that `stores` answers unless it is
+    told not to is told.
 
     Raises:
         RequestRefused: no agent may ask that.

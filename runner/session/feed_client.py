@@ -65,11 +65,7 @@ class FeedClient:
         *,
         patience_s: float = DEADLINE_S,
     ) -> Mapping[str, Any]:
-        """Return the feed's answer.
-
-        Raises:
-            FeedError: the feed does not answer, or refuses.
-        """
+        """Return the feed's answer."""
         try:
             return self._asked(method, what, body, patience_s)
         except (OSError, HTTPException, ValueError) as error:
@@ -104,12 +100,7 @@ class FeedClient:
 
 
 def connect(url: str) -> HTTPConnection:
-    """Return a connection to the server of an address, by the machine's own way.
-
-    Raises:
-        OSError: nobody is there.
-        FeedError: the machine's settings name no way that can be gone.
-    """
+    """Return a connection to the server of an address, by the machine's own way."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     line = HTTPConnection(host, parts.port, timeout=DEADLINE_S)
@@ -145,12 +136,7 @@ def request(
     authorization: str,
     body: bytes | None = None,
 ) -> Mapping[str, Any]:
-    """Make one request and return the object in the answer.
-
-    Raises:
-        FeedError: the request is refused, or the answer is not an object.
-        OSError: and other errors of http.client and json: there is no valid answer.
-    """
+    """Make one request and return the object in the answer."""
     headers = {"Authorization": authorization, "Content-Type": "application/json"}
     line.request(method, path, body, headers)
     answer = line.getresponse()
@@ -253,12 +239,7 @@ class OidcExchange:
         self._place: FeedAddress | None = None
 
     def reached(self) -> FeedAddress:
-        """Return the feed's address.
-
-        Raises:
-            FeedError: the forge or the bot refuses.
-            OSError: and other errors of http.client and json: either does not answer.
-        """
+        """Return the feed's address."""
         with self._lock:
             if self._place is None:
                 self._place = self._exchanged()
@@ -291,12 +272,7 @@ def _asked(method: str, url: str, path: str, bearer: str) -> Mapping[str, object
 def route_of(
     given: FeedAddress | OidcAddress, path: str
 ) -> tuple[FeedRoute | None, str]:
-    """Return the route to the feed, or None and a sentence that says why there is none.
-
-    Args:
-        given: what the job was told of the feed.
-        path: where programs are looked for.
-    """
+    """Return the route to the feed, or None and a sentence on why there is none."""
     if isinstance(given, FeedAddress):
         return given, ""
     why = why_exposed(given.token, path)

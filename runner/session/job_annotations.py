@@ -29,10 +29,8 @@ _COUNTED = {
 def job_outputs(folder: Path, result: Result, *, is_alone: bool) -> dict[str, str]:
     """Return the outputs of a session, by name; unknown outputs are empty.
 
-    Args:
-        folder: the result folder, with all its files.
-        result: what its result.json says.
-        is_alone: whether the task is of no convoy, so that no bot pushes it.
+    The folder has all its files. A task that `is_alone` is of no convoy, so that no bot
+    pushes it.
     """
     of_convoy = {
         "session-id": result.session,
@@ -160,11 +158,7 @@ def annotate(
 
 
 def output(name: str, value: str) -> str:
-    """Return the lines that set an output, between marks that `value` cannot hold.
-
-    Raises:
-        ValueError: `value` holds the marks, so the random source is broken.
-    """
+    """Return the lines that set an output, between marks that `value` cannot hold."""
     mark = f"ghadelimiter_{os.urandom(16).hex()}"
     if mark in value or mark in name:
         raise ValueError("an output holds the mark that was just drawn for it")

@@ -78,12 +78,7 @@ def run_script(
 ) -> tuple[Ending, str]:
     """Run a command to its end; return how it ended, and the end of its output.
 
-    Args:
-        name: the command's name in the transcript.
-        order: the command.
-        setting: its folder, time and output's receivers.
-        stop: ends the command when the job is cancelled.
-        box: that the command gets; None: there is no such program.
+    Without a box there is no such program. The transcript has it under its name.
     """
     said: list[str] = []
 
@@ -103,14 +98,7 @@ def run_script(
 
 
 def script_fault(what: str, ending: Ending, limit_s: int, said: str) -> str:
-    """Return a sentence on why a command failed, or "" if it did not.
-
-    Args:
-        what: how the sentence calls the command.
-        ending: how it ended.
-        limit_s: how long it was allowed to take.
-        said: the last of its output.
-    """
+    """Return a sentence on why a command failed, or "" if it did not."""
     lines = [line for line in clean(said).splitlines() if line.strip()]
     last = f": {shortened(lines[-1].strip(), SAID_CHARS)}" if lines else ""
     last = last.rstrip(".")
@@ -150,11 +138,7 @@ def set_up(
 ) -> Prepared:
     """Run the base commit's script, if any, until every process it started has ended.
 
-    Args:
-        workspace: the checkout of the base.
-        setting: for how long it may run, and who is told.
-        stop: ends it when the job is cancelled.
-        hosts: the only ones that it may reach; None: all.
+    It may reach only the hosts; None: all.
 
     Raises:
         GitFailed: the checkout cannot be cleaned up afterwards.
@@ -254,17 +238,10 @@ def _put_in_order(workspace: Workspace) -> tuple[str, ...]:
 def acceptance_fault(
     command: str, folder: Path, setting: Setting, stop: Stop, *, closed: bool
 ) -> str:
-    """Run the command in the checkout; return why the work is not accepted.
-
-    Args:
-        command: for `sh -c`.
-        folder: the checkout, as the agent left it.
-        setting: where it runs, for how long, and who is told.
-        stop: ends it when the job is cancelled.
-        closed: whether it gets no network.
+    """Run the command in the checkout, as the agent left it, for `sh -c`.
 
     Returns:
-        A sentence; empty: the command exited with 0.
+        Why the work is not accepted, a sentence; empty: the command exited with 0.
     """
     argv = ("sh", "-c", command)
     env = setting.environment()

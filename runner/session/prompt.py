@@ -102,10 +102,8 @@ def prompt(
 ) -> str:
     """Return the whole prompt in Markdown: task, notes, rules.
 
-    Args:
-        started: the task.
-        hosts: the only ones that the agent may reach; None: it may reach all.
-        absent: what the checkout leaves out, a sentence or two each.
+    The agent may reach only the hosts; None: it may reach all. `absent` is what the
+    checkout leaves out, a sentence or two each.
     """
     fence = fence_of(started.session)
     told = _TASK.format(

@@ -202,10 +202,8 @@ _BYTES: Final = 4 * ANSWER_CHARS
 def answer_left(started: TaskStarted, folder: Path, said: str) -> str:
     """Return the answer, cut to the bot's limit, or "" if there is none.
 
-    Args:
-        started: the session.
-        folder: the agent's, after it has ended; whatever lies there may be a trap.
-        said: the agent's last message, redacted.
+    The agent has ended, and what lies in its folder may be a trap. What it `said` last
+    is redacted.
     """
     file = folder / (KINDS[started.kind].answer_file)
     written = read_hostile(file, _BYTES).decode(errors="replace").strip()
@@ -252,13 +250,9 @@ class Transcript:
     def __init__(
         self, path: Path, redaction: Redaction, limit_bytes: int, reader: Reader
     ) -> None:
-        """Open the file.
+        """Open the file, which keeps what it holds already.
 
-        Args:
-            path: a file; what it holds already stays.
-            redaction: what nobody may read.
-            limit_bytes: how much text is kept, half of it from the end.
-            reader: gets all that is shown, however much it is.
+        It keeps so much text, half of it from the end; the reader gets all of it.
         """
         self._file = path.open("a", encoding="utf-8")
         self._started = time.monotonic()

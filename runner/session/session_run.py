@@ -140,16 +140,10 @@ def attend(
 ) -> Result:
     """Run one session in two empty folders and leave its result folder.
 
-    Args:
-        inputs: the job's.
-        folders: both empty.
-        now_ms: tells the time, unix ms.
-        asked: the attempt to make, whose patch is left, too; None: the one that the
-            log hands over.
+    `now_ms` tells the time, unix ms. The attempt is the one that the log hands over, or
+    else the one `asked` for, whose patch is left, too.
 
     Raises:
-        BadInput: the log hands off no such session, or its base cannot be fetched.
-        Unavailable: the forge does not answer.
         Cancelled: the job was cancelled before its task was known.
     """
     with Stop() as stop:

@@ -47,9 +47,7 @@ _SET: Final = (
 def handoff_authority(inputs: Inputs, repo: Path) -> Authority:
     """Return who may hand off to this job: whose signature, for this repository.
 
-    Args:
-        inputs: the job's inputs.
-        repo: the signers' file may be fetched into it.
+    The signers' file may be fetched into `repo`.
 
     Raises:
         NobodySigned: nobody is allowed to sign.
@@ -126,16 +124,11 @@ _decoder: Final = msgspec.json.Decoder(TaskStarted)
 def handed_off(inputs: Inputs, scratch: Path, now: int) -> TaskStarted:
     """Fetch the log's commit and return the attempt that it hands to this session.
 
-    Args:
-        inputs: the job's inputs.
-        scratch: a folder in which the log's copy lies meanwhile.
-        now: unix ms.
+    The log's copy lies in `scratch` meanwhile; `now` is unix ms.
 
     Raises:
         NobodySigned: nobody who may signed it for this repository.
-        BadInput: the forge does not give that commit, or it hands off something else or
-            too long ago.
-        Unavailable: the forge does not answer.
+        BadInput: it hands off something else, or too long ago.
     """
     log = scratch / "log.git"
     repositories.create_bare(log, "log")
@@ -178,12 +171,7 @@ def _check_time(inputs: Inputs, started: TaskStarted, at: int, now: int) -> None
 
 
 def fetch(inputs: Inputs, into: Path, *commits: str) -> None:
-    """Fetch commits without their history.
-
-    Raises:
-        BadInput: the forge does not give them.
-        Unavailable: the forge does not answer.
-    """
+    """Fetch commits without their history."""
     try:
         Remote(inputs.url, into, inputs.token).fetch(commits, depth=1)
     except GitFailed as error:

@@ -58,11 +58,7 @@ _WITNESS_CONFIG = f"""\
 
 
 def create_bare(path: Path, branch: str) -> None:
-    """Make an empty repository at `path`, whose HEAD names `branch`.
-
-    Raises:
-        FileExistsError: there is one.
-    """
+    """Make an empty repository where there is none, whose HEAD names `branch`."""
     for folder in ("objects", "refs"):
         (path / folder).mkdir(parents=True)
     (path / "HEAD").write_text(f"ref: refs/heads/{branch}\n")

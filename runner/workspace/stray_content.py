@@ -125,9 +125,7 @@ def staged_in(raw: bytes) -> tuple[Staged, ...]:
 def untracked(folder: Path, listed: bytes) -> dict[str, str]:
     """Return what of the untracked content is no work, with the reason.
 
-    Args:
-        folder: the work tree.
-        listed: by `git ls-files --others --directory -z`.
+    `listed` is by `git ls-files --others --directory -z`.
     """
     left = iter(range(LOOKED_MOST))
     found: dict[str, str] = {}
@@ -145,11 +143,8 @@ def _strays(
 ) -> Iterator[tuple[str, str]]:
     """Yield what is no work in an untracked folder, each folder once and whole.
 
-    Args:
-        top: the work tree.
-        entry: the folder.
-        left: one for each file and folder that may still be looked at.
-        spared: whether it lies in what the base holds of such a folder.
+    `left` has one for each file and folder that may still be looked at; an entry is
+    `spared` in what the base holds of such a folder.
     """
     folders = [entry]
     while folders:
@@ -295,10 +290,8 @@ def unfiltered(
 ) -> dict[str, list[str]]:
     """Return the files that a filter should have written, by the reason.
 
-    Args:
-        folder: the work tree.
-        attributes: by `git check-attr -z filter`.
-        encrypts: whether to return those that it should have hidden, or all others.
+    `attributes` are by `git check-attr -z filter`. `encrypts`: return those that it
+    should have hidden, or else all others.
     """
     fields = [*map(os.fsdecode, attributes.split(b"\0"))]
     found: dict[str, list[str]] = {}

@@ -42,11 +42,7 @@ class Folders(Struct, frozen=True):
 
 @contextmanager
 def fresh_folders(inputs: Inputs) -> Iterator[Folders]:
-    """Make both folders, empty, and remove them at the end.
-
-    Raises:
-        OSError: they cannot be made.
-    """
+    """Make both folders, empty, and remove them at the end."""
     with _fresh(inputs.temp) as scratch, _fresh(inputs.workspace) as checkout:
         yield Folders(Path(scratch), Path(checkout))
 
@@ -116,12 +112,7 @@ class Workspace(Struct, frozen=True):
 def prepare_workspace(
     inputs: Inputs, started: TaskStarted, folder: Path, scratch: Path
 ) -> Workspace:
-    """Check the base out into `folder`, an empty folder.
-
-    Raises:
-        BadInput: the forge does not give the base.
-        Unavailable: the forge does not answer.
-    """
+    """Check the base out into `folder`, an empty folder."""
     branch = ids.task_branch(started.convoy, started.task)
     workspace = Workspace(folder, scratch / STORE, started.base, branch)
     repositories.create_bare(workspace.store, workspace.branch)
@@ -169,11 +160,7 @@ _ATTRIBUTES: Final = ":(glob)**/.gitattributes"
 
 
 def missing_content(workspace: Workspace) -> tuple[str, ...]:
-    """Return the parts that a fresh checkout lacks, a sentence or two each.
-
-    Raises:
-        Unavailable: git takes too long.
-    """
+    """Return the parts that a fresh checkout lacks, a sentence or two each."""
     folder = workspace.folder
     asked = ("ls-files", "-z", "--", _ATTRIBUTES)
     listed = workspace.git(*asked, deadline_s=git.DEADLINE_S).stdout.split(b"\0")
