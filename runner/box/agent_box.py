@@ -199,7 +199,8 @@ def boxed(
     with agent_user_number() as number:
         if number is not None:
             give_folders((*room.owned(), *also), number)
-        yield from _made(argv, room, _become(room, number), way, also)
+        user = "" if number is None else f"{number}:{number}:{room.home}"
+        yield from _made(argv, room, user, way, also)
 
 
 @contextmanager
@@ -262,10 +263,6 @@ def _places(room: Room, also: tuple[Path, ...]) -> list[tuple[str, str, str]]:
     shared = (each for at in TEMPORARY for each in writable(room.temporary, at))
     prompt = places(SEEN, str(room.prompt)) if room.prompt else ()
     return arranged((*own, *shared, *prompt, *visible(room.sight)))
-
-
-def _become(room: Room, number: int | None) -> str:
-    return "" if number is None else f"{number}:{number}:{room.home}"
 
 
 def _is_there(program: str, room: Room) -> bool:

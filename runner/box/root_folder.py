@@ -13,7 +13,7 @@ https://man7.org/linux/man-pages/man2/pivot_root.2.html
 import os
 import stat
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from runner.box.kernel import checked, libc
 
@@ -113,7 +113,9 @@ def build(words: Sequence[str], user: Sequence[str] = ()) -> None:
     mount_new("tmpfs", _NEW, _SAFE, "mode=755,size=16m")
     for folder in _FOLDERS:
         os.makedirs(_NEW + folder, exist_ok=True)  # noqa: PTH103  as above
-    emptied = [_placed(*place) for place in sorted(_threes(words), key=_depth)]
+    named = [words[at : at + _WORDS] for at in range(0, len(words), _WORDS)]
+    named.sort(key=lambda place: place[2].count("/"))
+    emptied = [_placed(*place) for place in named]
     if user:
         _name_user(*user)
     _make_devices()
@@ -125,16 +127,6 @@ def build(words: Sequence[str], user: Sequence[str] = ()) -> None:
     pivot_root(".", ".")  # the old root now lies on the new one
     unmount(".")
     os.chdir("/")
-
-
-def _threes(words: Sequence[str]) -> Iterator[tuple[str, str, str]]:
-    for at in range(0, len(words), _WORDS):
-        kind, source, target = words[at : at + _WORDS]
-        yield kind, source, target
-
-
-def _depth(place: tuple[str, str, str]) -> int:
-    return place[2].count("/")
 
 
 def _placed(kind: str, source: str, target: str) -> str:

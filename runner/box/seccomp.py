@@ -157,10 +157,9 @@ def refusal() -> str:
         return "only Linux has seccomp"
     if os.uname().machine not in CALLS:
         return f"the calls of {os.uname().machine} are not known"
-    status = _status()
-    if not any(line.startswith("Seccomp:") for line in status):
-        return "this kernel has no seccomp"
-    return ""
+    with open("/proc/self/status", encoding="utf-8") as file:  # noqa: PTH123  small
+        has_it = any(line.startswith("Seccomp:") for line in file)
+    return "" if has_it else "this kernel has no seccomp"
 
 
 def restrict(*, network: bool, paths: bool = True) -> None:
@@ -174,7 +173,9 @@ def restrict(*, network: bool, paths: bool = True) -> None:
         families = (*inner, AF_INET, AF_INET6, AF_NETLINK)
         program = _families(families, EAFNOSUPPORT)
     else:
-        program = [*_families((AF_UNIX,), EACCES), *_unconnected()]
+        program = _families((AF_UNIX,), EACCES)
+        program += when(_number("connect"), [refuse(EACCES)])
+        program += [*_only_streams(), *_no_connecting_by_sending()]
     _install([*_common(), *program], 0)
 
 
@@ -225,12 +226,6 @@ def _families(these: tuple[int, ...], error: int) -> list[Instruction]:
     return when(_number("socket"), [*argument(0), *no_other_than(these, error)])
 
 
-def _unconnected() -> Iterable[Instruction]:
-    yield from when(_number("connect"), [refuse(EACCES)])
-    yield from _only_streams()
-    yield from _no_connecting_by_sending()
-
-
 def _only_streams() -> Iterable[Instruction]:
     """Refuse datagrams: each of them may name where it goes."""
     datagrams = [*argument(1, _KIND), *equal(SOCK_DGRAM, [refuse(EACCES)])]
@@ -256,8 +251,3 @@ def _install(program: Iterable[Instruction], flags: int) -> int:
     told = size.to_bytes(8, "little") + place.to_bytes(8, "little")
     prctl(NO_NEW_RIGHTS, 1)
     return checked(libc.syscall(_SECCOMP[machine], _FILTER, flags, told), "seccomp: ")
-
-
-def _status() -> list[str]:
-    with open("/proc/self/status", encoding="utf-8") as file:  # noqa: PTH123  small
-        return file.readlines()

@@ -82,7 +82,7 @@ def recount(text: str) -> Iterator[Said]:
 
 
 def _argv(call: Call) -> tuple[str, ...]:
-    vendor = vendor_of(ROW, call)
+    vendor, tools = vendor_of(ROW, call), call.spec.tools
     if vendor and vendor.dialect != "copilot" and not call.spec.model:
         raise ValueError(
             "The engine copilot needs a model when it does not use GitHub's own, such "
@@ -92,16 +92,12 @@ def _argv(call: Call) -> tuple[str, ...]:
     return (
         "copilot",
         *("--allow-all", "--no-ask-user"),  # the box is the limit, not the question
-        *_offered(call.spec.tools),
+        *((f"--available-tools={','.join(tools)}",) if tools else ()),
         *("--output-format", "json", "--no-color"),
         *("--usage-output-file", str(call.home / _USAGE)),
         *model,
         *call.spec.args,
     )
-
-
-def _offered(tools: tuple[str, ...]) -> tuple[str, ...]:
-    return (f"--available-tools={','.join(tools)}",) if tools else ()
 
 
 def _sets(call: Call) -> Mapping[str, str]:

@@ -243,7 +243,9 @@ def read_inputs(env: Mapping[str, str]) -> Inputs:
         cache=_file(env, "RUNNER_TOOL_CACHE"),
         objects=_file(env, "BRAT_OBJECTS"),
         endpoint=_endpoint(env),
-        hidden=_hidden(env),
+        hidden=_listed(
+            os.pathsep.join((env.get("BRAT_HIDDEN", ""), env.get("SSH_AUTH_SOCK", "")))
+        ),
         shown=_listed(env.get("BRAT_SHOWN", "")),
         offered={name: env[name] for name in env if not _WITHHELD.match(name)},
         feed=handed_feed(env) or oidc_address_in(env, _given(env, "BRAT_SESSION")),
@@ -254,11 +256,6 @@ def _head(env: Mapping[str, str]) -> str:
     if not env.get("GITHUB_SHA", "").strip():
         return ""
     return _matching(env, "GITHUB_SHA", _COMMIT, "the 40 hex digits of a commit")
-
-
-def _hidden(env: Mapping[str, str]) -> tuple[Path, ...]:
-    told = env.get("BRAT_HIDDEN", ""), env.get("SSH_AUTH_SOCK", "")
-    return _listed(os.pathsep.join(told))
 
 
 def _listed(text: str) -> tuple[Path, ...]:
@@ -421,7 +418,9 @@ def prompted(env: Mapping[str, str]) -> PromptedTask:
     return PromptedTask(
         prompt=prompt,
         engine=_engine(env),
-        limits=_limits(env),
+        limits=Limits(
+            tokens=_number(env, "BRAT_TASK_BUDGET", Limits().tokens, TOKENS_MOST)
+        ),
         base=_base(env),
         egress=_hosts(env),
     )
@@ -476,11 +475,6 @@ def _args(env: Mapping[str, str], engine: str) -> tuple[str, ...]:
     if engine == "shell" and not found:
         raise BadInput("The engine shell needs the input args: its command line.")
     return found
-
-
-def _limits(env: Mapping[str, str]) -> Limits:
-    usual = Limits()
-    return Limits(tokens=_number(env, "BRAT_TASK_BUDGET", usual.tokens, TOKENS_MOST))
 
 
 def _number(env: Mapping[str, str], name: str, usual: int, most: int) -> int:

@@ -198,7 +198,8 @@ class Gate:
             return web.Response(text="brat\n")
         if not self._knows(request):
             return self._no(HTTPStatus.UNAUTHORIZED, "This is no key of the session.")
-        found = self._route(request)
+        asked_of, opened = self._model.dialect, self._allowed.paths
+        found = route_of(asked_of, request.method, request.raw_path, opened)
         if found is None:
             asked = f"{request.method} {request.raw_path}"[:200]
             self._tell_once(Refused(what=asked), asked)
@@ -216,13 +217,11 @@ class Gate:
             return self._no(HTTPStatus.BAD_REQUEST, str(refused))
         async with self._slots:
             if spent := self._meter.spent():
-                return self._over(spent)
+                why = f"the session's budget of {spent} is spent"
+                self._tell_once(Spent(why=why), "")
+                return self._no(HTTPStatus.PAYMENT_REQUIRED, f"brat: {why}.")
             self._meter.called()
             return await self._forward(request, found, body)
-
-    def _route(self, request: web.BaseRequest) -> Route | None:
-        opened = self._allowed.paths
-        return route_of(self._model.dialect, request.method, request.raw_path, opened)
 
     def _checked(self, request: web.BaseRequest, asked: Route, body: bytes) -> bytes:
         """Return the body that the vendor gets."""
@@ -244,11 +243,6 @@ class Gate:
         body = checked(dialect, asked, body, models, self._allowed, stores=stores)
         self._models = pinned
         return body
-
-    def _over(self, spent: str) -> web.Response:
-        why = f"the session's budget of {spent} is spent"
-        self._tell_once(Spent(why=why), "")
-        return self._no(HTTPStatus.PAYMENT_REQUIRED, f"brat: {why}.")
 
     def _knows(self, request: web.BaseRequest) -> bool:
         given = [request.headers.get(name, "") for name in KEY_HEADERS]
@@ -290,16 +284,14 @@ class Gate:
                     return await relay.pass_on()
                 finally:
                     if answer.ok and asked.purpose != "count":
-                        self._count(relay.usage(len(body)))
+                        used = relay.usage(len(body))
+                        self._meter.add(used)
+                        self._tell(used)
         except BratError as error:
             return self._no(HTTPStatus.BAD_GATEWAY, f"brat: {error}.")
         except (ClientError, TimeoutError) as error:
             why = f"brat cannot reach the model's vendor: {error!r}."
             return self._no(HTTPStatus.BAD_GATEWAY, why)
-
-    def _count(self, used: Metered) -> None:
-        self._meter.add(used)
-        self._tell(used)
 
     def _headers(self, request: web.BaseRequest) -> CIMultiDict[str]:
         headers = CIMultiDict(

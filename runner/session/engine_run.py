@@ -131,13 +131,16 @@ def run_engine(job: Job, folder: Path, stop: Stop) -> tuple[Ending, Report]:
     """Run the task's engine in `folder` until every process it started is gone."""
     try:
         row = engines.found(job.started.engine.type)
-        _obeys(row, job.started.engine)
+        if job.started.engine.tools and not row.tools:
+            why = f"The engine {row.name} cannot be told which tools it may use."
+            return Ending(fault=why), Report("missing_tool")
         call = _call(job, row)
         argv = row.argv(call)
     except ValueError as error:
         return Ending(fault=str(error)), Report("missing_tool")
     if fault := missing_key(row, call):
-        return Ending(fault=fault), Report(None, trouble=_no_key(fault))
+        trouble = Error(kind="credentials", message=fault)
+        return Ending(fault=fault), Report(None, trouble=trouble)
     if job.proxy:
         call = job.proxy.pointed(call)
         argv = row.argv(call)
@@ -261,17 +264,6 @@ class _Run:
         self._says_tokens = self._says_tokens or isinstance(said, Usage)
         if isinstance(said, Usage | Cost):
             self._job.used(said)
-
-
-def _obeys(row: Row, spec: EngineSpec) -> None:
-    if spec.tools and not row.tools:
-        raise ValueError(
-            f"The engine {row.name} cannot be told which tools it may use."
-        )
-
-
-def _no_key(fault: str) -> Error:
-    return Error(kind="credentials", message=fault)
 
 
 def secrets_of(inputs: Inputs, spec: EngineSpec) -> tuple[str, ...]:

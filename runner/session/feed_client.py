@@ -21,7 +21,7 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
@@ -160,7 +160,7 @@ def bounded(value: object) -> float:
 
 
 TRY_S: Final = 10.0
-_RUNNER: Final = "Runner."
+_RUNNER: Final = b"Runner."
 """The beginning of the names of the forge's processes, which hold all tokens of a
 job."""
 _LOOK: Final = "import sys; open(sys.argv[1], 'rb').read(1)"
@@ -175,28 +175,21 @@ def why_exposed(token: str, path: str) -> str:
         return "this system does not keep processes of one user apart"
     if os.geteuid() == 0:
         return "the job runs as root, and so does its agent"
-    if _can_look(os.getpid()):
+    # /proc checks the permission on reading, not on opening.
+    own = f"/proc/{os.getpid()}/environ"
+    if _succeeds([sys.executable, "-I", "-S", "-c", _LOOK, own]):
         return "a process of the job's user can read every other one"
-    for process in _processes():
-        if _name_of(process).startswith(_RUNNER):
+    for process in Path("/proc").iterdir():
+        if not process.name.isdigit():
+            continue
+        if _content(process / "comm").strip().startswith(_RUNNER):
             return "the job runs beside the forge's runner; give it a container"
-        if token.encode() in _environment_of(process):
+        if token.encode() in _content(process / "environ"):
             return f"the process {process.name} shows the job's token to its user"
-    if _is_root_by_asking(path):
+    sudo = shutil.which("sudo", path=path)
+    if sudo is not None and _succeeds([sudo, "-n", "true"]):
         return "the job's user becomes root with sudo, and so does its agent"
     return ""
-
-
-def _can_look(process: int) -> bool:
-    """Whether a child of ours can read a hardened process of ours."""
-    # /proc checks the permission on reading, not on opening.
-    argv = [sys.executable, "-I", "-S", "-c", _LOOK, f"/proc/{process}/environ"]
-    return _succeeds(argv)
-
-
-def _is_root_by_asking(path: str) -> bool:
-    sudo = shutil.which("sudo", path=path)
-    return sudo is not None and _succeeds([sudo, "-n", "true"])
 
 
 def _succeeds(argv: list[str]) -> bool:
@@ -211,19 +204,9 @@ def _succeeds(argv: list[str]) -> bool:
     return done.returncode == 0
 
 
-def _processes() -> Iterator[Path]:
-    return (each for each in Path("/proc").iterdir() if each.name.isdigit())
-
-
-def _name_of(process: Path) -> str:
+def _content(file: Path) -> bytes:
     with contextlib.suppress(OSError):
-        return (process / "comm").read_text(errors="replace").strip()
-    return ""
-
-
-def _environment_of(process: Path) -> bytes:
-    with contextlib.suppress(OSError):
-        return (process / "environ").read_bytes()
+        return file.read_bytes()
     return b""
 
 

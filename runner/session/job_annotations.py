@@ -176,8 +176,8 @@ def summary(result: Result, who: str) -> str:
         f"### brat {who}: {result.conclusion}\n",
         _fenced(result.why),
         "The agent said:\n\n" + _fenced(result.summary) if result.summary else "",
-        _open(result.network) if result.network else "",
-        _unboxed(result.box) if result.box else "",
+        f"{_OPEN}\n\n{_fenced(result.network)}" if result.network else "",
+        f"{_UNBOXED}\n\n{_fenced(result.box)}" if result.box else "",
         f"Walls around the agent: {walls_in_words(result.walls)}\n",
         "Refused:\n\n" + _fenced("\n".join(result.refusals)) if result.refusals else "",
         "Changed:\n\n" + _fenced(files) if files else "",
@@ -187,20 +187,14 @@ def summary(result: Result, who: str) -> str:
     return text.encode()[:SUMMARY_BYTES].decode(errors="ignore")
 
 
-def _open(why: str) -> str:
-    told = (
-        "brat could not close the agent's network here: it was asked to keep to its "
-        "proxy, and may not have."
-    )
-    return f"{told}\n\n{_fenced(why)}"
-
-
-def _unboxed(why: str) -> str:
-    told = (
-        "brat gave the agent no box here. If it started, it could read and write what "
-        "the job's user may, and see and end its processes."
-    )
-    return f"{told}\n\n{_fenced(why)}"
+_OPEN = (
+    "brat could not close the agent's network here: it was asked to keep to its proxy, "
+    "and may not have."
+)
+_UNBOXED = (
+    "brat gave the agent no box here. If it started, it could read and write what the "
+    "job's user may, and see and end its processes."
+)
 
 
 def _fenced(text: str) -> str:
