@@ -4,6 +4,7 @@ import httpx
 import pytest
 
 from brat.forge import Forge, serving
+from tests.world.cases import looped
 from tests.world.forge import DEADLINE_S, REPO, Json, Town
 
 pytestmark = pytest.mark.layer("landing")
@@ -16,7 +17,7 @@ async def test_who_shows_no_token_is_told_to(here: Town) -> None:
     assert answer.json()["message"] == "Requires authentication"
 
 
-@pytest.mark.parametrize("token", ["brat_1_x", "brat_999_x", "ghp_nothing", "brat__"])
+@looped("token", ["brat_1_x", "brat_999_x", "ghp_nothing", "brat__"])
 async def test_a_wrong_token_opens_nothing(here: Town, token: str) -> None:
     here.tokens["wrong"] = token
 
@@ -26,7 +27,7 @@ async def test_a_wrong_token_opens_nothing(here: Town, token: str) -> None:
     assert answer.json()["message"] == "Bad credentials"
 
 
-@pytest.mark.parametrize("form", ["Bearer {}", "token {}", "Basic {}"])
+@looped("form", ["Bearer {}", "token {}", "Basic {}"])
 async def test_each_form_of_a_token_is_taken(here: Town, form: str) -> None:
     token = here.tokens["alice"]
     if form.startswith("Basic"):
@@ -80,7 +81,7 @@ async def test_a_token_for_one_repository_opens_no_other(here: Town) -> None:
     assert answer.status_code == 200
 
 
-@pytest.mark.parametrize(
+@looped(
     ("method", "path", "by"),
     [
         ("POST", "issues/{}/labels", "mallory"),
@@ -121,27 +122,6 @@ async def test_rights_of_nobody_are_not_found(here: Town) -> None:
     answer = await here.ask("GET", "collaborators/nobody/permission")
 
     assert answer.status_code == 404
-
-
-async def test_who_is_a_collaborator_is_told(here: Town) -> None:
-    told = {
-        login: (await here.ask("GET", f"collaborators/{login}")).status_code
-        for login in ("alice", "brat[bot]", "Carol", "mallory", "nobody")
-    }
-    listed = await here.get("collaborators")
-
-    assert told == {
-        "alice": 204,
-        "brat[bot]": 204,
-        "Carol": 204,
-        "mallory": 404,
-        "nobody": 404,
-    }
-    writers = await here.get("collaborators?permission=push")
-    assert [one["login"] for one in writers] == ["alice", "brat[bot]"]
-    roles = {one["login"]: one["role_name"] for one in listed}
-    assert roles == {"alice": "admin", "brat[bot]": "write", "carol": "triage"}
-    assert (await here.ask("GET", "collaborators/alice", by="carol")).status_code == 403
 
 
 async def test_a_bot_says_that_it_is_one(here: Town) -> None:
@@ -207,7 +187,7 @@ async def test_a_field_of_the_wrong_kind_is_named(here: Town) -> None:
     assert "'properties/title', 7 is not a string" in answer.json()["message"]
 
 
-@pytest.mark.parametrize(
+@looped(
     ("method", "path", "body", "key"),
     [
         ("POST", "issues", {"title": "x", "titel": "y"}, "titel"),
@@ -232,7 +212,7 @@ async def test_a_key_that_the_forge_would_drop_is_refused(
     assert answer.json()["message"] == said
 
 
-@pytest.mark.parametrize(
+@looped(
     ("path", "field"),
     [
         ("issues?state=merged", "state"),

@@ -4,12 +4,13 @@ import pytest
 from msgspec import json
 
 from tests.forge.running import DISPATCH, INPUTS, hasty
+from tests.world.cases import looped
 from tests.world.forge import Json, Town, town
 from tests.world.github_forge.endpoint_permissions import shape
 from tests.world.github_forge.profiles import RELEASES, choose, names
 
 
-@pytest.mark.parametrize(
+@looped(
     ("path", "body", "said"),
     [
         (

@@ -1,7 +1,10 @@
 import pytest
 
-from tests.forge.test_refs import main_tip
 from tests.world.forge import Town
+
+
+async def main_tip(here: Town) -> str:
+    return str((await here.get("branches/main"))["commit"]["sha"])
 
 
 async def test_a_check_run_goes_from_queued_to_completed(here: Town) -> None:

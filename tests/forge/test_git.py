@@ -223,3 +223,24 @@ async def test_a_client_that_leaves_takes_its_git_along(here: Town) -> None:
 
 async def _answers(here: Town) -> bool:
     return (await here.ask("GET", "")).status_code == 200
+
+
+async def test_a_branch_with_slashes_is_found(here: Town) -> None:
+    checkout = await here.clone()
+    await checkout.git("push", "--quiet", "origin", "HEAD:refs/heads/convoy/a/base")
+
+    branch = await here.get("branches/convoy/a/base")
+
+    assert branch["name"] == "convoy/a/base"
+    assert branch["protected"] is False
+    assert (await here.ask("GET", "branches/none")).status_code == 404
+
+
+async def test_an_empty_repository_can_be_filled(here: Town) -> None:
+    here.forge.add_repository("alice/empty")
+    here.forge.grant("alice/empty", "brat[bot]", "write")
+    checkout = await here.clone()
+
+    await checkout.git("push", "--quiet", f"{here.url}/alice/empty.git", "main")
+
+    assert (await here.get("/repos/alice/empty/branches/main"))["name"] == "main"

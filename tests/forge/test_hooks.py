@@ -169,21 +169,6 @@ async def test_the_steps_of_a_run_are_told(
     assert told[-1]["conclusion"] == "failure"
 
 
-async def test_a_ping_comes_and_then_only_events_that_were_asked_for(
-    here: Town, receiver: Receiver
-) -> None:
-    body = {"config": {"url": receiver.url, "secret": SECRET}, "events": ["push"]}
-    await here.post("hooks", body, by="alice")
-    await here.issue()
-    checkout = await here.clone()
-    await checkout.git("push", "--quiet", "origin", "HEAD:other")
-
-    await receiver.got("ping")
-    await receiver.got("push")
-
-    assert sorted(receiver.kinds) == ["ping", "push"]
-
-
 async def test_a_receiver_that_is_gone_is_noted_and_holds_up_nothing(
     here: Town,
 ) -> None:
@@ -205,37 +190,6 @@ async def test_a_receiver_that_is_gone_is_noted_and_holds_up_nothing(
         assert delivery["status_code"] == 0
 
 
-async def test_a_delivery_that_failed_is_sent_again_when_asked(
-    here: Town, heard: Receiver
-) -> None:
-    heard.status = 500
-    (hook,) = await here.get("hooks", by="alice")
-    path = f"hooks/{hook['id']}/deliveries"
-    await here.issue()
-
-    async def one() -> Json:
-        return await here.get(path, by="alice")
-
-    (failed,) = await until(one)
-    heard.status = 202
-    asked = await here.ask("POST", f"{path}/{failed['id']}/attempts", by="alice")
-
-    async def two() -> Json:
-        found = await here.get(path, by="alice")
-        return found if len(found) == 2 else None
-
-    again, _ = await until(two)
-    whole = await here.get(f"{path}/{again['id']}", by="alice")
-    assert (failed["status_code"], failed["redelivery"]) == (500, False)
-    assert asked.status_code == 202
-    assert (again["status_code"], again["redelivery"]) == (202, True)
-    assert again["guid"] == failed["guid"]
-    assert heard.came[0].body == heard.came[1].body
-    assert whole["request"]["payload"]["action"] == "opened"
-    (hook,) = await here.get("hooks", by="alice")
-    assert hook["last_response"]["code"] == 202
-
-
 async def test_a_hook_can_be_pointed_elsewhere(
     here: Town, heard: Receiver, receiver: Receiver
 ) -> None:
@@ -254,34 +208,6 @@ async def test_a_hook_can_be_pointed_elsewhere(
     assert changed.json()["secret"] == "********"
     assert await here.get(f"{path}/config", by="alice") == changed.json()
     assert receiver.came == []
-
-
-async def test_a_hook_is_changed_silenced_and_deleted(
-    here: Town, heard: Receiver
-) -> None:
-    (hook,) = await here.get("hooks", by="alice")
-    path = f"hooks/{hook['id']}"
-    changed = await here.ask("PATCH", path, {"active": False}, by="alice")
-    await here.issue()
-    again = {"config": {"url": heard.url}}
-    twice = await here.ask("POST", "hooks", again, by="alice")
-    deleted = await here.ask("DELETE", path, by="alice")
-
-    assert changed.json()["active"] is False
-    assert twice.status_code == 422
-    assert deleted.status_code == 204
-    assert heard.came == []
-    assert (await here.ask("GET", path, by="alice")).status_code == 404
-
-
-@pytest.mark.parametrize(
-    "config",
-    [{}, {"url": "ftp://x"}, {"url": "http://x/", "content_type": "form"}],
-)
-async def test_a_hook_that_cannot_be_is_refused(here: Town, config: Json) -> None:
-    answer = await here.ask("POST", "hooks", {"config": config}, by="alice")
-
-    assert answer.status_code == 422
 
 
 async def test_what_waited_when_the_forge_ended_is_sent_later(

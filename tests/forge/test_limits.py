@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.world.forge import REPO, Json, Town
+from tests.world.forge import Json, Town
 
 pytestmark = pytest.mark.layer("landing")
 
@@ -111,38 +111,3 @@ async def test_a_label_that_cannot_be_is_refused(
 
     assert refused.status_code == 422
     assert refused.json()["errors"][0]["field"] == field
-
-
-async def test_nobody_writes_to_an_archive(here: Town) -> None:
-    number = await here.issue()
-    checkout = await here.clone()
-    await checkout.commit("a.txt", "a")
-    archived = await here.ask("PATCH", "", {"archived": True}, by="alice")
-
-    assert archived.json()["archived"] is True
-    for method, path, body in (
-        ("POST", "issues", {"title": "x"}),
-        ("POST", f"issues/{number}/comments", {"body": "x"}),
-        ("PUT", f"issues/{number}/lock", {}),
-        ("POST", f"issues/{number}/reactions", {"content": "eyes"}),
-        ("POST", "git/refs", {"ref": "refs/heads/x", "sha": "a" * 40}),
-    ):
-        refused = await here.ask(method, path, body, by="alice")
-        assert refused.status_code == 403
-        assert refused.json()["message"] == "Repository was archived so is read-only."
-    pushed = await checkout.run("push", "origin", "HEAD:x", check=False)
-    assert "This repository was archived so it is read-only." in pushed.stderr
-    assert "403" in pushed.stderr
-    assert (await here.get(f"issues/{number}"))["comments"] == 0
-
-    await here.ask("PATCH", "", {"archived": False}, by="alice")
-    await here.post(f"issues/{number}/comments", {"body": "Back."})
-    await checkout.git("push", "--quiet", "origin", "HEAD:x")
-
-
-async def test_only_its_owner_archives_a_repository(here: Town) -> None:
-    answer = await here.ask("PATCH", "", {"archived": True})
-
-    assert answer.status_code == 403
-    repo = here.forge.known(REPO)
-    assert not repo.archived

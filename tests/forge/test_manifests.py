@@ -1,16 +1,12 @@
 """Manifests: GitHub makes an App of one, or refuses it as a whole."""
 
 import re
-from urllib.parse import parse_qs, urlsplit
 
-import httpx
 import pytest
-from msgspec import json
 
 from bot.forge.app_auth import PERMISSIONS
 from bot.serving.github_app import EVENTS
 from tests.contract.webhook_schemas import description
-from tests.world.forge import Json, Town
 from tests.world.github_forge.app_events import EVENT_NEEDS, FOR_ALL, manifest_faults
 
 NEEDED = re.compile(r"must have at least read-level access for the (.*?)\.(?:$|\s)")
@@ -57,35 +53,6 @@ def test_what_an_event_needs_is_githubs() -> None:
     ours = {event: EVENT_NEEDS[event] for event in EVENT_NEEDS.keys() - UNDOCUMENTED}
     assert ours == {event: theirs[event] for event in theirs.keys() - UNDOCUMENTED}
     assert EVENT_NEEDS.keys() | FOR_ALL >= UNDOCUMENTED
-
-
-async def posted(here: Town, **changed: Json) -> httpx.Response:
-    """Post a manifest as alice does with the form."""
-    manifest = {
-        "name": "brat of alice",
-        "url": "https://brat.example.com",
-        "redirect_url": "http://127.0.0.1:1/made",
-        "default_permissions": dict(PERMISSIONS),
-        "default_events": list(EVENTS),
-        **changed,
-    }
-    form = {"manifest": json.encode(manifest).decode()}
-    cookies = {"Cookie": f"user_session={here.tokens['alice']}"}
-    url = f"{here.url}/settings/apps/new?state=s"
-    return await here.client.post(url, data=form, headers=cookies)
-
-
-async def test_a_code_becomes_an_app_once(here: Town) -> None:
-    made = await posted(here)
-
-    query = parse_qs(urlsplit(made.headers["location"]).query)
-    assert query["state"] == ["s"]
-    url = f"{here.url}/api/v3/app-manifests/{query['code'][0]}/conversions"
-    app = await here.client.post(url)
-    assert app.status_code == 201
-    assert app.json()["slug"] == "brat-of-alice"
-    assert app.json()["permissions"] == PERMISSIONS
-    assert (await here.client.post(url)).status_code == 404
 
 
 def test_our_own_events_need_no_more_than_our_permissions() -> None:

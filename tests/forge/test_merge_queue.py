@@ -40,10 +40,6 @@ ENQUEUE = """
 mutation ($in: EnqueuePullRequestInput!) {
   enqueuePullRequest(input: $in) { mergeQueueEntry { position state } }
 }"""
-DEQUEUE = """
-mutation ($in: DequeuePullRequestInput!) {
-  dequeuePullRequest(input: $in) { clientMutationId mergeQueueEntry { position } }
-}"""
 
 
 async def seen(here: Town, number: int = 1) -> Json:
@@ -166,15 +162,3 @@ async def test_a_red_group_leaves_and_those_behind_are_built_again(
     checkout = await here.clone()
     assert not (checkout.folder / "one.txt").exists()
     assert (checkout.folder / "two.txt").exists()
-
-
-async def test_a_person_takes_a_pull_request_out(here: Town, heard: Receiver) -> None:
-    await queued(here)
-    pull = await seen(here)
-
-    await query(here, DEQUEUE, {"in": {"id": pull["id"]}}, by="alice")
-
-    assert (await told(heard, "pull_request.dequeued"))["reason"] == "MANUAL"
-    assert not any(QUEUED in name for name in tips(here))
-    refused = await query(here, DEQUEUE, {"in": {"id": pull["id"]}}, by="mallory")
-    assert refused["errors"][0]["type"] == "FORBIDDEN"

@@ -1,23 +1,17 @@
 """What a token lacks is refused, by GitHub's own table of permissions."""
 
-import re
 from collections.abc import Mapping, Sequence
 
-import httpx
 import pytest
 from msgspec import json
 from ruamel.yaml import YAML
 
 from brat.forge.http_server import ROUTES
-from brat.forge.resources.account_resource import Access
 from brat.forge.resources.run_resource import Run
 from tests.world import npm
-from tests.world.forge import REPO, Town
 from tests.world.github_forge.endpoint_permissions import (
     ENDPOINTS,
     FOR_ANY,
-    needed,
-    read,
     shape,
 )
 from tests.world.github_forge.extension import ROUTES as MORE_ROUTES
@@ -26,8 +20,6 @@ from tests.world.readme import README
 
 NPM = README.parent / "tests/npm"
 WORKFLOW = README.parent / "workflows/brat.yml"
-NAME = "X-Accepted-GitHub-Permissions"
-REFUSED = "Resource not accessible by integration"
 PERSONS_ONLY = {"GET /user"}
 """Endpoints that no installation's token may use."""
 _REPO = "/repos/{owner}/{repo}"
@@ -118,74 +110,6 @@ def rows(said: Mapping[str, Sequence[str]]) -> set[tuple[str, str]]:
     }
 
 
-# --- what is refused ------------------------------------------------------------------
-
-
-def allow(here: Town, *permissions: tuple[str, str]) -> None:
-    """Make a token with these permissions and no other, for a private repository."""
-    repo = here.forge.known(REPO)
-    here.forge.update(repo, private=True)
-    bot = here.forge.user("brat[bot]")
-    assert bot is not None
-    access = Access(
-        repos=(repo.id,), permissions=permissions, expires_at="2099-01-01T00:00:00Z"
-    )
-    here.tokens["restricted"] = here.forge.keys.add(bot, access=access)
-
-
-async def asked(here: Town, route: tuple[str, str]) -> httpx.Response:
-    """Ask for something at a route; it may well not be there."""
-    method, path = route
-    path = path.replace("{owner}/{repo}", REPO)
-    path = re.sub(r"\{[a-z]+:\\d\+\}", "1", path)
-    path = re.sub(r"\{[^}]*\}", "x", path)
-    body: dict[str, str] | None = None if method == "GET" else {}
-    return await here.ask(method, path, body, by="restricted")
-
-
-async def test_a_token_needs_what_the_table_says(here: Town) -> None:
-    for route in routed():
-        for granted in needed(*route) or ():
-            allow(here, *granted)
-            answer = await asked(here, route)
-            assert answer.status_code != 403, (route, answer.text)
-
-
-async def test_a_token_without_what_the_table_says_is_refused(here: Town) -> None:
-    for route in routed():
-        needs = needed(*route)
-        if needs in (read("metadata=read"), ((),)):
-            continue  # every token may do this
-        named = [one for each in needs or () for one in each]
-        allow(here, *((name, "read") for name, level in named if level != "read"))
-        answer = await asked(here, route)
-        assert (answer.status_code, answer.json()["message"]) == (403, REFUSED), route
-        assert not needs or read(answer.headers[NAME]) == needs, route
-
-
-async def test_a_repository_that_a_token_does_not_open_is_not_there(
-    here: Town,
-) -> None:
-    allow(here, ("issues", "write"))
-    here.forge.add_repository("alice/other", private=True)
-
-    for method in ("GET", "POST"):
-        answer = await here.ask(
-            method, "issues", {"title": "x"}, by="restricted", repo="alice/other"
-        )
-        assert answer.status_code == 404
-
-
-async def test_a_persons_token_that_may_only_read_is_told_what_it_needs(
-    here: Town,
-) -> None:
-    answer = await here.ask("POST", "issues", {"title": "x"}, by="reader")
-
-    assert answer.status_code == 403
-    assert answer.json()["message"].endswith("by personal access token")
-    assert answer.headers[NAME] == "issues=write"
-
-
 # --- the tokens of jobs ---------------------------------------------------------------
 
 
@@ -220,11 +144,3 @@ def test_a_jobs_token_has_what_its_workflow_asks_for(
     )
 
     assert dict(permissions_of(run) or ()) == asked_for(*jobs)
-
-
-async def test_a_job_that_may_only_read_is_told_so(here: Town) -> None:
-    repo = here.forge.known(REPO)
-    here.tokens["job"] = here.forge.add_token("brat[bot]", scope="read", repo=repo.id)
-
-    refused = await here.ask("POST", "issues", {"title": "x"}, by="job")
-    assert (refused.status_code, refused.json()["message"]) == (403, REFUSED)

@@ -1,7 +1,6 @@
 import pytest
 
-from tests.world.forge import REPO, Town
-from tests.world.receiver import receiving
+from tests.world.forge import Town
 
 
 async def test_a_new_pull_request_shows_both_sides(here: Town) -> None:
@@ -113,96 +112,6 @@ async def test_a_deleted_branch_closes_its_pull_request(here: Town) -> None:
     assert again.status_code == 422
 
 
-async def test_the_files_of_a_pull_request_are_listed(here: Town) -> None:
-    checkout = await here.clone()
-    await checkout.git("switch", "--quiet", "-c", "work")
-    await checkout.git("mv", "README.md", "README.txt")
-    (checkout.folder / "picture").write_bytes(b"\0\1\2" * 50)
-    await checkout.commit("src/ü.txt", "one\ntwo\n")
-    await checkout.git("push", "--quiet", "origin", "work")
-    await here.post("pulls", {"title": "x", "head": "work", "base": "main"})
-
-    files = await here.get("pulls/1/files")
-    commits = await here.get("pulls/1/commits")
-
-    found = {file["filename"]: file for file in files}
-    assert found["README.txt"]["status"] == "renamed"
-    assert found["README.txt"]["previous_filename"] == "README.md"
-    assert found["src/ü.txt"]["patch"].startswith("@@ -0,0 +1,2 @@\n+one")
-    assert "patch" not in found["picture"]
-    assert [c["commit"]["message"] for c in commits] == ["Write src/ü.txt\n"]
-
-
-async def test_the_base_of_a_pull_request_is_changed(here: Town) -> None:
-    checkout = await here.clone()
-    first = await checkout.git("rev-parse", "HEAD")
-    await checkout.git("push", "--quiet", "origin", "HEAD:release")
-    pull = await here.pull(checkout)
-    path = f"pulls/{pull['number']}"
-    async with receiving() as heard:
-        here.forge.add_hook(REPO, heard.url, "")
-        changed = (await here.ask("PATCH", path, {"base": "release"})).json()
-        told = (await heard.got("pull_request.edited")).json
-    merged = await here.ask("PUT", f"{path}/merge")
-
-    assert (changed["base"]["ref"], changed["base"]["sha"]) == ("release", first)
-    assert told["changes"] == {
-        "base": {"ref": {"from": "main"}, "sha": {"from": first}}
-    }
-    assert told["pull_request"]["base"]["ref"] == "release"
-    await checkout.git("fetch", "--quiet")
-    assert await checkout.git("rev-parse", "origin/main") == first
-    tip = await checkout.git("rev-parse", "origin/release")
-    assert tip == merged.json()["sha"]
-    events = await here.get(f"issues/{pull['number']}/events")
-    assert [event["event"] for event in events] == [
-        "base_ref_changed",
-        "merged",
-        "closed",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("base", "said"),
-    [
-        ("nothing", "Proposed base branch 'nothing' was not found"),
-        ("work", "There are no new commits between base branch 'work'"),
-        ("alone", "no history in common with alone"),
-        ("release", "A pull request already exists for base branch 'release'"),
-    ],
-)
-async def test_a_base_that_cannot_be_is_refused(
-    here: Town, base: str, said: str
-) -> None:
-    checkout = await here.clone()
-    await checkout.git("push", "--quiet", "origin", "HEAD:release")
-    pull = await here.pull(checkout)
-    other = {"title": "x", "head": "work", "base": "release"}
-    await here.post("pulls", other)
-    await checkout.git("switch", "--quiet", "--orphan", "alone")
-    await checkout.commit("a.txt", "a")
-    await checkout.git("push", "--quiet", "origin", "alone")
-
-    asked = {"base": base, "title": "Other"}
-    answer = await here.ask("PATCH", f"pulls/{pull['number']}", asked)
-
-    assert answer.status_code == 422
-    assert said in answer.json()["errors"][0]["message"]
-    left = await here.get(f"pulls/{pull['number']}")
-    assert (left["base"]["ref"], left["title"]) == ("main", "Do work")
-
-
-async def test_the_base_of_a_closed_pull_request_stays(here: Town) -> None:
-    checkout = await here.clone()
-    await checkout.git("push", "--quiet", "origin", "HEAD:release")
-    path = f"pulls/{(await here.pull(checkout))['number']}"
-    await here.ask("PATCH", path, {"state": "closed"})
-
-    answer = await here.ask("PATCH", path, {"base": "release"})
-
-    assert "base branch of a closed" in answer.json()["errors"][0]["message"]
-
-
 async def test_whether_a_pull_request_is_merged_is_told(here: Town) -> None:
     path = f"pulls/{(await here.pull(await here.clone()))['number']}/merge"
     before = await here.ask("GET", path)
@@ -224,19 +133,3 @@ async def test_pull_requests_are_sorted(here: Town) -> None:
     assert await numbers("sort=popularity") == [two["number"], one["number"]]
     first = await numbers("sort=popularity&direction=desc")
     assert first == [one["number"], two["number"]]
-
-
-async def test_the_pull_requests_of_a_commit_are_listed(here: Town) -> None:
-    checkout = await here.clone()
-    first = await checkout.git("rev-parse", "HEAD")
-    pull = await here.pull(checkout)
-    head = pull["head"]["sha"]
-
-    async def numbers(commit: str) -> list[int]:
-        return [one["number"] for one in await here.get(f"commits/{commit}/pulls")]
-
-    assert (await numbers(head), await numbers(first)) == ([pull["number"]], [])
-    merged = await here.ask("PUT", f"pulls/{pull['number']}/merge")
-    for commit in (head, merged.json()["sha"]):
-        assert await numbers(commit) == [pull["number"]]
-    assert await numbers(first) == []

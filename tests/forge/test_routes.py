@@ -3,13 +3,13 @@
 import re
 from collections.abc import Sequence
 
-import pytest
 from aiohttp import web
 
 from brat.forge.http_server import ROUTES
 from brat.forge.rest.rest_call import Route
 from tests.contract.openapi import described_path
 from tests.contract.prune_openapi import OPERATIONS
+from tests.world.cases import looped
 from tests.world.forge import Town
 from tests.world.github_forge.endpoint_permissions import shape
 from tests.world.github_forge.extension import ROUTES as MORE, UNSERVED
@@ -84,7 +84,7 @@ def test_each_route_is_reached_by_its_own_path() -> None:
         assert next(hits) == own, route.path
 
 
-@pytest.mark.parametrize(
+@looped(
     "path",
     [
         "commits/main/comments",

@@ -13,6 +13,7 @@ from brat.forge import Ci, Forge, Settings, serving
 from brat.forge.resources.account_resource import User
 from grite import git
 from grite.errors import BratError, GitFailed
+from tests.world.cases import looped
 from tests.world.forge import REPO, make_source, settle_in
 from tests.world.program import DEADLINE_S, serving_program
 
@@ -134,7 +135,7 @@ def test_a_branch_that_is_not_there_leaves_no_repository(
     forge.add_repository("alice/app", source=source)
 
 
-@pytest.mark.parametrize("login", ["", "-a", "a b", "a/b", "a" * 40, "x[bot"])
+@looped("login", ["", "-a", "a b", "a/b", "a" * 40, "x[bot"])
 def test_what_is_no_login_is_refused(forge: Forge, login: str) -> None:
     with pytest.raises(BratError, match="is no login"):
         forge.add_user(login)

@@ -13,7 +13,6 @@ from tests.world.github_forge.rules.rule_tables import rules_in
 from tests.world.github_forge.rules.ruleset_resource import Ruleset
 
 MAIN = "~DEFAULT_BRANCH"
-FORBID_ALL = ({"type": "creation"}, {"type": "update"}, {"type": "deletion"})
 
 
 def checks(*contexts: str, app: int | None = None, strict: bool = False) -> Json:

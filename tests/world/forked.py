@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 
 def die() -> None:
@@ -43,8 +43,3 @@ def _start(work: Callable[[], None]) -> int:
 
 def _end(child: int) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-
-
-def all_well(ends: Sequence[int]) -> bool:
-    """Whether every child ended well."""
-    return set(ends) <= {0}

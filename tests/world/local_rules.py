@@ -38,22 +38,6 @@ def ask(
     return _ask(terminal, method, f"v3/repos/{known.repository}/{path}", body, token)
 
 
-def mutate(terminal: Terminal, name: str, shown: str, **given: str) -> None:
-    """Do by GraphQL, as the repository's owner, what REST has no way to do.
-
-    Args:
-        terminal: whose forge is being served; it has all of the tests' world.
-        name: of the mutation.
-        shown: the fields of its answer.
-        given: its input.
-    """
-    kind = f"{name[0].upper()}{name[1:]}Input"
-    asked = f"mutation($in: {kind}!) {{ {name}(input: $in) {{ {shown} }} }}"
-    body = {"query": asked, "variables": {"in": given}}
-    said = _ask(terminal, "POST", "graphql", body, "")
-    assert "errors" not in said, said
-
-
 def _ask(terminal: Terminal, method: str, path: str, body: Json, token: str) -> Json:
     known = registered(terminal)
     answer = httpx.request(

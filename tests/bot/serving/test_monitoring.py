@@ -1,6 +1,5 @@
 """Alert rules and the board ask only for figures and labels that the bot has."""
 
-import ast
 import json
 import re
 from collections.abc import Iterable
@@ -32,29 +31,6 @@ def names(families: Iterable[Metric]) -> set[str]:
         for family in families
         for suffix in SUFFIXES.get(family.type, ("",))
     }
-
-
-def labels_in_the_code() -> set[str]:
-    """Return each word of a tuple of words in the files that make the metrics."""
-    files = [ROOT / "bot/door/webhooks.py", *(ROOT / "bot/serving").glob("*.py")]
-    return {
-        word.value
-        for file in files
-        for each in ast.walk(ast.parse(file.read_text("utf-8")))
-        if isinstance(each, ast.Tuple)
-        for word in each.elts
-        if isinstance(word, ast.Constant) and isinstance(word.value, str)
-    }
-
-
-def test_they_ask_for_labels_that_there_are() -> None:
-    known = labels_in_the_code() | {"le"}
-    for expression in expressions():
-        groups = re.findall(r"by \(([^)]*)\)", expression)
-        asked = {each.strip() for group in groups for each in group.split(",")}
-        asked |= set(re.findall(r"[{,]\s*(\w+)\s*=", expression))
-
-        assert asked <= known, expression
 
 
 async def test_every_figure_of_the_rules_and_the_board_is_one_of_a_running_bot(

@@ -69,11 +69,6 @@ def limit(folder: Path, allowance: Allowance | None = None) -> None:
     new.replace(folder / _FILE)
 
 
-def unlimit(folder: Path) -> None:
-    """Let everybody ask as often as they like; safe to call twice."""
-    (folder / _FILE).unlink(missing_ok=True)
-
-
 class Counted(Struct, frozen=True, kw_only=True):
     """A write to a forge with limits."""
 
