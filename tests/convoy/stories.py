@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-import pytest
 from msgspec.structs import replace
 
 from convoy.events.forge_actions import (
@@ -99,6 +98,7 @@ from convoy.rules.target import (
     RequestPart,
     StallLanding,
 )
+from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, settings, sha, spec
 
 Story = Callable[[], Rules]
@@ -423,4 +423,4 @@ STORIES = (
     landed_in_parts,
     reshaped,
 )
-story = pytest.mark.parametrize("tell", STORIES)
+story = looped("tell", STORIES)

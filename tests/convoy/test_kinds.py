@@ -2,16 +2,15 @@
 
 from typing import get_args
 
-import pytest
-
 from convoy.answers import ANSWERS
 from convoy.kinds import KINDS, kind_of
 from convoy.kinds.task_kinds import TaskKind
 from convoy.model.records import Kind
 from convoy.patterns import Step
+from tests.world.cases import looped
 from tests.world.rules import spec
 
-ROWS = pytest.mark.parametrize("row", KINDS.values(), ids=lambda row: row.name)
+ROWS = looped("row", KINDS.values(), ids=lambda row: row.name)
 
 
 def test_every_kind_that_the_log_can_hold_has_a_row() -> None:

@@ -1,42 +1,22 @@
 """docs/log-format.md says all that is in the log, and what it says is so."""
 
 from pathlib import Path
-from typing import get_type_hints
 
 import pytest
-from msgspec import Struct
 
-from convoy.events.event_kinds import CLAIMS, EVENTS
 from convoy.events.task_events import TaskBlocked
 from convoy.log import CLOSE, OPEN, VERSION, body_of
 from convoy.log.record import fact_of
 from convoy.model import ids
 from grite import lease
 from grite.wal import WAL_REF
-from tests.documents.log_format import (
-    MEANINGS,
-    PARTS,
-    meaning,
-)
 
 DOCS = Path(__file__).parents[2] / "docs"
-KINDS: tuple[type[Struct], ...] = (*EVENTS, *CLAIMS, *PARTS)
 
 
 @pytest.fixture
 def page() -> str:
     return (DOCS / "log-format.md").read_text("utf-8")
-
-
-def test_no_meaning_is_left_over() -> None:
-    used = {
-        meaning(kind, field)
-        for kind in KINDS
-        for field in get_type_hints(kind)
-        if field != "v"
-    }
-
-    assert {*MEANINGS.values()} <= used
 
 
 def test_every_ref_is_on_the_page(page: str) -> None:

@@ -149,38 +149,24 @@ class World:
     faults: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Plot:
-    """What is asked for, and who does it."""
-
-    config: str = CONFIG
-    text: str = LIST
-
-
-PLAIN = Plot()
-
-
-async def story(
-    folder: Path, at: int, *, after: bool, plot: Plot = PLAIN
-) -> tuple[World, Cut]:
+async def story(folder: Path, at: int, *, after: bool) -> tuple[World, Cut]:
     """Play the convoy to its end, with one death on the way.
 
     Args:
         folder: an empty one.
         at: the outside call to die at, as `Cut` counts them; -1 for none.
         after: whether that call still takes effect.
-        plot: what is played.
 
     Returns:
         The world at the end, and what was counted until the death.
     """
-    known = set_up(folder, plot.config)
+    known = set_up(folder)
     cut = Cut(at, mirror=folder / BOT_FOLDER / "mirror.git", after=after)
     with trusting_jobs(folder), Forge(folder / FORGE_FOLDER) as forge:
         async with serving(forge) as url, losing_machines(folder):
             settings = local_mode.bot_settings(folder, known, url)
             async with local_mode.person(url, known) as github:
-                issue = await github.open_issue("Do it", plot.text)
+                issue = await github.open_issue("Do it", LIST)
                 await github.relabel(issue, {"brat"}, set())
             with cut.watching(), contextlib.suppress(Died):
                 await bot(settings, known, url)

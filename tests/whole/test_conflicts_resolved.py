@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from msgspec import json
 
-from tests.world.second_reader import rows
 from tests.world.seen import look
 from tests.world.terminal import Terminal
 from tests.world.words import NO_BOX, engine, project
@@ -22,7 +21,6 @@ else
 fi
 """
 BOTH = "sed -i '/^<<<<<<< /d; /^=======$/d; /^>>>>>>> /d' LIST"
-OWN = "sed -i '/^<<<<<<< /,/^=======$/d; /^>>>>>>> /d' LIST"
 
 
 def listing(
@@ -79,28 +77,3 @@ def test_an_agent_makes_its_own_work_fit_what_landed_and_is_told_both_sides(
     (repository,) = tmp_path.rglob(".git/brat")
     history = look(repository).git("log", "-p", "main")
     assert "<<<<<<<" not in history
-
-
-def test_a_conflict_that_is_not_made_whole_is_sent_back_with_the_reason(
-    tmp_path: Path,
-) -> None:
-    half = "sed -i '/^=======$/d' LIST"
-    cases = f"2) {half};; 3) {OWN};; *) {BOTH};;"
-    convoy = listing(tmp_path, f'case "$BRAT_ATTEMPT" in {cases} esac')
-
-    assert whole_list(tmp_path) == ["begun", "line of task 1", "line of task 2"]
-    assert sorted(task["attempts"] for task in convoy["tasks"]) == [1, 4]
-    (repository,) = tmp_path.rglob(".git/brat")
-    facts = [row.fact for row in rows(look(repository).path) if row.fact]
-    marked, gone = (each["why"] for each in facts if each["type"] == "work.refused")
-    assert marked == "Conflict markers are left in LIST."
-    assert gone.startswith("Lines of one side are gone from LIST, such as `line of")
-
-
-def test_a_herd_on_a_file_whose_lines_are_united_never_conflicts(
-    tmp_path: Path,
-) -> None:
-    convoy = listing(tmp_path, BOTH, tasks=10, attributes="LIST merge=union\n")
-
-    assert len(whole_list(tmp_path)) == 11
-    assert [task["attempts"] for task in convoy["tasks"]] == [1] * 10

@@ -6,7 +6,7 @@ import pygit2
 import pytest
 
 from tests.whole.protected_story import protected
-from tests.whole.test_target_moves import AGENT, facts, planned, status
+from tests.whole.test_target_moves import AGENT, planned, status
 from tests.world.protection_profiles import PROFILES, ProtectionProfile
 from tests.world.seen import look
 from tests.world.terminal import Terminal
@@ -65,23 +65,6 @@ def test_what_is_finished_lands_when_somebody_asks_and_the_rest_later(
     assert {part, convoy["tasks"][1]["landed_commit"]} <= {*seen.ancestors()}
     assert [pull["merged"] for pull in seen.pulls] == [True] * 3
     assert seen.faults == []
-
-
-def test_with_parts_each_task_lands_as_soon_as_it_is_green(tmp_path: Path) -> None:
-    terminal = begun(tmp_path, '[refinery]\nland = "parts"\n')
-
-    (convoy,) = status(terminal)["convoys"]
-    assert convoy["landed_tasks"] == [1]
-    first = convoy["tasks"][0]["landed_commit"]
-    seen = look(terminal.cwd / ".git/brat")
-    assert seen.git("rev-parse", "main").strip() == first
-    assert convoy["state"] == "active"
-
-    terminal.done("brat task drop 2")
-
-    (convoy,) = status(terminal)["convoys"]
-    assert (convoy["state"], convoy["landed_commit"]) == ("complete", first)
-    assert facts(look(terminal.cwd / ".git/brat")).count("part.landed") == 1
 
 
 LISTING = """\

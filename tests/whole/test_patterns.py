@@ -217,23 +217,6 @@ def test_a_reviewer_sends_work_back_until_it_approves(tmp_path: Path) -> None:
     assert convoy["warnings"] == []
 
 
-def test_a_review_that_never_approves_asks_a_person(tmp_path: Path) -> None:
-    writer = "echo $BRAT_ATTEMPT > said.txt; echo 'BRAT: done'\n"
-    terminal = played(tmp_path, writer, verdict("changes", "No."))
-    run = 'brat workflow run writer-reviewer --task "Greet" -v rounds=1 --headless'
-    said = terminal.type(run)
-
-    assert said.status == 1
-    assert "task 2 is blocked" in said.err
-    assert "asks for changes after 1 round of them" in said.err
-
-    terminal.done("brat task drop 2")
-    terminal.done("brat refinery run")
-    [convoy] = json.loads(terminal.type("brat status --json").out)["convoys"]
-    assert [task["state"] for task in convoy["tasks"]] == ["merged", "dropped"]
-    assert convoy["state"] == "complete"
-
-
 @pytest.mark.layer("landing")
 def test_tests_are_seen_red_before_the_code_and_land_with_it(tmp_path: Path) -> None:
     tester = (
@@ -318,39 +301,3 @@ def test_of_three_that_try_the_judges_choice_lands_and_none_is_lost(
     log = terminal.done("brat log show -n 500")
     assert "of task 1 green: it can be chosen." in log
     assert "of task 1: It says the most." in log
-
-
-def test_where_no_judge_can_say_the_smallest_green_change_lands(tmp_path: Path) -> None:
-    racer = RACER.format(judge="*) echo 'They are all fine.';;")
-    terminal = played(tmp_path, racer, racer)
-    convoy = ended(terminal, THREE)
-
-    states = [task["state"] for task in convoy["tasks"]]
-    assert states == ["dropped", "dropped", "merged", "merged"]
-    assert (terminal.cwd / "said.txt").read_text() == "c\nd\n"
-    log = terminal.done("brat log show -n 500")
-    assert "of those that CI finds green its change is the smallest" in log
-
-
-def test_where_all_fail_a_person_is_asked_and_can_let_one_try_again(
-    tmp_path: Path,
-) -> None:
-    racer = (
-        "case $BRAT_TASK/$BRAT_ATTEMPT in 1/2) echo ok > ok;; *) touch bad;; esac\n"
-        "echo 'BRAT: done'\n"
-    )
-    terminal = played(tmp_path, racer, racer)
-    said = terminal.type(f'{RACE} "engines=default, other" --headless')
-
-    assert said.status == 1
-    assert "task 3 is blocked" in said.err
-    assert "none of its rivals is left" in said.err
-
-    terminal.done("brat task retry 1")
-    for role in ("witness", "refinery"):
-        terminal.done(f"brat {role} run")
-    [convoy] = json.loads(terminal.type("brat status --json").out)["convoys"]
-    assert convoy["state"] == "complete"
-    states = [task["state"] for task in convoy["tasks"]]
-    assert states == ["merged", "dropped", "merged"]
-    assert convoy["tasks"][2]["attempts"] == 0

@@ -1,7 +1,6 @@
 """An issue in prose, planned by an engine, on a real forge with real processes."""
 
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -98,33 +97,6 @@ def test_where_no_plan_comes_the_issue_is_one_task(tmp_path: Path) -> None:
     assert "the engine planner gave no plan" in terminal.done("brat log show -n 200")
 
 
-REACHING = """\
-[witness]
-max_sessions = 1
-
-[engine.default]
-type = "shell"
-args = ["sh", "-c", "echo $BRAT_TASK >> two.txt; echo $BRAT_TASK > $BRAT_TASK.txt"]
-"""
-LIST = "- [ ] One (paths: one.txt)\\n- [ ] Two (paths: two.txt)"
-
-
-def test_work_that_reaches_further_reorders_what_has_not_begun(tmp_path: Path) -> None:
-    terminal = project(tmp_path, REACHING)
-    terminal.install(
-        "ask", f"brat mayor start --headless --task \"$(printf -- '{LIST}')\""
-    )
-    said = terminal.type("ask")
-    log = terminal.done("brat log show -n 200")
-
-    assert said.status == 0, said.err
-    (landed,) = re.findall(r"Task 1 is merged as (\w+)", log)
-    (base,) = re.findall(r"Task 2, attempt 1, starts from (\w+)", log)
-    assert base == landed, "it did not wait for what both touch"
-    [convoy] = json.loads(terminal.type("brat status --json").out)["convoys"]
-    assert [task["attempts"] for task in convoy["tasks"]] == [1, 1]
-
-
 @pytest.mark.layer("landing")
 def test_a_plan_alone_waits_for_a_person(tmp_path: Path) -> None:
     terminal = planned_by(tmp_path, "my-planner > plan.json")
@@ -145,51 +117,6 @@ def test_a_plan_alone_waits_for_a_person(tmp_path: Path) -> None:
     assert "give one" in refused.err
 
 
-def test_a_staged_plan_is_approved_once_staged_is_taken_out(tmp_path: Path) -> None:
-    terminal = project(tmp_path, "staged = true\n" + CONFIG)
-    terminal.done("brat init")
-    terminal.done("brat mayor start --task '- [ ] Say it.'")
-    [convoy] = json.loads(terminal.type("brat status --json").out)["convoys"]
-    approve = f"brat convoy approve {convoy['name']}"
-    refused = terminal.type(approve)
-    config = terminal.cwd / ".brat/config.toml"
-    config.write_text(config.read_text().replace("staged = true\n", ""))
-    terminal.done(approve)
-    [after] = json.loads(terminal.type("brat status --json").out)["convoys"]
-
-    assert refused.status == 1
-    assert "take `staged = true` out of" in refused.err
-    assert (convoy["state"], after["state"]) == ("planning", "active")
-
-
-TESTED = {
-    "tasks": [
-        {"title": "Test", "instructions": "Test.", "paths": ["tests/test_count.py"]},
-        {"title": "Count", "instructions": "Count.", "paths": ["words/count.py"]},
-        {"title": "Say", "instructions": "Say.", "paths": ["words/say.py"]},
-    ]
-}
-
-
-def test_tests_wait_for_the_code_that_they_import(tmp_path: Path) -> None:
-    terminal = planned_by(tmp_path, "my-planner > plan.json")
-    terminal.install("my-planner", f"cat <<'END'\n{json.dumps(TESTED)}\nEND\n")
-    terminal.commit("Say it", {"words/say.py": "from words.count import count\n"})
-    terminal.done("brat init")
-    terminal.done("brat mayor start --task 'Say it.' --plan-only")
-    [convoy] = json.loads(terminal.type("brat status --json").out)["convoys"]
-
-    assert [task["after"] for task in convoy["tasks"]] == [[2], [], []]
-    why = "tests/test_count.py imports words/count.py, which task 2 changes"
-    assert f"it comes after task 2: {why}" in terminal.done("brat why task-1")
-    assert why in terminal.done("brat why '2->1'")
-    [warning] = convoy["warnings"]
-    assert warning == (
-        "task 3 may run beside task 2: words/say.py imports words/count.py, which task "
-        "2 changes"
-    )
-
-
 MINE = """\
 [mayor]
 planner = "by-folder"
@@ -200,12 +127,6 @@ args = ["sh", "-c", "cat $BRAT_PROMPT > $BRAT_TASK.txt"]
 """
 PAGE = "docs/planning.md"
 SORT = "brat mayor start --task 'Sort the imports' --plan-only"
-MENDS = """
-
-def task(asked, name):
-    told = {"title": "It", "instructions": asked.text, "paths": [name]}
-    return told if asked.faults else {**told, "engine": "planner:by-folder"}
-"""
 
 
 def with_planner(folder: Path, **code: str) -> Terminal:
@@ -230,30 +151,6 @@ def test_a_planner_that_is_installed_plans(tmp_path: Path) -> None:
     log = terminal.done("brat log show -n 200")
     assert "Planned 4 tasks (planner by-folder)." in log
     assert left_running(terminal.cwd) == []
-
-
-def test_a_planners_answer_is_checked_and_mended(tmp_path: Path) -> None:
-    terminal = with_planner(tmp_path, brat_by_folder=MENDS)
-    terminal.done("brat init")
-    said = terminal.type(SORT)
-
-    assert said.status == 0, said.err
-    log = terminal.done("brat log show -n 200")
-    assert 'there is no engine "planner:by-folder"; there are default' in log
-    assert "Planned 4 tasks (planner by-folder)." in log
-
-
-def test_where_a_planner_fails_the_issue_is_one_task(tmp_path: Path) -> None:
-    terminal = with_planner(tmp_path, brat_by_folder="\n\nplan = 3\n")
-    terminal.done("brat init")
-    said = terminal.type(SORT)
-    [convoy] = json.loads(terminal.type("brat status --json").out)["convoys"]
-
-    assert said.status == 0, said.err
-    assert [task["title"] for task in convoy["tasks"]] == ["Sort the imports"]
-    log = terminal.done("brat log show -n 200")
-    assert "the planner by-folder gave no plan: " in log
-    assert "the planner by-folder raised TypeError: 'int' object is not callable" in log
 
 
 def test_a_planner_that_is_not_there_is_told_before_anything_begins(

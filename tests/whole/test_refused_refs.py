@@ -1,6 +1,6 @@
 """What a headless run, `brat status` and `brat doctor` say of a ref that is refused.
 
-Every kind of ref is refused in test_typed_refusals.py.
+Every kind of ref is refused in test_refusal_sweep.py.
 """
 
 import json

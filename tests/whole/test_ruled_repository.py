@@ -12,10 +12,9 @@ from tests.world.forge_rules import (
     put_hook,
     put_protection,
     put_ruleset,
-    ruleset,
 )
 from tests.world.local_rules import ask, at_rest, bare_of, registered
-from tests.world.staying import staying, typed
+from tests.world.staying import staying
 from tests.world.terminal import Terminal
 from tests.world.words import engine, project
 
@@ -37,16 +36,6 @@ def ruled(folder: Path) -> Terminal:
     return terminal
 
 
-def test_a_bot_that_may_bypass_the_rules_lands(tmp_path: Path) -> None:
-    terminal = ruled(tmp_path)
-
-    done = terminal.type(START)
-
-    assert done.status == 0, done.err
-    tip = terminal.done(f"git -C {bare_of(terminal)} log -1 --format=%an%n%s main")
-    assert "Count words" not in tip
-
-
 def test_a_protection_that_no_list_shows_is_learnt_from_the_first_refusal(
     tmp_path: Path,
 ) -> None:
@@ -66,25 +55,6 @@ def test_a_protection_that_no_list_shows_is_learnt_from_the_first_refusal(
     log = terminal.done("brat log show")
     assert "GH006" in log
     assert "The convoy will land by the forge's merge." in log
-
-
-def test_rules_are_set_while_the_forge_is_served(tmp_path: Path) -> None:
-    terminal = extended(project(tmp_path, engine("my-agent < $BRAT_PROMPT")), "rules")
-    terminal.done("brat init")
-    with typed(terminal, "up") as up:
-        assert up.stdout is not None
-        next(line for line in up.stdout if "dashboard: " in line)
-        known = registered(terminal)
-        ask(terminal, "POST", "rulesets", ruleset(pull_request()))
-        rules = ask(terminal, "GET", f"rules/branches/{known.branch}")
-        where = f"127.0.0.1:{known.port}/{known.repository}.git"
-        url = f"http://x-access-token:{known.person_token}@{where}"
-        terminal.done("git commit --quiet --allow-empty -m Mine")
-        pushed = terminal.type(f"git push {url} HEAD:{known.branch}")
-
-    assert [one["type"] for one in rules] == ["pull_request"]
-    assert pushed.status == 1
-    assert "GH013: Repository rule violations found for refs/heads/" in pushed.err
 
 
 @pytest.mark.layer("landing")

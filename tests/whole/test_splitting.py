@@ -43,8 +43,6 @@ esac
 echo 'BRAT: done'
 """
 MANY = "mkdir -p out; for n in 1 2 3; do echo $n > out/$n; done"
-NO_KEY = "it was not split: The agent gave no plan; it reported blocked: it takes"
-GIVES_UP = "echo 'BRAT: blocked this is two things'; exit"
 
 
 def half(title: str, path: str) -> dict[str, Any]:
@@ -106,32 +104,3 @@ def test_a_patch_that_is_too_large_becomes_two(tmp_path: Path) -> None:
     [shown] = [text for text in told if "was too much for one agent" in text]
     assert "- task 4: First half" in shown
     assert "it is a part of task 1" in terminal.done("brat why task-2")
-
-
-def test_what_an_agent_calls_blocked_is_split_too(tmp_path: Path) -> None:
-    terminal, said = asked(tmp_path, GIVES_UP, plans(*HALVES))
-
-    assert said.status == 0, said.err
-    found = tasks(terminal)
-    assert found[1]["attempts"] == 1
-    assert found[2]["state"] == "merged"
-
-
-@pytest.mark.parametrize(
-    ("planner", "mayor", "told"),
-    [
-        (plans(*HALVES), "split = false", "nobody splits it: no engine is to"),
-        ("echo 'BRAT: blocked it takes a key'", "", NO_KEY),
-        (plans(HALVES[0]), "", "has 1 task, and at least 2 are needed"),
-    ],
-)
-def test_where_it_is_not_split_a_person_is_asked(
-    tmp_path: Path, planner: str, mayor: str, told: str
-) -> None:
-    terminal, said = asked(tmp_path, GIVES_UP, planner, mayor)
-
-    assert said.status == 1
-    assert "task 1 is blocked" in said.err
-    found = tasks(terminal)
-    assert (found[1]["state"], found[2]["state"]) == ("blocked", "queued")
-    assert told in terminal.done("brat why task-1")

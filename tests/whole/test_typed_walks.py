@@ -10,8 +10,7 @@ from typing import Final
 import pytest
 from hypothesis import settings
 
-from tests.whole.typed_story import copied, prepared
-from tests.whole.typed_walk import Walk
+from tests.whole.typed_walk import Walk, copied, prepared
 from tests.world.dying import deadly
 from tests.world.terminal import Terminal, left_running
 

@@ -4,21 +4,30 @@ Each step is a command or a gesture, drawn from a seed; between two steps nothin
 but the sessions that have begun.
 """
 
+import json
+import shutil
 import signal
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from random import Random
 from typing import Any, Final
 
+from msgspec.structs import replace
+
+from brat.repository.forge_files import forge_in_use
 from brat.repository.registration import BOT
-from tests.whole.typed_gestures import close_something, open_again
-from tests.whole.typed_story import STATUSES, Typed
-from tests.world.extended import forge_folder
+from tests.world.extended import extended, forge_folder
 from tests.world.forge_rules import put_hook
 from tests.world.github_forge.injected_faults import Faults
-from tests.world.local_rules import ask, bare_of
+from tests.world.local_rules import ask, at_rest, bare_of
+from tests.world.patience import patient
 from tests.world.second_reader import rows
-from tests.world.terminal import Said
+from tests.world.staying import typed, until
+from tests.world.terminal import Said, Terminal, new_terminal
+from tests.world.words import engine
 
 CONVOYS: Final = 3
 CALLS: Final = 60
@@ -37,6 +46,149 @@ REFUSABLE: Final = (
 CODES: Final = (403, 404, 410, 422, 500, 502)
 REFS: Final = ("refs/heads/convoy/*/base", "refs/heads/convoy/*/task-1", "refs/grite/*")
 SAID: Final = "The walk does not want it"
+
+
+AGENT: Final = 'echo done > "$BRAT_CONVOY.txt"'
+STATUSES: Final = {0, 1}
+"""What `brat status` may end with: all is well, or somebody is waited for."""
+DEADLINE_S: Final = patient(240)
+LOOK_S: Final = 0.5
+
+
+def prepared(folder: Path) -> Terminal:
+    """Make a repository with one commit that brat knows."""
+    terminal = extended(new_terminal(folder))
+    files = {"README.md": "# Notes\n", ".brat/config.toml": _CONFIG}
+    terminal.commit("Begin", files)
+    terminal.done("brat init")
+    return terminal
+
+
+_CONFIG: Final = engine(AGENT, '[ci]\ncommand = "true"\n')
+
+
+def copied(terminal: Terminal, folder: Path) -> Terminal:
+    """Return a terminal in a copy of the repository, with the same home."""
+    shutil.copytree(terminal.cwd, folder / "project", symlinks=True)
+    return Terminal(folder / "project", terminal.home)
+
+
+@dataclass
+class Typed:
+    """A terminal, and what a person asked for in it."""
+
+    terminal: Terminal
+    issues: dict[str, int] = field(default_factory=dict)
+    """Numbers of the issues, by the names of their convoys."""
+    output: str = ""
+    """What every `brat up` that ended has said."""
+
+    @contextmanager
+    def up(self) -> Iterator[None]:
+        """Run `brat up` for a while."""
+        with typed(self.terminal, "up", "--no-dashboard") as process:
+            assert process.stdout is not None
+            begun = ""
+            for line in process.stdout:
+                begun += line
+                if "watching" in line:
+                    break
+            else:
+                raise AssertionError(begun)
+            yield
+            process.terminate()
+            self.output += begun + process.stdout.read()
+
+    def status(self) -> dict[str, Any]:
+        """Type `brat status --json`."""
+        said = self.terminal.type("brat status --json")
+        assert said.status in STATUSES, said.err
+        assert "Traceback" not in said.err
+        found: dict[str, Any] = json.loads(said.out)
+        return found
+
+    def complete(self) -> set[str]:
+        """Return the convoys that are over."""
+        return {c["name"] for c in self.status()["convoys"] if c["state"] == "complete"}
+
+    def waiting(self) -> dict[str, str]:
+        """Return why each convoy waits for a person; empty: a thing of no convoy."""
+        return {i["convoy"]: i["why"] for i in self.status()["interventions"]}
+
+    def until(self, holds: Callable[[], bool], what: Callable[[], object]) -> None:
+        """Wait until something holds; `what` says why it does not."""
+        until = time.monotonic() + DEADLINE_S
+        while not holds():
+            assert time.monotonic() < until, what()
+            time.sleep(LOOK_S)
+
+    def end(self) -> dict[str, object]:
+        """Return what there is when all is over; the forge is served."""
+        listed = ask(self.terminal, "GET", "issues?state=all&per_page=100")
+        pulls = ask(self.terminal, "GET", "pulls?state=all&per_page=100")
+        runs = ask(
+            self.terminal, "GET", "actions/runs?per_page=100&event=workflow_dispatch"
+        )
+        git = f"git -C {bare_of(self.terminal)}"
+        files = self.terminal.done(f"{git} ls-tree --name-only main").split()
+        return {
+            "complete": self.complete(),
+            "waiting": self.waiting(),
+            "open": [each["number"] for each in listed if each["state"] == "open"],
+            "merged": sum(each["merged_at"] is not None for each in pulls),
+            "runs": runs["total_count"],
+            "files": {Path(name).stem for name in files if name.endswith(".txt")},
+            "queue": self.terminal.done(f"{git} for-each-ref refs/heads/brat/queue"),
+        }
+
+    def whole(self) -> dict[str, object]:
+        """Return what `end` is when nothing was ever refused."""
+        return {
+            "complete": {*self.issues},
+            "waiting": {},
+            "open": [],
+            "merged": 2 * len(self.issues),
+            "runs": len(self.issues),
+            "files": {*self.issues},
+            "queue": "",
+        }
+
+
+CLOSED: Final = "state=closed&per_page=100"
+OPEN: Final = {"state": "open"}
+
+
+def close_something(terminal: Terminal, random: Random) -> str:
+    """Close an open issue or pull request; return which, or nothing."""
+    home = forge_folder(terminal).parent
+    until(
+        lambda: not forge_in_use(home)
+    )  # the forge of a command that was killed ends soon
+    with at_rest(terminal) as forge, forge.store.change():
+        found = [one for one in forge.store.issues.all() if one.state == "open"]
+        if not found:
+            return ""
+        one, now = random.choice(found), forge.now()
+        forge.store.issues.put(
+            replace(one, state="closed", closed_at=now, updated_at=now)
+        )
+    return f"close #{one.number}"
+
+
+def open_again(terminal: Terminal, over: Callable[[], set[int]]) -> None:
+    """Open what is closed, while the forge is served.
+
+    Args:
+        terminal: where brat is typed.
+        over: returns the issues that brat itself has closed, or will.
+    """
+    for pull in ask(terminal, "GET", f"pulls?{CLOSED}"):
+        if pull["merged_at"] is None:
+            ask(terminal, "PATCH", f"pulls/{pull['number']}", OPEN)
+    listed = ask(terminal, "GET", f"issues?{CLOSED}")
+    closed = {one["number"] for one in listed if "pull_request" not in one}
+    for number in closed - (over() if closed else set()):
+        ask(terminal, "PATCH", f"issues/{number}", OPEN)
 
 
 @dataclass

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 
 from bot.door.inbox import UNREADABLE, Inbox, StartRequest
 from tests.convoy.anything import hostile
+from tests.world.cases import looped
 
 ASKED = StartRequest(issue=7, title="Fix it", text="All of it.", by="ann")
 GUID = "72d3162e-cc78-11e3-81ab-4c9367dc0958"
@@ -155,7 +156,7 @@ def test_a_request_is_a_plain_file(inbox: Inbox, folder: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@looped(
     "delivery",
     ["", ".", "..", "a/b", "../a", "/a", "a.json", "a\n", "a b", "é", "a\0", "x" * 65],
 )

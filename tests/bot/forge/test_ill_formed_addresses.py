@@ -12,6 +12,7 @@ from bot.forge.pace import Pace
 from bot.forge.rest import Refused, Rest
 from bot.forge.transport import Wire
 from grite.errors import Unavailable
+from tests.world.cases import looped
 from tests.world.hand import HandTime
 
 ILL_FORMED = [
@@ -44,8 +45,8 @@ async def redirecting(to: str) -> AsyncIterator[str]:
         await runner.cleanup()
 
 
-@pytest.mark.parametrize("method", ["GET", "POST"])
-@pytest.mark.parametrize("to", ILL_FORMED)
+@looped("method", ["GET", "POST"])
+@looped("to", ILL_FORMED)
 async def test_a_redirect_to_no_address_is_told_in_a_sentence(
     to: str, method: str, client: httpx.AsyncClient, pace: Pace
 ) -> None:
@@ -57,7 +58,7 @@ async def test_a_redirect_to_no_address_is_told_in_a_sentence(
             await asked
 
 
-@pytest.mark.parametrize("url", ILL_FORMED)
+@looped("url", ILL_FORMED)
 async def test_a_next_page_at_no_address_is_told_in_a_sentence(
     url: str, rest: Rest
 ) -> None:

@@ -10,6 +10,7 @@ import respx
 from bot.forge import payloads
 from bot.forge.rest import Refused, Rest
 from grite.errors import Unavailable
+from tests.world.cases import looped
 
 API = "https://api.example.org"
 ANN = {"login": "ann", "type": "User"}
@@ -95,7 +96,7 @@ async def test_a_missing_permission_is_named(
     assert route.call_count == 1
 
 
-@pytest.mark.parametrize(
+@looped(
     "json", [[], "no", {"message": "no", "errors": [7]}, {"message": 7, "errors": 7}]
 )
 async def test_a_no_may_have_any_form(
@@ -107,7 +108,7 @@ async def test_a_no_may_have_any_form(
         await rest.write("POST", "/issues", {})
 
 
-@pytest.mark.parametrize("json", [{"login": 7}, {}, [], None, "ann", 7])
+@looped("json", [{"login": 7}, {}, [], None, "ann", 7])
 async def test_an_answer_of_another_form_is_a_broken_forge(
     json: object, rest: Rest, forge: respx.MockRouter
 ) -> None:
@@ -117,7 +118,7 @@ async def test_an_answer_of_another_form_is_a_broken_forge(
         await rest.read(payloads.Account, "/user")
 
 
-@pytest.mark.parametrize(
+@looped(
     ("text", "kind"),
     [
         (b"{", "application/json"),
@@ -194,10 +195,8 @@ async def test_a_list_may_have_a_name(rest: Rest, forge: respx.MockRouter) -> No
     assert await users(rest, key="users") == ["ann"]
 
 
-@pytest.mark.parametrize("key", [None, "users"])
-@pytest.mark.parametrize(
-    "json", [None, 7, "ann", {}, {"users": 7}, {"users": [7]}, [{"name": "ann"}]]
-)
+@looped("key", [None, "users"])
+@looped("json", [None, 7, "ann", {}, {"users": 7}, {"users": [7]}, [{"name": "ann"}]])
 async def test_what_is_no_list_is_a_broken_forge(
     json: object, key: str | None, rest: Rest, forge: respx.MockRouter
 ) -> None:

@@ -9,6 +9,7 @@ from bot.forge.rate_limits import ForgeClock, wait_s
 from bot.forge.rest import Refused, Rest
 from bot.forge.transport import HttpReply
 from grite.errors import Unavailable
+from tests.world.cases import looped
 from tests.world.hand import NOON, HandTime
 
 API = "https://api.example.org"
@@ -35,8 +36,8 @@ def spent(in_s: float) -> httpx.Response:
 # --- the ladder -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("status", [403, 429])
-@pytest.mark.parametrize(
+@looped("status", [403, 429])
+@looped(
     ("headers", "said", "waits"),
     [
         ({"retry-after": "7"}, "", 7),
@@ -63,7 +64,7 @@ def test_each_way_to_say_later_is_understood(
     assert found == pytest.approx(waits)
 
 
-@pytest.mark.parametrize("status", [200, 304, 401, 404, 422, 500, 503])
+@looped("status", [200, 304, 401, 404, 422, 500, 503])
 def test_only_403_and_429_say_later(status: int, hand: HandTime) -> None:
     reply = HttpReply(status, {"retry-after": "7"}, b"rate limit")
 

@@ -18,6 +18,7 @@ from bot.text.slash_commands import (
 from brat.forge.rest.rest_call import Extension
 from brat.forge.service.running_forge import Service
 from tests.bot.room import Room, room as opened
+from tests.world.cases import looped
 from tests.world.github_forge.extension import github
 from tests.world.github_forge.mailed_texts import MailedTexts
 from tests.world.growth import LINEAR, growth
@@ -152,7 +153,7 @@ async def test_commands_of_a_review_by_mail_do_not_count(tmp_path: Path) -> None
         assert "a command that comes by mail does not count" in here.spoken()[-1]
 
 
-@pytest.mark.parametrize("separator", SEPARATORS)
+@looped("separator", SEPARATORS)
 def test_nothing_is_read_below_a_separator(separator: str) -> None:
     text = f"Fine.\n\n/brat retry 1\n\n{separator}\n\n{QUOTED}\n\n@brat start\n"
 
@@ -163,7 +164,7 @@ def test_nothing_is_read_below_a_separator(separator: str) -> None:
     assert mentioned(text, "brat[bot]") is None
 
 
-@pytest.mark.parametrize(
+@looped(
     "text",
     [
         "> On Mon, Nov 3, 2025 at 10:00 Bea wrote:\n> no\n\n/brat cancel",
@@ -196,7 +197,7 @@ def test_any_text_is_searched(text: str) -> None:
     assert 0 <= first_separator(text.split("\n")) <= text.count("\n") + 1
 
 
-@pytest.mark.parametrize("part", ["On a ", "-a", "From:\n", "<a@", "10:00 ", "On\n"])
+@looped("part", ["On a ", "-a", "From:\n", "<a@", "10:00 ", "On\n"])
 def test_hostile_text_is_searched_in_time(part: str) -> None:
     def search(size: int) -> None:
         first_separator((part * (size // len(part))).split("\n"))

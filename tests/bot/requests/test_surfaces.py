@@ -29,7 +29,7 @@ from convoy.rules.people import BlockTask
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, sha, spec
 
-ROWS: Final = pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
+ROWS: Final = looped("verb", VERBS, ids=lambda verb: verb.name)
 TEXT: Final = "Write it down"
 
 

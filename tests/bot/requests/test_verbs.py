@@ -345,11 +345,3 @@ def test_the_commands_on_the_page_are_understood(page: str) -> None:
 
 def dedented(block: str) -> str:
     return "\n".join(line.removeprefix("  ") for line in block.splitlines())
-
-
-STORIES = [file.read_text() for file in Path(__file__).parents[1].rglob("test_*.py")]
-
-
-@looped("name", BY_NAME)
-def test_each_verb_has_a_story_on_the_local_forge(name: str) -> None:
-    assert any(f"/brat {name}" in story for story in STORIES)

@@ -1,8 +1,7 @@
 """What a file builds on, as its text says."""
 
-import pytest
-
 from convoy.planner.ground import Project, go_module, imported
+from tests.world.cases import looped
 from tests.world.growth import LINEAR, growth
 
 FILES = frozenset(
@@ -18,7 +17,7 @@ FILES = frozenset(
 )
 
 
-@pytest.mark.parametrize(
+@looped(
     ("path", "text", "found"),
     [
         ("tests/test_cart.py", "import shop.cart as c, os", {"src/shop/cart.py"}),
@@ -66,7 +65,7 @@ def test_imports_lead_to_files_of_the_repository(
     assert imported(path, text, project) == found
 
 
-@pytest.mark.parametrize(
+@looped(
     "line",
     ["\n", "from a import (", "import ", "pub(", 'from "', " ", "#include", "use "],
 )

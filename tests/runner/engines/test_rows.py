@@ -29,7 +29,7 @@ MODELS = {
     "copilot": "openai/local",
 }
 SEVEN = [ENGINES[name] for name in MODELS]
-each_row = pytest.mark.parametrize("row", SEVEN, ids=lambda row: row.name)
+each_row = looped("row", SEVEN, ids=lambda row: row.name)
 
 
 def call(row: Row, **given: object) -> Call:
