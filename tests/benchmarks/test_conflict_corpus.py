@@ -2,15 +2,12 @@
 
 from pathlib import Path
 
-import pygit2
 import pytest
-from pygit2.enums import FileMode
 
 from benchmarks.conflict_corpus import conflicting_merges as read
 from benchmarks.conflict_corpus.__main__ import corpus
-from benchmarks.conflict_corpus.conflict_hunks import ConflictHunk, refined
+from benchmarks.conflict_corpus.conflict_hunks import ConflictHunk
 from benchmarks.conflict_corpus.conflicting_merges import (
-    ConflictFile,
     ConflictingMerge,
 )
 from benchmarks.conflict_corpus.corpus_figures import ATTRIBUTES, Figures, counted
@@ -21,11 +18,10 @@ from benchmarks.conflict_corpus.hunk_refinements import (
     separate_words,
 )
 from benchmarks.conflict_corpus.merges_tested import outcomes
-from benchmarks.conflict_corpus.merging_ways import mergiraf, ways
+from benchmarks.conflict_corpus.merging_ways import ways
 from benchmarks.conflict_corpus.recorded_histories import Recorded, clone_of
 from benchmarks.conflict_corpus.shared_files import SharedFiles, shared_files
-from benchmarks.conflict_corpus.verdicts import Verdict, judged
-from grite.errors import BratError
+from benchmarks.conflict_corpus.verdicts import Verdict
 from tests.bot.history import History
 
 NEWS = "CHANGES.md"
@@ -108,23 +104,6 @@ def test_merges_are_counted_by_whether_their_sides_share_a_file(
     assert [*by_sharing({})][-1] == "| all | 0 | 0 | 0 | 0 |"
 
 
-def test_a_conflict_of_submodules_is_none_of_lines(tmp_path: Path) -> None:
-    made = History(tmp_path / "project.git")
-    tips: list[str] = []
-    for part in ("1" * 40, "2" * 40, "3" * 40):
-        index = pygit2.Index()
-        index.add(pygit2.IndexEntry("part", pygit2.Oid(hex=part), FileMode.COMMIT))
-        tree, who = index.write_tree(made.repo), pygit2.Signature("A", "a@b.c", 1, 0)
-        tip = made.repo.create_commit(None, who, who, "Move it", tree, tips[:1])
-        tips.append(str(tip))
-    merge = read.Merge(commit=tips[1], ours=tips[1], theirs=tips[2])
-    history = read.History(made.path, tips[1], tmp_path / "scratch.git")
-
-    [found] = history.conflicting([merge])
-
-    assert (found.files, found.others) == ((), 1)
-
-
 def test_a_resolution_is_wrong_where_the_projects_tests_break(
     history: History, tmp_path: Path
 ) -> None:
@@ -145,26 +124,6 @@ def test_a_resolution_is_wrong_where_the_projects_tests_break(
     }
 
 
-def test_a_clone_without_the_commit_is_named(history: History, tmp_path: Path) -> None:
-    project = Recorded(name="own/calc", head="0" * 40, language="Python")
-    with pytest.raises(BratError, match=r"own/calc .* lacks the commit 0{40}"):
-        clone_of(project, history.path.parents[1])
-
-
-def test_a_clean_merge_with_markers_in_it_is_a_conflict(tmp_path: Path) -> None:
-    program = tmp_path / "mergiraf"
-    program.write_text(
-        "#!/bin/sh\nprintf 'b<<<<<<< ours\\nc\\n>>>>>>> theirs' > merged\n"
-    )
-    program.chmod(0o755)
-    base, ours, theirs = b"b", b"b\nc\n", b"b\nd\n"
-    file = ConflictFile(
-        path=LISTED, base=base, ours=ours, theirs=theirs, committed=None
-    )
-
-    assert mergiraf(str(program), file) is None
-
-
 def test_only_edits_that_do_not_meet_are_joined() -> None:
     near = ConflictHunk(base=b"a\nb\n", ours=b"A\nb\n", theirs=b"a\nB\n")
     assert adjacent_lines(near) == b"A\nB\n"
@@ -178,17 +137,3 @@ def test_only_edits_that_do_not_meet_are_joined() -> None:
     assert separate_words(line) == b"f(1, 2)\n"
     more = ConflictHunk(base=b"", ours=b"import a\n", theirs=b"import b\nimport a\n")
     assert both_imports(more) == b"import a\nimport b\n"
-
-
-def test_what_no_parser_takes_any_more_is_unreadable() -> None:
-    file = ConflictFile(
-        path=CODE,
-        base=b"def f():\n    pass\n",
-        ours=b"def f(a):\n    pass\n",
-        theirs=b"def f(b):\n    pass\n",
-        committed=b"def f(a, b):\n    pass\n",
-    )
-
-    assert judged(file, b"def f(a):\ndef f(b):\n    pass\n") == Verdict.UNREADABLE
-    assert judged(file, b"def f(a,  b):\n    pass\n") == Verdict.SPACING
-    assert judged(file, refined(file, adjacent_lines)) == Verdict.CONFLICT

@@ -7,7 +7,6 @@ from typing import get_args
 import pytest
 from playwright.async_api import Browser, expect
 
-from convoy.events.people_events import PauseConvoy
 from convoy.rules.people import BlockTask
 from tests.dashboard.conftest import Opens, Visit
 from tests.world import browser as browsers
@@ -183,13 +182,3 @@ async def test_another_page_of_this_machine_cannot_press_a_button(
         await expect(tab.page.locator("body")).to_contain_text("Open the address")
 
     assert visit.rules.task(5).state == "blocked"
-
-
-async def test_a_convoys_page_moves_when_it_is_paused(
-    opens: Opens, browser: Browser
-) -> None:
-    rules = busy()
-    async with opens(rules) as visit, browsers.tab(browser) as tab:
-        await tab.page.goto(visit.address(f"/convoys/{NAME}"))
-        rules.do(PauseConvoy(convoy=NAME, by="ann"))
-        await expect(tab.page.get_by_role("heading", level=1)).to_contain_text("paused")

@@ -7,12 +7,13 @@ from convoy.log import body_of
 from convoy.model import ids
 from grite.event import CommentAdded, Event
 from tests.runner.job import Forge
+from tests.world.cases import looped
 from tests.world.log_keys import signed_commit
 
 NOBODY = "0" * 40
 
 
-@pytest.mark.parametrize(
+@looped(
     ("changes", "sentence"),
     [
         ({"BRAT_SESSION": None}, "BRAT_SESSION is not set."),

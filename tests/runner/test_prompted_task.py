@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.runner.job import Forge, Left, git
+from tests.world.cases import looped
 
 pytestmark = pytest.mark.layer("landing")
 
@@ -118,7 +119,7 @@ def test_what_the_gate_protects_is_refused(forge: Forge) -> None:
     assert ".github/x.yml" in " ".join(left.result["refusals"])
 
 
-@pytest.mark.parametrize(
+@looped(
     ("changes", "said"),
     [
         ({"BRAT_TASK_ENGINE": "claude_code"}, "did you mean claude-code?"),

@@ -1,13 +1,11 @@
 """What sessions used is known wherever people look: real runner, scripted engine."""
 
 import json
-from pathlib import Path
 
 import pytest
 
 from tests.world.terminal import Terminal
 from tests.world.words import project
-from tests.world.working_folder import texts
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -63,31 +61,3 @@ def test_people_read_it_in_words(terminal: Terminal) -> None:
 
     assert words in terminal.done("env COLUMNS=160 brat cost --convoy say-hi-1")
     assert words in terminal.done("brat task show 1")
-
-
-def test_what_is_spent_is_not_exceeded_by_another_attempt(tmp_path: Path) -> None:
-    terminal = project(tmp_path, CONFIG + "[budget]\ntask = 0.001\n")
-    terminal.install("codex", CODEX)
-
-    said = terminal.type(f"env OPENAI_API_KEY=made-up-0123456789 {ASK}")
-
-    assert said.status == 1
-    told = terminal.done("brat why 1").splitlines()
-    assert told[1:3] == [
-        "- it is blocked, tried once",
-        "- the task's budget of $0.0010 is spent, $0.0046 so far",
-    ]
-
-
-def test_a_convoy_that_is_not_there_is_said(terminal: Terminal) -> None:
-    said = terminal.type("brat cost --convoy say-ho-1")
-
-    assert said.status == 1
-    assert "did you mean say-hi-1" in said.err
-
-
-def test_the_forge_is_told_in_the_convoys_comment(terminal: Terminal) -> None:
-    state = Path(terminal.cwd, ".git/brat")
-    kept = b"".join(text for _, text in texts(state))
-
-    assert b"Its sessions used 4,000 tokens in (800 cached), 200 out, $0.0092." in kept

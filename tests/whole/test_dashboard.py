@@ -1,6 +1,5 @@
 """The dashboard as people open it: `brat up`, and `brat dashboard` in a clone."""
 
-import json
 import re
 import signal
 import subprocess
@@ -13,10 +12,6 @@ from typing import Any
 import httpx
 import pytest
 
-from brat.local import other_processes
-from brat.repository import checkout as checkouts
-from tests.world.forge_rules import put_hook
-from tests.world.local_rules import ask, bare_of
 from tests.world.patience import patient
 from tests.world.terminal import BRAT, Terminal, left_running, new_terminal
 from tests.world.words import engine, project
@@ -87,29 +82,6 @@ def test_up_shows_what_waits_and_a_button_retries_it(terminal: Terminal) -> None
     assert left_running(terminal.cwd) == []
 
 
-def test_up_shows_that_the_forge_refuses_its_log(tmp_path: Path) -> None:
-    terminal = project(tmp_path, engine("true"))
-    terminal.done("brat init")
-    refusing = "case $1 in refs/grite/*) echo not here; exit 1;; esac"
-    put_hook(bare_of(terminal), "update", refusing)
-    with running(terminal, "up", "--port", "0") as url:
-        ask(terminal, "POST", "issues", {"title": "Do it", "labels": ["brat"]})
-        until = time.monotonic() + patient(60)
-        told: list[dict[str, str]] = []
-        with let_in(url) as client:
-            while time.monotonic() < until:
-                answer = client.get("/api/v1/status")
-                told = answer.json()["interventions"]
-                if told and told[0]["kind"] == "standstill":
-                    break
-                time.sleep(0.2)
-            page = client.get("/").text
-
-    assert told[0]["kind"] == "standstill"
-    assert "the forge refuses its log, so nothing can land" in told[0]["why"]
-    assert "nothing moves" in page
-
-
 def test_a_clone_has_one_that_only_shows(terminal: Terminal) -> None:
     clone = Terminal(terminal.cwd.parent / "clone", terminal.home)
     terminal.done(f"git clone -q {terminal.cwd / BARE} {clone.cwd}")
@@ -122,34 +94,6 @@ def test_a_clone_has_one_that_only_shows(terminal: Terminal) -> None:
     assert "say-hi-1" in page
     assert refused.text == "This dashboard only shows.\n"
     assert stranger.status_code == 403
-
-
-def test_a_bot_that_died_and_a_faulty_configuration_are_shown(
-    terminal: Terminal,
-) -> None:
-    folder = checkouts.find(terminal.cwd).folder
-    other_processes.note_daemon(
-        folder, other_processes.Daemon(pid=2**22 + 1, since=0.0, url="x")
-    )
-    config = terminal.cwd / ".brat/config.toml"
-    before = config.read_text()
-    config.write_text("[refinery]\nstrategy = 'magic'\n")
-    try:
-        with (
-            running(terminal, "dashboard", "--port", "0") as url,
-            let_in(url) as browser,
-        ):
-            page = browser.get("/").text
-            told = browser.get("/api/v1/status").json()
-        shown = json.loads(terminal.type("brat status --json").out)
-    finally:
-        config.write_text(before)
-        (folder / other_processes.DAEMON_RECORD).unlink()
-
-    kinds = [each["kind"] for each in told["interventions"]]
-    assert kinds[:2] == ["config_error", "bot_down"]
-    assert told["interventions"] == shown["interventions"]
-    assert "<code>brat daemon start</code>" in page
 
 
 @pytest.mark.layer("landing")

@@ -127,20 +127,6 @@ def test_the_doctor_finds_nothing_and_a_checkpoint_is_whole(terminal: Terminal) 
     assert all(line.startswith("  ok") for line in said.lines)
 
 
-@pytest.mark.layer("deep")
-def test_the_doctor_removes_a_checkpoint_that_is_none(terminal: Terminal) -> None:
-    bad = "refs/grite/checkpoints/1"
-    terminal.done(f"git -C {BARE} update-ref {bad} HEAD")
-    assert f"{bad}: it is of no use" in terminal.type("brat doctor").err
-
-    assert f"fixed  removed {bad}" in terminal.type("brat doctor --fix").err
-
-    assert terminal.done(f"git -C {BARE} for-each-ref {bad}") == ""
-    again = terminal.type("brat doctor --fix")
-    assert again.status == 0, again.err
-    assert "fixed" not in again.err
-
-
 def test_the_doctor_names_what_is_wrong(tmp_path: Path) -> None:
     terminal = project(tmp_path, engine("true", "[refinery]\nstrateg = 'squash'\n"))
     assert "brat init" in terminal.type("brat doctor").err

@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import get_args
-from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 from playwright.async_api import Browser, expect
@@ -92,68 +91,6 @@ async def test_a_writer_signs_in_presses_a_button_and_signs_out(
     assert SESSION not in left
     assert refused == 403
     assert site.town.tokens["alice"] not in str(left)
-
-
-async def test_a_reader_sees_no_buttons_and_is_refused(
-    here: tuple[Site, str], browser: Browser
-) -> None:
-    _, url = here
-    async with someone(browser, here, "mallory") as tab:
-        page = tab.page
-        await page.goto(f"{url}/login?to={CONVOY}")
-        await expect(page.get_by_text("mallory")).to_be_visible()
-        names = await page.get_by_role("button").all_inner_texts()
-        csrf = await page.locator("input[name=csrf]").get_attribute("value")
-        with_token = await pressed(tab, PAUSE, csrf or "")
-        without = await pressed(tab, PAUSE)
-        missing = await page.goto(f"{url}/{PRIVATE}/")
-        assert await tab.faults() == []
-        await page.goto(url + CONVOY)
-        heading = page.get_by_role("heading", level=1)
-        await expect(heading).not_to_contain_text("paused")
-
-    assert names == ["Sign out"]
-    assert (with_token, without) == (403, 403)
-    assert missing is not None
-    assert missing.status == 404
-
-
-async def way_back(tab: Tab, here: tuple[Site, str], who: str) -> str:
-    """Begin to sign in from this browser, and agree at the forge as `who`."""
-    site, url = here
-    ask, shows = tab.page.request, {"Authorization": f"Bearer {site.town.tokens[who]}"}
-    out = await ask.get(f"{url}/login", max_redirects=0)
-    there = await ask.get(out.headers["location"], headers=shows, max_redirects=0)
-    return there.headers["location"]
-
-
-async def test_a_state_that_is_not_ours_signs_nobody_in(
-    here: tuple[Site, str], browser: Browser
-) -> None:
-    """Neither the right way back with another state, nor the way of somebody else."""
-    _, url = here
-    async with (
-        someone(browser, here) as hers,
-        someone(browser, here, "alice") as tab,
-    ):
-        page = tab.page
-        of_mallory = await way_back(hers, here, "mallory")
-        own = urlsplit(await way_back(tab, here, "alice"))
-        asked = {name: each[0] for name, each in parse_qs(own.query).items()}
-        forged = urlencode(asked | {"state": "x" * len(asked["state"])})
-        told = []
-        for path in (f"{url}{own.path}?{forged}", of_mallory):
-            answer = await page.goto(path)
-            heading = page.get_by_role("heading", level=1)
-            await expect(heading).to_contain_text("Forbidden")
-            told.append((answer and answer.status, await tab.faults()))
-        await tab.picture("site-refused")
-        names = {each["name"] for each in await page.context.cookies(url)}
-        await page.goto(own.geturl())
-        await expect(page.get_by_role("button", name="Sign out")).to_be_visible()
-
-    assert told == [(403, []), (403, [])]
-    assert SESSION not in names
 
 
 async def test_every_page_of_its_own_is_for_every_eye(
