@@ -68,12 +68,6 @@ def test_no_route_answers_for_another() -> None:
     assert shadowed((*UNSERVED, *ROUTES, *MORE)) == []
 
 
-def test_a_route_that_swallows_others_is_found() -> None:
-    faults = shadowed((*ROUTES, *MORE))
-
-    assert any("/commits/word/comments is answered" in fault for fault in faults)
-
-
 def test_each_route_is_reached_by_its_own_path() -> None:
     known = matched((*UNSERVED, *ROUTES, *MORE))
     for route in (*ROUTES, *MORE):
