@@ -65,10 +65,6 @@ class CiStarts:
         """Start the missing runs. Safe to call again, in another process too.
 
         A run on the same commit is looked for first: another job may have started it.
-
-        Raises:
-            Unavailable: the forge did not answer.
-            Refused: the forge does not start that workflow; it may lack the trigger.
         """
         if not self._workflow:
             return
@@ -180,10 +176,8 @@ class _Waiting:
 async def run_once(loop: Loop, *, after: int | None, ci_wait_s: float) -> Left:
     """Tick until all remaining work waits for others; free the lease.
 
-    Args:
-        loop: an opened loop.
-        after: the task run that is about to end; the loop waits for its result.
-        ci_wait_s: how long to wait for CI's verdict while nothing else happens.
+    `after` is the task run that is about to end, whose result the loop waits for; for
+    CI's verdict it waits `ci_wait_s` while nothing else happens.
 
     Raises:
         Unavailable: every tick was cut short for two minutes; the message says why.

@@ -60,28 +60,16 @@ class AccessPolicy(Protocol):
     """Decides which requests are allowed."""
 
     async def admit(self, request: web.Request) -> web.StreamResponse | None:
-        """Return a response that replaces the page; None: go on with the request.
-
-        Raises:
-            HTTPException: the request is not allowed.
-        """
+        """Return a response that replaces the page; None: go on with the request."""
 
     async def view(self, request: web.Request) -> RepositoryView | None:
-        """Return the repository that the path is about; None: it is about none.
-
-        Raises:
-            HTTPException: the repository is missing, or hidden from this person.
-        """
+        """Return the repository that the path is about; None: it is about none."""
 
     async def visitor(self, request: web.Request, view: RepositoryView) -> Visitor:
         """Return the visitor."""
 
     async def writer(self, request: web.Request, view: RepositoryView) -> str:
-        """Return who presses a button, after checking their right at this moment.
-
-        Raises:
-            HTTPForbidden: they lack the right, or the form is not one of ours.
-        """
+        """Return who presses a button, after checking their right at this moment."""
 
 
 def attach(request: web.Request, view: RepositoryView) -> None:
@@ -224,11 +212,7 @@ class TokenAccess:
 
 
 def convoy_at(state: State, request: web.Request) -> Convoy:
-    """Return the convoy that the path names.
-
-    Raises:
-        HTTPNotFound: there is no such convoy.
-    """
+    """Return the convoy that the path names."""
     name = request.match_info["convoy"]
     convoy = state.convoys.get(name)
     if convoy is None:
@@ -237,11 +221,7 @@ def convoy_at(state: State, request: web.Request) -> Convoy:
 
 
 def task_at(state: State, request: web.Request) -> tuple[Convoy, Task]:
-    """Return the task that the path names, and its convoy.
-
-    Raises:
-        HTTPNotFound: there is no such convoy, or it has no such task.
-    """
+    """Return the task that the path names, and its convoy."""
     convoy = convoy_at(state, request)
     task = convoy.task(int(request.match_info["task"]))
     if task is None:

@@ -152,11 +152,7 @@ class Pressed(Struct, frozen=True, kw_only=True):
 async def presser(
     access: AccessPolicy, request: web.Request, view: RepositoryView
 ) -> tuple[str, CarryOut]:
-    """Return who presses, and what carries out what they decide.
-
-    Raises:
-        HTTPForbidden: this dashboard only shows, or they lack the right.
-    """
+    """Return who presses, and what carries out what they decide."""
     if view.source.carry_out is None:
         raise web.HTTPForbidden(text="This dashboard only shows.\n")
     return await access.writer(request, view), view.source.carry_out
@@ -167,15 +163,8 @@ async def press(
 ) -> Reply:
     """Carry out a decision, look at what it changed, and return the reply.
 
-    Args:
-        view: the repository.
-        pressing: as `presser` returned it for this very request.
-        pressed: the decision.
-
-    Raises:
-        NoSuchWord: no endpoint has this word.
-        NotPossible: the text is missing.
-        BratError: the forge did not answer.
+    `pressing` is what `presser` returned for this very request. Raises `NoSuchWord`,
+    and `NotPossible` where the text is missing.
     """
     by, carry_out = pressing
     asked = await asyncio.to_thread(
@@ -239,11 +228,7 @@ class Buttons:
 
 
 async def _text_said(request: web.Request) -> str:
-    """Return the text of a request: a field of the form, or of JSON.
-
-    Raises:
-        HTTPBadRequest: the field is no text.
-    """
+    """Return the text of a request: a field of the form, or of JSON."""
     if request.content_type != "application/json":
         told: object = (await request.post()).get("text", "")
     else:

@@ -95,9 +95,7 @@ async def _healthy(_request: web.Request) -> web.Response:
 async def serving(source: DashboardSource, port: int = PORT) -> AsyncIterator[str]:
     """Serve a dashboard on loopback and give its address.
 
-    Args:
-        source: the repository to show.
-        port: the port; if it is taken or 0, the system chooses another.
+    If the port is taken or 0, the system chooses another.
     """
     watcher = StateWatcher(source.read, source.here, source.checks)
     await watcher.look()
@@ -152,9 +150,6 @@ class Stream:
         """Stream one `changed` for every change.
 
         Changes between a page and its stream, or while the stream was cut, count too.
-
-        Raises:
-            HTTPServiceUnavailable: too many streams are open.
         """
         view = view_of(request)
         visitor = await self._access.visitor(request, view)
@@ -198,11 +193,7 @@ class EventStreams:
 
     @contextmanager
     def one_more(self, request: web.Request, visitor: Visitor) -> Iterator[None]:
-        """Count a stream for as long as the block lasts.
-
-        Raises:
-            HTTPServiceUnavailable: there are too many; the page works without one.
-        """
+        """Count a stream for as long as the block lasts."""
         known = bool(visitor.login) or visitor.may_write
         kind = "person" if known else "anonymous"
         who = (kind, visitor.login if known else request.get(CLIENT, ""))

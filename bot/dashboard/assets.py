@@ -67,14 +67,7 @@ class PageCache:
         visitor: Visitor,
         make: Callable[[], str],
     ) -> CachedPage:
-        """Return the requested page, rendered again when the log has changed.
-
-        Args:
-            request: its path and query name the page.
-            view: the repository that the page shows.
-            visitor: the person for whom it is rendered.
-            make: renders the page.
-        """
+        """Return the requested page, rendered again when the log has changed."""
         made = self.known(request, view, visitor)
         if made is None:
             made = CachedPage(make().encode(), secret=bool(visitor.csrf))
@@ -134,11 +127,7 @@ def text(name: str) -> str:
 
 
 async def give(request: web.Request) -> web.Response:
-    """Answer with a file, as gzip if the browser takes it.
-
-    Raises:
-        HTTPNotFound: there is no file at this address.
-    """
+    """Answer with a file, as gzip if the browser takes it."""
     file = _FILES.get(request.path)
     if file is None or file.suffix not in _TYPES:
         raise web.HTTPNotFound(text="There is no such file.\n")

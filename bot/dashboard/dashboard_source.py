@@ -68,10 +68,7 @@ class StateWatcher:
     ) -> None:
         """Read the log with `read`, other interventions with `here`, in a thread.
 
-        Args:
-            read: returns what the log says now.
-            here: returns the interventions outside of the log.
-            checks: returns what CI was seen to say last, by commit.
+        `checks` returns what CI was seen to say last, by commit.
         """
         self._read = read
         self._checks = checks
@@ -138,9 +135,7 @@ class LogHistory:
     def __init__(self, path: Path, reading: Callable[[], Reading]) -> None:
         """Prepare to read a log; nothing is read yet.
 
-        Args:
-            path: the repository with the log.
-            reading: returns what the log says now.
+        `reading` returns what the log says now.
         """
         self._path = path
         self._reading = reading
@@ -209,9 +204,7 @@ class LogPast:
     def __init__(self, path: Path, newest: Callable[[], str | None]) -> None:
         """Prepare to read a log; nothing is read yet.
 
-        Args:
-            path: the repository with the log.
-            newest: returns the newest commit that counts; None: there is none yet.
+        `newest` returns the newest commit that counts; None: there is none yet.
         """
         self._path = path
         self._newest = newest
@@ -385,9 +378,7 @@ class LogTail:
     ) -> None:
         """Prepare to read a log; nothing is read yet.
 
-        Args:
-            path: the repository with the log.
-            newest: returns the log's head; None: the repository's own ref is used.
+        `newest` returns the log's head; None: the repository's own ref is used.
         """
         self._path = path
         self._newest = newest

@@ -187,12 +187,8 @@ def draw_gantt(
 ) -> Gantt:
     """Return the drawing.
 
-    Args:
-        convoy: as it is at `now`.
-        sessions: all that it has had.
-        now: unix ms; the bars of what goes on end here.
-        finish: when it will be done; None: that is not known.
-        most: how many tasks have a row, those where something happens first; None: all.
+    The bars of what goes on end at `now`, unix ms. At most `most` tasks have a row:
+    those where something happens first.
     """
     names = _names(convoy, sessions)
     kept = _busiest(convoy, sessions, names, most)
@@ -356,12 +352,7 @@ class Car(Struct, frozen=True, kw_only=True):
 
 
 def merge_train(convoy: Convoy, seen: Mapping[str, Checks]) -> tuple[Car, ...]:
-    """Return the train, its front first; what CI judges alone comes last.
-
-    Args:
-        convoy: whose.
-        seen: what CI was seen to say last, by commit.
-    """
+    """Return the train, its front first; what CI judges alone comes last."""
     owners = {
         task.candidate.commit: task.number for task in convoy.tasks if task.candidate
     }
@@ -433,11 +424,7 @@ class ChartBar(Struct, frozen=True):
 
 
 def chart_bars(values: Sequence[tuple[str, int]]) -> tuple[ChartBar, ...]:
-    """Return a bar for each named value, side by side, the highest as high as it goes.
-
-    Args:
-        values: each 0 or more, from left to right.
-    """
+    """Return a bar for each value, side by side, the highest as high as it goes."""
     most = max((value for _, value in values), default=0) or 1
     step = min(WIDEST, CHART_WIDTH / max(1, len(values)))
     width = max(0.5, step - CHART_GAP)

@@ -265,11 +265,7 @@ async def live_convoys(backend: Backend) -> tuple[tuple[str, str], ...]:
 
 
 async def document_at(backend: Backend, uri: str) -> dict[str, Any]:
-    """Return the document at an address.
-
-    Raises:
-        BratError: there is none, or it cannot be read.
-    """
+    """Return the document at an address."""
     for resource in RESOURCES:
         arguments = resource.arguments(uri)
         if arguments is not None:
@@ -354,11 +350,7 @@ _PROMPT_BY_NAME: Final = {prompt.name: prompt for prompt in PROMPTS}
 
 
 async def prompt_text(backend: Backend, name: str, given: dict[str, str]) -> str:
-    """Return a prompt's text.
-
-    Raises:
-        BratError: there is no such prompt, or an argument is missing.
-    """
+    """Return a prompt's text."""
     if name not in _PROMPT_BY_NAME:
         raise ToolRefused(
             f"there is no prompt {name[:80]}; there are {', '.join(_PROMPT_BY_NAME)}"
@@ -401,11 +393,7 @@ async def exchange(
 ) -> Exchange:
     """Let a server answer one POST request.
 
-    Args:
-        server: made for the person whose request it is.
-        path: the request's path.
-        headers: the request's, as they came.
-        body: the request's.
+    The server is made for the person whose request it is.
     """
     scope = {
         "type": "http",

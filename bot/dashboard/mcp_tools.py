@@ -54,43 +54,25 @@ class Decision:
 
 
 class Backend(Protocol):
-    """Reads the repository, and hands over what its user decides."""
+    """Reads the repository, and hands over what its user decides.
+
+    Each call raises `BratError` where the log cannot be read, or something is refused.
+    """
 
     async def snapshot(self) -> Snapshot:
-        """Return the repository as it is now.
-
-        Raises:
-            BratError: the log cannot be read.
-        """
+        """Return the repository as it is now."""
 
     async def log(self, number: int) -> Sequence[LogLine]:
-        """Return at most the last `number` lines of the log, oldest first.
-
-        Raises:
-            BratError: the log cannot be read.
-        """
+        """Return at most the last `number` lines of the log, oldest first."""
 
     async def output(self, convoy: Convoy, task: Task) -> str:
-        """Return the end of what the task's newest session printed; empty: nothing.
-
-        Raises:
-            BratError: it is shown elsewhere.
-        """
+        """Return the end of what the task's newest session printed; empty: nothing."""
 
     async def decide(self, decision: Decision) -> str:
-        """Carry out a decision of the user; return what is said of it.
-
-        Raises:
-            BratError: the rules or the user's rights refuse it, or there is nothing of
-                that name.
-        """
+        """Carry out a decision of the user; return what is said of it."""
 
     async def start(self, text: str, *, plan_only: bool) -> dict[str, Any]:
-        """Open an issue and ask for its convoy; return what is known of it.
-
-        Raises:
-            BratError: convoys begin elsewhere, or this one cannot begin.
-        """
+        """Open an issue and ask for its convoy; return what is known of it."""
 
 
 MOST_LINES_TOLD: Final = 500
@@ -150,11 +132,7 @@ class Tool(Struct, frozen=True, kw_only=True):
         return {key: whole[key] for key in whole if key not in {"title", "description"}}
 
     async def call(self, backend: Backend, given: dict[str, Any]) -> dict[str, Any]:
-        """Return the tool's answer.
-
-        Raises:
-            BratError: the arguments are wrong, or the answer is a refusal.
-        """
+        """Return the tool's answer."""
         try:
             arguments = msgspec.convert(given, self.takes, strict=False)
         except msgspec.ValidationError as error:
@@ -163,11 +141,7 @@ class Tool(Struct, frozen=True, kw_only=True):
 
 
 def convoy_in(state: State, name: str) -> Convoy:
-    """Return the convoy of this name.
-
-    Raises:
-        Refused: there is none.
-    """
+    """Return the convoy of this name."""
     if name not in state.convoys:
         near = did_you_mean(name, state.convoys)
         raise ToolRefused(f"there is no convoy {name[:80]}{near or '; see status'}")
@@ -175,11 +149,7 @@ def convoy_in(state: State, name: str) -> Convoy:
 
 
 def task_in(state: State, convoy: str, number: int) -> tuple[Convoy, Task]:
-    """Return a task, and its convoy.
-
-    Raises:
-        Refused: there is no such convoy, or it has no such task.
-    """
+    """Return a task, and its convoy."""
     found = convoy_in(state, convoy)
     task = found.task(number)
     if task is None:

@@ -128,12 +128,8 @@ def page(
 ) -> str:
     """Return a page as HTML.
 
-    Args:
-        name: the template's name, without its ending.
-        view: the repository that the page shows.
-        path: the page's own path, from which it reloads itself when there is news.
-        visitor: who asks; decides whether the page shows buttons.
-        given: the template's other values; they go before those of every page.
+    The page reloads itself from `path` when there is news. What is `given` goes before
+    the values of every page.
     """
     values = {
         "source": view.source,
@@ -177,13 +173,7 @@ def overview(
     clocks: Sequence[tuple[Convoy, tuple[PastSession, ...]]] = (),
     agents: Sequence[Agent] = (),
 ) -> Mapping[str, Any]:
-    """Return the first page's values: the head of each list.
-
-    Args:
-        view: the repository.
-        clocks: convoys with all their sessions, to be shown over time.
-        agents: those at work that are shown.
-    """
+    """Return the first page's values: the head of each list."""
     state, waits, seen = view.state, waiting(view), view.source.checks()
     lanes: dict[str, list[tuple[Convoy, Task]]] = defaultdict(list)
     for convoy, task in all_tasks(state):
@@ -244,13 +234,7 @@ def of_convoy(
 ) -> Mapping[str, Any]:
     """Return the values of a convoy's page.
 
-    Args:
-        state: what the log says.
-        convoy: one of its convoys.
-        now: unix ms.
-        sessions: all that it has had.
-        seen: what CI was seen to say last, by commit; None: nothing is known.
-        decisions: what people decided in it, the newest first.
+    The decisions are those of people, the newest first.
     """
     estimate = estimates.finish(convoy, sessions, now)
     found = (each for each in interventions(state, now) if each.convoy == convoy.name)
@@ -346,11 +330,7 @@ def convoy_rows(state: State) -> Rows:
 def line_rows(state: State, known: Sequence[LogLine], wanted: str, words: str) -> Rows:
     """Return the log's matching last lines, the newest first.
 
-    Args:
-        state: holds the names of convoys.
-        known: the lines, the oldest first.
-        wanted: a convoy's name; empty: any convoy.
-        words: the text that a line must contain.
+    The known lines are the oldest first; `wanted` is a convoy's name, or empty: any.
     """
     found = [
         line
@@ -376,10 +356,7 @@ def search_values(
 ) -> Mapping[str, Any]:
     """Return what holds all of the words: convoys, tasks, what waits, the last lines.
 
-    Args:
-        view: the repository.
-        known: the log's last lines, the oldest first.
-        words: what somebody typed; nothing is found by no words.
+    The known lines are the oldest first. Nothing is found by no words.
     """
     wanted = words.lower().split()
 

@@ -271,12 +271,7 @@ class ListPart(Generic[Row]):
 
 
 def list_part(rows: Sequence[Row], wanted: str) -> ListPart[Row]:
-    """Return the page that a query names, or the nearest; the first if it is invalid.
-
-    Args:
-        rows: the whole list.
-        wanted: the page's number as text, unchecked.
-    """
+    """Return the page that a query names, or the nearest; if invalid, the first."""
     last = max(1, -(-len(rows) // PAGE_ROWS))
     plain = wanted.isascii() and wanted.isdigit() and len(wanted) <= DIGITS
     number = min(max(int(wanted), 1), last) if plain else 1
@@ -304,10 +299,7 @@ async def search_printed(
 ) -> tuple[Printed, ...]:
     """Return the sessions with lines that hold all of the words, the newest first.
 
-    Args:
-        source: the repository; where outputs are elsewhere, nothing is found.
-        state: what the log says.
-        words: what somebody typed; nothing is found by no words.
+    Nothing is found by no words, or where outputs are elsewhere.
     """
     wanted = words.lower().split()
     output = source.output
@@ -336,11 +328,7 @@ WEEK_MS: Final = 7 * 86_400_000
 
 
 async def analytics_values(source: DashboardSource, now: int) -> Mapping[str, Any]:
-    """Return the page's values.
-
-    Raises:
-        HTTPNotFound: this dashboard does not hold the whole log.
-    """
+    """Return the page's values."""
     history = _history_of(source)
     try:
         found = await asyncio.to_thread(history.figures)
@@ -455,13 +443,7 @@ class Replayed(Struct, frozen=True):
 async def replayed(source: DashboardSource, name: str, wanted: str) -> Replayed:
     """Return a step of a convoy.
 
-    Args:
-        source: the repository.
-        name: the convoy's.
-        wanted: the step's number, from 1; anything else means the last one.
-
-    Raises:
-        HTTPNotFound: this dashboard knows no past, or the log does not hold it whole.
+    `wanted` counts from 1; anything else means the last one.
     """
     past = source.past
     try:

@@ -1,1 +1,4 @@
-"""The loop: observe, stage, push, do; and the lease under which it writes."""
+"""The loop: observe, stage, push, do; and the lease under which it writes.
+
+What asks the forge raises `Unavailable` or `Refused`, as everywhere in the bot.
+"""

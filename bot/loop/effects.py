@@ -55,12 +55,7 @@ from grite.errors import Unavailable
 
 
 async def carry_out_effect(context: BotContext, effect: Effect) -> NoteDone | None:
-    """Do one effect; return the note for the log, if there is one.
-
-    Raises:
-        Unavailable: the forge did not answer; the effect is tried again later.
-        Refused: the forge said no.
-    """
+    """Do one effect; return the note for the log, if there is one."""
     match effect:
         case Do(intent=intent):
             number = await _unless_gone(context, intent)
@@ -255,9 +250,6 @@ async def ask_to_merge(context: BotContext, convoy: Convoy, intent: Intent) -> i
 
     Only the candidate that was announced is merged. Safe to repeat: a pull request that
     is merged or queued already is left alone.
-
-    Raises:
-        Refused: the forge does not merge it, with its reason.
     """
     candidate, number = convoy.candidate, convoy.pull
     if convoy.ended or number is None or candidate is None:
@@ -347,10 +339,7 @@ async def acknowledging(
 ) -> AsyncIterator[None]:
     """React to commands while the block lasts.
 
-    Args:
-        context: the bot's.
-        wake: tells when the door has kept a request.
-        tell: called with a line for each new kind of failure.
+    `tell` is called with a line for each new kind of failure.
     """
     own = _Acknowledging(context=context, wake=wake, tell=tell)
     try:

@@ -132,7 +132,6 @@ class Loop:
 
         Raises:
             Conflict: somebody else wrote first; ask again.
-            Unavailable: the forge did not answer.
         """
         async with self._deciding() as draft:
             refused = draft.submit(command)
@@ -145,7 +144,6 @@ class Loop:
 
         Raises:
             Conflict: others wrote first each time; ask again.
-            Unavailable: the forge did not answer.
         """
         for _ in range(ASK_TRIES):
             with suppress(Conflict):  # somebody wrote first: decide again
@@ -174,7 +172,6 @@ class Loop:
 
         Raises:
             Conflict: somebody else wrote first; ask again.
-            Unavailable: the forge did not answer.
         """
         async with self._alone():
             mirror = self.context.mirror

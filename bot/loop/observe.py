@@ -208,9 +208,7 @@ async def look_at_unneeded(
 ) -> tuple[int, ...]:
     """Return the runs to cancel; each look asks only for what was given up lately.
 
-    Args:
-        context: the bot's.
-        awaited: the commits whose verdict still counts.
+    The verdict on what is awaited still counts.
     """
     given_up, now = context.memory.given_up, context.clock()
     for commit, known in context.observed.checks.items():

@@ -64,14 +64,8 @@ async def show_part(
 ) -> None:
     """Bring a part of what people see of the convoy up to date; idempotent.
 
-    Writes only what differs from what the forge was last seen to show.
-
-    Args:
-        context: the bot's.
-        convoy: the convoy.
-        part: what is shown.
-        works: the items that were tried just now and work: the comment tells of
-            them no longer.
+    Writes only what differs from what the forge was last seen to show. Of what is in
+    `works`, tried just now, the comment tells no longer.
     """
     if _is_off_limits(convoy, part):
         return
@@ -142,11 +136,8 @@ def comment_body(
 ) -> str:
     """Return the comment, as Markdown.
 
-    Args:
-        context: the bot's.
-        convoy: the convoy.
-        ticked: keys of boxes that a person ticked and the bot has not handled yet.
-        works: what was set aside and works again.
+    `ticked` are boxes that a person ticked and the bot has not handled yet; `works` is
+    what was set aside and works again.
     """
     state = context.mirror.state
     asides = shown_asides(state, convoy.name, works)
@@ -165,12 +156,7 @@ def owed_checks(context: BotContext, convoy: Convoy) -> list[CheckView]:
 
 
 async def show_checks(context: BotContext, convoy: Convoy) -> None:
-    """Bring a convoy's checks up to date, each of them alone; idempotent.
-
-    Raises:
-        Unavailable: the forge did not answer.
-        Refused: the forge refuses one of them.
-    """
+    """Bring a convoy's checks up to date, each of them alone; idempotent."""
     refusals = []
     for view in owed_checks(context, convoy):
         try:

@@ -195,9 +195,7 @@ class LeasedPush:
     async def push(self, draft: Draft, kept: tuple[RefUpdate, ...] = ()) -> None:
         """Push a draft with the lease; an empty draft pushes only the lease.
 
-        Args:
-            draft: the events and ref moves.
-            kept: a checkpoint to push along; without one, it is made when due.
+        `kept` is a checkpoint to push along; without one, it is made when due.
 
         Raises:
             Conflict: somebody else wrote first.
@@ -456,10 +454,6 @@ async def tell_of_refused_log(context: BotContext, refused: LogRefused) -> None:
     """Comment on an issue that waits, once a day; safe to call again.
 
     The comment is found again by its marker, so that another process writes none.
-
-    Raises:
-        Unavailable: the forge did not answer.
-        Refused: the forge does not take the comment either.
     """
     day = datetime.fromtimestamp(context.clock() / 1000, UTC)
     key = f"log-refused/{day:%Y-%m-%d}"

@@ -134,12 +134,8 @@ async def stage(
 ) -> None:
     """Put every owed staged action into the draft; nothing leaves this machine.
 
-    Each action is a part of the draft: one that fails leaves nothing behind.
-
-    Args:
-        context: the bot's.
-        draft: takes the events and ref moves.
-        only: the items whose refs may move in this push; None: all.
+    Each action is a part of the draft: one that fails leaves nothing behind. In this
+    push only refs of the items in `only` may move; None: all.
     """
     draft.only = only
     witness.note_heard(context, draft)
@@ -280,14 +276,7 @@ async def may_still(
 ) -> bool:
     """Whether the people who authorized an action still do, as the forge says now.
 
-    Args:
-        context: the bot's.
-        draft: takes what they do not stand for any more.
-        action: what is about to be done.
-        known: the logins already found to have the right to let a task start.
-
-    Raises:
-        Unavailable: the forge did not answer.
+    `known` are the logins already found to have the right to let a task start.
     """
     match action:
         case Begin():

@@ -48,14 +48,7 @@ async def carry_out(
 ) -> Reply:
     """Carry out a request and return the reply.
 
-    Args:
-        bot: asks the forge for the person's right.
-        draft: takes the resulting events; unchanged if the request is refused at once.
-        asker: who asks, and where.
-        request: the request.
-
-    Raises:
-        Unavailable: the forge did not answer.
+    The draft is unchanged if the request is refused at once.
     """
     verb = BY_NAME[request.verb]
     may = asker.allowed or verb.right == "read"
@@ -94,14 +87,7 @@ class Asked(Struct, frozen=True, kw_only=True):
 def give_answer(
     context: BotContext, draft: Draft, asked: Asked, given: Sequence[Reply]
 ) -> None:
-    """Announce the one answer to all that somebody said at once. Safe to call twice.
-
-    Args:
-        context: the bot's.
-        draft: takes the resulting events.
-        asked: who asked, and where.
-        given: what came of each of the requests.
-    """
+    """Announce the one answer to all that somebody said at once. Safe to call twice."""
     convoy = convoy_of(draft.state, asked.issue)
     is_refused = any(reply.why or reply.reaction != "rocket" for reply in given)
     all_wanted = _all_wanted(context)
@@ -159,18 +145,8 @@ async def has_heard_enough(
 ) -> bool:
     """Whether a request is not carried out; then the draft says what becomes of it.
 
-    Safe to call twice.
-
-    Args:
-        context: the bot's.
-        draft: takes the resulting events.
-        by: who asks.
-        issue: the issue or pull request where it was said.
-        comment: the comment with the request; 0: it is `sign`.
-        sign: the review or tick: see `ids.sign_key`.
-
-    Raises:
-        Unavailable: the forge did not answer.
+    Safe to call twice. What was said is a comment, or else a review or a tick: see
+    `ids.sign_key`.
     """
     given = await allowance(context, by, sign or ids.answer_key(comment))
     if given == "answered":
@@ -203,11 +179,7 @@ class LabelledPart(NamedTuple):
 
 
 async def observe_labels(context: BotContext, draft: Draft) -> None:
-    """Note which labels hold which convoys and tasks now. Safe to call again.
-
-    Raises:
-        Unavailable: the forge did not answer.
-    """
+    """Note which labels hold which convoys and tasks now. Safe to call again."""
     parts = tuple(_labelled_parts(draft.state))
     if not parts:
         return
@@ -224,12 +196,7 @@ async def observe_labels(context: BotContext, draft: Draft) -> None:
 
 
 async def correct_labels(context: BotContext, convoy: Convoy) -> None:
-    """Have a convoy's labels set again if somebody changed them.
-
-    Raises:
-        Unavailable: the forge did not answer.
-        Refused: the forge does not show the issue.
-    """
+    """Have a convoy's labels set again if somebody changed them."""
     key, settle_ms = labels_key(convoy), context.settings.settle_s * 1000
     if context.clock() - context.memory.labelled.get(key, 0) < settle_ms:
         return  # the forge may show our own writes late
@@ -286,12 +253,8 @@ def convoy_comment(
 ) -> str:
     """Return the one comment that shows a convoy and its boxes, as Markdown.
 
-    Args:
-        convoy: the convoy.
-        ticked: keys of boxes that a person ticked and the bot has not handled yet.
-        asides: what of the convoy is set aside beside its tasks.
-        leases: those that have not run out.
-        web: the repository's web address, for links to runs; empty: no links.
+    `ticked` are keys of boxes that a person ticked and the bot has not handled yet;
+    without `web` there are no links to runs.
     """
     lines = [
         box_line(box.key, box.says, ticked=box.key in ticked)
@@ -337,12 +300,7 @@ async def answer_ticks(
 
 
 def check_views(convoy: Convoy, page: str) -> Iterator[CheckView]:
-    """Give every check that a convoy should have, with its buttons.
-
-    Args:
-        convoy: the convoy.
-        page: the repository's address for people.
-    """
+    """Give every check that a convoy should have, with its buttons."""
     for view in pull_request_texts.check_views(convoy, page):
         _, number = ids.checked_task(view.key) or ("", 0)
         task = convoy.task(number)
@@ -360,10 +318,7 @@ def _buttons(convoy: Convoy, task: Task) -> tuple[Button, ...]:
 def request_of_button(verb: str, task: Task | None, commit: str) -> Request | None:
     """Return the request of a pressed button; None: there is no such button.
 
-    Args:
-        verb: the button's identifier.
-        task: whose check it is; None: the convoy's own, which has "Re-run" only.
-        commit: the commit that the check is on.
+    Without a task it is the convoy's own check, which has "Re-run" only.
     """
     known = BY_NAME.get(verb)
     if known is None or known.on_check is None:

@@ -86,12 +86,7 @@ async def commands_in(
 
 
 async def acknowledge(context: BotContext, comment: int) -> None:
-    """React to a command at once, unless this process has. Safe to call twice.
-
-    Raises:
-        Unavailable: the forge did not answer.
-        Refused: the forge said no.
-    """
+    """React to a command at once, unless this process has. Safe to call twice."""
     acknowledged = context.memory.acknowledged
     if not acknowledged.add(comment):
         return
@@ -125,13 +120,7 @@ async def carry_out_command(
 ) -> Reply:
     """Carry out one command of a remark, with its author's right.
 
-    Args:
-        context: the bot's.
-        draft: takes the resulting events.
-        remark: the comment with the command.
-        said: the command.
-        nonce: see `Asker`.
-        review: the review that the remark is the text of; 0: it is a comment.
+    `review` is the review that the remark is the text of; 0: it is a comment.
     """
     if isinstance(said, MalformedCommand):
         return replies.malformed(said.why)
@@ -181,10 +170,6 @@ async def keep_missed_reviews(context: BotContext, state: State) -> None:
     """Keep reviews whose delivery was lost, as the door would. Safe to call again.
 
     Only reviews of the current work count: newer work has answered older reviews.
-
-    Raises:
-        Unavailable: the forge did not answer.
-        Refused: the forge does not show its reviews.
     """
     for convoy in state.live():
         for task in convoy.tasks:
@@ -270,12 +255,7 @@ async def _review_text(context: BotContext, review: Review) -> str:
 
 
 async def is_mailed(context: BotContext, said: Remark | Review) -> bool:
-    """Whether a comment or a review was sent by mail.
-
-    Raises:
-        Unavailable: the forge did not answer; its commands wait.
-        Refused: the forge does not say; with status 410, the text is gone.
-    """
+    """Whether a comment or a review was sent by mail."""
     node = said.node or await _node(context, said)
     return await context.github.remarks.is_mailed(node)
 

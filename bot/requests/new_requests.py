@@ -70,12 +70,8 @@ async def listen(context: BotContext, draft: Draft, parts: frozenset[str]) -> li
     """Put all new requests to the rules; return the ids of the handled deliveries.
 
     Each is handled alone. Safe to cut off anywhere and to call again: decisions are in
-    the draft, and in the log once the draft is pushed.
-
-    Args:
-        context: the bot's.
-        draft: takes the resulting events.
-        parts: what may have changed; all parts: also look for lost deliveries.
+    the draft, and in the log once the draft is pushed. Where all parts may have
+    changed, lost deliveries are looked for, too.
     """
     sweep = parts >= ALL_PARTS
     waiting = await _asked(context, draft.state, sweep=sweep)
@@ -253,14 +249,6 @@ async def keep_missed_comments(context: BotContext, state: State) -> None:
     """Put comments since the last look into the inbox, as the door would.
 
     Safe to cut off anywhere and to call again.
-
-    Args:
-        context: the bot's.
-        state: holds the comments answered already.
-
-    Raises:
-        Unavailable: the forge did not answer.
-        Refused: the forge does not show its comments.
     """
     looks = context.memory.comments or Looks(first_look(context, state))
     context.memory.comments = looks
@@ -335,15 +323,8 @@ async def ask_again(context: BotContext, draft: Draft, remark: Remark) -> None:
 async def keep_missed_issues(context: BotContext, state: State) -> None:
     """Put issues since the last look into the inbox, as the door would.
 
-    Safe to cut off anywhere and to call again.
-
-    Args:
-        context: the bot's.
-        state: holds the convoys; only an issue without one is asked for.
-
-    Raises:
-        Unavailable: the forge did not answer.
-        Refused: the forge does not show its issues.
+    Safe to cut off anywhere and to call again. Only an issue without a convoy is asked
+    for.
     """
     try:
         triggers = configuration(context).triggers
@@ -422,11 +403,7 @@ _MADE: Final = "<sub>Opened by the schedule `{name}` in `.brat/config.toml`.</su
 
 
 async def begin_due(context: BotContext, draft: Draft) -> None:
-    """Start the convoys that are due. Safe to cut off anywhere and to call again.
-
-    Raises:
-        Unavailable: the forge did not answer.
-    """
+    """Start the convoys that are due. Safe to cut off anywhere and to call again."""
     try:
         config = configuration(context)
     except (ConfigError, KeyError):
@@ -491,10 +468,6 @@ async def observe_comment(context: BotContext, draft: Draft, convoy: Convoy) -> 
 
     A look costs one read, and needs no lease. Where the whole issue is gone or moved,
     or the bot may not read it, nobody has deleted the comment.
-
-    Raises:
-        Unavailable: the forge did not answer.
-        Refused: the forge does not show the comment, or does not show the issue either.
     """
     number = convoy.comment
     if number is None or convoy.held == NO_LABEL:

@@ -291,11 +291,7 @@ class Verb(Struct, frozen=True, kw_only=True):
         return " ".join(("/brat", self.name, *parts, *text))
 
     def line(self, request: Request) -> str:
-        """Return the command line in a comment that makes the same request.
-
-        Args:
-            request: a request of this verb.
-        """
+        """Return the command line in a comment that makes the same request."""
         given = request.arguments
         words = [
             each.write(given[each.name]) for each in self.words if each.name in given

@@ -121,9 +121,7 @@ REQUEST_CHARS: Final = 20_000
 def parsed(said: SlashCommand, on: Place = "both") -> Request | MalformedCommand:
     """Return a command's request, or why there is none. Never raises.
 
-    Args:
-        said: a well-formed command.
-        on: where the comment is; `both` skips the check.
+    `both` skips the check of the place.
     """
     try:
         return _request(said, on)
@@ -216,10 +214,7 @@ class NoSuchWord(BratError):
 def request_by_word(word: str, task: int = 0, text: str = "") -> Request:
     """Return the request for an endpoint's word; hostile text takes seconds.
 
-    Args:
-        word: the endpoint's word, such as `stop`.
-        task: the task's number in its convoy; 0: the request is about the convoy.
-        text: the text with the request; ignored where the verb takes none.
+    Task 0 is the convoy. The text is ignored where the verb takes none.
 
     Raises:
         NoSuchWord: no endpoint has this word.

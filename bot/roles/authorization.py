@@ -46,15 +46,8 @@ async def may_start(
 ) -> bool:
     """Whether somebody with write access answers for this start; else pause the convoy.
 
-    Args:
-        context: the bot's.
-        draft: takes the pause and the message about it.
-        action: the start.
-        known: the logins, and the approvals of plans, already found to stand; each is
-            asked about once.
-
-    Raises:
-        Unavailable: the forge did not answer.
+    `known` are the logins, and the approvals of plans, already found to stand: each is
+    asked about once.
     """
     convoy = draft.state.convoys[action.convoy]
     by = convoy.vouched_by or convoy.by
@@ -88,9 +81,6 @@ async def may_land(context: BotContext, draft: Draft, action: Land) -> bool:
 
     Otherwise the draft withdraws the approvals of those who lost it, and takes the work
     that they put into the merge queue out again.
-
-    Raises:
-        Unavailable: the forge did not answer.
     """
     convoy = draft.state.convoys[action.convoy]
     landing = [task for task in convoy.tasks if task.number in action.tasks]
@@ -111,11 +101,7 @@ async def may_land(context: BotContext, draft: Draft, action: Land) -> bool:
 async def convoy_may_land(
     context: BotContext, draft: Draft, action: LandConvoy | LandPart | AskMerge
 ) -> bool:
-    """Whether the person who lets the convoy land still has the right to do so.
-
-    Raises:
-        Unavailable: the forge did not answer.
-    """
+    """Whether the person who lets the convoy land still has the right to do so."""
     convoy = draft.state.convoys[action.convoy]
     if by := convoy.put_back_by:
         return await _still_may(context, draft, convoy, 0, by, "maintain")
@@ -207,12 +193,7 @@ _VERDICTS: Final = frozenset({"approved", "changes_requested", "dismissed"})
 
 
 async def fallen(context: BotContext, task: Task) -> dict[str, str]:
-    """Return the people whose approval of a task's work does not stand, and why.
-
-    Raises:
-        Unavailable: the forge did not answer.
-        Refused: the forge does not show the reviews or comments.
-    """
+    """Return the people whose approval of a task's work does not stand, and why."""
     work = task.work
     if work is None or not task.approvals:
         return {}
@@ -277,10 +258,6 @@ async def plan_fault(context: BotContext, convoy: Convoy) -> str:
     """Return why the comment that approved a plan does not stand; empty: it does.
 
     A box or a button leaves nothing on the forge that could be taken back.
-
-    Raises:
-        Unavailable: the forge did not answer.
-        Refused: the forge does not show the comment.
     """
     if not convoy.vouched_in:
         return ""

@@ -123,10 +123,7 @@ _log: Final = logging.getLogger(__name__)
 def alone(context: BotContext, item: str, draft: Draft | None = None) -> Iterator[None]:
     """Keep what goes wrong in the block to its item.
 
-    Args:
-        context: the bot's; its memory keeps what the log is to be told.
-        item: what the block handles.
-        draft: takes what the log is to be told, if it can be told in this push.
+    What the log is to be told goes into the draft, if it can be told in this push.
 
     Raises:
         Conflict: somebody else wrote first; this and other failures that concern every
@@ -230,14 +227,6 @@ async def allowance(context: BotContext, by: str, key: str) -> Allowance:
     """Return what becomes of something said. Safe to call twice for the same key.
 
     Whether a person may write is asked only of those who say much.
-
-    Args:
-        context: the bot's.
-        by: the person.
-        key: of what was said.
-
-    Raises:
-        Unavailable: the forge did not answer.
     """
     budget, now = context.memory.answers, context.clock()
     budget.recall(by, context.mirror.state.answers.get(by.casefold()))

@@ -155,9 +155,6 @@ async def _issue_seen(
     The forge answers 404 for an issue that was transferred out of our sight, and 410
     also where a repository's issues are switched off.
     Source: https://docs.github.com/rest/issues/issues#get-an-issue
-
-    Raises:
-        Refused: the forge does not show it, and it may well be there.
     """
     number = convoy.issue
     try:

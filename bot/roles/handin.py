@@ -48,9 +48,6 @@ def collect(
     """Take in the artifact, or the reason why there is none; blocking.
 
     Safe to call twice: an attempt that has ended is left alone.
-
-    Raises:
-        Unavailable: the forge does not give the commit the attempt started from.
     """
     convoy = draft.state.convoys[action.convoy]
     task = convoy.in_session(action.task)
@@ -337,14 +334,8 @@ def salvaged(
 ) -> tuple[str, str]:
     """Return the newest usable commit, and a sentence about it.
 
-    Both are empty where the session left no work.
-
-    Args:
-        context: its feed may hold a bundle of the session.
-        session: the session that died.
-        base: the commit that the work has to descend from.
-        bundles: the bundles the session's runner left, the newest first; unchecked.
-        unfit: returns why no attempt may go on from a commit; empty: one may.
+    Both are empty where the session left no work. The bundles are unchecked, the newest
+    first; `unfit` returns why no attempt may go on from a commit, or nothing.
     """
     sent = context.feed.kept(session) if context.feed else b""
     why = ""

@@ -48,11 +48,8 @@ async def admitted(
 ) -> Words | str:
     """Return the admissible words of a request, cleaned, or why there are none.
 
-    Args:
-        context: the bot's.
-        request: by somebody with write access; the caller asked the forge.
-        author: who wrote the issue; empty if unknown.
-        outsiders: whether a public repository admits text by people who may not write.
+    The caller has asked whether the requester may write; `outsiders` admits text of a
+    public repository by people who may not.
     """
     title, text = request.title, request.text
     if not outsiders and not await _is_trusted(context, request, author):
@@ -123,14 +120,7 @@ async def with_named_issues(
     wanted: RequestConvoy,
     outsiders: bool,  # noqa: FBT001  as the configuration names it
 ) -> IssueText:
-    """Return the text of a request with the text of each issue that an item names.
-
-    Args:
-        context: the bot's.
-        state: says which issues have a convoy already.
-        wanted: the request; its text was admitted.
-        outsiders: whether text by people without write access is admitted.
-    """
+    """Return the text of a request with the text of each issue that an item names."""
     if wanted.pattern:
         return IssueText(wanted.text)
     labels = await asyncio.to_thread(context.commits.box_labels, wanted.base)
@@ -277,13 +267,8 @@ async def asked_back(
     """Return why a request waits for answers, which it asks for; None: it need not.
 
     The key names the text that was asked about: whoever answers in the issue changes
-    it, and is not asked a second time. Safe to call twice.
-
-    Args:
-        context: the bot's.
-        request: what comes of the issue.
-        words: the admissible ones of it.
-        ask: whether the configuration wants it.
+    it, and is not asked a second time. Safe to call twice. `ask` says whether the
+    configuration wants it.
     """
     wanted = questions(words.title, words.text) if ask else ()
     if not wanted or request.added or request.trigger == "schedule":

@@ -259,12 +259,7 @@ def chosen_pattern(wanted: str, configured: str, *, listed: bool) -> str:
     """Return the pattern that plans an issue; empty: none. Pure.
 
     The requester's choice comes first. A task list comes before the configured pattern:
-    it is a person's plan.
-
-    Args:
-        wanted: the pattern that the request names.
-        configured: `[mayor] pattern`.
-        listed: whether the issue holds a task list.
+    it is a person's plan. `listed` says whether the issue holds a task list.
     """
     if wanted:
         return "" if wanted == NO_PATTERN else wanted
@@ -314,10 +309,7 @@ def plan_by_pattern(context: BotContext, draft: Draft, convoy: Convoy) -> None:
 async def holds_tasks(context: BotContext, base: str, text: str) -> bool:
     """Whether an issue holds a task list, and not only the boxes of a form.
 
-    Args:
-        context: the bot's.
-        base: the commit whose issue forms count.
-        text: the issue's.
+    The issue forms in the commit `base` count.
     """
     labels = await asyncio.to_thread(context.commits.box_labels, base)
     return bool(intake(text, labels).work.items)
@@ -394,9 +386,6 @@ async def warn_of_exposure(
 
     Silent when there is nothing, and in local mode, whose CI has no secrets and no
     token. Safe to call twice.
-
-    Raises:
-        Unavailable: the forge did not answer.
     """
     if context.settings.sole:
         return

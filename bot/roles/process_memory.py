@@ -96,12 +96,8 @@ class Failures:
     def note(self, item: str, error: Exception, answers: int, now: int) -> None:
         """Count a failure; the third, or a refusal, sets the item aside.
 
-        Args:
-            item: what failed.
-            error: how.
-            answers: how often the forge has answered; an item is not blamed while the
-                forge answers nobody.
-            now: unix ms; what comes of an outage counts only now and then.
+        No item is blamed while the forge answers nobody, and what comes of an outage
+        counts only now and then.
         """
         self._lately.add(item)
         if isinstance(error, Refused | Rejected):
@@ -231,12 +227,7 @@ class AnswerBudget:
     _people: OrderedDict[str, _HadAnswers] = field(default_factory=OrderedDict)
 
     def recall(self, by: str, given: GivenAnswers | None) -> None:
-        """Take over what the log tells of somebody: another process may have written.
-
-        Args:
-            by: the person.
-            given: what the log tells; None: nothing.
-        """
+        """Take over what the log tells of somebody: others may have written."""
         if given is None:
             return
         had = self._people.setdefault(by.casefold(), _HadAnswers())

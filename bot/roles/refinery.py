@@ -351,13 +351,6 @@ def foresee(
     """Note with which work ahead of it a task's work conflicts; blocking.
 
     Nothing is noted where only all that is ahead together conflicts with it.
-
-    Args:
-        context: the bot's tools.
-        draft: takes the note.
-        convoy: the task's.
-        task: what could not be built on what is ahead of it.
-        piece: its work.
     """
     queue = waiting_to_merge(draft.state.convoys[convoy.name])
     numbers = [each.number for each in queue]

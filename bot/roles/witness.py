@@ -298,11 +298,7 @@ def resolution(
 ) -> Resolution | None:
     """Return what the next attempt makes fit; None: nothing; blocking.
 
-    Args:
-        context: the bot's tools.
-        convoy: the task's.
-        task: what is to be tried.
-        base: the branch's tip, or the half-done work that the attempt continues.
+    `base` is the branch's tip, or the half-done work that the attempt continues.
     """
     found, left = unmerged(convoy, task), half_done(convoy, task)
     if found is None:
@@ -376,12 +372,8 @@ def conflicts_left(ended: EndedAttempt, commit: str) -> str:
 def lines_dropped(ended: EndedAttempt, commit: str, said: str) -> str:
     """Return a sentence on lines of a side that are gone; empty: none, or it is said.
 
-    An agent is asked once: what it leaves out again is CI's and people's to judge.
-
-    Args:
-        ended: the attempt.
-        commit: its work.
-        said: its agent's report; a file that it names is accounted for.
+    An agent is asked once: what it leaves out again is CI's and people's to judge. A
+    file that the agent's report names is accounted for.
     """
     was_asked = any(DROPPED in note for note in ended.task.notes[-1:])
     if not ended.attempt.resolves or was_asked:

@@ -97,14 +97,9 @@ async def let_in(
 ) -> AsyncIterator[WayIn]:
     """Give the tokens; an App's are revoked at the end.
 
-    Args:
-        client: reaches the forge.
-        settings: the bot's settings.
-        pace: the pace shared with the installation's other repositories; None: its own.
+    `pace` is shared with the installation's other repositories; None: its own.
 
     Raises:
-        Unavailable: the forge did not answer.
-        Refused: the forge does not accept the App's id and key.
         BratError: the App's private key cannot be read.
     """
     how = pacing(settings.gap_s, of_a_job=settings.by_job)
@@ -156,15 +151,9 @@ async def opened(
 ) -> AsyncIterator[Loop]:
     """Give the loop of a bot with its context; nothing is written before a tick.
 
-    Args:
-        settings: the bot's settings.
-        tell: called with a line for each problem or wait.
-        wake: wakes the loop; None: one of its own.
-        pace: the pace shared with the installation's other repositories; None: its own.
+    `pace` is shared with the installation's other repositories; None: its own.
 
     Raises:
-        Unavailable: the forge does not answer.
-        Refused: the forge does not let the bot in.
         BratError: the App's private key cannot be read, or the folder holds the state
             of another repository.
     """
@@ -273,10 +262,7 @@ async def door(
 ) -> AsyncIterator[int]:
     """Serve the webhook door on loopback and give its port (0 chooses one).
 
-    Args:
-        loop: an opened loop.
-        port: the port.
-        unready: returns why the bot cannot work now; None: it can.
+    `unready` returns why the bot cannot work now; None: it can.
     """
     settings = loop.context.settings
     place = DeliveryPlace(
@@ -311,9 +297,7 @@ def with_feed(
 async def until_done(loop: Loop, *, seen: Callable[[], None] = lambda: None) -> None:
     """Tick until the roles owe nothing and wait for nothing; then free the lease.
 
-    Args:
-        loop: an opened loop.
-        seen: called after each tick.
+    `seen` is called after each tick.
 
     Raises:
         Unavailable: every tick was cut short for two minutes; the message says why.
@@ -336,9 +320,7 @@ async def until_done(loop: Loop, *, seen: Callable[[], None] = lambda: None) -> 
 async def forever(loop: Loop, *, seen: Callable[[bool], None] = lambda _: None) -> None:
     """Tick until cancelled; the lease is freed whenever nothing is owed.
 
-    Args:
-        loop: an opened loop.
-        seen: called after each tick with whether it was cut short.
+    `seen` is called after each tick with whether it was cut short.
     """
     while True:
         again = await tick(loop)
@@ -393,9 +375,7 @@ class Standstill:
     def why(self, loop: Loop | None, trouble: str) -> str:
         """Return why the repository stands still; empty: it moves.
 
-        Args:
-            loop: the repository's; None: it is not open.
-            trouble: why it is not.
+        Without a loop, `trouble` says why it is not open.
         """
         if loop is None:
             return trouble and f"its loop cannot run: {trouble}"

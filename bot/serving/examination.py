@@ -56,13 +56,7 @@ async def examined(
 ) -> AsyncIterator[Finding]:
     """Give the findings, those about the App first.
 
-    Args:
-        hosting: the service's settings.
-        is_ours: recognizes this version's workflow files.
-        fix: whether to create a missing label and make the default token read-only.
-
-    Raises:
-        BratError: the forge did not answer, or does not know the App.
+    With `fix` a missing label is created, and the default token made read-only.
     """
     async with AsyncExitStack() as stack:
         client = transport.async_client(DEADLINE_S)
@@ -303,13 +297,7 @@ async def examined_hook(
 ) -> AsyncIterator[Finding]:
     """Give the findings about the webhook's address; sends one unsigned request there.
 
-    Args:
-        hosting: the service's settings; a service without a secret polls.
-        app: a client that asks as the App itself.
-        client: sends the request to the address.
-
-    Raises:
-        BratError: the forge did not answer.
+    A service without a secret polls.
     """
     config = await app.read(_Config, "/app/hook/config")
     url = config.url or ""

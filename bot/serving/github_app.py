@@ -164,11 +164,7 @@ class AppPages:
 async def app_for_code(
     client: httpx.AsyncClient, api_url: str, code: str
 ) -> AppCreated:
-    """Exchange GitHub's code, which is valid once and for an hour, for the App.
-
-    Raises:
-        Unavailable: GitHub did not answer, or did not know the code.
-    """
+    """Exchange GitHub's code, which is valid once and for an hour, for the App."""
     url = f"{api_url}/app-manifests/{code}/conversions"
     try:
         answer = await client.post(url, headers={"accept": "application/json"})
@@ -186,9 +182,7 @@ async def app_for_code(
 def dashboard_at(public_url: str, wanted: str) -> str:
     """Return the dashboard's address; empty: there will be no dashboard.
 
-    Args:
-        public_url: the address at which GitHub reaches the bot; the default.
-        wanted: the address that the person asks for; empty: the default.
+    It is `public_url` where nothing is wanted.
 
     Raises:
         BratError: the wanted address cannot be used.
@@ -331,16 +325,7 @@ class Installations:
     async def coverage(
         self, allows: Callable[[str], bool], serves: Callable[[str], bool]
     ) -> Coverage:
-        """Return the served repositories; one broken installation hides no other.
-
-        Args:
-            allows: whether an account's installations are served.
-            serves: whether a repository is served.
-
-        Raises:
-            Unavailable: the forge did not answer.
-            Refused: the forge does not accept the App's id and key.
-        """
+        """Return the served repositories; one broken installation hides no other."""
         found = Coverage()
         listed = self.app.each(_Installation, "/app/installations?per_page=100")
         async for one in listed:

@@ -87,8 +87,6 @@ class Served:
         forge is asked each time.
 
         Raises:
-            Unavailable: the forge did not answer.
-            Refused: the forge does not show the repository.
             BratError: its folder cannot be made.
         """
         number = self.number

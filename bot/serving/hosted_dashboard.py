@@ -93,12 +93,7 @@ class HostedDashboard:
         return None
 
     async def view(self, request: web.Request) -> RepositoryView | None:
-        """Return the repository that the path names, if this person may see it.
-
-        Raises:
-            HTTPNotFound: it is not served, or hidden from them; nobody learns which.
-            HTTPSeeOther: nobody is signed in; signing in may help.
-        """
+        """Return the repository that the path names, if this person may see it."""
         if "owner" not in request.match_info:
             return None
         owner, name = (request.match_info[each] for each in ("owner", "repository"))
@@ -264,9 +259,7 @@ async def opened_dashboard(host: Host) -> AsyncIterator[int]:
 def source_of(one: Served, served: Mapping[str, Served]) -> DashboardSource:
     """Return the dashboard's source for one repository, read from its current loop.
 
-    Args:
-        one: the repository.
-        served: all of them: after a pause another stands there under its name.
+    `served` are all: after a pause another stands there under its name.
     """
     settings, name = loop_of(one).context.settings, one.name.casefold()
 

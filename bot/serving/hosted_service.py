@@ -62,10 +62,7 @@ async def hosted(
 ) -> AsyncIterator[Host]:
     """Serve for as long as the block lasts.
 
-    Args:
-        hosting: the service's settings.
-        tell: called with a line for each problem or wait.
-        poll: whether to open no door and find all work by looking.
+    With `poll` no door is opened, and all work is found by looking.
 
     Raises:
         BratError: there is no secret, the key cannot be read, or a port is taken.

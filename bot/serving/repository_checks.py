@@ -75,11 +75,7 @@ class _Content(Payload):
 
 
 async def workflow_texts(rest: Rest, name: str) -> dict[str, str]:
-    """Return the workflow files on the default branch, by their names.
-
-    Raises:
-        BratError: the forge did not answer.
-    """
+    """Return the workflow files on the default branch, by their names."""
     url = f"/repos/{name}/actions/workflows?per_page=100"
     found: dict[str, str] = {}
     async for each in rest.each(_Workflow, url, "workflows"):
@@ -92,11 +88,7 @@ async def workflow_texts(rest: Rest, name: str) -> dict[str, str]:
 
 
 async def text_at(rest: Rest, name: str, path: str) -> str | None:
-    """Return a file's text on the default branch; None: it is not there.
-
-    Raises:
-        BratError: the forge did not answer.
-    """
+    """Return a file's text on the default branch; None: it is not there."""
     url = f"/repos/{name}/contents/{quote(path)}"
     try:
         found = await rest.read(_Content, url)
@@ -155,14 +147,7 @@ async def examined_actions(
 ) -> AsyncIterator[Finding]:
     """Give the findings about the settings of Actions.
 
-    Args:
-        rest: a client with the permission `administration`, if the App has it.
-        name: the repository's full name.
-        has_loop: whether brat.yml is there, whose jobs may act with their own token.
-        fix: whether to make the default token read-only; nothing is ever loosened.
-
-    Raises:
-        Unavailable: the forge did not answer.
+    `fix` makes the default token read-only; nothing is ever loosened.
     """
     url = f"/repos/{name}/actions/permissions"
     try:
@@ -190,11 +175,7 @@ def actions_unseen(name: str) -> Finding:
 
 
 async def default_token(rest: Rest, name: str) -> DefaultRight:
-    """Return what a job's token may do by default; empty: the App may not see it.
-
-    Raises:
-        Unavailable: the forge did not answer.
-    """
+    """Return what a job's token may do by default; empty: the App may not see it."""
     try:
         url = f"/repos/{name}/actions/permissions/workflow"
         return (await rest.read(_Jobs, url)).default_workflow_permissions
@@ -263,11 +244,7 @@ _BYPASS: Final = "(the bot may pass its rules by: [refinery] bypass = true lets 
 
 
 async def examined_rules(rest: Rest, api_url: str, name: str) -> AsyncIterator[Finding]:
-    """Give the findings about the rules of the default branch and of the bot's own.
-
-    Raises:
-        BratError: the forge did not answer.
-    """
+    """Give the findings about the rules of the default branch and of the bot's own."""
     rules = BranchRules(rest, GraphQl(rest, api_url), name)
     main = (await rest.read(Repository, f"/repos/{name}")).default_branch
     yield await _landing(rules, name, main)
@@ -314,14 +291,7 @@ async def examined_exposures(
 ) -> AsyncIterator[Finding]:
     """Give a fault for each thing that an agent's code could reach.
 
-    Args:
-        rest: a client with the bot's permissions.
-        name: the repository's full name.
-        files: the workflow files on the default branch, by name.
-        default: what a job's token may do where no permissions are named.
-
-    Raises:
-        Unavailable: the forge did not answer.
+    `default` is what a job's token may do where no permissions are named.
     """
     own = {file: text for file, text in files.items() if file not in OWN_FILES}
     reachable = await open_environments(rest, name, environments_in(own))
@@ -334,12 +304,7 @@ async def examined_exposures(
 
 
 async def settle_signers(loop: "Loop") -> None:
-    """Let the file count if only approved changes reach it; safe to call again.
-
-    Raises:
-        Unavailable: the forge did not answer.
-        Refused: the forge does not show the repository.
-    """
+    """Let the file count if only approved changes reach it; safe to call again."""
     context = loop.context
     mirror, settings = context.mirror, context.settings
     if mirror.committed is None or mirror.believes_branch is not None or settings.sole:
@@ -354,17 +319,7 @@ async def settle_signers(loop: "Loop") -> None:
 async def examined_signers(
     rest: Rest, hosting: ServiceSettings, name: str, installation: int | None
 ) -> AsyncIterator[Finding]:
-    """Give the findings about who may sign a repository's log and hand-offs.
-
-    Args:
-        rest: a client with the bot's permissions.
-        hosting: the service's settings.
-        name: the repository's full name.
-        installation: of the App there; None: there is none.
-
-    Raises:
-        BratError: the forge did not answer.
-    """
+    """Give the findings about who may sign a repository's log and hand-offs."""
     known = await rest.read(Repository, f"/repos/{name}")
     main = known.default_branch
     text = await text_at(rest, name, SIGNERS_FILE)

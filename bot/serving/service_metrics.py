@@ -219,11 +219,7 @@ class LogCounters:
     def note(self, repository: str, state: State, at: int, fact: Event) -> None:
         """Count one fact.
 
-        Args:
-            repository: the repository's full name.
-            state: the state after the fact, or a later one.
-            at: the fact's time, unix ms.
-            fact: a fact that a bot wrote.
+        `state` is that after the fact, or a later one.
         """
         match fact:
             case ConvoyPlanned() | ConvoyApproved():

@@ -33,9 +33,7 @@ class Recorded:
     def parse(cls, text: bytes, event: str = "") -> "Recorded":
         """Read a payload, alone or with its headers as in GitHub's API.
 
-        Args:
-            text: JSON.
-            event: the header X-GitHub-Event; needed if the text does not hold it.
+        The event has to be said if the text does not hold it.
 
         Raises:
             BratError: the text is no JSON object, or does not name its event.
