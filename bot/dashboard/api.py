@@ -8,13 +8,13 @@ request: it takes a second, and few dashboards need it.
 import asyncio
 import json
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
 from aiohttp import web
-from msgspec import Struct
 
 from bot import VERSION
 from bot.dashboard.access_policy import (
@@ -32,13 +32,14 @@ from bot.dashboard.mcp_tools import (
     ToolRefused,
     convoy_in,
     task_in,
+    task_told,
 )
 from bot.requests import verb_table
 from bot.requests.verb import Asker, NotPossible
 from bot.requests.verb_table import NoSuchWord
 from bot.text.replies import Reply, refused
 from convoy import views
-from convoy.model.state import Convoy, State, Task
+from convoy.model.state import Convoy, Task
 from convoy.views import SCHEMA_VERSION
 from convoy.views.history import LogLine
 
@@ -47,106 +48,72 @@ DESCRIPTION: Final = Path(__file__).with_name("openapi.json")
 TASK: Final = r"/convoys/{convoy}/tasks/{task:\d{1,9}}"
 
 
-class Api:
-    """Answers programs that only read."""
-
-    def routes(self, base: str) -> list[web.RouteDef]:
-        """Return the routes for reading, below a path."""
-        root = base + ROOT
-        return [
-            web.get(f"{root}/openapi.json", self._description),
-            web.get(f"{root}/health", self._health),
-            web.get(f"{root}/repositories", self._repositories),
-            web.get(f"{root}/status", self._status),
-            web.get(f"{root}/convoys", self._convoys),
-            web.get(f"{root}/sessions", self._list("sessions", views.sessions)),
-            web.get(f"{root}/queue", self._list("queue", views.queue)),
-            web.get(f"{root}/convoys/{{convoy}}", self._convoy),
-            web.get(f"{root}/convoys/{{convoy}}/tasks", self._tasks),
-            web.get(root + TASK, self._task),
-            web.get(root + TASK + "/log", self._printed),
-        ]
-
-    async def _description(self, _: web.Request) -> web.FileResponse:
-        return web.FileResponse(DESCRIPTION)
-
-    async def _health(self, request: web.Request) -> web.Response:
-        trouble = view_of(request).watcher.trouble
-        told = {
-            "schema_version": SCHEMA_VERSION,
-            "version": VERSION,
-            "wal_head": view_of(request).watcher.reading.head,
-            "trouble": trouble,
-        }
-        return web.json_response(told, status=503 if trouble else 200)
-
-    async def _repositories(self, request: web.Request) -> web.Response:
-        own = {
-            "name": view_of(request).source.repository,
-            "web": view_of(request).source.web,
-        }
-        return _answer("repositories", [own])
-
-    async def _status(self, request: web.Request) -> web.Response:
-        view = view_of(request)
-        told = views.state_document(
-            view.state, view.now, view.watcher.reading.faults, view.watcher.here
-        )
-        return web.json_response(told)
-
-    def _list(
-        self, name: str, told: Callable[[State], list[dict[str, Any]]]
-    ) -> Callable[[web.Request], Any]:
-        async def answer(request: web.Request) -> web.Response:
-            return _answer(name, told(view_of(request).state))
-
-        return answer
-
-    async def _convoys(self, request: web.Request) -> web.Response:
-        view = view_of(request)
-        return _answer("convoys", views.convoys(view.state, view.now))
-
-    async def _convoy(self, request: web.Request) -> web.Response:
-        view = view_of(request)
-        convoy = convoy_at(view.state, request)
-        return web.json_response(views.planned_document(convoy, view.leases))
-
-    async def _tasks(self, request: web.Request) -> web.Response:
-        view = view_of(request)
-        convoy = convoy_at(view.state, request)
-        tasks = [
-            views.task_document(convoy, task, view.leases) for task in convoy.tasks
-        ]
-        return _answer("tasks", tasks)
-
-    async def _task(self, request: web.Request) -> web.Response:
-        view = view_of(request)
-        convoy, task = task_at(view.state, request)
-        told = views.task_document(convoy, task, view.leases)
-        why = views.why_document(view.state, convoy, task, view.now)
-        return web.json_response(told | why)
-
-    async def _printed(self, request: web.Request) -> web.Response:
-        """Give the end of the newest session's output; empty: there is none."""
-        text = await view_of(request).source.printed(
-            *task_at(view_of(request).state, request)
-        )
-        return web.Response(text=text)
+Document = dict[str, Any]
 
 
-def _answer(name: str, rows: list[dict[str, Any]]) -> web.Response:
-    return web.json_response({"schema_version": SCHEMA_VERSION, name: rows})
+def _rows(name: str, rows: Sequence[Any]) -> Document:
+    return {"schema_version": SCHEMA_VERSION, name: rows}
 
 
-class Pressed(Struct, frozen=True, kw_only=True):
-    """What somebody decides of a convoy or a task."""
+def _status(view: RepositoryView, _: web.Request) -> Document:
+    reading, here = view.watcher.reading, view.watcher.here
+    return views.state_document(view.state, view.now, reading.faults, here)
 
-    word: str
-    """The endpoint's word in the table of verbs."""
-    convoy: str
-    task: int = 0
-    """0: it is about the convoy."""
-    text: str = ""
+
+def _convoy(view: RepositoryView, request: web.Request) -> Document:
+    return views.planned_document(convoy_at(view.state, request), view.leases)
+
+
+def _tasks(view: RepositoryView, request: web.Request) -> Document:
+    convoy = convoy_at(view.state, request)
+    told = (views.task_document(convoy, task, view.leases) for task in convoy.tasks)
+    return _rows("tasks", [*told])
+
+
+def _task(view: RepositoryView, request: web.Request) -> Document:
+    return task_told(view.state, *task_at(view.state, request), view.now)
+
+
+DOCUMENTS: Final[dict[str, Callable[[RepositoryView, web.Request], Document]]] = {
+    "/repositories": lambda view, _: _rows(
+        "repositories", [{"name": view.source.repository, "web": view.source.web}]
+    ),
+    "/status": _status,
+    "/convoys": lambda view, _: _rows("convoys", views.convoys(view.state, view.now)),
+    "/sessions": lambda view, _: _rows("sessions", views.sessions(view.state)),
+    "/queue": lambda view, _: _rows("queue", views.queue(view.state)),
+    "/convoys/{convoy}": _convoy,
+    "/convoys/{convoy}/tasks": _tasks,
+    TASK: _task,
+}
+"""What can be read as JSON, by its path below `ROOT`."""
+
+
+async def _told(
+    document: Callable[[RepositoryView, web.Request], Document], request: web.Request
+) -> web.Response:
+    return web.json_response(document(view_of(request), request))
+
+
+async def _description(_: web.Request) -> web.FileResponse:
+    return web.FileResponse(DESCRIPTION)
+
+
+async def _health(request: web.Request) -> web.Response:
+    watcher = view_of(request).watcher
+    told = {
+        "schema_version": SCHEMA_VERSION,
+        "version": VERSION,
+        "wal_head": watcher.reading.head,
+        "trouble": watcher.trouble,
+    }
+    return web.json_response(told, status=503 if watcher.trouble else 200)
+
+
+async def _printed(request: web.Request) -> web.Response:
+    """Give the end of the newest session's output; empty: there is none."""
+    view = view_of(request)
+    return web.Response(text=await view.source.printed(*task_at(view.state, request)))
 
 
 async def presser(
@@ -159,7 +126,7 @@ async def presser(
 
 
 async def press(
-    view: RepositoryView, pressing: tuple[str, CarryOut], pressed: Pressed
+    view: RepositoryView, pressing: tuple[str, CarryOut], decision: Decision
 ) -> Reply:
     """Carry out a decision, look at what it changed, and return the reply.
 
@@ -168,63 +135,12 @@ async def press(
     """
     by, carry_out = pressing
     asked = await asyncio.to_thread(
-        verb_table.request_by_word, pressed.word, pressed.task, pressed.text
+        verb_table.request_by_word, decision.word, decision.task, decision.text
     )
-    asker = Asker(by=by, convoy=pressed.convoy, allowed=True, at_endpoint=True)
+    asker = Asker(by=by, convoy=decision.convoy, allowed=True, at_endpoint=True)
     reply = await carry_out(asker, asked)
     await view.watcher.look()
     return reply
-
-
-class Buttons:
-    """Answers requests that change something."""
-
-    def __init__(self, access: AccessPolicy) -> None:
-        """Let `access` decide who may press buttons."""
-        self._access = access
-
-    def routes(self, base: str) -> list[web.RouteDef]:
-        """Return the routes of the buttons, below a path, for people and programs."""
-        root = base + ROOT
-        return [
-            web.post(f"{base}/convoys/{{convoy}}/{{verb}}", self._convoy),
-            web.post(base + TASK + "/{verb}", self._task),
-            web.post(root + "/convoys/{convoy}/{verb}", self._convoy),
-            web.post(root + TASK + "/{verb}", self._task),
-        ]
-
-    async def _convoy(self, request: web.Request) -> web.Response:
-        convoy = convoy_at(view_of(request).state, request)
-        return await self._press(request, convoy, 0)
-
-    async def _task(self, request: web.Request) -> web.Response:
-        convoy, task = task_at(view_of(request).state, request)
-        return await self._press(request, convoy, task.number)
-
-    async def _press(
-        self, request: web.Request, convoy: Convoy, task: int
-    ) -> web.Response:
-        view = view_of(request)
-        pressing = await presser(self._access, request, view)
-        pressed = Pressed(
-            word=request.match_info["verb"],
-            convoy=convoy.name,
-            task=task,
-            text=await _text_said(request),
-        )
-        try:
-            reply = await press(view, pressing, pressed)
-        except NoSuchWord as error:
-            raise web.HTTPNotFound(text=f"{error}.\n") from error
-        except NotPossible as error:
-            raise web.HTTPConflict(text=f"{refused(str(error)).text}\n") from error
-        if reply.why:
-            raise web.HTTPConflict(text=f"{reply.text}\n")
-        if ROOT in request.path:
-            return web.json_response({"done": True})
-        return web.Response(
-            status=303, headers={"Location": request.path.rpartition("/")[0]}
-        )
 
 
 async def _text_said(request: web.Request) -> str:
@@ -248,18 +164,56 @@ _NO_START: Final = (
 )
 
 
-class McpEndpoint:
-    """Answers MCP clients."""
+class Api:
+    """Answers who reads by programs, and who decides: people, programs, and MCP."""
 
     def __init__(self, access: AccessPolicy) -> None:
         """Let `access` decide who may decide."""
         self._access = access
 
     def routes(self, base: str) -> list[web.RouteDef]:
-        """Return the route, below a path."""
-        return [web.post(f"{base}/mcp", self._answer)]
+        """Return the routes, below a path; buttons have two, of people and programs."""
+        root = base + ROOT
+        return [
+            web.get(f"{root}/openapi.json", _description),
+            web.get(f"{root}/health", _health),
+            *(web.get(root + at, partial(_told, one)) for at, one in DOCUMENTS.items()),
+            web.get(root + TASK + "/log", _printed),
+            *(
+                web.post(f"{above}{thing}/{{verb}}", self._press)
+                for above in (base, root)
+                for thing in ("/convoys/{convoy}", TASK)
+            ),
+            web.post(f"{base}/mcp", self._mcp),
+        ]
 
-    async def _answer(self, request: web.Request) -> web.Response:
+    async def _press(self, request: web.Request) -> web.Response:
+        view, task = view_of(request), 0
+        convoy = convoy_at(view.state, request)
+        if "task" in request.match_info:
+            task = task_at(view.state, request)[1].number
+        pressing = await presser(self._access, request, view)
+        decision = Decision(
+            word=request.match_info["verb"],
+            convoy=convoy.name,
+            task=task,
+            text=await _text_said(request),
+        )
+        try:
+            reply = await press(view, pressing, decision)
+        except NoSuchWord as error:
+            raise web.HTTPNotFound(text=f"{error}.\n") from error
+        except NotPossible as error:
+            raise web.HTTPConflict(text=f"{refused(str(error)).text}\n") from error
+        if reply.why:
+            raise web.HTTPConflict(text=f"{reply.text}\n")
+        if ROOT in request.path:
+            return web.json_response({"done": True})
+        return web.Response(
+            status=303, headers={"Location": request.path.rpartition("/")[0]}
+        )
+
+    async def _mcp(self, request: web.Request) -> web.Response:
         view = view_of(request)
         pressing = await presser(self._access, request, view)
         if find_spec("mcp") is None:
@@ -302,14 +256,10 @@ class DashboardBackend:
 
     async def decide(self, decision: Decision) -> str:
         """Carry out a decision as its button does."""
-        convoy, task = decision.convoy, decision.task
-        if task:
-            task_in(self._view.state, convoy, task)
-        convoy_in(self._view.state, convoy)
-        pressed = Pressed(
-            word=decision.word, convoy=convoy, task=task, text=decision.text
-        )
-        reply = await press(self._view, self._pressing, pressed)
+        convoy_in(self._view.state, decision.convoy)
+        if decision.task:
+            task_in(self._view.state, decision.convoy, decision.task)
+        reply = await press(self._view, self._pressing, decision)
         if reply.why:
             raise ToolRefused(reply.text)
         return reply.text

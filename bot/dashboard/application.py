@@ -15,7 +15,7 @@ from typing import Final
 
 from aiohttp import web
 
-from bot.dashboard import access_policy, api, assets, page_contents
+from bot.dashboard import access_policy, api, page_contents
 from bot.dashboard.access_policy import (
     AccessPolicy,
     RepositoryView,
@@ -23,9 +23,8 @@ from bot.dashboard.access_policy import (
     attach,
     view_of,
 )
-from bot.dashboard.api import Buttons, McpEndpoint
 from bot.dashboard.dashboard_source import DashboardSource, StateWatcher
-from bot.dashboard.views import Views
+from bot.dashboard.views import Views, give_file
 from bot.door.listening import CLIENT, listener_at, serving_on
 from grite.errors import BratError
 
@@ -50,13 +49,11 @@ class Dashboard:
         app.add_routes(
             [
                 *Views(self._access).routes(base),
-                *api.Api().routes(base),
-                *McpEndpoint(self._access).routes(base),
-                *Buttons(self._access).routes(base),
+                *api.Api(self._access).routes(base),
                 web.get(f"{base}/events", stream.answer),
                 web.get(f"{base}{api.ROOT}/events", stream.answer),
                 web.get("/healthz", _healthy),
-                web.get("/static/{digest}/{name}", assets.give),
+                web.get("/static/{digest}/{name}", give_file),
             ]
         )
         return app
@@ -117,11 +114,7 @@ _KEPT: Final = ("Allow", "Retry-After")
 def error_answer(request: web.Request, error: web.HTTPException) -> web.Response:
     """Return an error in the form the client expects: JSON, a page, or plain text."""
     said = (error.text or error.reason).strip()
-    kept = {
-        name: error.headers[name]
-        for name in ("Allow", "Retry-After")
-        if name in error.headers
-    }
+    kept = {name: error.headers[name] for name in _KEPT if name in error.headers}
     headers = access_policy.HEADERS | kept
     if api.ROOT in request.path:
         told = {"error": said}

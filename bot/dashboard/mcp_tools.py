@@ -188,12 +188,17 @@ async def answer_convoy(backend: Backend, asked: OfConvoy) -> dict[str, Any]:
     return version | views.planned_document(convoy, leases)
 
 
+def task_told(state: State, convoy: Convoy, task: Task, now: int) -> dict[str, Any]:
+    """Return one task whole, and why it is where it is; `now` is unix ms."""
+    told = views.task_document(convoy, task, valid_leases(state, now))
+    return told | views.why_document(state, convoy, task, now)
+
+
 async def answer_why(backend: Backend, asked: OfTask) -> dict[str, Any]:
     """Return one task whole, and why it is where it is."""
     seen = await backend.snapshot()
-    convoy, task = task_in(seen.state, asked.convoy, asked.task)
-    told = views.task_document(convoy, task, valid_leases(seen.state, seen.now))
-    return told | views.why_document(seen.state, convoy, task, seen.now)
+    found = task_in(seen.state, asked.convoy, asked.task)
+    return task_told(seen.state, *found, seen.now)
 
 
 async def answer_log(backend: Backend, asked: LogLines) -> dict[str, Any]:

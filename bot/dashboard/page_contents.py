@@ -8,14 +8,16 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from hashlib import blake2b
 from itertools import islice
+from pathlib import Path
 from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import escape
 from msgspec import Struct
 
-from bot.dashboard import assets, drawings
+from bot.dashboard import drawings
 from bot.dashboard.access_policy import RepositoryView, Visitor
 from bot.dashboard.dashboard_source import DashboardSource, Session, newest_session
 from bot.dashboard.drawings import (
@@ -46,6 +48,36 @@ from convoy.views.plan import (
     range_words,
 )
 from convoy.views.reasons import reasons, waits_for
+
+_FOLDER: Final = Path(__file__).with_name("static")
+
+
+class StaticFile(Struct, frozen=True):
+    """A file that browsers keep."""
+
+    name: str
+    content: bytes
+
+
+def _address(file: StaticFile) -> str:
+    digest = blake2b(file.content, digest_size=6).hexdigest()
+    return f"/static/{digest}/{file.name}"
+
+
+_FILES: Final = [StaticFile(each.name, each.read_bytes()) for each in _FOLDER.iterdir()]
+FILE_AT: Final = {_address(file): file for file in _FILES}
+"""Each file by its address, which changes with the file's content."""
+_ADDRESSES: Final = {file.name: address for address, file in FILE_AT.items()}
+
+
+def address(name: str) -> str:
+    """Return a file's address."""
+    return _ADDRESSES[name]
+
+
+def static_text(name: str) -> str:
+    """Return the content of a text file, for pages that stand alone."""
+    return (_FOLDER / name).read_text(encoding="utf-8")
 
 
 class Agent(Struct, frozen=True, kw_only=True):
@@ -115,7 +147,7 @@ _pages.filters["rough"] = rough
 _pages.globals["forecast_words"] = forecast_words
 _pages.globals["range_words"] = range_words
 _pages.globals["coverage_how"] = HOW_COMPARED
-_pages.globals["static"] = assets.address
+_pages.globals["static"] = address
 _pages.globals["task_buttons"] = verb_table.task_buttons
 
 
@@ -298,11 +330,6 @@ def waiting(view: RepositoryView) -> tuple[Intervention, ...]:
     return (*watcher.here, *found)
 
 
-def waiting_rows(view: RepositoryView) -> Rows:
-    """Return everything that waits for a person, as rows."""
-    return waiting(view), {}
-
-
 def newest_first(state: State) -> list[Convoy]:
     """Return all convoys: those that have not ended first, then the newest."""
     newest = reversed(state.convoys.values())
@@ -320,11 +347,6 @@ def task_rows(state: State, wanted: str) -> Rows:
     """Return the tasks in one state; all tasks if `wanted` is empty."""
     found = [each for each in all_tasks(state) if wanted in ("", each[1].state)]
     return found, {"states": STATES, "wanted": wanted}
-
-
-def convoy_rows(state: State) -> Rows:
-    """Return all convoys."""
-    return newest_first(state), {}
 
 
 def line_rows(state: State, known: Sequence[LogLine], wanted: str, words: str) -> Rows:

@@ -4,19 +4,27 @@ The page of a convoy can be seen as it was after each step of its log.
 """
 
 import asyncio
+import gzip
 import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from itertools import islice
+from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
 from aiohttp import web
 from msgspec import Struct
 
 from bot.dashboard import api, drawings, page_contents
-from bot.dashboard.access_policy import AccessPolicy, convoy_at, task_at, view_of
-from bot.dashboard.assets import CachedPage, PageCache
+from bot.dashboard.access_policy import (
+    AccessPolicy,
+    RepositoryView,
+    Visitor,
+    convoy_at,
+    task_at,
+    view_of,
+)
 from bot.dashboard.dashboard_source import (
     MOST_LINES,
     DashboardSource,
@@ -47,207 +55,215 @@ from convoy.views.analytics import (
 from convoy.views.reasons import waits_for
 from grite.errors import BratError
 
-Given = Callable[[], Mapping[str, Any]]
-"""Returns a page's values."""
+FRESH_MS: Final = 2000
+"""How long a page is reused while the log does not change."""
+MOST_PAGES: Final = 64
+GZIP_LEVEL: Final = 5
+"""The gzip level of pages: above it, they take longer and are hardly shorter."""
+_KEEP: Final = {
+    "Cache-Control": "public, max-age=31536000, immutable",
+    "Vary": "Accept-Encoding",
+}
+_TYPES: Final = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+
+Values = Mapping[str, Any]
+"""A page's own values."""
+Find = Callable[[web.Request, RepositoryView], Awaitable[Values]]
 
 
 class Views:
-    """Answers requests for pages."""
+    """Answers requests for pages; for one event loop."""
 
     def __init__(self, access: AccessPolicy) -> None:
         """Let `access` decide each visitor's rights."""
         self._access = access
-        self._shelf = PageCache()
+        self._made: dict[tuple[str, str, Visitor, int], bytes] = {}
 
     def routes(self, base: str) -> list[web.RouteDef]:
         """Return the routes of all pages, below a path."""
+        pages = (
+            ("/", "overview", _overview),
+            ("/waits", "waits", _waits),
+            ("/tasks", "tasks", _tasks),
+            ("/sessions", "sessions", _sessions),
+            ("/convoys", "convoys", _convoys),
+            ("/convoys/{convoy}", "convoy", _convoy),
+            ("/log", "log", _log),
+            ("/search", "search", _searched),
+            ("/analytics", "analytics", _analytics),
+        )
         task = base + api.TASK
         return [
-            web.get(f"{base}/", self._overview),
-            web.get(f"{base}/waits", self._waits),
-            web.get(f"{base}/tasks", self._tasks),
-            web.get(f"{base}/sessions", self._sessions),
-            web.get(f"{base}/convoys", self._convoys),
-            web.get(f"{base}/convoys/{{convoy}}", self._convoy),
-            web.get(f"{base}/convoys/{{convoy}}/replay", self._replay),
-            web.get(task, self._task),
-            web.get(task + "/output", self._output),
-            web.get(f"{base}/log", self._log),
-            web.get(f"{base}/search", self._search),
-            web.get(f"{base}/analytics", self._analytics),
-            web.get(f"{base}/analytics.csv", self._table),
+            *(
+                web.get(base + at, partial(self._kept, name, find))
+                for at, name, find in pages
+            ),
+            web.get(
+                f"{base}/convoys/{{convoy}}/replay",
+                partial(self._page, "replay", _replay),
+            ),
+            web.get(task, partial(self._page, "task", _task)),
+            web.get(task + "/output", _output),
+            web.get(f"{base}/analytics.csv", _table),
         ]
 
-    async def _page(
-        self, request: web.Request, name: str, given: Given
-    ) -> web.Response:
+    async def _kept(self, name: str, find: Find, request: web.Request) -> web.Response:
         """Give a page; requests within the same seconds share one rendering."""
         view = view_of(request)
         visitor = await self._access.visitor(request, view)
+        if (known := self._made.get(_key(request, view, visitor))) is None:
+            values = await find(request, view)
+            known = self._made.get(_key(request, view, visitor))
+            known = known or _page(name, request, visitor, values)
+            if len(self._made) >= MOST_PAGES:
+                self._made.clear()
+            self._made[_key(request, view, visitor)] = known
+        return _sent(request, known, visitor)
 
-        def make() -> str:
-            return page_contents.page(name, view, request.path_qs, visitor, **given())
-
-        return self._shelf.page(request, view, visitor, make).answer(request)
-
-    async def _found(
-        self, request: web.Request, name: str, find: Callable[[], Awaitable[Given]]
-    ) -> web.Response:
-        """Give a page whose values take time to find; it is shared as any is."""
+    async def _page(self, name: str, find: Find, request: web.Request) -> web.Response:
         view = view_of(request)
+        values = await find(request, view)
         visitor = await self._access.visitor(request, view)
-        if known := self._shelf.known(request, view, visitor):
-            return known.answer(request)
-        return await self._page(request, name, await find())
-
-    async def _overview(self, request: web.Request) -> web.Response:
-        return await self._found(request, "overview", partial(_overview, request))
-
-    # --- lists ------------------------------------------------------------------------
-
-    async def _list(
-        self, request: web.Request, name: str, found: Callable[[], page_contents.Rows]
-    ) -> web.Response:
-        def given() -> Mapping[str, Any]:
-            rows, more = found()
-            return {"part": list_part(rows, request.query.get("page", "")), **more}
-
-        return await self._page(request, name, given)
-
-    async def _waits(self, request: web.Request) -> web.Response:
-        return await self._list(
-            request, "waits", lambda: page_contents.waiting_rows(view_of(request))
-        )
-
-    async def _tasks(self, request: web.Request) -> web.Response:
-        wanted = request.query.get("state", "")
-        return await self._list(
-            request,
-            "tasks",
-            lambda: page_contents.task_rows(view_of(request).state, wanted),
-        )
-
-    async def _sessions(self, request: web.Request) -> web.Response:
-        return await self._found(request, "sessions", partial(_sessions, request))
-
-    async def _convoys(self, request: web.Request) -> web.Response:
-        return await self._list(
-            request,
-            "convoys",
-            lambda: page_contents.convoy_rows(view_of(request).state),
-        )
-
-    async def _log(self, request: web.Request) -> web.Response:
-        view, query = view_of(request), request.query
-        lines = await asyncio.to_thread(view.source.log, MOST_LINES)
-        wanted, words = query.get("convoy", ""), query.get("words", "")
-        return await self._list(
-            request,
-            "log",
-            lambda: page_contents.line_rows(view.state, lines, wanted, words),
-        )
-
-    async def _search(self, request: web.Request) -> web.Response:
-        return await self._found(request, "search", partial(_searched, request))
-
-    async def _analytics(self, request: web.Request) -> web.Response:
-        view = view_of(request)
-        shown = await analytics_values(view.source, view.now)
-        return await self._page(request, "analytics", lambda: shown)
-
-    async def _table(self, request: web.Request) -> web.Response:
-        return await analytics_table(view_of(request).source)
-
-    # --- one thing --------------------------------------------------------------------
-
-    async def _convoy(self, request: web.Request) -> web.Response:
-        view = view_of(request)
-        convoy = convoy_at(view.state, request)
-        sessions = await view.source.sessions(convoy)
-        decisions = await view.source.decisions(convoy)
-        return await self._page(
-            request,
-            "convoy",
-            lambda: page_contents.of_convoy(
-                view.state, convoy, view.now, sessions, view.source.checks(), decisions
-            ),
-        )
-
-    async def _replay(self, request: web.Request) -> web.Response:
-        """Give a convoy's page as it was after one of the steps of its log."""
-        view = view_of(request)
-        convoy = convoy_at(view.state, request)
-        step = request.query.get("step", "")
-        found = await replayed(view.source, convoy.name, step)
-        visitor = await self._access.visitor(request, view)
-        shown = replay_values(found)
-        text = page_contents.page("replay", view, request.path_qs, visitor, **shown)
-        return CachedPage(text.encode(), secret=bool(visitor.csrf)).answer(request)
-
-    async def _task(self, request: web.Request) -> web.Response:
-        """Give a task's page, with its session's output so far."""
-        view = view_of(request)
-        convoy, task = task_at(view.state, request)
-        tried = attempts_at(await view.source.sessions(convoy), task.number)
-        wanted = request.query.get("attempt", "")
-        chosen = next(
-            (one.past for one in tried if str(one.past.attempt) == wanted), None
-        )
-        shown = page_contents.of_task(
-            view,
-            convoy,
-            task,
-            await view.source.output_of(session_of(convoy.name, chosen))
-            if chosen
-            else await view.source.printed(convoy, task),
-        )
-        work = task.work
-        changes = (
-            await asyncio.to_thread(view.source.changes, work.commit, work.base)
-            if work
-            else None
-        )
-        more = {"attempts": tried, "chosen": chosen, "changes": changes}
-        visitor = await self._access.visitor(request, view)
-        text = page_contents.page(
-            "task", view, request.path_qs, visitor, **shown, **more
-        )
-        return CachedPage(text.encode(), secret=bool(visitor.csrf)).answer(request)
-
-    async def _output(self, request: web.Request) -> web.Response:
-        """Give a session's output; status 286 tells htmx to stop polling.
-
-        https://htmx.org/docs/#polling
-        """
-        convoy, task = task_at(view_of(request).state, request)
-        text = page_contents.escaped(
-            await view_of(request).source.printed(convoy, task)
-        )
-        status = 200 if task.attempt else 286
-        return web.Response(text=text, content_type="text/html", status=status)
+        return _sent(request, _page(name, request, visitor, values), visitor)
 
 
-async def _overview(request: web.Request) -> Given:
-    view = view_of(request)
+def _key(
+    request: web.Request, view: RepositoryView, visitor: Visitor
+) -> tuple[str, str, Visitor, int]:
+    return (request.path_qs, view.watcher.mark, visitor, view.now // FRESH_MS)
+
+
+def _page(name: str, request: web.Request, visitor: Visitor, values: Values) -> bytes:
+    view, path = view_of(request), request.path_qs
+    return page_contents.page(name, view, path, visitor, **values).encode()
+
+
+def _sent(request: web.Request, page: bytes, visitor: Visitor) -> web.Response:
+    """Return a page as this browser wants it.
+
+    What holds a form's token is never compressed: its length would let an attacker with
+    text on the page guess the token (https://www.breachattack.com/).
+    """
+    answer = web.Response(body=page, content_type="text/html", charset="utf-8")
+    if not visitor.csrf and takes_gzip(request):
+        answer.body = _packed(page, GZIP_LEVEL)
+        answer.headers["Content-Encoding"] = "gzip"
+        answer.headers["Vary"] = "Accept-Encoding"
+    return answer
+
+
+@lru_cache(maxsize=2 * MOST_PAGES)
+def _packed(content: bytes, level: int) -> bytes:
+    return gzip.compress(content, level, mtime=0)
+
+
+def takes_gzip(request: web.Request) -> bool:
+    """Whether the browser says that it can read gzip."""
+    said = request.headers.get("Accept-Encoding", "").replace(" ", "").lower()
+    return "gzip" in said.split(",") or "gzip;q=1" in said
+
+
+async def give_file(request: web.Request) -> web.Response:
+    """Answer with a file that browsers keep, as gzip if the browser takes it."""
+    file = page_contents.FILE_AT.get(request.path)
+    kind = _TYPES.get(Path(file.name).suffix) if file else None
+    if file is None or kind is None:
+        raise web.HTTPNotFound(text="There is no such file.\n")
+    headers = {**_KEEP, "Content-Type": kind}
+    if not takes_gzip(request):
+        return web.Response(body=file.content, headers=headers)
+    headers["Content-Encoding"] = "gzip"
+    return web.Response(body=_packed(file.content, 9), headers=headers)
+
+
+# --- lists ----------------------------------------------------------------------------
+
+
+def _listed(
+    request: web.Request, rows: Sequence[Any], more: Values | None = None
+) -> Values:
+    return {"part": list_part(rows, request.query.get("page", "")), **(more or {})}
+
+
+async def _waits(request: web.Request, view: RepositoryView) -> Values:
+    return _listed(request, page_contents.waiting(view))
+
+
+async def _tasks(request: web.Request, view: RepositoryView) -> Values:
+    wanted = request.query.get("state", "")
+    return _listed(request, *page_contents.task_rows(view.state, wanted))
+
+
+async def _convoys(request: web.Request, view: RepositoryView) -> Values:
+    return _listed(request, page_contents.newest_first(view.state))
+
+
+async def _log(request: web.Request, view: RepositoryView) -> Values:
+    lines = await asyncio.to_thread(view.source.log, MOST_LINES)
+    wanted, words = request.query.get("convoy", ""), request.query.get("words", "")
+    return _listed(request, *page_contents.line_rows(view.state, lines, wanted, words))
+
+
+async def _sessions(request: web.Request, view: RepositoryView) -> Values:
+    shown = _listed(request, [*view.state.running()])
+    return {**shown, "agents": await agents_at_work(view.source, shown["part"].rows)}
+
+
+# --- one thing ------------------------------------------------------------------------
+
+
+async def _overview(_: web.Request, view: RepositoryView) -> Values:
     live = page_contents.newest_live(view.state)
     clocks = [(convoy, await view.source.sessions(convoy)) for convoy in live]
     running = islice(view.state.running(), page_contents.HEAD)
     agents = await agents_at_work(view.source, running)
-    return partial(page_contents.overview, view, clocks, agents)
+    return page_contents.overview(view, clocks, agents)
 
 
-async def _searched(request: web.Request) -> Given:
-    view, words = view_of(request), request.query.get("words", "")
+async def _searched(request: web.Request, view: RepositoryView) -> Values:
+    words = request.query.get("words", "")
     lines = await asyncio.to_thread(view.source.log, MOST_LINES)
     said = await search_printed(view.source, view.state, words)
-    return lambda: {**page_contents.search_values(view, lines, words), "printed": said}
+    return {**page_contents.search_values(view, lines, words), "printed": said}
 
 
-async def _sessions(request: web.Request) -> Given:
+async def _convoy(request: web.Request, view: RepositoryView) -> Values:
+    convoy, source = convoy_at(view.state, request), view.source
+    sessions = await source.sessions(convoy)
+    decisions = await source.decisions(convoy)
+    return page_contents.of_convoy(
+        view.state, convoy, view.now, sessions, source.checks(), decisions
+    )
+
+
+async def _task(request: web.Request, view: RepositoryView) -> Values:
+    """Return a task's values, with its session's output so far."""
+    (convoy, task), source = task_at(view.state, request), view.source
+    tried = attempts_at(await source.sessions(convoy), task.number)
+    wanted = request.query.get("attempt", "")
+    chosen = next((one.past for one in tried if str(one.past.attempt) == wanted), None)
+    output = await (
+        source.output_of(session_of(convoy.name, chosen))
+        if chosen
+        else source.printed(convoy, task)
+    )
+    changes = None
+    if work := task.work:
+        changes = await asyncio.to_thread(source.changes, work.commit, work.base)
+    more = {"attempts": tried, "chosen": chosen, "changes": changes}
+    return {**page_contents.of_task(view, convoy, task, output), **more}
+
+
+async def _output(request: web.Request) -> web.Response:
+    """Give a session's output; status 286 tells htmx to stop polling.
+
+    https://htmx.org/docs/#polling
+    """
     view = view_of(request)
-    shown = list_part([*view.state.running()], request.query.get("page", ""))
-    agents = await agents_at_work(view.source, shown.rows)
-    return lambda: {"part": shown, "agents": agents}
+    convoy, task = task_at(view.state, request)
+    text = page_contents.escaped(await view.source.printed(convoy, task))
+    status = 200 if task.attempt else 286
+    return web.Response(text=text, content_type="text/html", status=status)
 
 
 Row = TypeVar("Row")
@@ -327,9 +343,8 @@ def _found_lines(
 WEEK_MS: Final = 7 * 86_400_000
 
 
-async def analytics_values(source: DashboardSource, now: int) -> Mapping[str, Any]:
-    """Return the page's values."""
-    history = _history_of(source)
+async def _analytics(_: web.Request, view: RepositoryView) -> Values:
+    history, now = _history_of(view.source), view.now
     try:
         found = await asyncio.to_thread(history.figures)
         week = await asyncio.to_thread(history.costs, now - WEEK_MS)
@@ -372,10 +387,10 @@ async def analytics_values(source: DashboardSource, now: int) -> Mapping[str, An
     }
 
 
-async def analytics_table(source: DashboardSource) -> web.Response:
-    """Return the changes as CSV; raises as `given` does."""
+async def _table(request: web.Request) -> web.Response:
+    """Give the changes as CSV."""
     try:
-        found = await asyncio.to_thread(_history_of(source).rows)
+        found = await asyncio.to_thread(_history_of(view_of(request).source).rows)
     except BratError as error:
         raise web.HTTPNotFound(text=f"{error}.\n") from error
     return web.Response(text=csv_text(found), content_type="text/csv")
@@ -429,48 +444,37 @@ _NUMBER: Final = re.compile("[1-9][0-9]{0,8}")
 
 
 class Replayed(Struct, frozen=True):
-    """One step of a convoy, and what the log folded to there."""
+    """One step of a convoy."""
 
     number: int
     """From 1."""
     last: int
     """How many steps there are."""
     step: LogStep
-    state: State
-    convoy: Convoy
 
 
-async def replayed(source: DashboardSource, name: str, wanted: str) -> Replayed:
-    """Return a step of a convoy.
+async def _replay(request: web.Request, view: RepositoryView) -> Values:
+    """Return a convoy's values after one of the steps of its log, or the last one.
 
-    `wanted` counts from 1; anything else means the last one.
+    Nothing in it can be pressed, as it is past.
     """
-    past = source.past
+    name, past = convoy_at(view.state, request).name, view.source.past
+    wanted = request.query.get("step", "")
     try:
         steps = await asyncio.to_thread(past.steps, name) if past else ()
         if past is None or not steps:
             raise web.HTTPNotFound(text=f"The past of {name} is not known here.\n")
-        number = min(int(wanted), len(steps)) if _is_number(wanted) else len(steps)
+        last = len(steps)
+        number = min(int(wanted), last) if _NUMBER.fullmatch(wanted) else last
         step = steps[number - 1]
         state = await asyncio.to_thread(past.at, step)
     except BratError as error:
         raise web.HTTPNotFound(text=f"{error}.\n") from error
-    return Replayed(number, len(steps), step, state, state.convoys[name])
-
-
-def _is_number(text: str) -> bool:
-    return _NUMBER.fullmatch(text) is not None
-
-
-def replay_values(one: Replayed) -> Mapping[str, Any]:
-    """Return the page's values; nothing in it can be pressed, as it is past."""
-    then = one.step.at
-    values = page_contents.of_convoy(one.state, one.convoy, then)
-    leases = valid_leases(one.state, then)
-    now_past = {"interventions": (), "buttons": (), "may_write": False}
     return {
-        **values,
-        **now_past,
-        "replay": one,
-        "waits_for": partial(waits_for, leases=leases),
+        **page_contents.of_convoy(state, state.convoys[name], step.at),
+        "interventions": (),
+        "buttons": (),
+        "may_write": False,
+        "replay": Replayed(number, last, step),
+        "waits_for": partial(waits_for, leases=valid_leases(state, step.at)),
     }

@@ -28,7 +28,8 @@ from markupsafe import Markup
 from msgspec import Struct, json
 
 from bot import wall_clock
-from bot.dashboard import assets, drawings
+from bot.dashboard import drawings
+from bot.dashboard.page_contents import static_text
 from brat.repository import log_export
 from brat.repository.log_reader import Reader, log_repository
 from brat.status.find_task import live_or_named
@@ -205,7 +206,7 @@ _pages: Final = Environment(
 )
 _pages.filters["clock"] = clock
 _pages.filters["rough"] = rough
-_pages.globals["style"] = Markup(assets.text("brat.css"))  # noqa: S704  our own file
+_pages.globals["style"] = Markup(static_text("brat.css"))  # noqa: S704  our own file
 _pages.globals["script"], _pages.globals["script_hash"] = SCRIPT, SCRIPT_HASH
 _pages.globals["waits_for"] = waits_for
 _pages.globals["spoken"] = usage_in_words

@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from bot.dashboard.assets import address
-from bot.dashboard.page_contents import HEAD, URGENT
+from bot.dashboard.page_contents import HEAD, URGENT, address
 from bot.dashboard.views import PAGE_ROWS, list_part
 from convoy.events.forge_actions import SetItemAside
 from convoy.model.ids import task_item

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.dashboard.assets import address
+from bot.dashboard.page_contents import address
 from convoy.model.records import Usage
 from convoy.rules.ending import LoseSession
 from convoy.rules.people import BlockTask
