@@ -20,16 +20,15 @@ from bot.forge.pace import Limited
 from bot.forge.rest import Refused
 from bot.forge.transport import Precedence, going
 from bot.loop import effects, pushing
+from bot.loop.effects import is_shown
 from bot.loop.observe import observe
-from bot.loop.projections import is_shown
 from bot.loop.pushing import BotLease, LeasedPush, LogRefused, PushPacing, RefusedParts
 from bot.loop.staging import owed, stage
 from bot.repository.draft import Draft
 from bot.requests import new_requests
 from bot.requests.answers import carry_out
 from bot.requests.verb import Asker, Request
-from bot.roles.bot_context import BotContext, alone
-from bot.roles.process_memory import LeaseTooOld, NotHolder, NotYet
+from bot.roles.bot_context import BotContext, LeaseTooOld, NotHolder, NotYet, alone
 from bot.text.replies import Reply
 from convoy.events import Command, Refusal
 from convoy.events.forge_actions import NoteDone, SetItemAside

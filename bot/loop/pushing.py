@@ -37,8 +37,7 @@ from bot.repository.draft import Draft
 from bot.repository.mirror import Mirror
 from bot.requests import new_requests
 from bot.requests.verb import convoy_of
-from bot.roles.bot_context import BotContext
-from bot.roles.process_memory import LeaseTooOld, NotHolder, for_refusal
+from bot.roles.bot_context import BotContext, LeaseTooOld, NotHolder, for_refusal
 from bot.text.convoy_comment import with_box_note
 from bot.text.notices import log_refused
 from convoy.events.forge_actions import SetItemAside

@@ -35,6 +35,7 @@ from bot.requests.answers import has_heard_enough
 from bot.roles import mayor
 from bot.roles.bot_context import (
     BotContext,
+    Looks,
     alone,
     configuration,
     failed_try,
@@ -42,7 +43,6 @@ from bot.roles.bot_context import (
     tried,
 )
 from bot.roles.issue_intake import edited_since
-from bot.roles.process_memory import Looks
 from bot.text.convoy_comment import NO_LABEL
 from bot.text.replies import EDITED_COMMENT
 from bot.text.slash_commands import may_mention

@@ -1,4 +1,12 @@
-"""The tools of every role, and their use: configuration, one item alone, tries.
+"""What every role works with: its tools, this process's memory, one item alone, tries.
+
+The memory may be lost. Each item's failures are its own, so that everything else goes
+on: a refusal sets the item aside at once, any other failure the third time. What is set
+aside goes to the log with the next push.
+
+A list may show an entry late, behind newer ones: each look begins before the end of the
+last one. Two looks between which nothing was written are the same request, which the
+forge answers with 304.
 
 A forge can show a write late: an immediate look finds nothing, and a repeat would write
 twice. So a write whose answer was lost is repeated only after it has had time to show
@@ -7,9 +15,11 @@ and was not found.
 
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final, Literal, TypeVar
 
@@ -17,19 +27,317 @@ from bot import Clock, wall_clock
 from bot.door.feed import Feed
 from bot.door.inbox import Inbox
 from bot.forge.github import GitHub
-from bot.forge.pace import OverShare
+from bot.forge.pace import Limited, OverShare
+from bot.forge.refusals import ForgeRefusal, refusal_of_push, refusal_of_rest
+from bot.forge.rest import Refused
 from bot.repository.commits import MirroredCommits
 from bot.repository.compose import Composer
 from bot.repository.draft import Draft, NotAdmitted
 from bot.repository.mirror import Mirror
-from bot.roles.process_memory import ProcessMemory, Unsettled, of_all
 from bot.settings.bot_settings import Settings, config_in
 from convoy.config import Config, load
+from convoy.events.forge_actions import SetItemAside, TakeItemUp
 from convoy.model import ids
-from convoy.model.state import may_try
+from convoy.model.state import State, may_try, set_aside
+from convoy.model.work import HOUR_MS, GivenAnswers
 from convoy.rules.verdict import Observed
+from convoy.views.interventions import LabelledIssue
 from grite import git
-from grite.errors import BratError
+from grite.errors import BratError, Conflict, Rejected, Unavailable
+
+
+class NotHolder(BratError):
+    """Another bot holds the lease; this one waits."""
+
+
+class LeaseTooOld(Unavailable):
+    """The lease may end before a write arrives; nothing was sent."""
+
+
+TRIES: Final = 3
+OUTAGE_MS: Final = 20_000
+"""Failures without an answer count once in so long: most outages are short."""
+SAID_CHARS: Final = 300
+"""How many characters of an error are told."""
+
+
+class NotYet(Unavailable):
+    """It is tried again later, as its own rule says: no failure is counted."""
+
+
+class Unsettled(NotYet):
+    """The action may have been done a moment ago; look for its result again first."""
+
+
+_OF_ALL: Final = (Conflict, NotHolder, LeaseTooOld, Limited, NotYet)
+"""Failures that are no single item's."""
+
+
+@dataclass(frozen=True)
+class Failed:
+    """How often an item failed, and what was so the last time that counted."""
+
+    tries: int = 0
+    answers: int = -1
+    """How often the forge had answered by then."""
+    at: int = -OUTAGE_MS
+    """Unix ms."""
+
+
+@dataclass(kw_only=True)
+class Failures:
+    """One process's failures of items that the log does not hold yet."""
+
+    owed: dict[str, SetItemAside | TakeItemUp] = field(default_factory=dict)
+    """What the log is to be told, by item."""
+    _counts: dict[str, Failed] = field(default_factory=dict)
+
+    _lately: set[str] = field(default_factory=set)
+    """What failed in this tick."""
+
+    @property
+    def again(self) -> bool:
+        """Whether something failed in this tick, or the log is to be told of it."""
+        return bool(self._lately or self.owed)
+
+    def begin(self, troubles: dict[str, str]) -> None:
+        """Begin a tick: what failed in the last one may not be wanted any more."""
+        for item in self._lately:
+            troubles.pop(item, None)
+        self._lately.clear()
+
+    def wait(self, item: str) -> None:
+        """Note that an item has to wait, which is no failure of its own."""
+        self._lately.add(item)
+
+    def note(self, item: str, error: Exception, answers: int, now: int) -> None:
+        """Count a failure; the third, or a refusal, sets the item aside.
+
+        No item is blamed while the forge answers nobody, and what comes of an outage
+        counts only now and then.
+        """
+        self._lately.add(item)
+        if isinstance(error, Refused | Rejected):
+            self._set_aside(item, for_error(item, error))
+            return
+        last = self._counts.get(item, Failed())
+        outage = isinstance(error, Unavailable)
+        if outage and (answers == last.answers or now < last.at + OUTAGE_MS):
+            return
+        self._counts[item] = Failed(last.tries + 1, answers, now)
+        if last.tries + 1 >= TRIES:
+            self._set_aside(item, _failed(item, error))
+
+    def _set_aside(self, item: str, command: SetItemAside) -> None:
+        self._counts.pop(item, None)
+        self.owed[item] = command
+
+    def worked(self, item: str, state: State) -> None:
+        """Note that an item works; what was set aside is taken up."""
+        self._counts.pop(item, None)
+        if set_aside(state, item) is not None:
+            self.owed[item] = TakeItemUp(item=item, works=True)
+
+    def passed(self, item: str) -> None:
+        """Note that a step of an item went well: its failures are counted anew."""
+        self._counts.pop(item, None)
+
+    def forget(self, told: Iterable[str]) -> None:
+        """Forget what the log holds now."""
+        for item in told:
+            self.owed.pop(item, None)
+
+
+def for_error(item: str, error: Refused | Rejected) -> SetItemAside:
+    """Return the command that sets an item aside for a refusal of the forge's."""
+    if isinstance(error, Refused):
+        return for_refusal(item, refusal_of_rest(error))
+    return for_refusal(item, refusal_of_push(error.answer.said, ""))
+
+
+def for_refusal(item: str, found: ForgeRefusal) -> SetItemAside:
+    """Return the command that sets an item aside for a refusal that was understood."""
+    return SetItemAside(
+        item=item,
+        why=found.why,
+        rule=found.rule,
+        helps=found.helps,
+        passing=found.passing,
+    )
+
+
+def _failed(item: str, error: Exception) -> SetItemAside:
+    what = str(error) or repr(error)
+    return SetItemAside(item=item, why=what[:SAID_CHARS], passing=True)
+
+
+OVERLAP: Final = timedelta(minutes=5)
+"""How late a list may show an entry."""
+
+
+@dataclass
+class Looks:
+    """The looks at one list since the process began."""
+
+    begun: datetime
+    """Where the first look begins."""
+    seen: dict[int, datetime] = field(default_factory=dict)
+    """By number, when each entry found lately was last changed, as it was seen."""
+
+    @property
+    def since(self) -> datetime:
+        """Where the next look begins."""
+        newest = max(self.seen.values(), default=self.begun)
+        return max(self.begun, newest - OVERLAP)
+
+    def note(self, found: Mapping[int, datetime]) -> None:
+        """Remember what a look found, and forget what no later look can find."""
+        self.seen |= found
+        since = self.since
+        self.seen = {number: at for number, at in self.seen.items() if at >= since}
+
+
+MOST_COMMENTS: Final = 10_000
+
+
+@dataclass
+class RecentComments:
+    """A set of comments' ids; when it is full, the oldest is forgotten."""
+
+    _ids: OrderedDict[int, None] = field(default_factory=OrderedDict)
+
+    def add(self, comment: int) -> bool:
+        """Remember a comment; return whether it is new."""
+        if comment in self._ids:
+            return False
+        self._ids[comment] = None
+        if len(self._ids) > MOST_COMMENTS:
+            self._ids.popitem(last=False)
+        return True
+
+    def discard(self, comment: int) -> None:
+        """Forget a comment. Safe to call twice."""
+        self._ids.pop(comment, None)
+
+
+MOST_PEOPLE: Final = 1_000
+"""The most people remembered; those who had no answer for longest are forgotten."""
+
+
+@dataclass
+class _HadAnswers:
+    """What one person had within the last hour."""
+
+    answers: dict[str, int] = field(default_factory=dict)
+    """When each answer was given, unix ms, by the key of what it answers."""
+    told: tuple[str, int] = ("", 0)
+    """The key of what was answered by saying that it is enough, and when."""
+
+
+@dataclass
+class AnswerBudget:
+    """The answers of the last hour; of a bounded size, however many people ask.
+
+    It knows what is not in the log yet, and learns from there what is.
+    """
+
+    _people: OrderedDict[str, _HadAnswers] = field(default_factory=OrderedDict)
+
+    def recall(self, by: str, given: GivenAnswers | None) -> None:
+        """Take over what the log tells of somebody: others may have written."""
+        if given is None:
+            return
+        had = self._people.setdefault(by.casefold(), _HadAnswers())
+        had.answers = {**had.answers, **given.at}
+        if given.told and given.told_at > had.told[1]:
+            had.told = given.told, given.told_at
+
+    def spent(self, by: str, key: str, now: int) -> int:
+        """Return how many answers somebody had, without the one under `key`."""
+        return len(self._had(by, now).answers.keys() - {key})
+
+    def spend(self, by: str, key: str, now: int) -> None:
+        """Count an answer; one under the same key counts once."""
+        self._had(by, now).answers.setdefault(key, now)
+
+    def may_tell(self, by: str, key: str, now: int) -> bool:
+        """Whether to say that it is enough: once an hour, by the answer under `key`."""
+        had = self._had(by, now)
+        if not had.told[0]:
+            had.told = key, now
+        return had.told[0] == key
+
+    def again_at(self, by: str, now: int) -> int:
+        """Return when the next answer may be given, unix ms."""
+        return min(self._had(by, now).answers.values(), default=now) + HOUR_MS
+
+    def _had(self, by: str, now: int) -> _HadAnswers:
+        """Return what somebody had within the last hour."""
+        had = self._people.setdefault(by.casefold(), _HadAnswers())
+        self._people.move_to_end(by.casefold())
+        if len(self._people) > MOST_PEOPLE:
+            self._people.popitem(last=False)
+        since = now - HOUR_MS
+        had.answers = {key: at for key, at in had.answers.items() if at > since}
+        if had.told[1] <= since:
+            had.told = ("", 0)
+        return had
+
+
+@dataclass(frozen=True)
+class Delay:
+    """How often a notification failed, and when it may be tried again."""
+
+    tries: int
+    next_at: int
+    """Unix ms."""
+    why: str = ""
+
+
+@dataclass(kw_only=True)
+class ProcessMemory:
+    """Everything announced, tried, seen and shown since the process began."""
+
+    fresh: set[str] = field(default_factory=set)
+    """Keys of actions that this process announced and has not tried yet. For all others
+    the forge is first searched for an earlier try's result."""
+    tried: dict[str, int] = field(default_factory=dict)
+    """When each action without a certain outcome was tried, unix ms."""
+    shown: dict[str, object] = field(default_factory=dict)
+    """What the forge was last seen to show, so that nothing is written twice."""
+    unticked: dict[int, set[str]] = field(default_factory=dict)
+    """By comment, the boxes whose ticks were handled: they are shown empty again."""
+    ticks: dict[tuple[int, str], int] = field(default_factory=dict)
+    """When each unhandled tick, by comment and box, was first seen; unix ms."""
+    delays: dict[str, Delay] = field(default_factory=dict)
+    """By key, the notifications that failed so far, and when the next try is."""
+    comments: Looks | None = None
+    """The looks for comments; None: there was none yet."""
+    issues: Looks | None = None
+    """The looks for issues; None: there was none yet."""
+    assigned: dict[int, datetime] = field(default_factory=dict)
+    """By issue found lately, when it was last assigned to the bot, as it was seen."""
+    acknowledged: RecentComments = field(default_factory=RecentComments)
+    """The comments to which this process has reacted with eyes."""
+    unread: dict[int, LabelledIssue] = field(default_factory=dict)
+    """The issues that asked for a convoy at the last look, by number."""
+    labelled: dict[str, int] = field(default_factory=dict)
+    """By key in `shown`, when labels were last set, unix ms."""
+    failures: Failures = field(default_factory=Failures)
+    answers: AnswerBudget = field(default_factory=AnswerBudget)
+    """The answers that people had within the last hour."""
+    configured: tuple[str, int] | None = None
+    """The default branch's tip and the file's time (unix ns; 0: none is used) when the
+    configuration was last compared."""
+    rules_read: dict[str, int] = field(default_factory=dict)
+    """When each target's rules were last read, unix ms."""
+    given_up: dict[str, int] = field(default_factory=dict)
+    """The candidates that were given up while CI judged them, and until when (unix ms)
+    a first run of theirs may show; each stays until its runs have ended."""
+    is_closing: bool = False
+    """Whether the process is about to end: it only takes in what sessions have done."""
+    ended: dict[int, int] = field(default_factory=dict)
+    """When each run was first seen to have ended, unix ms."""
 
 
 async def _nothing() -> None:
@@ -137,7 +445,7 @@ def alone(context: BotContext, item: str, draft: Draft | None = None) -> Iterato
         context.memory.failures.wait(item)  # what people wait for goes on
         context.troubles[item] = str(wait)
     except Exception as error:
-        if of_all(error):
+        if isinstance(error, _OF_ALL):
             raise
         note_failure(context, item, error)
     else:

@@ -10,11 +10,10 @@ from bot.door.listening import listening
 from bot.door.webhooks import WEBHOOK_PATH
 from bot.forge import transport
 from bot.forge.transport import DEADLINE_S
-from bot.serving.examination import examined
+from bot.serving.examination import Recorded, World, examined, predicted
 from bot.serving.github_app import SETTINGS_FILE, AppPages, AppRequest, check_free
 from bot.serving.hosted_dashboard import opened_dashboard
 from bot.serving.hosted_service import hosted
-from bot.serving.simulate import Recorded, World, told
 from bot.settings.bot_settings import ServiceSettings, read_settings_as
 from bot.settings.hosts import api_url_of
 from brat.local import local_mode
@@ -109,7 +108,7 @@ def simulate(file: Path, *, event: str, label: str, app: str, repo: Path) -> int
     world = World(
         state=_state(repo), config=_config(repo), label=label, login=f"{app}[bot]"
     )
-    for line in told(Recorded.parse(text, event), world):
+    for line in predicted(Recorded.parse(text, event), world):
         write(line)
     return 0
 

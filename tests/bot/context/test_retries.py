@@ -4,8 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from bot.roles.bot_context import BotContext, another_try, failed_try, quiet_try
-from bot.roles.process_memory import Unsettled
+from bot.roles.bot_context import (
+    BotContext,
+    Unsettled,
+    another_try,
+    failed_try,
+    quiet_try,
+)
 from tests.bot.lobby import lobby
 
 KEY = "comment:fix-7"

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from time import monotonic
 
-from bot.roles.process_memory import MOST_COMMENTS, RecentComments
+from bot.roles.bot_context import MOST_COMMENTS, RecentComments
 from tests.bot.lobby import lobby
 from tests.bot.room import DEADLINE_S, Room, room
 from tests.world.forge import until

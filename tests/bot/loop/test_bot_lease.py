@@ -7,7 +7,7 @@ import pytest
 
 from bot.loop.pushing import FRESH_S, SKEW_S, SPARE_S, TTL_S, BotLease
 from bot.repository.mirror import Mirror
-from bot.roles.process_memory import NotHolder
+from bot.roles.bot_context import NotHolder
 from grite import lease
 from grite.errors import Conflict
 from grite.remote import RefUpdate

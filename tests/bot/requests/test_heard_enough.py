@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bot.door.inbox import Review, Ticked
-from bot.roles.process_memory import MOST_PEOPLE, AnswerBudget
+from bot.roles.bot_context import MOST_PEOPLE, AnswerBudget
 from bot.serving import bot_service
 from convoy.model.work import HOUR_MS
 from tests.bot.another_folder import elsewhere

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from bot.serving.simulate import Recorded, World, told
+from bot.serving.examination import Recorded, World, predicted
 from convoy.config import Config
 from convoy.model.state import State
 from grite.errors import BratError
@@ -15,7 +15,7 @@ WORLD = World(state=State(), config=Config(), label="brat", login="brat[bot]")
 
 def lines(payload: object, event: str = "") -> list[str]:
     recorded = Recorded.parse(json.dumps(payload).encode(), event)
-    return [*told(recorded, WORLD)]
+    return [*predicted(recorded, WORLD)]
 
 
 def test_a_labelled_issue_shows_its_plan() -> None:

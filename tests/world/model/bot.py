@@ -14,8 +14,8 @@ from msgspec.structs import replace
 
 from bot.door.inbox import ALL_PARTS, Inbox
 from bot.loop import effects
+from bot.loop.effects import is_shown
 from bot.loop.observe import observe
-from bot.loop.projections import is_shown
 from bot.loop.pushing import RefusedParts
 from bot.loop.staging import PASSES, owed, perform
 from bot.repository.commits import MirroredCommits
