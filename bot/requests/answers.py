@@ -83,6 +83,16 @@ class Asked(Struct, frozen=True, kw_only=True):
     on_pull: bool = False
     """Whether it was a pull request where people write and read."""
 
+    @property
+    def key(self) -> str:
+        """The key of what was said, under which its answer is announced."""
+        return self.sign or ids.answer_key(self.comment)
+
+    def is_answered(self, state: State) -> bool:
+        """Whether its answer is announced or given already."""
+        known = self.sign in state.heard or self.comment in state.answered
+        return known or self.key in state.intents
+
 
 def give_answer(
     context: BotContext, draft: Draft, asked: Asked, given: Sequence[Reply]
@@ -134,21 +144,20 @@ def _is_kept_up(context: BotContext, draft: Draft, convoy: Convoy | None) -> boo
     return stands and show_item(convoy.name, "comment") not in draft.state.set_aside
 
 
-async def has_heard_enough(
-    context: BotContext,
-    draft: Draft,
-    *,
-    by: str,
-    issue: int,
-    comment: int = 0,
-    sign: str = "",
-) -> bool:
+async def is_turned_away(context: BotContext, draft: Draft, asked: Asked) -> bool:
+    """Whether the bot must not act there, or somebody has heard enough."""
+    return await is_off_limits(context, asked.issue) or await has_heard_enough(
+        context, draft, asked
+    )
+
+
+async def has_heard_enough(context: BotContext, draft: Draft, asked: Asked) -> bool:
     """Whether a request is not carried out; then the draft says what becomes of it.
 
-    Safe to call twice. What was said is a comment, or else a review or a tick: see
-    `ids.sign_key`.
+    Safe to call twice.
     """
-    given = await allowance(context, by, sign or ids.answer_key(comment))
+    by, comment, sign = asked.by, asked.comment, asked.sign
+    given = await allowance(context, by, asked.key)
     if given == "answered":
         return False
     if given == "ignored":
@@ -157,7 +166,7 @@ async def has_heard_enough(
     again_at = context.memory.answers.again_at(by, context.clock())
     draft.submit(
         Answer(
-            issue=issue,
+            issue=asked.issue,
             comment=comment,
             sign=sign,
             reaction="confused" if comment else "",
@@ -214,13 +223,9 @@ async def is_off_limits(context: BotContext, number: int) -> bool:
 def _labelled_parts(state: State) -> Iterator[LabelledPart]:
     for convoy in state.live():
         yield LabelledPart(convoy.name, 0, convoy.held, (convoy.issue, convoy.pull))
-        yield from _labelled_tasks(convoy)
-
-
-def _labelled_tasks(convoy: Convoy) -> Iterator[LabelledPart]:
-    for task in convoy.tasks:
-        if task.pull is not None and not task.settled:
-            yield LabelledPart(convoy.name, task.number, task.held, (task.pull,))
+        for task in convoy.tasks:
+            if task.pull is not None and not task.settled:
+                yield LabelledPart(convoy.name, task.number, task.held, (task.pull,))
 
 
 class OfferedBox(NamedTuple):
@@ -231,12 +236,8 @@ class OfferedBox(NamedTuple):
     says: str
 
 
-def offered_boxes(convoy: Convoy) -> tuple[OfferedBox, ...]:
-    """Return the boxes on offer now."""
-    return tuple(_boxes(convoy))
-
-
-def _boxes(convoy: Convoy) -> Iterator[OfferedBox]:
+def offered_boxes(convoy: Convoy) -> Iterator[OfferedBox]:
+    """Give the boxes on offer now."""
     for verb in VERBS:
         if verb.box is not None:
             for task in verb.box.offered(convoy):
@@ -279,23 +280,17 @@ async def answer_ticks(
 ) -> None:
     """Carry out the boxes' requests and announce the answer. Safe to call twice."""
     key = ids.sign_key("tick", delivery)
-    if key in draft.state.intents or key in draft.state.heard:
-        return
+    asked = Asked(by=ticked.by, issue=ticked.issue, sign=key)
     convoy = convoy_of(draft.state, ticked.issue)
     if convoy is None or convoy.comment != ticked.comment:
         return
-    if await is_off_limits(context, ticked.issue):
-        return
-    if await has_heard_enough(
-        context, draft, by=ticked.by, issue=ticked.issue, sign=key
-    ):
+    if asked.is_answered(draft.state) or await is_turned_away(context, draft, asked):
         return
     context.memory.unticked.setdefault(ticked.comment, set()).update(ticked.boxes)
     asker = Asker(by=ticked.by, number=ticked.issue, nonce=key)
     wanted = filter(None, map(request_of_box, ticked.boxes))
     given = [await carry_out(context, draft, asker, request) for request in wanted]
     if given:
-        asked = Asked(by=ticked.by, issue=ticked.issue, sign=key)
         give_answer(context, draft, asked, given)
 
 
@@ -334,17 +329,15 @@ async def answer_button(
     """Carry out what was pressed, and announce the answer. Safe to call twice."""
     key = ids.sign_key("rerun", delivery)
     convoy = draft.state.convoys.get(action.convoy)
-    if convoy is None or key in draft.state.intents or key in draft.state.heard:
+    if convoy is None:
         return
     task = convoy.task(action.task)
-    wanted = request_of_button(action.verb, task, action.commit)
-    if wanted is None:
-        return
     number = (task.pull if task else convoy.pull) or convoy.issue
-    if await is_off_limits(context, number):
+    asked = Asked(by=action.by, issue=number, sign=key)
+    wanted = request_of_button(action.verb, task, action.commit)
+    if wanted is None or asked.is_answered(draft.state):
         return
-    if await has_heard_enough(context, draft, by=action.by, issue=number, sign=key):
-        return
-    asker = Asker(by=action.by, number=number, convoy=convoy.name, nonce=key)
-    given = [await carry_out(context, draft, asker, wanted)]
-    give_answer(context, draft, Asked(by=action.by, issue=number, sign=key), given)
+    if not await is_turned_away(context, draft, asked):
+        asker = Asker(by=action.by, number=number, convoy=convoy.name, nonce=key)
+        given = [await carry_out(context, draft, asker, wanted)]
+        give_answer(context, draft, asked, given)

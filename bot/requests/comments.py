@@ -45,11 +45,13 @@ EYES: Final = "eyes"
 async def answer_comment(context: BotContext, draft: Draft, remark: Remark) -> None:
     """Carry out a comment's commands and announce the answer. Safe to call twice."""
     said = await commands_in(context, draft.state, remark)
-    if not said:
-        return
-    if await has_heard_enough(
-        context, draft, by=remark.by, issue=remark.issue, comment=remark.comment
-    ):
+    asked = Asked(
+        by=remark.by,
+        issue=remark.issue,
+        comment=remark.comment,
+        on_pull=remark.on_pull,
+    )
+    if not said or await has_heard_enough(context, draft, asked):
         return
     await acknowledge(context, remark.comment)
     nonce = str(remark.comment)
@@ -60,12 +62,6 @@ async def answer_comment(context: BotContext, draft: Draft, remark: Remark) -> N
             await carry_out_command(context, draft, remark, each, nonce)
             for each in said
         ]
-    asked = Asked(
-        by=remark.by,
-        issue=remark.issue,
-        comment=remark.comment,
-        on_pull=remark.on_pull,
-    )
     give_answer(context, draft, asked, given)
 
 
@@ -145,24 +141,22 @@ LATE_REVIEW: Final = replies.refused(
 async def answer_review(context: BotContext, draft: Draft, review: Review) -> None:
     """Carry out a review and announce its answer. Safe to call twice."""
     key, number = ids.sign_key("review", str(review.review)), review.pull
-    if key in draft.state.intents or key in draft.state.heard:
+    asked = Asked(by=review.by, issue=number, sign=key, on_pull=True)
+    if asked.is_answered(draft.state):
         return
     convoy = convoy_of(draft.state, number)
     # Hostile text takes seconds.
     said = await asyncio.to_thread(slash_commands, review.text)
-    off_limits = answers.is_off_limits
-    if (convoy is None and not said) or await off_limits(context, number):
+    is_talk = convoy is None and not said
+    if is_talk or await answers.is_off_limits(context, number):
         return
     asks = said or review.verdict in _VERB_OF
-    if asks and await has_heard_enough(
-        context, draft, by=review.by, issue=number, sign=key
-    ):
+    if asks and await has_heard_enough(context, draft, asked):
         return
     given = await _carry_out_commands(context, draft, review, said, key)
     if convoy is not None and (review.late or not _repeats(review, said)):
         given += await _carry_out_verdict(context, draft, convoy, review, key)
     if given:
-        asked = Asked(by=review.by, issue=number, sign=key, on_pull=True)
         give_answer(context, draft, asked, given)
 
 

@@ -9,11 +9,11 @@ hidden marker names the schedule and the time, so that a later look, or another 
 finds that the issue was opened.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from http import HTTPStatus
-from typing import Final, TypeVar
+from typing import Final
 
 from bot.door.delivery_meaning import may_ask
 from bot.door.inbox import (
@@ -31,7 +31,7 @@ from bot.forge.rest import Refused
 from bot.forge.transport import Precedence, going
 from bot.repository.draft import Draft
 from bot.requests import answers, comments
-from bot.requests.answers import has_heard_enough
+from bot.requests.answers import Asked, has_heard_enough
 from bot.roles import mayor
 from bot.roles.bot_context import (
     BotContext,
@@ -63,7 +63,8 @@ GIVEN_UP: Final = 6
 LABELLED: Final = frozenset({"issues", "pulls"})
 """The parts of the world that carry labels."""
 
-Asked = TypeVar("Asked", StartRequest, Remark, Review | Ticked | CheckAction)
+Kept = StartRequest | Remark | Review | Ticked | CheckAction
+"""What somebody asked for, as the inbox keeps it."""
 
 
 async def listen(context: BotContext, draft: Draft, parts: frozenset[str]) -> list[str]:
@@ -75,11 +76,16 @@ async def listen(context: BotContext, draft: Draft, parts: frozenset[str]) -> li
     """
     sweep = parts >= ALL_PARTS
     waiting = await _asked(context, draft.state, sweep=sweep)
-    handled = await _handled(context, draft, waiting, _begin)
+    handled = await _handled(context, draft, waiting)
     if sweep:
-        await _look(context, draft)
-    handled += await _handled(context, draft, context.inbox.remarks(), _hear)
-    handled += await _handled(context, draft, context.inbox.signs(), _see)
+        await tried(context, look_item("schedules"), partial(begin_due, context, draft))
+        for name, keep in (
+            ("comments", keep_missed_comments),
+            ("reviews", comments.keep_missed_reviews),
+        ):
+            await tried(context, look_item(name), partial(keep, context, draft.state))
+    handled += await _handled(context, draft, context.inbox.remarks())
+    handled += await _handled(context, draft, context.inbox.signs())
     await _look_at_shown(context, draft, parts)
     if RIGHTS_PART in parts:
         take_up_refused(context, draft)
@@ -119,18 +125,6 @@ async def _look_at_shown(
             await tried(context, look_item(convoy.name, "comment"), look)
 
 
-async def _look(context: BotContext, draft: Draft) -> None:
-    """Look for what no delivery brought."""
-    state = draft.state
-    looks = {
-        "schedules": partial(begin_due, context, draft),
-        "comments": partial(keep_missed_comments, context, state),
-        "reviews": partial(comments.keep_missed_reviews, context, state),
-    }
-    for name, look in looks.items():
-        await tried(context, look_item(name), look)
-
-
 def waits(context: BotContext) -> bool:
     """Whether a person's request waits that may be handled now."""
     state, now = context.mirror.state, context.clock()
@@ -143,8 +137,7 @@ def waits(context: BotContext) -> bool:
 async def _handled(
     context: BotContext,
     draft: Draft,
-    waiting: Mapping[str, Asked],
-    handle: Callable[[BotContext, Draft, str, Asked], Awaitable[None]],
+    waiting: Mapping[str, Kept],
 ) -> list[str]:
     """Handle each delivery alone; return the ids of those that are done with.
 
@@ -157,7 +150,7 @@ async def _handled(
             continue
         with alone(context, item, draft), draft.part(item), going(Precedence.ANSWER):
             try:
-                await handle(context, draft, delivery, asked)
+                await _handle(context, draft, delivery, asked)
             except Refused as refused:
                 if refused.status != HTTPStatus.GONE:
                     raise
@@ -168,31 +161,22 @@ async def _handled(
     return handled
 
 
-async def _begin(
-    context: BotContext, draft: Draft, _: str, request: StartRequest
+async def _handle(
+    context: BotContext, draft: Draft, delivery: str, asked: Kept
 ) -> None:
-    await mayor.accept(context, draft, request)
-
-
-async def _hear(context: BotContext, draft: Draft, _: str, remark: Remark) -> None:
-    if remark.edited:
-        await ask_again(context, draft, remark)
-    else:
-        await comments.answer_comment(context, draft, remark)
-
-
-async def _see(
-    context: BotContext,
-    draft: Draft,
-    delivery: str,
-    sign: Review | Ticked | CheckAction,
-) -> None:
-    if isinstance(sign, Review):
-        await comments.answer_review(context, draft, sign)
-    elif isinstance(sign, CheckAction):
-        await answers.answer_button(context, draft, delivery, sign)
-    else:
-        await answers.answer_ticks(context, draft, delivery, sign)
+    match asked:
+        case StartRequest():
+            await mayor.accept(context, draft, asked)
+        case Remark(edited=True):
+            await ask_again(context, draft, asked)
+        case Remark():
+            await comments.answer_comment(context, draft, asked)
+        case Review():
+            await comments.answer_review(context, draft, asked)
+        case CheckAction():
+            await answers.answer_button(context, draft, delivery, asked)
+        case Ticked():
+            await answers.answer_ticks(context, draft, delivery, asked)
 
 
 TITLE_SHOWN: Final = 72
@@ -302,12 +286,8 @@ def _remark(found: Remarked) -> Remark:
 
 async def ask_again(context: BotContext, draft: Draft, remark: Remark) -> None:
     """Announce that a comment was not read in time. Safe to call twice."""
-    key = ids.answer_key(remark.comment)
-    if key in draft.state.intents or remark.comment in draft.state.answered:
-        return
-    if await has_heard_enough(
-        context, draft, by=remark.by, issue=remark.issue, comment=remark.comment
-    ):
+    asked = Asked(by=remark.by, issue=remark.issue, comment=remark.comment)
+    if asked.is_answered(draft.state) or await has_heard_enough(context, draft, asked):
         return
     draft.submit(
         Answer(
