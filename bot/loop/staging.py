@@ -6,8 +6,11 @@ about to be done, the forge is asked again.
 """
 
 import asyncio
-from typing import Final
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from bot.repository.draft import Draft
@@ -15,9 +18,12 @@ from bot.requests import answers
 from bot.roles import by_hand, handin, mayor, refinery, target_merges, witness
 from bot.roles.authorization import convoy_may_land, may_land, may_start
 from bot.roles.bot_context import BotContext, alone
+from convoy.events import Command
 from convoy.events.forge_actions import SetItemAside, TakeItemUp
 from convoy.events.hold_events import TakeBackWork
+from convoy.events.leases import ExpireLease
 from convoy.events.target_events import ChooseLanding, WaitToLand
+from convoy.model import ids
 from convoy.model.ids import convoy_item
 from convoy.owed import (
     Action,
@@ -70,6 +76,10 @@ from convoy.owed import (
     role_of,
 )
 from convoy.owed.owed import owed_actions
+from convoy.rules import head_branch
+from convoy.rules.ending import MakeChoice
+from convoy.rules.people import DeferTask
+from convoy.rules.plan_changes import BeginSplit
 from convoy.rules.starting import startable
 from convoy.rules.target import OpenAnotherPull
 
@@ -154,121 +164,100 @@ async def stage(
             done.add(action)
             item = item_of(action)
             with alone(context, item, draft), draft.part(item):
-                await _staged(context, draft, action, known)
+                if isinstance(action, Collect):
+                    got = await witness.fetch(context, action)
+                    take_in = partial(handin.collect, context, draft, action)
+                    if got is not None:
+                        await asyncio.to_thread(take_in, got)
+                elif await may_still(context, draft, action, known):
+                    await asyncio.to_thread(perform, context, draft, action)
         if any(isinstance(action, Align) for action in new):
             return  # the branches must be there before the base moves
 
 
-async def _staged(
-    context: BotContext, draft: Draft, action: Staged, known: set[str]
-) -> None:
-    if isinstance(action, Collect):
-        await _collect(context, draft, action)
-    elif await may_still(context, draft, action, known):
-        await asyncio.to_thread(perform, context, draft, action)
+Perform = Callable[[BotContext, Draft, Any], None]
+_PERFORMED: Final[dict[type[Struct], Perform]] = {
+    MakePlan: mayor.make_plan,
+    BeginPlan: witness.begin_plan,
+    Begin: witness.begin,
+    Build: refinery.build,
+    Try: refinery.try_out,
+    Prove: refinery.prove,
+    BuildSync: target_merges.build_sync,
+    LandSync: target_merges.land_sync,
+    BuildConvoy: refinery.build_convoy,
+    Land: refinery.land,
+    LandConvoy: refinery.land_convoy,
+    LandPart: target_merges.land_finished,
+    TakePart: target_merges.take_part,
+    AskMerge: target_merges.ask_merge,
+    TakeLanded: target_merges.take_landed,
+    ClearWork: refinery.clear,
+    Stall: refinery.stall,
+    HearIssue: by_hand.hear_issue,
+    Pause: witness.pause,
+}
+_DRAFTED: Final[dict[type[Struct], Callable[[Draft, Any], None]]] = {
+    OfferPart: target_merges.offer_finished,
+    DropPart: target_merges.drop_finished,
+    Align: refinery.align,
+    Reject: refinery.reject,
+    LookAgain: refinery.look_again,
+    Block: refinery.block,
+    HearBase: by_hand.hear_base,
+    HearDequeue: by_hand.hear_dequeue,
+    TakeOut: by_hand.take_out,
+    Call: by_hand.call_people,
+    Sweep: by_hand.sweep_branches,
+}
+"""What needs no tool of the bot's but the draft."""
 
 
-async def _collect(context: BotContext, draft: Draft, action: Collect) -> None:
-    got = await witness.fetch(context, action)
-    if got is not None:
-        await asyncio.to_thread(handin.collect, context, draft, action, got)
-
-
-def perform(  # noqa: C901, PLR0912, PLR0915  one arm a kind
-    context: BotContext, draft: Draft, action: Staged
-) -> None:
+def perform(context: BotContext, draft: Draft, action: Staged) -> None:
     """Put one action into the draft; blocking.
 
     Raises:
         TypeError: the action is a `Collect`; its result has to be fetched first.
     """
+    kind = type(action)
+    if kind in _PERFORMED:
+        _PERFORMED[kind](context, draft, action)
+    elif kind in _DRAFTED:
+        _DRAFTED[kind](draft, action)
+    elif isinstance(action, CreateBase):
+        draft.move(ids.HEADS + ids.base_branch(action.convoy), action.commit)
+    elif isinstance(action, AlignConvoy):  # the candidate contains the branch
+        branch = head_branch(draft.state.convoys[action.convoy])
+        draft.move(ids.HEADS + branch, action.candidate)
+    else:
+        draft.submit(_command(action, draft.now))
+
+
+def _command(action: Staged, now: int) -> Command:
+    """Return what an action is to the rules that is nothing else."""
     match action:
-        case MakePlan():
-            mayor.make_plan(context, draft, action)
-        case BeginPlan():
-            witness.begin_plan(context, draft, action)
-        case CreateBase():
-            mayor.create_base(draft, action)
-        case Split():
-            witness.split(draft, action)
-        case Begin():
-            witness.begin(context, draft, action)
-        case Build():
-            refinery.build(context, draft, action)
-        case Try():
-            refinery.try_out(context, draft, action)
-        case Prove():
-            refinery.prove(context, draft, action)
-        case Choose():
-            refinery.choose(draft, action)
-        case BuildSync():
-            target_merges.build_sync(context, draft, action)
-        case LandSync():
-            target_merges.land_sync(context, draft, action)
-        case BuildConvoy():
-            refinery.build_convoy(context, draft, action)
-        case Align():
-            refinery.align(draft, action)
-        case Land():
-            refinery.land(context, draft, action)
-        case LandConvoy():
-            refinery.land_convoy(context, draft, action)
-        case LandPart():
-            target_merges.land_finished(context, draft, action)
-        case OfferPart():
-            target_merges.offer_finished(draft, action)
-        case TakePart():
-            target_merges.take_part(context, draft, action)
-        case DropPart():
-            target_merges.drop_finished(draft, action)
+        case Split(convoy=name, task=task):
+            return BeginSplit(convoy=name, task=task)
+        case Choose(convoy=name, task=task):
+            return MakeChoice(convoy=name, task=task)
         case ChooseWay(convoy=name, landing=landing):
-            draft.submit(ChooseLanding(convoy=name, landing=landing))
-        case AlignConvoy():
-            target_merges.align_convoy(draft, action)
-        case AskMerge():
-            target_merges.ask_merge(context, draft, action)
+            return ChooseLanding(convoy=name, landing=landing)
         case Wait(convoy=name, why=why):
-            draft.submit(WaitToLand(convoy=name, why=why))
+            return WaitToLand(convoy=name, why=why)
         case OpenAnother(convoy=name, pull=pull):
-            draft.submit(OpenAnotherPull(convoy=name, pull=pull))
-        case TakeLanded():
-            target_merges.take_landed(context, draft, action)
-        case Reject():
-            refinery.reject(draft, action)
-        case LookAgain():
-            refinery.look_again(draft, action)
-        case ClearWork():
-            refinery.clear(context, draft, action)
-        case Stall():
-            refinery.stall(context, draft, action)
-        case Defer():
-            witness.defer(draft, action)
-        case Block():
-            refinery.block(draft, action)
-        case HearBase():
-            by_hand.hear_base(draft, action)
-        case HearDequeue():
-            by_hand.hear_dequeue(draft, action)
-        case HearIssue():
-            by_hand.hear_issue(context, draft, action)
-        case TakeOut():
-            by_hand.take_out(draft, action)
-        case TakeBack():
-            draft.submit(TakeBackWork(convoy=action.convoy, task=action.task))
-        case Pause():
-            witness.pause(context, draft, action)
-        case Call():
-            by_hand.call_people(draft, action)
-        case Sweep():
-            by_hand.sweep_branches(draft, action)
+            return OpenAnotherPull(convoy=name, pull=pull)
+        case Defer(convoy=name, task=task, until=until, why=why):
+            return DeferTask(convoy=name, task=task, until=until, why=why)
+        case TakeBack(convoy=name, task=task):
+            return TakeBackWork(convoy=name, task=task)
         case TakeUp(item=item):
-            draft.submit(TakeItemUp(item=item))
+            return TakeItemUp(item=item)
         case Faulty(convoy=name, why=why):
-            draft.submit(SetItemAside(item=convoy_item(name), why=why))
-        case Expire():
-            by_hand.expire_lease(draft, action)
-        case Collect():
-            raise TypeError("a result is fetched first: see _collect")
+            return SetItemAside(item=convoy_item(name), why=why)
+        case Expire(resource=resource, nonce=nonce):
+            return ExpireLease(resource=resource, nonce=nonce, now=now)
+        case _:
+            raise TypeError("a result is fetched first: see stage")
 
 
 async def may_still(

@@ -1,6 +1,6 @@
 """Looks at what people did by hand, and tells them once what it means; calls people.
 
-The deacon is here, too: it cleans up branches and leases that nobody needs any more.
+The deacon is here, too: it cleans up branches that nobody needs any more.
 """
 
 from collections.abc import Iterator
@@ -29,11 +29,10 @@ from convoy.events.hold_events import (
     TakeOutWork,
     WithdrawMerge,
 )
-from convoy.events.leases import ExpireLease
 from convoy.model import ids
 from convoy.model.ids import look_item, pull_item
 from convoy.model.state import Convoy, State
-from convoy.owed import Call, Expire, HearBase, HearDequeue, HearIssue, Sweep, TakeOut
+from convoy.owed import Call, HearBase, HearDequeue, HearIssue, Sweep, TakeOut
 from convoy.owed.owed import gestures
 from convoy.rules.landing import queue_branches
 from convoy.rules.people import CallPeople, FailConvoy, NoteGoneIssue
@@ -260,10 +259,3 @@ def sweep_branches(draft: Draft, action: Sweep) -> None:
     for ref, commit in action.refs:
         if draft.refs.get(ref) == commit and ref not in kept:
             draft.move(ref, None)
-
-
-def expire_lease(draft: Draft, action: Expire) -> None:
-    """Free a lease that has run out."""
-    draft.submit(
-        ExpireLease(resource=action.resource, nonce=action.nonce, now=draft.now)
-    )

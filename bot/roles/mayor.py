@@ -37,7 +37,7 @@ from convoy.model import ids
 from convoy.model.records import Settings, TaskSpec
 from convoy.model.state import Convoy, State
 from convoy.model.task_graph import renumbered
-from convoy.owed import CreateBase, MakePlan
+from convoy.owed import MakePlan
 from convoy.patterns import NO_PATTERN, PatternError
 from convoy.patterns.compiling import Compiled, Use, compiled
 from convoy.planner import planned_by, tasklist
@@ -248,11 +248,6 @@ def _gave_up(convoy: Convoy) -> str:
     why = convoy.mayor.why if convoy.mayor else ""
     who = planned_by(convoy.settings.planner)
     return f"the {who} gave no plan: {shortened(why, 300)}"
-
-
-def create_base(draft: Draft, action: CreateBase) -> None:
-    """Create the convoy's shared branch."""
-    draft.move(ids.HEADS + ids.base_branch(action.convoy), action.commit)
 
 
 def chosen_pattern(wanted: str, configured: str, *, listed: bool) -> str:

@@ -25,7 +25,6 @@ from convoy.owed import (
     Block,
     Build,
     BuildConvoy,
-    Choose,
     ClearWork,
     Land,
     LandConvoy,
@@ -36,7 +35,6 @@ from convoy.owed import (
     Try,
 )
 from convoy.owed.landings import NOT_RED
-from convoy.rules.ending import MakeChoice
 from convoy.rules.landing import (
     AttemptMerge,
     ClearMerge,
@@ -49,6 +47,7 @@ from convoy.rules.landing import (
     waiting_to_merge,
 )
 from convoy.rules.people import BlockTask
+from convoy.rules.target import StallLanding
 from convoy.text import inert
 
 _SECOND_MS: Final = 1_000
@@ -313,8 +312,8 @@ def block(draft: Draft, action: Block) -> None:
             splits=action.splits,
         )
         draft.submit(command)
-    else:
-        target_merges.stall_landing(draft, action)
+    else:  # CI never reported
+        draft.submit(StallLanding(convoy=action.convoy, why=action.why))
 
 
 LISTED_CONFLICTS: Final = 100
@@ -432,8 +431,3 @@ def prove(context: BotContext, draft: Draft, action: Prove) -> None:
             lines=context.commits.lines(task.work.base, task.work.commit),
         )
     )
-
-
-def choose(draft: Draft, action: Choose) -> None:
-    """Choose the only remaining rival."""
-    draft.submit(MakeChoice(convoy=action.convoy, task=action.task))

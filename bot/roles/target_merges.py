@@ -13,9 +13,7 @@ from convoy.kinds import kind_of
 from convoy.model import ids
 from convoy.model.state import Convoy, Task
 from convoy.owed import (
-    AlignConvoy,
     AskMerge,
-    Block,
     BuildSync,
     DropPart,
     LandPart,
@@ -27,7 +25,7 @@ from convoy.owed import (
     TakePart,
 )
 from convoy.owed.last_step import LEFT_QUEUE
-from convoy.rules import head_branch, target as target_rules, unlanded
+from convoy.rules import target as target_rules, unlanded
 from convoy.rules.landing import JUDGED_BY_NONE, judged_by
 from convoy.rules.target import (
     AskForge,
@@ -36,7 +34,6 @@ from convoy.rules.target import (
     LandSync as Land,
     NoteLanded,
     NotePart,
-    StallLanding,
 )
 from convoy.text import inert
 
@@ -165,11 +162,6 @@ def fail_sync(
     )
 
 
-def stall_landing(draft: Draft, action: Block) -> None:
-    """Let the convoy's landing wait for a person: CI never reported."""
-    draft.submit(StallLanding(convoy=action.convoy, why=action.why))
-
-
 def taken_by(context: BotContext, task: Task) -> str:
     """Return the commit of the target that a task's work takes in; empty: none."""
     if task.work is None or not kind_of(task.spec).takes_target_in:
@@ -249,12 +241,6 @@ def tasks_in(context: BotContext, convoy: Convoy, commit: str) -> tuple[int, ...
         for task in unlanded(convoy)
         if task.landed and context.composer.is_ancestor(task.landed, commit)
     )
-
-
-def align_convoy(draft: Draft, action: AlignConvoy) -> None:
-    """Move the branch of its pull request to its candidate, which contains it."""
-    branch = head_branch(draft.state.convoys[action.convoy])
-    draft.move(ids.HEADS + branch, action.candidate)
 
 
 def ask_merge(context: BotContext, draft: Draft, action: AskMerge) -> None:

@@ -30,11 +30,11 @@ from convoy.model.records import Cause, Usage
 from convoy.model.session_result import FOR_A_PERSON, OUTAGES, Left
 from convoy.model.state import Convoy, State, Task
 from convoy.model.work import Attempt, Resolution, Unmerged
-from convoy.owed import Begin, BeginPlan, Collect, Defer, Pause, Split
+from convoy.owed import Begin, BeginPlan, Collect, Pause
 from convoy.rules.ending import RefuseWork
 from convoy.rules.landing import open_candidates
-from convoy.rules.people import BlockTask, DeferTask
-from convoy.rules.plan_changes import BeginSplit, NoteTask
+from convoy.rules.people import BlockTask
+from convoy.rules.plan_changes import NoteTask
 from convoy.rules.starting import StartPlanning, StartTask
 from convoy.text import clean, inert, redacted
 
@@ -110,11 +110,6 @@ def begin_plan(context: BotContext, draft: Draft, action: BeginPlan) -> None:
     )
 
 
-def split(draft: Draft, action: Split) -> None:
-    """Let an engine split a task that was too much for one agent."""
-    draft.submit(BeginSplit(convoy=action.convoy, task=action.task))
-
-
 def _brief(
     context: BotContext, state: State, convoy: Convoy, task: Task, session: str
 ) -> str:
@@ -150,14 +145,6 @@ def note_heard(context: BotContext, draft: Draft) -> None:
         return
     for heard in context.feed.owed():
         draft.submit(heard)
-
-
-def defer(draft: Draft, action: Defer) -> None:
-    """Let a task wait for the next day's budget."""
-    command = DeferTask(
-        convoy=action.convoy, task=action.task, until=action.until, why=action.why
-    )
-    draft.submit(command)
 
 
 async def fetch(context: BotContext, action: Collect) -> bytes | str | None:
