@@ -16,7 +16,6 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from time import monotonic
 from typing import Final
 
@@ -204,23 +203,18 @@ async def run_once(loop: Loop, *, after: int | None, ci_wait_s: float) -> Left:
         waiting.seen(loop.context.mirror.head)
         answers, before = loop.context.github.answers, answers
         share_s = loop.context.github.pause_s(answers - before)
-        if max(share_s, _limited_s(loop)) > LONGEST_HOLD_S:
+        # So long the forge, or our own pace, wants no ordinary request.
+        limited_s = (loop.troubles.resume_at - loop.context.clock()) / 1000
+        if max(share_s, limited_s) > LONGEST_HOLD_S:
             loop.tell("few of the jobs' requests are left; a later run goes on")
             return structs.replace(_left(state, again=False), by_clock=True)
-        could_act = again or _could_act(loop)
+        could_act = again or any(
+            not isinstance(action, Show) for action in owed(loop.context)
+        )
         if waiting.over or not (could_act or waiting.worth_while(state)):
             return _left(state, again=could_act)
         pause_s = RETRY_S if again else waiting.pause_s
         await loop.wake.wait(max(pause_s, share_s))
-
-
-def _limited_s(loop: Loop) -> float:
-    """Return how long the forge, or our own pace, wants no ordinary request."""
-    return (loop.troubles.resume_at - loop.context.clock()) / 1000
-
-
-def _could_act(loop: Loop) -> bool:
-    return any(not isinstance(action, Show) for action in owed(loop.context))
 
 
 def _left(state: State, *, again: bool) -> Left:
@@ -330,12 +324,8 @@ def _report(inputs: OneshotInputs, left: Left, state: State) -> None:
             convoy_table(convoy, shown_asides(state, convoy.name))
             for convoy in state.live()
         )
-        _append(inputs.summary, "\n\n".join(said))
-
-
-def _append(file: Path, text: str) -> None:
-    with file.open("a", encoding="utf-8", newline="\n") as open_file:
-        open_file.write(text + "\n")
+        with inputs.summary.open("a", encoding="utf-8", newline="\n") as file:
+            file.write("\n\n".join(said) + "\n")
 
 
 def _tell(line: str) -> None:

@@ -163,16 +163,12 @@ def welcome_token(request: web.Request, token: str) -> web.Response | None:
     shown = request.query["token"]
     if not token or not hmac.compare_digest(shown.encode(), token.encode()):
         raise web.HTTPForbidden(text="This is not the token that brat printed.\n")
-    answer = web.Response(status=303, headers={"Location": _untold(request)})
+    kept = [(name, value) for name, value in request.query.items() if name != "token"]
+    location = str(request.rel_url.with_query(kept))
+    answer = web.Response(status=303, headers={"Location": location})
     name, value = cookie_name(request), _cookie(request, token)
     answer.set_cookie(name, value, httponly=True, samesite="Strict", path="/")
     return answer
-
-
-def _untold(request: web.Request) -> str:
-    """Return the path and the query of a request without the token."""
-    kept = [(name, value) for name, value in request.query.items() if name != "token"]
-    return str(request.rel_url.with_query(kept))
 
 
 class TokenAccess:

@@ -65,7 +65,16 @@ def draw_graph(convoy: Convoy) -> Graph:
         column = columns[task.number]
         row = rows.get(column, 0)
         rows[column] = row + 1
-        boxes[task.number] = _box(task, column, row)
+        title = task.spec.title
+        boxes[task.number] = GraphBox(
+            number=task.number,
+            title=title
+            if len(title) <= TITLE_CHARS
+            else f"{title[: TITLE_CHARS - 1]}…",
+            state=task.state,
+            x=column * (BOX_SIZE[0] + BOX_GAP[0]),
+            y=row * (BOX_SIZE[1] + BOX_GAP[1]),
+        )
     arrows = tuple(
         _arrow(boxes[number], boxes[task.number])
         for task in convoy.tasks
@@ -96,18 +105,6 @@ def _columns(convoy: Convoy) -> dict[int, int]:
             )
         left = [number for number in left if number not in columns]
     return columns
-
-
-def _box(task: Task, column: int, row: int) -> GraphBox:
-    title = task.spec.title
-    short = title if len(title) <= TITLE_CHARS else f"{title[: TITLE_CHARS - 1]}…"
-    return GraphBox(
-        number=task.number,
-        title=short,
-        state=task.state,
-        x=column * (BOX_SIZE[0] + BOX_GAP[0]),
-        y=row * (BOX_SIZE[1] + BOX_GAP[1]),
-    )
 
 
 def _arrow(start: GraphBox, end: GraphBox) -> Arrow:

@@ -13,6 +13,7 @@ import json
 import re
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import quote, unquote
@@ -41,6 +42,7 @@ from grite.errors import BratError
 Context = ServerRequestContext[Any]
 Page = types.PaginatedRequestParams | None
 
+JSON: Final = "application/json"
 INSTRUCTIONS: Final = (
     "brat runs fleets of coding agents on this repository: an issue becomes a convoy "
     "of tasks, each task a session of an agent, a pull request and a tested merge. "
@@ -79,7 +81,23 @@ class _Answers:
         self._backend = backend
 
     async def tools(self, _: Context, __: Page) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[described_tool(row) for row in TOOLS])
+        return types.ListToolsResult(
+            tools=[
+                types.Tool(
+                    name=row.name,
+                    title=row.title,
+                    description=row.help,
+                    input_schema=row.schema,
+                    annotations=types.ToolAnnotations(
+                        read_only_hint=not row.writes,
+                        destructive_hint=row.ends,
+                        idempotent_hint=not row.writes,
+                        open_world_hint=False,
+                    ),
+                )
+                for row in TOOLS
+            ]
+        )
 
     async def call(
         self, _: Context, asked: types.CallToolRequestParams
@@ -88,21 +106,45 @@ class _Answers:
         if tool is None:
             return _refused(f"there is no tool {asked.name[:80]}")
         try:
-            return _told(await tool.call(self._backend, asked.arguments or {}))
+            answer = await tool.call(self._backend, asked.arguments or {})
         except BratError as error:
             return _refused(str(error))
+        text = types.TextContent(text=_json(answer))
+        return types.CallToolResult(content=[text], structured_content=answer)
 
     async def resources(self, _: Context, __: Page) -> types.ListResourcesResult:
-        try:
-            live = await live_convoys(self._backend)
-        except BratError:  # there is no log yet: reading says so
-            live = ()
-        return types.ListResourcesResult(resources=described_resources(live))
+        found = [
+            types.Resource(
+                name=each.name, uri=each.uri, description=each.tool.help, mime_type=JSON
+            )
+            for each in RESOURCES
+            if not each.is_form
+        ]
+        with suppress(BratError):  # there is no log yet: reading says so
+            found += [
+                types.Resource(
+                    name=each.name,
+                    uri=f"brat://convoys/{quote(each.name)}",
+                    description=f"The convoy {each.name}.",
+                    mime_type=JSON,
+                )
+                for each in (await self._backend.snapshot()).state.live()
+            ]
+        return types.ListResourcesResult(resources=found)
 
     async def templates(
         self, _: Context, __: Page
     ) -> types.ListResourceTemplatesResult:
-        found = described_templates()
+        found = [
+            types.ResourceTemplate(
+                name=each.name,
+                uri_template=each.uri,
+                description=each.tool.help,
+                mime_type=JSON,
+            )
+            for each in RESOURCES
+            if each.is_form
+        ]
         return types.ListResourceTemplatesResult(resource_templates=found)
 
     async def read(
@@ -118,7 +160,20 @@ class _Answers:
         return types.ReadResourceResult(contents=[text])
 
     async def prompts(self, _: Context, __: Page) -> types.ListPromptsResult:
-        return types.ListPromptsResult(prompts=described_prompts())
+        return types.ListPromptsResult(
+            prompts=[
+                types.Prompt(
+                    name=each.name,
+                    title=each.title,
+                    description=each.help,
+                    arguments=[
+                        types.PromptArgument(name=name, description=text, required=True)
+                        for name, text in each.takes.items()
+                    ],
+                )
+                for each in PROMPTS
+            ]
+        )
 
     async def prompt(
         self, _: Context, asked: types.GetPromptRequestParams
@@ -132,84 +187,12 @@ class _Answers:
         return types.GetPromptResult(messages=[said])
 
 
-def _told(answer: dict[str, Any]) -> types.CallToolResult:
-    text = types.TextContent(text=_json(answer))
-    return types.CallToolResult(content=[text], structured_content=answer)
-
-
 def _refused(why: str) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(text=why)], is_error=True)
 
 
 def _json(told: dict[str, Any]) -> str:
     return json.dumps(told, ensure_ascii=False)
-
-
-JSON = "application/json"
-
-
-def described_tool(row: Tool) -> types.Tool:
-    """Return a tool as clients see it."""
-    return types.Tool(
-        name=row.name,
-        title=row.title,
-        description=row.help,
-        input_schema=row.schema,
-        annotations=types.ToolAnnotations(
-            read_only_hint=not row.writes,
-            destructive_hint=row.ends,
-            idempotent_hint=not row.writes,
-            open_world_hint=False,
-        ),
-    )
-
-
-def described_resources(convoys: tuple[tuple[str, str], ...]) -> list[types.Resource]:
-    """Return what can be read; `convoys`: the name and address of each live one."""
-    fixed = [
-        types.Resource(
-            name=each.name, uri=each.uri, description=each.tool.help, mime_type=JSON
-        )
-        for each in RESOURCES
-        if not each.is_form
-    ]
-    named = [
-        types.Resource(
-            name=name, uri=uri, description=f"The convoy {name}.", mime_type=JSON
-        )
-        for name, uri in convoys
-    ]
-    return [*fixed, *named]
-
-
-def described_templates() -> list[types.ResourceTemplate]:
-    """Return the forms of addresses."""
-    return [
-        types.ResourceTemplate(
-            name=each.name,
-            uri_template=each.uri,
-            description=each.tool.help,
-            mime_type=JSON,
-        )
-        for each in RESOURCES
-        if each.is_form
-    ]
-
-
-def described_prompts() -> list[types.Prompt]:
-    """Return every prompt."""
-    return [
-        types.Prompt(
-            name=each.name,
-            title=each.title,
-            description=each.help,
-            arguments=[
-                types.PromptArgument(name=name, description=text, required=True)
-                for name, text in each.takes.items()
-            ],
-        )
-        for each in PROMPTS
-    ]
 
 
 _TOOL_OF_READING: Final = {tool.name: tool for tool in READINGS}
@@ -243,25 +226,16 @@ class Resource(Struct, frozen=True, kw_only=True):
 
 
 _TASK: Final = "brat://convoys/{convoy}/tasks/{task}"
-RESOURCES: Final = (
-    Resource(name="status", uri="brat://status", tool=_TOOL_OF_READING["status"]),
-    Resource(name="log", uri="brat://log", tool=_TOOL_OF_READING["log"]),
-    Resource(
-        name="convoy",
-        uri="brat://convoys/{convoy}",
-        tool=_TOOL_OF_READING["convoy_show"],
-    ),
-    Resource(name="task", uri=_TASK, tool=_TOOL_OF_READING["why"]),
-    Resource(
-        name="output", uri=f"{_TASK}/output", tool=_TOOL_OF_READING["task_output"]
-    ),
+RESOURCES: Final = tuple(
+    Resource(name=name, uri=uri, tool=_TOOL_OF_READING[tool])
+    for name, uri, tool in (
+        ("status", "brat://status", "status"),
+        ("log", "brat://log", "log"),
+        ("convoy", "brat://convoys/{convoy}", "convoy_show"),
+        ("task", _TASK, "why"),
+        ("output", f"{_TASK}/output", "task_output"),
+    )
 )
-
-
-async def live_convoys(backend: Backend) -> tuple[tuple[str, str], ...]:
-    """Return the name and the address of each convoy that has not ended."""
-    live = (await backend.snapshot()).state.live()
-    return tuple((each.name, f"brat://convoys/{quote(each.name)}") for each in live)
 
 
 async def document_at(backend: Backend, uri: str) -> dict[str, Any]:

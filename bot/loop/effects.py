@@ -83,7 +83,7 @@ async def carry_out_effect(context: BotContext, effect: Effect) -> NoteDone | No
     """Do one effect; return the note for the log, if there is one."""
     match effect:
         case Do(intent=intent):
-            return NoteDone(key=intent.key, number=await _unless_gone(context, intent))
+            return NoteDone(key=intent.key, number=await _do(context, intent))
         case CancelRun(run=run, force=force):
             await context.github.runs.cancel(run, force=force)
             return None
@@ -91,26 +91,18 @@ async def carry_out_effect(context: BotContext, effect: Effect) -> NoteDone | No
             await context.github.runs.cancel(run)
             return None
         case Show(convoy=name, part=part):
-            await _show_effect(context, context.mirror.state.convoys[name], part)
+            convoy = context.mirror.state.convoys[name]
+            await show_part(context, convoy, part)
+            if convoy.ended and part != "comment":  # it tells that this works again
+                works = frozenset({show_item(name, part)})
+                await show_part(context, convoy, "comment", works)
             return None
         case _:
             assert_never(effect)
 
 
-async def _unless_gone(context: BotContext, intent: Intent) -> int:
-    """Do an announced action; 0: its issue is gone, and nothing else comes of it."""
-    try:
-        return await _do(context, intent)
-    except Refused:
-        convoy = context.mirror.state.convoys.get(intent.convoy)
-        is_last = intent.kind == "answer" or (convoy is not None and convoy.ended)
-        before = set_aside(context.mirror.state, intent_item(intent))
-        if is_last and before is not None and before.is_given_up:
-            return 0
-        raise
-
-
 async def _do(context: BotContext, intent: Intent) -> int:
+    """Do an announced action; 0: its issue is gone, and nothing else comes of it."""
     now = another_try(context, intent.key)
     try:
         number = await _try(context, intent, now)
@@ -118,6 +110,13 @@ async def _do(context: BotContext, intent: Intent) -> int:
         raise
     except Unavailable:
         failed_try(context, intent.key)
+        raise
+    except Refused:
+        convoy = context.mirror.state.convoys.get(intent.convoy)
+        is_last = intent.kind == "answer" or (convoy is not None and convoy.ended)
+        before = set_aside(context.mirror.state, intent_item(intent))
+        if is_last and before is not None and before.is_given_up:
+            return 0
         raise
     context.memory.tried.pop(intent.key, None)
     return number
@@ -229,37 +228,19 @@ async def _said(context: BotContext, issue: int, now: Try) -> int | None:
     return None
 
 
-async def _show_effect(context: BotContext, convoy: Convoy, part: Shown) -> None:
-    """Show a part; of a convoy that ended, the comment tells that it works again."""
-    await show_part(context, convoy, part)
-    if convoy.ended and part != "comment":
-        works = frozenset({show_item(convoy.name, part)})
-        await show_part(context, convoy, "comment", works)
-
-
-async def _shown_last(
-    context: BotContext, convoy: Convoy, part: Shown, works: frozenset[str]
-) -> frozenset[str]:
-    """Show a part for the last time; one that is refused is set aside by itself.
-
-    Returns what works now, the part itself included if it does.
-    """
-    item = show_item(convoy.name, part)
-    try:
-        await show_part(context, convoy, part, works)
-    except Refused as refused:
-        note_failure(context, item, refused)
-        return works
-    context.memory.failures.worked(item, context.mirror.state)
-    return works | {item}
-
-
 async def _finish(context: BotContext, convoy: Convoy, intent: Intent) -> int:
     works = frozenset({action_item(intent.key)})
     for part in SHOWN:
         item = show_item(convoy.name, part)
-        if may_try(context.mirror.state, item, context.clock()):
-            works = await _shown_last(context, convoy, part, works)
+        if not may_try(context.mirror.state, item, context.clock()):
+            continue
+        try:
+            await show_part(context, convoy, part, works)
+        except Refused as refused:  # it is set aside by itself
+            note_failure(context, item, refused)
+        else:
+            context.memory.failures.worked(item, context.mirror.state)
+            works |= {item}
     if convoy.state == "complete":
         await context.github.close_issue(convoy.issue, "completed")
         await close_named(context, convoy)

@@ -24,7 +24,7 @@ from bot.forge.checks import Button, CheckView
 from bot.repository.draft import Draft
 from bot.requests.verb import Asker, NotPossible, Request, RequestContext, convoy_of
 from bot.requests.verb_table import BY_NAME, VERBS, endpoint_of
-from bot.roles.bot_context import BotContext, allowance, configuration
+from bot.roles.bot_context import BotContext, allowance, usable_configuration
 from bot.text import pull_request_texts, replies
 from bot.text.convoy_comment import (
     HOLD_LABEL,
@@ -35,7 +35,6 @@ from bot.text.convoy_comment import (
 )
 from bot.text.replies import Reply
 from bot.text.slash_commands import box_line
-from convoy.config import ConfigError
 from convoy.events.forge_actions import Answer, IgnoreRequest
 from convoy.events.hold_events import HoldWork, ReleaseWork
 from convoy.model import ids
@@ -100,7 +99,8 @@ def give_answer(
     """Announce the one answer to all that somebody said at once. Safe to call twice."""
     convoy = convoy_of(draft.state, asked.issue)
     is_refused = any(reply.why or reply.reaction != "rocket" for reply in given)
-    all_wanted = _all_wanted(context)
+    config = usable_configuration(context)
+    all_wanted = config is not None and config.notify.comments == "all"
     line = replies.brief_text(given)
     is_line = (
         not (is_refused or all_wanted)
@@ -120,13 +120,6 @@ def give_answer(
             convoy=convoy.name if convoy is not None and is_line else "",
         )
     )
-
-
-def _all_wanted(context: BotContext) -> bool:
-    try:
-        return configuration(context).notify.comments == "all"
-    except (ConfigError, KeyError):
-        return False
 
 
 def _is_kept_up(context: BotContext, draft: Draft, convoy: Convoy | None) -> bool:

@@ -37,16 +37,16 @@ from bot.roles.bot_context import (
     BotContext,
     Looks,
     alone,
-    configuration,
     failed_try,
     quiet_try,
     tried,
+    usable_configuration,
 )
 from bot.roles.issue_intake import edited_since
 from bot.text.convoy_comment import NO_LABEL
 from bot.text.replies import EDITED_COMMENT
 from bot.text.slash_commands import may_mention
-from convoy.config import ConfigError, Due, due
+from convoy.config import Due, due
 from convoy.config.keys import ScheduleTable
 from convoy.events.forge_actions import Answer, TakeItemUp
 from convoy.events.hold_events import NoteDeletedComment
@@ -306,12 +306,10 @@ async def keep_missed_issues(context: BotContext, state: State) -> None:
     Safe to cut off anywhere and to call again. Only an issue without a convoy is asked
     for.
     """
-    try:
-        triggers = configuration(context).triggers
-    except (ConfigError, KeyError):
-        return  # who sets the label is told of the fault
-    if not (triggers.mention or triggers.assignee):
+    config = usable_configuration(context)
+    if config is None or not (config.triggers.mention or config.triggers.assignee):
         return
+    triggers = config.triggers
     looks = context.memory.issues or Looks(first_look(context, state))
     context.memory.issues = looks
     known = {request.issue for request in context.inbox.requests().values()}
@@ -384,12 +382,9 @@ _MADE: Final = "<sub>Opened by the schedule `{name}` in `.brat/config.toml`.</su
 
 async def begin_due(context: BotContext, draft: Draft) -> None:
     """Start the convoys that are due. Safe to cut off anywhere and to call again."""
-    try:
-        config = configuration(context)
-    except (ConfigError, KeyError):
-        return  # whoever asks for a convoy is told of the fault
-    if config.staged:
-        return  # opening the issue would be a write
+    config = usable_configuration(context)
+    if config is None or config.staged:  # opening the issue would be a write
+        return
     tables = config.schedule
     hours = {name: table.hours for name, table in tables.items()}
     settings = context.settings

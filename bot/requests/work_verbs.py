@@ -1,7 +1,6 @@
 """The verbs about work: `retry`, `revise`, `rebase`, `tell`, `cancel`, `drop`."""
 
 import asyncio
-from collections.abc import Sequence
 from typing import Final
 
 from bot.requests.plan_verbs import plan_changes
@@ -207,7 +206,8 @@ def _rebase_now(context: RequestContext, convoy: Convoy, task: Task, work: Work)
     )
     made = bot.composer.build("rebase", piece)
     if isinstance(made, Conflicted):
-        raise NotPossible(_conflicts(made.paths))
+        named = ", ".join(code_span(path) for path in made.paths[:5])
+        raise NotPossible(f"the work conflicts with what has landed, in {named}")
     context.submit(
         RebaseWork(
             convoy=convoy.name,
@@ -222,11 +222,6 @@ def _rebase_now(context: RequestContext, convoy: Convoy, task: Task, work: Work)
     draft.move(ids.HEADS + branch, made)
     more = " It has to be approved anew." if convoy.settings.approvals else ""
     return f"The work stands on what has landed, as `{made[:10]}`.{more}"
-
-
-def _conflicts(paths: Sequence[str]) -> str:
-    named = ", ".join(code_span(path) for path in paths[:5])
-    return f"the work conflicts with what has landed, in {named}"
 
 
 def _keep_work(context: RequestContext, convoy: Convoy, task: Task) -> None:
@@ -328,10 +323,6 @@ def _require_session(convoy: Convoy, request: Request) -> None:
         raise NotPossible(f"task {number} of {convoy.name} has no session that runs")
 
 
-def _has_end(convoy: Convoy) -> bool:
-    return convoy.state in ("planning", "active", "paused")
-
-
 ENDING: Final = (
     Verb(
         name="cancel",
@@ -355,7 +346,7 @@ ENDING: Final = (
             word="cancel",
             typed="convoy cancel",
             help="End a convoy; what is done is kept.",
-            button=_has_end,
+            button=lambda convoy: convoy.state in ("planning", "active", "paused"),
         ),
     ),
     Verb(

@@ -251,7 +251,7 @@ def _is_approval(review: Reviewed, commit: str) -> bool:
     if _verdict(review) == "approved" and review.commit_id == commit:
         return True
     is_open = _verdict(review) in ("approved", "commented", "changes_requested")
-    return is_open and _says(review.body or "", commit)
+    return is_open and _approves(review.body or "", commit)
 
 
 async def plan_fault(context: BotContext, convoy: Convoy) -> str:
@@ -264,7 +264,7 @@ async def plan_fault(context: BotContext, convoy: Convoy) -> str:
     found = await _unedited(context, convoy.vouched_in, convoy.vouched_by, convoy.issue)
     if isinstance(found, str):
         return found
-    says = await asyncio.to_thread(_approves_plan, found.body or "")
+    says = await asyncio.to_thread(_approves, found.body or "")
     return "" if says else texts.NOT_THE_PLAN
 
 
@@ -287,26 +287,18 @@ async def _approving_comment(
     found = await _unedited(context, approval.comment, approval.by, task.pull)
     if isinstance(found, str):
         return found
-    says = await asyncio.to_thread(_says, found.body or "", approval.commit)
+    says = await asyncio.to_thread(_approves, found.body or "", approval.commit)
     return found.created_at if says else texts.NOT_THIS_COMMIT
 
 
-def _says(text: str, commit: str) -> bool:
-    """Whether a text holds the command that approves a commit."""
+def _approves(text: str, commit: str = "") -> bool:
+    """Whether a text holds the command that approves a commit, or else the plan."""
     return any(
-        isinstance(said, SlashCommand)
+        not commit or commit.startswith(said.words[0].lower())
+        for said in slash_commands(text)
+        if isinstance(said, SlashCommand)
         and said.verb == "approve"
-        and len(said.words) == 1
-        and commit.startswith(said.words[0].lower())
-        for said in slash_commands(text)
-    )
-
-
-def _approves_plan(text: str) -> bool:
-    """Whether a text holds the command that approves a plan."""
-    return any(
-        isinstance(said, SlashCommand) and said.verb == "approve" and not said.words
-        for said in slash_commands(text)
+        and len(said.words) == bool(commit)
     )
 
 

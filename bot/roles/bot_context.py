@@ -35,7 +35,7 @@ from bot.repository.compose import Composer
 from bot.repository.draft import Draft, NotAdmitted
 from bot.repository.mirror import Mirror
 from bot.settings.bot_settings import Settings, config_in
-from convoy.config import Config, load
+from convoy.config import Config, ConfigError, load
 from convoy.events.forge_actions import SetItemAside, TakeItemUp
 from convoy.model import ids
 from convoy.model.state import State, may_try, set_aside
@@ -421,6 +421,14 @@ def configuration(context: BotContext) -> Config:
         check=False,
     )
     return load(found.stdout if found.status == 0 else b"", source=CONFIG_PATH)
+
+
+def usable_configuration(context: BotContext) -> Config | None:
+    """Return the configuration; None: whoever asks for a convoy is told why not."""
+    try:
+        return configuration(context)
+    except (ConfigError, KeyError):
+        return None
 
 
 Found = TypeVar("Found")

@@ -30,7 +30,7 @@ from bot.roles.witness import (
     whole_work,
 )
 from convoy.answers import ANSWERS
-from convoy.answers.answering import Answering, Reply, Taken
+from convoy.answers.answering import Answering, Reply
 from convoy.gate import ci_files, gate_of
 from convoy.kinds import kind_of
 from convoy.model import ids
@@ -92,8 +92,9 @@ def _take_answer(
 ) -> None:
     """Submit the answer's command, or refuse the attempt and say why."""
     result, kind = artifact.result, kind_of(ended.task.spec)
-    if kind.keeps_tries:
-        _keep_tried(ended, artifact)
+    tried = result.commit if kind.keeps_tries else None
+    if tried is not None and not brought(ended, artifact, tried):
+        ended.keep(tried)
     if result.conclusion != "success":
         ended.turn_down(result, result.why or answering.none)
         return
@@ -114,22 +115,12 @@ def _take_answer(
         ended.note(result, result.left.followups)
     if refused := ended.draft.submit(taken.command):
         ended.refuse("refused", refused.why, result)
-    else:
-        _follow(ended, taken)
-
-
-def _follow(ended: EndedAttempt, taken: Taken) -> None:
+        return
     if taken.kept is not None and (work := taken.kept.work) is not None:
         name, number = ended.convoy.name, taken.kept.number
         ended.draft.keep(name, number, work.attempt, work.commit)
     if taken.said is not None:
         ended.draft.submit(taken.said)
-
-
-def _keep_tried(ended: EndedAttempt, artifact: ResultArtifact) -> None:
-    commit = artifact.result.commit
-    if commit is not None and not brought(ended, artifact, commit):
-        ended.keep(commit)
 
 
 def _lose(

@@ -5,7 +5,7 @@ its text or pattern is said before a convoy begins.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import Final
@@ -24,7 +24,7 @@ from bot.forge.workflows import (
     lacking_rights,
 )
 from bot.repository.draft import Draft
-from bot.roles.bot_context import BotContext, configuration
+from bot.roles.bot_context import BotContext, configuration, usable_configuration
 from bot.roles.issue_intake import admitted, asked_back, refuse, with_named_issues
 from bot.settings.bot_settings import quota_refusal
 from bot.text import notices, replies
@@ -131,10 +131,10 @@ async def begin(
     forbidden = draft.submit(command)
     if forbidden:
         return forbidden.why
-    await warn_of_missing_keys(context, draft, command)
-    await warn_of_exposure(context, draft, command)
-    await warn_of_unstarted_ci(context, draft, command)
-    await warn_of_loop_rights(context, draft, command)
+    for what, warning in WARNINGS.items():
+        if said := await warning(context, command):
+            sign = ids.sign_key(what, command.convoy)
+            draft.submit(Answer(issue=command.issue, sign=sign, text=said))
     return None
 
 
@@ -168,9 +168,8 @@ def take_settings(context: BotContext, draft: Draft) -> None:
 
 def _heeded(context: BotContext, draft: Draft, request: StartRequest) -> bool:
     """Whether the configuration lets this request count; others get no answer."""
-    try:
-        config = configuration(context)
-    except (ConfigError, KeyError):
+    config = usable_configuration(context)
+    if config is None:
         return request.trigger == "label" and not request.bot  # it is told of the fault
     if request.bot and request.bot not in config.trust.bots:
         return False
@@ -186,10 +185,8 @@ def _heeded(context: BotContext, draft: Draft, request: StartRequest) -> bool:
 
 def heeds_mentions(context: BotContext) -> bool:
     """Whether a mention of the bot asks for a convoy."""
-    try:
-        return configuration(context).triggers.mention
-    except (ConfigError, KeyError):
-        return False
+    config = usable_configuration(context)
+    return config is not None and config.triggers.mention
 
 
 def busy(state: State, issue: int) -> bool:
@@ -346,24 +343,16 @@ def _planned(context: BotContext, of: RequestConvoy | Convoy) -> tasklist.Plan:
     return tasklist.plan(of.title, of.text, engines, wave, labels, most)
 
 
-async def warn_of_missing_keys(
-    context: BotContext, draft: Draft, convoy: RequestConvoy
-) -> None:
-    """Announce an answer that names the missing secrets.
-
-    Silent when none is missing or the bot may not list them. Safe to call twice.
-    """
+async def _missing_keys(context: BotContext, convoy: RequestConvoy) -> str:
+    """Name the missing secrets, if the bot may list those that are there."""
     names = await context.secret_names()
     if names is None:
-        return
+        return ""
     wanted = {name: engine.keys for name, engine in convoy.settings.engines.items()}
     lacking = {
         name: keys for name, keys in wanted.items() if keys and names.isdisjoint(keys)
     }
-    if lacking:
-        sign = ids.sign_key("keys", convoy.convoy)
-        text = notices.keyless(lacking)
-        draft.submit(Answer(issue=convoy.issue, sign=sign, text=text))
+    return notices.keyless(lacking) if lacking else ""
 
 
 WORKFLOW_FOLDER: Final = ".github/workflows"
@@ -374,24 +363,18 @@ MOST_WORKFLOWS: Final = 50
 """The most workflow files that are read."""
 
 
-async def warn_of_exposure(
-    context: BotContext, draft: Draft, convoy: RequestConvoy
-) -> None:
-    """Announce an answer that names what agents' code could reach.
+async def _exposure(context: BotContext, convoy: RequestConvoy) -> str:
+    """Name what agents' code could reach.
 
-    Silent when there is nothing, and in local mode, whose CI has no secrets and no
-    token. Safe to call twice.
+    There is nothing in local mode, whose CI has no secrets and no token.
     """
     if context.settings.sole:
-        return
+        return ""
     files = await asyncio.to_thread(own_workflows, context, convoy.base)
     named = environments_in(files)
     reachable = await context.open_environments(named) if named else frozenset()
     found = exposures(files, "", reachable)
-    if found:
-        sign = ids.sign_key("exposed", convoy.convoy)
-        text = notices.exposed(found)
-        draft.submit(Answer(issue=convoy.issue, sign=sign, text=text))
+    return notices.exposed(found) if found else ""
 
 
 def own_workflows(context: BotContext, commit: str) -> Mapping[str, str]:
@@ -407,50 +390,35 @@ def own_workflows(context: BotContext, commit: str) -> Mapping[str, str]:
     return {path.name: read(str(path)) for path in names[:MOST_WORKFLOWS]}
 
 
-async def warn_of_unstarted_ci(
-    context: BotContext, draft: Draft, convoy: RequestConvoy
-) -> None:
-    """Announce an answer that says what is missing.
-
-    Silent where pushes start CI: for an App, and for a person's token. Safe to call
-    twice.
-    """
+async def _unstarted_ci(context: BotContext, convoy: RequestConvoy) -> str:
+    """Say what is missing where pushes start no CI: not for an App or a person."""
     named = context.settings.ci_workflow
     if named is None or not convoy.settings.require_ci:
-        return
+        return ""
     if not named and context.login != JOB_LOGIN:
-        return
+        return ""
     files = await asyncio.to_thread(own_workflows, context, convoy.base)
     fault = dispatch_fault(files, named)
-    if fault:
-        sign = ids.sign_key("unstarted", convoy.convoy)
-        text = notices.unstarted(fault)
-        draft.submit(Answer(issue=convoy.issue, sign=sign, text=text))
+    return notices.unstarted(fault) if fault else ""
 
 
 FEW: Final = 0.25
 """Below this part of the hour's requests people are told."""
 
 
-async def warn_of_loop_rights(
-    context: BotContext, draft: Draft, convoy: RequestConvoy
-) -> None:
-    """Announce an answer that names missing permissions and scarce requests.
+async def _loop_rights(context: BotContext, convoy: RequestConvoy) -> str:
+    """Name missing permissions and scarce requests of a job of a workflow.
 
-    Silent for an App and a service, whose rights no workflow file gives. Safe to call
-    twice.
+    No workflow file gives an App or a service its rights.
     """
     if not context.settings.by_job:
-        return
+        return ""
     file = context.settings.workflow
     path = f"{WORKFLOW_FOLDER}/{file}"
     text = await asyncio.to_thread(_file_text, context, convoy.base, path)
     found = [f"{each} (job {LOOP_JOB} of {file})" for each in lacking_rights(text)]
     found += scarce(context.github.requests, context.github.reset_ms())
-    if found:
-        sign = ids.sign_key("rights", convoy.convoy)
-        said = notices.hindered(found)
-        draft.submit(Answer(issue=convoy.issue, sign=sign, text=said))
+    return notices.hindered(found) if found else ""
 
 
 def scarce(known: RequestBudget | None, reset_ms: int) -> list[str]:
@@ -469,3 +437,12 @@ def _file_text(context: BotContext, commit: str, path: str) -> str:
     if path not in context.commits.files(commit):
         return ""
     return context.commits.text(commit)(path)
+
+
+WARNINGS: Final[Mapping[str, Callable[[BotContext, RequestConvoy], Awaitable[str]]]] = {
+    "keys": _missing_keys,
+    "exposed": _exposure,
+    "unstarted": _unstarted_ci,
+    "rights": _loop_rights,
+}
+"""What is looked at when a convoy begins; each says what is wrong, or nothing."""

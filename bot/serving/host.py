@@ -8,7 +8,7 @@ for the deliveries that the forge is asked to send again.
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -222,7 +222,9 @@ class Host:
                 await self._settle(group, wanted)
                 self.known.set()
             except BratError as error:
-                self._say_trouble(str(error))
+                if self._trouble != str(error):
+                    self._trouble = str(error)
+                    self.tell(self._trouble)
             with suppress(TimeoutError):
                 async with asyncio.timeout(hosting.roster_s):
                     await self._changed.wait()
@@ -242,11 +244,6 @@ class Host:
             },
             **found.repositories,
         }
-
-    def _say_trouble(self, why: str) -> None:
-        if self._trouble != why:
-            self._trouble = why
-            self.tell(why)
 
     async def _settle(self, group: asyncio.TaskGroup, wanted: Wanted) -> None:
         """Start serving new repositories, and stop serving those no longer wanted.
@@ -329,10 +326,12 @@ class Host:
 
     async def _run(self, one: Served) -> None:
         name = one.name
-        tell = _telling(self.tell, name)
         settings = await one.identified()
         async with bot_service.opened(
-            settings, tell, wake=one.wake, pace=one.pace
+            settings,
+            lambda line: self.tell(f"{name}: {line}"),
+            wake=one.wake,
+            pace=one.pace,
         ) as loop:
             loop.context.elsewhere = partial(starts_beside, one, self.served)
             one.loop, one.trouble = loop, ""
@@ -393,10 +392,6 @@ def _stands(name: str, why: str) -> str:
 
 def _hides(number: int, why: str) -> str:
     return f"installation {number} does not show its repositories: {why}"
-
-
-def _telling(tell: Tell, name: str) -> Callable[[str], None]:
-    return lambda line: tell(f"{name}: {line}")
 
 
 FAULT: Final = "lost deliveries cannot be asked for again: a fault of ours"

@@ -311,12 +311,14 @@ def _checks(one: Served) -> Mapping[str, Checks]:
 
 
 def _here(one: Served) -> tuple[Intervention, ...]:
-    return (*_standing_still(one), *_misconfigured(one), *_unread(one))
-
-
-def _standing_still(one: Served) -> tuple[Intervention, ...]:
+    """Return why it stands still, a bad configuration, and issues without a convoy."""
     why = one.standstill.why(one.loop, one.trouble)
-    return (standing_still(why),) if why else ()
+    stands = (standing_still(why),) if why else ()
+    if one.loop is None:
+        return (*stands, *_misconfigured(one))
+    context = one.loop.context
+    unread = unread_issues([*context.memory.unread.values()], context.mirror.state)
+    return (*stands, *_misconfigured(one), *unread)
 
 
 def _misconfigured(one: Served) -> tuple[Intervention, ...]:
@@ -328,14 +330,6 @@ def _misconfigured(one: Served) -> tuple[Intervention, ...]:
     except (BratError, KeyError):  # no loop, no default branch: reported elsewhere
         return ()
     return ()
-
-
-def _unread(one: Served) -> tuple[Intervention, ...]:
-    """Return the labelled issues that had no convoy at the loop's last look."""
-    if one.loop is None:
-        return ()
-    context = one.loop.context
-    return tuple(unread_issues([*context.memory.unread.values()], context.mirror.state))
 
 
 def loop_of(one: Served) -> Loop:

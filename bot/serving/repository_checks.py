@@ -13,8 +13,8 @@ https://docs.github.com/rest/repos/rules#get-rules-for-a-branch
 
 import base64
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import suppress
 from http import HTTPStatus
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 from urllib.parse import quote
 
@@ -156,14 +156,21 @@ async def examined_actions(
     except Refused:
         yield actions_unseen(name)
         return
-    yield _actions(name, actions)
+    if actions.enabled:
+        yield Finding("ok", f"{name}: Actions may run")
+    else:
+        yield Finding("fault", f"{name}: Actions may not run", f"allow them {_WHERE}")
     yield await _token(rest, name, jobs, fix=fix)
     if actions.enabled and actions.allowed_actions == "local_only":
         said = f"{name}: only actions of the repository's own may run"
         mend = f"allow actions/upload-artifact {_WHERE}: brat-task.yml hands in by it"
         yield Finding("fault", said, mend)
-    if has_loop:
-        yield _jobs(name, jobs)
+    if has_loop and jobs.can_approve_pull_request_reviews:
+        yield Finding("ok", f"{name}: jobs may open pull requests")
+    elif has_loop:
+        said = f"{name}: jobs may not open pull requests, so brat.yml needs an App"
+        mend = f"give it one, or allow GitHub Actions to create pull requests {_WHERE}"
+        yield Finding("note", said, mend)
 
 
 def actions_unseen(name: str) -> Finding:
@@ -183,41 +190,20 @@ async def default_token(rest: Rest, name: str) -> DefaultRight:
         return ""
 
 
-def _actions(name: str, known: _Actions) -> Finding:
-    if known.enabled:
-        return Finding("ok", f"{name}: Actions may run")
-    return Finding("fault", f"{name}: Actions may not run", f"allow them {_WHERE}")
-
-
 async def _token(rest: Rest, name: str, known: _Jobs, *, fix: bool) -> Finding:
     """Check the default token of jobs: CI runs what agents write with it."""
     if known.default_workflow_permissions != "write":
         return Finding("ok", f"{name}: by default a job's token only reads")
     url = f"/repos/{name}/actions/permissions/workflow"
-    if fix and await _put(rest, url, {"default_workflow_permissions": "read"}):
-        return Finding("ok", f"{name}: let a job's token only read by default")
+    if fix:
+        with suppress(Refused):
+            await rest.write("PUT", url, {"default_workflow_permissions": "read"})
+            return Finding("ok", f"{name}: let a job's token only read by default")
     said = f"{name}: by default a job's token can write, and CI runs agents' code"
     mend = (
         f"choose read permissions {_WHERE}; with {ADMINISTRATION}: write --fix does it"
     )
     return Finding("fault", said, mend)
-
-
-def _jobs(name: str, known: _Jobs) -> Finding:
-    if known.can_approve_pull_request_reviews:
-        return Finding("ok", f"{name}: jobs may open pull requests")
-    said = f"{name}: jobs may not open pull requests, so brat.yml needs an App"
-    mend = f"give it one, or allow GitHub Actions to create pull requests {_WHERE}"
-    return Finding("note", said, mend)
-
-
-async def _put(rest: Rest, url: str, body: object) -> bool:
-    """Change a setting; return whether the forge allowed it."""
-    try:
-        await rest.write("PUT", url, body)
-    except Refused:
-        return False
-    return True
 
 
 OWN_BRANCHES: Final = ("convoy/any/base", "brat/queue/any/any")
@@ -336,7 +322,8 @@ async def examined_signers(
         yield Finding("fault", said, mend)
     else:
         yield Finding("ok", said)
-    line = _own_line(hosting.of(name, installation, known.id).folder)
+    file = hosting.of(name, installation, known.id).folder / BOT_SIGNERS_FILE
+    line = file.read_text().strip() if file.is_file() else ""  # it has made none yet
     if line and not _holds(text or "", line):
         yield Finding(
             "note",
@@ -344,12 +331,6 @@ async def examined_signers(
             "sessions take only if the variable BRAT_ALLOWED_SIGNERS does",
             f"put this line there: {line}",
         )
-
-
-def _own_line(folder: Path) -> str:
-    """Return the line of the bot's key; empty: it has made none yet."""
-    file = folder / BOT_SIGNERS_FILE
-    return file.read_text().strip() if file.is_file() else ""
 
 
 def _holds(text: str, line: str) -> bool:

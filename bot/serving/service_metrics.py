@@ -7,7 +7,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, assert_never
+from typing import Final, Literal
 
 from prometheus_client import CollectorRegistry, Counter as CounterMetric, Histogram
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -216,94 +216,57 @@ class LogCounters:
         self._since: dict[tuple[str, str, int, WaitFor], int] = {}
         self._engines: dict[tuple[str, str, int], str] = {}
 
-    def note(self, repository: str, state: State, at: int, fact: Event) -> None:
-        """Count one fact.
+    def note(  # noqa: C901, PLR0912  one arm a kind
+        self, repository: str, state: State, at: int, fact: Event
+    ) -> None:
+        """Count one fact that a bot wrote at a time, unix ms.
 
         `state` is that after the fact, or a later one.
         """
+        name = getattr(fact, "convoy", "")
+        where = (repository, name, getattr(fact, "task", 0))
         match fact:
-            case ConvoyPlanned() | ConvoyApproved():
-                self._planned(repository, state, at, fact)
-            case TaskQueued() | TaskBlocked() | TaskDropped():
-                self._turned(repository, at, fact)
+            case ConvoyPlanned():
+                convoy = state.convoys.get(name)
+                if convoy is not None and convoy.state == "planning":
+                    self._begin(repository, name, 0, "person", at)
+                for spec in fact.tasks:
+                    self._begin(repository, name, spec.number, "session", at)
+            case TaskBlocked():
+                self._begin(*where, "person", at)
+            case ConvoyApproved() | TaskDropped():
+                self._end(*where, "person", at)
+            case TaskQueued():
+                self._end(*where, "person", at)
+                self._begin(*where, "session", at)
             case TaskStarted():
-                where = (repository, fact.convoy, fact.task)
                 self._engines[where] = fact.engine.type
                 self._end(*where, "session", at)
-            case (
-                WorkAccepted()
-                | WorkRefused()
-                | WorkReviewed()
-                | ChoiceMade()
-                | SessionLost()
-                | TaskMerged()
-            ):
-                self._ended(repository, at, fact)
+            case WorkAccepted():
+                self._begin(*where, "merge", at)
+                self._ended(where, "handed in")
+            case WorkReviewed():
+                self._ended(where, "handed in")
+            case ChoiceMade() if fact.attempt:  # else no session made the choice
+                self._ended(where, "handed in")
+            case WorkRefused():
+                self._ended(where, "refused")
+            case SessionLost():
+                self._ended(where, "lost")
+            case TaskMerged(commit=None) if where in self._engines:
+                # Other work was counted when handed in, a review with its verdict.
+                self._ended(where, "nothing to do")
             case MergeAttempted():
                 self.candidates.labels(repository).inc()
             case MergeLanded():
                 self.landed.labels(repository).inc()
-                self._end(repository, fact.convoy, fact.task, "merge", at)
+                self._end(*where, "merge", at)
             case _:
                 pass
 
-    def _turned(
-        self, name: str, at: int, fact: TaskQueued | TaskBlocked | TaskDropped
-    ) -> None:
-        where = (name, fact.convoy, fact.task)
-        if isinstance(fact, TaskBlocked):
-            self._begin(*where, "person", at)
-            return
-        self._end(*where, "person", at)
-        if isinstance(fact, TaskQueued):
-            self._begin(*where, "session", at)
-
-    def _planned(
-        self, name: str, state: State, at: int, fact: ConvoyPlanned | ConvoyApproved
-    ) -> None:
-        if isinstance(fact, ConvoyApproved):
-            self._end(name, fact.convoy, 0, "person", at)
-            return
-        convoy = state.convoys.get(fact.convoy)
-        if convoy is not None and convoy.state == "planning":
-            self._begin(name, fact.convoy, 0, "person", at)
-        for spec in fact.tasks:
-            self._begin(name, fact.convoy, spec.number, "session", at)
-
-    def _ended(
-        self,
-        name: str,
-        at: int,
-        fact: WorkAccepted
-        | WorkRefused
-        | WorkReviewed
-        | ChoiceMade
-        | SessionLost
-        | TaskMerged,
-    ) -> None:
-        where = (name, fact.convoy, fact.task)
-        match fact:
-            case TaskMerged(commit=None) if where not in self._engines:
-                return  # a review was counted with its verdict
-            case TaskMerged(commit=None):
-                outcome = "nothing to do"
-            case TaskMerged():
-                return  # the work was counted when it was handed in
-            case WorkAccepted():
-                outcome = "handed in"
-                self._begin(name, fact.convoy, fact.task, "merge", at)
-            case ChoiceMade(attempt=0):
-                return  # no session made the choice
-            case WorkReviewed() | ChoiceMade():
-                outcome = "handed in"
-            case WorkRefused():
-                outcome = "refused"
-            case SessionLost():
-                outcome = "lost"
-            case _:
-                assert_never(fact)
+    def _ended(self, where: tuple[str, str, int], outcome: str) -> None:
         engine = self._engines.pop(where, "unknown")
-        self.attempts.labels(name, engine, outcome).inc()
+        self.attempts.labels(where[0], engine, outcome).inc()
 
     def _begin(self, name: str, convoy: str, task: int, what: WaitFor, at: int) -> None:
         self._since.setdefault((name, convoy, task, what), at)
