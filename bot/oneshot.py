@@ -262,7 +262,11 @@ async def _job(inputs: OneshotInputs) -> Left:
             await _wake_later(loop.context.github, on=True)  # what is left is not known
             raise
         if left.again:
-            await _continue(loop.context.github, loop.context.mirror.default_branch)
+            try:  # asking twice is harmless
+                branch = loop.context.mirror.default_branch
+                await loop.context.github.runs.start(branch, {})
+            except BratError as error:
+                _tell(f"the next run comes by the clock: {error}")
         await _wake_later(loop.context.github, on=left.by_clock)
         _report(inputs, left, loop.context.mirror.state)
     return left
@@ -293,14 +297,6 @@ def kept_of(inputs: OneshotInputs, login: str) -> Kept | None:
         return None  # a schedule has another form; it asks for nothing
     label = inputs.settings.label
     return delivery_meaning.meaning(inputs.event, delivery, label, login).kept
-
-
-async def _continue(github: GitHub, branch: str) -> None:
-    """Ask for another run of the loop; asking twice is harmless."""
-    try:
-        await github.runs.start(branch, {})
-    except BratError as error:
-        _tell(f"the next run comes by the clock: {error}")
 
 
 async def _wake_later(github: GitHub, *, on: bool) -> None:

@@ -95,7 +95,10 @@ class StateWatcher:
             reading, trouble = await asyncio.to_thread(self._read), ""
         except BratError as error:
             reading, trouble = self.reading, str(error)
-        here = await self._beside()
+        here, now = self.here, time.monotonic()
+        if now - self._looked >= HERE_S:
+            self._looked = now
+            here = await asyncio.to_thread(self._look_here)
         verdicts = frozenset(
             (commit, one.verdict, one.names, one.failed)
             for commit, one in self._checks().items()
@@ -107,14 +110,6 @@ class StateWatcher:
             self.reading, self.trouble, self.here = reading, trouble, here
             self._verdicts = verdicts
             self._changed.notify_all()
-
-    async def _beside(self) -> tuple[Intervention, ...]:
-        """Return the interventions outside of the log, at most HERE_S old."""
-        now = time.monotonic()
-        if now - self._looked < HERE_S:
-            return self.here
-        self._looked = now
-        return await asyncio.to_thread(self._look_here)
 
     async def keep_looking(self) -> None:
         """Look until cancelled."""

@@ -191,7 +191,10 @@ def draw_gantt(
     kept = _busiest(convoy, sessions, names, most)
     shown = [one for one in sessions if one.task in kept]
     begun = min((one.begun for one in sessions), default=now)
-    ends = {id(one): _end(one, convoy, now) for one in sessions}
+    ends = {
+        id(one): now if _goes_on(one, convoy) else one.landed or one.back or one.ended
+        for one in sessions
+    }
     ended = max((*ends.values(), begun + 1))
     goes_on = any(_goes_on(one, convoy) for one in sessions)
     last = ended
@@ -264,10 +267,6 @@ def _band(
         return None
     width = max(_LEAST, round(x(high) - x(low), 2))
     return Band(x(low), width, x(likely) if likely <= last else None)
-
-
-def _end(one: PastSession, convoy: Convoy, now: int) -> int:
-    return now if _goes_on(one, convoy) else one.landed or one.back or one.ended
 
 
 def _goes_on(one: PastSession, convoy: Convoy) -> bool:

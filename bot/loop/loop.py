@@ -210,7 +210,8 @@ class Loop:
     async def _rounds(self, parts: frozenset[str]) -> None:
         context = self.context
         if "refs" in parts or self.context.settings.sole:
-            await self._look()
+            await asyncio.to_thread(context.mirror.look)
+            self._tell_notices(context.mirror.notices)
         self._refuse_unknown()
         for _ in range(ROUNDS):
             await self.pacing.wait()
@@ -232,15 +233,18 @@ class Loop:
             parts = self.wake.take() | (frozenset({"checks"}) if draft else frozenset())
         raise Runaway(f"{ROUNDS} rounds in one tick: {owed(context)[:3]}")
 
-    async def _look(self) -> None:
-        await asyncio.to_thread(self.context.mirror.look)
-        for notice in self.context.mirror.notices:
+    def _tell_notices(self, notices: list[str]) -> None:
+        for notice in notices:
             self.tell(notice)
-        self.context.mirror.notices.clear()
+        notices.clear()
 
     async def _drafted(self, draft: Draft, parts: frozenset[str]) -> list[str]:
         """Make the draft; return the deliveries that it answers."""
-        accepted = await self._requests(draft, parts)
+        _introduce(draft)
+        accepted = []
+        if "mayor" in self.context.settings.roles:
+            accepted = await new_requests.listen(self.context, draft, parts)
+            self._tell_notices(self.context.inbox.notices)
         for command in self._effects.noted:
             draft.submit(command)
         failures = self.context.memory.failures
@@ -287,16 +291,6 @@ class Loop:
                 f"the log holds {unknown[0]}, written by a newer bot: update this one; "
                 "until then it only reads"
             )
-
-    async def _requests(self, draft: Draft, parts: frozenset[str]) -> list[str]:
-        _introduce(draft)
-        if "mayor" not in self.context.settings.roles:
-            return []
-        handled = await new_requests.listen(self.context, draft, parts)
-        for notice in self.context.inbox.notices:
-            self.tell(notice)
-        self.context.inbox.notices.clear()
-        return handled
 
 
 def _introduce(draft: Draft) -> None:

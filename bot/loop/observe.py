@@ -99,14 +99,10 @@ async def _checks(context: BotContext, seen: Observed) -> dict[str, Checks]:
             if known is None or known.verdict not in ("green", "red"):
                 look = partial(_judged, context, convoy, commit)
                 if new := await tried(context, check_item(commit), look):
-                    found[commit] = _dated(context, new, known)
+                    is_old = known is not None and known.verdict == new.verdict
+                    since = known.since if known and is_old else context.clock()
+                    found[commit] = replace(new, since=since)  # when it was seen first
     return found
-
-
-def _dated(context: BotContext, new: Checks, known: Checks | None) -> Checks:
-    """Return the verdict with the time at which it was seen first."""
-    is_old = known is not None and known.verdict == new.verdict
-    return replace(new, since=known.since if known and is_old else context.clock())
 
 
 def _awaited(convoy: Convoy, seen: Observed) -> frozenset[str]:
@@ -132,7 +128,8 @@ async def _judged(context: BotContext, convoy: Convoy, commit: str) -> Checks:
     runs, required = await ci.runs(commit), convoy.settings.checks
     known = context.observed.checks.get(commit, Checks(verdict="none")).runs
     listed = frozenset(run.id for run in runs or ())
-    gone = [number for number in known - listed if await _is_deleted(context, number)]
+    state = context.github.runs.state
+    gone = [number for number in known - listed if (await state(number)).deleted]
     if gone:
         why = f"workflow run {gone[0]} was deleted"
         return Checks(verdict="lost", text=why, failed=(f"run {gone[0]}",))
@@ -144,10 +141,6 @@ async def _judged(context: BotContext, convoy: Convoy, commit: str) -> Checks:
         said += await ci.statuses(commit, whose.ids)
         seen = judge(said, required, app, running=running, reporters=whose)
     return replace(seen, runs=known | listed)
-
-
-async def _is_deleted(context: BotContext, run: int) -> bool:
-    return (await context.github.runs.state(run)).deleted
 
 
 def _reporters(context: BotContext, convoy: Convoy) -> Reporters:

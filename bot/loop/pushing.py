@@ -395,7 +395,7 @@ class RefusedParts:
         if named:
             above = _standing(draft) & named.keys()
             blamed = {item: each for item, each in named.items() if item not in above}
-            self._forget(frozenset(named))
+            self._groups = [group - named.keys() for group in self._groups]
             if above and not blamed:  # what they stand on is tried without them
                 self._groups = [draft.parts - above, above, *self._groups]
             return tuple(
@@ -403,9 +403,6 @@ class RefusedParts:
                 for item, each in blamed.items()
             )
         return self._halved(draft, answer)
-
-    def _forget(self, items: Group) -> None:
-        self._groups = [group - items for group in self._groups]
 
     def _halved(self, draft: Draft, answer: PushAnswer) -> tuple[SetItemAside, ...]:
         parts, first = draft.parts, not self._groups

@@ -222,7 +222,9 @@ async def _carry_out_verdict(
     verb = _VERB_OF.get(review.verdict)
     if verb is None or not own:
         return []
-    if verb == "approve" and not _is_asked_for(convoy, review.pull):
+    work = (task for task in convoy.tasks if task.pull == review.pull)
+    is_asked_for = convoy.settings.approvals or any(map(changes_ci, work))
+    if verb == "approve" and not is_asked_for:
         return []
     request = (
         Request(verb, {"commit": review.commit})
@@ -231,13 +233,6 @@ async def _carry_out_verdict(
     )
     asker = Asker(by=review.by, number=review.pull, nonce=key, review=review.review)
     return [await carry_out(context, draft, asker, request)]
-
-
-def _is_asked_for(convoy: Convoy, pull: int) -> bool:
-    """Whether the work of a pull request needs approvals."""
-    if convoy.settings.approvals:
-        return True
-    return any(changes_ci(task) for task in convoy.tasks if task.pull == pull)
 
 
 async def _review_text(context: BotContext, review: Review) -> str:

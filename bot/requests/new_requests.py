@@ -322,7 +322,17 @@ async def keep_missed_issues(context: BotContext, state: State) -> None:
         if request is None and triggers.assignee:
             request = await _assignment(context, issue, looks)
         if request is not None:
-            await _keep_issue(context, issue, *request)
+            trigger, by, at = request
+            kept = StartRequest(
+                issue=issue.number,
+                title=issue.title,
+                text=issue.body or "",
+                by=by.login,
+                bot=by.id if by.type == "Bot" else 0,
+                trigger=trigger,
+                edited=await edited_since(context, issue, at),
+            )
+            context.inbox.put(f"sweep-issue-{issue.number}", kept)
     looks.note({issue.number: issue.updated_at for issue in found if issue.updated_at})
     assigned = context.memory.assigned
     context.memory.assigned = {n: at for n, at in assigned.items() if n in looks.seen}
@@ -362,21 +372,6 @@ async def _assignment(
     return ("assignee", by, event.created_at) if is_new else None
 
 
-async def _keep_issue(
-    context: BotContext, issue: Issue, trigger: Trigger, by: Account, at: datetime
-) -> None:
-    request = StartRequest(
-        issue=issue.number,
-        title=issue.title,
-        text=issue.body or "",
-        by=by.login,
-        bot=by.id if by.type == "Bot" else 0,
-        trigger=trigger,
-        edited=await edited_since(context, issue, at),
-    )
-    context.inbox.put(f"sweep-issue-{issue.number}", request)
-
-
 _MADE: Final = "<sub>Opened by the schedule `{name}` in `.brat/config.toml`.</sub>"
 
 
@@ -391,16 +386,13 @@ async def begin_due(context: BotContext, draft: Draft) -> None:
     window = settings.schedule_window_s * 1000
     for each in due(hours, settings.repository, draft.now, window):
         table, key = tables[each.name], ids.schedule_key(each.name, each.begun)
-        if key not in context.memory.shown and not _still_runs(
-            draft.state, context.login, table
-        ):
+        still_runs = any(
+            one.by == context.login and one.title == table.title
+            for one in draft.state.live()
+        )
+        if key not in context.memory.shown and not still_runs:
             await _start_due(context, draft, each, table)
             context.memory.shown[key] = True
-
-
-def _still_runs(state: State, login: str, table: ScheduleTable) -> bool:
-    """Whether the schedule's last convoy is still running."""
-    return any(each.by == login and each.title == table.title for each in state.live())
 
 
 async def _start_due(

@@ -84,7 +84,12 @@ async def may_land(context: BotContext, draft: Draft, action: Land) -> bool:
     """
     convoy = draft.state.convoys[action.convoy]
     landing = [task for task in convoy.tasks if task.number in action.tasks]
-    approved = await _approvals_stand(context, draft, convoy, landing)
+    approved = True
+    for task in landing:
+        for by, why in (await fallen(context, task)).items():
+            void = VoidApproval(convoy=convoy.name, task=task.number, by=by, why=why)
+            draft.submit(void)
+            approved = False
     put_back = [
         await _still_may(
             context, draft, convoy, task.number, task.put_back_by, "maintain"
@@ -172,19 +177,6 @@ def _place(convoy: Convoy, number: int) -> int:
     """Return the pull request to comment on, or the issue if there is none."""
     task = convoy.task(number)
     return (task.pull if task else convoy.pull) or convoy.issue
-
-
-async def _approvals_stand(
-    context: BotContext, draft: Draft, convoy: Convoy, landing: list[Task]
-) -> bool:
-    """Whether the forge still shows every approval; else void those it does not."""
-    stand = True
-    for task in landing:
-        for by, why in (await fallen(context, task)).items():
-            void = VoidApproval(convoy=convoy.name, task=task.number, by=by, why=why)
-            draft.submit(void)
-            stand = False
-    return stand
 
 
 SKEW_MS: Final = 600_000

@@ -118,7 +118,12 @@ class Failures:
         """
         self._lately.add(item)
         if isinstance(error, Refused | Rejected):
-            self._set_aside(item, for_error(item, error))
+            found = (
+                refusal_of_rest(error)
+                if isinstance(error, Refused)
+                else refusal_of_push(error.answer.said, "")
+            )
+            self._set_aside(item, for_refusal(item, found))
             return
         last = self._counts.get(item, Failed())
         outage = isinstance(error, Unavailable)
@@ -126,7 +131,8 @@ class Failures:
             return
         self._counts[item] = Failed(last.tries + 1, answers, now)
         if last.tries + 1 >= TRIES:
-            self._set_aside(item, _failed(item, error))
+            why = (str(error) or repr(error))[:SAID_CHARS]
+            self._set_aside(item, SetItemAside(item=item, why=why, passing=True))
 
     def _set_aside(self, item: str, command: SetItemAside) -> None:
         self._counts.pop(item, None)
@@ -148,13 +154,6 @@ class Failures:
             self.owed.pop(item, None)
 
 
-def for_error(item: str, error: Refused | Rejected) -> SetItemAside:
-    """Return the command that sets an item aside for a refusal of the forge's."""
-    if isinstance(error, Refused):
-        return for_refusal(item, refusal_of_rest(error))
-    return for_refusal(item, refusal_of_push(error.answer.said, ""))
-
-
 def for_refusal(item: str, found: ForgeRefusal) -> SetItemAside:
     """Return the command that sets an item aside for a refusal that was understood."""
     return SetItemAside(
@@ -164,11 +163,6 @@ def for_refusal(item: str, found: ForgeRefusal) -> SetItemAside:
         helps=found.helps,
         passing=found.passing,
     )
-
-
-def _failed(item: str, error: Exception) -> SetItemAside:
-    what = str(error) or repr(error)
-    return SetItemAside(item=item, why=what[:SAID_CHARS], passing=True)
 
 
 OVERLAP: Final = timedelta(minutes=5)

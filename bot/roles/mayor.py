@@ -202,17 +202,12 @@ async def _refusal(
     trusted = request.trigger == "schedule"  # the default branch says so
     if not trusted and not await context.github.may_write(request.by):
         return replies.NO_RIGHT.format(by=request.by)
-    return _too_much(context, state, request.by)
-
-
-def _too_much(context: BotContext, state: State, by: str) -> str | None:
-    """Return why the bot's operator lets nothing start now; None: it may start."""
     if context.settings.stopped:
         return replies.BOT_STOPPED
-    if context.settings.quota is None:
-        return None
     quota, now = context.settings.quota, context.clock()
-    return quota_refusal(quota, state, by, context.elsewhere(), now)
+    if quota is None:
+        return None
+    return quota_refusal(quota, state, request.by, context.elsewhere(), now)
 
 
 def make_plan(context: BotContext, draft: Draft, action: MakePlan) -> None:
@@ -226,7 +221,10 @@ def make_plan(context: BotContext, draft: Draft, action: MakePlan) -> None:
     except tasklist.PlanError as error:
         draft.submit(FailConvoy(convoy=convoy.name, why=str(error)))
     else:
-        planner = f"{TASK_LIST}; {_gave_up(convoy)}" if convoy.mayor else TASK_LIST
+        planner = TASK_LIST
+        if convoy.mayor:
+            who, why = planned_by(convoy.settings.planner), convoy.mayor.why
+            planner = f"{planner}; the {who} gave no plan: {shortened(why, 300)}"
         commits = context.commits
         scopes = commits.scopes(convoy.base, tasks)
         draft.submit(
@@ -239,12 +237,6 @@ def make_plan(context: BotContext, draft: Draft, action: MakePlan) -> None:
                 warnings=(*remarks, *commits.absent(convoy.base, scopes)),
             )
         )
-
-
-def _gave_up(convoy: Convoy) -> str:
-    why = convoy.mayor.why if convoy.mayor else ""
-    who = planned_by(convoy.settings.planner)
-    return f"the {who} gave no plan: {shortened(why, 300)}"
 
 
 def chosen_pattern(wanted: str, configured: str, *, listed: bool) -> str:
@@ -415,7 +407,13 @@ async def _loop_rights(context: BotContext, convoy: RequestConvoy) -> str:
         return ""
     file = context.settings.workflow
     path = f"{WORKFLOW_FOLDER}/{file}"
-    text = await asyncio.to_thread(_file_text, context, convoy.base, path)
+    commits = context.commits
+
+    def read() -> str:
+        is_there = path in commits.files(convoy.base)
+        return commits.text(convoy.base)(path) if is_there else ""
+
+    text = await asyncio.to_thread(read)
     found = [f"{each} (job {LOOP_JOB} of {file})" for each in lacking_rights(text)]
     found += scarce(context.github.requests, context.github.reset_ms())
     return notices.hindered(found) if found else ""
@@ -431,12 +429,6 @@ def scarce(known: RequestBudget | None, reset_ms: int) -> list[str]:
         f"in an hour are left, so it goes on slowly until {moment:%H:%M} UTC"
     )
     return [said]
-
-
-def _file_text(context: BotContext, commit: str, path: str) -> str:
-    if path not in context.commits.files(commit):
-        return ""
-    return context.commits.text(commit)(path)
 
 
 WARNINGS: Final[Mapping[str, Callable[[BotContext, RequestConvoy], Awaitable[str]]]] = {

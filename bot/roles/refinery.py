@@ -77,7 +77,11 @@ def build(context: BotContext, draft: Draft, action: Build) -> None:
             context.mirror.ensure([task.work.commit, task.work.base])
             piece = piece_of(convoy, task, task.work, onto)
             piece = replace(piece, target=target_merges.taken_by(context, task))
-            made = _built(context, convoy, task, piece)
+            made = (
+                context.composer.integrated(piece)
+                if kind_of(task.spec).takes_target_in
+                else context.composer.build(convoy.settings.strategy, piece)
+            )
             if _is_empty(context, task, made, onto):
                 if onto != draft.refs.get(ids.HEADS + branch):
                     return  # what it stands on may still turn red
@@ -136,14 +140,6 @@ def build_convoy(context: BotContext, draft: Draft, action: BuildConvoy) -> None
         target_merges.fail_sync(draft, convoy, action.onto, None, made.paths)
     else:
         _attempt(draft, convoy, 0, convoy.target, piece, made)
-
-
-def _built(
-    context: BotContext, convoy: Convoy, task: Task, piece: Piece
-) -> str | Conflicted:
-    if kind_of(task.spec).takes_target_in:
-        return context.composer.integrated(piece)
-    return context.composer.build(convoy.settings.strategy, piece)
 
 
 def piece_of(convoy: Convoy, task: Task, work: Work, onto: str) -> Piece:

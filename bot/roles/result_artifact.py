@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Final, Literal, NoReturn, TypeVar
+from typing import Annotated, Final, Literal, TypeVar
 
 from msgspec import Struct
 from pydantic import BaseModel, Field, ValidationError
@@ -207,7 +207,10 @@ def opened(
     with tempfile.TemporaryDirectory(prefix="brat-intake-") as folder:
         files = _unpacked(data, Path(folder))
         if set(files) == {_TURNED_AWAY}:
-            _check_turned_away(files[_TURNED_AWAY], session)
+            told = _checked(_Reason, files[_TURNED_AWAY])
+            if told.session != session:
+                raise Unacceptable(f"the job was of session {told.session[:80]!r}")
+            raise TurnedAway(told.why)
         claims = _claims(files.get(_EVENTS), session, actor)
         if _RESULT not in files:
             bundles = tuple(_bundles(files))
@@ -255,13 +258,6 @@ def _extracted(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, folder: Path) -
     except _BROKEN as error:
         raise Unacceptable(f"{entry.filename} does not unpack: {error}") from error
     return target
-
-
-def _check_turned_away(file: Path, session: str) -> NoReturn:
-    told = _checked(_Reason, file)
-    if told.session != session:
-        raise Unacceptable(f"the job was of session {told.session[:80]!r}")
-    raise TurnedAway(told.why)
 
 
 def _checked(model: type[_Model], file: Path) -> _Model:

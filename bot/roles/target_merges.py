@@ -48,7 +48,8 @@ def build_sync(context: BotContext, draft: Draft, action: BuildSync) -> None:
     tip = draft.refs[_base(convoy)]
     context.mirror.ensure([target, tip])
     made = _made(context, convoy, tip, target)
-    shown = convoy.pull is not None and _is_merged_by_forge(convoy)
+    is_pushed = convoy.landing is None or convoy.landing.way == "push"
+    shown = convoy.pull is not None and not is_pushed
     if made == target and convoy.settled and shown:
         return  # it holds all of the convoy: the forge will show what merged it
     if isinstance(made, Conflicted):
@@ -60,10 +61,6 @@ def build_sync(context: BotContext, draft: Draft, action: BuildSync) -> None:
     if draft.submit(attempted) is None and convoy.settings.require_ci and not is_judged:
         queue = ids.queue_branch(ids.base_branch(convoy.name), made)
         draft.move(ids.HEADS + queue, made)
-
-
-def _is_merged_by_forge(convoy: Convoy) -> bool:
-    return convoy.landing is not None and convoy.landing.way != "push"
 
 
 def _made(
@@ -124,13 +121,10 @@ def reject_whole(draft: Draft, action: Reject | LookAgain) -> None:
     convoy = draft.state.convoys[action.convoy]
     sync = convoy.sync.candidate
     is_sync = sync is not None and sync.commit == action.candidate
-    target = sync.work if sync is not None and is_sync else _own_target(convoy)
+    target = convoy.candidate.base if convoy.candidate is not None else ""
+    target = sync.work if sync is not None and is_sync else target
     lost = isinstance(action, LookAgain)
     fail_sync(draft, convoy, target, action.candidate, said=action.text, lost=lost)
-
-
-def _own_target(convoy: Convoy) -> str:
-    return convoy.candidate.base if convoy.candidate is not None else ""
 
 
 def fail_sync(

@@ -206,7 +206,12 @@ async def opened(
             ),
         )
         if not settings.sole:  # `brat doctor --engines` looks on the person's machine
-            _ask_of_ci(context, client, entry)
+            rest = partial(Rest, client, api_url=settings.api_url)
+            onlooker = rest(token=entry.onlooker)
+            own = rest(token=entry.tokens, pace=entry.pace)
+            repository = settings.repository
+            context.secret_names = partial(secret_names, onlooker, repository)
+            context.open_environments = partial(open_environments, own, repository)
         nonce = str(uuid.uuid4())
         dead = stack.enter_context(bot_folder.held_folder(settings.folder, nonce))
         lease = BotLease(
@@ -220,15 +225,6 @@ async def opened(
         if "mayor" in settings.roles:
             await stack.enter_async_context(acknowledging(context, bell, tell))
         yield Loop(context=context, wake=bell, lease=lease, tell=tell)
-
-
-def _ask_of_ci(context: BotContext, client: httpx.AsyncClient, entry: WayIn) -> None:
-    """Let the context ask for what CI has: secrets' names, environments."""
-    api_url, repository = context.settings.api_url, context.settings.repository
-    onlooker = Rest(client, api_url=api_url, token=entry.onlooker)
-    own = Rest(client, api_url=api_url, token=entry.tokens, pace=entry.pace)
-    context.secret_names = partial(secret_names, onlooker, repository)
-    context.open_environments = partial(open_environments, own, repository)
 
 
 async def _mirror(

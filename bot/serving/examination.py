@@ -179,18 +179,17 @@ async def _deliveries(roster: Installations) -> Finding:
     said = f"of the latest {len(listed)} deliveries {len(failed)} failed"
     if not failed:
         return Finding("ok", said)
-    mend = _mend_delivery(failed[0].status_code)
+    mend = _MENDS.get(failed[0].status_code, _MEND_DELIVERY)
     return Finding("note", f"{said}, the newest with {failed[0].status_code}", mend)
 
 
-def _mend_delivery(status: int) -> str:
-    match status:
-        case HTTPStatus.UNAUTHORIZED:
-            return "the webhook's secret differs: set the same one on both sides"
-        case HTTPStatus.UNSUPPORTED_MEDIA_TYPE:
-            return "set the webhook's content type to application/json"
-        case _:
-            return "see that the webhook's address reaches the bot"
+_MEND_DELIVERY: Final = "see that the webhook's address reaches the bot"
+_MENDS: Final[Mapping[int, str]] = {
+    HTTPStatus.UNAUTHORIZED: "the webhook's secret differs: set the same one on both "
+    "sides",
+    HTTPStatus.UNSUPPORTED_MEDIA_TYPE: "set the webhook's content type to "
+    "application/json",
+}
 
 
 # --- a repository ---------------------------------------------------------------------
@@ -199,56 +198,37 @@ def _mend_delivery(status: int) -> str:
 async def _repository(
     visit: _Visit, is_ours: IsOurs, *, fix: bool
 ) -> AsyncIterator[Finding]:
-    hosting, name = visit.hosting, visit.name
+    hosting, name, right = visit.hosting, visit.name, visit.settings_right
     try:
         rest = await visit.rest()
         yield await _label(hosting, rest, name, fix=fix)
         yield await _workflow(hosting, rest, name)
         files = await repository_checks.workflow_texts(rest, name)
-        async for found in repository_checks.examined_workflows(name, files, is_ours):
-            yield found
-        async for found in repository_checks.examined_rules(
-            rest, hosting.api_url, name
-        ):
-            yield found
-        default = await _default_token(visit)
-        async for found in repository_checks.examined_exposures(
-            rest, name, files, default
-        ):
-            yield found
-        whose = repository_checks.examined_signers(
-            rest, hosting, name, visit.installation
-        )
-        async for found in whose:
-            yield found
         has_loop = repository_checks.LOOP_FILE in files
-        async for found in _settings(visit, has_loop=has_loop, fix=fix):
-            yield found
+        default: DefaultRight = ""
+        settings: Rest | None = None
+        if hosting.token or right != "none":  # the bot's own token cannot see them
+            settings = await visit.rest({repository_checks.ADMINISTRATION: right})
+            default = await repository_checks.default_token(settings, name)
+        checks = [
+            repository_checks.examined_workflows(name, files, is_ours),
+            repository_checks.examined_rules(rest, hosting.api_url, name),
+            repository_checks.examined_exposures(rest, name, files, default),
+            repository_checks.examined_signers(rest, hosting, name, visit.installation),
+        ]
+        if settings is not None:
+            checks.append(
+                repository_checks.examined_actions(
+                    settings, name, has_loop=has_loop, fix=fix
+                )
+            )
+        for check in checks:
+            async for found in check:
+                yield found
+        if settings is None:
+            yield repository_checks.actions_unseen(name)
     except BratError as error:
         yield Finding("fault", f"{name}: {error}")
-
-
-async def _default_token(visit: _Visit) -> DefaultRight:
-    right = visit.settings_right
-    if not visit.hosting.token and right == "none":
-        return ""
-    rest = await visit.rest({repository_checks.ADMINISTRATION: right})
-    return await repository_checks.default_token(rest, visit.name)
-
-
-async def _settings(
-    visit: _Visit, *, has_loop: bool, fix: bool
-) -> AsyncIterator[Finding]:
-    """Check the settings of Actions, with a token of their own: the bot's cannot."""
-    right = visit.settings_right
-    if not visit.hosting.token and right == "none":
-        yield repository_checks.actions_unseen(visit.name)
-        return
-    rest = await visit.rest({repository_checks.ADMINISTRATION: right})
-    async for found in repository_checks.examined_actions(
-        rest, visit.name, has_loop=has_loop, fix=fix
-    ):
-        yield found
 
 
 async def _label(

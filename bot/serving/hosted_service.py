@@ -290,20 +290,15 @@ async def fronted(
         ):
             keeping = group.create_task(process.keep(), name=f"{front.name}'s process")
             try:
-                await _until_opened(process)
+                try:
+                    async with asyncio.timeout(START_S):
+                        await process.opened.wait()
+                except TimeoutError:
+                    why = f"a process of the bot does not serve within {START_S:g} s"
+                    raise BratError(why) from None
                 yield process, int(listener.getsockname()[1])
             finally:
                 keeping.cancel()
-
-
-async def _until_opened(process: FrontProcess) -> None:
-    try:
-        async with asyncio.timeout(START_S):
-            await process.opened.wait()
-    except TimeoutError:
-        raise BratError(
-            f"a process of the bot does not serve within {START_S:g} s"
-        ) from None
 
 
 LOOK_S: Final = 0.1
