@@ -138,8 +138,6 @@ class Left(Struct, frozen=True, kw_only=True):
 
 
 class _Waiting:
-    """Decides how long the loop waits for others."""
-
     def __init__(self, after: int | None, ci_wait_s: float, pause_s: float) -> None:
         self._after = after
         self._ci_wait_s = ci_wait_s

@@ -131,13 +131,20 @@ PING_S: Final = 15.0
 """How often a silent stream sends a ping, so that no proxy closes it."""
 
 
+MOST_STREAMS: Final = 160
+MOST_ANONYMOUS: Final = 96
+"""Of these, how many people may hold who are not signed in."""
+MOST_EACH: Final = 16
+"""How many one person may hold, or one client if nobody is signed in."""
+
+
 class Stream:
     """Answers requests for news, within the limits of one dashboard."""
 
     def __init__(self, access: AccessPolicy) -> None:
         """Let `access` tell people from strangers."""
         self._access = access
-        self._streams = EventStreams()
+        self._open: Counter[tuple[str, str]] = Counter()
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
         """Stream one `changed` for every change.
@@ -146,46 +153,11 @@ class Stream:
         """
         view = view_of(request)
         visitor = await self._access.visitor(request, view)
-        with self._streams.one_more(request, visitor):
+        with self._one_more(request, visitor):
             return await _streamed(request, view.watcher)
 
-
-async def _streamed(request: web.Request, news: StateWatcher) -> web.StreamResponse:
-    answer = web.StreamResponse(
-        headers=access_policy.HEADERS | {"Content-Type": "text/event-stream"}
-    )
-    since = request.query.get("since", news.mark)
-    known = request.headers.get("Last-Event-ID", since)
-    with contextlib.suppress(ConnectionError):
-        await answer.prepare(request)
-        while True:
-            try:
-                async with asyncio.timeout(PING_S):
-                    known = await news.after(known)
-            except TimeoutError:
-                await answer.write(b": still here\n\n")
-            else:
-                said = f"event: changed\nid: {known}\ndata: {known}\n\n"
-                await answer.write(said.encode())
-    return answer
-
-
-MOST_STREAMS: Final = 160
-MOST_ANONYMOUS: Final = 96
-"""Of these, how many people may hold who are not signed in."""
-MOST_EACH: Final = 16
-"""How many one person may hold, or one client if nobody is signed in."""
-
-
-class EventStreams:
-    """Counts the open streams; for one event loop."""
-
-    def __init__(self) -> None:
-        """Begin with no streams."""
-        self._open: Counter[tuple[str, str]] = Counter()
-
     @contextmanager
-    def one_more(self, request: web.Request, visitor: Visitor) -> Iterator[None]:
+    def _one_more(self, request: web.Request, visitor: Visitor) -> Iterator[None]:
         """Count a stream for as long as the block lasts."""
         known = bool(visitor.login) or visitor.may_write
         kind = "person" if known else "anonymous"
@@ -206,3 +178,23 @@ class EventStreams:
             yield
         finally:
             self._open -= Counter({who: 1})
+
+
+async def _streamed(request: web.Request, news: StateWatcher) -> web.StreamResponse:
+    answer = web.StreamResponse(
+        headers=access_policy.HEADERS | {"Content-Type": "text/event-stream"}
+    )
+    since = request.query.get("since", news.mark)
+    known = request.headers.get("Last-Event-ID", since)
+    with contextlib.suppress(ConnectionError):
+        await answer.prepare(request)
+        while True:
+            try:
+                async with asyncio.timeout(PING_S):
+                    known = await news.after(known)
+            except TimeoutError:
+                await answer.write(b": still here\n\n")
+            else:
+                said = f"event: changed\nid: {known}\ndata: {known}\n\n"
+                await answer.write(said.encode())
+    return answer

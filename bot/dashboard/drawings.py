@@ -242,7 +242,6 @@ def _ahead(finish: Finish, been: int) -> int:
 
 
 def _stages(one: PastSession, end: int) -> Iterator[tuple[Stage, int, int]]:
-    """Yield the stages of an attempt, each with its beginning and end."""
     if one.queued and one.queued < one.begun:
         yield "queue", one.queued, one.begun
     stops = one.ended or end
@@ -277,7 +276,6 @@ def _goes_on(one: PastSession, convoy: Convoy) -> bool:
 def _names(
     convoy: Convoy, sessions: Sequence[PastSession]
 ) -> dict[int, tuple[str, str]]:
-    """Return each row's name and state: tasks and, if sessions made it, the plan."""
     names = {task.number: (task.spec.title, task.state) for task in convoy.tasks}
     planned = any(one.task == 0 for one in sessions)
     plan = {0: ("the plan", "merged" if convoy.tasks else "running")}
@@ -290,7 +288,6 @@ def _busiest(
     names: dict[int, tuple[str, str]],
     most: int | None,
 ) -> list[int]:
-    """Return the tasks that have a row, in the order of their numbers."""
     if most is None or len(names) <= most:
         return list(names)
     newest = {one.task: max(one.begun, one.landed) for one in sessions}

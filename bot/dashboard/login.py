@@ -176,7 +176,6 @@ class Login:
         return answer
 
     async def _asked(self, code: str, verifier: str) -> str:
-        """Return the account to which the forge gave this code."""
         told = {
             "client_id": self._oauth.client_id,
             "client_secret": self._oauth.client_secret,

@@ -75,6 +75,7 @@ class Backend(Protocol):
         """Open an issue and ask for its convoy; return what is known of it."""
 
 
+_VERSION: Final = {"schema_version": views.SCHEMA_VERSION}
 MOST_LINES_TOLD: Final = 500
 MOST_TEXT: Final = 30_000
 """How many characters a text may have: a command's argument has 128 KiB at most."""
@@ -184,8 +185,7 @@ async def answer_convoy(backend: Backend, asked: OfConvoy) -> dict[str, Any]:
     seen = await backend.snapshot()
     leases = valid_leases(seen.state, seen.now)
     convoy = convoy_in(seen.state, asked.convoy)
-    version = {"schema_version": views.SCHEMA_VERSION}
-    return version | views.planned_document(convoy, leases)
+    return _VERSION | views.planned_document(convoy, leases)
 
 
 def task_told(state: State, convoy: Convoy, task: Task, now: int) -> dict[str, Any]:
@@ -204,7 +204,7 @@ async def answer_why(backend: Backend, asked: OfTask) -> dict[str, Any]:
 async def answer_log(backend: Backend, asked: LogLines) -> dict[str, Any]:
     """Return the log's last lines."""
     lines = [msgspec.to_builtins(line) for line in await backend.log(asked.lines)]
-    return {"schema_version": views.SCHEMA_VERSION, "lines": lines}
+    return _VERSION | {"lines": lines}
 
 
 async def answer_output(backend: Backend, asked: OfTask) -> dict[str, Any]:
@@ -212,8 +212,7 @@ async def answer_output(backend: Backend, asked: OfTask) -> dict[str, Any]:
     seen = await backend.snapshot()
     convoy, task = task_in(seen.state, asked.convoy, asked.task)
     printed = await backend.output(convoy, task)
-    version = {"schema_version": views.SCHEMA_VERSION}
-    return version | {"output": redacted(clean(printed))}
+    return _VERSION | {"output": redacted(clean(printed))}
 
 
 READINGS: Final = (

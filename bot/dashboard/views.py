@@ -237,7 +237,6 @@ async def _convoy(request: web.Request, view: RepositoryView) -> Values:
 
 
 async def _task(request: web.Request, view: RepositoryView) -> Values:
-    """Return a task's values, with its session's output so far."""
     (convoy, task), source = task_at(view.state, request), view.source
     tried = attempts_at(await source.sessions(convoy), task.number)
     wanted = request.query.get("attempt", "")
@@ -388,7 +387,6 @@ async def _analytics(_: web.Request, view: RepositoryView) -> Values:
 
 
 async def _table(request: web.Request) -> web.Response:
-    """Give the changes as CSV."""
     try:
         found = await asyncio.to_thread(_history_of(view_of(request).source).rows)
     except BratError as error:

@@ -76,7 +76,6 @@ async def _pulls(context: BotContext, look: Look) -> dict[int, PullSeen]:
 
 
 async def _runs(context: BotContext, asked: frozenset[int]) -> dict[int, Run]:
-    """Return the states of runs; one that the forge does not tell is left out."""
     if not asked:
         return {}
     runs = context.github.runs

@@ -296,7 +296,6 @@ class PushPacing:
         return self.wake.kept != self._kept
 
     def _may_hurry(self) -> bool:
-        """Whether one more push may be sent without the whole gap."""
         now, pushed_at = self.lease.ticking(), self._pushed_at
         last = now - self.lease.age_s
         if last > pushed_at[-1]:
@@ -321,7 +320,6 @@ class PushPacing:
                 each.cancel()
 
     def _asked(self) -> bool:
-        """Whether a person waits for this loop's answer."""
         listens = "mayor" in self.context.settings.roles
         return listens and new_requests.waits(self.context)
 

@@ -236,7 +236,6 @@ async def _carry_out_verdict(
 
 
 async def _review_text(context: BotContext, review: Review) -> str:
-    """Return a review's text with its comments on lines, cleaned."""
     lines = await context.github.pulls.review_lines(review.pull, review.review)
     said = (review.text, *(f"{line.path}: {line.body or ''}" for line in lines))
     text = await asyncio.to_thread(clean_request, "\n\n".join(filter(None, said)))

@@ -400,7 +400,6 @@ _HOW: Final[dict[str, Wanted]] = {"parts": "parts", "whole": "whole"}
 
 
 def _extent(word: str) -> Wanted:
-    """Read `parts` or `whole`."""
     if word.lower() in _HOW:
         return _HOW[word.lower()]
     raise ValueError("is neither `parts` nor `whole`")

@@ -300,7 +300,9 @@ def _merge(
     """Put the pull request back into its queue, or join two tasks of the plan."""
     if task is not None and other is not None:
         return join_tasks(context, task, other)
-    if task is not None or not _on_pull(context):
+    here = context.asker.number
+    is_on_pull = context.own_task is not None or here == context.convoy.pull
+    if task is not None or not is_on_pull:
         raise NotPossible(
             "say it on a pull request, or name two tasks of the plan to be joined"
         )
@@ -317,11 +319,6 @@ def _unqueue(context: RequestContext) -> str:
     name, number = context.convoy.name, _own_number(context)
     context.submit(WithdrawMerge(convoy=name, task=number, by=context.by))
     return "It is out of the merge queue, until somebody says `/brat merge`."
-
-
-def _on_pull(context: RequestContext) -> bool:
-    number = context.asker.number
-    return context.own_task is not None or number == context.convoy.pull
 
 
 def _own_number(context: RequestContext) -> int:

@@ -35,7 +35,6 @@ _RIGHTS: Final = {
 
 
 def _verb(word: str) -> str:
-    """Read the name of a verb."""
     if word.lower() in BY_NAME:
         return word.lower()
     raise ValueError(f"is no verb{did_you_mean(word, BY_NAME)}")
@@ -153,7 +152,6 @@ def _request(said: SlashCommand, on: Place) -> Request:
 
 
 def _words(verb: Verb, words: Sequence[str]) -> dict[str, object]:
-    """Read the words by their positions."""
     if len(words) > len(verb.words):
         more = code_span(words[len(verb.words)])
         raise ValueError(f"{more} is more than it takes; write {_usage(verb)}")
@@ -169,7 +167,6 @@ def _words(verb: Verb, words: Sequence[str]) -> dict[str, object]:
 
 
 def _options(verb: Verb, options: Mapping[str, str]) -> dict[str, object]:
-    """Read the options by their keys."""
     known = {option.name: option for option in verb.options}
     others = {key: word for key, word in options.items() if key not in known}
     if verb.more is None or not known.keys() & options.keys():

@@ -166,7 +166,6 @@ async def _still_may(
 def _withdraw(
     context: BotContext, draft: Draft, convoy: Convoy, task: int, text: str
 ) -> None:
-    """Take what was to land out of the merge queue, and say so."""
     leave = WithdrawMerge(convoy=convoy.name, task=task, by=context.login)
     if draft.submit(leave) is None:
         sign = ids.sign_key("landing", f"{convoy.name}/{task}/{draft.now}")
@@ -239,7 +238,6 @@ def _approving_review(own: Sequence[Reviewed], approval: Approval) -> datetime |
 
 
 def _is_approval(review: Reviewed, commit: str) -> bool:
-    """Whether a review approves a commit, by its verdict or by a command in it."""
     if _verdict(review) == "approved" and review.commit_id == commit:
         return True
     is_open = _verdict(review) in ("approved", "commented", "changes_requested")

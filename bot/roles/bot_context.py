@@ -220,8 +220,6 @@ MOST_PEOPLE: Final = 1_000
 
 @dataclass
 class _HadAnswers:
-    """What one person had within the last hour."""
-
     answers: dict[str, int] = field(default_factory=dict)
     """When each answer was given, unix ms, by the key of what it answers."""
     told: tuple[str, int] = ("", 0)
@@ -266,7 +264,6 @@ class AnswerBudget:
         return min(self._had(by, now).answers.values(), default=now) + HOUR_MS
 
     def _had(self, by: str, now: int) -> _HadAnswers:
-        """Return what somebody had within the last hour."""
         had = self._people.setdefault(by.casefold(), _HadAnswers())
         self._people.move_to_end(by.casefold())
         if len(self._people) > MOST_PEOPLE:

@@ -90,7 +90,6 @@ def _take(ended: EndedAttempt, got: bytes) -> None:
 def _take_answer(
     ended: EndedAttempt, artifact: ResultArtifact, answering: Answering
 ) -> None:
-    """Submit the answer's command, or refuse the attempt and say why."""
     result, kind = artifact.result, kind_of(ended.task.spec)
     tried = result.commit if kind.keeps_tries else None
     if tried is not None and not brought(ended, artifact, tried):

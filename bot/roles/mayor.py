@@ -139,7 +139,6 @@ async def begin(
 
 
 def _capped(context: BotContext, settings: Settings) -> Settings:
-    """Return a convoy's settings within the limits that the bot allows."""
     if context.settings.quota is None:
         return settings
     return replace(settings, tasks=min(settings.tasks, context.settings.quota.tasks))

@@ -102,8 +102,6 @@ async def examined(
 
 @dataclass(frozen=True)
 class _Visit:
-    """One repository, and how to ask about it."""
-
     stack: AsyncExitStack
     client: httpx.AsyncClient
     hosting: ServiceSettings
@@ -165,7 +163,6 @@ def lacking(given: Mapping[str, str]) -> list[str]:
 
 
 async def _deliveries(roster: Installations) -> Finding:
-    """Return the finding about whether deliveries reach the door."""
     listed: list[Sent] = []
     async for sent in roster.app.each(Sent, f"/app/hook/deliveries?per_page={LATEST}"):
         listed.append(sent)
@@ -433,7 +430,6 @@ def predicted(recorded: Recorded, world: World) -> Iterator[str]:
 
 
 def _request(request: StartRequest, world: World) -> Iterator[str]:
-    """Describe the convoy that an accepted issue would become."""
     yield f"asked of the forge: may {request.by} write, is the label still there"
     busy = [c.name for c in world.state.live() if c.issue == request.issue]
     if busy:
@@ -459,7 +455,6 @@ def _request(request: StartRequest, world: World) -> Iterator[str]:
 
 
 def _remark(remark: Remark, world: World) -> Iterator[str]:
-    """Describe how a comment's commands would be understood."""
     convoy = convoy_of(world.state, remark.issue)
     yield f"about: {f'convoy {convoy.name}' if convoy else 'no convoy that is known'}"
     said = slash_commands(remark.text)

@@ -362,7 +362,6 @@ class Host:
             self.figures.follow(name, one.loop.context.mirror)
 
     def _standing(self) -> dict[str, RepositoryStanding]:
-        """Return the standing of each repository whose loop is open."""
         return {
             name: RepositoryStanding(
                 state=one.loop.context.mirror.state,

@@ -27,7 +27,6 @@ from bot.dashboard.dashboard_source import (
     LogHistory,
     LogPast,
     LogTail,
-    Session,
     StateWatcher,
     changes_in,
 )
@@ -161,7 +160,6 @@ class HostedDashboard:
     # --- what they see ----------------------------------------------------------------
 
     async def _index(self, request: web.Request) -> web.Response:
-        """List the repositories that this person may see."""
         shown = []
         for one in list(self._host.served.values()):
             with suppress(Unavailable):  # this repository's loop is not open now
@@ -285,9 +283,6 @@ def source_of(one: Served, served: Mapping[str, Served]) -> DashboardSource:
     async def carry_out(asker: Asker, request: Request) -> Reply:
         return await loop().carry_out(asker, request)
 
-    def printed(session: Session) -> str:
-        return last_output(settings.folder, session.name)
-
     return DashboardSource(
         repository=settings.repository,
         read=read,
@@ -296,7 +291,7 @@ def source_of(one: Served, served: Mapping[str, Served]) -> DashboardSource:
         history=LogHistory(mirror, read),
         clock=wall_clock,
         here=lambda: _here(now()),
-        output=printed,
+        output=lambda session: last_output(settings.folder, session.name),
         output_is_here=True,
         checks=lambda: _checks(now()),
         changes=changes_in(mirror),
@@ -322,7 +317,6 @@ def _here(one: Served) -> tuple[Intervention, ...]:
 
 
 def _misconfigured(one: Served) -> tuple[Intervention, ...]:
-    """Return an intervention if the default branch's configuration is unusable."""
     try:
         configuration(loop_of(one).context)
     except ConfigError as error:

@@ -119,7 +119,6 @@ async def _issuer(stack: AsyncExitStack, hosting: ServiceSettings) -> Issuer | N
 
 
 async def _listen(stack: AsyncExitStack, host: Host, *, poll: bool) -> None:
-    """Open the door for deliveries, and the port for metrics."""
     hosting, metrics = host.hosting, host.metrics
     metrics.watch(
         "brat_repositories", "Repositories that are served.", lambda: len(host.served)
@@ -218,7 +217,6 @@ class FrontProcess:
             again_s = min(again_s * 2, AGAIN_MOST_S)
 
     async def _run(self) -> None:
-        """Run one front until it ends."""
         self._process = process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-I", "-m", PROGRAM),
             stdin=asyncio.subprocess.PIPE,
@@ -364,7 +362,6 @@ async def _keep_telling(host: Host, front: FrontProcess) -> None:
 
 
 def _heard(host: Host, told: FromFront) -> None:
-    """Do what a message of the door says."""
     match told:
         case RequestKept(name=name) if name in host.served:
             host.served[name].wake.keep()

@@ -5,7 +5,7 @@ https://prometheus.io/docs/practices/naming/
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -110,73 +110,59 @@ class ServiceMetrics(Collector):
     def collect(self) -> Iterable[Metric]:
         """Return the metrics; called by the registry."""
         standing = dict(self._standing())
-        yield from _counts(standing, self._clock())
-        yield from _spent(standing)
-        yield from _set_aside(standing)
+        now = self._clock()
+        whose = ("repository",)
+        by_state, by_kind = ("repository", "state"), ("repository", "kind")
+        tasks = GaugeMetricFamily("brat_tasks", "Tasks, by state.", labels=by_state)
+        convoys = GaugeMetricFamily(
+            "brat_convoys", "Convoys, by state.", labels=by_state
+        )
+        waits = GaugeMetricFamily(
+            "brat_interventions", "What waits for people.", labels=by_kind
+        )
+        tokens = CounterMetricFamily(
+            "brat_tokens", "Used by sessions that ended.", labels=by_kind
+        )
+        dollars = CounterMetricFamily(
+            "brat_dollars", "Spent by them, where known.", labels=whose
+        )
+        aside = GaugeMetricFamily(
+            "brat_set_aside",
+            "What waits because it was refused or kept failing.",
+            labels=whose,
+        )
         left = GaugeMetricFamily(
             "brat_forge_calls_left",
             "What is left of the forge's rate limit, as it said last.",
-            labels=("repository",),
+            labels=whose,
         )
-        log = GaugeMetricFamily(
-            "brat_log_commits", "Commits of the log.", labels=("repository",)
-        )
+        log = GaugeMetricFamily("brat_log_commits", "Commits of the log.", labels=whose)
         for name, one in standing.items():
+            known = [summary for _, summary in one.state.convoys.summaries()]
+            for state, count in Counter(summary.state for summary in known).items():
+                convoys.add_metric((name, state), count)
+            states: Counter[str] = Counter()
+            for summary in known:
+                states.update(summary.tasks)
+            for each, count in states.items():
+                tasks.add_metric((name, each), count)
+            kinds = (each.kind for each in interventions(one.state, now, one.faults))
+            for kind, count in Counter(kinds).items():
+                waits.add_metric((name, kind), count)
+            spent = [summary.used for summary in known]
+            tokens.add_metric((name, "input"), sum(each.input_tokens for each in spent))
+            tokens.add_metric(
+                (name, "cached"), sum(each.cached_tokens for each in spent)
+            )
+            tokens.add_metric(
+                (name, "output"), sum(each.output_tokens for each in spent)
+            )
+            dollars.add_metric((name,), sum(each.usd for each in spent))
+            aside.add_metric((name,), sum(1 for _ in asides(one.state)))
             log.add_metric((name,), one.log_commits)
             if one.calls_left is not None:
                 left.add_metric((name,), one.calls_left)
-        yield from (left, log)
-
-
-def _counts(standing: Mapping[str, RepositoryStanding], now: int) -> Iterator[Metric]:
-    by_state = ("repository", "state")
-    tasks = GaugeMetricFamily("brat_tasks", "Tasks, by state.", labels=by_state)
-    convoys = GaugeMetricFamily("brat_convoys", "Convoys, by state.", labels=by_state)
-    waits = GaugeMetricFamily(
-        "brat_interventions", "What waits for people.", labels=("repository", "kind")
-    )
-    for name, one in standing.items():
-        known = [summary for _, summary in one.state.convoys.summaries()]
-        for state, count in Counter(summary.state for summary in known).items():
-            convoys.add_metric((name, state), count)
-        states: Counter[str] = Counter()
-        for summary in known:
-            states.update(summary.tasks)
-        for each, count in states.items():
-            tasks.add_metric((name, each), count)
-        kinds = Counter(
-            found.kind for found in interventions(one.state, now, one.faults)
-        )
-        for kind, count in kinds.items():
-            waits.add_metric((name, kind), count)
-    yield from (tasks, convoys, waits)
-
-
-def _spent(standing: Mapping[str, RepositoryStanding]) -> Iterator[Metric]:
-    tokens = CounterMetricFamily(
-        "brat_tokens", "Used by sessions that ended.", labels=("repository", "kind")
-    )
-    dollars = CounterMetricFamily(
-        "brat_dollars", "Spent by them, where known.", labels=("repository",)
-    )
-    for name, one in standing.items():
-        spent = [known.used for _, known in one.state.convoys.summaries()]
-        tokens.add_metric((name, "input"), sum(each.input_tokens for each in spent))
-        tokens.add_metric((name, "cached"), sum(each.cached_tokens for each in spent))
-        tokens.add_metric((name, "output"), sum(each.output_tokens for each in spent))
-        dollars.add_metric((name,), sum(each.usd for each in spent))
-    yield from (tokens, dollars)
-
-
-def _set_aside(standing: Mapping[str, RepositoryStanding]) -> Iterator[Metric]:
-    found = GaugeMetricFamily(
-        "brat_set_aside",
-        "What waits because it was refused or kept failing.",
-        labels=("repository",),
-    )
-    for name, one in standing.items():
-        found.add_metric((name,), sum(1 for _ in asides(one.state)))
-    yield found
+        yield from (tasks, convoys, waits, tokens, dollars, aside, left, log)
 
 
 WAITS: Final = (1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3600.0, 4 * 3600.0, 24 * 3600.0)
