@@ -51,7 +51,7 @@ def test_outputs_and_summary_are_added_to_what_is_there(forge: Forge) -> None:
         "head-sha": left.result["commit"],
         "result-file": str(left.folder / "result.json"),
         "transcript-file": str(left.folder / "transcript.jsonl"),
-        "duration-seconds": "0",
+        "duration-seconds": f"{left.result['seconds']:.0f}",
         "summary": "### `x` ````",
     }
     walls = walls_in_words(Walls(**left.result["walls"]))
