@@ -191,7 +191,7 @@ def dashboard(*, port: Port = 5173, bot: Bot = None, repo: Repo = HERE) -> None:
     """Show the log in a browser, live; it needs no bot and changes nothing."""
     from brat.repository.log_reader import log_repository
     from brat.status import dashboard_server
-    from brat.status.sessions import RemoteOutput
+    from brat.status.session_views import RemoteOutput
 
     far = None if bot is None else RemoteOutput.of(bot, log_repository(repo))
     asyncio.run(dashboard_server.alone(repo.resolve(), port, say, far))
@@ -242,7 +242,7 @@ def session_tail(
     repo: Repo = HERE,
 ) -> None:
     """Show what a task's newest session prints, here or at a bot elsewhere."""
-    from brat.status import sessions as tail
+    from brat.status import session_views as tail
 
     sys.exit(tail.tail_session(repo, task, convoy, bot, following=following))
 
@@ -250,9 +250,9 @@ def session_tail(
 @session_words.command("show")
 def session_show(name: Session, *, as_json: Json = False, repo: Repo = HERE) -> None:
     """Show one session: what it is at, or how it ended and what it printed last."""
-    from brat.status import sessions
+    from brat.status import session_views
 
-    sys.exit(sessions.show_session(repo, name, as_json=as_json))
+    sys.exit(session_views.show_session(repo, name, as_json=as_json))
 
 
 @convoy_words.command("list")

@@ -11,14 +11,15 @@ from typing import Final
 
 from aiohttp import web
 
+from brat.forge.resources.wire import API, BY_ID, BY_NAME, not_found
 from brat.forge.rest import (
-    checks,
-    comments,
-    issues,
-    labels,
-    pulls,
-    repositories,
-    workflow_runs,
+    rest_checks,
+    rest_comments,
+    rest_issues,
+    rest_labels,
+    rest_pulls,
+    rest_repositories,
+    rest_runs,
 )
 from brat.forge.rest.git_http import GitHttp
 from brat.forge.rest.request_gate import MOST_BODY, NOTHING, Gate
@@ -26,24 +27,23 @@ from brat.forge.rest.rest_call import Answer, Call, Extension, Route
 from brat.forge.service.run_processes import LIKE_GITHUB, How
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.forge_state import Forge
-from brat.forge.wire import API, BY_ID, BY_NAME, not_found
 
 HOST: Final = "127.0.0.1"
 SHUTDOWN_S: Final = 2.0
 """How long requests under way have when the server stops."""
 
 ROUTES: Final = (
-    *comments.ROUTES,  # before issues: `issues/comments`
-    *issues.ROUTES,
-    *issues.LIST_ROUTES,
-    *labels.ROUTES,
-    *pulls.ROUTES,
-    *checks.ROUTES,
-    *workflow_runs.ROUTES,
-    *workflow_runs.ARTIFACT_ROUTES,
-    *repositories.HOOK_ROUTES,
-    *repositories.BRANCH_ROUTES,
-    *repositories.ROUTES,
+    *rest_comments.ROUTES,  # before issues: `issues/comments`
+    *rest_issues.ROUTES,
+    *rest_issues.LIST_ROUTES,
+    *rest_labels.ROUTES,
+    *rest_pulls.ROUTES,
+    *rest_checks.ROUTES,
+    *rest_runs.ROUTES,
+    *rest_runs.ARTIFACT_ROUTES,
+    *rest_repositories.HOOK_ROUTES,
+    *rest_repositories.BRANCH_ROUTES,
+    *rest_repositories.ROUTES,
 )
 
 
@@ -99,12 +99,12 @@ def _app(service: Service, extension: Extension) -> web.Application:
         by_id = route.path.replace(BY_NAME, BY_ID, 1)
         if by_id != route.path:
             app.router.add_route(route.method, API + by_id, answer)
-    put_ci = Gate(service, checks.ROUTE, extension)
-    app.router.add_put(checks.PLACE, put_ci.answer)
+    put_ci = Gate(service, rest_checks.ROUTE, extension)
+    app.router.add_put(rest_checks.PLACE, put_ci.answer)
     app.router.add_post("/api/graphql", no_graphql)
     unknown = Gate(service, Route("*", "", _unknown), extension)
     app.router.add_route("*", API + "/{tail:.*}", unknown.answer)
-    app.router.add_routes(workflow_runs.Storage(service).routes())
+    app.router.add_routes(rest_runs.Storage(service).routes())
     app.router.add_routes(GitHttp(service, extension).routes())
     return app
 

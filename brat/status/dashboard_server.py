@@ -31,7 +31,7 @@ from brat.repository.log_reader import Reader, log_repository
 from brat.repository.registration import bare_path
 from brat.status import task_output
 from brat.status.local_attention import here
-from brat.status.sessions import RemoteOutput
+from brat.status.session_views import RemoteOutput
 from brat.terminal.console import Tell
 from convoy.log.record import Reading
 from convoy.views.interventions import standing_still

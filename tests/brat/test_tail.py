@@ -5,7 +5,7 @@ from pathlib import Path
 import pygit2
 import pytest
 
-from brat.status import sessions
+from brat.status import session_views
 from grite.errors import BratError
 from tests.world.kept import Kept
 from tests.world.rules import Rules, spec
@@ -23,9 +23,9 @@ def clone(tmp_path: Path) -> Path:
 def test_the_job_on_the_forge_is_named(clone: Path) -> None:
     where = "https://git.example/ann/app/actions/runs/101; a bot that receives it"
     with pytest.raises(BratError, match=f"ran on the forge, .*: {where}"):
-        sessions.tail_session(clone, 1, None, None, following=False)
+        session_views.tail_session(clone, 1, None, None, following=False)
 
 
 def test_a_task_without_a_session_has_none(clone: Path) -> None:
     with pytest.raises(BratError, match="task 2 has had no session yet"):
-        sessions.tail_session(clone, 2, None, None, following=False)
+        session_views.tail_session(clone, 2, None, None, following=False)

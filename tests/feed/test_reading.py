@@ -6,7 +6,7 @@ from pathlib import Path
 import pygit2
 import pytest
 
-from brat.status.sessions import FEED_TOKEN, RemoteOutput
+from brat.status.session_views import FEED_TOKEN, RemoteOutput
 from convoy.rules.ending import LoseSession
 from grite.errors import BratError
 from runner.session.feed_threads import OutputSender

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from urllib.parse import quote
 
 from brat.forge.resources.account_resource import Record, Repository, User, user
-from brat.forge.wire import Site, node_id
+from brat.forge.resources.wire import Site, node_id
 
 CONTENTS = ("+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes")
 

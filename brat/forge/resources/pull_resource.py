@@ -12,7 +12,7 @@ from brat.forge.resources.account_resource import (
     user,
 )
 from brat.forge.resources.issue_resource import Issue, Label, assigned, label
-from brat.forge.wire import Site, node_id
+from brat.forge.resources.wire import Site, node_id
 
 
 class Pull(Record, frozen=True, kw_only=True):

@@ -17,7 +17,7 @@ from brat.forge.resources.account_resource import (
     user,
 )
 from brat.forge.resources.pull_resource import Pull, minimal
-from brat.forge.wire import Site, iso, node_id, parse
+from brat.forge.resources.wire import Site, iso, node_id, parse
 
 Conclusion = Literal[
     "success",

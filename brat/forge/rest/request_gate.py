@@ -12,9 +12,9 @@ from aiohttp import BasicAuth, hdrs, web
 from msgspec import json
 
 from brat.forge.resources.account_resource import Repository
+from brat.forge.resources.wire import BY_NAME, Refused, not_found
 from brat.forge.rest.rest_call import Answer, Call, Extension, Route, found
 from brat.forge.storage.forge_state import Caller
-from brat.forge.wire import BY_NAME, Refused, not_found
 
 if TYPE_CHECKING:
     from brat.forge.service.running_forge import Service

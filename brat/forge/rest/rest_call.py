@@ -13,9 +13,9 @@ from aiohttp.typedefs import Middleware
 from msgspec import DecodeError, Struct, ValidationError, json
 
 from brat.forge.resources.account_resource import Access, Repository, Role, Token, User
+from brat.forge.resources.wire import Fault, Refused, Site, fault, invalid, not_found
 from brat.forge.rest.git_process import Receive, receive_pack
 from brat.forge.service.renderer import RefJudge
-from brat.forge.wire import Fault, Refused, Site, fault, invalid, not_found
 
 if TYPE_CHECKING:
     from brat.forge.service.running_forge import Service

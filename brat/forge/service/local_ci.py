@@ -25,7 +25,7 @@ from brat.forge.resources.run_resource import CheckRun, Conclusion, Job, Output
 from brat.forge.service import programs
 from brat.forge.service.ci_checkout import WORK, CiBox, KeptTrees, NoSubmodule, checkout
 from brat.forge.service.renderer import ForgeContext
-from brat.forge.service.webhooks import Events
+from brat.forge.service.webhook_deliveries import Events
 from brat.forge.storage.git_storage import Move
 from convoy.model import ids
 from grite.errors import GitFailed, Unavailable

@@ -10,7 +10,7 @@ from brat.forge.resources.account_resource import Repository, User
 from brat.forge.resources.issue_resource import Issue, IssueEvent
 from brat.forge.resources.pull_resource import Pull
 from brat.forge.service.local_ci import Judge
-from brat.forge.service.webhooks import Events
+from brat.forge.service.webhook_deliveries import Events
 from brat.forge.storage.forge_state import Forge
 from brat.forge.storage.git_storage import Move
 

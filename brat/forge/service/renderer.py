@@ -27,9 +27,9 @@ from brat.forge.resources.issue_resource import (
 )
 from brat.forge.resources.pull_resource import Pull
 from brat.forge.resources.run_resource import CheckRun, Run
+from brat.forge.resources.wire import Site
 from brat.forge.storage.forge_state import Forge
 from brat.forge.storage.git_storage import Bare
-from brat.forge.wire import Site
 
 
 class ForgeContext:

@@ -33,12 +33,12 @@ from brat.forge.resources.run_resource import (
     Conclusion,
     Run,
 )
+from brat.forge.resources.wire import Site
 from brat.forge.service import programs
 from brat.forge.service.programs import plain_environment
 from brat.forge.service.renderer import ForgeContext
-from brat.forge.service.webhooks import Events
-from brat.forge.service.workflow_files import JOB_LOGIN, WorkflowFiles, title_of
-from brat.forge.wire import Site
+from brat.forge.service.webhook_deliveries import Events
+from brat.forge.service.workflow_catalog import JOB_LOGIN, WorkflowFiles, title_of
 from grite import outbound
 
 SECRET: Final = "BRAT_SECRET_"  # noqa: S105  the beginning of a name

@@ -8,13 +8,13 @@ import asyncio
 from collections.abc import Callable, Coroutine
 
 from brat.forge.resources.account_resource import Repository
+from brat.forge.resources.wire import Site
 from brat.forge.service.local_ci import Judge
 from brat.forge.service.push_effects import Pushes
 from brat.forge.service.renderer import ForgeContext, Merges, Renderer
 from brat.forge.service.run_processes import LIKE_GITHUB, How, Starter
-from brat.forge.service.webhooks import Events, WebhookSender
+from brat.forge.service.webhook_deliveries import Events, WebhookSender
 from brat.forge.storage.forge_state import Forge
-from brat.forge.wire import Site
 
 
 class Service:

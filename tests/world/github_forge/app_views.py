@@ -3,7 +3,7 @@
 from typing import Any
 
 from brat.forge.resources.account_resource import Access, User, user
-from brat.forge.wire import Site, node_id
+from brat.forge.resources.wire import Site, node_id
 from tests.world.github_forge.app_records import App, Installation
 
 

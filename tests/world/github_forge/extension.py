@@ -6,7 +6,7 @@ from typing import Any, Final
 from brat.forge.resources.account_resource import Repository, User
 from brat.forge.rest.rest_call import Extension
 from brat.forge.service.running_forge import Service
-from brat.forge.service.webhooks import Kind
+from brat.forge.service.webhook_deliveries import Kind
 from tests.world import traffic
 from tests.world.github_forge import (
     body_faults,

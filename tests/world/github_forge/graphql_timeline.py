@@ -8,7 +8,7 @@ from typing import Final
 
 from brat.forge.resources.issue_resource import IssueEvent
 from brat.forge.resources.pull_resource import Pull
-from brat.forge.wire import node_id
+from brat.forge.resources.wire import node_id
 from tests.world.github_forge.graphql_git import AccountNode, account
 from tests.world.github_forge.graphql_viewer import Viewer
 from tests.world.github_forge.queue_events import ADDED, REMOVED

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from brat.forge.resources.account_resource import Repository, Role
 from brat.forge.resources.issue_resource import Comment, Issue
 from brat.forge.resources.pull_resource import Pull, Review
+from brat.forge.resources.wire import Refused
 from brat.forge.rest.request_gate import NOT_ACCESSIBLE, visible
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.forge_state import Caller
-from brat.forge.wire import Refused
 from tests.world.github_forge.merge_queues import MergeQueues
 from tests.world.github_forge.text_edits import TextEdits
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from brat.forge.resources.account_resource import Repository, User
 from brat.forge.resources.pull_resource import Pull
+from brat.forge.resources.wire import Refused
 from brat.forge.service.running_forge import Service
-from brat.forge.service.webhooks import Kind
+from brat.forge.service.webhook_deliveries import Kind
 from brat.forge.storage.record_store import Table
-from brat.forge.wire import Refused
 from tests.world.github_forge import queue_events
 from tests.world.github_forge.merge_groups import MergeGroups
 from tests.world.github_forge.queue_entries import QueueEntry

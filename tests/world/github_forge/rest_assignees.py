@@ -13,12 +13,12 @@ from msgspec.structs import replace
 
 from brat.forge.resources.account_resource import User
 from brat.forge.resources.issue_resource import Issue
-from brat.forge.rest import issues
-from brat.forge.rest.issues import Fits
-from brat.forge.rest.labels import note
+from brat.forge.resources.wire import Refused, fault, not_found
+from brat.forge.rest import rest_issues
 from brat.forge.rest.lookup import issue_of
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
-from brat.forge.wire import Refused, fault, not_found
+from brat.forge.rest.rest_issues import Fits
+from brat.forge.rest.rest_labels import note
 
 MOST: Final = 10
 """https://docs.github.com/rest/issues/assignees#add-assignees-to-an-issue"""
@@ -145,7 +145,7 @@ def _logins(
     return (*many, one) if isinstance(one, str) and one else many
 
 
-class _AnIssue(issues.NewIssue):
+class _AnIssue(rest_issues.NewIssue):
     """The body of `POST issues`."""
 
     assignee: str | None = None
@@ -154,7 +154,7 @@ class _AnIssue(issues.NewIssue):
     type: None = None
 
 
-class _AnEdit(issues.IssueChange):
+class _AnEdit(rest_issues.IssueChange):
     """The body of `PATCH issues/{number}`; what is left out stays."""
 
     assignee: str | UnsetType | None = UNSET
@@ -177,7 +177,7 @@ async def create_issue(call: Call) -> Answer:
     asked = call.body(_AnIssue)
     logins = _logins(asked.assignee, asked.assignees) or ()
     with call.store.change():
-        answer = await issues.create_issue(_without_people(call))
+        answer = await rest_issues.create_issue(_without_people(call))
         if not logins or not call.service.forge.may(call.repo, call.user, "triage"):
             return answer
         issue = found(call.store.issues.get(answer.body["id"]))
@@ -190,7 +190,7 @@ async def change_issue(call: Call) -> Answer:
     asked = call.body(_AnEdit)
     logins = _logins(asked.assignee, asked.assignees)
     with call.store.change():
-        answer = await issues.change_issue(_without_people(call))
+        answer = await rest_issues.change_issue(_without_people(call))
         if logins is None:
             return answer
         call.need("triage")
@@ -202,7 +202,7 @@ async def change_issue(call: Call) -> Answer:
 async def list_issues(call: Call) -> Answer:
     """`GET issues`: also by those who are assigned or mentioned."""
     absent = ("milestone", "type", "issue_field_values")
-    return issues.those_that(
+    return rest_issues.those_that(
         call, _of_people(call), *(_absent(call, name) for name in absent)
     )
 

@@ -1,10 +1,10 @@
 """REST: commits, files, and what lies between two commits."""
 
 from brat.forge.resources import run_resource
+from brat.forge.resources.wire import Refused
 from brat.forge.rest.lookup import pull_of
 from brat.forge.rest.rest_call import Answer, Call, Route, found
 from brat.forge.service.renderer import diff
-from brat.forge.wire import Refused
 from tests.world.github_forge import commit_views
 from tests.world.github_forge.text_forms import JSON, change_text, form_of
 

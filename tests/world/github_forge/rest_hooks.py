@@ -7,14 +7,7 @@ from msgspec import json
 from msgspec.structs import replace
 
 from brat.forge.resources.account_resource import Delivery, Hook
-from brat.forge.rest.repositories import (
-    CONFIG,
-    HookConfig,
-    asked_hook,
-    checked,
-    configured,
-    shown_config,
-)
+from brat.forge.resources.wire import fault, not_found
 from brat.forge.rest.rest_call import (
     MOST_PER_PAGE,
     PER_PAGE,
@@ -24,7 +17,14 @@ from brat.forge.rest.rest_call import (
     Route,
     found,
 )
-from brat.forge.wire import fault, not_found
+from brat.forge.rest.rest_repositories import (
+    CONFIG,
+    HookConfig,
+    asked_hook,
+    checked,
+    configured,
+    shown_config,
+)
 from tests.world.github_forge import hook_views as views
 
 

@@ -3,10 +3,10 @@
 from msgspec.structs import replace
 
 from brat.forge.resources.issue_resource import Comment, Issue
-from brat.forge.rest.comments import comment_of, react
+from brat.forge.resources.wire import not_found
 from brat.forge.rest.lookup import issue_of
 from brat.forge.rest.rest_call import Answer, Call, Route, found
-from brat.forge.wire import not_found
+from brat.forge.rest.rest_comments import comment_of, react
 
 
 async def delete_comment(call: Call) -> Answer:

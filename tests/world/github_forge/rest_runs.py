@@ -8,14 +8,14 @@ from operator import ge, gt, le, lt
 
 from brat.forge.resources import run_resource as views
 from brat.forge.resources.run_resource import Run
+from brat.forge.resources.wire import Refused, parse
 from brat.forge.rest.rest_call import Answer, Call, Route
-from brat.forge.rest.workflow_runs import (
+from brat.forge.rest.rest_runs import (
     artifact_of,
     runs_that,
     workflow_of,
     workflow_paths,
 )
-from brat.forge.wire import Refused, parse
 
 _SIGNS = ((">=", ge), ("<=", le), (">", gt), ("<", lt))
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from brat.forge.resources.account_resource import Record, Repository, User
 from brat.forge.service.running_forge import Service
-from brat.forge.service.webhooks import Kind
+from brat.forge.service.webhook_deliveries import Kind
 from brat.forge.storage.record_store import Table
 
 

@@ -7,10 +7,10 @@ from typing import Final
 
 from aiohttp import hdrs
 
-from brat.forge.rest import pulls
+from brat.forge.resources.wire import Refused
+from brat.forge.rest import rest_pulls
 from brat.forge.rest.lookup import pull_of
 from brat.forge.rest.rest_call import Answer, Call, Route
-from brat.forge.wire import Refused
 from grite import git
 from tests.world.github_forge.asked_route import asked_route
 
@@ -93,7 +93,7 @@ async def change_text(call: Call, base: str | None, head: str) -> Answer:
 async def get_pull(call: Call) -> Answer:
     """`GET pulls/{number}`: also as a diff or as patches."""
     if form_of(call) == JSON:
-        return await pulls.get_pull(call)
+        return await rest_pulls.get_pull(call)
     pull = pull_of(call)
     fork = call.bare.fork_point(pull.base_sha, pull.head_sha)
     return await change_text(call, fork or pull.base_sha, pull.head_sha)

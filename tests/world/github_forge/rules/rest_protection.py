@@ -5,9 +5,9 @@ https://docs.github.com/rest/branches/branch-protection
 
 from msgspec.structs import replace
 
-from brat.forge.rest import repositories
+from brat.forge.resources.wire import Refused
+from brat.forge.rest import rest_repositories
 from brat.forge.rest.rest_call import Answer, Call, Route
-from brat.forge.wire import Refused
 from tests.world.github_forge.rules import protection_resource
 from tests.world.github_forge.rules.protection_resource import Protection, Wanted
 from tests.world.github_forge.rules.push_rules import not_held
@@ -109,7 +109,7 @@ async def allow_unsigned(call: Call) -> Answer:
 
 async def get_branch(call: Call) -> Answer:
     """`GET branches/{branch}`."""
-    answer, name = await repositories.get_branch(call), call.word("branch")
+    answer, name = await rest_repositories.get_branch(call), call.word("branch")
     kept = protection_of(call.service.forge, call.repo, name)
     shown = {
         "protected": is_protected(call.service.forge, call.repo, name),
@@ -121,7 +121,7 @@ async def get_branch(call: Call) -> Answer:
 _ONE = "/repos/{owner}/{repo}/branches/{branch:.+}/protection"
 _SIGNATURES = _ONE + "/required_signatures"
 ROUTES = (
-    Route("GET", repositories.BRANCH, get_branch),
+    Route("GET", rest_repositories.BRANCH, get_branch),
     Route("GET", _SIGNATURES, get_signatures, "admin"),
     Route("POST", _SIGNATURES, require_signatures, "admin"),
     Route("DELETE", _SIGNATURES, allow_unsigned, "admin"),

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from brat.forge.resources.account_resource import Repository, User
 from brat.forge.resources.run_resource import TASK_WORKFLOW, Run
+from brat.forge.resources.wire import Refused
 from brat.forge.storage.forge_state import Forge
-from brat.forge.wire import Refused
 
 LIVE_WORKFLOW: Final = ".github/workflows/brat-task-live.yml"
 JOB_LOGIN: Final = "github-actions[bot]"

@@ -15,14 +15,8 @@ from brat.forge.resources.run_resource import (
     Output,
     Progress,
 )
-from brat.forge.rest.rest_call import (
-    Answer,
-    Body,
-    Call,
-    Route,
-    found,
-)
-from brat.forge.wire import Refused, fault, iso, not_found, parse
+from brat.forge.resources.wire import Refused, fault, iso, not_found, parse
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
 
 
 class CheckOutput(Body):

@@ -8,9 +8,9 @@ from typing import Literal
 from msgspec.structs import replace
 
 from brat.forge.resources.issue_resource import Comment, Reaction
+from brat.forge.resources.wire import fault, not_found, parse
 from brat.forge.rest.lookup import issue_of
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
-from brat.forge.wire import fault, not_found, parse
 
 
 class CommentText(Body):

@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from brat.forge.resources.account_resource import Repository
 from brat.forge.resources.issue_resource import Issue, IssueEvent, Label
+from brat.forge.resources.wire import Refused
 from brat.forge.rest.lookup import issue_of
 from brat.forge.rest.rest_call import Answer, Body, Call, Route
 from brat.forge.storage.record_store import Store
-from brat.forge.wire import Refused
 
 GREY: Final = "ededed"
 """GitHub's colour for labels that are made by being used."""

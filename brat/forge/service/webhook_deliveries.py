@@ -32,10 +32,10 @@ from brat.forge.resources.account_resource import (
 from brat.forge.resources.issue_resource import Comment, Issue, Label
 from brat.forge.resources.pull_resource import Pull
 from brat.forge.resources.run_resource import CheckRun, Run, simple_commit
+from brat.forge.resources.wire import Site, iso, parse
 from brat.forge.service.renderer import ForgeContext, Renderer, signature
 from brat.forge.storage.git_storage import Bare, Move
 from brat.forge.storage.record_store import Store
-from brat.forge.wire import Site, iso, parse
 
 Kind = tuple[str, str | None]
 """An event and its action."""
