@@ -13,6 +13,8 @@ from aiohttp.typedefs import Middleware
 from msgspec import DecodeError, Struct, ValidationError, json
 
 from brat.forge.resources.account_resource import Access, Repository, Role, Token, User
+from brat.forge.resources.issue_resource import Issue
+from brat.forge.resources.pull_resource import Pull
 from brat.forge.resources.wire import Fault, Refused, Site, fault, invalid, not_found
 from brat.forge.rest.git_process import Receive, receive_pack
 from brat.forge.service.renderer import RefJudge
@@ -207,3 +209,17 @@ def titled(resource: str, title: str) -> None:
     """Refuse (422) what has no title."""
     if not title.strip():
         raise fault(resource, "title", "missing_field")
+
+
+def issue_of(call: Call) -> Issue:
+    """Return the issue that the path names."""
+    number = call.number()
+    same = [i for i in call.store.issues.of(call.repo.id) if i.number == number]
+    return found(same[0] if same else None)
+
+
+def pull_of(call: Call) -> Pull:
+    """Return the pull request that the path names."""
+    number = call.number()
+    same = [p for p in call.store.pulls.of(call.repo.id) if p.number == number]
+    return found(same[0] if same else None)

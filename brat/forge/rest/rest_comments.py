@@ -9,8 +9,7 @@ from msgspec.structs import replace
 
 from brat.forge.resources.issue_resource import Comment, Reaction
 from brat.forge.resources.wire import fault, not_found, parse
-from brat.forge.rest.lookup import issue_of
-from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, issue_of
 
 
 class CommentText(Body):

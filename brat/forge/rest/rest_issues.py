@@ -11,8 +11,7 @@ from msgspec.structs import replace
 
 from brat.forge.resources.issue_resource import Issue
 from brat.forge.resources.wire import Refused, fault, parse
-from brat.forge.rest.lookup import issue_of
-from brat.forge.rest.rest_call import Answer, Body, Call, Route, titled
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, issue_of, titled
 from brat.forge.rest.rest_labels import Named, label_names, note, relabel
 
 

@@ -11,8 +11,7 @@ from msgspec.structs import replace
 from brat.forge.resources.account_resource import Repository
 from brat.forge.resources.issue_resource import Issue, IssueEvent, Label
 from brat.forge.resources.wire import Refused
-from brat.forge.rest.lookup import issue_of
-from brat.forge.rest.rest_call import Answer, Body, Call, Route
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, issue_of
 from brat.forge.storage.record_store import Store
 
 GREY: Final = "ededed"

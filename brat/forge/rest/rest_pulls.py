@@ -8,8 +8,7 @@ from typing import Final
 from brat.forge.resources.issue_resource import Issue
 from brat.forge.resources.pull_resource import Pull
 from brat.forge.resources.wire import Refused, fault
-from brat.forge.rest.lookup import pull_of
-from brat.forge.rest.rest_call import Answer, Body, Call, Route, titled
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, pull_of, titled
 
 _SORTS: Final = {
     "created": "created_at",

@@ -1,20 +1,27 @@
-"""The running forge: its state and its background work.
+"""The running forge: its state, its background work, and what a push leads to.
 
 Git pushes and REST calls that move refs hold the repository's lock; everything that
-must follow from a moved ref is done before the lock is free again.
+must follow from a moved ref is done before the lock is free again: pull requests move,
+merge or close, webhooks fire, CI starts. A pull request is merged exactly when its base
+branch comes to contain its head. If its head moves back to a commit that the base
+already had, it is closed unmerged.
 """
 
 import asyncio
 from collections.abc import Callable, Coroutine
 
-from brat.forge.resources.account_resource import Repository
+from msgspec.structs import replace
+
+from brat.forge.resources.account_resource import Repository, User
+from brat.forge.resources.issue_resource import Issue, IssueEvent
+from brat.forge.resources.pull_resource import Pull
 from brat.forge.resources.wire import Site
 from brat.forge.service.local_ci import Judge
-from brat.forge.service.push_effects import Pushes
 from brat.forge.service.renderer import ForgeContext, Merges, Renderer
 from brat.forge.service.run_processes import LIKE_GITHUB, How, Starter
 from brat.forge.service.webhook_deliveries import Events, WebhookSender
 from brat.forge.storage.forge_state import Forge
+from brat.forge.storage.git_storage import Move
 
 
 class Service:
@@ -61,3 +68,108 @@ class Service:
     def stop(self) -> None:
         """End all background work; workflow runs live on. Safe to call twice."""
         self._context.stop()
+
+
+class Pushes:
+    """Carries out the consequences of moved refs."""
+
+    def __init__(self, forge: Forge, events: Events, judge: Judge) -> None:
+        self._forge = forge
+        self._events = events
+        self._judge = judge
+        self._store = forge.store
+
+    def settle(self, repo: Repository, actor: User, moves: list[Move]) -> None:
+        """Carry out all effects of a push; the caller holds the repository's lock.
+
+        Pull requests are compared with the refs themselves, not with `moves`: so the
+        next process makes up for whatever a dead process left undone.
+        """
+        with self._store.change():
+            if moves:
+                now = self._forge.now()
+                repo = self._forge.update(repo, pushed_at=now)
+            for move in moves:
+                self._events.push(repo, actor, move)
+            for pull in self._store.pulls.of(repo.id):
+                if self._forge.issue_of(pull).state == "open":
+                    self._follow(repo, actor, pull)
+            self._judge.follow(repo, actor, moves)
+
+    def _follow(self, repo: Repository, actor: User, pull: Pull) -> None:
+        bare = self._forge.bare(repo)
+        head, base = bare.tip(pull.head), bare.tip(pull.base)
+        if (head, base) == (pull.head_sha, pull.base_sha):
+            return
+        before = pull
+        pull = replace(
+            pull, head_sha=head or pull.head_sha, base_sha=base or pull.base_sha
+        )
+        self._store.pulls.put(pull)
+        had = bare.reaches(before.base_sha, pull.head_sha)
+        has = base is not None and bare.reaches(base, pull.head_sha)
+        if pull.head_sha != before.head_sha:
+            moved = {"before": before.head_sha, "after": pull.head_sha}
+            self._touch(pull)
+            self._events.pull(repo, actor, "synchronize", pull, **moved)
+        if has and not had:
+            merged = replace(pull, base_sha=before.base_sha)
+            self.merged(repo, actor, merged, pull.base_sha)
+        elif has or head is None or base is None:
+            self.close(repo, actor, pull)
+
+    def merged(
+        self,
+        repo: Repository,
+        actor: User,
+        pull: Pull,
+        commit: str,
+        *,
+        signed: bool = False,
+    ) -> Pull:
+        """Close a pull request as merged by `commit`; only inside `Store.change`."""
+        pull = self._store.pulls.put(
+            replace(
+                pull,
+                merged_at=self._forge.now(),
+                merged_by=actor.id,
+                merge_commit=commit,
+                merge_signed=signed,
+            )
+        )
+        self._note(pull, actor, "merged", commit)
+        return self.close(repo, actor, pull)
+
+    def close(self, repo: Repository, actor: User, pull: Pull) -> Pull:
+        """Close a pull request; only inside `Store.change`."""
+        issue, now = self._forge.issue_of(pull), self._forge.now()
+        self._store.issues.put(
+            replace(
+                issue,
+                state="closed",
+                closed_at=now,
+                updated_at=now,
+                closed_by=actor.id,
+            )
+        )
+        self._note(pull, actor, "closed")
+        self._events.pull(repo, actor, "closed", pull)
+        return pull
+
+    def _touch(self, pull: Pull) -> Issue:
+        issue = self._forge.issue_of(pull)
+        return self._store.issues.put(replace(issue, updated_at=self._forge.now()))
+
+    def _note(
+        self, pull: Pull, actor: User, event: str, commit: str | None = None
+    ) -> None:
+        self._store.issue_events.put(
+            IssueEvent(
+                id=self._store.next_id(),
+                issue=pull.id,
+                actor=actor.id,
+                event=event,
+                created_at=self._forge.now(),
+                commit=commit,
+            )
+        )

@@ -2,8 +2,7 @@
 
 from brat.forge.resources import run_resource
 from brat.forge.resources.wire import Refused
-from brat.forge.rest.lookup import pull_of
-from brat.forge.rest.rest_call import Answer, Call, Route, found
+from brat.forge.rest.rest_call import Answer, Call, Route, found, pull_of
 from brat.forge.service.renderer import diff
 from tests.world.github_forge import commit_views
 from tests.world.github_forge.text_forms import JSON, change_text, form_of

@@ -10,8 +10,7 @@ from msgspec.structs import replace
 
 from brat.forge.resources.issue_resource import Issue
 from brat.forge.resources.wire import Refused
-from brat.forge.rest.lookup import issue_of
-from brat.forge.rest.rest_call import Answer, Body, Call, Route
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, issue_of
 from brat.forge.rest.rest_labels import note
 from tests.world.github_forge.asked_route import asked_route
 

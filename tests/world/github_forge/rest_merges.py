@@ -11,8 +11,7 @@ import pygit2
 from brat.forge.resources.account_resource import MergeMethod, Repository, User
 from brat.forge.resources.pull_resource import Pull
 from brat.forge.resources.wire import Refused, not_found
-from brat.forge.rest.lookup import pull_of
-from brat.forge.rest.rest_call import Answer, Body, Call, Route
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, pull_of
 from brat.forge.service.renderer import signature
 from brat.forge.storage.forge_state import Caller, Forge
 from brat.forge.storage.git_storage import Bare, Move

@@ -10,8 +10,7 @@ from msgspec.structs import replace
 
 from brat.forge.resources.pull_resource import Pull
 from brat.forge.resources.wire import Refused, fault
-from brat.forge.rest.lookup import pull_of
-from brat.forge.rest.rest_call import Answer, Body, Call, Route, titled
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, pull_of, titled
 from brat.forge.rest.rest_issues import written_before
 from brat.forge.rest.rest_labels import note
 

@@ -4,8 +4,7 @@ from msgspec.structs import replace
 
 from brat.forge.resources.issue_resource import Comment, Issue
 from brat.forge.resources.wire import not_found
-from brat.forge.rest.lookup import issue_of
-from brat.forge.rest.rest_call import Answer, Call, Route, found
+from brat.forge.rest.rest_call import Answer, Call, Route, found, issue_of
 from brat.forge.rest.rest_comments import comment_of, react
 
 

@@ -9,8 +9,7 @@ from aiohttp import hdrs
 
 from brat.forge.resources.wire import Refused
 from brat.forge.rest import rest_pulls
-from brat.forge.rest.lookup import pull_of
-from brat.forge.rest.rest_call import Answer, Call, Route
+from brat.forge.rest.rest_call import Answer, Call, Route, pull_of
 from grite import git
 from tests.world.github_forge.asked_route import asked_route
 
