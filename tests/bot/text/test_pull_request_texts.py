@@ -9,7 +9,7 @@ from convoy.events.forge_actions import NoteDone
 from convoy.rules.ending import AcceptNothing, AcceptWork, LoseSession
 from convoy.rules.landing import LandMerge
 from convoy.rules.people import DropTask
-from tests.bot.messages.test_convoy_comment import HOSTILE
+from tests.bot.text.test_convoy_comment import HOSTILE
 from tests.world.rules import NAME, Rules, sha, spec
 
 WEB = "https://github.com/pat/project"
