@@ -41,12 +41,12 @@ def main() -> None:
 
         tell_values(sys.argv[2:])
         return
-    from brat.commands.command_line import app
+    from brat.commands.command_line import command_line
     from brat.terminal.console import fail, say
     from grite.errors import BratError
 
     try:
-        app()
+        command_line("".join(sys.argv[1:2]))()
     except BratError as error:
         fail(str(error))
         sys.exit(1)

@@ -52,16 +52,12 @@ from bot.roles.bot_context import (
 )
 from bot.roles.issue_intake import close_named
 from bot.text import merge_texts
-from bot.text.convoy_comment import (
-    NO_LABEL,
-    labels_key,
-    wanted_labels,
-    with_box_note,
-)
+from bot.text.convoy_comment import labels_key, wanted_labels, with_box_note
 from bot.text.notices import notification_text
 from bot.text.pull_request_texts import convoy_pull_body, pull_title, task_pull_body
 from bot.text.slash_commands import ticked_in, unticked
 from convoy.events.forge_actions import NoteDone
+from convoy.events.hold_events import NO_LABEL
 from convoy.model import ids
 from convoy.model.ids import action_item, show_item
 from convoy.model.state import (

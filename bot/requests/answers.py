@@ -26,17 +26,11 @@ from bot.requests.verb import Asker, NotPossible, Request, RequestContext, convo
 from bot.requests.verb_table import BY_NAME, VERBS, endpoint_of
 from bot.roles.bot_context import BotContext, allowance, usable_configuration
 from bot.text import pull_request_texts, replies
-from bot.text.convoy_comment import (
-    HOLD_LABEL,
-    NO_LABEL,
-    convoy_table,
-    labels_key,
-    wanted_labels,
-)
+from bot.text.convoy_comment import convoy_table, labels_key, wanted_labels
 from bot.text.replies import Reply
 from bot.text.slash_commands import box_line
 from convoy.events.forge_actions import Answer, IgnoreRequest
-from convoy.events.hold_events import HoldWork, ReleaseWork
+from convoy.events.hold_events import HOLD_LABEL, NO_LABEL, HoldWork, ReleaseWork
 from convoy.model import ids
 from convoy.model.ids import SetAside, show_item
 from convoy.model.state import Convoy, Lease, State, Task

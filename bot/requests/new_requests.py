@@ -43,13 +43,12 @@ from bot.roles.bot_context import (
     usable_configuration,
 )
 from bot.roles.issue_intake import edited_since
-from bot.text.convoy_comment import NO_LABEL
 from bot.text.replies import EDITED_COMMENT
 from bot.text.slash_commands import may_mention
 from convoy.config import Due, due
 from convoy.config.keys import ScheduleTable
 from convoy.events.forge_actions import Answer, TakeItemUp
-from convoy.events.hold_events import NoteDeletedComment
+from convoy.events.hold_events import NO_LABEL, NoteDeletedComment
 from convoy.model import ids
 from convoy.model.ids import delivery_item, issue_item, look_item
 from convoy.model.state import Convoy, State, asides, may_try, set_aside

@@ -17,11 +17,12 @@ from bot.repository.draft import Draft
 from bot.roles.authorization import is_login
 from bot.roles.bot_context import BotContext, tried
 from bot.text import notices
-from bot.text.convoy_comment import LABELS, NO_LABEL
+from bot.text.convoy_comment import LABELS
 from bot.text.notices import call_notice, call_text
 from convoy.events import Command
 from convoy.events.forge_actions import Answer
 from convoy.events.hold_events import (
+    NO_LABEL,
     NoteClosedIssue,
     NoteDeletedBase,
     NoteReopenedIssue,

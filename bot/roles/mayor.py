@@ -28,10 +28,10 @@ from bot.roles.bot_context import BotContext, configuration, usable_configuratio
 from bot.roles.issue_intake import admitted, asked_back, refuse, with_named_issues
 from bot.settings.bot_settings import quota_refusal
 from bot.text import notices, replies
-from bot.text.convoy_comment import NO_LABEL
 from bot.text.slash_commands import mentioned
 from convoy.config import ConfigError
 from convoy.events.forge_actions import Answer
+from convoy.events.hold_events import NO_LABEL
 from convoy.events.plan_events import RequestConvoy, TakeSettings
 from convoy.model import ids
 from convoy.model.records import Settings, TaskSpec

@@ -37,10 +37,6 @@ LABELS: Final = (
     "brat:complete",
     "brat:failed",
 )
-HOLD_LABEL: Final = "brat:hold"
-"""Nothing of the issue's convoy, or of the pull request's task, starts or merges."""
-NO_LABEL: Final = "brat:no"
-"""The bot never acts on this issue or pull request."""
 
 
 def wanted_labels(convoy: Convoy, start_label: str) -> tuple[set[str], set[str]]:

@@ -4,39 +4,40 @@ The words that decide about convoys and tasks are made from the table of verbs.
 """
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from enum import StrEnum
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Final, NoReturn
 
 import typer
 
 from bot import VERSION
-from bot.requests.verb_table import VERBS
-from brat.commands import completion, look_words, run_words, service_words
+from brat.commands import look_words, run_words, service_words
 from brat.commands.options import HERE, AtBot, Convoy, Name, Number, Repo
 
 Words = Callable[..., None]
 
 
-def add_verb_words(groups: Mapping[str, typer.Typer]) -> None:
-    """Add all of these words to the command line."""
+@cache
+def _add_verb_words() -> None:
+    from bot.requests.verb_table import VERBS
+
     for verb in VERBS:
         text = verb.text_help
         if (task := verb.of_task) is not None and task.typed:
             about_task = _tells_task(task.word, text) if text else _of_task(task.word)
-            _add(groups, task.typed, task.help, about_task)
+            _add(task.typed, task.help, about_task)
         if (convoy := verb.of_convoy) is not None and convoy.typed:
             about = (
                 _tells_convoy(convoy.word, text) if text else _of_convoy(convoy.word)
             )
-            _add(groups, convoy.typed, convoy.help, about)
+            _add(convoy.typed, convoy.help, about)
 
 
-def _add(
-    groups: Mapping[str, typer.Typer], typed: str, text: str, words: Words
-) -> None:
+def _add(typed: str, text: str, words: Words) -> None:
     group, word = typed.split()
-    groups[group].command(word, help=text)(words)
+    _OF_VERBS[group].command(word, help=text)(words)
 
 
 def _of_task(word: str) -> Words:
@@ -94,26 +95,40 @@ def _decide(
     sys.exit(decided(repo, convoy, request_by_word(word, number, text), bot))
 
 
-app: Final = typer.Typer(
+_OF_VERBS: Final = {
+    "task": run_words.task_words,
+    "convoy": look_words.convoy_words,
+    "session": look_words.session_words,
+}
+_app: Final = typer.Typer(
     no_args_is_help=True,
     add_completion=False,  # its own starts all of brat at each key; see completion.py
     pretty_exceptions_enable=False,
 )
-run_words.add_run_words(app)
-look_words.add_look_words(app)
-add_verb_words(
-    {
-        "task": run_words.task_words,
-        "convoy": look_words.convoy_words,
-        "session": look_words.session_words,
-    }
-)
-run_words.add_daemon_words(app)
-service_words.add_pattern_words(app)
-service_words.add_log_words(app)
-service_words.add_bot_words(app)
-service_words.add_mcp_word(app)
-completion.add_completion_word(app)
+run_words.add_run_words(_app)
+look_words.add_look_words(_app)
+run_words.add_daemon_words(_app)
+service_words.add_pattern_words(_app)
+service_words.add_log_words(_app)
+service_words.add_bot_words(_app)
+service_words.add_mcp_word(_app)
+
+
+Shell = StrEnum("Shell", ["bash", "zsh", "fish"])
+"""A shell that can complete words."""
+
+
+@_app.command()
+def completion(
+    shell: Annotated[
+        Shell, typer.Argument(help='Such as: eval "$(brat completion bash)".')
+    ],
+) -> None:
+    """Print a script that lets your shell complete words, convoys and tasks."""
+    from brat.commands.completion import places, script_of
+    from brat.terminal.console import write
+
+    write(script_of(shell, places(typer.main.get_command(_app))))
 
 
 def _say_version(asked: bool) -> None:  # noqa: FBT001  as typer hands it over
@@ -122,7 +137,7 @@ def _say_version(asked: bool) -> None:  # noqa: FBT001  as typer hands it over
         raise typer.Exit
 
 
-@app.callback()
+@_app.callback()
 def _brat(
     *,
     version: Annotated[
@@ -133,3 +148,14 @@ def _brat(
     ] = False,
 ) -> None:
     """Run fleets of coding agents on one repository."""
+
+
+def command_line(first: str) -> typer.Typer:
+    """Return the tree of all words, for a line that begins with this one.
+
+    The table of verbs is slow to load: words are made from it where they can be asked
+    for.
+    """
+    if first in (*_OF_VERBS, completion.__name__):
+        _add_verb_words()
+    return _app

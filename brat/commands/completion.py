@@ -6,13 +6,10 @@ less than loading the command line would.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from enum import Enum, StrEnum
-from typing import Annotated, Any, Final, Literal
+from enum import Enum
+from typing import Any, Final, Literal
 
-import typer
 from msgspec import Struct
-
-from brat.terminal.console import write
 
 Kind = Literal["", "convoys", "tasks", "sessions", "subjects"]
 """What a shell asks brat for; empty: any word, or a file."""
@@ -214,22 +211,3 @@ def _fish_option(option: str, value: Value | None) -> str:
     if value.kind:
         return f"{way} {name} --exclusive --arguments '(__brat_values {value.kind})'"
     return f"{way} {name} --require-parameter --force-files"
-
-
-Shell = StrEnum("Shell", ["bash", "zsh", "fish"])
-"""A shell that can complete words."""
-
-
-def add_completion_word(app: typer.Typer) -> None:
-    """Add this word to the command line."""
-
-    def completion(
-        shell: Annotated[
-            Shell, typer.Argument(help='Such as: eval "$(brat completion bash)".')
-        ],
-    ) -> None:
-        """Print a script that lets your shell complete words, convoys and tasks."""
-        found = places(typer.main.get_command(app))
-        write(script_of(shell, found))
-
-    app.command()(completion)

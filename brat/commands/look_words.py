@@ -1,6 +1,5 @@
 """The words that look: status, why, cost, analytics, queue, report, session, convoy."""
 
-import asyncio
 import sys
 from pathlib import Path
 from typing import Annotated, Final
@@ -18,7 +17,6 @@ from brat.commands.options import (
     Repo,
     group,
 )
-from brat.terminal.console import say
 
 convoy_words: Final = group("Convoys: what became of each issue.")
 session_words: Final = group("Sessions: agents at work.")
@@ -189,9 +187,12 @@ def report(
 
 def dashboard(*, port: Port = 5173, bot: Bot = None, repo: Repo = HERE) -> None:
     """Show the log in a browser, live; it needs no bot and changes nothing."""
+    import asyncio
+
     from brat.repository.log_reader import log_repository
     from brat.status import dashboard_server
     from brat.status.session_views import RemoteOutput
+    from brat.terminal.console import say
 
     far = None if bot is None else RemoteOutput.of(bot, log_repository(repo))
     asyncio.run(dashboard_server.alone(repo.resolve(), port, say, far))

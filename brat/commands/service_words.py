@@ -4,7 +4,6 @@ The MCP server works over standard input and output, for agents and editors. It 
 the other commands read, with the rights of whoever started it.
 """
 
-import asyncio
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -293,6 +292,8 @@ def add_mcp_word(app: typer.Typer) -> None:
 
 def mcp(repo: Repo = HERE) -> None:
     """Serve agents and editors over MCP on standard input and output."""
+    import asyncio
+
     if find_spec("mcp") is None:
         from bot.dashboard.mcp_tools import MISSING
 

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import git as gitpython
 import pygit2
 
 from brat.repository import registration as registrations
@@ -25,6 +24,7 @@ from grite import git
 from grite.errors import BratError, Unavailable
 
 _IDS: Final = "sha1"
+_ID_FORM: Final = "extensions.objectformat"
 _SHOWN: Final = 3
 _LONGEST_NAME: Final = 100
 _STATE: Final = len("XY ")
@@ -53,6 +53,8 @@ class Checkout:
 
     def changed_files(self) -> tuple[str, ...]:
         """Return the tracked files that differ from the last commit."""
+        import git as gitpython  # slow to load, and looking needs it seldom
+
         with gitpython.Repo(self.top) as repo:  # `git diff` may write the index
             quiet = repo.git(no_optional_locks=True, c="core.fsmonitor=false")
             listed = quiet.status("-z", "--no-renames", untracked_files="no")
@@ -61,6 +63,8 @@ class Checkout:
 
     def person(self) -> str:
         """Return a login for whoever works here, from git's user.name."""
+        import git as gitpython
+
         with gitpython.Repo(self.top) as repo, repo.config_reader() as reader:
             name = str(reader.get_value("user", "name", "you"))
         kept = "".join(c if c.isascii() and c.isalnum() else "-" for c in name.lower())
@@ -81,56 +85,76 @@ class Checkout:
 def find(path: Path) -> Checkout:
     """Return the checkout that `path` lies in."""
     git.require_version()
-    try:
-        repo = gitpython.Repo(path, search_parent_directories=True)
-    except (gitpython.InvalidGitRepositoryError, gitpython.NoSuchPathError) as error:
+    found = pygit2.discover_repository(str(path))
+    if found is None:
         raise BratError(
             f"{path.resolve()} is not in a git repository: run `git init` there, or "
             "name one with --repo"
-        ) from error
-    with repo:
-        if repo.working_tree_dir is None:
-            raise BratError(f"{path} is a bare repository: give one with a work tree")
-        top = Path(repo.working_tree_dir)
-        _trust(repo, top)
-        with repo.config_reader("repository") as reader:
-            ids = reader.get_value("extensions", "objectformat", _IDS)
-        if str(ids).lower() != _IDS:
-            raise BratError(
-                f"{top} names its objects by {ids}, and brat, like GitHub, reads those "
-                f"named by {_IDS} alone"
-            )
-        if not repo.head.is_valid():
-            raise BratError(
-                f"{top} has no commit yet, and agents start from commits: make the "
-                "first one, such as with `git commit --allow-empty -m Begin`"
-            )
-        if repo.head.is_detached:
-            raise BratError(
-                f"{top} is on no branch: `git switch` to one, then try again"
-            )
-        branch = repo.active_branch.name
-        folder = Path(repo.common_dir).resolve() / STATE_FOLDER
-    return Checkout(top=top, branch=branch, folder=folder)
+        )
+    common = common_folder(found).resolve()
+    _require_sha1(common)
+    repo = _whoever_owns_it(found)
+    if repo.workdir is None:
+        raise BratError(f"{path} is a bare repository: give one with a work tree")
+    top = Path(repo.workdir)
+    _trust(top, Path(found).resolve(), common)
+    if repo.head_is_unborn:
+        raise BratError(
+            f"{top} has no commit yet, and agents start from commits: make the "
+            "first one, such as with `git commit --allow-empty -m Begin`"
+        )
+    if repo.head_is_detached:
+        raise BratError(f"{top} is on no branch: `git switch` to one, then try again")
+    return Checkout(top=top, branch=repo.head.shorthand, folder=common / STATE_FOLDER)
 
 
-def _trust(repo: gitpython.Repo, top: Path) -> None:
+def common_folder(git_folder: str) -> Path:
+    """Return the git folder that all work trees of a repository share.
+
+    https://git-scm.com/docs/gitrepository-layout (commondir)
+    """
+    folder = Path(git_folder)
+    said = folder / "commondir"
+    return folder / said.read_text().strip() if said.is_file() else folder
+
+
+def _require_sha1(common: Path) -> None:
+    settings = pygit2.Config(str(common / "config"))
+    ids = str(settings[_ID_FORM] if _ID_FORM in settings else _IDS).lower()  # noqa: SIM401  no mapping
+    if ids != _IDS:
+        raise BratError(
+            f"{common} names its objects by {ids}, and brat, like GitHub, reads those "
+            f"named by {_IDS} alone"
+        )
+
+
+def _whoever_owns_it(git_folder: str) -> pygit2.Repository:
+    known = pygit2.option(pygit2.enums.Option.GET_OWNER_VALIDATION)
+    pygit2.option(pygit2.enums.Option.SET_OWNER_VALIDATION, False)  # noqa: FBT003  its form
+    try:
+        return pygit2.Repository(git_folder)
+    except pygit2.GitError as error:
+        raise BratError(f"{git_folder} cannot be read: {error}") from error
+    finally:
+        pygit2.option(pygit2.enums.Option.SET_OWNER_VALIDATION, known)
+
+
+def _trust(*folders: Path) -> None:
     """Work in another user's repository where the person's own git does so."""
-    folders = top, Path(repo.git_dir).resolve(), Path(repo.common_dir).resolve()
     if all(each.stat().st_uid == os.geteuid() for each in folders):
         return
+    import git as gitpython  # slow to load
+
     try:
-        repo.git.rev_parse(git_dir=True)
+        gitpython.Git(folders[0]).rev_parse(git_dir=True)
     except gitpython.GitCommandError as error:
         raise BratError(
-            f"{top} belongs to another user, and git refuses to work there: if you "
-            "trust it, run `git config --global --add safe.directory "
-            f"{shlex.quote(str(top))}`"
+            f"{folders[0]} belongs to another user, and git refuses to work there: if "
+            "you trust it, run `git config --global --add safe.directory "
+            f"{shlex.quote(str(folders[0]))}`"
         ) from error
     for each in folders:
         git.trust(each)
-    import pygit2  # slow to load, and needed here alone
-
     # It knows fewer ways to allow this than git does.
     pygit2.option(pygit2.enums.Option.SET_OWNER_VALIDATION, False)  # noqa: FBT003  its form
 

@@ -11,8 +11,8 @@ from typing import Final, Literal, TypeVar
 import msgspec
 from filelock import FileLock, Timeout
 
-from bot.text.convoy_comment import NO_LABEL
 from brat.repository.registration import FORGE_FOLDER
+from convoy.events.hold_events import NO_LABEL
 from convoy.views.interventions import LabelledIssue
 from grite.errors import BratError
 

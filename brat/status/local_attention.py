@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pygit2
 
+from brat.repository.checkout import common_folder
 from brat.repository.forge_files import forge_in_use, labelled_issues
 from brat.repository.registration import CONFIG, DAEMON_FILE, REGISTRATION, STATE_FOLDER
 from convoy.model.state import State
@@ -24,7 +25,7 @@ def here(path: Path, state: State, *, runs: bool = False) -> tuple[Intervention,
     if repository.is_bare or repository.workdir is None:
         return ()
     config = Path(repository.workdir) / CONFIG
-    folder = _common(repository.path).resolve() / STATE_FOLDER
+    folder = common_folder(repository.path).resolve() / STATE_FOLDER
     down = () if runs else ended_daemon(folder)
     return (
         *_configuration(config),
@@ -32,16 +33,6 @@ def here(path: Path, state: State, *, runs: bool = False) -> tuple[Intervention,
         *_unread(folder, state, runs=runs),
         *_beside_landed(path, folder),
     )
-
-
-def _common(git_folder: str) -> Path:
-    """Return the git folder that all work trees of a repository share.
-
-    https://git-scm.com/docs/gitrepository-layout (commondir)
-    """
-    folder = Path(git_folder)
-    said = folder / "commondir"
-    return folder / said.read_text().strip() if said.is_file() else folder
 
 
 def _configuration(file: Path) -> Iterator[Intervention]:

@@ -57,6 +57,12 @@ class MergeRequested(ConvoyEvent, frozen=True, kw_only=True, tag="merge.requeste
         return change_part(convoy, self.task, withdrawn=False, put_back_by=self.by)
 
 
+HOLD_LABEL: Final = "brat:hold"
+"""Nothing of the issue's convoy, or of the pull request's task, starts or merges."""
+NO_LABEL: Final = "brat:no"
+"""The bot never acts on this issue or pull request."""
+
+
 class WorkHeld(ConvoyEvent, frozen=True, kw_only=True, tag="work.held"):
     """A label keeps this from starting and merging; task 0: the convoy."""
 

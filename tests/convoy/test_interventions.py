@@ -10,7 +10,7 @@ from typer.main import get_command
 from bot.requests.verb import Request
 from bot.requests.verb_table import parsed
 from bot.text.slash_commands import SlashCommand, slash_commands
-from brat.commands import command_line
+from brat.commands.command_line import command_line
 from convoy.events.forge_actions import NoteDone
 from convoy.events.hold_events import HoldWork, WithdrawMerge
 from convoy.events.leases import TakeLease
@@ -109,7 +109,7 @@ def test_one_paused_convoy_is_resumed_alone_and_all_are_together() -> None:
 
 
 def test_each_piece_of_advice_is_a_command_that_is_understood() -> None:
-    app = get_command(command_line.app)
+    app = get_command(command_line("task"))
     seen, said = set(), set()
     for story in STORIES:
         state, now = State(), story().now

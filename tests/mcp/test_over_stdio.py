@@ -136,12 +136,20 @@ def test_without_the_sdk_it_says_what_to_install(terminal: Terminal) -> None:
     assert (said.status, said.err) == (1, f"brat: {MISSING}\n")
 
 
-def test_other_commands_do_not_load_the_sdk(terminal: Terminal) -> None:
+def test_other_commands_do_not_load_the_sdk_nor_what_they_do_not_ask(
+    terminal: Terminal,
+) -> None:
     shown = terminal.type(f"{sys.executable} -X importtime -m brat status")
 
     loaded = {line.rpartition("| ")[2].strip() for line in shown.err.splitlines()}
     assert "brat.commands.print_views" in loaded
-    assert not loaded & {"mcp", "mcp_types", "starlette"}
+    assert not loaded & {
+        "mcp",
+        "mcp_types",
+        "starlette",
+        "git",
+        "bot.requests.verb_table",
+    }
 
 
 @pytest.mark.layer("deep")

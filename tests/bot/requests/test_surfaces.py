@@ -23,12 +23,13 @@ from bot.requests.verb_table import (
     task_buttons,
 )
 from bot.text.slash_commands import SlashCommand, slash_commands
-from brat.commands.command_line import app
+from brat.commands.command_line import command_line
 from convoy.events.people_events import PauseConvoy
 from convoy.rules.people import BlockTask
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, sha, spec
 
+APP: Final = command_line("task")
 ROWS: Final = looped("verb", VERBS, ids=lambda verb: verb.name)
 TEXT: Final = "Write it down"
 
@@ -37,7 +38,7 @@ def typed(words: str) -> str | None:
     """Return the help of what these words of the command line name."""
     group, word = words.split()
     [below] = [
-        each.typer_instance for each in app.registered_groups if each.name == group
+        each.typer_instance for each in APP.registered_groups if each.name == group
     ]
     assert below is not None
     [found] = [each for each in below.registered_commands if each.name == word]
