@@ -1,9 +1,11 @@
 """What the Dockerfile says of each image; `make deep` builds them and looks inside."""
 
 import re
+import tomllib
 from pathlib import Path
 
-DOCKERFILE = Path(__file__).parents[2] / "Dockerfile"
+ROOT = Path(__file__).parents[2]
+DOCKERFILE = ROOT / "Dockerfile"
 STAGE = re.compile(r"^FROM (\S+) AS (\S+)$", re.MULTILINE)
 
 
@@ -29,3 +31,12 @@ def test_an_image_says_what_it_is_and_runs_as_nobody_special() -> None:
     assert not any(
         "KEY" in env for env in re.findall(r"^ENV (\w+)", text, re.MULTILINE)
     )
+
+
+def test_the_build_is_shown_all_that_goes_into_a_wheel() -> None:
+    wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]
+    wheel = wheel["build"]["targets"]["wheel"]
+    shown = (ROOT / ".dockerignore").read_text().splitlines()
+
+    for name in (*wheel["packages"], *wheel["force-include"]):
+        assert f"!{name}" in shown, name
