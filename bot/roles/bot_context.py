@@ -20,8 +20,11 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, Literal, TypeVar
+
+import pygit2
 
 from bot import Clock, wall_clock
 from bot.door.feed import Feed
@@ -33,6 +36,7 @@ from bot.forge.rest import Refused
 from bot.repository.commits import MirroredCommits
 from bot.repository.compose import Composer
 from bot.repository.draft import Draft, NotAdmitted
+from bot.repository.merges import blob_in
 from bot.repository.mirror import Mirror
 from bot.settings.bot_settings import Settings, config_in
 from convoy.config import Config, ConfigError, load
@@ -42,7 +46,6 @@ from convoy.model.state import State, may_try, set_aside
 from convoy.model.work import HOUR_MS, GivenAnswers
 from convoy.rules.verdict import Observed
 from convoy.views.interventions import LabelledIssue
-from grite import git
 from grite.errors import BratError, Conflict, Rejected, Unavailable
 
 
@@ -406,12 +409,15 @@ def configuration(context: BotContext) -> Config:
     if file is not None and file.exists():
         return config_in(file)
     tip = context.mirror.refs[ids.HEADS + context.mirror.default_branch]
-    found = git.run(
-        ["cat-file", "blob", f"{tip}:{CONFIG_PATH}"],
-        cwd=context.mirror.path,
-        check=False,
-    )
-    return load(found.stdout if found.status == 0 else b"", source=CONFIG_PATH)
+    context.mirror.ensure([tip])
+    return _committed(context.mirror.path, tip)
+
+
+@lru_cache(maxsize=64)  # of a hosted bot's repositories; a tick asks several times
+def _committed(mirror: Path, commit: str) -> Config:
+    tree = pygit2.Repository(str(mirror))[commit].peel(pygit2.Tree)
+    found = blob_in(tree, CONFIG_PATH)
+    return load(b"" if found is None else found.data, source=CONFIG_PATH)
 
 
 def usable_configuration(context: BotContext) -> Config | None:
