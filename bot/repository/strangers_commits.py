@@ -8,15 +8,22 @@ thousand million files. Here each step is counted, and too many steps raise `Too
 Each commit is examined, not only the last: where commits land one by one, a file that
 one commit adds and the next removes would land all the same. Sizes are checked before
 contents are read: a file that compresses well may be small in a bundle and endless as a
-patch.
+patch. All of it is examined by a process of its own, `python -m` of this module, which
+dies of what would take the service's memory and its turns.
 Source: https://git-scm.com/docs/gitformat-bundle
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
+import msgspec
 import pygit2
 from msgspec import Struct
 
@@ -25,7 +32,7 @@ from convoy.gate import GONE, PathChange, ci_files, path_change, printable
 from convoy.gate.leaks import leaks
 from convoy.model.records import Settings
 from grite import git
-from grite.errors import BratError, Unavailable
+from grite.errors import BratError, GitFailed, Unavailable
 
 MEMORY_BYTES: Final = 1_000_000_000
 """The memory limit for unpacking: a few bytes may claim to unpack to any size."""
@@ -40,6 +47,8 @@ https://git-scm.com/docs/gitformat-pack
 """
 _MARKS: Final = (b"# v2 git bundle\n", b"# v3 git bundle\n")
 _HEAD: Final = re.compile(rb"^([0-9a-f]{40}) HEAD$", re.MULTILINE)
+_KNOWN: Final = re.compile(rb"^-([0-9a-f]{40})\b", re.MULTILINE)
+"""What the repository has to have already."""
 
 
 class NoBundle(BratError):
@@ -49,7 +58,7 @@ class NoBundle(BratError):
 def take_in_bundle(bundle: Path, repository: Path) -> str:
     """Bring a bundle's objects into a repository; return the commit of its HEAD.
 
-    No ref moves. Safe to call again.
+    No ref moves, and what the commit does not reach stays out. Safe to call again.
 
     Raises:
         NoBundle: the file is no bundle, has no HEAD, or takes too long to unpack.
@@ -62,14 +71,39 @@ def take_in_bundle(bundle: Path, repository: Path) -> str:
     head = _HEAD.search(header)
     if head is None:
         raise NoBundle("it has no HEAD")
+    commit = head[1].decode()
+    known = [each.decode() for each in _KNOWN.findall(header)]
+    wanted = "\n".join([commit, "--not", *known, ""]).encode()
+    objects = pygit2.Repository(str(repository)).path + "objects"
+    with tempfile.TemporaryDirectory(prefix="brat-bundle-") as aside:
+        there = {
+            "GIT_OBJECT_DIRECTORY": aside,
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES": objects,
+        }
+        try:
+            _unpack(pack, repository, there)
+            reached = _reached(wanted, repository, there)
+        except Unavailable as error:
+            raise NoBundle(str(error)) from error
+    _unpack(reached, repository, {})
+    return commit
+
+
+def _reached(wanted: bytes, repository: Path, env: Mapping[str, str]) -> bytes:
+    args = ["pack-objects", "--revs", "--thin", "--local", "--stdout", "-q"]
+    try:
+        return git.run(
+            args, cwd=repository, stdin=wanted, env=env, memory_bytes=MEMORY_BYTES
+        ).stdout
+    except GitFailed as error:
+        raise NoBundle("it does not hold the commit it names") from error
+
+
+def _unpack(pack: bytes, repository: Path, env: Mapping[str, str]) -> None:
     args = ["index-pack", "--stdin", "--strict", "--fix-thin"]
     if int.from_bytes(pack[_COUNT]) < UNPACKED:
         args = ["unpack-objects", "-q", "--strict"]
-    try:
-        git.run(args, cwd=repository, stdin=pack, memory_bytes=MEMORY_BYTES)
-    except Unavailable as error:
-        raise NoBundle(str(error)) from error
-    return head[1].decode()
+    git.run(args, cwd=repository, stdin=pack, env=env, memory_bytes=MEMORY_BYTES)
 
 
 COMMITS_MOST: Final = 1_000
@@ -180,7 +214,14 @@ def _mode(entry: pygit2.Object | None) -> str:
 FILE_BYTES: Final = 50_000_000
 _WORKFLOWS: Final = (".github/workflows/**",)
 FILES_BYTES: Final = 200_000_000
-"""The limit for all changed files together, counted after each commit."""
+"""The limit for all changed files together, as each commit leaves them."""
+READ_BYTES: Final = 20_000_000
+"""A patch that is too large and longer than this is not searched for secrets."""
+PROCESSOR_S: Final = 20
+"""What the examination may take of a processor, and again each git that it starts."""
+WAIT_S: Final = 600.0
+_TOO_DEAR: Final = 3
+"""The exit status of a process that got no more memory."""
 
 
 class Patch(Struct, frozen=True, kw_only=True):
@@ -199,9 +240,56 @@ class Patch(Struct, frozen=True, kw_only=True):
 
 
 def examined_patch(
-    repository: Path, base: str, commit: str, settings: Settings
+    repository: Path,
+    base: str,
+    commit: str,
+    settings: Settings,
+    memory_bytes: int = MEMORY_BYTES,
 ) -> Patch:
-    """Return what `base..commit` changes and the gate's judgement on it."""
+    """Return what `base..commit` changes and the gate's judgement on it; blocking.
+
+    A patch that cannot be read, or costs too much to read, is refused.
+
+    Raises:
+        BratError: the process that reads it does not run here.
+    """
+    given = (str(memory_bytes), str(repository), base, commit)
+    argv = (sys.executable, "-I", "-m", __name__, *given)
+    asked = msgspec.json.encode(settings)
+    try:
+        ended = subprocess.run(
+            argv, input=asked, capture_output=True, check=False, timeout=WAIT_S
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise BratError(f"work cannot be examined here: {error}") from error
+    if ended.returncode in (_TOO_DEAR, -signal.SIGXCPU, -signal.SIGKILL):
+        why = "The work takes more memory or time to look at than any work may."
+        return Patch(files=(), refusals=(why,), keeps=False, is_large=True)
+    if ended.returncode:
+        said = ended.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+        raise BratError(f"the process that examines work failed: {said}")
+    return msgspec.json.decode(ended.stdout, type=Patch)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Examine commits by the settings on standard input; answer on standard output."""
+    settings = msgspec.json.decode(sys.stdin.buffer.read(), type=Settings)
+    memory_bytes, repository, base, commit = arguments
+    if sys.platform == "linux":
+        resource.setrlimit(resource.RLIMIT_DATA, (int(memory_bytes),) * 2)
+    resource.setrlimit(resource.RLIMIT_CPU, (PROCESSOR_S, PROCESSOR_S + 5))
+    try:
+        found = _examined(Path(repository), base, commit, settings)
+    except MemoryError:
+        return _TOO_DEAR
+    except (GitFailed, Unavailable, pygit2.GitError, LookupError) as error:
+        why = f"The work cannot be looked at: {error}."
+        found = Patch(files=(), refusals=(why,), keeps=False)
+    sys.stdout.buffer.write(msgspec.json.encode(found))
+    return 0
+
+
+def _examined(repository: Path, base: str, commit: str, settings: Settings) -> Patch:
     files: tuple[str, ...] = ()
     try:
         stretch = CommitRange(repository)
@@ -212,8 +300,8 @@ def examined_patch(
         steps = stretch.steps(base, commit)
     except TooMuch as error:
         return Patch(files=files, refusals=(str(error),), keeps=False, is_large=True)
-    sizes = _sizes(repository, (*whole, *steps))
-    if said := _too_large(sizes):
+    sizes, all_bytes = _sizes(repository, (*whole, *steps))
+    if said := _too_large(sizes, all_bytes):
         return Patch(files=files, refusals=(said,), keeps=False, is_large=True)
     changes = [each.change for each in whole]
     lasting = {(each.path, each.mode_after) for each in changes}
@@ -232,6 +320,8 @@ def examined_patch(
         limits, largest = settings.limits, _largest(sizes)
         refusals = gate.refusals(changes, len(patch), settings.gate, limits, largest)
         is_large = bool(refusals)
+    if refusals and max(len(patch), all_bytes) > READ_BYTES:
+        return Patch(files=files, refusals=refusals, keeps=False, is_large=is_large)
     told = leaks("The patch", patch, settings.gate) or leaks(
         "A commit in between", _patches(repository, base, commit), settings.gate
     )
@@ -243,11 +333,11 @@ def examined_patch(
     return Patch(files=files, refusals=refusals, keeps=keeps, is_large=is_large)
 
 
-def _too_large(sizes: Mapping[str, int]) -> str:
+def _too_large(sizes: Mapping[str, int], all_bytes: int) -> str:
     """Return why files of these sizes are too large; empty: they are not."""
     if max(sizes.values(), default=0) > FILE_BYTES:
         return f"The patch has {_largest(sizes)}; {FILE_BYTES} are allowed."
-    if (all_bytes := sum(sizes.values())) > FILES_BYTES:
+    if all_bytes > FILES_BYTES:
         most = f"most of them in {_largest(sizes)}"
         return f"The work has {all_bytes} bytes, {most}; {FILES_BYTES} are allowed."
     return ""
@@ -259,19 +349,21 @@ def _largest(sizes: Mapping[str, int]) -> str:
     return gate.file_and_size(path, sizes[path]) if path else ""
 
 
-def _sizes(repository: Path, touched: Iterable[Touched]) -> dict[str, int]:
-    """Return the files' new sizes in bytes, by path; of a path's blobs the largest."""
+def _sizes(repository: Path, touched: Iterable[Touched]) -> tuple[dict[str, int], int]:
+    """Return the largest that each path becomes, in bytes, and all bytes together."""
     paths = {each.blob: each.change.path for each in touched if each.blob}
     asked = "".join(f"{blob}\n" for blob in paths).encode()
     args = ["cat-file", "--batch-check=%(objectname) %(objectsize)"]
     said = git.run(args, cwd=repository, stdin=asked).stdout.decode()
     found: dict[str, int] = {}
+    all_bytes = 0
     for line in said.splitlines():
         blob, _, size = line.partition(" ")
         if size.isdigit():
             path = paths[blob]
             found[path] = max(found.get(path, 0), int(size))
-    return found
+            all_bytes += int(size)
+    return found, all_bytes
 
 
 _PATCH: Final = ("diff-tree", "-r", "--no-renames", "--patch", "--binary", "--root")
@@ -311,3 +403,7 @@ def _entry(tree: pygit2.Tree, path: str) -> tuple[str, int] | None:
     except KeyError:
         return None
     return str(found.id), found.filemode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

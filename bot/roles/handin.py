@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-import pygit2
 from msgspec.structs import replace
 
 from bot.repository.draft import Draft
@@ -39,7 +38,7 @@ from convoy.model.session_result import CUT_OFF, priced, usage_noted
 from convoy.owed import Collect
 from convoy.rules.ending import AcceptNothing, AcceptWork, LoseSession
 from convoy.text import Unfit
-from grite.errors import GitFailed, Unavailable
+from grite.errors import GitFailed
 
 
 def collect(
@@ -301,14 +300,9 @@ def _changed_tests(ended: EndedAttempt, commit: str) -> str:
 
 
 def _examined(ended: EndedAttempt, base: str, commit: str) -> Patch:
-    """Return the gate's judgement; it refuses a patch that cannot be read."""
     path, settings = ended.context.mirror.path, ended.convoy.settings
     settings = replace(settings, gate=gate_of(settings.gate, ended.task))
-    try:
-        return examined_patch(path, base, commit, settings)
-    except (GitFailed, Unavailable, pygit2.GitError, LookupError) as error:
-        why = f"The work cannot be looked at: {error}."
-        return Patch(files=(), refusals=(why,), keeps=False)
+    return examined_patch(path, base, commit, settings)
 
 
 KEPT: Final = "what it had done until then is kept"

@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from bot.repository.strangers_commits import NoBundle
+from bot.repository.strangers_commits import NoBundle, examined_patch
 from grite import git
 from grite.errors import GitFailed
 from tests.bot.history import History
 from tests.world.log_keys import open_mirror
+from tests.world.rules import settings
 
 WHO = "Ann <ann@example.org> 1700000000 +0000"
 SESSION = "fix-7/1/1"
@@ -75,6 +76,43 @@ def test_work_is_taken_in(box: Box) -> None:
     assert box.mirror.has(first)
     assert box.mirror.has(second)
     git.run(["fsck", "--strict", second], cwd=box.mirror.path)
+
+
+def test_what_no_commit_reaches_stays_out(box: Box) -> None:
+    commit = box.work.commit(FILES | {"a": b"2\n"}, box.base)
+    blob = str(box.work.repo.create_blob(b"nobody asks for it\n"))
+    args = ["rev-list", "--objects", "--no-object-names", commit, f"^{box.base}"]
+    listed = git.run(args, cwd=box.work.path).stdout + blob.encode() + b"\n"
+    args = ["pack-objects", "--stdout", "-q"]
+    pack = git.run(args, cwd=box.work.path, stdin=listed).stdout
+    head = f"# v2 git bundle\n-{box.base}\n{commit} HEAD\n\n".encode()
+    box.bundle.write_bytes(head + pack)
+
+    box.mirror.take_in(box.bundle, SESSION)
+
+    assert box.mirror.has(commit)
+    assert blob not in box.mirror.objects
+
+
+def test_work_that_is_too_dear_to_look_at_is_refused(box: Box) -> None:
+    base, work = box.base, box.work.commit({"a": b"QUJD" * 2_000_000}, box.base)
+    patch = examined_patch(box.work.path, base, work, settings(), 60_000_000)
+
+    assert "more memory or time" in patch.refusals[0]
+    assert not patch.keeps
+    assert patch.is_large
+
+
+def test_what_commits_in_between_hold_counts(box: Box) -> None:
+    line = [box.base]
+    for number in range(6):
+        files = {"a": bytes([48 + number]) * 40_000_000}
+        line.append(box.work.commit(files, line[-1]))
+    line.append(box.work.commit({"a": b"2\n"}, line[-1]))
+    patch = examined_patch(box.work.path, box.base, line[-1], settings())
+
+    assert "200000000 are allowed" in patch.refusals[0]
+    assert not patch.keeps
 
 
 def test_no_branch_moves(box: Box) -> None:
