@@ -12,13 +12,14 @@ https://docs.github.com/actions/reference/security/secure-use
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache
 from typing import Any, Final, Literal
 
 from msgspec import Struct
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
 
 from convoy.model import ids
+from convoy.text import yaml_content
 
 _SECRET: Final = re.compile(r"\bsecrets\s*(?:\.\s*|\[\s*['\"])([A-Za-z_]\w*)")
 _WHOLE: Final = re.compile(r"toJSON\(\s*secrets\s*\)", re.IGNORECASE)
@@ -81,12 +82,13 @@ class WorkflowFile(Struct, frozen=True):
         return tags or bool({"release", "deployment"} & self.on.keys())
 
 
+WORKFLOW_CHARS: Final = 512_000
+
+
+@lru_cache(maxsize=256)  # each question about a repository's files asks for all
 def parsed_workflow(text: str) -> WorkflowFile | None:
     """Return a workflow file; None: the text is none, and GitHub does not run it."""
-    try:
-        whole = YAML(typ="safe", pure=True).load(text)
-    except (YAMLError, ValueError, RecursionError):
-        return None
+    whole = yaml_content(text, WORKFLOW_CHARS)
     if not isinstance(whole, dict) or not isinstance(whole.get("jobs"), dict):
         return None
     shared = whole.get("permissions")
@@ -152,8 +154,9 @@ def picks_branch(patterns: Sequence[str], branch: str) -> bool:
     """
     picked = False
     for pattern in patterns:
-        if re.fullmatch(_regex(pattern.removeprefix("!")), branch):
-            picked = not pattern.startswith("!")
+        with suppress(re.error):  # a range that is none picks nothing
+            if re.fullmatch(_regex(pattern.removeprefix("!")), branch):
+                picked = not pattern.startswith("!")
     return picked
 
 

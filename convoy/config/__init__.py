@@ -151,6 +151,10 @@ class Config(Table):
         return convert({**same_named, **frozen}, Settings)
 
 
+_DOTS: Final = 500
+_CHARS: Final = 65_536
+
+
 def load(text: str | bytes, *, source: str) -> Config:
     """Read the text of a configuration file; an empty one gives all defaults.
 
@@ -167,6 +171,12 @@ def load(text: str | bytes, *, source: str) -> Config:
         except UnicodeDecodeError as error:
             raise ConfigError(encoding_fault(source, error)) from error
     text = text.removeprefix("\ufeff")
+    if len(text) > _CHARS:
+        raise ConfigError(f"{source}: this has over {_CHARS} letters; take some out")
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.count(".") > _DOTS:  # a key of many parts costs their square
+            said = f"{source}: line {number}: this has over {_DOTS} dots; take some out"
+            raise ConfigError(said)
     try:
         table = tomllib.loads(text)
     except (ValueError, RecursionError) as error:

@@ -25,7 +25,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from convoy.planner import paths_in
-from convoy.text import clean
+from convoy.text import clean, yaml_content
 
 _BOX = re.compile(r"\[([ xX])\][ \t\n]+(?=\S)")
 _TYPED = re.compile(
@@ -378,27 +378,12 @@ def _labels(text: str) -> Iterator[str]:
 
     Only the schema's own path is followed, so aliases cannot multiply what is read.
     """
-    for element in _entries(_loaded(text), "body"):
+    for element in _entries(yaml_content(text, FORM_CHARS), "body"):
         if _at(element, "type") == "checkboxes":
             for option in _entries(_at(element, "attributes"), "options"):
                 label = _at(option, "label")
                 if isinstance(label, str):
                     yield label
-
-
-def _loaded(text: str) -> object:
-    """Return the YAML's content; None: it is none, and GitHub shows no form."""
-    # 40 ms to load, and most processes read no form.
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import YAMLError
-
-    if len(text) > FORM_CHARS:
-        return None
-    try:
-        content: object = YAML(typ="safe", pure=True).load(text)
-    except (YAMLError, ValueError, RecursionError):
-        return None
-    return content
 
 
 def _at(found: object, key: str) -> Any:  # noqa: ANN401  what a stranger wrote

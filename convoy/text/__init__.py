@@ -487,3 +487,61 @@ def spoken_duration(length_s: int) -> str:
     hours, minutes = divmod(minutes, 60)
     parts = ((hours, "h"), (minutes, "m"), (rest, "s"))
     return "".join(f"{count}{unit}" for count, unit in parts if count) or "0s"
+
+
+YAML_NODES: Final = 20_000
+"""The most values in what a stranger wrote as YAML, those behind aliases each time."""
+
+
+def yaml_content(text: str, most_chars: int) -> object:
+    """Return the content of YAML that a stranger wrote; None: it is none, or too much.
+
+    Values are counted before any is built: ten aliases to ten aliases, nine levels
+    deep, are half a kilobyte.
+    """
+    # 40 ms to load, and most processes read no YAML.
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
+    if len(text) > most_chars:
+        return None
+    reader = YAML(typ="safe", pure=True)
+    try:
+        if _yaml_nodes(reader.parse(text)) > YAML_NODES:
+            return None
+        content: object = reader.load(text)
+    except (YAMLError, ValueError, RecursionError):
+        return None
+    return content
+
+
+def _yaml_nodes(events: Iterable[Any]) -> int:
+    """Count the values; one that holds itself counts as too many."""
+    from ruamel.yaml.events import (
+        AliasEvent,
+        CollectionEndEvent,
+        CollectionStartEvent,
+        ScalarEvent,
+    )
+
+    sizes: dict[str, int] = {}
+    around: list[tuple[str | None, int]] = [(None, 0)]
+    for event in events:
+        name, count = around[-1]
+        if isinstance(event, CollectionStartEvent):
+            around.append((event.anchor, 1))
+            continue
+        if isinstance(event, AliasEvent):
+            size = sizes.get(event.anchor, YAML_NODES)
+        elif isinstance(event, ScalarEvent):
+            size = sizes[event.anchor or ""] = 1
+        elif isinstance(event, CollectionEndEvent):
+            around.pop()
+            size = sizes[name or ""] = count
+            name, count = around[-1]
+        else:
+            continue
+        around[-1] = (name, count + size)
+        if count + size > YAML_NODES:
+            break
+    return around[-1][1]

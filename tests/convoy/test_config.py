@@ -319,6 +319,16 @@ def test_a_table_that_is_none_is_told() -> None:
             "a = " + "1" * 9000,
             snapshot(".brat/config.toml: this is no TOML: a number in it is too long"),
         ),
+        (
+            "a." * 20_000 + "a = 1",
+            snapshot(
+                ".brat/config.toml: line 1: this has over 500 dots; take some out"
+            ),
+        ),
+        (
+            "#" * 65_537,
+            snapshot(".brat/config.toml: this has over 65536 letters; take some out"),
+        ),
     ],
 )
 def test_what_is_no_toml_is_told_with_its_place(text: str, line: str) -> None:
