@@ -40,7 +40,7 @@ from runner.proxy.request_rules import (
     route_of,
     unreadable,
 )
-from runner.proxy.usage_reader import UsageMeter, UsageReader
+from runner.proxy.usage_reader import UsageMeter, UsageReader, most_of
 
 KEY_HEADERS: Final = ("authorization", "x-api-key", "api-key", "x-goog-api-key")
 _AUTHORIZATION: Final = "authorization"
@@ -154,8 +154,7 @@ class AnswerRelay:
 
 BODY_BYTES: Final = 64_000_000
 AT_ONCE: Final = 8
-"""How many calls may be in flight. A call's tokens are only known at its end, so this
-bounds how far a cap can be overshot."""
+"""How many calls may be in flight."""
 CONNECT_S: Final = 60.0
 OPENAI: Final = "https://api.openai.com"
 """It keeps the answers of both dialects for some accounts.
@@ -185,6 +184,8 @@ class Gate:
         self._client = client
         self._tell = tell
         self._slots = asyncio.Semaphore(AT_ONCE)
+        self._freed = asyncio.Event()
+        """Some call has ended since somebody began to wait for room."""
         self._told: set[str] = set()
         self._header, self._value = key_header(model)
         self._allowed = request_rules.read_allowances(model.allow)
@@ -215,13 +216,21 @@ class Gate:
             what = f"{refused.what} in a request to its model"
             self._tell_once(Refused(what=what), what)
             return self._no(HTTPStatus.BAD_REQUEST, str(refused))
+        most, meter = most_of(body), self._meter
         async with self._slots:
-            if spent := self._meter.spent():
+            while not (spent := meter.spent()) and not meter.takes(most):
+                self._freed.clear()
+                await self._freed.wait()
+            if spent:
                 why = f"the session's budget of {spent} is spent"
                 self._tell_once(Spent(why=why), "")
                 return self._no(HTTPStatus.PAYMENT_REQUIRED, f"brat: {why}.")
-            self._meter.called()
-            return await self._forward(request, found, body)
+            meter.begin(most)
+            try:
+                return await self._forward(request, found, body)
+            finally:
+                meter.end(most)
+                self._freed.set()
 
     def _checked(self, request: web.BaseRequest, asked: Route, body: bytes) -> bytes:
         """Return the body that the vendor gets."""

@@ -168,6 +168,39 @@ def _most(one: Metered | None, other: Metered) -> Metered:
     )
 
 
+class _Asked(Struct, frozen=True):
+    """The most that an answer may have, in the words of each dialect."""
+
+    max_tokens: int | None = None
+    max_completion_tokens: int | None = None
+    max_output_tokens: int | None = None
+    generation: "_Generation | None" = field(default=None, name="generationConfig")
+
+
+class _Generation(Struct, frozen=True):
+    most: int | None = field(default=None, name="maxOutputTokens")
+
+
+_ANSWER_TOKENS: Final = 32_000
+"""What an answer is taken to have at most where its request does not say."""
+
+
+def most_of(body: bytes) -> Usage:
+    """Return the most that a call may use, as far as its request tells."""
+    try:
+        asked = json.decode(body, type=_Asked)
+    except MsgspecError:
+        asked = _Asked()
+    most = (
+        asked.max_tokens
+        or asked.max_completion_tokens
+        or asked.max_output_tokens
+        or (asked.generation.most if asked.generation else None)
+        or _ANSWER_TOKENS
+    )
+    return Usage(input_tokens=len(body) // BYTES_A_TOKEN, output_tokens=most)
+
+
 class UsageMeter:
     """One session's counts, against its caps."""
 
@@ -175,10 +208,24 @@ class UsageMeter:
         self._caps = caps
         self._calls = 0
         self._used = Usage()
+        self._held: list[Usage] = []
+        """What the calls under way may use."""
 
-    def called(self) -> None:
-        """Count a call that is let through."""
+    def takes(self, most: Usage) -> bool:
+        """Whether a call fits beside those under way; a call alone always does."""
+        whole = self._used
+        for each in (*self._held, most):
+            whole = plus(whole, self._priced(each))
+        return not (self._held and self._over(whole))
+
+    def begin(self, most: Usage) -> None:
+        """Count a call that is let through, and hold what it may use."""
         self._calls += 1
+        self._held.append(most)
+
+    def end(self, most: Usage) -> None:
+        """Give back what a call held."""
+        self._held.remove(most)
 
     def add(self, said: Metered) -> None:
         """Count the tokens of one answer."""
@@ -187,13 +234,19 @@ class UsageMeter:
             cached_tokens=said.cached_tokens,
             output_tokens=said.output_tokens,
         )
-        self._used = plus(self._used, priced(used, None, self._caps.price))
+        self._used = plus(self._used, self._priced(used))
 
     def spent(self) -> str:
         """Return the cap that is met, such as `200 model calls`, or ""."""
-        caps, used = self._caps, self._used
-        if caps.calls is not None and self._calls >= caps.calls:
-            return f"{caps.calls} model calls"
+        if self._caps.calls is not None and self._calls >= self._caps.calls:
+            return f"{self._caps.calls} model calls"
+        return self._over(self._used)
+
+    def _priced(self, used: Usage) -> Usage:
+        return priced(used, None, self._caps.price)
+
+    def _over(self, used: Usage) -> str:
+        caps = self._caps
         if caps.tokens is not None and tokens(used) >= caps.tokens:
             return f"{caps.tokens} tokens"
         if caps.usd is not None and caps.price and used.usd >= caps.usd:

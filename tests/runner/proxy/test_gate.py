@@ -214,24 +214,51 @@ async def test_without_a_price_money_caps_nothing() -> None:
                 assert got.status == 200
 
 
-async def test_calls_at_once_overshoot_a_cap_by_no_more_than_are_let_in() -> None:
-    vendor = Vendor(pieces=(USAGE,), gate=asyncio.Semaphore(0))
+@pytest.mark.parametrize(
+    ("caps", "let_in"),
+    [
+        (Caps(tokens=1), 1),
+        (Caps(tokens=350), 4),
+        (Caps(usd=0.35, price=Price(input=1000.0, output=1000.0)), 4),
+    ],
+)
+async def test_calls_at_once_do_not_overshoot_a_cap_by_more_than_one(
+    caps: Caps, let_in: int
+) -> None:
+    vendor = Vendor(pieces=(USAGE,))
     async with serving(vendor), client() as session:
-        with proxy(vendor.url, caps=Caps(tokens=1)) as (_, url):
+        with proxy(vendor.url, caps=caps) as (_, url):
 
             async def call() -> int:
-                async with session.post(f"{url}/v1/messages", json=CALL) as got:
+                most = CALL | {"max_tokens": 60}
+                async with session.post(f"{url}/v1/messages", json=most) as got:
                     await got.read()
                     return got.status
 
             async with asyncio.TaskGroup() as group:
                 calls = [group.create_task(call()) for _ in range(30)]
+
+    assert len(vendor.asked) == let_in
+    statuses = sorted(each.result() for each in calls)
+    assert statuses == [200] * let_in + [402] * (30 - let_in)
+
+
+async def test_calls_that_fit_go_side_by_side() -> None:
+    vendor = Vendor(pieces=(USAGE,), gate=asyncio.Semaphore(0))
+    async with serving(vendor), client() as session:
+        with proxy(vendor.url, caps=Caps(tokens=1_000_000)) as (_, url):
+
+            async def call() -> int:
+                async with session.post(f"{url}/v1/messages", json=CALL) as got:
+                    return got.status
+
+            async with asyncio.TaskGroup() as group:
+                calls = [group.create_task(call()) for _ in range(8)]
                 await asyncio.wait_for(vendor.busy.wait(), patient(20))
                 for _ in range(8):
                     vendor.gate.release()
 
-    assert len(vendor.asked) == 8
-    assert sorted(each.result() for each in calls) == [200] * 8 + [402] * 22
+    assert [each.result() for each in calls] == [200] * 8
 
 
 async def test_the_vendor_is_reached_by_the_machines_own_way(tmp_path: Path) -> None:
