@@ -49,6 +49,7 @@ from convoy.owed import (
     HearBase,
     HearDequeue,
     HearIssue,
+    HearPush,
     Land,
     LandConvoy,
     LandPart,
@@ -195,6 +196,7 @@ _PERFORMED: Final[dict[type[Struct], Perform]] = {
     ClearWork: refinery.clear,
     Stall: refinery.stall,
     HearIssue: by_hand.hear_issue,
+    HearPush: by_hand.hear_push,
     Pause: witness.pause,
 }
 _DRAFTED: Final[dict[type[Struct], Callable[[Draft, Any], None]]] = {

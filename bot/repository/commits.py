@@ -15,7 +15,8 @@ import pygit2
 
 from bot.repository.merges import blob_in
 from bot.repository.mirror import Mirror
-from convoy.model.records import Overlap, Scope, TaskSpec
+from bot.repository.strangers_commits import Patch, examined_patch
+from convoy.model.records import Overlap, Scope, Settings, TaskSpec
 from convoy.model.task_graph import waits
 from convoy.patterns import MOST_BYTES, PATTERNS_FOLDER, Template, named_pattern
 from convoy.planner import Survey
@@ -336,6 +337,11 @@ class MirroredCommits:
             cwd=self.mirror.path,
         )
         return found.stdout[: 4 * room].decode(errors="replace")[: room + 1]
+
+    def examined(self, base: str, commit: str, settings: Settings) -> Patch:
+        """Return what `base..commit` changes and what the gate says of it."""
+        self.mirror.ensure([base, commit])
+        return examined_patch(self.mirror.path, base, commit, settings)
 
     def landed(self, base: str, tip: str, paths: tuple[str, ...]) -> tuple[str, ...]:
         """Return the newest commits of `base..tip` that touch one of the paths."""

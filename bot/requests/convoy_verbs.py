@@ -22,6 +22,7 @@ from bot.requests.verb import (
 )
 from bot.requests.work_verbs import NO_WORK
 from bot.text.visible_text import code_span
+from convoy.events.hold_events import TakePush
 from convoy.events.leases import FreeLease, RenewLease, TakeLease
 from convoy.events.people_events import (
     ApprovePlan,
@@ -241,6 +242,10 @@ def _approve(context: RequestContext, *, commit: str | None = None) -> str:
     """Approve the work of the pull request commented on, or else the plan."""
     convoy = context.convoy
     number = context.asker.number
+    pushed = convoy.pushed
+    if commit is not None and pushed is not None and pushed.commit.startswith(commit):
+        context.submit(TakePush(convoy=convoy.name, commit=commit, by=context.by))
+        return "It is taken in: the convoy goes on from there."
     if number and number in (convoy.pull, *(task.pull for task in convoy.tasks)):
         return _approve_work(context, convoy, commit)
     if commit is not None:

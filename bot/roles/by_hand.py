@@ -25,15 +25,26 @@ from convoy.events.hold_events import (
     NO_LABEL,
     NoteClosedIssue,
     NoteDeletedBase,
+    NotePush,
     NoteReopenedIssue,
     NoteRestoredBase,
+    NoteReturnedBase,
     TakeOutWork,
     WithdrawMerge,
 )
 from convoy.model import ids
 from convoy.model.ids import look_item, pull_item
 from convoy.model.state import Convoy, State
-from convoy.owed import Call, HearBase, HearDequeue, HearIssue, Sweep, TakeOut
+from convoy.model.work import Push
+from convoy.owed import (
+    Call,
+    HearBase,
+    HearDequeue,
+    HearIssue,
+    HearPush,
+    Sweep,
+    TakeOut,
+)
 from convoy.owed.owed import gestures
 from convoy.rules.landing import queue_branches
 from convoy.rules.people import CallPeople, FailConvoy, NoteGoneIssue
@@ -83,6 +94,30 @@ def hear_base(draft: Draft, action: HearBase) -> None:
     if draft.submit(NoteDeletedBase(convoy=name)) is None and convoy.held != NO_LABEL:
         text = notices.base_deleted(ids.base_branch(name))
         say(draft, convoy.issue, f"{name}/base", text)
+
+
+PUSHED_FILES: Final = 20
+"""How many of the files that a push changes are told."""
+
+
+def hear_push(context: BotContext, draft: Draft, action: HearPush) -> None:
+    """Keep what somebody pushed to a shared branch, and ask who answers for it."""
+    name, commit = action.convoy, action.commit
+    if not commit:
+        draft.submit(NoteReturnedBase(convoy=name))
+        return
+    convoy = draft.state.convoys[name]
+    tip = convoy.tip or convoy.base
+    patch = context.commits.examined(tip, commit, convoy.settings)
+    files, faults = patch.files[:PUSHED_FILES], patch.refusals
+    note = NotePush(convoy=name, commit=commit, files=files, faults=faults)
+    if draft.submit(note) is not None:
+        return
+    kept = draft.keep(name, 0, 0, commit)
+    if convoy.held != NO_LABEL:
+        pushed = draft.state.convoys[name].pushed or Push(commit=commit)
+        text = notices.base_pushed(ids.base_branch(name), pushed, tip, kept)
+        say(draft, convoy.issue, f"{name}/push", text)
 
 
 def hear_issue(context: BotContext, draft: Draft, action: HearIssue) -> None:

@@ -43,6 +43,7 @@ from convoy.rules.landing import (
     LandMerge,
     ProveWork,
     SettleEmpty,
+    foreign_tip,
     judged_by,
     waiting_to_merge,
 )
@@ -123,6 +124,8 @@ def build_convoy(context: BotContext, draft: Draft, action: BuildConvoy) -> None
     """
     convoy = draft.state.convoys[action.convoy]
     work = draft.refs[ids.HEADS + ids.base_branch(convoy.name)]
+    if foreign_tip(convoy, draft.refs):
+        return
     at = max(task.ended_at for task in convoy.tasks)
     piece = Piece(
         base=convoy.base,

@@ -26,7 +26,7 @@ from convoy.owed import (
 )
 from convoy.owed.last_step import LEFT_QUEUE
 from convoy.rules import target as target_rules, unlanded
-from convoy.rules.landing import JUDGED_BY_NONE, judged_by
+from convoy.rules.landing import JUDGED_BY_NONE, foreign_tip, judged_by
 from convoy.rules.target import (
     AskForge,
     AttemptSync,
@@ -46,6 +46,8 @@ def build_sync(context: BotContext, draft: Draft, action: BuildSync) -> None:
     """
     convoy, target = draft.state.convoys[action.convoy], action.target
     tip = draft.refs[_base(convoy)]
+    if foreign_tip(convoy, draft.refs):
+        return
     context.mirror.ensure([target, tip])
     made = _made(context, convoy, tip, target)
     is_pushed = convoy.landing is None or convoy.landing.way == "push"

@@ -9,7 +9,7 @@ from bot.text.visible_text import code_span
 from convoy.gate import unallowed
 from convoy.model.ids import SetAside
 from convoy.model.state import Convoy, Task
-from convoy.model.work import Intent, TakenOut
+from convoy.model.work import Intent, Push, TakenOut
 from convoy.owed import HearIssue
 from convoy.rules.people import Need
 from convoy.text import clean, counted, full_stop, inline, posted, redacted, shortened
@@ -153,6 +153,22 @@ def base_deleted(branch: str) -> str:
         "forge closed the pull requests into it. `/brat resume` makes the branch again "
         "with all that has landed on it. Then reopen the pull requests that are to "
         "land. `/brat cancel` ends the convoy. Nothing is lost."
+    )
+
+
+def base_pushed(branch: str, pushed: Push, tip: str, kept: str) -> str:
+    """Ask who answers for what somebody pushed to the branch of a convoy's tasks."""
+    head = pushed.commit[:10]
+    files = ", ".join(code_span(each) for each in pushed.files) or "no file"
+    faults = "".join(f"\n- {inline(each)}" for each in pushed.faults)
+    gate = f"\n\nOf an agent's work it would be said:\n{faults}\n" if faults else ""
+    return (
+        f"Somebody pushed {code_span(head)} to {code_span(branch)}. None of the "
+        f"convoy's tasks made it. Since {code_span(tip[:10])} it changes {files}.{gate}"
+        "\n\nNothing of the convoy starts or lands until somebody answers for it: "
+        f"`/brat approve {head}` takes it in, and the convoy lands if whoever says it "
+        "may maintain this repository. Or put the branch back to "
+        f"{code_span(tip[:10])}. The commit is kept at {code_span(kept)}."
     )
 
 

@@ -12,12 +12,21 @@ from typing import Any, Final, Literal
 
 from msgspec.structs import replace
 
-from convoy.events import Command, ConvoyEvent, Decision, Refusal, clause, live, subject
+from convoy.events import (
+    SHORT,
+    Command,
+    ConvoyEvent,
+    Decision,
+    Refusal,
+    clause,
+    live,
+    subject,
+)
 from convoy.events.forge_actions import ActionIntended
 from convoy.model import ids
 from convoy.model.ids import show_item
 from convoy.model.state import Convoy, Moment, State, Task, change_task
-from convoy.model.work import Gesture, TakenOut
+from convoy.model.work import Gesture, Push, TakenOut
 
 
 def change_part(convoy: Convoy, task: int, **fields: Any) -> Convoy:  # noqa: ANN401
@@ -426,6 +435,105 @@ class NoteRestoredBase(Command, frozen=True, kw_only=True):
         if convoy.base_is == "there":
             return Refusal("its branch was not deleted")
         return (BaseRestored(convoy=convoy.name),)
+
+
+class BasePushed(ConvoyEvent, frozen=True, kw_only=True, tag="base.pushed"):
+    """Somebody pushed to the shared branch what none of its tasks made: it waits."""
+
+    commit: str
+    files: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+
+    def sentence(self) -> str:
+        branch = ids.base_branch(self.convoy)
+        return f"Somebody pushed {self.commit[:SHORT]} to {branch}: the convoy waits."
+
+    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+        pushed = Push(commit=self.commit, files=self.files, faults=self.faults)
+        return replace(convoy, pushed=pushed)
+
+
+class BaseTaken(ConvoyEvent, frozen=True, kw_only=True, tag="base.taken"):
+    """A person answers for what was pushed to the shared branch: it lands with it."""
+
+    commit: str
+    by: str
+
+    def sentence(self) -> str:
+        branch = ids.base_branch(self.convoy)
+        return f"{self.by} answers for {self.commit[:SHORT]}, pushed to {branch}."
+
+    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+        return replace(convoy, tip=self.commit, pushed=None, put_back_by=self.by)
+
+
+class BaseReturned(ConvoyEvent, frozen=True, kw_only=True, tag="base.returned"):
+    """The shared branch is again where the log left it."""
+
+    def sentence(self) -> str:
+        return f"Branch {ids.base_branch(self.convoy)} is where it was before the push."
+
+    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+        return replace(convoy, pushed=None)
+
+
+class NotePush(Command, frozen=True, kw_only=True):
+    """The shared branch has a tip that the log does not know."""
+
+    convoy: str
+    commit: str
+    files: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+
+    def decide(self, state: State) -> Decision:
+        """Wait for somebody who answers for it, or puts the branch back."""
+        convoy = live(state, self.convoy)
+        if isinstance(convoy, Refusal):
+            return convoy
+        known = convoy.pushed.commit if convoy.pushed else ""
+        if self.commit in (known, *convoy.base_tips):
+            return Refusal(f"{self.commit} is known")
+        return (
+            BasePushed(
+                convoy=convoy.name,
+                commit=self.commit,
+                files=self.files,
+                faults=self.faults,
+            ),
+        )
+
+
+class TakePush(Command, frozen=True, kw_only=True):
+    """A person wants what was pushed, at this commit, in full or abbreviated."""
+
+    convoy: str
+    commit: str
+    by: str
+
+    def decide(self, state: State) -> Decision:
+        """Go on from it; who wants it answers for the landing, as for `/brat merge`."""
+        convoy = live(state, self.convoy)
+        if isinstance(convoy, Refusal):
+            return convoy
+        if convoy.pushed is None or not convoy.pushed.commit.startswith(self.commit):
+            return Refusal(f"{self.commit} was not pushed to its branch")
+        commit = convoy.pushed.commit
+        return (BaseTaken(convoy=convoy.name, commit=commit, by=self.by),)
+
+
+class NoteReturnedBase(Command, frozen=True, kw_only=True):
+    """The shared branch is gone, or is again where the log left it."""
+
+    convoy: str
+
+    def decide(self, state: State) -> Decision:
+        """Wait for nobody's word any more."""
+        convoy = live(state, self.convoy)
+        if isinstance(convoy, Refusal):
+            return convoy
+        if convoy.pushed is None:
+            return Refusal("nothing was pushed to its branch")
+        return (BaseReturned(convoy=convoy.name),)
 
 
 COMMENTS_MOST: Final = 2

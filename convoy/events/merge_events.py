@@ -62,7 +62,12 @@ class MergeAttempted(ConvoyEvent, frozen=True, kw_only=True, tag="merge.attempte
         )
         if self.task == 0:
             return replace(
-                convoy, candidate=candidate, offered=self.work, landing_waits=""
+                convoy,
+                candidate=candidate,
+                offered=self.work,
+                tip=self.work,
+                built=self.candidate,
+                landing_waits="",
             )
         return change_task(
             convoy, self.task, lambda task: replace(task, candidate=candidate)
@@ -131,7 +136,8 @@ class MergeLanded(ConvoyEvent, frozen=True, kw_only=True, tag="merge.landed"):
         return replace(after, reporters=self.reporters | after.reporters)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
-        return convoy  # task.merged or convoy.completed beside it says the rest
+        # task.merged or convoy.completed beside it says the rest
+        return replace(convoy, tip=self.candidate) if self.task else convoy
 
 
 class TestsProven(TaskEvent, frozen=True, kw_only=True, tag="tests.proven"):

@@ -170,7 +170,7 @@ class SyncLanded(ConvoyEvent, frozen=True, kw_only=True, tag="sync.landed"):
         landed = TargetSync(
             target=self.target, commit=self.candidate, taken_at=now.at, at=now.at
         )
-        return replace(convoy, sync=landed)
+        return replace(convoy, sync=landed, tip=self.candidate)
 
 
 class LandingStalled(ConvoyEvent, frozen=True, kw_only=True, tag="landing.stalled"):

@@ -54,6 +54,7 @@ from convoy.model.work import (
     Intent,
     Landing,
     Parts,
+    Push,
     ShownAnswer,
     TakenOut,
     TargetSync,
@@ -263,6 +264,12 @@ class Convoy(Struct, frozen=True, kw_only=True):
     """The label that keeps the whole convoy from starting and merging."""
     base_is: BaseState = "there"
     """What people did to its shared branch, once there was one."""
+    tip: str = ""
+    """The commit that its shared branch was moved to last; empty: where it began."""
+    built: str = ""
+    """The candidate of its own that was built last: its branch may be moved to it."""
+    pushed: Push | None = None
+    """What somebody pushed to its shared branch, until somebody answers for it."""
     issue_is: IssueState = "open"
     """What people did to its issue."""
     taken_out: TakenOut | None = None
@@ -322,9 +329,16 @@ class Convoy(Struct, frozen=True, kw_only=True):
             return f"the label {self.held} to go"
         if self.issue_is in ("closed", "paused"):
             return f"issue #{self.issue} to be reopened, or /brat resume"
+        if self.pushed is not None:
+            return f"somebody's word on {self.pushed.commit[:10]}, pushed to its branch"
         if self.set_aside is not None and self.waits_aside:
             return another_try(self.set_aside)
         return ""
+
+    @property
+    def base_tips(self) -> frozenset[str]:
+        """Where the log may have left its shared branch: any other tip is a push."""
+        return frozenset(filter(None, (self.tip or self.base, self.built)))
 
     @property
     def waits_for_approval(self) -> bool:

@@ -274,6 +274,16 @@ SYNC_TRIES: Final = 2
 by chance, too."""
 
 
+class Push(Struct, frozen=True, kw_only=True):
+    """A commit that somebody pushed to a convoy's branch, and that no task made."""
+
+    commit: str
+    files: tuple[str, ...] = ()
+    """What it changes, as far as it was read."""
+    faults: tuple[str, ...] = ()
+    """What the gate would say of an agent that had made it, a sentence each."""
+
+
 class TargetSync(Struct, frozen=True, kw_only=True):
     """What was taken in of the target, and what is being tried."""
 

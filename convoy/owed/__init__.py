@@ -282,6 +282,16 @@ class HearBase(Struct, frozen=True):
     there: bool
 
 
+class HearPush(Struct, frozen=True):
+    """The convoy's shared branch has a tip that the log does not know.
+
+    `commit` is empty where the branch is back, or gone.
+    """
+
+    convoy: str
+    commit: str
+
+
 class HearDequeue(Struct, frozen=True):
     """A person took the convoy's pull request out of the forge's merge queue."""
 
@@ -414,6 +424,7 @@ Staged = (
     | Block
     | HearIssue
     | HearBase
+    | HearPush
     | HearDequeue
     | TakeOut
     | TakeBack

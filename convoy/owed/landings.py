@@ -43,6 +43,7 @@ from convoy.rules.landing import (
     Chain,
     Link,
     chain,
+    foreign_tip,
     may_take_target_in,
     suspects,
     sync_on_tip,
@@ -62,6 +63,8 @@ def merges(
     """Yield the actions due for a convoy's merge queue, or for its own landing."""
     tip = observed.refs.get(ids.HEADS + ids.base_branch(convoy.name))
     if tip is None or convoy.kept_by or convoy.state not in ("active", "paused"):
+        return
+    if foreign_tip(convoy, observed.refs):
         return
     if convoy.settled:
         if not convoy.withdrawn and convoy.taken_out is None:

@@ -43,6 +43,7 @@ from convoy.owed import (
     Faulty,
     HearBase,
     HearIssue,
+    HearPush,
     MakePlan,
     Patience,
     Show,
@@ -63,7 +64,12 @@ from convoy.owed.sessions import (
     taken_up,
 )
 from convoy.rules import head_branch
-from convoy.rules.landing import queue_branches, sync_task, target_taken_in
+from convoy.rules.landing import (
+    foreign_tip,
+    queue_branches,
+    sync_task,
+    target_taken_in,
+)
 from convoy.rules.people import uncalled
 from convoy.rules.verdict import Observed, PullSeen
 
@@ -105,6 +111,8 @@ def _owed(
         yield from ways(state, convoy, observed)
         yield from landed_elsewhere(convoy, observed)
     convoys = tuple(convoy for convoy in state.live() if not convoy.waits_aside)
+    for convoy in convoys:
+        yield from _pushes(convoy, observed)
     for rule in (
         lambda convoy: gestures(convoy, observed),
         lambda convoy: merges(convoy, observed, patience, now),
@@ -132,7 +140,8 @@ def _owed(
 def _parts(
     state: State, convoy: Convoy, observed: Observed, patience: Patience, now: int
 ) -> Iterator[Action]:
-    if may_try(state, part_item(convoy.name), now):
+    is_foreign = foreign_tip(convoy, observed.refs)
+    if not is_foreign and may_try(state, part_item(convoy.name), now):
         yield from part_landings(convoy, observed, patience, now)
 
 
@@ -241,11 +250,17 @@ def _foundations(convoy: Convoy, observed: Observed) -> Iterator[Action]:
     elif convoy.base_is == "there" and any(task.started for task in convoy.tasks):
         yield HearBase(convoy.name, there=False)
     elif convoy.base_is != "deleted":
-        sync = convoy.sync
-        landed = [(task.ended_at, task.landed) for task in convoy.tasks if task.landed]
-        taken = [(sync.taken_at, sync.commit)] if sync.commit else []
-        last = max((*landed, *taken), default=(0, convoy.base))
-        yield CreateBase(convoy.name, last[1])
+        yield CreateBase(convoy.name, convoy.tip or convoy.base)
+
+
+def _pushes(convoy: Convoy, observed: Observed) -> Iterator[HearPush]:
+    """Yield that somebody pushed to the shared branch, or that the branch is back."""
+    known = convoy.pushed.commit if convoy.pushed else ""
+    if tip := foreign_tip(convoy, observed.refs):
+        if tip != known:
+            yield HearPush(convoy.name, tip)
+    elif known:
+        yield HearPush(convoy.name, "")
 
 
 def _sweeps(state: State, observed: Observed) -> Iterator[Action]:

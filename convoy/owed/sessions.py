@@ -25,7 +25,7 @@ from convoy.owed import (
     Split,
     TakeUp,
 )
-from convoy.rules.landing import Chain, chain
+from convoy.rules.landing import Chain, chain, foreign_tip
 from convoy.rules.starting import (
     closed_today,
     is_ready,
@@ -200,6 +200,8 @@ def _startable(
     if mayor and is_ready and not closed_today(state, convoy, mayor, now):
         yield mayor
     if ids.HEADS + ids.base_branch(convoy.name) not in observed.refs:
+        return
+    if foreign_tip(convoy, observed.refs):
         return
     later = turns(convoy)
     queue = chain(convoy, observed.refs[ids.HEADS + ids.base_branch(convoy.name)])

@@ -50,6 +50,16 @@ JUDGED_BY_NONE: Final = ("none",)
 """What a landing notes as its checks if CI is not required."""
 
 
+def foreign_tip(convoy: Convoy, refs: Mapping[str, str]) -> str:
+    """Return the tip of the shared branch, if the log did not put it there; else empty.
+
+    The push that moves the branch carries the event that says so: no crash is between.
+    """
+    tip = refs.get(ids.HEADS + ids.base_branch(convoy.name), "")
+    is_known = tip in convoy.base_tips or convoy.base_is != "there"
+    return "" if is_known or convoy.state not in ("active", "paused") else tip
+
+
 def kept_from_landing(convoy: Convoy, task: Task) -> str:
     """Return what must happen before the task may merge; empty: nothing."""
     return kept_by_people(convoy, task) or kinds.kept_by_tasks(convoy, task)

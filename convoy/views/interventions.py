@@ -14,6 +14,7 @@ from msgspec import Struct
 from convoy.events.hold_events import COMMENTS_MOST
 from convoy.gate import forbidden, unallowed, wants
 from convoy.kinds import is_stopped
+from convoy.model import ids
 from convoy.model.ids import (
     SetAside,
     another_try,
@@ -242,6 +243,16 @@ def _asked(convoy: Convoy, state: State) -> Iterator[Intervention]:
         why = f"it waits for the label {convoy.held} to go"
         yield Intervention(kind="kept_back", convoy=name, why=why)
         return
+    if (pushed := convoy.pushed) is not None:
+        branch, head = ids.base_branch(name), pushed.commit[:10]
+        back = (convoy.tip or convoy.base)[:10]
+        yield Intervention(
+            kind="kept_back",
+            convoy=name,
+            why=f"somebody pushed {head} to {branch}, which none of its tasks made: "
+            f"take it in, or put the branch back to {back}",
+            comments=(f"/brat approve {head}",),
+        )
     yield from _paused(convoy, is_all=bool(state.paused_by))
     yield from _last_step(convoy)
     # What people took out by a gesture on its pull request.

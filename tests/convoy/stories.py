@@ -16,13 +16,16 @@ from convoy.events.hold_events import (
     NoteClosedIssue,
     NoteDeletedBase,
     NoteDeletedComment,
+    NotePush,
     NoteReopenedIssue,
     NoteRestoredBase,
+    NoteReturnedBase,
     OfferAgain,
     ReleaseWork,
     RequestMerge,
     TakeBackWork,
     TakeOutWork,
+    TakePush,
     WithdrawMerge,
 )
 from convoy.events.merge_events import ForeseeConflict
@@ -262,6 +265,10 @@ def ended_by_hand() -> Rules:
         ResumeConvoy(convoy=NAME, by="ann"),
         NoteDeletedBase(convoy=NAME),
         NoteRestoredBase(convoy=NAME),
+        NotePush(convoy=NAME, commit=sha("b"), files=("a.py",), faults=("No.",)),
+        NoteReturnedBase(convoy=NAME),
+        NotePush(convoy=NAME, commit=sha("c")),
+        TakePush(convoy=NAME, commit=sha("c"), by="ann"),
     )
     return rules.do(NoteGoneIssue(convoy=NAME, how="deleted"))
 

@@ -172,6 +172,7 @@ def test_an_attempt_after_a_revision_starts_nowhere_else() -> None:
     )
 
     assert refused(rules, start) == f"task 1 goes on from {sha('a')}"
+    rules.pushed(sha("9"))
     begun = owed_actions(
         rules.state, Observed(refs={BASE: sha("9")}), Patience(), rules.now
     )

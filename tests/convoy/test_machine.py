@@ -43,7 +43,13 @@ REACHED: Final = (
     *("answer lost after push", "answer lost after an effect", "effect refused"),
     *("refused until lifted", "push refused", "refusal lifted", "the others end"),
     *("race lost", "a stale bot acts", "two convoys at once"),
-    *("push to a base", "push to the target", "merge by hand", "base deleted"),
+    *(
+        "push to a base",
+        "push taken in",
+        "push to the target",
+        "merge by hand",
+        "base deleted",
+    ),
     *("retry", "retry of work", "pause", "resume", "cancel", "cancel with candidates"),
     "pause all",
     *("drop of queued", "drop of running", "drop of needs-review", "drop of blocked"),
@@ -148,6 +154,7 @@ class Machine(Gestures, Agents):
         """
         self.forge.now += HOUR_MS
         self.approves(0)
+        self.answers_for_a_push(0)
         self.lets_the_queue_go_on(1)
         busy = self.let_go() | self.bot.tick()
         self.forge.now += MINUTES_MS

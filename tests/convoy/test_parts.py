@@ -258,6 +258,7 @@ def test_a_part_is_shown_by_a_branch_of_its_own() -> None:
 def test_the_forge_merges_what_was_offered_though_more_is_finished_since() -> None:
     rules = shown().started(2).accepted(2, MORE)
     rules.offered(2, MORE, TIP).ask(RequestPart(convoy=NAME, by="ann"))
+    rules.pushed(MORE)
 
     assert asked(rules, Mergeable(head=TIP, state="clean"), MORE) == [
         AskMerge(NAME, TIP)

@@ -18,6 +18,7 @@ from convoy.owed import (
     Collect,
     CreateBase,
     Do,
+    HearPush,
     Land,
     LandConvoy,
     MakePlan,
@@ -206,6 +207,10 @@ def test_what_stood_on_a_moved_branch_is_built_again() -> None:
     rules = in_review(1).offered(1, sha("a"), sha("0"))
     moved = {**ROOTS, BASE: sha("9")}
 
+    assert owed(rules, refs=moved, checks={sha("a"): GREEN}) == [
+        HearPush(NAME, sha("9"))
+    ]
+    rules.pushed(sha("9"))
     assert owed(rules, refs=moved, checks={sha("a"): GREEN}) == [
         Build(NAME, (1,), sha("9"))
     ]

@@ -8,14 +8,22 @@ from msgspec.structs import replace
 
 from convoy.events import Refusal
 from convoy.events.forge_actions import ActionDone, Answer, NoteDone
-from convoy.events.hold_events import NoteDeletedBase
+from convoy.events.hold_events import NoteDeletedBase, NotePush, TakePush
 from convoy.events.leases import TakeLease
 from convoy.events.merge_events import MergeLanded
 from convoy.events.people_events import ResumeConvoy
 from convoy.events.plan_events import RequestConvoy
 from convoy.events.task_events import TaskQueued
 from convoy.model.state import Convoy, State, Task, TaskState
-from convoy.owed import Begin, BuildConvoy, CreateBase, Expire, HearBase, Patience
+from convoy.owed import (
+    Begin,
+    BuildConvoy,
+    CreateBase,
+    Expire,
+    HearBase,
+    HearPush,
+    Patience,
+)
 from convoy.owed.owed import owed_actions
 from convoy.rules.ending import AcceptNothing, LoseSession
 from convoy.rules.landing import AttemptMerge, FailMerge, LandMerge, chain
@@ -260,8 +268,21 @@ def test_a_convoy_is_built_again_when_a_person_pushed_to_its_branch() -> None:
     observed = Observed(refs=refs, checks={sha("a"): GREEN})
 
     owed = owed_actions(rules.state, observed, Patience(), rules.now)
+    assert HearPush(NAME, sha("b")) in owed
+    assert not any(isinstance(action, BuildConvoy) for action in owed)
 
+    rules.do(NotePush(convoy=NAME, commit=sha("b")))
+    owed = owed_actions(rules.state, observed, Patience(), rules.now)
+    assert not any(isinstance(action, HearPush | BuildConvoy) for action in owed)
+    refs[f"{HEADS}convoy/{NAME}/base"] = sha("a")
+    owed = owed_actions(rules.state, observed, Patience(), rules.now)
+    assert HearPush(NAME, "") in owed
+
+    refs[f"{HEADS}convoy/{NAME}/base"] = sha("b")
+    rules.do(TakePush(convoy=NAME, commit=sha("b")[:7], by="ann"))
+    owed = owed_actions(rules.state, observed, Patience(), rules.now)
     assert BuildConvoy(NAME, sha("0")) in owed
+    assert rules.convoy.put_back_by == "ann", "who answers for its landing"
 
 
 def test_a_branch_that_was_deleted_comes_back_with_all_that_landed() -> None:

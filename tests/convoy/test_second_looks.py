@@ -47,8 +47,9 @@ def behind(first: int) -> Rules:
     return rules.started(first + 1).accepted(first + 1, sha(str(first + 1)), "2.py")
 
 
-def due(rules: Rules, tip: str = TIP, **seen: Checks) -> list[Action]:
+def due(rules: Rules, tip: str = "", **seen: Checks) -> list[Action]:
     """Return what is due; each check is that of the commit of this letter."""
+    tip = tip or rules.convoy.tip or TIP
     checks = {sha(letter): check for letter, check in seen.items()}
     observed = Observed(refs={BASE: tip}, checks=checks)
     return list(merges(rules.convoy, observed, Patience(), rules.now))
@@ -136,7 +137,7 @@ def test_green_alone_after_red_on_another_is_no_flake() -> None:
 
 
 def test_green_on_a_tip_that_moved_on_waits_in_the_chain_again() -> None:
-    rules = red(waiting(1), 1, "a").offered(1, sha("b"), TIP)
+    rules = red(waiting(1), 1, "a").offered(1, sha("b"), TIP).pushed(NEXT)
 
     assert due(rules, NEXT, b=GREEN) == [ClearWork(NAME, 1, sha("b"))]
     rules.do(ClearMerge(convoy=NAME, task=1, candidate=sha("b"), judged=("unit",)))
@@ -306,21 +307,21 @@ def test_ci_that_was_stopped_is_asked_again_and_then_a_person() -> None:
 def silent(rules: Rules, letter: str) -> list[Action]:
     """Return what is due once CI was waited for long enough, and never started."""
     rules.now += 10**6
-    return due(rules, TIP, **{letter: Checks(verdict="none")})
+    return due(rules, **{letter: Checks(verdict="none")})
 
 
 def test_ci_that_never_started_is_asked_again_and_then_a_person() -> None:
     rules = waiting(1, 2).offered(1, sha("e"), TIP).landed_as(1, sha("e"))
     for letter in "abc"[: LOST_MOST - 1]:
-        rules.offered(2, sha(letter), TIP)
+        rules.offered(2, sha(letter), sha("e"))
         (again,) = silent(rules, letter)
         assert isinstance(again, LookAgain)
         assert not again.is_red
         assert "never started" in again.text
         rules.do(doubt(2, letter, is_red=False))
-        assert due(rules) == [Build(NAME, (2,), TIP)]
+        assert due(rules) == [Build(NAME, (2,), sha("e"))]
 
-    rules.offered(2, sha("c"), TIP)
+    rules.offered(2, sha("c"), sha("e"))
     (asked,) = silent(rules, "c")
     assert isinstance(asked, Block)
     assert "no check has reported" in asked.why

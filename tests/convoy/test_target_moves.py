@@ -131,6 +131,7 @@ def test_what_its_branch_was_moved_to_is_not_built_again() -> None:
     rules.do(whole)
 
     assert owed(rules, tip=sha("e"), e=GREEN) == []
+    rules.pushed(sha("b"))
     assert owed(rules, tip=sha("b"), e=GREEN) == [BuildConvoy(NAME, MOVED)]
 
 

@@ -75,7 +75,7 @@ def conflicts(rules: Rules, number: int) -> Rules:
 
 
 def owed(rules: Rules, checks: dict[str, Checks] | None = None) -> tuple[Action, ...]:
-    refs = {ids.HEADS + f"convoy/{NAME}/base": sha("0")}
+    refs = {ids.HEADS + f"convoy/{NAME}/base": rules.convoy.tip or sha("0")}
     observed = Observed(refs=refs, checks=checks or {})
     return owed_actions(rules.state, observed, Patience(), rules.now)
 

@@ -3,6 +3,7 @@
 from convoy.answers.answering import FIND_OUT, report_brief
 from convoy.events import Command, Event, Refusal
 from convoy.events.forge_actions import NoteDone
+from convoy.events.hold_events import NotePush, TakePush
 from convoy.events.leases import StartBot
 from convoy.events.plan_events import RequestConvoy
 from convoy.log.record import fold, record
@@ -151,6 +152,13 @@ class Rules:
         """Land a task's candidate."""
         return self.do(
             LandMerge(convoy=NAME, task=number, candidate=candidate, judged=("ci",))
+        )
+
+    def pushed(self, commit: str) -> "Rules":
+        """Let a person push to the shared branch, and answer for it."""
+        return self.do(
+            NotePush(convoy=NAME, commit=commit),
+            TakePush(convoy=NAME, commit=commit, by="ann"),
         )
 
     # --- looking ------------------------------------------------------------------

@@ -21,6 +21,7 @@ from bot.loop.staging import PASSES, owed, perform
 from bot.repository.commits import MirroredCommits
 from bot.repository.draft import Draft
 from bot.repository.mirror import Mirror
+from bot.repository.strangers_commits import Patch
 from bot.roles.bot_context import BotContext, alone
 from bot.settings.bot_settings import ROLES, Settings
 from convoy.events import Command, Refusal
@@ -31,7 +32,7 @@ from convoy.events.plan_events import RequestConvoy
 from convoy.kinds import kind_of
 from convoy.kinds.rivals import rivals_left
 from convoy.log.record import fold
-from convoy.model import ids
+from convoy.model import ids, records
 from convoy.model.records import Overlap, Scope, TaskSpec
 from convoy.model.state import Convoy, State, Task
 from convoy.model.work import Attempt
@@ -112,6 +113,10 @@ class ModelCommits(MirroredCommits):
         """Nothing: there are no files here."""
         del commit, tasks
         return ()
+
+    def examined(self, base: str, commit: str, settings: records.Settings) -> Patch:
+        """Return what changed: commits in memory offend no gate."""
+        return Patch(files=self.forge.commits.changed(base, commit), refusals=())
 
     def box_labels(self, commit: str) -> frozenset[str]:
         """Nothing: commits in memory hold no issue forms."""

@@ -8,6 +8,7 @@ from hypothesis.stateful import precondition, rule
 
 from bot.forge.rest import Refused
 from bot.repository.compose import Conflicted
+from convoy.events.hold_events import TakePush
 from convoy.events.leases import FreeLease, TakeLease
 from convoy.events.people_events import PauseConvoy, ResumeConvoy
 from convoy.events.target_events import Wanted
@@ -27,6 +28,7 @@ DROPPED: Final = ("needs-review", "running", "blocked", "queued")
 COMMANDS: Final = ("pauses_or_resumes", "cancels", "cancels", "locks", "unlocks")
 DEEDS: Final = (
     *("pushes_to_a_base", "pushes_to_the_target", "pushes_to_the_target"),
+    "answers_for_a_push",
     *("merges_by_hand", "merges_by_hand", "deletes_a_base", "deletes_a_run"),
     *("changes_the_rules", "changes_the_rules", "approves", "lets_the_queue_go_on"),
 )
@@ -156,6 +158,12 @@ class People(Story):
         if bases := self.bases():
             self.push(chosen(bases, number), chosen(("good", "clash", "bad"), number))
             self.saw("push to a base")
+
+    def answers_for_a_push(self, _number: int) -> None:
+        for convoy in self.forge.state.live():
+            if (pushed := convoy.pushed) is not None:
+                self.may(TakePush(convoy=convoy.name, commit=pushed.commit, by="ann"))
+                self.saw("push taken in")
 
     def pushes_to_the_target(self, number: int) -> None:
         self.push(MAIN, chosen(("good", "clash", "bad"), number))

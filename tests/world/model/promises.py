@@ -4,12 +4,13 @@
 and of every push of a bot; `hold` looks at the whole after each step.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Final
 
 from convoy.events import Event
+from convoy.events.hold_events import BasePushed, BaseTaken
 from convoy.events.leases import LeaseTaken
 from convoy.events.merge_events import MergeDoubted, MergeFailed, MergeLanded
 from convoy.events.people_events import ApprovalVoided, ConvoyApproved, TaskApproved
@@ -70,6 +71,8 @@ class Promises:
         """The tasks that landed on the target before the rest of their convoy."""
         self._reds: Counter[tuple[str, int, str]] = Counter()
         """How often CI was red on a task's work on a commit."""
+        self._pushed: defaultdict[str, set[str]] = defaultdict(set)
+        """What was pushed to a convoy's branch and nobody answers for."""
         self._handed_in: dict[str, str] = {}
         """What sessions left, with the commit it was made on."""
 
@@ -83,6 +86,11 @@ class Promises:
         match fact:
             case TaskStarted():
                 self._started(before, after, fact)
+            case BasePushed():
+                self._pushed[fact.convoy].add(fact.commit)
+            case BaseTaken():
+                held = self.forge.commits[fact.commit].ancestors
+                self._pushed[fact.convoy] -= held
             case LeaseTaken():
                 self._taken(before, fact)
             case WorkAccepted():
@@ -245,12 +253,20 @@ class Promises:
         else:
             assert fact.judged == UNJUDGED
         part = task or convoy
+        self._nobody_else_pushed(convoy, fact.candidate)
         assert not convoy.held, "landed and held"
         assert not part.held, "landed and held"
         self._nobody_said_no(convoy, part)
         if task is not None:
             self._task_landed(convoy, task, fact)
         self._landing.append(fact)
+
+    def _nobody_else_pushed(self, convoy: Convoy, candidate: str) -> None:
+        """Check that what lands holds no push to its branch that nobody answers for."""
+        commits = self.forge.commits
+        on_target = commits[self.forge.refs[MAIN]].ancestors
+        held = commits[candidate].ancestors - on_target
+        assert not held & self._pushed[convoy.name], "landed what nobody answers for"
 
     def _part_landed(self, before: State, fact: PartLanded) -> None:
         """Check what lands while other tasks of its convoy go on."""
