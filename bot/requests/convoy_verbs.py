@@ -321,7 +321,8 @@ APPROVAL: Final = (
             Argument(name="commit", read=verb.read_sha, form="<commit>", needed=False),
         ),
         help="Lets a plan that waits be carried out; on a pull request, approves the "
-        "work at exactly this commit.",
+        "work at exactly this commit, and anywhere what was pushed to the convoy's "
+        "branch.",
         rule=_approve,
         box=Box(
             says="Approve the plan",

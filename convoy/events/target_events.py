@@ -167,9 +167,7 @@ class SyncLanded(ConvoyEvent, frozen=True, kw_only=True, tag="sync.landed"):
         )
 
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
-        landed = TargetSync(
-            target=self.target, commit=self.candidate, taken_at=now.at, at=now.at
-        )
+        landed = TargetSync(target=self.target, commit=self.candidate, at=now.at)
         return replace(convoy, sync=landed, tip=self.candidate)
 
 
@@ -271,9 +269,7 @@ class PartLanded(ConvoyEvent, frozen=True, kw_only=True, tag="part.landed"):
         )
         sync = convoy.sync
         if self.commit == self.tip:  # the convoy's branch holds it already
-            sync = TargetSync(
-                target=self.tip, commit=self.tip, taken_at=now.at, at=sync.at
-            )
+            sync = TargetSync(target=self.tip, commit=self.tip, at=sync.at)
         return replace(
             convoy,
             parts=parts,

@@ -291,8 +291,6 @@ class TargetSync(Struct, frozen=True, kw_only=True):
     """The target's commit that was taken in last; empty: the one it began at."""
     commit: str = ""
     """The commit of the convoy's branch that took it in."""
-    taken_at: int = 0
-    """When that landed, unix ms."""
     candidate: Candidate | None = None
     """A merge of both tips that CI judges; its `work` is the target's commit."""
     at: int = 0

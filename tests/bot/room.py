@@ -24,6 +24,7 @@ from brat.repository import registration as registrations
 from brat.repository.registration import FORGE_FOLDER, Source
 from convoy.events import Command
 from convoy.events.forge_actions import NoteDone
+from convoy.events.hold_events import NotePush, TakePush
 from convoy.model import ids
 from convoy.model.state import Convoy, Task
 from convoy.owed import Role as Job
@@ -219,6 +220,8 @@ class Room:
         made = self.history().commit(files, mirror.refs[ref])
         draft = Draft(mirror, self.loop.context.actor, self.loop.context.clock())
         draft.move(ref, made)
+        draft.submit(NotePush(convoy=NAME, commit=made))
+        draft.submit(TakePush(convoy=NAME, commit=made, by="you"))
         await self.pushed(draft)
         return made
 

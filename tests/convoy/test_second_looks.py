@@ -307,7 +307,7 @@ def test_ci_that_was_stopped_is_asked_again_and_then_a_person() -> None:
 def silent(rules: Rules, letter: str) -> list[Action]:
     """Return what is due once CI was waited for long enough, and never started."""
     rules.now += 10**6
-    return due(rules, **{letter: Checks(verdict="none")})
+    return due(rules, "", **{letter: Checks(verdict="none")})
 
 
 def test_ci_that_never_started_is_asked_again_and_then_a_person() -> None:

@@ -79,6 +79,7 @@ MEANINGS: Final = {
     "engines": "By name; `default` is always there.",
     "exit_code": "The exit status; null when a signal ended it.",
     "expires": "Until when, unix ms.",
+    "faults": "What the gate would say of an agent that had made it, a sentence each.",
     "files": "The paths that were changed.",
     "followups": "Further work that it saw and was not asked for.",
     "gate": "What a patch may touch.",

@@ -1,4 +1,4 @@
-"""A person deletes a convoy's shared branch: it pauses, and nothing is lost."""
+"""A person deletes a convoy's shared branch, or pushes to it: nothing is lost."""
 
 from pathlib import Path
 
@@ -76,3 +76,62 @@ async def test_what_the_forge_closes_with_a_deleted_branch_is_nobodys_no(
         assert here.task(1).taken_out is None
         assert called(here, "out of the merge queue") == 0
         assert called(here, SAID) == 1
+
+
+EVIL = {".brat/config.toml": b"[refinery]\nrequire_ci = false\n", "evil.py": b"1\n"}
+FREE = "[refinery]\nrequire_ci = false\nbypass = true\n"
+
+
+@pytest.mark.parametrize("answer", ["taken in", "put back", "not by a maintainer"])
+async def test_what_somebody_pushed_to_the_branch_lands_when_somebody_answers_for_it(
+    tmp_path: Path, answer: str
+) -> None:
+    async with room(tmp_path, FREE) as here:
+        await here.worked(1, FILES)
+        await here.until(lambda: here.task(1).state == "merged")
+        known = here.tip(BASE)
+        evil = here.history().commit(FILES | EVIL, known)
+        await here.push(f"{evil}:refs/heads/{BASE}", by=here.let_in("mal"))
+        await swept(here)
+
+        assert f"somebody pushed {evil[:10]} to {BASE}" in kept_back(here)[0]
+        assert called(here, "`.brat/config.toml`, `evil.py`") == 1
+        assert here.tip(BASE) == evil, "nobody's commit is lost"
+        refs = here.loop.context.mirror.refs
+        assert refs[ids.attempt_ref(NAME, 0, 0)] == evil
+
+        main = here.tip("main")
+        if answer == "put back":
+            await here.push(f"+{known}:refs/heads/{BASE}")
+        else:
+            by = "you" if answer == "taken in" else "mal"
+            await here.said(f"/brat approve {evil[:10]}", by=by)
+        await swept(here)
+        at = here.history().files(here.tip(BASE))
+        await here.worked(2, at | {"two.py": b"two\n"})
+        for _ in range(4):
+            await swept(here)
+        if answer == "not by a maintainer":
+            assert here.tip("main") == main
+            assert called(here, "/brat merge") >= 1
+            return
+        await here.until(lambda: here.convoy_state() == "complete")
+        files = here.history().files(here.tip("main"))
+        assert ("evil.py" in files) == (answer == "taken in")
+
+
+async def test_a_push_that_takes_away_what_landed_is_asked_about(
+    tmp_path: Path,
+) -> None:
+    async with room(tmp_path, FREE) as here:
+        begun = here.tip("main")
+        await here.worked(1, FILES)
+        await here.until(lambda: here.task(1).state == "merged")
+        landed = here.tip(BASE)
+        await here.push(f"+{begun}:refs/heads/{BASE}")
+        await swept(here)
+
+        assert f"put the branch back to {landed[:10]}" in kept_back(here)[0]
+        await here.push(f"{landed}:refs/heads/{BASE}")
+        await swept(here)
+        assert kept_back(here) == []
