@@ -19,14 +19,11 @@ from convoy.rules.starting import valid_leases
 
 @dataclass(frozen=True)
 class RepositoryView:
-    """One repository's dashboard: its source, and the watcher of its log."""
-
     source: DashboardSource
     watcher: StateWatcher
 
     @property
     def state(self) -> State:
-        """The state when the log was last read."""
         return self.watcher.reading.state
 
     @property
@@ -36,7 +33,6 @@ class RepositoryView:
 
     @property
     def leases(self) -> tuple[Lease, ...]:
-        """The leases that have not run out."""
         return valid_leases(self.state, self.now)
 
 
@@ -73,12 +69,10 @@ class AccessPolicy(Protocol):
 
 
 def attach(request: web.Request, view: RepositoryView) -> None:
-    """Attach to a request the repository that it is about."""
     request[_VIEW] = view
 
 
 def view_of(request: web.Request) -> RepositoryView:
-    """Return the repository that a request is about."""
     return request[_VIEW]
 
 
@@ -137,7 +131,6 @@ def _cookie(request: web.Request, token: str) -> str:
 
 
 def shows_token(request: web.Request, token: str) -> bool:
-    """Whether the request shows the token as a bearer."""
     shown = request.headers.get("Authorization", "").removeprefix("Bearer ")
     return hmac.compare_digest(shown.encode(errors="replace"), token.encode())
 
@@ -175,7 +168,6 @@ class TokenAccess:
     """Access to a dashboard on this machine: who has the token sees and decides."""
 
     def __init__(self, view: RepositoryView) -> None:
-        """Show the only repository."""
         self._view = view
 
     async def admit(self, request: web.Request) -> web.Response | None:
@@ -193,11 +185,9 @@ class TokenAccess:
         return answer
 
     async def view(self, _: web.Request) -> RepositoryView:
-        """Return the only repository."""
         return self._view
 
     async def visitor(self, _: web.Request, _view: RepositoryView) -> Visitor:
-        """Return the visitor, who has shown the token."""
         return Visitor(may_write=True)
 
     async def writer(self, request: web.Request, view: RepositoryView) -> str:
@@ -208,7 +198,6 @@ class TokenAccess:
 
 
 def convoy_at(state: State, request: web.Request) -> Convoy:
-    """Return the convoy that the path names."""
     name = request.match_info["convoy"]
     convoy = state.convoys.get(name)
     if convoy is None:
@@ -217,7 +206,6 @@ def convoy_at(state: State, request: web.Request) -> Convoy:
 
 
 def task_at(state: State, request: web.Request) -> tuple[Convoy, Task]:
-    """Return the task that the path names, and its convoy."""
     convoy = convoy_at(state, request)
     task = convoy.task(int(request.match_info["task"]))
     if task is None:

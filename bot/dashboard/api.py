@@ -168,7 +168,6 @@ class Api:
     """Answers who reads by programs, and who decides: people, programs, and MCP."""
 
     def __init__(self, access: AccessPolicy) -> None:
-        """Let `access` decide who may decide."""
         self._access = access
 
     def routes(self, base: str) -> list[web.RouteDef]:
@@ -232,12 +231,10 @@ class DashboardBackend:
     """What one request may read and decide; for one request."""
 
     def __init__(self, view: RepositoryView, pressing: tuple[str, CarryOut]) -> None:
-        """Read from `view`, and decide as whoever sent the request."""
         self._view = view
         self._pressing = pressing
 
     async def snapshot(self) -> Snapshot:
-        """Return what the dashboard shows."""
         await self._view.watcher.look()
         return Snapshot(
             state=self._view.state,
@@ -247,7 +244,6 @@ class DashboardBackend:
         )
 
     async def log(self, number: int) -> Sequence[LogLine]:
-        """Return the log's last lines."""
         return await asyncio.to_thread(self._view.source.log, number)
 
     async def output(self, convoy: Convoy, task: Task) -> str:

@@ -38,12 +38,10 @@ class Dashboard:
     """Answers every request of one dashboard; for one event loop."""
 
     def __init__(self, access: AccessPolicy, base: str = "") -> None:
-        """Serve below the path `base`; `access` decides which requests are allowed."""
         self._access = access
         self._base = base
 
     def application(self) -> web.Application:
-        """Return the web application."""
         app = web.Application(middlewares=[self._guarded], client_max_size=FORM_BYTES)
         base, stream = self._base, Stream(self._access)
         app.add_routes(
@@ -142,7 +140,6 @@ class Stream:
     """Answers requests for news, within the limits of one dashboard."""
 
     def __init__(self, access: AccessPolicy) -> None:
-        """Let `access` tell people from strangers."""
         self._access = access
         self._open: Counter[tuple[str, str]] = Counter()
 

@@ -53,7 +53,6 @@ Here = Callable[[], tuple[Intervention, ...]]
 
 
 def nothing_here() -> tuple[Intervention, ...]:
-    """Return no interventions outside of the log."""
     return ()
 
 
@@ -112,7 +111,6 @@ class StateWatcher:
             self._changed.notify_all()
 
     async def keep_looking(self) -> None:
-        """Look until cancelled."""
         while True:
             await self.look()
             await asyncio.sleep(LOOK_S)
@@ -240,7 +238,6 @@ class Changes(Struct, frozen=True):
 
 
 def unknown_changes(_commit: str, _base: str) -> Changes | None:
-    """Return that it is not known."""
     return None
 
 
@@ -269,8 +266,6 @@ second is true; returns the issue's number. May raise `BratError`."""
 
 
 class Session(Struct, frozen=True, kw_only=True):
-    """A session whose output somebody wants to read."""
-
     name: str
     run: int
     """The workflow run; 0: it is not known."""
@@ -283,8 +278,6 @@ Output = Callable[[Session], str]
 
 @dataclass(frozen=True, kw_only=True)
 class DashboardSource:
-    """One repository, as the dashboard sees it."""
-
     repository: str
     """The repository's full name, or what people call it."""
     read: Callable[[], Reading]
@@ -353,7 +346,6 @@ class DashboardSource:
 
 
 def newest_session(convoy: Convoy, task: Task) -> Session:
-    """Return a task's newest session."""
     return Session(
         name=ids.session_name(convoy.name, task.number, task.started),
         run=task.newest_run or 0,

@@ -137,8 +137,6 @@ class StageBar(Struct, frozen=True, kw_only=True):
 
 
 class GanttRow(Struct, frozen=True):
-    """One task's name and its position."""
-
     y: int
     number: int
     name: str
@@ -324,15 +322,11 @@ _VERDICT_WORDS: Final = {
 
 
 class Check(Struct, frozen=True):
-    """One check of a candidate."""
-
     name: str
     mark: Mark
 
 
 class Car(Struct, frozen=True, kw_only=True):
-    """One place in the train."""
-
     task: Task
     commit: str
     """The candidate; empty: it has none yet."""
@@ -389,8 +383,6 @@ def _ground(convoy: Convoy, candidate: Candidate, owners: Mapping[str, int]) -> 
 
 
 def check_marks(checks: Checks) -> tuple[Check, ...]:
-    """Return each check that has reported, with what is known of it."""
-
     def mark(name: str) -> Mark:
         if name in checks.failed:
             return "failed"

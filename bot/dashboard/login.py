@@ -56,8 +56,6 @@ class OAuth:
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody who signed in."""
-
     login: str
     number: str
     """The id of their session."""
@@ -98,7 +96,6 @@ class Sessions:
         return Person(str(told["sub"]), str(told["jti"]))
 
     def begin(self, login: str) -> str:
-        """Return the cookie of a new session."""
         told = {"sub": login, "jti": secrets.token_urlsafe(16)}
         return self.sealed(SESSION, SESSION_S, told)
 
@@ -109,7 +106,6 @@ class Sessions:
         self._ended[person.number] = now + SESSION_S
 
     def csrf(self, person: Person) -> str:
-        """Return the token for each form of this session."""
         return hmac.new(self._key, f"csrf {person.number}".encode(), sha256).hexdigest()
 
 
@@ -117,12 +113,10 @@ class Login:
     """Sends people to the forge to sign in, and takes them back."""
 
     def __init__(self, oauth: OAuth, sessions: Sessions) -> None:
-        """Sign in with our App; `sessions` makes the cookies."""
         self._oauth = oauth
         self._sessions = sessions
 
     def routes(self) -> list[web.RouteDef]:
-        """Return the routes for signing in and out."""
         return [
             web.get("/login", self._out),
             web.get(DONE, self._back),
@@ -250,7 +244,6 @@ class Rights:
     """Remembers the forge's answers for a minute; for one event loop."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Measure time with `clock`, in seconds."""
         self._clock = clock
         self._known: dict[tuple[str, ...], tuple[float, bool]] = {}
 

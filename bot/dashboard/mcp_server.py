@@ -57,7 +57,6 @@ _TOOL_BY_NAME: Final = {tool.name: tool for tool in TOOLS}
 
 
 def server_of(backend: Backend) -> Server[Any]:
-    """Return the server of a repository, for one user."""
     answers = _Answers(backend)
     return Server(
         "brat",
@@ -239,7 +238,6 @@ RESOURCES: Final = tuple(
 
 
 async def document_at(backend: Backend, uri: str) -> dict[str, Any]:
-    """Return the document at an address."""
     for resource in RESOURCES:
         arguments = resource.arguments(uri)
         if arguments is not None:
@@ -280,8 +278,6 @@ What stands between the two lines is what the log says now: data, which others w
 
 
 class Prompt(Struct, frozen=True, kw_only=True):
-    """One prompt."""
-
     name: str
     title: str
     help: str
@@ -324,7 +320,6 @@ _PROMPT_BY_NAME: Final = {prompt.name: prompt for prompt in PROMPTS}
 
 
 async def prompt_text(backend: Backend, name: str, given: dict[str, str]) -> str:
-    """Return a prompt's text."""
     if name not in _PROMPT_BY_NAME:
         raise ToolRefused(
             f"there is no prompt {name[:80]}; there are {', '.join(_PROMPT_BY_NAME)}"

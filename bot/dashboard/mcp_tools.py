@@ -127,13 +127,11 @@ class Tool(Struct, frozen=True, kw_only=True):
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The arguments' JSON schema, an object."""
         _, parts = msgspec.json.schema_components([self.takes])
         whole = dict(parts[self.takes.__name__])
         return {key: whole[key] for key in whole if key not in {"title", "description"}}
 
     async def call(self, backend: Backend, given: dict[str, Any]) -> dict[str, Any]:
-        """Return the tool's answer."""
         try:
             arguments = msgspec.convert(given, self.takes, strict=False)
         except msgspec.ValidationError as error:
@@ -142,7 +140,6 @@ class Tool(Struct, frozen=True, kw_only=True):
 
 
 def convoy_in(state: State, name: str) -> Convoy:
-    """Return the convoy of this name."""
     if name not in state.convoys:
         near = did_you_mean(name, state.convoys)
         raise ToolRefused(f"there is no convoy {name[:80]}{near or '; see status'}")
@@ -150,7 +147,6 @@ def convoy_in(state: State, name: str) -> Convoy:
 
 
 def task_in(state: State, convoy: str, number: int) -> tuple[Convoy, Task]:
-    """Return a task, and its convoy."""
     found = convoy_in(state, convoy)
     task = found.task(number)
     if task is None:
@@ -181,7 +177,6 @@ async def answer_status(backend: Backend, _: NoArguments) -> dict[str, Any]:
 
 
 async def answer_convoy(backend: Backend, asked: OfConvoy) -> dict[str, Any]:
-    """Return one convoy with its plan."""
     seen = await backend.snapshot()
     leases = valid_leases(seen.state, seen.now)
     convoy = convoy_in(seen.state, asked.convoy)
@@ -195,14 +190,12 @@ def task_told(state: State, convoy: Convoy, task: Task, now: int) -> dict[str, A
 
 
 async def answer_why(backend: Backend, asked: OfTask) -> dict[str, Any]:
-    """Return one task whole, and why it is where it is."""
     seen = await backend.snapshot()
     found = task_in(seen.state, asked.convoy, asked.task)
     return task_told(seen.state, *found, seen.now)
 
 
 async def answer_log(backend: Backend, asked: LogLines) -> dict[str, Any]:
-    """Return the log's last lines."""
     lines = [msgspec.to_builtins(line) for line in await backend.log(asked.lines)]
     return _VERSION | {"lines": lines}
 

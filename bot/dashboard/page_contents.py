@@ -53,8 +53,6 @@ _FOLDER: Final = Path(__file__).with_name("static")
 
 
 class StaticFile(Struct, frozen=True):
-    """A file that browsers keep."""
-
     name: str
     content: bytes
 
@@ -71,7 +69,6 @@ _ADDRESSES: Final = {file.name: address for address, file in FILE_AT.items()}
 
 
 def address(name: str) -> str:
-    """Return a file's address."""
     return _ADDRESSES[name]
 
 
@@ -81,8 +78,6 @@ def static_text(name: str) -> str:
 
 
 class Agent(Struct, frozen=True, kw_only=True):
-    """One session that runs."""
-
     convoy: Convoy
     task: Task
     engine: str
@@ -97,7 +92,6 @@ class Agent(Struct, frozen=True, kw_only=True):
 async def agents_at_work(
     source: DashboardSource, running: Iterable[tuple[Convoy, Task]]
 ) -> tuple[Agent, ...]:
-    """Return the agents of these tasks, in the same order."""
     return tuple([await _agent(source, convoy, task) for convoy, task in running])
 
 
@@ -177,19 +171,16 @@ def page(
 
 
 def index(repositories: Sequence[str], visitor: Visitor) -> str:
-    """Return the list of repositories as HTML."""
     return _pages.get_template("index.html").render(
         repositories=repositories, visitor=visitor
     )
 
 
 def escaped(text: str) -> str:
-    """Return a stranger's text, escaped for HTML."""
     return str(escape(text))
 
 
 def fault(status: int, phrase: str, said: str) -> str:
-    """Return an error page as HTML."""
     return _pages.get_template("fault.html").render(
         status=status, phrase=phrase, said=said
     )
@@ -226,8 +217,6 @@ def overview(
 
 
 class Clock(Struct, frozen=True, kw_only=True):
-    """A convoy on the first page."""
-
     convoy: Convoy
     merged: int
     parts: tuple[StatePart, ...]
@@ -364,7 +353,6 @@ def line_rows(state: State, known: Sequence[LogLine], wanted: str, words: str) -
 
 
 def holds_words(text: str, wanted: Iterable[str]) -> bool:
-    """Whether a text holds all of the words, which are in lower case."""
     low = text.lower()
     return all(word in low for word in wanted)
 
@@ -414,8 +402,6 @@ _ACCEPTED: Final = ("handed in", "landed", "sent back")
 
 
 class TaskAttempt(Struct, frozen=True, kw_only=True):
-    """One attempt, in words."""
-
     past: PastSession
     used: str
     why: str
@@ -460,7 +446,6 @@ def _walls(one: PastSession) -> str:
 
 
 def session_of(convoy: str, one: PastSession) -> Session:
-    """Return the session of an attempt, to read its output."""
     name = ids.session_name(convoy, one.task, one.attempt)
     return Session(name=name, run=one.run, running=not one.ended)
 

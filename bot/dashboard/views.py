@@ -75,7 +75,6 @@ class Views:
     """Answers requests for pages; for one event loop."""
 
     def __init__(self, access: AccessPolicy) -> None:
-        """Let `access` decide each visitor's rights."""
         self._access = access
         self._made: dict[tuple[str, str, Visitor, int], bytes] = {}
 
@@ -158,7 +157,6 @@ def _packed(content: bytes, level: int) -> bytes:
 
 
 def takes_gzip(request: web.Request) -> bool:
-    """Whether the browser says that it can read gzip."""
     said = request.headers.get("Accept-Encoding", "").replace(" ", "").lower()
     return "gzip" in said.split(",") or "gzip;q=1" in said
 
@@ -274,8 +272,6 @@ DIGITS: Final = 6
 
 @dataclass(frozen=True)
 class ListPart(Generic[Row]):
-    """One page of a list."""
-
     rows: Sequence[Row]
     count: int
     """The number of rows in the whole list."""
@@ -442,8 +438,6 @@ _NUMBER: Final = re.compile("[1-9][0-9]{0,8}")
 
 
 class Replayed(Struct, frozen=True):
-    """One step of a convoy."""
-
     number: int
     """From 1."""
     last: int

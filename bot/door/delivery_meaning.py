@@ -71,8 +71,6 @@ ROSTER: Final = frozenset({"installation", "installation_repositories", "reposit
 
 @dataclass(frozen=True, kw_only=True)
 class Meaning:
-    """What to do about a delivery."""
-
     part: WorldPart | None = None
     """The part of the world that may have changed."""
     kept: Kept | None = None
@@ -124,7 +122,6 @@ def _kept(event: str, delivery: Envelope, label: str, login: str) -> Kept | None
 
 
 def _asked(delivery: Delivery, label: str, login: str) -> StartRequest | None:
-    """Return the request for a convoy in an issue's delivery; None: there is none."""
     issue, sender = delivery.issue, delivery.sender
     trigger = _trigger(delivery, label, login)
     if trigger is None or issue is None or sender is None:

@@ -30,8 +30,6 @@ OUTPUT_FILE_BYTES: Final = 8_000_000
 
 
 class OutputPiece(NamedTuple):
-    """A piece of output, redacted by the witness."""
-
     number: int
     text: str
 
@@ -184,7 +182,6 @@ class Feed:
         self._heard: dict[str, int] = {}
 
     def admits(self, session: str, shown: str) -> bool:
-        """Whether the shown token is the session's."""
         wanted = self.token(session).encode()
         return hmac.compare_digest(wanted, shown.encode(errors="replace"))
 
@@ -205,7 +202,6 @@ class Feed:
         return bool(wanted) and hmac.compare_digest(wanted, given)
 
     def attempt(self, session: str) -> Attempt | None:
-        """Return a session's running attempt; None: it does not run."""
         try:
             name, number, attempt = ids.parse_session(session)
         except ValueError:

@@ -56,8 +56,6 @@ class FeedVisitor:
 
 
 class FeedEndpoint:
-    """The routes of the feed."""
-
     def __init__(self, finds: Finds, issuer: "Issuer | None" = None) -> None:
         """Receive for the repositories that `finds` knows.
 
@@ -160,13 +158,11 @@ class FeedEndpoint:
         return json_answer(token=feed.token(session))
 
     def _named(self, request: web.Request) -> tuple[Feed | None, str]:
-        """Return the feed and the session that the path names."""
         at = request.match_info
         feed = self._finds(f"{at['owner']}/{at['name']}".casefold())
         return feed, f"{at['convoy']}/{at['task']}/{at['attempt']}"
 
     def _visitor(self, request: web.Request) -> FeedVisitor:
-        """Return the session that sent a request."""
         feed, session = self._named(request)
         if feed is None or not feed.admits(session, shown_token(request)):
             raise refusal_with(
@@ -179,7 +175,6 @@ class FeedEndpoint:
 
 
 def shown_token(request: web.Request) -> str:
-    """Return the token that a request shows; empty: none."""
     kind, _, token = request.headers.get("Authorization", "").partition(" ")
     return token.strip() if kind.lower() == "bearer" else ""
 
@@ -222,12 +217,10 @@ async def body_within(
 
 
 def json_answer(**told: Any) -> web.Response:  # noqa: ANN401  what JSON holds
-    """Return a response in JSON."""
     return web.json_response(told)
 
 
 def refusal_with(status: HTTPStatus, why: str) -> web.HTTPException:
-    """Return the refusal of a request, to be raised."""
     error = _AnyRefusal(
         text=json.dumps({"message": why}), content_type="application/json"
     )
@@ -236,6 +229,4 @@ def refusal_with(status: HTTPStatus, why: str) -> web.HTTPException:
 
 
 class _AnyRefusal(web.HTTPException):
-    """A refusal with any status."""
-
     status_code = 400

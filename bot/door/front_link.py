@@ -49,14 +49,11 @@ class Setup(msgspec.Struct, frozen=True, tag=True):
 
     @property
     def origins(self) -> Origins:
-        """Where requests may come from."""
         networks = tuple(ip_network(each) for each in self.networks)
         return Origins(networks=networks, proxies=self.proxies)
 
 
 class Destination(msgspec.Struct, frozen=True):
-    """A repository to which deliveries go."""
-
     name: str
     """Its name in the bot: the full name in lower case."""
     repository_id: int
@@ -83,8 +80,6 @@ class RequestKept(msgspec.Struct, frozen=True, tag=True):
 
 
 class PartChanged(msgspec.Struct, frozen=True, tag=True):
-    """A part of a repository may have changed."""
-
     name: str
     part: str
 
@@ -94,16 +89,12 @@ class RosterChanged(msgspec.Struct, frozen=True, tag=True):
 
 
 class DeliveryAnswered(msgspec.Struct, frozen=True, tag=True):
-    """A delivery was answered."""
-
     event: str
     status: int
     seconds: float
 
 
 class Logged(msgspec.Struct, frozen=True, tag=True):
-    """A line for the bot's log."""
-
     level: int
     logger: str
     line: str
@@ -144,7 +135,6 @@ class Relay:
     @classmethod
     @asynccontextmanager
     async def to(cls, path: Path) -> AsyncIterator[Self]:
-        """Give a relay to the socket at a path."""
         async with ClientSession(
             connector=UnixConnector(str(path), limit=0, force_close=True),
             cookie_jar=DummyCookieJar(),

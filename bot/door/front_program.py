@@ -57,7 +57,6 @@ class LogToBot(logging.Handler):
         self._outlet = outlet
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Send a line."""
         line = short_line(record.getMessage())
         if record.exc_info and record.exc_info[1] is not None:
             line += f"\n{short_traceback(record.exc_info[1])}"
@@ -88,7 +87,6 @@ class Places:
         self._known: Mapping[Destination, DeliveryPlace] = {}
 
     def take(self, told: messages.Destinations) -> None:
-        """Take these in place of those before."""
         self._known = {
             each: self._known.get(each)
             or DeliveryPlace(
@@ -107,7 +105,6 @@ class Places:
         return next(found, None)
 
     def having(self, number: int) -> DeliveryPlace | None:
-        """Return the place of a repository by its id."""
         found = (each for each in self._known.values() if each.repository_id == number)
         return next(found, None)
 

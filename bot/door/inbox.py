@@ -149,7 +149,6 @@ class Inbox:
                     file.unlink()
 
     def put(self, delivery: str, request: Kept) -> None:
-        """Keep a request under its delivery's id."""
         self.put_all({delivery: request})
 
     def put_all(self, requests: Mapping[str, Kept]) -> None:
@@ -239,7 +238,6 @@ def _settle(folder: Path) -> None:
 
 
 def _write_file(name: str, data: bytes) -> None:
-    """Write a file and flush it to the disk."""
     # With O_DSYNC a write returns when the disk has the data and its size.
     how = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_DSYNC
     handle = os.open(name, how, 0o600)
@@ -314,7 +312,6 @@ class InboxWriter:
 
 
 def _write_together(together: Sequence[_Waiting]) -> _Faults:
-    """Write one file for each inbox; return the errors by inbox."""
     files: dict[Inbox, dict[str, Kept]] = {}
     for each in together:
         files.setdefault(each.inbox, {})[each.delivery] = each.kept
@@ -364,7 +361,6 @@ class Wake:
         self._bell.set()
 
     def keep(self) -> None:
-        """Say that the inbox holds one more request."""
         self.kept += 1
         self._more_kept.set()
         self._more_kept = asyncio.Event()
@@ -376,7 +372,6 @@ class Wake:
         return self.kept
 
     def all(self) -> None:
-        """Say that anything may have changed."""
         self.suspect()
         self._bell.set()
 

@@ -105,8 +105,6 @@ def request_client(request: web.BaseRequest, origins: Origins) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class ConnectionLimits:
-    """What one server's connections may take."""
-
     connections: int = 512
     per_client: int = 64
     head_s: float = 10.0
@@ -136,7 +134,6 @@ class Connections:
 
     @contextmanager
     def handling(self, request: web.BaseRequest) -> Iterator[None]:
-        """Keep a request's connection for as long as the request is handled."""
         transport = request.transport
         one = self._open.get(transport) if transport is not None else None
         if one is None or transport is None:  # it has gone
@@ -195,7 +192,6 @@ class Connection(asyncio.Protocol):
             self._head.cancel()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Admit the connection, or close it."""
         peer = transport.get_extra_info("peername")
         self.client = client_at(str(peer[0])) if isinstance(peer, tuple) else ""
         own = cast("asyncio.Transport", transport)
@@ -209,7 +205,6 @@ class Connection(asyncio.Protocol):
         self._inner.connection_made(own)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Free the connection's place."""
         if self._transport is None:
             return
         if self._head is not None:
@@ -218,16 +213,13 @@ class Connection(asyncio.Protocol):
         self._inner.connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Pass on what came."""
         if self._transport is not None:
             self._inner.data_received(data)
 
     def eof_received(self) -> bool | None:
-        """Pass on that no more comes."""
         return self._inner.eof_received() if self._transport is not None else None
 
     def pause_writing(self) -> None:
-        """Pass on that the client does not read."""
         self._inner.pause_writing()
 
     def resume_writing(self) -> None:

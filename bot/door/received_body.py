@@ -22,8 +22,6 @@ BYTES_PER_CLIENT: Final = 32_000_000
 
 @dataclass(eq=False, kw_only=True)
 class Body:
-    """A body that is being received."""
-
     client: str
     give_up: Callable[[], None]
     """Ends the reading of the body."""

@@ -26,8 +26,6 @@ _WANTED: Final = frozenset(LOOK_AT) | ROSTER
 
 
 class Sent(Payload):
-    """One try to deliver something."""
-
     id: int
     guid: str
     """The delivery's id, which all its tries share."""

@@ -42,8 +42,6 @@ def session_token(key: bytes, repository: str, session: str) -> str:
 
 
 class JobOrigin(NamedTuple):
-    """The origin of the jobs of a repository's sessions."""
-
     repository: str
     repository_id: int
     workflow: str
@@ -51,7 +49,6 @@ class JobOrigin(NamedTuple):
 
 
 def claims_of(origin: JobOrigin, run: int) -> Mapping[str, str]:
-    """Return the claims in the token of a run's job."""
     return {
         "repository_id": str(origin.repository_id),
         "repository": origin.repository,
@@ -76,7 +73,6 @@ def note_port(folder: Path, port: int) -> None:
 
 
 def noted_port(folder: Path) -> int:
-    """Return the port noted last; 0: none was noted."""
     try:
         port = json.loads((folder / _PORT_FILE).read_bytes())["port"]
     except (OSError, ValueError, KeyError, TypeError):

@@ -76,7 +76,6 @@ class Metrics:
         )
 
     def answered(self, event: str, status: int, seconds: float) -> None:
-        """Count a delivery that was answered."""
         self.deliveries.labels(event, status).inc()
         self.answer_s.observe(seconds)
 
@@ -85,13 +84,11 @@ class Metrics:
         Gauge(name, said, registry=self.registry).set_function(count)
 
     def application(self) -> web.Application:
-        """Return the aiohttp application."""
         app = web.Application()
         app.router.add_get(METRICS_PATH, self._show)
         return app
 
     def text(self) -> bytes:
-        """Return all metrics in Prometheus' text format."""
         return generate_latest(self.registry)
 
     async def _show(self, _: web.Request) -> web.Response:
@@ -139,8 +136,6 @@ Answered = Callable[[str, int, float], None]
 
 @dataclass(frozen=True, kw_only=True)
 class DeliveryPlace:
-    """The destination of deliveries about one repository."""
-
     label: str
     """The label that asks for a convoy."""
     login: str
@@ -165,8 +160,6 @@ def signed(secrets: Sequence[str], body: bytes | bytearray, signature: str) -> b
 
 @dataclass(frozen=True, kw_only=True)
 class Door:
-    """The routes of the bot."""
-
     secrets: tuple[str, ...] = field(repr=False)
     """The current secret, and the previous one while it is being changed."""
     place_of: Callable[[str], DeliveryPlace | None]
@@ -195,7 +188,6 @@ class Door:
             raise ValueError("the webhook secret is empty: set one, on both sides")
 
     def application(self) -> web.Application:
-        """Return the aiohttp application."""
         app = web.Application()
         app.router.add_post(WEBHOOK_PATH, self._deliver)
         app.router.add_get("/healthz", self._health)

@@ -38,8 +38,6 @@ MOVED_S: Final = 2.0
 
 @dataclass(frozen=True, kw_only=True)
 class AppKey:
-    """An App's identity, and the key that proves it."""
-
     app_id: str
     """The App's id or client id."""
     private_key: RSAPrivateKey = field(repr=False)
@@ -72,7 +70,6 @@ class AppJwt:
         self._offset_s = clock.offset_s
 
     async def token(self) -> str:
-        """Return a newly signed token."""
         self._offset_s = self._clock.offset_s
         now = int(self._clock.now())
         claims = {
@@ -121,28 +118,20 @@ _log: Final = logging.getLogger(__name__)
 
 
 class _Made(Secret):
-    """A token of an installation."""
-
     token: str = Field(repr=False, min_length=1)
     expires_at: AwareDatetime
 
 
 class _Installed(Secret):
-    """An installation of an App."""
-
     id: int
 
 
 class _App(Secret):
-    """The App itself."""
-
     slug: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Grant:
-    """The scope of a token."""
-
     repository: str
     """`owner/name`: the only repository that the token opens."""
     repository_id: int = 0
@@ -192,7 +181,6 @@ class AppTokens:
         await self.revoke()
 
     async def login(self) -> str:
-        """Return the account that the App acts as."""
         with self._explained():
             return f"{(await self._rest.read(_App, '/app')).slug}[bot]"
 
@@ -258,7 +246,6 @@ class AppTokens:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Add advice for a person to a refusal."""
         try:
             yield
         except Refused as refused:

@@ -35,16 +35,12 @@ class _Parameters(Payload):
 
 
 class Rule(Payload):
-    """One rule that holds for a branch."""
-
     type: str
     ruleset_id: int | None = None
     parameters: _Parameters = _Parameters()
 
 
 class Protection(Payload):
-    """A branch's own protection, as it holds for whoever asks."""
-
     reviews: int | None = Field(None, alias="requiredApprovingReviewCount")
     contexts: tuple[str, ...] | None = Field(None, alias="requiredStatusCheckContexts")
     owners: bool = Field(default=False, alias="requiresCodeOwnerReviews")
@@ -55,7 +51,6 @@ class Protection(Payload):
 
 
 def _and(found: TargetRules, rule: Rule) -> TargetRules:
-    """Return what is asked for with one more rule."""
     asked = rule.parameters
     match rule.type:
         case "pull_request":
@@ -98,7 +93,6 @@ def _and(found: TargetRules, rule: Rule) -> TargetRules:
 
 
 def with_protection(found: TargetRules, own: Protection) -> TargetRules:
-    """Return what is asked for with a branch's own protection."""
     names = (*found.checks, *(own.contexts or ()))
     return replace(
         found,
@@ -152,8 +146,6 @@ class _Classic(Payload):
 
 
 class BranchRules:
-    """The rules of one repository's branches."""
-
     def __init__(self, rest: Rest, graphql: GraphQl, repository: str) -> None:
         self._rest = rest
         self._graphql = graphql

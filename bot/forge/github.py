@@ -55,7 +55,6 @@ class Remarks:
         self._repo = repo
 
     async def one(self, comment: int) -> payloads.Remarked | None:
-        """Return a comment; None if it is gone."""
         with ABSENT:
             url = f"{self._repo}/issues/comments/{comment}"
             return await self._rest.read(payloads.Remarked, url)
@@ -169,7 +168,6 @@ class GitHub:
         return JOB_LOGIN
 
     async def default_branch(self) -> str:
-        """Return the repository's default branch."""
         return (await self._rest.read(payloads.Repository, self._repo)).default_branch
 
     async def named(self) -> tuple[str, int]:
@@ -348,7 +346,6 @@ class GitHub:
         return [one async for one in self._rest.each(payloads.Remarked, url)]
 
     async def comment(self, comment: int) -> str | None:
-        """Return a comment's text; None if the comment is gone."""
         with Unless(HTTPStatus.NOT_FOUND):
             url = f"{self._repo}/issues/comments/{comment}"
             return (await self._rest.read(payloads.Comment, url)).body or ""
@@ -367,7 +364,6 @@ class GitHub:
 
 
 def _utc(moment: datetime) -> str:
-    """Return a moment as queries want it."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -400,7 +396,6 @@ class RepositoryIdentity:
 
 
 async def repository_id_of(github: GitHub) -> int:
-    """Return the forge's id of the repository that a name stands for now."""
     name, number = await github.named()
     if number <= 0:
         raise Unavailable(f"GET /repos/{name}: not what GitHub answers: no id")

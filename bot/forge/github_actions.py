@@ -88,7 +88,6 @@ class TaskRuns:
         return tuple(dict.fromkeys(found))
 
     async def listed(self, wanted: frozenset[int]) -> dict[int, Run]:
-        """Return the states of those wanted task runs that the workflow's list has."""
         found: dict[int, Run] = {}
         async for run in self._runs():
             if run.id in wanted:

@@ -218,7 +218,6 @@ class Pace:
         """What is left of the hour's requests; None: the forge has not said."""
 
     def visit(self, ask: Ask) -> Visit:
-        """Begin a call."""
         wait = self._how.read_wait_s if ask.reads else self._how.write_wait_s
         return Visit(ask=ask, deadline=self.time.steady() + wait)
 

@@ -49,8 +49,6 @@ def _last_number(url: str) -> int:
 
 
 class Account(Payload):
-    """An account on the forge."""
-
     login: str
     type: str = "User"
     id: int = 0
@@ -64,8 +62,6 @@ class Workflow(Payload):
 
 
 class Label(Payload):
-    """A label on an issue."""
-
     name: LabelName
 
 
@@ -73,13 +69,10 @@ class _Authored(Payload):
     user: Account | None = None
 
     def is_by(self, login: str) -> bool:
-        """Whether an account wrote it."""
         return self.user is not None and self.user.login == login
 
 
 class Issue(_Authored):
-    """An issue or a pull request as the issues API shows it."""
-
     number: int
     title: str
     body: str | None = None
@@ -93,7 +86,6 @@ class Issue(_Authored):
 
     @property
     def label_names(self) -> frozenset[str]:
-        """The names of its labels."""
         return frozenset(label.name for label in self.labels)
 
 
@@ -131,8 +123,6 @@ class Mailed(Payload):
 
 
 class Comment(_Authored):
-    """A comment on an issue."""
-
     id: int
     node_id: str = ""
     body: str | None = None
@@ -153,7 +143,6 @@ class Remarked(Comment):
 
     @property
     def on_pull(self) -> bool:
-        """Whether the comment is on a pull request."""
         return "/pull/" in self.html_url
 
 
@@ -164,16 +153,12 @@ class Numbered(Payload):
 
 
 class Permission(Payload):
-    """A person's right on the repository."""
-
     permission: str = ""
     """GitHub reports maintainers as `write` here."""
     role_name: str = ""
 
 
 class Dispatched(Payload):
-    """The run that a dispatch started."""
-
     workflow_run_id: int
 
 
@@ -185,8 +170,6 @@ class Side(Payload):
 
 
 class Pull(Payload):
-    """A pull request, in a list or by itself."""
-
     number: int
     state: str
     head: Side
@@ -197,8 +180,6 @@ class Pull(Payload):
 
 
 class Run(Payload):
-    """A workflow run."""
-
     id: int
     status: str | None = None
     conclusion: str | None = None
@@ -211,13 +192,10 @@ class Run(Payload):
 
     @property
     def file(self) -> str:
-        """The path of its workflow file."""
         return self.path.split("@", maxsplit=1)[0]
 
 
 class Job(Payload):
-    """A job of a workflow run."""
-
     id: int
     name: str
     status: str
@@ -231,8 +209,6 @@ class Job(Payload):
 
 
 class Artifact(Payload):
-    """An artifact of a run."""
-
     id: int
     name: str
     expired: bool = False
@@ -240,8 +216,6 @@ class Artifact(Payload):
 
 
 class CheckOutput(Payload):
-    """The text of a check."""
-
     title: str | None = None
     summary: str | None = None
     text: str | None = None
@@ -249,8 +223,6 @@ class CheckOutput(Payload):
 
 
 class App(Payload):
-    """The App that made a check."""
-
     slug: str | None = None
     id: int = 0
 
@@ -267,8 +239,6 @@ class Status(Payload):
 
 
 class CheckRun(Payload):
-    """A check run on a commit."""
-
     id: int
     name: str
     status: str
@@ -279,8 +249,6 @@ class CheckRun(Payload):
 
 
 class Repository(Payload):
-    """The repository a delivery is about."""
-
     id: int = 0
     full_name: str
     default_branch: str = "main"
@@ -309,14 +277,10 @@ class _Was(Payload):
 
 
 class Changes(Payload):
-    """The text that an edit replaced."""
-
     body: _Was = Field(default_factory=_Was)
 
 
 class Delivery(Envelope):
-    """The fields read from a delivery about an issue."""
-
     issue: Told | None = None
     label: Label | None = None
     assignee: Account | None = None
@@ -331,14 +295,10 @@ class _CheckAgain(Payload):
 
 
 class PressedButton(Payload):
-    """A button that was pressed."""
-
     identifier: str = ""
 
 
 class CheckDelivery(Envelope):
-    """The fields read from a delivery about a check run, or a suite of them."""
-
     check_run: _CheckAgain | None = None
     check_suite: _CheckAgain | None = None
     requested_action: PressedButton | None = None
@@ -346,8 +306,6 @@ class CheckDelivery(Envelope):
 
 
 class Reviewed(Payload):
-    """A review that was submitted."""
-
     id: int
     node_id: str = ""
     user: Account | None = None
@@ -358,14 +316,10 @@ class Reviewed(Payload):
 
 
 class Line(Payload):
-    """A comment on a line of a change."""
-
     path: str = ""
     body: str | None = None
 
 
 class ReviewDelivery(Envelope):
-    """The fields read from a delivery about a review."""
-
     pull_request: Told | None = None
     review: Reviewed | None = None

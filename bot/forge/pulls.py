@@ -25,15 +25,12 @@ LATEST: Final = 100
 
 
 class PullRequests:
-    """The pull requests of one repository."""
-
     def __init__(self, rest: Rest, repository: str) -> None:
         self._rest = rest
         self._repository = repository
         self._repo = f"/repos/{repository}"
 
     async def open(self, title: str, body: str, *, head: str, base: str) -> int:
-        """Open a pull request and return its number."""
         content = {"title": title, "body": body, "head": head, "base": base}
         url = f"{self._repo}/pulls"
         return (await self._rest.make(payloads.Numbered, url, content)).number
@@ -60,11 +57,9 @@ class PullRequests:
         return found
 
     async def one(self, number: int) -> payloads.Pull:
-        """Return a pull request."""
         return await self._rest.read(payloads.Pull, f"{self._repo}/pulls/{number}")
 
     async def reviews(self, number: int) -> list[payloads.Reviewed]:
-        """Return a pull request's reviews, oldest first."""
         url = f"{self._repo}/pulls/{number}/reviews?per_page=100"
         return [review async for review in self._rest.each(payloads.Reviewed, url)]
 
@@ -153,8 +148,6 @@ class _RestPull(Payload):
 
 
 class PullMerging:
-    """The merges of one repository's pull requests."""
-
     def __init__(self, rest: Rest, graphql: GraphQl, repository: str) -> None:
         self._rest = rest
         self._graphql = graphql

@@ -55,7 +55,6 @@ class ForgeClock:
         """How far the forge's clock is ahead of ours."""
 
     def now(self) -> float:
-        """Return unix seconds by the forge's clock."""
         return self._time.wall() + self.offset_s
 
     def learn(self, date: str | None) -> None:
@@ -108,7 +107,6 @@ def wait_s(
 
 
 def _named_wait(reply: HttpReply, clock: ForgeClock) -> float | None:
-    """Return the wait named in the headers; None: they name none."""
     after = reply.headers.get("retry-after", "")
     if after.isdecimal():
         return float(after)
@@ -138,15 +136,12 @@ UNSLOWED: Final = 0.5
 
 
 class RequestBudget(Struct, frozen=True, kw_only=True):
-    """What the forge said last."""
-
     limit: int
     left: int
     resets_at: float
     """When all of `limit` is there again, in steady seconds."""
 
     def spent(self) -> "RequestBudget":
-        """Return what is left after one request more."""
         return RequestBudget(
             limit=self.limit, left=max(self.left - 1, 0), resets_at=self.resets_at
         )
@@ -254,13 +249,10 @@ GITHUB_CONTENT: Final = (WriteBudget(80, 60, 8), WriteBudget(500, 3600, 50))
 
 @dataclass
 class SpentBudget:
-    """The used part of a budget."""
-
     budget: WriteBudget
     moments: deque[float] = field(default_factory=deque)
 
     def free_at(self, now: float, *, makes: bool) -> float:
-        """Return when one more write is allowed."""
         while self.moments and self.moments[0] <= now - self.budget.seconds:
             self.moments.popleft()
         most = self.budget.most - (self.budget.reserve if makes else 0)

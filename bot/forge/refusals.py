@@ -16,8 +16,6 @@ from convoy.text import clean, cut, shortened
 
 
 class RefusalRow(Struct, frozen=True):
-    """One kind of refusal."""
-
     rule: str
     """Its stable name."""
     says: str
@@ -34,7 +32,6 @@ class RefusalRow(Struct, frozen=True):
     """HTTP statuses that mean this where no row's pattern fits."""
 
     def fits(self, said: str) -> bool:
-        """Whether what a forge said means this."""
         return bool(self.says) and re.search(self.says, said, re.IGNORECASE) is not None
 
 
@@ -289,8 +286,6 @@ _NOUNS: Final = (
 
 
 class ForgeRefusal(Struct, frozen=True):
-    """Why a forge said no."""
-
     rule: str
     """A stable name, such as `protected-branch`; `ROWS` has all."""
     passing: bool
@@ -304,7 +299,6 @@ class ForgeRefusal(Struct, frozen=True):
 
 
 def refusal_of_rest(error: Refused) -> ForgeRefusal:
-    """Return what a refused request came to."""
     said = " ".join((error.said, *(each for each in error.errors if each)))
     row = _row(ROWS, said, error.status)
     told = said.strip() or f"status {error.status}"
@@ -375,5 +369,4 @@ def _status_in(said: str) -> int:
 
 
 def _plain(text: str, most: int) -> str:
-    """Return a stranger's text as one line."""
     return shortened(" ".join(clean(text).split()), most)

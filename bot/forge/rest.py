@@ -40,9 +40,7 @@ from grite.errors import BratError, Unavailable
 class Tokens(Protocol):
     """A source of one credential that may change over time."""
 
-    async def token(self) -> str:
-        """Return a token that is valid now."""
-        ...
+    async def token(self) -> str: ...
 
     def spoiled(self, token: str) -> bool:
         """Note that the forge rejected `token`; return whether to try another."""
@@ -50,13 +48,10 @@ class Tokens(Protocol):
 
 
 class StaticToken:
-    """One token that never changes."""
-
     def __init__(self, token: str) -> None:
         self._token = token
 
     async def token(self) -> str:
-        """Return the token."""
         return self._token
 
     def spoiled(self, token: str) -> bool:  # noqa: ARG002  there is only one
@@ -283,7 +278,6 @@ def _deciphered(ask: Ask, reply: HttpReply) -> tuple[Json, str | None]:
 
 
 def _refused(ask: Ask, reply: HttpReply, said: str) -> Refused:
-    """Return a refusal, whose text has the permission that is missing."""
     needs = reply.headers.get(NEEDS, "")[:SAID_CHARS]
     if reply.status == HTTPStatus.FORBIDDEN and needs:
         said = f"{said} (the App needs the permission {needs})"

@@ -38,7 +38,6 @@ class Precedence(IntEnum):
 
     @property
     def can_wait(self) -> bool:
-        """Whether nobody waits for the answer."""
         return self > Precedence.ANSWER
 
 
@@ -56,7 +55,6 @@ def going(precedence: Precedence) -> Iterator[None]:
 
 
 def current_precedence() -> Precedence:
-    """Return the precedence of requests that are made now."""
     return _precedence.get()
 
 
@@ -89,8 +87,6 @@ def client_of(url: str, deadline_s: float) -> httpx.Client:
 
 
 class _Ways(httpx.AsyncBaseTransport):
-    """A transport for each way that a request took."""
-
     def __init__(self) -> None:
         self._known: dict[tuple[str, bool], httpx.AsyncHTTPTransport] = {}
 
@@ -115,7 +111,6 @@ class _Ways(httpx.AsyncBaseTransport):
 
 
 def _why_unconnected(error: httpx.TransportError, proxy: str) -> str:
-    """Return why there is no connection, with what a person may not think of."""
     said = str(error)
     if _UNTRUSTED in said:
         said += ": install its authority on this machine, or name it in SSL_CERT_FILE"
@@ -159,8 +154,6 @@ class TooLarge(Unavailable):
 
 @dataclass(frozen=True, kw_only=True)
 class Ask:
-    """One request."""
-
     method: str
     url: str
     """An absolute address, or a path below the API's address."""
@@ -183,7 +176,6 @@ class Ask:
 
     @property
     def about(self) -> str:
-        """The address that says what the request is about."""
         return self.list_url or self.url
 
     @property
@@ -197,8 +189,6 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class HttpReply:
-    """The answer to a request."""
-
     status: int
     headers: Mapping[str, str]
     """Names are matched in any case."""

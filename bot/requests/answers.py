@@ -64,8 +64,6 @@ MOST_LINE_CHARS: Final = 1_500
 
 
 class Asked(Struct, frozen=True, kw_only=True):
-    """Where somebody made requests, and how."""
-
     by: str
     issue: int
     """The issue or pull request."""
@@ -78,7 +76,6 @@ class Asked(Struct, frozen=True, kw_only=True):
 
     @property
     def key(self) -> str:
-        """The key of what was said, under which its answer is announced."""
         return self.sign or ids.answer_key(self.comment)
 
     def is_answered(self, state: State) -> bool:
@@ -192,7 +189,6 @@ async def observe_labels(context: BotContext, draft: Draft) -> None:
 
 
 async def correct_labels(context: BotContext, convoy: Convoy) -> None:
-    """Have a convoy's labels set again if somebody changed them."""
     key, settle_ms = labels_key(convoy), context.settings.settle_s * 1000
     if context.clock() - context.memory.labelled.get(key, 0) < settle_ms:
         return  # the forge may show our own writes late
@@ -216,15 +212,12 @@ def _labelled_parts(state: State) -> Iterator[LabelledPart]:
 
 
 class OfferedBox(NamedTuple):
-    """One box on offer."""
-
     key: str
     """`verb` or `verb/task`."""
     says: str
 
 
 def offered_boxes(convoy: Convoy) -> Iterator[OfferedBox]:
-    """Give the boxes on offer now."""
     for verb in VERBS:
         if verb.box is not None:
             for task in verb.box.offered(convoy):
@@ -254,7 +247,6 @@ def convoy_comment(
 
 
 def request_of_box(key: str) -> Request | None:
-    """Return the request of a box; None: there is no such box."""
     name, _, number = key.partition("/")
     verb = BY_NAME.get(name)
     if verb is None or verb.box is None or bool(number) != verb.box.of_task:

@@ -68,7 +68,6 @@ async def answer_comment(context: BotContext, draft: Draft, remark: Remark) -> N
 async def commands_in(
     context: BotContext, state: State, remark: Remark
 ) -> tuple[FoundCommand, ...]:
-    """Return the commands of a comment that are still to be answered."""
     key = ids.answer_key(remark.comment)
     if key in state.intents or remark.comment in state.answered:
         return ()
@@ -243,7 +242,6 @@ async def _review_text(context: BotContext, review: Review) -> str:
 
 
 async def is_mailed(context: BotContext, said: Remark | Review) -> bool:
-    """Whether a comment or a review was sent by mail."""
     node = said.node or await _node(context, said)
     return await context.github.remarks.is_mailed(node)
 

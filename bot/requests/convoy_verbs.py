@@ -65,7 +65,6 @@ def _plan(context: RequestContext) -> str:
 
 
 def _why(context: RequestContext, *, task: int) -> str:
-    """Say what a task waits for, and what happened to it."""
     found = _task_named(context, task)
     lines = [
         f"Task {task} is {found.state}, after {counted(found.started, 'attempt')}."
@@ -273,7 +272,6 @@ def _approve_plan(context: RequestContext, convoy: Convoy) -> str:
 
 
 def _approve_work(context: RequestContext, convoy: Convoy, commit: str | None) -> str:
-    """Count an approval of exactly the named commit."""
     task = context.own_task
     if task is None:
         raise NotPossible(NO_WORK)

@@ -125,7 +125,6 @@ async def _look_at_shown(
 
 
 def waits(context: BotContext) -> bool:
-    """Whether a person's request waits that may be handled now."""
     state, now = context.mirror.state, context.clock()
     return any(
         may_try(state, delivery_item(delivery), now)

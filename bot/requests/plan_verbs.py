@@ -192,7 +192,6 @@ _ITEM: Final = re.compile(r"^ {0,3}(?:[-*+]|\d{1,3}[.)]) +(?:\[ \] +)?", re.MULT
 
 
 def plan_changes(context: RequestContext, before: Convoy) -> str:
-    """Return what a request changed of the plan, as a block of Markdown."""
     from bot.text.plan_section import diff_block
     from convoy.views.plan import current_outline, outline_changes
 
@@ -202,7 +201,6 @@ def plan_changes(context: RequestContext, before: Convoy) -> str:
 
 
 def join_tasks(context: RequestContext, task: int, other: int) -> str:
-    """Let one task do what two did in the plan."""
     before = context.convoy
     command = JoinTasks(convoy=before.name, task=task, other=other, by=context.by)
     context.submit(command)

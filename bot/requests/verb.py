@@ -40,8 +40,6 @@ Reader = Callable[[str], object]
 
 
 class Argument(Struct, frozen=True, kw_only=True):
-    """One word or option of a verb."""
-
     name: str
     """The option's key, and the request's argument that it fills."""
     read: Reader
@@ -74,7 +72,6 @@ def read_sha(word: str) -> str:
 
 
 def read_path(word: str) -> str:
-    """Read a path of the repository."""
     try:
         return declared_path(word)
     except ValueError as error:
@@ -103,7 +100,6 @@ def read_priority(word: str) -> int:
 
 
 def read_resource(word: str) -> str:
-    """Read the name of a resource that a person may lock."""
     try:
         validate(word)
     except ValueError as error:
@@ -153,7 +149,6 @@ ANY_TASK: Final = Argument(
 
 
 def fixed_word(word: str, *, needed: bool = True) -> Argument:
-    """Return the argument for one fixed word."""
     return Argument(
         name=word, read=reader_of(word), form=word, needed=needed, write=lambda _: word
     )
@@ -204,7 +199,6 @@ class Box(Struct, frozen=True, kw_only=True):
 
     @property
     def of_task(self) -> bool:
-        """Whether each task has its own box."""
         return "{task}" in self.says
 
 
@@ -222,7 +216,6 @@ class CheckButton(Struct, frozen=True, kw_only=True):
     """Whether the request names the check's commit, and not the task."""
 
     def arguments(self, task: int, commit: str) -> dict[str, Any]:
-        """Return the request's arguments when the button is pressed."""
         return {"commit": commit} if self.of_commit else {"task": task}
 
 
@@ -284,7 +277,6 @@ class Verb(Struct, frozen=True, kw_only=True):
 
     @property
     def usage(self) -> str:
-        """The verb's form in a comment."""
         text = {"none": (), "may": ("[-- text]",), "must": ("-- text",)}[self.text]
         more = (self.more,) if self.more else ()
         parts = (each.usage for each in (*self.words, *self.options, *more))
@@ -313,8 +305,6 @@ def _escaped(word: str) -> str:
 
 
 class Asker(Struct, frozen=True, kw_only=True):
-    """Who asks for something, and where."""
-
     by: str
     """The person's name on the forge, or the name of whoever acts for them."""
     number: int = 0
@@ -335,15 +325,12 @@ class Asker(Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, kw_only=True)
 class RequestContext:
-    """The context of one request; for one push."""
-
     bot: "BotContext"
     draft: "Draft"
     asker: Asker
 
     @property
     def by(self) -> str:
-        """Who asks."""
         return self.asker.by
 
     @property
@@ -375,7 +362,6 @@ class RequestContext:
 
 
 def convoy_meant(state: State, asker: Asker) -> Convoy | None:
-    """Return the convoy that somebody's request is about."""
     if asker.convoy:
         return state.convoys.get(asker.convoy)
     return convoy_of(state, asker.number)

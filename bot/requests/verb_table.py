@@ -80,7 +80,6 @@ BY_CONVOY_WORD: Final = {v.of_convoy.word: v for v in VERBS if v.of_convoy is no
 
 
 def help_text(verb: str | None = None) -> str:
-    """Return the help for all verbs, or for one, as Markdown."""
     from bot.text.slash_commands import MOST_COMMANDS
 
     if verb is None:
@@ -98,7 +97,6 @@ def help_text(verb: str | None = None) -> str:
 
 
 def table() -> str:
-    """Return all verbs as a Markdown table."""
     rows = (
         # A table's cell ends at a `|`, in code too.
         (
@@ -239,12 +237,10 @@ def endpoint_of(request: Request) -> Endpoint:
 
 
 def task_buttons(task: Task) -> tuple[str, ...]:
-    """Return the words of the buttons that a task shows now."""
     ends = ((word, verb.of_task) for word, verb in BY_TASK_WORD.items())
     return tuple(word for word, end in ends if end and end.button(task))
 
 
 def convoy_buttons(convoy: Convoy) -> tuple[str, ...]:
-    """Return the words of the buttons that a convoy shows now."""
     ends = ((word, verb.of_convoy) for word, verb in BY_CONVOY_WORD.items())
     return tuple(word for word, end in ends if end and end.button(convoy))

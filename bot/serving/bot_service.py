@@ -79,8 +79,6 @@ def confirming_from_threads(identity: RepositoryIdentity) -> Callable[[], None]:
 
 @dataclass(frozen=True, kw_only=True)
 class WayIn:
-    """The bot's tokens for the forge, and its pace."""
-
     tokens: Tokens
     onlooker: Tokens
     """Tokens for listing the names of secrets, where the bot may do that."""
@@ -362,7 +360,6 @@ class Standstill:
     """When the first of the last ticks, all cut short, ended; None: none was."""
 
     def seen(self, loop: Loop) -> None:
-        """Note how a tick ended."""
         if loop.cut_by is None:
             self._cut_since = None
         elif self._cut_since is None:
@@ -384,14 +381,11 @@ class Standstill:
 
 
 class StandstillMetric(Collector):
-    """Tells for each repository whether it stands still."""
-
     def __init__(self, reasons: Callable[[], Mapping[str, str]]) -> None:
         """Ask at each scrape why each repository stands still; empty: it moves."""
         self._reasons = reasons
 
     def collect(self) -> Iterable[Metric]:
-        """Return the metric; called by the registry."""
         still = GaugeMetricFamily(
             "brat_repository_standing_still",
             "1: nothing of the repository moves; /readyz says why.",

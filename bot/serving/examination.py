@@ -355,8 +355,6 @@ HEADER: Final = "x-github-event"
 
 @dataclass(frozen=True, kw_only=True)
 class Recorded:
-    """A delivery as somebody recorded it."""
-
     event: str
     body: bytes
 

@@ -52,8 +52,6 @@ _CODE: Final = re.compile(r"[0-9A-Za-z_-]{1,200}")
 
 
 class AppCreated(Secret):
-    """The App that GitHub created."""
-
     id: int
     slug: str
     html_url: str
@@ -66,8 +64,6 @@ class AppCreated(Secret):
 
 @dataclass(frozen=True, kw_only=True)
 class AppRequest:
-    """The App to create, and the folder for its files."""
-
     folder: Path
     name: str
     organisation: str = ""
@@ -80,7 +76,6 @@ class AppRequest:
     api_url: str = "https://api.github.com"
 
     def manifest(self, redirect_url: str) -> dict[str, object]:
-        """Return the manifest of the App for GitHub."""
         told: dict[str, object] = {
             "name": self.name,
             "url": self.public_url or self.web_url,
@@ -98,7 +93,6 @@ class AppRequest:
 
     @property
     def form_url(self) -> str:
-        """The address to which the form is posted."""
         owner = f"/organizations/{quote(self.organisation, safe='')}"
         return f"{self.web_url}{owner if self.organisation else ''}/settings/apps/new"
 
@@ -121,11 +115,9 @@ class AppPages:
 
     @property
     def url(self) -> str:
-        """The address for a person to open."""
         return f"{self.address()}/?{urlencode({'token': self.token})}"
 
     def application(self) -> web.Application:
-        """Return the aiohttp application."""
         app = web.Application()
         app.router.add_get("/", self._form)
         app.router.add_get("/made", self._back)
@@ -280,8 +272,6 @@ class _Token(Secret):
 
 
 class Covered(NamedTuple):
-    """A repository in which an App is installed."""
-
     installation: int
     number: int
     """The forge's id of the repository."""
@@ -289,8 +279,6 @@ class Covered(NamedTuple):
 
 @dataclass
 class Coverage:
-    """Where an App is installed."""
-
     repositories: dict[str, Covered] = field(default_factory=dict)
     """The served repositories by full name."""
     broken: dict[int, str] = field(default_factory=dict)
@@ -311,8 +299,6 @@ def read_app_key(app_id: str, file: Path) -> AppKey:
 
 
 class Installations:
-    """The App's view of the forge."""
-
     def __init__(self, client: httpx.AsyncClient, api_url: str, key: AppKey) -> None:
         self.clock = ForgeClock()
         pace = Pace(clock=self.clock)

@@ -37,8 +37,6 @@ from grite.errors import BratError
 
 @dataclass(kw_only=True)
 class Served:
-    """One repository of the service."""
-
     name: str
     """Its full name now."""
     installation: int | None
@@ -127,8 +125,6 @@ _log: Final = logging.getLogger(__name__)
 
 
 class Host:
-    """The repositories served now."""
-
     def __init__(self, hosting: ServiceSettings, tell: Tell) -> None:
         self.hosting = hosting
         self.tell = tell
@@ -166,7 +162,6 @@ class Host:
         return next((place for place in found if place.repository_id == number), None)
 
     def feed_of(self, name: str) -> Feed | None:
-        """Return the feed of a repository."""
         one = self.served.get(name)
         return one.loop.context.feed if one and one.loop else None
 
@@ -299,7 +294,6 @@ class Host:
         return one
 
     def tasks(self) -> list[asyncio.Task[None]]:
-        """Return the tasks of all repositories."""
         return [*self._tasks.values()]
 
     # --- one repository -------------------------------------------------------------

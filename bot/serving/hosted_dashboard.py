@@ -73,7 +73,6 @@ class HostedDashboard:
         self._looking: list[asyncio.Task[None]] = []
 
     def application(self) -> web.Application:
-        """Return the web application."""
         app = Dashboard(self, BASE).application()
         app.add_routes([web.get("/", self._index), *self._login.routes()])
         return app
@@ -86,7 +85,6 @@ class HostedDashboard:
     # --- who comes in -----------------------------------------------------------------
 
     async def admit(self, request: web.Request) -> web.Response | None:
-        """Refuse requests for another host name than ours."""
         if request.host != self._own and request.path != "/healthz":
             raise web.HTTPMisdirectedRequest(text="This is not our name.\n")
         return None
@@ -105,7 +103,6 @@ class HostedDashboard:
         raise web.HTTPSeeOther(f"/login?to={quote(request.path_qs, safe='')}")
 
     async def visitor(self, request: web.Request, view: RepositoryView) -> Visitor:
-        """Return the visitor, and whether they see buttons."""
         person = self._sessions.person(request)
         if person is None:
             return Visitor(may_write=False, may_sign_in=True)

@@ -158,8 +158,6 @@ _log: Final = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class Front:
-    """What a front is for."""
-
     name: str
     """What people call it."""
     address: str
@@ -178,7 +176,6 @@ class FrontProcess:
     """One front and its messages; for one event loop."""
 
     def __init__(self, front: Front, setup: Setup) -> None:
-        """Prepare to start it."""
         self._front = front
         self._setup = setup
         self._process: asyncio.subprocess.Process | None = None
@@ -188,7 +185,6 @@ class FrontProcess:
 
     @property
     def number(self) -> int:
-        """The process' id; 0: there is none now."""
         return self._process.pid if self._process is not None else 0
 
     def tell_destinations(self, told: Destinations) -> None:
@@ -339,7 +335,6 @@ async def opened_door(host: Host, issuer: "Issuer | None") -> AsyncIterator[int]
 
 
 def destinations(host: Host) -> Destinations:
-    """Return where deliveries go now."""
     return Destinations(
         tuple(
             Destination(

@@ -48,8 +48,6 @@ if TYPE_CHECKING:  # `brat setup` asks for files by this, and the loop is slow t
 
 
 class Finding(Struct, frozen=True):
-    """One checked thing."""
-
     grade: Literal["ok", "note", "fault"]
     said: str
     mend: str = ""
@@ -174,7 +172,6 @@ async def examined_actions(
 
 
 def actions_unseen(name: str) -> Finding:
-    """Return the finding that the settings could not be checked."""
     said = (
         f"{name}: the App may not see whether Actions may run ({ADMINISTRATION}: read)"
     )

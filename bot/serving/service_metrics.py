@@ -39,8 +39,6 @@ LAGS: Final = (0.001, 0.005, 0.025, 0.1, 0.25, 1.0, 5.0)
 
 @dataclass(frozen=True)
 class RepositoryStanding:
-    """The current standing of one repository."""
-
     state: State
     calls_left: int | None
     """The calls left by the forge's last answer; None: it has not said."""
@@ -108,7 +106,6 @@ class ServiceMetrics(Collector):
     # --- what is so now -------------------------------------------------------------
 
     def collect(self) -> Iterable[Metric]:
-        """Return the metrics; called by the registry."""
         standing = dict(self._standing())
         now = self._clock()
         whose = ("repository",)
@@ -173,7 +170,6 @@ class LogCounters:
     """Counts facts; a wait that began before the first of them is not timed."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        """Register the counters."""
         self.attempts = CounterMetric(
             "brat_attempts_total",
             "Sessions that ended, by engine and by what became of them.",

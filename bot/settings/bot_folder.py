@@ -121,8 +121,6 @@ _HOW_TO_MAKE: Final = "make one with: ssh-keygen -t ed25519 -N '' -C brat -f FIL
 
 @dataclass(frozen=True)
 class LogKey:
-    """A key that signs the log."""
-
     _private: Ed25519PrivateKey = field(repr=False)
     public: bytes
     """The raw public key, 32 bytes."""
@@ -179,7 +177,6 @@ def log_key_in(folder: Path) -> LogKey:
 
 
 def read_log_key(file: Path) -> LogKey:
-    """Return the key in a file."""
     try:
         data = file.read_bytes()
     except OSError as error:
@@ -209,7 +206,6 @@ def parse_log_key(data: bytes, name: str) -> LogKey:
 
 
 def new_log_key() -> LogKey:
-    """Return a new key, which is written nowhere."""
     private = Ed25519PrivateKey.generate()
     return LogKey(private, private.public_key().public_bytes_raw())
 

@@ -224,7 +224,6 @@ class Common(BaseModel):
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """The secrets with which a delivery may be signed."""
         return tuple(filter(None, (self.secret, self.previous_secret)))
 
     @property
@@ -236,8 +235,6 @@ class Common(BaseModel):
 
 
 class Settings(Common):
-    """The settings of one bot in one repository."""
-
     repository: str = Field(pattern=REPOSITORY_NAME)
     repository_id: int = Field(default=0, ge=0)
     """The forge's id of the repository, to which all state belongs; 0: not known yet.
@@ -285,7 +282,6 @@ class Settings(Common):
 
     @property
     def stopped(self) -> bool:
-        """Whether the bot's operator has stopped it."""
         return self.stop_file is not None and self.stop_file.exists()
 
     @property
@@ -322,8 +318,6 @@ SECRET_CHARS: Final = 16
 
 
 class ServiceSettings(Common):
-    """The settings of one service for many repositories."""
-
     api_url: str = api_url_of(GITHUB)
     git_url: str = "https://github.com"
     repositories: tuple[Annotated[str, Field(pattern=REPOSITORY_NAME)], ...] = ()
@@ -378,7 +372,6 @@ class ServiceSettings(Common):
         return Origins(networks=self.allowed_networks, proxies=self.trusted_proxies)
 
     def allows(self, owner: str) -> bool:
-        """Whether installations by an account are served."""
         allowed = {each.casefold() for each in self.allowed_owners}
         listed = {each.casefold().partition("/")[0] for each in self.repositories}
         return owner.casefold() in (allowed or listed)

@@ -29,8 +29,6 @@ GITHUB_WRITE_GAP_S: Final = 1.0
 
 @dataclass(frozen=True, kw_only=True)
 class OneshotInputs:
-    """The inputs of one run of the loop."""
-
     settings: Settings
     event: str
     """The event that started the run, such as `issues`."""
@@ -52,12 +50,10 @@ class OneshotInputs:
 
 
 def environment() -> dict[str, str]:
-    """Return a copy of the process's environment."""
     return dict(os.environ)  # noqa: TID251  the one place allowed to
 
 
 def read_inputs(env: Mapping[str, str]) -> OneshotInputs:
-    """Return the inputs in the environment."""
     folder = Path(_given(env, "RUNNER_TEMP")) / "brat-loop"
     server = _given(env, "GITHUB_SERVER_URL").rstrip("/")
     repository = _given(env, "GITHUB_REPOSITORY")

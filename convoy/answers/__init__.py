@@ -256,7 +256,6 @@ def _moved(spec: TaskSpec, by: int, whole: TaskSpec) -> TaskSpec:
 
 
 def split_markdown(task: Task, parts: tuple[TaskSpec, ...]) -> str:
-    """Return what a task was split into as people read it, in Markdown."""
     head = f"**Task {task.number} ({inline(task.spec.title)})** was too much for one "
     lines = [f"{head}agent: {inline(task.why)}. It is done in parts:", ""]
     for part in parts:

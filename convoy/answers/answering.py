@@ -98,7 +98,6 @@ class Reply(Struct, frozen=True, kw_only=True):
     repository: Repository
 
     def answer(self, kind: TaskKind, text: str, issue: int | None = None) -> Answer:
-        """Return what people are told of it, on the convoy's issue or another."""
         name = ids.session_name(self.convoy.name, self.task.number, self.attempt.number)
         sign = ids.sign_key(kind.name, name)
         return Answer(issue=issue or self.convoy.issue, sign=sign, text=text)
@@ -144,7 +143,6 @@ def asked_for(what: str, form: type[AnswerForm]) -> str:
 
 
 def words(text: str) -> str:
-    """Return an agent's words, cleaned."""
     return redacted(clean(text)).strip()
 
 
@@ -219,7 +217,6 @@ def read_report(text: str, known: Collection[str] | None) -> Report:
 
 
 def report_markdown(task: Task, report: Report) -> str:
-    """Return a task's report as people read it, in Markdown."""
     lines = [
         f"### Report of task {task.number}: {inline(task.spec.title)}",
         "",
@@ -341,7 +338,6 @@ def read_review(text: str) -> ReviewAnswer:
 
 
 def review_markdown(task: Task, commit: str, found: ReviewAnswer) -> str:
-    """Return a verdict as people read it, in Markdown."""
     said = {"approve": "approves", "changes": "asks for changes of"}[found.verdict]
     head = f"**Task {task.number} ({inline(task.spec.title)})** {said} `{commit[:10]}`"
     return "\n".join((f"{head}{':' if found.text else '.'}", "", *harmless(found.text)))
@@ -448,7 +444,6 @@ def read_choice(text: str, rivals: Sequence[Task], green: Sequence[Task]) -> Cho
 
 
 def choice_markdown(task: Task, found: Choice) -> str:
-    """Return a choice as people read it, in Markdown."""
     head = f"**Task {task.number} ({inline(task.spec.title)})** chose task "
     return "\n".join((f"{head}{found.winner}:", "", *harmless(found.text)))
 

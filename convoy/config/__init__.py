@@ -352,7 +352,6 @@ def _resolved(node: Node, schema: Node) -> Node:
 
 
 def allowed_words(node: Node) -> str:
-    """Say in a few words what a value may be."""
     match node:
         case {"x-allowed": str(words)}:
             return words

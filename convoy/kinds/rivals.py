@@ -34,12 +34,10 @@ def choice_of(convoy: Convoy, number: int) -> Task | None:
 
 
 def is_choice(task: Task) -> bool:
-    """Whether a task chooses between others."""
     return task.spec.kind == "choice"
 
 
 def rivals(convoy: Convoy, choice: Task) -> tuple[Task, ...]:
-    """Return the tasks that a choice is between."""
     return tuple(task for task in convoy.tasks if task.number in choice.spec.on)
 
 
@@ -49,7 +47,6 @@ def is_green_rival(rival: Task) -> bool:
 
 
 def rivals_left(convoy: Convoy, choice: Task) -> tuple[Task, ...]:
-    """Return the rivals that can be chosen."""
     return tuple(filter(is_green_rival, rivals(convoy, choice)))
 
 
@@ -69,7 +66,6 @@ def smallest(found: Iterable[Task]) -> Task:
 
 
 def is_open_choice(choice: Task) -> bool:
-    """Whether it is a choice that is not made and that no session works on."""
     is_unmade = is_choice(choice) and not choice.chosen
     return is_unmade and choice.state == "queued" and choice.attempt is None
 

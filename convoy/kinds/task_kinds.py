@@ -58,7 +58,6 @@ class Relief(Struct, frozen=True, kw_only=True):
 
 
 def looked_at(convoy: Convoy, task: Task) -> Task | None:
-    """Return the task it looks at if that has work to look at, else None."""
     other = convoy.task(task.spec.on[0]) if task.spec.on else None
     if other is None or other.work is None or other.state != "needs-review":
         return None
@@ -255,7 +254,6 @@ REVIEW = TaskKind(
 
 
 def coder(convoy: Convoy, tests: Task) -> Task | None:
-    """Return the task whose code must pass the tests."""
     found = (t for t in convoy.tasks if tests.number in t.spec.on and t.number)
     return next((t for t in found if t.spec.kind == WORK.name), None)
 
@@ -320,18 +318,15 @@ def room_for_parts(convoy: Convoy) -> int:
 
 
 def is_split(task: Task) -> bool:
-    """Whether a task splits another one."""
     return task.spec.kind == "split"
 
 
 def being_split(convoy: Convoy, task: Task) -> Task | None:
-    """Return the task that is splitting a task that stopped."""
     found = (each for each in convoy.tasks if is_split(each) and _splits(each, task))
     return next(found, None)
 
 
 def _splits(split: Task, task: Task) -> bool:
-    """Whether a split is under way for a task."""
     is_for_it = task.number in split.spec.on and not split.settled
     return is_for_it and task.state == "blocked"
 

@@ -166,7 +166,6 @@ def _stepped(state: State, fact: Event, actor: str, moment: Moment) -> State:
 
 
 def _shown(before: State, after: State) -> Iterator[tuple[bytes, Kind]]:
-    """Give what grite's readers are shown of a change."""
     if after.bots and not before.bots:
         created = IssueCreated("brat", "What concerns the whole repository.", ())
         yield ids.repository_issue(), created
@@ -312,7 +311,6 @@ class PastStates:
     """Past states of one log. Not for several threads at once."""
 
     def __init__(self, log: Log) -> None:
-        """Keep nothing yet."""
         self._log = log
         self._marks, self._stride = [_Mark()], STRIDE
         self._tracks: dict[str, _Track] = {}

@@ -75,7 +75,6 @@ def parse_session(text: str) -> tuple[str, int, int]:
 
 
 def base_branch(convoy: str) -> str:
-    """Return the branch that the convoy's tasks share."""
     return f"convoy/{convoy}/base"
 
 
@@ -150,7 +149,6 @@ def notice_key(convoy: str, what: str) -> str:
 
 
 def answer_key(comment: int) -> str:
-    """Return the key under which a comment is answered."""
     return f"answer:{comment}"
 
 
@@ -260,12 +258,10 @@ class SetAside(Struct, frozen=True, kw_only=True):
 
 
 def convoy_item(convoy: str) -> str:
-    """Return the name of a convoy as an item."""
     return f"{CONVOY_ITEM}{convoy}"
 
 
 def part_item(convoy: str) -> str:
-    """Return the name of the landing of what is finished of a convoy, as an item."""
     return f"part/{convoy}"
 
 
@@ -275,42 +271,34 @@ def task_item(convoy: str, task: int) -> str:
 
 
 def action_item(key: str) -> str:
-    """Return the name of an announced action as an item."""
     return f"action/{key}"
 
 
 def show_item(convoy: str, part: str) -> str:
-    """Return the name of a part of what people are shown of a convoy, as an item."""
     return f"show/{convoy}/{part}"
 
 
 def look_item(at: str, part: str = "") -> str:
-    """Return the name of a look at the forge, as an item."""
     return f"look/{at}/{part}" if part else f"look/{at}"
 
 
 def run_item(run: int) -> str:
-    """Return the name of a workflow run as an item."""
     return f"run/{run}"
 
 
 def pull_item(pull: int) -> str:
-    """Return the name of a look at one pull request as an item."""
     return f"pull/{pull}"
 
 
 def check_item(commit: str) -> str:
-    """Return the name of CI's word on a commit as an item."""
     return f"check/{commit}"
 
 
 def issue_item(issue: int) -> str:
-    """Return the name of an issue, without a convoy, as an item."""
     return f"issue/{issue}"
 
 
 def delivery_item(delivery: str) -> str:
-    """Return the name of a delivery in the inbox as an item."""
     return f"{DELIVERY_ITEM}{delivery}"
 
 
@@ -335,5 +323,4 @@ def task_of_item(item: str) -> tuple[str, int] | None:
 
 
 def another_try(aside: SetAside) -> str:
-    """Return what an item that is set aside waits for."""
     return f"another try: {aside.why}"

@@ -123,7 +123,6 @@ def plus(one: Usage, other: Usage) -> Usage:
 
 
 def tokens(used: Usage) -> int:
-    """Return the total number of tokens."""
     return used.input_tokens + used.cached_tokens + used.output_tokens
 
 

@@ -166,16 +166,13 @@ class Task(Struct, frozen=True, kw_only=True):
 
     @property
     def number(self) -> int:
-        """Its number in the convoy."""
         return self.spec.number
 
     @property
     def approved_by(self) -> tuple[str, ...]:
-        """Who approves the current work."""
         return tuple(approval.by for approval in self.approvals)
 
     def after_words_of(self, by: str) -> "Task":
-        """Return the task after a person told its agents what to do."""
         if by in ("", *self.instructed_by):
             return self
         return replace(self, instructed_by=(*self.instructed_by, by))
@@ -314,7 +311,6 @@ class Convoy(Struct, frozen=True, kw_only=True):
 
     @property
     def next_number(self) -> int:
-        """The number of the next task that joins it."""
         return max((self.numbered, *(task.number for task in self.tasks))) + 1
 
     @property
@@ -347,12 +343,10 @@ class Convoy(Struct, frozen=True, kw_only=True):
 
     @property
     def staged(self) -> bool:
-        """Whether it is only planned and shown."""
         return self.settings.staged and self.state == "planning"
 
     @property
     def ended(self) -> bool:
-        """Whether it is complete or failed."""
         return self.state in ("complete", "failed")
 
     @property
@@ -477,12 +471,10 @@ def change_task(convoy: Convoy, number: int, change: Callable[[Task], Task]) -> 
 
 
 def without_failures(state: State) -> State:
-    """Return the state with the count at zero."""
     return replace(state, failures=0) if state.failures else state
 
 
 def with_failure(state: State) -> State:
-    """Return the state with one more failure counted."""
     return replace(state, failures=state.failures + 1)
 
 
@@ -510,7 +502,6 @@ def may_help(convoy: Convoy, number: int, doubt: Doubt | None) -> tuple[Task, ..
 
 
 def landed_help(convoy: Convoy, number: int, doubt: Doubt) -> int:
-    """Return how many of them have landed."""
     return sum(task.landed is not None for task in may_help(convoy, number, doubt))
 
 

@@ -199,7 +199,6 @@ class TakenOut(Struct, frozen=True, kw_only=True):
 
     @property
     def why(self) -> str:
-        """What the person did, as a clause."""
         pull = f"pull request #{self.pull}"
         return {
             "closed": f"{pull} was closed",
@@ -484,7 +483,6 @@ class Convoys(Mapping[str, C]):
     def packing(
         self, rests: Callable[[C], bool], pack: Callable[[C], Packed[C]]
     ) -> "Convoys[C]":
-        """Return the same convoys, those packed that rest."""
         resting = {
             name: pack(convoy) for name, convoy in self.at_hand.items() if rests(convoy)
         }
@@ -498,13 +496,11 @@ class Convoys(Mapping[str, C]):
         return Convoys(at_hand, packed, self._order)
 
     def summaries(self) -> Iterator[tuple[str, ConvoySummary]]:
-        """Yield each convoy's name and summary; none is unpacked."""
         for name in self._order:
             held = self.packed.get(name) or self.at_hand[name]
             yield name, held.summary
 
     def values(self) -> "_Values[C]":
-        """Return the convoys, each unpacked as it is reached."""
         return _Values(self)
 
     def __getitem__(self, name: str) -> C:

@@ -46,7 +46,6 @@ class YamlSource(NamedTuple):
     """By the way to it, such as `("steps", 0, "id")`; from 1."""
 
     def line_of(self, place: YamlPlace) -> int:
-        """Return the line of a place, or of the nearest thing around it."""
         while place and place not in self.lines:
             place = place[:-1]
         return self.lines.get(place, 1)
@@ -94,7 +93,6 @@ def _bounded(text: str, name: str) -> None:
 def _data(
     node: Node | None, at: YamlPlace, lines: dict[YamlPlace, int], name: str
 ) -> Any:  # noqa: ANN401  any YAML
-    """Return a node as data, and note the lines of all that is in it."""
     if node is None:
         return None
     lines.setdefault(at, node.start_mark.line + 1)
@@ -426,7 +424,6 @@ def named_pattern(
 
 
 def built_in_pattern(name: str) -> Template:
-    """Return one of brat's own."""
     return template(built_in_text(name), name, f"{name}.yml")
 
 

@@ -127,7 +127,6 @@ def task_points(task: TaskSpec, scope: Scope | None) -> int:
 
 
 def task_size(task: TaskSpec, scope: Scope | None) -> Size:
-    """Return the same in a word."""
     found = task_points(task, scope)
     return "small" if found <= SMALL else "medium" if found <= MEDIUM else "large"
 

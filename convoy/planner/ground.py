@@ -286,7 +286,6 @@ class Ground:
         return self._texts.get(file, "")
 
     def imports(self, file: str) -> frozenset[str]:
-        """Return what a file imports from the repository."""
         if not is_read(file):
             return frozenset()
         if file not in self._links:
@@ -327,7 +326,6 @@ def changed_together(
 def scopes(
     tasks: Iterable[TaskSpec], ground: Ground, past: ChangedFiles
 ) -> tuple[Scope, ...]:
-    """Return the scope of each task that declares paths."""
     changed = [frozenset(files) for files in past]
     found = ((task, frozenset(ground.within(task))) for task in tasks if task.paths)
     return tuple(

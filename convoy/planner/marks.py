@@ -90,7 +90,6 @@ class Marked:
     marks: tuple[Mark, ...]
 
     def of(self, key: str) -> tuple[str, ...]:
-        """Return the values of one key, each once, in the order of the text."""
         return tuple(dict.fromkeys(v for k, v in self.marks if k == key))
 
 
@@ -104,7 +103,6 @@ class Known:
     """The highest number of an item."""
 
     def may_be(self, key: str, values: Collection[str]) -> bool:
-        """Whether a mark of these values says what can be, or nearly."""
         match key:
             case "after":
                 return all(not n.isdecimal() or int(n) <= self.most for n in values)
@@ -157,7 +155,6 @@ def marked(item: Item, known: Known = ANYTHING) -> Marked:
 
 
 def _marks_only(line: str) -> list[Mark] | None:
-    """Return the marks of a line that begins with one, else None."""
     text = _BULLET.sub("", line, count=1)
     if after := _AFTER_LINE.fullmatch(text):
         return _numbers([after])
@@ -338,7 +335,6 @@ def filled_items(
 def _written(
     item: Item, issue: ReferredIssue | str, room: int, labels: Collection[str]
 ) -> list[str]:
-    """Return the lines of an item that names an issue, with what is known of it."""
     if isinstance(issue, str):
         return [f"{item.bullet}[x] {item.reference} ({LEFT_OUT}: {issue})"]
     said = _issue_lines(issue, room, labels)
@@ -391,7 +387,6 @@ class LeftOut(NamedTuple):
 
 
 def left_out(items: Iterable[Item]) -> Iterator[LeftOut]:
-    """Yield the items of a text that were left out when its issues were read."""
     for item in items:
         said = _LEFT_OUT_ITEM.fullmatch(" ".join(item.lines).strip())
         if item.done and said:

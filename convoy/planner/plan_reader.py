@@ -337,7 +337,6 @@ class _Touching:
 
 
 def _names(text: str, path: str) -> bool:
-    """Whether a text names a file, or a folder or something in it."""
     end = "" if path.endswith("/") else r"(?![\w-]|\.\w)"
     return path in text and bool(
         re.search(rf"(?<![\w./-]){re.escape(path)}{end}", text)
@@ -357,7 +356,6 @@ class EngineRecord:
     """Costs of the tasks whose price is known."""
 
     def add(self, task: Task) -> None:
-        """Count one more task that has settled."""
         self.tasks += 1
         self.first += task.state == "merged" and task.started == 1
         self.worked.append(task.worked_ms)
@@ -365,7 +363,6 @@ class EngineRecord:
             self.usd.append(task.used.usd)
 
     def __str__(self) -> str:
-        """Return the record in a few words."""
         minutes = sum(self.worked) / len(self.worked) / 60_000
         said = (
             f"{self.first} of {self.tasks} merged at the first try, {minutes:.1f} min"
@@ -389,13 +386,11 @@ def engine_records(state: State, engine: EngineSpec) -> dict[str, EngineRecord]:
 
 
 def strengths(state: State, engines: Mapping[str, EngineSpec]) -> Iterator[str]:
-    """Return a line for each engine, by name."""
     for name, engine in sorted(engines.items()):
         yield f"`{name}` {strength(state, engine)}"
 
 
 def strength(state: State, engine: EngineSpec) -> str:
-    """Return what an engine is, is good at, and has done."""
     model = f", {engine.model}" if engine.model else ""
     known = ENGINE_TYPES.get(engine.type)
     good = engine.good_at or (known.good_at if known else "")

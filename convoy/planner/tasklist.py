@@ -56,7 +56,6 @@ def in_waves(tasks: tuple[TaskSpec, ...], length: int) -> tuple[TaskSpec, ...]:
 
 
 def wave_count(tasks: int, length: int) -> int:
-    """Return how many waves a number of tasks makes."""
     return -(-tasks // length)
 
 

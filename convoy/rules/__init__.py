@@ -55,7 +55,6 @@ ALL_DROPPED: Final = "every task was dropped"
 
 
 def leases_freed(state: State, convoy: str, task: Task) -> Events:
-    """Free what the task's session holds."""
     holder = ids.session_name(convoy, task.number, task.started)
     return tuple(
         LeaseFreed(resource=lease.resource, nonce=lease.nonce)
@@ -198,7 +197,6 @@ def _convoy_after(convoy: Convoy, tasks: tuple[Task, ...]) -> Events:
 
 
 def completed(convoy: Convoy, commit: str, why: str = "") -> Events:
-    """Return what follows when the convoy has landed as this commit."""
     done = ConvoyCompleted(convoy=convoy.name, commit=commit, why=why)
     told = notice(convoy, "completion", "complete")
     return (done, final_comment(convoy.name), *told)
@@ -218,7 +216,6 @@ def known(convoy: str, by: str, *needs: str) -> Events:
 
 
 def final_comment(convoy: str) -> Event:
-    """Announce the final comment on the convoy's issue."""
     return ActionIntended(key=ids.finish_key(convoy), kind="finish", convoy=convoy)
 
 

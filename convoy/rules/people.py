@@ -70,7 +70,6 @@ class Need(Struct, frozen=True, kw_only=True):
 
 
 def blocked_key(task: Task) -> str:
-    """Return the key of the need of a task that is blocked as it is now."""
     return f"blocked/{task.number}/{task.started}"
 
 

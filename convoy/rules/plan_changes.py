@@ -474,7 +474,6 @@ class NoteTask(Command, frozen=True, kw_only=True):
 def _further_work(
     state: State, convoy: Convoy, task: Task, titles: tuple[str, ...]
 ) -> tuple[tuple[Followup, ...], Events]:
-    """Return the further work with its fate, and the tasks that it becomes."""
     is_auto = convoy.settings.followups == "auto"
     known = {each.title for other in convoy.tasks for each in other.followups}
     found: list[Followup] = []

@@ -248,7 +248,6 @@ class AllowPaths(Command, frozen=True, kw_only=True):
 
 
 def named_paths(spec: TaskSpec) -> tuple[str, ...]:
-    """Return the paths that a task declares, and those that its words name."""
     words = paths_in(f"{spec.title}\n{own_words(spec)}")
     return tuple(dict.fromkeys((*spec.paths, *words)))
 

@@ -57,7 +57,6 @@ def blocking_leases(leases: Iterable[Lease], task: Task) -> tuple[Lease, ...]:
 
 
 def waits_for_lease(state: State, convoy: Convoy, task: Task, now: int) -> bool:
-    """Whether somebody's lease keeps the task from starting."""
     if convoy.settings.locks != "require":
         return False
     return bool(conflicting_leases(state, task, now))
@@ -329,7 +328,6 @@ class StartTask(Command, frozen=True, kw_only=True):
 
 
 def notes_handed_on(convoy: Convoy, task: Task) -> tuple[str, ...]:
-    """Return the notes for the next attempt at a task, and whose they are."""
     before = (convoy.task(number) for number in task.spec.after)
     told = (
         f"task {other.number} ({other.spec.title}): {note}"
@@ -356,7 +354,6 @@ def notes_handed_on(convoy: Convoy, task: Task) -> tuple[str, ...]:
 
 
 def plan_lines(convoy: Convoy) -> tuple[str, ...]:
-    """Return the convoy's tasks with their states, a line each."""
     tasks = convoy.tasks
     if len(tasks) > PLAN_LINES:
         tasks = tuple(task for task in tasks if not task.settled)[:PLAN_LINES]

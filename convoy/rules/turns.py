@@ -40,7 +40,6 @@ class Turn(Struct, frozen=True):
     """Whether of one of them it is neither said nor seen that it touches them."""
 
     def words(self) -> str:
-        """Return what is waited for, in a few words."""
         more = len(self.paths) - FILES_SHOWN
         rest = f" and {more} more" if more > 0 else ""
         touch = "probably touch" if self.is_guess else "touch"
@@ -93,7 +92,6 @@ def _by_area(
     stuck: Collection[int],
     found: dict[int, list[Turn]],
 ) -> None:
-    """Add the turns of those whose areas overlap."""
     guess = predicted_files(convoy)
     acting = {n: task for n, task in tasks.items() if _takes_turns(convoy, task)}
     areas = {n: area(task, guess) for n, task in acting.items()}

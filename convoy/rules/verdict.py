@@ -70,7 +70,6 @@ class Check(Struct, frozen=True, kw_only=True):
 
     @property
     def has_tested(self) -> bool:
-        """Whether it has ended with success."""
         return self.status == "completed" and self.conclusion == "success"
 
     def is_own(self, own_app: str) -> bool:
@@ -205,7 +204,6 @@ class Reporters(Struct, frozen=True, kw_only=True):
     """The App's number, by the check's name: what a ruleset says."""
 
     def vouch_for(self, check: Check) -> bool:
-        """Whether a green check counts."""
         if check.is_loose:
             return False
         if wanted := self.ids.get(check.name):
@@ -268,7 +266,6 @@ def judge(
 def _counted(
     reported: Iterable[Check], required: tuple[str, ...], own_app: str
 ) -> tuple[Check, ...]:
-    """Return the checks that speak now."""
     newest: dict[tuple[bool, bool, str, str, str], Check] = {}
     for check in sorted(reported, key=lambda c: c.id):
         if check.is_own(own_app) or (required and check.name not in required):
@@ -313,7 +310,6 @@ def _green(
 def _against(
     verdict: CiVerdict, names: tuple[str, ...], said: Iterable[Check]
 ) -> Checks:
-    """Return a verdict with the checks that it is by, and their text."""
     against = tuple(said)
     text = "\n".join(f"{c.name}: {c.conclusion}\n{c.text}".strip() for c in against)
     failed = tuple(sorted({check.name for check in against}))
