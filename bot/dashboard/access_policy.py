@@ -53,8 +53,6 @@ _VIEW: Final = web.RequestKey("view", RepositoryView)
 
 
 class AccessPolicy(Protocol):
-    """Decides which requests are allowed."""
-
     async def admit(self, request: web.Request) -> web.StreamResponse | None:
         """Return a response that replaces the page; None: go on with the request."""
 
@@ -165,8 +163,6 @@ def welcome_token(request: web.Request, token: str) -> web.Response | None:
 
 
 class TokenAccess:
-    """Access to a dashboard on this machine: who has the token sees and decides."""
-
     def __init__(self, view: RepositoryView) -> None:
         self._view = view
 

@@ -247,11 +247,9 @@ class DashboardBackend:
         return await asyncio.to_thread(self._view.source.log, number)
 
     async def output(self, convoy: Convoy, task: Task) -> str:
-        """Return the end of a session's output, as the task's page shows it."""
         return await self._view.source.printed(convoy, task)
 
     async def decide(self, decision: Decision) -> str:
-        """Carry out a decision as its button does."""
         convoy_in(self._view.state, decision.convoy)
         if decision.task:
             task_in(self._view.state, decision.convoy, decision.task)

@@ -1,7 +1,8 @@
 """Where a dashboard reads its repository, and where its buttons' requests go.
 
 The newest state is read in the background; the log's last lines, its past and what
-became of all changes are read on from the last look's end.
+became of all changes are read on from the last look's end. Reading its past raises
+`Missing` where the log is not all here, as in a shallow clone.
 """
 
 import asyncio
@@ -137,35 +138,31 @@ class LogHistory:
         self._turn = Lock()
 
     def figures(self) -> Analytics:
-        """Return the figures of all changes; the first time reads the whole log.
-
-        Raises:
-            Missing: the log is not all here, as in a shallow clone.
-        """
+        """Return the figures of all changes; the first time reads the whole log."""
         with self._turn:
             self._read_on()
             return analytics(self._history)
 
     def costs(self, since: int) -> tuple[EngineCost, ...]:
-        """Return what engines used since a time (unix ms); raises as `figures` does."""
+        """Return what engines used since a time (unix ms)."""
         with self._turn:
             self._read_on()
             return engine_costs(self._history, since)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return a row for each change that has ended; raises as `figures` does."""
+        """Return a row for each change that has ended."""
         with self._turn:
             self._read_on()
             return change_rows(self._history)
 
     def sessions(self, convoy: str) -> tuple[PastSession, ...]:
-        """Return a convoy's sessions; raises as `figures` does."""
+        """Return a convoy's sessions."""
         with self._turn:
             self._read_on()
             return self._sessions.of(convoy)
 
     def decisions(self, convoy: str) -> tuple[Decision, ...]:
-        """Return what people decided in a convoy; raises as `figures` does."""
+        """Return what people decided in a convoy."""
         with self._turn:
             self._read_on()
             return self._decisions.of(convoy)
@@ -205,11 +202,7 @@ class LogPast:
         self._turn = Lock()
 
     def steps(self, convoy: str) -> tuple[LogStep, ...]:
-        """Return the commits that changed a convoy, oldest first.
-
-        Raises:
-            Missing: the log is not all here, as in a shallow clone.
-        """
+        """Return the commits that changed a convoy, oldest first."""
         with self._turn:
             head = self._newest()
             return self._states().steps(head, convoy) if head else ()

@@ -475,7 +475,6 @@ class StatePart(Struct, frozen=True):
 def headline(
     live: Sequence[Convoy], waits: Iterable[Intervention], trouble: str
 ) -> str:
-    """Return in one sentence whether it is going well."""
     found = tuple(waits)
     if trouble:
         return "The log cannot be read"

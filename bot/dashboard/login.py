@@ -38,8 +38,6 @@ _ANSWER_BYTES: Final = 100_000
 
 @dataclass(frozen=True, kw_only=True)
 class OAuth:
-    """Our App's settings for signing in."""
-
     client_id: str
     client_secret: str = field(repr=False)
     web_url: str
@@ -110,8 +108,6 @@ class Sessions:
 
 
 class Login:
-    """Sends people to the forge to sign in, and takes them back."""
-
     def __init__(self, oauth: OAuth, sessions: Sessions) -> None:
         self._oauth = oauth
         self._sessions = sessions

@@ -208,7 +208,6 @@ class Resource(Struct, frozen=True, kw_only=True):
 
     @property
     def is_form(self) -> bool:
-        """Whether the address has fields to fill in."""
         return "{" in self.uri
 
     def arguments(self, uri: str) -> dict[str, Any] | None:
@@ -346,11 +345,9 @@ class Exchange:
     answer: bytes = b""
 
     async def receive(self) -> Message:
-        """Give the transport the whole body."""
         return {"type": "http.request", "body": self.body, "more_body": False}
 
     async def send(self, message: Message) -> None:
-        """Take a part of the transport's answer."""
         if message["type"] == "http.response.start":
             self.status, self.headers = message["status"], [*message["headers"]]
         else:

@@ -30,8 +30,6 @@ MISSING: Final = (
 
 @dataclass(frozen=True, kw_only=True)
 class Snapshot:
-    """What is known of the repository at one moment."""
-
     state: State
     now: int
     """Unix ms."""
@@ -201,7 +199,6 @@ async def answer_log(backend: Backend, asked: LogLines) -> dict[str, Any]:
 
 
 async def answer_output(backend: Backend, asked: OfTask) -> dict[str, Any]:
-    """Return the end of what a task's newest session printed."""
     seen = await backend.snapshot()
     convoy, task = task_in(seen.state, asked.convoy, asked.task)
     printed = await backend.output(convoy, task)

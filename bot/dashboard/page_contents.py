@@ -73,7 +73,6 @@ def address(name: str) -> str:
 
 
 def static_text(name: str) -> str:
-    """Return the content of a text file, for pages that stand alone."""
     return (_FOLDER / name).read_text(encoding="utf-8")
 
 
@@ -196,7 +195,6 @@ def overview(
     clocks: Sequence[tuple[Convoy, tuple[PastSession, ...]]] = (),
     agents: Sequence[Agent] = (),
 ) -> Mapping[str, Any]:
-    """Return the first page's values: the head of each list."""
     state, waits, seen = view.state, waiting(view), view.source.checks()
     lanes: dict[str, list[tuple[Convoy, Task]]] = defaultdict(list)
     for convoy, task in all_tasks(state):
@@ -313,7 +311,6 @@ Rows = tuple[Sequence[Any], Mapping[str, Any]]
 
 
 def waiting(view: RepositoryView) -> tuple[Intervention, ...]:
-    """Return everything that waits for a person, in the log or outside of it."""
     watcher = view.watcher
     found = interventions(view.state, view.now, watcher.reading.faults)
     return (*watcher.here, *found)

@@ -79,7 +79,6 @@ class Views:
         self._made: dict[tuple[str, str, Visitor, int], bytes] = {}
 
     def routes(self, base: str) -> list[web.RouteDef]:
-        """Return the routes of all pages, below a path."""
         pages = (
             ("/", "overview", _overview),
             ("/waits", "waits", _waits),

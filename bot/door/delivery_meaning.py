@@ -172,7 +172,6 @@ def _commented(delivery: Delivery, login: str) -> Remark | None:
 
 
 def _ticked(delivery: Delivery, login: str) -> Ticked | None:
-    """Return the boxes that a person ticked in one of the bot's comments."""
     issue, comment, sender = delivery.issue, delivery.comment, delivery.sender
     if issue is None or comment is None or sender is None or sender.type == "Bot":
         return None

@@ -197,7 +197,6 @@ class Feed:
         return claims_of(origin, attempt.run)
 
     def shows(self, token: str) -> bool:
-        """Whether this token allows reading sessions' output."""
         wanted, given = self._reader.encode(), token.encode(errors="replace")
         return bool(wanted) and hmac.compare_digest(wanted, given)
 
@@ -235,7 +234,6 @@ class Feed:
         return asked is not None and self._clock() - asked < SILENT_S
 
     def note_heard(self, session: str, messages: int) -> None:
-        """Note for the log how many messages the session's engine was given."""
         attempt = self.attempt(session)
         if attempt is None or not attempt.heard < messages <= len(attempt.messages):
             return
@@ -275,7 +273,6 @@ class Feed:
             return b""
 
     def has(self, session: str) -> bool:
-        """Whether a session's output was kept, or may still come."""
         try:
             file = tape_file(self._folder, session)
         except ValueError:

@@ -48,8 +48,6 @@ class SentOutput(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class FeedVisitor:
-    """A running session that has shown its token."""
-
     feed: Feed
     session: str
     attempt: Attempt
@@ -65,7 +63,6 @@ class FeedEndpoint:
         self._issuer = issuer
 
     def application(self) -> web.Application:
-        """Return what is served below the feed's path."""
         app = web.Application()
         app.router.add_post(_SESSION + "/output", self._output)
         app.router.add_get(_SESSION + "/output", self._read)

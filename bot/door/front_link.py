@@ -74,8 +74,6 @@ class Opened(msgspec.Struct, frozen=True, tag=True):
 
 
 class RequestKept(msgspec.Struct, frozen=True, tag=True):
-    """The inbox of a repository holds one more request."""
-
     name: str
 
 
@@ -145,7 +143,6 @@ class Relay:
             yield cls(session)
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
-        """Pass a request on, and its response back as it comes."""
         if self._under_way >= PASSED_AT_ONCE:
             raise web.HTTPServiceUnavailable(
                 text="Too much at once: try again later.\n",

@@ -38,7 +38,6 @@ class Outlet:
         self._pipe: asyncio.WriteTransport | None = None
 
     async def open(self) -> None:
-        """Write to standard output from now on."""
         loop = asyncio.get_running_loop()
         pipe, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, sys.stdout)
         self._pipe = pipe
@@ -75,13 +74,10 @@ class FarWake:
         self._outlet.write(messages.PartChanged(self._name, part))
 
     def keep(self) -> None:
-        """Say that the inbox holds one more request."""
         self._outlet.write(messages.RequestKept(self._name))
 
 
 class Places:
-    """The destinations of deliveries, as the bot told them last."""
-
     def __init__(self, outlet: Outlet) -> None:
         self._outlet = outlet
         self._known: Mapping[Destination, DeliveryPlace] = {}

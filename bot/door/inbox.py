@@ -186,7 +186,6 @@ class Inbox:
         return {name: each for name, each in kept if isinstance(each, signs)}
 
     def waiting(self) -> tuple[str, ...]:
-        """Return the ids of all deliveries with a waiting request."""
         return tuple(self._kept())
 
     def _kept(self) -> _File:

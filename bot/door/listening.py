@@ -174,8 +174,6 @@ class Connections:
 
 
 class Connection(asyncio.Protocol):
-    """One connection, in front of aiohttp's own protocol."""
-
     def __init__(self, inner: asyncio.Protocol, all_of_them: Connections) -> None:
         self._inner = inner
         self._all = all_of_them
@@ -186,7 +184,6 @@ class Connection(asyncio.Protocol):
         self.client = ""
 
     def begun(self) -> None:
-        """Note that a request's head has come whole."""
         self.handles += 1
         if self._head is not None:
             self._head.cancel()
@@ -223,7 +220,6 @@ class Connection(asyncio.Protocol):
         self._inner.pause_writing()
 
     def resume_writing(self) -> None:
-        """Pass on that the client reads again."""
         self._inner.resume_writing()
 
 

@@ -35,7 +35,6 @@ class Sent(Payload):
 
     @property
     def arrived(self) -> bool:
-        """Whether the bot accepted this try."""
         return 200 <= self.status_code < 300  # noqa: PLR2004  HTTP's
 
 

@@ -231,7 +231,6 @@ class Door:
         return body
 
     async def _take(self, request: web.Request, body: bytearray) -> web.Response:
-        """Keep the delivery's request, and wake the repository's loop."""
         if request.content_type != "application/json":
             why = "set the webhook's content type to application/json"
             raise HttpRefusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, why)

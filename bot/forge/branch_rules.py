@@ -196,7 +196,6 @@ class BranchRules:
         return found.current_user_can_bypass or ""
 
     async def _methods(self) -> tuple[Strategy, ...]:
-        """Return how the repository lets its pull requests be merged."""
         found = await self._rest.read(_Methods, self._repo)
         allowed: dict[Strategy, bool] = {
             "merge": found.allow_merge_commit,

@@ -95,8 +95,6 @@ query ($owner: String!, $name: String!, $number: Int!) {
 
 
 class GitHub:
-    """One repository on one forge, with one token."""
-
     def __init__(
         self,
         client: httpx.AsyncClient,
@@ -284,7 +282,6 @@ class GitHub:
         return last
 
     def _issues(self, asked: str) -> AsyncIterator[payloads.Issue]:
-        """Give the issues and pull requests that a query finds."""
         url = f"{self._repo}/issues?{asked}&per_page=100"
         return self._rest.each(payloads.Issue, url)
 
@@ -307,7 +304,6 @@ class GitHub:
         return answer.last_edited_at
 
     async def is_public(self) -> bool:
-        """Whether everybody can read the repository, and write issues."""
         return not (await self._rest.read(payloads.Repository, self._repo)).private
 
     async def relabel(self, number: int, add: set[str], remove: set[str]) -> None:

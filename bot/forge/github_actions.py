@@ -31,8 +31,6 @@ _NEWEST: Final = 100
 
 
 class TaskRuns:
-    """The runs of one workflow file in one repository."""
-
     def __init__(self, rest: Rest, repo: str, workflow: str) -> None:
         self._rest = rest
         self._repo = repo
@@ -146,8 +144,6 @@ _ACTIVE: Final = "active"
 
 
 class TimedWake:
-    """The schedule of one repository that wakes the loop."""
-
     def __init__(self, rest: Rest, repo: str) -> None:
         self._rest = rest
         self._url = f"{repo}/actions/workflows/{WAKE_WORKFLOW}"

@@ -103,8 +103,6 @@ class OverShare(Limited):
 
 @dataclass(frozen=True, kw_only=True)
 class Pacing:
-    """A forge's limits on requests."""
-
     write_gap_s: float = 0.0
     """The least time from the start of one write to the start of the next."""
     content: tuple[WriteBudget, ...] = ()
@@ -230,7 +228,6 @@ class Pace:
             yield
 
     def _place(self, visit: Visit) -> AbstractAsyncContextManager[None]:
-        """Return the place in which the call stands in line."""
         if visit.ask.reads:
             return self._reads
         if visit.prompt:
@@ -278,7 +275,6 @@ class Pace:
             self.shares.spend(visit.ask.about, self.time.steady(), -1)
 
     def _note(self, visit: Visit) -> None:
-        """Count the call that is sent now."""
         now = self.time.steady()
         self._sent += 1
         visit.number = self._sent

@@ -55,8 +55,6 @@ class Account(Payload):
 
 
 class Workflow(Payload):
-    """A workflow file as Actions knows it."""
-
     state: str
     """`active`, or the way in which it was disabled."""
 
@@ -117,8 +115,6 @@ class Edited(Payload):
 
 
 class Mailed(Payload):
-    """GraphQL's data on whether a text was sent by mail."""
-
     by_mail: bool = Field(validation_alias=AliasPath("node", "createdViaEmail"))
 
 
@@ -129,8 +125,6 @@ class Comment(_Authored):
 
 
 class Remarked(Comment):
-    """A comment in the list of a repository's comments."""
-
     created_at: Moment
     updated_at: Moment
     issue_url: str
@@ -163,8 +157,6 @@ class Dispatched(Payload):
 
 
 class Side(Payload):
-    """A branch that a pull request is from or for."""
-
     ref: str
     sha: str
 
@@ -264,8 +256,6 @@ class Envelope(Payload):
 
 
 class Told(Payload):
-    """The issue or pull request that a delivery is about."""
-
     number: int
     title: str = ""
     body: str | None = None

@@ -354,7 +354,6 @@ def _needing(row: RefusalRow, needs: str) -> RefusalRow:
 
 
 def _asked(what: str) -> str:
-    """Return what a request asked for, in words where they are known."""
     path = what.partition("?")[0]
     for pattern, noun in _NOUNS:
         if found := re.fullmatch(pattern, path):

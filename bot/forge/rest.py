@@ -327,8 +327,6 @@ class _GraphQlAnswer(Payload):
 
 
 class GraphQl:
-    """One token's GraphQL calls to one forge."""
-
     def __init__(self, rest: Rest, api_url: str) -> None:
         """Send nothing yet; `api_url` is REST's, as for `Rest`."""
         self._rest = rest

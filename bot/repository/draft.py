@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from bot.repository.mirror import Mirror
-from convoy.events import Command, Refusal
+from convoy.events import Command, Refusal, decided
 from convoy.events.forge_actions import ActionIntended, SetItemAside, TakeItemUp
 from convoy.log.record import record
 from convoy.model import ids
@@ -82,7 +82,7 @@ class Draft:
 
     def submit(self, command: Command) -> Refusal | None:
         """Decide on `command`; its events join the draft. A refusal changes nothing."""
-        decision = command.decide(self.state)
+        decision = decided(command, self.state)
         if isinstance(decision, Refusal):
             return decision
         self.state, events = record(self.state, decision, actor=self.actor, at=self.now)

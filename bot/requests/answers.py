@@ -79,7 +79,6 @@ class Asked(Struct, frozen=True, kw_only=True):
         return self.sign or ids.answer_key(self.comment)
 
     def is_answered(self, state: State) -> bool:
-        """Whether its answer is announced or given already."""
         known = self.sign in state.heard or self.comment in state.answered
         return known or self.key in state.intents
 
@@ -129,7 +128,6 @@ def _is_kept_up(context: BotContext, draft: Draft, convoy: Convoy | None) -> boo
 
 
 async def is_turned_away(context: BotContext, draft: Draft, asked: Asked) -> bool:
-    """Whether the bot must not act there, or somebody has heard enough."""
     return await is_off_limits(context, asked.issue) or await has_heard_enough(
         context, draft, asked
     )
@@ -274,7 +272,6 @@ async def answer_ticks(
 
 
 def check_views(convoy: Convoy, page: str) -> Iterator[CheckView]:
-    """Give every check that a convoy should have, with its buttons."""
     for view in pull_request_texts.check_views(convoy, page):
         _, number = ids.checked_task(view.key) or ("", 0)
         task = convoy.task(number)

@@ -247,7 +247,6 @@ async def is_mailed(context: BotContext, said: Remark | Review) -> bool:
 
 
 async def _node(context: BotContext, said: Remark | Review) -> str:
-    """Return the global id of a text that was kept without it."""
     if isinstance(said, Review):
         reviews = await context.github.pulls.reviews(said.pull)
         found = (one.node_id for one in reviews if one.id == said.review)

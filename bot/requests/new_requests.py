@@ -341,7 +341,6 @@ IssueAsks = tuple[Trigger, Account, datetime]
 
 
 def _mention(context: BotContext, issue: Issue, looks: Looks) -> IssueAsks | None:
-    """Return the mention in an issue that nobody has seen yet."""
     author, at = issue.user, issue.created_at
     if author is None or at is None or author.login == context.login:
         return None
@@ -354,7 +353,6 @@ def _mention(context: BotContext, issue: Issue, looks: Looks) -> IssueAsks | Non
 async def _assignment(
     context: BotContext, issue: Issue, looks: Looks
 ) -> IssueAsks | None:
-    """Return the assignment of an issue that nobody has seen yet."""
     login, known = context.login, context.memory.assigned
     if login not in {each.login for each in issue.assignees}:
         return None
@@ -411,7 +409,6 @@ async def _start_due(
 
 
 async def _opened(context: BotContext, each: Due, table: ScheduleTable) -> int:
-    """Return the number of the issue for this time, opening it if there is none."""
     key = ids.schedule_key(each.name, each.begun)
     now = quiet_try(context, key)
     since = datetime.fromtimestamp(each.begun // 1000, UTC)

@@ -242,7 +242,6 @@ def _split_by_mayor(context: RequestContext, convoy: Convoy, task: Task) -> str:
 
 
 def _parts(convoy: Convoy, whole: Task, text: str) -> tuple[TaskSpec, ...]:
-    """Read the parts of a list, each like an item that is added to the plan."""
     from convoy.planner import tasklist
     from convoy.planner.ground import Ground
     from convoy.planner.plan_reader import ordered

@@ -51,7 +51,6 @@ class Argument(Struct, frozen=True, kw_only=True):
 
     @property
     def usage(self) -> str:
-        """The form, in brackets when it may be left out."""
         return self.form if self.needed else f"[{self.form}]"
 
 
@@ -190,8 +189,6 @@ class Request(Struct, frozen=True):
 
 
 class Box(Struct, frozen=True, kw_only=True):
-    """A box to tick in the convoy's comment."""
-
     says: str
     """The box's label; may hold the task: `Try task {task} again`."""
     offered: Callable[[Convoy], Iterable[int]]
@@ -247,8 +244,6 @@ class ConvoyEndpoint(Endpoint, frozen=True, kw_only=True):
 
 
 class Verb(Struct, frozen=True, kw_only=True):
-    """One row of the table: everything about a verb."""
-
     name: str
     place: Place = "both"
     """Where a comment may use the verb."""

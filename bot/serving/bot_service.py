@@ -96,9 +96,6 @@ async def let_in(
     """Give the tokens; an App's are revoked at the end.
 
     `pace` is shared with the installation's other repositories; None: its own.
-
-    Raises:
-        BratError: the App's private key cannot be read.
     """
     how = pacing(settings.gap_s, of_a_job=settings.by_job)
     if settings.app_id is None or settings.private_key_file is None:
@@ -150,10 +147,6 @@ async def opened(
     """Give the loop of a bot with its context; nothing is written before a tick.
 
     `pace` is shared with the installation's other repositories; None: its own.
-
-    Raises:
-        BratError: the App's private key cannot be read, or the folder holds the state
-            of another repository.
     """
     settings.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     known = settings.repository_id or bot_folder.owner_of(settings.folder)
@@ -228,11 +221,7 @@ async def opened(
 async def _mirror(
     settings: Settings, identity: RepositoryIdentity, token: str
 ) -> Mirror:
-    """Return the mirror, with the key that signs the log and those that may.
-
-    Raises:
-        BratError: the key cannot be read, or a line of the allowed signers is wrong.
-    """
+    """Return the mirror, with the key that signs the log and those that may."""
     folder = settings.key_folder or settings.folder
     key = bot_folder.log_key_of(folder, settings.log_key_file)
     signers = key.signers | signatures.parse_signers(settings.allowed_signers)
@@ -284,7 +273,6 @@ async def door(
 def with_feed(
     app: web.Application, finds: Finds, issuer: "Issuer | None" = None
 ) -> None:
-    """Add the feed of running sessions to a door."""
     app.add_subapp(session_access.FEED_PATH, FeedEndpoint(finds, issuer).application())
 
 
@@ -352,8 +340,6 @@ PATIENCE_MS: Final = 120_000
 
 @dataclass(kw_only=True)
 class Standstill:
-    """Watches one repository's ticks."""
-
     clock: Callable[[], int]
     """Returns unix ms."""
     _cut_since: int | None = None

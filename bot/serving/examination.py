@@ -27,8 +27,8 @@ from bot.door.redelivery import Sent
 from bot.door.webhooks import WEBHOOK_PATH
 from bot.forge import transport
 from bot.forge.app_auth import PERMISSIONS, AppTokens, Grant
-from bot.forge.payloads import Payload
-from bot.forge.rest import Refused, Rest, StaticToken, Tokens
+from bot.forge.payloads import Payload, Workflow
+from bot.forge.rest import Rest, StaticToken, Tokens, Unless
 from bot.forge.transport import DEADLINE_S
 from bot.forge.workflows import DefaultRight
 from bot.requests.verb import convoy_of
@@ -57,10 +57,6 @@ class _App(Payload):
     html_url: str
     permissions: dict[str, str] = Field(default_factory=dict)
     events: tuple[str, ...] = ()
-
-
-class _Workflow(Payload):
-    state: str
 
 
 async def examined(
@@ -154,7 +150,6 @@ async def _app(
 
 
 def lacking(given: Mapping[str, str]) -> list[str]:
-    """Return the permissions that the bot needs and lacks."""
     return [
         f"{name}: {level}"
         for name, level in PERMISSIONS.items()
@@ -250,7 +245,7 @@ async def _workflow(hosting: ServiceSettings, rest: Rest, name: str) -> Finding:
     if not await _is_there(rest, url):
         said = f"{name}: there is no workflow {file} on the default branch"
         return Finding("fault", said, "brat init --hosted writes it; push it")
-    state = (await rest.read(_Workflow, url)).state
+    state = (await rest.read(Workflow, url)).state
     if state != "active":
         mend = "enable it under Actions in the repository"
         return Finding("fault", f"{name}: the workflow {file} is {state}", mend)
@@ -258,13 +253,10 @@ async def _workflow(hosting: ServiceSettings, rest: Rest, name: str) -> Finding:
 
 
 async def _is_there(rest: Rest, url: str) -> bool:
-    try:
+    with Unless(HTTPStatus.NOT_FOUND):
         await rest.get(url)
-    except Refused as refused:
-        if refused.status != HTTPStatus.NOT_FOUND:
-            raise
-        return False
-    return True
+        return True
+    return False
 
 
 _EXAMPLES: Final = (
@@ -382,7 +374,6 @@ class Recorded:
 
 
 def _named(told: Mapping[str, object], headers: object, payload: object) -> str:
-    """Return the event that a recording names, or that its payload implies."""
     named = told.get("event")
     if isinstance(headers, dict):
         named = next((v for k, v in headers.items() if k.lower() == HEADER), named)
@@ -395,8 +386,6 @@ def _named(told: Mapping[str, object], headers: object, payload: object) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class World:
-    """The facts known besides the delivery."""
-
     state: State
     config: Config
     label: str
@@ -405,7 +394,6 @@ class World:
 
 
 def predicted(recorded: Recorded, world: World) -> Iterator[str]:
-    """Give one line for each thing that the bot would decide or do."""
     try:
         delivery = read_delivery(recorded.event, recorded.body)
     except ValidationError as error:

@@ -175,9 +175,6 @@ def dashboard_at(public_url: str, wanted: str) -> str:
     """Return the dashboard's address; empty: there will be no dashboard.
 
     It is `public_url` where nothing is wanted.
-
-    Raises:
-        BratError: the wanted address cannot be used.
     """
     url = (wanted or public_url).rstrip("/")
     if _ORIGIN.fullmatch(url):
@@ -190,22 +187,14 @@ def dashboard_at(public_url: str, wanted: str) -> str:
 
 
 def check_free(folder: Path) -> None:
-    """Check that no file would be overwritten.
-
-    Raises:
-        BratError: the folder holds an App already.
-    """
+    """Check that no file would be overwritten."""
     for name in (KEY_FILE, SETTINGS_FILE):
         if (folder / name).exists():
             raise BratError(f"{folder / name} is there already: choose another folder")
 
 
 def keep_app(wish: AppRequest, made: AppCreated) -> None:
-    """Write the key and the settings for their owner alone, without overwriting.
-
-    Raises:
-        BratError: a file cannot be written.
-    """
+    """Write the key and the settings for their owner alone, without overwriting."""
     folder = wish.folder.resolve()
     owner = made.owner.login if made.owner else wish.organisation
     told: dict[str, object] = {
@@ -286,11 +275,7 @@ class Coverage:
 
 
 def read_app_key(app_id: str, file: Path) -> AppKey:
-    """Read an App's private key.
-
-    Raises:
-        BratError: the file cannot be read, or holds no private key.
-    """
+    """Read an App's private key."""
     try:
         pem = file.read_text()
     except (OSError, UnicodeDecodeError) as error:

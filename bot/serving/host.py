@@ -83,9 +83,6 @@ class Served:
 
         With an App, the list of its installations says which that is; with a token, the
         forge is asked each time.
-
-        Raises:
-            BratError: its folder cannot be made.
         """
         number = self.number
         if not number:
@@ -152,12 +149,10 @@ class Host:
     # --- what the door asks ---------------------------------------------------------
 
     def place_of(self, name: str) -> DeliveryPlace | None:
-        """Return the destination of deliveries about a repository."""
         one = self.served.get(name)
         return one.place if one else None
 
     def place_with(self, number: int) -> DeliveryPlace | None:
-        """Return the destination of deliveries about the repository with an id."""
         found = (one.place for one in self.served.values() if one.place)
         return next((place for place in found if place.repository_id == number), None)
 
@@ -391,8 +386,6 @@ FAULT: Final = "lost deliveries cannot be asked for again: a fault of ours"
 
 
 class LostDeliveries:
-    """Looks at what the forge could not deliver, on and on."""
-
     def __init__(self, app: Installations, metrics: Metrics, tell: Tell) -> None:
         """Ask nothing yet; `tell` gets a line whenever the trouble is another one."""
         self.trouble = ""

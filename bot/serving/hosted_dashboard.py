@@ -78,7 +78,6 @@ class HostedDashboard:
         return app
 
     def close(self) -> None:
-        """Stop the watchers of the logs."""
         for task in self._looking:
             task.cancel()
 
@@ -137,7 +136,6 @@ class HostedDashboard:
         return hmac.compare_digest(wanted.encode(), given.encode())
 
     def _is_program(self, request: web.Request) -> bool:
-        """Whether the request shows the API token that the operator set."""
         token = self._host.hosting.api_token
         return bool(token) and access_policy.shows_token(request, token)
 
@@ -220,9 +218,6 @@ async def opened_dashboard(host: Host) -> AsyncIterator[int]:
     """Serve the dashboard of a service for as long as the block lasts; give its port.
 
     The port is 0 if no dashboard is configured.
-
-    Raises:
-        BratError: the address or port cannot be used.
     """
     hosting = host.hosting
     if hosting.dashboard_port is None:
@@ -262,7 +257,6 @@ def source_of(one: Served, served: Mapping[str, Served]) -> DashboardSource:
         return served.get(name, one)
 
     def loop() -> Loop:
-        """Return the loop, if it still serves the repository that was shown."""
         found = loop_of(now())
         if found.context.settings.repository_id != settings.repository_id:
             raise Unavailable(f"{one.name} is another repository now")

@@ -63,9 +63,6 @@ async def hosted(
     """Serve for as long as the block lasts.
 
     With `poll` no door is opened, and all work is found by looking.
-
-    Raises:
-        BratError: there is no secret, the key cannot be read, or a port is taken.
     """
     if not poll and not hosting.secrets:
         raise BratError(
@@ -188,7 +185,6 @@ class FrontProcess:
         return self._process.pid if self._process is not None else 0
 
     def tell_destinations(self, told: Destinations) -> None:
-        """Tell the front where deliveries go, if that has changed."""
         if told != self._destinations:
             self._destinations = told
             self._write(told)
@@ -259,11 +255,7 @@ async def _ended(process: asyncio.subprocess.Process) -> None:
 async def fronted(
     front: Front, app: web.Application
 ) -> AsyncIterator[tuple[FrontProcess, int]]:
-    """Serve an application behind a front; give the front and its port.
-
-    Raises:
-        BratError: the address or port cannot be used, or the front does not start.
-    """
+    """Serve an application behind a front; give the front and its port."""
     with (
         listener_at(front.address, front.port) as listener,
         TemporaryDirectory(prefix="brat-") as folder,  # a short path: sockets need one
@@ -301,11 +293,7 @@ LOOK_S: Final = 0.1
 
 @asynccontextmanager
 async def opened_door(host: Host, issuer: "Issuer | None") -> AsyncIterator[int]:
-    """Serve the door for as long as the block lasts; give its port.
-
-    Raises:
-        BratError: the address or port cannot be used.
-    """
+    """Serve the door for as long as the block lasts; give its port."""
     hosting, fronts = host.hosting, list[FrontProcess]()
 
     def unready() -> str | None:

@@ -23,7 +23,7 @@ from msgspec import Struct
 from bot.forge.branch_rules import MAY_PASS, BranchRules, Rule
 from bot.forge.github_actions import open_environments
 from bot.forge.payloads import Payload, Repository
-from bot.forge.rest import GraphQl, Refused, Rest
+from bot.forge.rest import GraphQl, Refused, Rest, Unless
 from bot.forge.workflows import (
     DefaultRight,
     StartWay,
@@ -73,7 +73,6 @@ class _Content(Payload):
 
 
 async def workflow_texts(rest: Rest, name: str) -> dict[str, str]:
-    """Return the workflow files on the default branch, by their names."""
     url = f"/repos/{name}/actions/workflows?per_page=100"
     found: dict[str, str] = {}
     async for each in rest.each(_Workflow, url, "workflows"):
@@ -88,21 +87,15 @@ async def workflow_texts(rest: Rest, name: str) -> dict[str, str]:
 async def text_at(rest: Rest, name: str, path: str) -> str | None:
     """Return a file's text on the default branch; None: it is not there."""
     url = f"/repos/{name}/contents/{quote(path)}"
-    try:
+    with suppress(ValueError), Unless(HTTPStatus.NOT_FOUND):  # on another branch
         found = await rest.read(_Content, url)
         return base64.b64decode(found.content).decode(errors="replace")
-    except Refused as refused:
-        if refused.status != HTTPStatus.NOT_FOUND:
-            raise
-        return None  # the file is on another branch
-    except ValueError:
-        return None
+    return None
 
 
 async def examined_workflows(
     name: str, files: Mapping[str, str], is_ours: IsOurs
 ) -> AsyncIterator[Finding]:
-    """Give the findings about a repository's brat workflow files and its CI."""
     for file in OWN_FILES:
         if file not in files:
             continue
@@ -241,7 +234,6 @@ async def examined_rules(rest: Rest, api_url: str, name: str) -> AsyncIterator[F
 
 
 async def _landing(rules: BranchRules, name: str, main: str) -> Finding:
-    """Return how convoys land on the default branch, in the words of their comment."""
     found = await rules.of(main)
     landing = landing_by(found, bypass=False)
     said = f"{name}: how a convoy lands: {way_of_landing(landing, main)}"
@@ -302,7 +294,6 @@ async def settle_signers(loop: "Loop") -> None:
 async def examined_signers(
     rest: Rest, hosting: ServiceSettings, name: str, installation: int | None
 ) -> AsyncIterator[Finding]:
-    """Give the findings about who may sign a repository's log and hand-offs."""
     known = await rest.read(Repository, f"/repos/{name}")
     main = known.default_branch
     text = await text_at(rest, name, SIGNERS_FILE)

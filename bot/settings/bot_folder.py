@@ -137,7 +137,6 @@ class LogKey:
 
     @property
     def private(self) -> str:
-        """The private half, in OpenSSH's form."""
         return self._private.private_bytes(
             serialization.Encoding.PEM,
             serialization.PrivateFormat.OpenSSH,

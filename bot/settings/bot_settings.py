@@ -133,8 +133,6 @@ def from_environment(name: str) -> Callable[[], str]:
 
 
 class Common(BaseModel):
-    """The forge's address, the bot's identity there, and its behaviour."""
-
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     api_url: str
@@ -377,7 +375,6 @@ class ServiceSettings(Common):
         return owner.casefold() in (allowed or listed)
 
     def serves(self, repository: str) -> bool:
-        """Whether a repository is served, wherever the App is installed."""
         name = repository.casefold()
         owner, _, short = name.partition("/")
         listed = {each.casefold() for each in self.repositories}

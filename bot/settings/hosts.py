@@ -29,14 +29,11 @@ def api_url_of(host: str) -> str:
 
 
 def is_clouds(api_url: str) -> bool:
-    """Whether an API is one that GitHub runs."""
     return is_cloud((urlsplit(api_url).hostname or "").removeprefix("api."))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Origins:
-    """The senders whose requests are allowed."""
-
     networks: tuple[IPv4Network | IPv6Network, ...] = ()
     """The allowed networks; empty: all."""
     proxies: int = 0
@@ -44,7 +41,6 @@ class Origins:
     to X-Forwarded-For; entries further left come from strangers."""
 
     def allow(self, peer: str | None, forwarded: Sequence[str]) -> bool:
-        """Whether a request is allowed, by its peer and headers X-Forwarded-For."""
         if not self.networks:
             return True
         address = _address(self.sender(peer, forwarded))

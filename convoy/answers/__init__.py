@@ -49,7 +49,6 @@ def _ask_plan(question: Question) -> str:
 
 
 def _ask_plugin(question: Question) -> str:
-    """Return what a plugin is told beside the issue, in JSON."""
     settings = question.convoy.settings
     survey = question.repository.surveyed(question.convoy.base)
     tops = [each for each in survey.folders if each[0].count("/") == 1]
@@ -189,7 +188,6 @@ not help, write no plan and end with `BRAT: blocked` and why: then a person is a
 
 
 def split_brief(task: Task) -> str:
-    """Return what a session that splits is told beside what any planner is told."""
     paths = ", ".join(f"`{path}`" for path in task.spec.paths)
     within = f" They touch nothing but: {paths}." if paths else ""
     return _SPLIT_BRIEF.format(least=PARTS_LEAST, within=within)
@@ -202,9 +200,6 @@ def split_parts(
 
     They wait for what the task waited for, and where they share a path with what is
     still to be done, the later waits.
-
-    Raises:
-        Unfit: it is no plan, or no split of this task.
     """
     found = read_plan(text, house)
     faults: list[str] = []

@@ -2,7 +2,8 @@
 
 An answer is a stranger's text, and so are the work and the question that it is about.
 It is judged by a schema, a report also by whether the files it names are there, a
-choice by whether the winner can be chosen; what is wrong is told to the next attempt.
+choice by whether the winner can be chosen. Whatever reads one raises `Unfit`, and what
+is wrong is told to the next attempt.
 """
 
 import json
@@ -137,7 +138,6 @@ with it, in a block of ```json.
 
 
 def asked_for(what: str, form: type[AnswerForm]) -> str:
-    """Return how an agent is asked to write an answer, in Markdown."""
     schema = json.dumps(form.model_json_schema(), separators=(",", ":"))
     return _ASKED.format(what=what, file=REPLY, schema=schema)
 
@@ -185,9 +185,6 @@ def read_report(text: str, known: Collection[str] | None) -> Report:
     """Return the report that an agent wrote, cleaned.
 
     `known` are the files and folders (with a slash) that a finding may name; None: any.
-
-    Raises:
-        Unfit: it is no report.
     """
     found = read_form(text, Reported, task_kinds.REPORT.answer, ANSWER_FAULTS)
     missing = [
@@ -239,7 +236,6 @@ def report_markdown(task: Task, report: Report) -> str:
 
 
 def report_brief(what: str) -> str:
-    """Return what a session that reports is told beside its task, in Markdown."""
     return f"{what}\n{asked_for('it', Reported)}\n{_HOW}"
 
 
@@ -312,7 +308,6 @@ class ReviewAnswer(AnswerForm):
 
 
 def review_brief(subject: Task, diff: str, fence: str) -> str:
-    """Return what a reviewer is told beside its own task, in Markdown."""
     spec = subject.spec
     is_cut = len(diff) > DIFF_CHARS
     return _REVIEW_BRIEF.format(
@@ -325,11 +320,7 @@ def review_brief(subject: Task, diff: str, fence: str) -> str:
 
 
 def read_review(text: str) -> ReviewAnswer:
-    """Return the verdict that an agent wrote, cleaned.
-
-    Raises:
-        Unfit: it is none, or asks for changes and does not say which.
-    """
+    """Return the verdict that an agent wrote, cleaned."""
     found = read_form(text, ReviewAnswer, REVIEW.answer, ANSWER_FAULTS)
     said = words(found.text)
     if found.verdict == "changes" and not said:
@@ -428,11 +419,7 @@ def choice_brief(rivals: Sequence[tuple[Task, str]], fence: str) -> str:
 
 
 def read_choice(text: str, rivals: Sequence[Task], green: Sequence[Task]) -> Choice:
-    """Return the choice that an agent made, cleaned; `green` can be chosen.
-
-    Raises:
-        Unfit: it is none, or names what cannot be chosen.
-    """
+    """Return the choice that an agent made, cleaned; `green` can be chosen."""
     found = read_form(text, Choice, CHOICE.answer, ANSWER_FAULTS)
     numbers = [task.number for task in green]
     if found.winner not in numbers:

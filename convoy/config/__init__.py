@@ -188,7 +188,6 @@ def load(text: str | bytes, *, source: str) -> Config:
 
 
 def schema() -> dict[str, Any]:
-    """Return the JSON Schema of the file, for editors and documents."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **Config.model_json_schema(schema_generator=TomlSchema),

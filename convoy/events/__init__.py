@@ -111,10 +111,18 @@ def subject(task: int) -> str:
 Events = tuple[Event, ...]
 
 
-class Refusal(Struct, frozen=True):
-    """Why the rules forbid it, in one sentence."""
+class Refusal(Exception):
+    """Why it is forbidden, in one sentence: a rule returns it, a guard raises it."""
 
-    why: str
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Refusal) and self.why == other.why
+
+    def __hash__(self) -> int:
+        return hash(self.why)
 
 
 Decision = Events | Refusal
@@ -124,61 +132,70 @@ class Command(Struct, frozen=True, kw_only=True):
     """What the shell asks the rules."""
 
     def decide(self, state: State) -> Decision:
-        """Return the events that it leads to in `state`, or why it may not happen.
-
-        A refusal is a value: a repeated or late command is no error.
-        """
+        """Return the events that it leads to in `state`, or why it may not happen."""
         raise NotImplementedError
 
 
-def unsettled(state: State, name: str, number: int) -> Task | Refusal:
+def decided(command: Command, state: State) -> Decision:
+    """Return what a command's rule and its guards decide.
+
+    A refusal is a value: a repeated or late command is no error.
+    """
+    try:
+        return command.decide(state)
+    except Refusal as refusal:
+        return refusal
+
+
+def unsettled(state: State, name: str, number: int) -> Task:
     """Return a task that is not settled, of a convoy that has not ended."""
-    convoy = live(state, name)
-    if isinstance(convoy, Refusal):
-        return convoy
-    task = convoy.task(number)
-    if task is None:
-        return Refusal(f"{name} has no task {number}")
-    return Refusal(f"task {number} is {task.state}") if task.settled else task
-
-
-def live(state: State, name: str) -> Convoy | Refusal:
-    """Return a convoy that has not ended."""
-    convoy = state.convoys.get(name)
-    if convoy is None:
-        return Refusal(f"there is no convoy {name}")
-    return Refusal(f"{name} is {convoy.state}") if convoy.ended else convoy
-
-
-def in_state(state: State, name: str, wanted: str) -> Convoy | Refusal:
-    """Return a convoy that is in the wanted state."""
-    convoy = live(state, name)
-    if isinstance(convoy, Refusal) or convoy.state == wanted:
-        return convoy
-    return Refusal(f"{name} is {convoy.state}, not {wanted}")
-
-
-def task_in(state: State, name: str, number: int, wanted: str) -> Task | Refusal:
-    """Return a task that is in the wanted state, of a convoy that has not ended."""
-    convoy = live(state, name)
-    if isinstance(convoy, Refusal):
-        return convoy
-    task = convoy.task(number)
-    if task is None:
-        return Refusal(f"{name} has no task {number}")
-    if task.state != wanted:
-        return Refusal(f"task {number} of {name} is {task.state}, not {wanted}")
+    task = _task_of(live(state, name), number)
+    if task.settled:
+        raise Refusal(f"task {number} is {task.state}")
     return task
 
 
-def in_session(state: State, name: str, number: int, attempt: int) -> Task | Refusal:
+def live(state: State, name: str) -> Convoy:
+    """Return a convoy that has not ended."""
+    convoy = state.convoys.get(name)
+    if convoy is None:
+        raise Refusal(f"there is no convoy {name}")
+    if convoy.ended:
+        raise Refusal(f"{name} is {convoy.state}")
+    return convoy
+
+
+def in_state(state: State, name: str, wanted: str) -> Convoy:
+    """Return a convoy that is in the wanted state."""
+    convoy = live(state, name)
+    if convoy.state != wanted:
+        raise Refusal(f"{name} is {convoy.state}, not {wanted}")
+    return convoy
+
+
+def task_in(state: State, name: str, number: int, wanted: str) -> Task:
+    """Return a task that is in the wanted state, of a convoy that has not ended."""
+    task = _task_of(live(state, name), number)
+    if task.state != wanted:
+        raise Refusal(f"task {number} of {name} is {task.state}, not {wanted}")
+    return task
+
+
+def _task_of(convoy: Convoy, number: int) -> Task:
+    task = convoy.task(number)
+    if task is None:
+        raise Refusal(f"{convoy.name} has no task {number}")
+    return task
+
+
+def in_session(state: State, name: str, number: int, attempt: int) -> Task:
     """Return the task whose session is this attempt; it may be dropped or blocked."""
     convoy = state.convoys.get(name)
     task = convoy.in_session(number) if convoy else None
     if task is None:
-        return Refusal(f"{name} has no task {number}")
+        raise Refusal(f"{name} has no task {number}")
     if task.attempt is None:
-        return Refusal(f"task {number} of {name} is {task.state}, not running")
+        raise Refusal(f"task {number} of {name} is {task.state}, not running")
     if task.attempt.number != attempt:
-        return Refusal(f"attempt {attempt} of task {number} is not the current one")
+        raise Refusal(f"attempt {attempt} of task {number} is not the current one")
     return task

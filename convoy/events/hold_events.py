@@ -21,6 +21,7 @@ from convoy.events import (
     clause,
     live,
     subject,
+    unsettled,
 )
 from convoy.events.forge_actions import ActionIntended
 from convoy.model import ids
@@ -111,8 +112,6 @@ class WithdrawMerge(Command, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         part = held_part(state, self.convoy, self.task)
-        if isinstance(part, Refusal):
-            return part
         if part.withdrawn:
             return Refusal("it is not in the merge queue")
         return (MergeWithdrawn(convoy=self.convoy, task=self.task, by=self.by),)
@@ -127,8 +126,6 @@ class RequestMerge(Command, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         part = held_part(state, self.convoy, self.task)
-        if isinstance(part, Refusal):
-            return part
         if part.taken_out is not None:
             out = part.taken_out
             return Refusal(f"{out.why}: it waits for {out.back}")
@@ -146,8 +143,6 @@ class HoldWork(Command, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         part = held_part(state, self.convoy, self.task)
-        if isinstance(part, Refusal):
-            return part
         if part.held == self.label:
             return Refusal(f"{self.label} holds it already")
         return (WorkHeld(convoy=self.convoy, task=self.task, label=self.label),)
@@ -161,22 +156,14 @@ class ReleaseWork(Command, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         part = held_part(state, self.convoy, self.task)
-        if isinstance(part, Refusal):
-            return part
         if not part.held:
             return Refusal("no label holds it")
         return (WorkReleased(convoy=self.convoy, task=self.task),)
 
 
-def held_part(state: State, name: str, number: int) -> Convoy | Task | Refusal:
+def held_part(state: State, name: str, number: int) -> Convoy | Task:
     """Return a task that is not settled, or with 0 the convoy; it has not ended."""
-    convoy = live(state, name)
-    if isinstance(convoy, Refusal) or number == 0:
-        return convoy
-    task = convoy.task(number)
-    if task is None:
-        return Refusal(f"{name} has no task {number}")
-    return Refusal(f"task {number} is {task.state}") if task.settled else task
+    return unsettled(state, name, number) if number else live(state, name)
 
 
 class WorkTakenOut(ConvoyEvent, frozen=True, kw_only=True, tag="work.taken-out"):
@@ -229,8 +216,6 @@ class TakeOutWork(Command, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         part = held_part(state, self.convoy, self.task)
-        if isinstance(part, Refusal):
-            return part
         if part.pull != self.out.pull:
             return Refusal(f"#{self.out.pull} is not its pull request")
         if part.taken_out == self.out:
@@ -254,8 +239,6 @@ class TakeBackWork(Command, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         part = held_part(state, self.convoy, self.task)
-        if isinstance(part, Refusal):
-            return part
         if part.taken_out is None:
             return Refusal("nobody took it out")
         return (WorkTakenBack(convoy=self.convoy, task=self.task),)
@@ -274,8 +257,6 @@ class OfferAgain(Command, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         """Let it go on, and announce another pull request."""
         part = held_part(state, self.convoy, self.task)
-        if isinstance(part, Refusal):
-            return part
         out, key = part.taken_out, ids.pull_key(self.convoy, self.task)
         if out is None or key in state.intents:
             return Refusal("its pull request is not closed")
@@ -355,8 +336,6 @@ class NoteClosedIssue(Command, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         """Pause what the issue asked for, until a person says how it goes on."""
         convoy = live(state, self.convoy)
-        if isinstance(convoy, Refusal):
-            return convoy
         if convoy.issue_is != "open":
             return Refusal(f"issue #{convoy.issue} is known to be closed")
         return (IssueClosed(convoy=convoy.name, issue=convoy.issue),)
@@ -370,8 +349,6 @@ class NoteReopenedIssue(Command, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         """Let it go on if nothing but the closing paused it."""
         convoy = live(state, self.convoy)
-        if isinstance(convoy, Refusal):
-            return convoy
         if convoy.issue_is == "open":
             return Refusal(f"issue #{convoy.issue} is open")
         return (IssueReopened(convoy=convoy.name, issue=convoy.issue),)
@@ -415,8 +392,6 @@ class NoteDeletedBase(Command, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         """Pause until a person wants the branch again."""
         convoy = live(state, self.convoy)
-        if isinstance(convoy, Refusal):
-            return convoy
         if convoy.base_is != "there":
             return Refusal("its branch is known to be deleted")
         return (BaseDeleted(convoy=convoy.name),)
@@ -430,8 +405,6 @@ class NoteRestoredBase(Command, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         """Let it go on if nothing but the deletion paused it."""
         convoy = live(state, self.convoy)
-        if isinstance(convoy, Refusal):
-            return convoy
         if convoy.base_is == "there":
             return Refusal("its branch was not deleted")
         return (BaseRestored(convoy=convoy.name),)
@@ -488,8 +461,6 @@ class NotePush(Command, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         """Wait for somebody who answers for it, or puts the branch back."""
         convoy = live(state, self.convoy)
-        if isinstance(convoy, Refusal):
-            return convoy
         known = convoy.pushed.commit if convoy.pushed else ""
         if self.commit in (known, *convoy.base_tips):
             return Refusal(f"{self.commit} is known")
@@ -513,8 +484,6 @@ class TakePush(Command, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         """Go on from it; who wants it answers for the landing, as for `/brat merge`."""
         convoy = live(state, self.convoy)
-        if isinstance(convoy, Refusal):
-            return convoy
         if convoy.pushed is None or not convoy.pushed.commit.startswith(self.commit):
             return Refusal(f"{self.commit} was not pushed to its branch")
         commit = convoy.pushed.commit
@@ -529,8 +498,6 @@ class NoteReturnedBase(Command, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         """Wait for nobody's word any more."""
         convoy = live(state, self.convoy)
-        if isinstance(convoy, Refusal):
-            return convoy
         if convoy.pushed is None:
             return Refusal("nothing was pushed to its branch")
         return (BaseReturned(convoy=convoy.name),)

@@ -117,8 +117,6 @@ class RenewLease(Command, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         """Let the holder keep it longer, if it shows its nonce."""
         lease = _held(state, self)
-        if isinstance(lease, Refusal):
-            return lease
         expires = self.now + self.ttl_s * 1000
         return (
             LeaseTaken(
@@ -138,8 +136,7 @@ class FreeLease(Command, frozen=True, kw_only=True):
     nonce: str
 
     def decide(self, state: State) -> Decision:
-        lease = _held(state, self)
-        return lease if isinstance(lease, Refusal) else (_freed(lease),)
+        return (_freed(_held(state, self)),)
 
 
 class ExpireLease(Command, frozen=True, kw_only=True):
@@ -160,12 +157,12 @@ class ExpireLease(Command, frozen=True, kw_only=True):
         return (_freed(lease),)
 
 
-def _held(state: State, command: RenewLease | FreeLease) -> Lease | Refusal:
+def _held(state: State, command: RenewLease | FreeLease) -> Lease:
     lease = state.leases.get(command.resource)
     if lease is None:
-        return Refusal(f"nobody holds {command.resource}")
+        raise Refusal(f"nobody holds {command.resource}")
     if (lease.holder, lease.nonce) != (command.holder, command.nonce):
-        return Refusal(f"{command.resource} is held by {lease.holder}, not by you")
+        raise Refusal(f"{command.resource} is held by {lease.holder}, not by you")
     return lease
 
 

@@ -304,11 +304,7 @@ class ForeseeConflict(Command, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         """Note it once, as long as both works are the newest."""
         task = task_in(state, self.convoy, self.task, "needs-review")
-        if isinstance(task, Refusal):
-            return task
         on = task_in(state, self.convoy, self.on, "needs-review")
-        if isinstance(on, Refusal):
-            return on
         works = [each.work.commit for each in (task, on) if each.work is not None]
         if works != [self.work, self.other]:
             return Refusal(f"task {self.task} or {self.on} has other work by now")

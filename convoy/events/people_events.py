@@ -104,8 +104,6 @@ class PauseConvoy(Command, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         convoy = in_state(state, self.convoy, "active")
-        if isinstance(convoy, Refusal):
-            return convoy
         return (ConvoyPaused(convoy=convoy.name, by=self.by, why=self.why),)
 
 
@@ -118,8 +116,6 @@ class ResumeConvoy(Command, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         """Resume a convoy, also one whose issue is closed."""
         convoy = live(state, self.convoy)
-        if isinstance(convoy, Refusal):
-            return convoy
         if convoy.state != "paused" and convoy.issue_is != "closed":
             return Refusal(f"{convoy.name} is {convoy.state}, not paused")
         return (ConvoyResumed(convoy=convoy.name, by=self.by),)
@@ -307,8 +303,6 @@ class ApprovePlan(Command, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         convoy = in_state(state, self.convoy, "planning")
-        if isinstance(convoy, Refusal):
-            return convoy
         if not convoy.tasks:
             return Refusal(f"{convoy.name} has no plan yet")
         if refused := stands_still(state):
@@ -337,8 +331,6 @@ class ApproveWork(Command, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         """Count an approval of the current work, once for each person."""
         task = task_in(state, self.convoy, self.task, "needs-review")
-        if isinstance(task, Refusal):
-            return task
         convoy = state.convoys[self.convoy]
         asked = convoy.settings.approvals
         if not asked and not (task.work is not None and task.work.ci_files):
@@ -373,8 +365,6 @@ class VoidApproval(Command, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         task = task_in(state, self.convoy, self.task, "needs-review")
-        if isinstance(task, Refusal):
-            return task
         if self.by not in task.approved_by:
             return Refusal(f"{self.by} does not approve it")
         voided = ApprovalVoided(
@@ -435,8 +425,6 @@ class TellTask(Command, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         task = unsettled(state, self.convoy, self.task)
-        if isinstance(task, Refusal):
-            return task
         return (
             TaskTold(
                 convoy=self.convoy,
@@ -457,8 +445,6 @@ class NoteHeard(Command, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         task = in_session(state, self.convoy, self.task, self.attempt)
-        if isinstance(task, Refusal):
-            return task
         attempt = task.attempt
         if attempt is None or not attempt.heard < self.messages <= len(
             attempt.messages

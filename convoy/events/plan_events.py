@@ -161,8 +161,6 @@ class TakeSettings(Command, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         """Take over all but what is frozen; an engine that is gone stays known."""
         convoy = live(state, self.convoy)
-        if isinstance(convoy, Refusal):
-            return convoy
         now, old = self.settings, convoy.settings
         kept = {name: getattr(old, name) for name in FROZEN}
         taken = replace(now, engines={**old.engines, **now.engines}, **kept)
@@ -355,8 +353,6 @@ class RankConvoy(Command, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         convoy = live(state, self.convoy)
-        if isinstance(convoy, Refusal):
-            return convoy
         if convoy.priority == self.priority:
             return Refusal(f"{convoy.name} has priority p{self.priority} already")
         return (ConvoyRanked(convoy=convoy.name, priority=self.priority, by=self.by),)

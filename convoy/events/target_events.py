@@ -73,8 +73,6 @@ class ChooseLanding(Command, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         convoy = live(state, self.convoy)
-        if isinstance(convoy, Refusal):
-            return convoy
         if convoy.landing == self.landing:
             return Refusal(f"{convoy.name} lands that way already")
         chosen = LandingChosen(convoy=convoy.name, landing=self.landing)
@@ -93,8 +91,6 @@ class WaitToLand(Command, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         convoy = live(state, self.convoy)
-        if isinstance(convoy, Refusal):
-            return convoy
         if convoy.landing_waits == self.why:
             return Refusal(f"{convoy.name} waits for that already")
         return (LandingWaits(convoy=convoy.name, why=self.why),)

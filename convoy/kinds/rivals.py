@@ -28,7 +28,6 @@ SMALLEST_GREEN: Final = "of those that CI finds green its change is the smallest
 
 
 def choice_of(convoy: Convoy, number: int) -> Task | None:
-    """Return the task that chooses between a rival and others."""
     found = (t for t in convoy.tasks if is_choice(t) and number in t.spec.on)
     return next(found, None)
 
@@ -51,7 +50,6 @@ def rivals_left(convoy: Convoy, choice: Task) -> tuple[Task, ...]:
 
 
 def rivals_under_way(convoy: Convoy, choice: Task) -> tuple[Task, ...]:
-    """Return the rivals that may yet become ready to be chosen."""
     out = ("blocked", "dropped")
     return tuple(
         rival

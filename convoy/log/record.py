@@ -7,7 +7,8 @@ the same chunk; they are for grite's readers and change nothing here.
 Everybody who folds the log reads on from what is known. Checkpoints and caches hold
 that as bytes, and spare readers the log's length. Whoever meets bytes of another
 version, or of a state in another form, reads the log instead: half understood, a state
-would be worse than none.
+would be worse than none. Where the log is not all here, as in a shallow clone, reading
+its past raises `Missing`.
 """
 
 import zlib
@@ -174,7 +175,6 @@ def _shown(before: State, after: State) -> Iterator[tuple[bytes, Kind]]:
 
 
 def _births(before: State, after: State) -> Iterator[tuple[bytes, Kind]]:
-    """Give the grite issues that come into being."""
     for convoy in _changed(before, after):
         old = before.convoys.get(convoy.name)
         labels = (
@@ -194,7 +194,6 @@ def _births(before: State, after: State) -> Iterator[tuple[bytes, Kind]]:
 
 
 def _moves(before: State, after: State) -> Iterator[tuple[bytes, Kind]]:
-    """Give the label and state changes of issues that were there before."""
     for convoy in _changed(before, after):
         old = before.convoys.get(convoy.name)
         if old is None:
@@ -319,9 +318,6 @@ class PastStates:
         """Return the commits up to `head` that changed a convoy, oldest first.
 
         The first time this reads the whole log, later only what is new.
-
-        Raises:
-            Missing: the log is not all here, as in a shallow clone.
         """
         known = self._tracks.pop(convoy, _Track())
         try:
@@ -370,11 +366,7 @@ class PastStates:
 
 
 def convoy_steps(log: Log, head: str, convoy: str) -> Iterator[tuple[LogStep, Convoy]]:
-    """Yield each commit up to `head` that changed a convoy, and what that came to be.
-
-    Raises:
-        Missing: the log is not all here, as in a shallow clone.
-    """
+    """Yield each commit up to `head` that changed a convoy, and the convoy after it."""
     known: Convoy | None = None
     for mark, events in _folded(log, head, _Mark()):
         found = mark.state.convoys.get(convoy)
@@ -389,11 +381,7 @@ def _step(mark: _Mark, events: tuple[GriteEvent, ...], convoy: str) -> LogStep:
 
 
 def state_at(log: Log, head: str, at: int) -> State:
-    """Return what the log folded to at a time (unix ms); empty if it is younger.
-
-    Raises:
-        Missing: the log is not all here, as in a shallow clone.
-    """
+    """Return what the log folded to at a time (unix ms); empty if it is younger."""
     state = State()
     for mark, _ in _folded(log, head, _Mark()):
         if mark.state.moment.at > at:
@@ -440,7 +428,6 @@ def packed(state: State) -> State:
 
 
 def unpack(data: bytes) -> Convoy:
-    """Return the convoy of these bytes, whose checksum has been verified."""
     return _convoy_decoder.decode(zlib.decompress(data))
 
 

@@ -35,17 +35,14 @@ def _issue(text: str) -> bytes:
 
 
 def repository_issue() -> bytes:
-    """Return the id of the issue that carries the events of the whole repository."""
     return _issue("brat:repository")
 
 
 def convoy_issue(convoy: str) -> bytes:
-    """Return the id of the issue that carries a convoy's events."""
     return _issue(f"brat:convoy:{convoy}")
 
 
 def task_issue(convoy: str, task: int) -> bytes:
-    """Return the id of the issue that carries a task's events."""
     return _issue(f"brat:task:{convoy}/{task}")
 
 
@@ -79,7 +76,6 @@ def base_branch(convoy: str) -> str:
 
 
 def task_branch(convoy: str, task: int) -> str:
-    """Return the branch that carries a task's accepted work."""
     return f"convoy/{convoy}/task-{task}"
 
 
@@ -119,7 +115,6 @@ def clashing(branch: str) -> str:
 
 
 def dispatch_key(session: str) -> str:
-    """Return the key under which a session's run is started."""
     return f"dispatch:{session}"
 
 
@@ -129,17 +124,14 @@ def pull_key(convoy: str, task: int) -> str:
 
 
 def landing_key(convoy: str, candidate: str) -> str:
-    """Return the key under which the forge is asked to merge a convoy's candidate."""
     return f"land:{convoy}/{candidate[:12]}"
 
 
 def comment_key(convoy: str, deleted: int = 0) -> str:
-    """Return the key under which the convoy's comment is written once more."""
     return f"comment:{convoy}/{deleted + 1}" if deleted else f"comment:{convoy}"
 
 
 def finish_key(convoy: str) -> str:
-    """Return the key of the comment that tells the convoy's issue that it is over."""
     return f"finish:{convoy}"
 
 
@@ -180,7 +172,6 @@ def is_check_key(text: str) -> bool:
 
 
 def task_check_name(task: int) -> str:
-    """Return the name of the check that shows a task's accepted work."""
     return f"brat (task-{task})"
 
 

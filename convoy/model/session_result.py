@@ -110,7 +110,6 @@ def bounded_usage(said: Usage) -> Usage:
 
 
 def plus(one: Usage, other: Usage) -> Usage:
-    """Return the sum of both, in bounds."""
     return bounded_usage(
         Usage(
             input_tokens=one.input_tokens + other.input_tokens,

@@ -338,7 +338,6 @@ class Convoy(Struct, frozen=True, kw_only=True):
 
     @property
     def waits_for_approval(self) -> bool:
-        """Whether its plan starts only after a person approves it."""
         return self.settings.approve == "plan" or self.settings.staged
 
     @property
@@ -361,7 +360,6 @@ class Convoy(Struct, frozen=True, kw_only=True):
 
     @property
     def used(self) -> Usage:
-        """What its ended sessions used, planning included."""
         return reduce(plus, (task.used for task in self.spenders), Usage())
 
     def rests(self, at: int) -> bool:
@@ -437,7 +435,6 @@ class State(Struct, frozen=True, kw_only=True):
                     yield convoy, task
 
     def live(self) -> Iterator[Convoy]:
-        """Yield each convoy that has not ended, oldest first."""
         at_hand = self.convoys.at_hand.values()
         return (convoy for convoy in at_hand if not convoy.ended)
 

@@ -5,7 +5,8 @@ is wrong with one, line by line; `convoy.patterns.compiling` makes tasks of it.
 
 YAML is read as data that knows its lines, within bounds: only mappings, lists and
 words. Every scalar is a text, no tag constructs anything, and there are no anchors, so
-that a file is never larger than it looks.
+that a file is never larger than it looks. Whatever is wrong is a `PatternError`, a line
+for each fault.
 """
 
 import re
@@ -52,11 +53,7 @@ class YamlSource(NamedTuple):
 
 
 def read_yaml(text: str, name: str) -> YamlSource:
-    """Return what a file says, by whomever; faults call it `name`.
-
-    Raises:
-        PatternError: it is no YAML, or more of it than a template takes.
-    """
+    """Return what a file says, by whomever; faults call it `name`."""
     if len(text.encode(errors="replace")) > MOST_BYTES or text.count("\n") > MOST_LINES:
         raise PatternError(
             f"{name}: a template has at most {MOST_LINES} lines and {MOST_BYTES} bytes"
@@ -225,7 +222,6 @@ class Template(Form):
 
     @property
     def all_steps(self) -> tuple[Step, ...]:
-        """Every step in order, the synthesis as the last."""
         if self.synthesis is None:
             return (*self.steps, *self.legs)
         fields = self.synthesis.model_dump(exclude={"depends_on"})
@@ -234,11 +230,7 @@ class Template(Form):
 
 
 def template(text: str, name: str, file: str) -> Template:
-    """Return a checked template; faults call it `file`.
-
-    Raises:
-        PatternError: one line for each fault.
-    """
+    """Return a checked template; faults call it `file`."""
     source = read_yaml(text, file)
     try:
         found = Template.model_validate(source.data if source.data is not None else {})
@@ -406,11 +398,7 @@ def own_patterns(files: Collection[str]) -> dict[str, str]:
 def named_pattern(
     name: str, files: Collection[str], text_of: Callable[[str], str]
 ) -> Template:
-    """Return a pattern by its name; a repository's own goes before brat's.
-
-    Raises:
-        PatternError: there is none of that name, or it has faults.
-    """
+    """Return a pattern by its name; a repository's own goes before brat's."""
     ours = own_patterns(files)
     if name in ours:
         return template(text_of(ours[name]), name, ours[name])
@@ -428,6 +416,5 @@ def built_in_pattern(name: str) -> Template:
 
 
 def built_in_text(name: str) -> str:
-    """Return the file of one of brat's own."""
     file = resources.files("convoy.patterns") / "builtin" / f"{name}.yml"
     return file.read_text("utf-8")

@@ -48,12 +48,7 @@ class Compiled(Struct, frozen=True):
 
 
 def compiled(template: Template, use: Use) -> Compiled:
-    """Return the tasks that a template makes.
-
-    Raises:
-        PatternError: an input is missing, unknown or no good, an engine is unknown, or
-            there are more tasks than may be.
-    """
+    """Return the tasks that a template makes."""
     making = _Making(template, use, values(template, use))
     for step in _ordered(template):
         making.add(step)
@@ -71,11 +66,7 @@ def compiled(template: Template, use: Use) -> Compiled:
 
 
 def values(template: Template, use: Use) -> dict[str, str]:
-    """Return what each slot holds; what was said is cleaned, and nothing is cut.
-
-    Raises:
-        PatternError: an input is unknown, or one that must be said is not.
-    """
+    """Return what each slot holds; what was said is cleaned, and nothing is cut."""
     known = template.inputs
     for name in use.inputs:
         if name in GIVEN:

@@ -78,7 +78,6 @@ def asked(started: TaskStarted) -> str:
 
 
 def planned_by(name: str) -> str:
-    """Return the words for who plans: an engine or a plugin."""
     is_plugin = name.startswith(PLANNER)
     return f"planner {name.removeprefix(PLANNER)}" if is_plugin else f"engine {name}"
 

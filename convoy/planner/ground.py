@@ -101,7 +101,6 @@ def go_module(text: str | None) -> str:
 
 
 def is_read(path: str) -> bool:
-    """Whether there are rules for such a file."""
     return path.endswith(_READ)
 
 
@@ -269,7 +268,6 @@ class Ground:
         return path in self.known or f"{path}/" in self.known
 
     def declared(self, task: TaskSpec) -> list[str]:
-        """Return the existing files that a task names, without those in its folders."""
         return [p for p in task.paths if p in self.known and not p.endswith("/")]
 
     def within(self, task: TaskSpec) -> list[str]:

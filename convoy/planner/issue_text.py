@@ -209,7 +209,6 @@ def _item(
 
 
 def _span(token: Token) -> range:
-    """Return the numbers of the source lines of a block."""
     first, end = token.map or (0, 0)
     return range(first, end)
 

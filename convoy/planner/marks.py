@@ -239,7 +239,6 @@ def _stands_apart(bare: str, span: _Span) -> bool:
 
 
 def _blank(text: str, spans: Iterable[_Span]) -> str:
-    """Return a text of the same length with blanks in place of these spans."""
     kept, at = [], 0
     for span in sorted(spans, key=lambda span: span.start):
         gap = re.sub(r"[^\n]", " ", text[max(at, span.start) : span.end])

@@ -1,8 +1,8 @@
 """A model's plan: read, checked, and ordered where tasks would collide.
 
 The answer is untrusted text. All its faults are reported at once, a sentence each, so
-that the model can fix them. Every task gets an engine: what each is good at is known by
-configuration, by its type, and by the log.
+that the model can fix them: whatever reads it raises `Unfit`. Every task gets an
+engine: what each is good at is known by configuration, by its type, and by the log.
 
 Three things imply an order, though the planner did not say so: a file that one task
 makes and another names, tests and documents of what another task changes, and a path
@@ -55,9 +55,6 @@ def read_form(text: str, form: type[F], what: str, most: int) -> F:
 
     It is the last JSON object of the text. Faults call it `what`; at most so many are
     told.
-
-    Raises:
-        Unfit: it is none.
     """
     try:
         return form.model_validate(json_answer(text, what))
@@ -119,9 +116,6 @@ def read_plan(text: str, house: House, first: int = 1) -> tuple[TaskSpec, ...]:
     """Return an answer's tasks; no two of them that may run at once share a path.
 
     In the answer they count from 1, here from `first`.
-
-    Raises:
-        Unfit: it is no plan, or one that cannot be carried out.
     """
     answer = read_form(text, PlanAnswer, "plan", PLAN_FAULTS)
     if faults := tuple(_faults(answer, house)):

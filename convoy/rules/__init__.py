@@ -32,12 +32,10 @@ from convoy.text import counted
 
 
 def head_branch(convoy: Convoy) -> str:
-    """Return the branch that the convoy's own pull request is of."""
     return convoy.parts.branch or ids.base_branch(convoy.name)
 
 
 def unlanded(convoy: Convoy) -> tuple[Task, ...]:
-    """Return the tasks whose work is on the convoy's branch and not on its target."""
     there = convoy.parts.tasks
     return tuple(t for t in convoy.tasks if t.landed and t.number not in there)
 
@@ -167,7 +165,6 @@ def convoy_next(convoy: Convoy, settled: Task) -> Events:
 
 
 def _stranded(convoy: Convoy, after: tuple[Task, ...]) -> Events:
-    """Block the tasks that wait for a task just dropped."""
     gone = {task.number for task in after if task.state == "dropped"}
     gone -= {task.number for task in convoy.tasks if task.state == "dropped"}
     blocked: list[TaskBlocked] = []
@@ -219,10 +216,10 @@ def final_comment(convoy: str) -> Event:
     return ActionIntended(key=ids.finish_key(convoy), kind="finish", convoy=convoy)
 
 
-def in_use(convoy: Convoy, task: Task) -> Refusal | None:
-    """Return why a task may not change: it lands with another that has begun."""
-    why = kind_of(task.spec).in_use(convoy, task)
-    return Refusal(why) if why else None
+def check_unused(convoy: Convoy, task: Task) -> None:
+    """Refuse a change of a task that lands with another that has begun."""
+    if why := kind_of(task.spec).in_use(convoy, task):
+        raise Refusal(why)
 
 
 def too_late(

@@ -64,10 +64,7 @@ class AcceptWork(Command, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         """Accept the work, and announce the pull request if there is none."""
         task = in_session(state, self.convoy, self.task, self.attempt)
-        if isinstance(task, Refusal):
-            return task
-        if unfit := _is_no_work(task):
-            return unfit
+        _check_work(task)
         if task.state != "running":
             return too_late(state, self.convoy, task, self.attempt, self.usage)
         accepted = WorkAccepted(
@@ -105,10 +102,7 @@ class AcceptNothing(Command, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         task = in_session(state, self.convoy, self.task, self.attempt)
-        if isinstance(task, Refusal):
-            return task
-        if unfit := _is_no_work(task):
-            return unfit
+        _check_work(task)
         if task.state != "running":
             return too_late(state, self.convoy, task, self.attempt, self.usage)
         if task.earlier is not None:
@@ -132,8 +126,6 @@ class AcceptReport(Command, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         task = in_session(state, self.convoy, self.task, self.attempt)
-        if isinstance(task, Refusal):
-            return task
         if kind_of(task.spec).answer != "report":
             return Refusal(f"task {task.number} is not to end in a report")
         if task.state != "running":
@@ -175,8 +167,6 @@ class RefuseWork(Command, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         """End the attempt without work; try again while attempts are left."""
         task = in_session(state, self.convoy, self.task, self.attempt)
-        if isinstance(task, Refusal):
-            return task
         refused = WorkRefused(
             convoy=self.convoy,
             task=self.task,
@@ -232,8 +222,6 @@ class LoseSession(Command, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         task = in_session(state, self.convoy, self.task, self.attempt)
-        if isinstance(task, Refusal):
-            return task
         lost = SessionLost(
             convoy=self.convoy,
             task=self.task,
@@ -250,12 +238,11 @@ class LoseSession(Command, frozen=True, kw_only=True):
         )
 
 
-def _is_no_work(task: Task) -> Refusal | None:
-    """Return why an attempt at the task cannot end in a change."""
+def _check_work(task: Task) -> None:
+    """Refuse an attempt that cannot end in a change."""
     kind = kind_of(task.spec)
-    if not kind.answer:
-        return None
-    return Refusal(f"task {task.number} ends in {kind.title}, not in work")
+    if kind.answer:
+        raise Refusal(f"task {task.number} ends in {kind.title}, not in work")
 
 
 def _continued_work(task: Task) -> str:
@@ -277,8 +264,6 @@ class AcceptReview(Command, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         """Take a verdict; one on work that has changed meanwhile does not count."""
         task = in_session(state, self.convoy, self.task, self.attempt)
-        if isinstance(task, Refusal):
-            return task
         if task.spec.kind != REVIEW.name:
             return Refusal(f"task {task.number} is no review")
         if self.verdict == "changes" and not self.text:
@@ -340,8 +325,6 @@ class MakeChoice(Command, frozen=True, kw_only=True):
         """Let one rival land; without an attempt only if one is left."""
         if not self.attempt:
             choice = task_in(state, self.convoy, self.task, "queued")
-            if isinstance(choice, Refusal):
-                return choice
             convoy = state.convoys[self.convoy]
             left = rivals_left(convoy, choice)
             under_way = rivals_under_way(convoy, choice)
@@ -349,8 +332,6 @@ class MakeChoice(Command, frozen=True, kw_only=True):
                 return Refusal(f"task {choice.number} has nothing to take unseen")
             return choice_made(state, convoy, choice, left[0], ONLY_GREEN)
         task = in_session(state, self.convoy, self.task, self.attempt)
-        if isinstance(task, Refusal):
-            return task
         if not is_choice(task):
             return Refusal(f"task {task.number} is no choice")
         if task.state != "running":

@@ -217,13 +217,9 @@ class AttemptMerge(Command, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         convoy = live(state, self.convoy)
-        if isinstance(convoy, Refusal):
-            return convoy
         current = convoy.candidate
         if self.task:
             task = task_in(state, convoy.name, self.task, "needs-review")
-            if isinstance(task, Refusal):
-                return task
             if unfit := self._unfit(convoy, task):
                 return unfit
             current = task.candidate
@@ -275,8 +271,6 @@ class FailMerge(Command, frozen=True, kw_only=True):
         the one that was red last, whose work was kept since.
         """
         convoy = live(state, self.convoy)
-        if isinstance(convoy, Refusal):
-            return convoy
         about = convoy.task(self.task)
         doubt = about.doubted if about is not None and is_kept(about) else None
         is_blamed = doubt and doubt.candidate == self.candidate
@@ -292,8 +286,6 @@ class FailMerge(Command, frozen=True, kw_only=True):
             paths=self.paths,
         )
         task = task_in(state, convoy.name, self.task, "needs-review")
-        if isinstance(task, Refusal):
-            return task
         if trial(convoy, task) == "green":  # it was tried among others, and is out
             why = self.why
             out = TaskBlocked(
@@ -315,8 +307,6 @@ class ProveWork(Command, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         task = task_in(state, self.convoy, self.task, "needs-review")
-        if isinstance(task, Refusal):
-            return task
         convoy = state.convoys[self.convoy]
         wanted = trial(convoy, task)
         if wanted is None:
@@ -357,8 +347,6 @@ class LandMerge(Command, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         """Land the current candidate, after all its task needs."""
         convoy = live(state, self.convoy)
-        if isinstance(convoy, Refusal):
-            return convoy
         if not _is_current(convoy, self):
             return Refusal(f"{self.candidate} is not the candidate any more")
         if not is_judged(convoy.settings, self.judged):
@@ -415,8 +403,6 @@ class SettleEmpty(Command, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         """Settle a task whose changes came there by other work, or by hand."""
         task = task_in(state, self.convoy, self.task, "needs-review")
-        if isinstance(task, Refusal):
-            return task
         convoy = state.convoys[self.convoy]
         if task.work is None or task.work.commit != self.work:
             return Refusal(f"task {task.number} has other work by now")
@@ -448,8 +434,6 @@ class DoubtMerge(Command, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         """Keep the work and let CI judge it again."""
         task = task_in(state, self.convoy, self.task, "needs-review")
-        if isinstance(task, Refusal):
-            return task
         candidate = task.candidate
         if candidate is None or candidate.commit != self.candidate:
             return Refusal(f"{self.candidate} is not the candidate any more")
@@ -489,8 +473,6 @@ class ClearMerge(Command, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         """Let the work wait to land like any other."""
         task = task_in(state, self.convoy, self.task, "needs-review")
-        if isinstance(task, Refusal):
-            return task
         candidate = task.candidate
         is_current = candidate is not None and candidate.commit == self.candidate
         if not is_current or not is_suspect(task):

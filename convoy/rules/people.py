@@ -35,9 +35,9 @@ from convoy.model import ids
 from convoy.model.ids import SetAside, show_item
 from convoy.model.state import Convoy, State, Task
 from convoy.rules import (
+    check_unused,
     convoy_next,
     final_comment,
-    in_use,
     known,
     notice,
     stopped,
@@ -156,10 +156,8 @@ class FailConvoy(Command, frozen=True, kw_only=True):
     by: str = ""
     """The person who wants it; empty: no person does."""
 
-    def decide(self, state: State) -> Decision:
+    def decide(self, state: State) -> Events:
         convoy = live(state, self.convoy)
-        if isinstance(convoy, Refusal):
-            return convoy
         dropped = (
             TaskDropped(convoy=convoy.name, task=task.number, why=self.why)
             for task in convoy.spenders
@@ -187,13 +185,10 @@ class BlockTask(Command, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         """Wait for a person; its session, if it has one, still has to end."""
         convoy = live(state, self.convoy)
-        if isinstance(convoy, Refusal):
-            return convoy
         task = convoy.in_session(self.task)
         if task is None or task.state not in ("queued", "running", "needs-review"):
             return Refusal(f"task {self.task} of {self.convoy} cannot be blocked")
-        if used := in_use(convoy, task):
-            return used
+        check_unused(convoy, task)
         stop = Stop(self.why)
         blocked = tuple(
             replace(event, wanted_by=self.by)
@@ -214,8 +209,6 @@ class DeferTask(Command, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         convoy = live(state, self.convoy)
-        if isinstance(convoy, Refusal):
-            return convoy
         task = convoy.in_session(self.task)
         if task is None or task.state != "queued":
             return Refusal(f"task {self.task} of {self.convoy} is not queued")
@@ -241,8 +234,6 @@ class RetryTask(Command, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         """Queue a blocked task with all its attempts; it is told why it stopped."""
         task = task_in(state, self.convoy, self.task, "blocked")
-        if isinstance(task, Refusal):
-            return task
         convoy = state.convoys[self.convoy]
         dropped = [t.number for t in convoy.tasks if t.state == "dropped"]
         before = (*task.spec.after, *needed(task.spec))
@@ -290,13 +281,10 @@ class DropTask(Command, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         """Settle the task undone; tasks that need it wait for a person."""
         convoy = live(state, self.convoy)
-        if isinstance(convoy, Refusal):
-            return convoy
         task = convoy.task(self.task)
         if task is None or task.settled:
             return Refusal(f"task {self.task} of {self.convoy} is settled already")
-        if used := in_use(convoy, task):
-            return used
+        check_unused(convoy, task)
         dropped = TaskDropped(
             convoy=convoy.name, task=task.number, why=self.why, wanted_by=self.by
         )
@@ -392,11 +380,9 @@ class RebaseWork(Command, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         """Accept the same work on another base; it needs approval again."""
         task = task_in(state, self.convoy, self.task, "needs-review")
-        if isinstance(task, Refusal):
-            return task
         convoy = state.convoys[self.convoy]
-        if used := in_use(convoy, task) or being_judged(convoy, task):
-            return used
+        check_unused(convoy, task)
+        check_unjudged(convoy, task)
         if kind_of(task.spec).takes_target_in:
             return Refusal(
                 f"task {self.task} takes {convoy.target} in: it stays a merge"
@@ -426,11 +412,9 @@ class ReviseTask(Command, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         task = task_in(state, self.convoy, self.task, "needs-review")
-        if isinstance(task, Refusal):
-            return task
         convoy = state.convoys[self.convoy]
-        if used := in_use(convoy, task) or being_judged(convoy, task):
-            return used
+        check_unused(convoy, task)
+        check_unjudged(convoy, task)
         why = f"{self.by} asks for changes: {self.text}"
         events = to_be_changed(convoy, task, why, self.by)
         if not any(isinstance(event, TaskBlocked) for event in events):
@@ -438,10 +422,10 @@ class ReviseTask(Command, frozen=True, kw_only=True):
         return (*events, *known(self.convoy, self.by, blocked_key(task)))
 
 
-def being_judged(convoy: Convoy, task: Task) -> Refusal | None:
-    """Return why a task's work may not change: it is being judged now."""
-    why = kind_of(task.spec).being_judged(convoy, task)
-    return Refusal(why) if why else None
+def check_unjudged(convoy: Convoy, task: Task) -> None:
+    """Refuse a change of work that is being judged now."""
+    if why := kind_of(task.spec).being_judged(convoy, task):
+        raise Refusal(why)
 
 
 class NoteGoneIssue(Command, frozen=True, kw_only=True):
@@ -453,11 +437,7 @@ class NoteGoneIssue(Command, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         """Cancel what nobody can speak about any more; what is done is kept."""
         convoy = live(state, self.convoy)
-        if isinstance(convoy, Refusal):
-            return convoy
         why = f"cancelled: issue #{convoy.issue} was {self.how}"
         failed = FailConvoy(convoy=convoy.name, why=why, by="somebody").decide(state)
-        if isinstance(failed, Refusal):
-            return failed
         gone = IssueGone(convoy=convoy.name, issue=convoy.issue, how=self.how)
         return (gone, *failed)

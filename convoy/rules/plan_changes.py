@@ -13,6 +13,7 @@ from convoy.events import (
     Decision,
     Events,
     Refusal,
+    decided,
     in_session,
     in_state,
     live,
@@ -52,8 +53,6 @@ class AddTask(Command, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         convoy, spec = live(state, self.convoy), self.spec
-        if isinstance(convoy, Refusal):
-            return convoy
         if not convoy.tasks:
             return Refusal(f"{convoy.name} has no plan yet")
         if convoy.settled:
@@ -85,8 +84,6 @@ class LinkTask(Command, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         """Let a task that has not begun its attempt wait for another one."""
         task = at_rest(state, self.convoy, self.task)
-        if isinstance(task, Refusal):
-            return task
         convoy = state.convoys[self.convoy]
         other = convoy.task(self.on)
         if other is None:
@@ -122,16 +119,12 @@ class AssignTask(Command, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         convoy = live(state, self.convoy)
-        if isinstance(convoy, Refusal):
-            return convoy
         engines = convoy.settings.workers
         if self.engine not in engines:
             near = did_you_mean(self.engine, engines)
             known = ", ".join(sorted(engines))
             return Refusal(f"there is no engine {self.engine}{near}; there is {known}")
         tasks = _meant(state, convoy, self)
-        if isinstance(tasks, Refusal):
-            return tasks
         return tuple(
             TaskAssigned(
                 convoy=convoy.name, task=task.number, engine=self.engine, by=self.by
@@ -140,34 +133,29 @@ class AssignTask(Command, frozen=True, kw_only=True):
         )
 
 
-def _meant(
-    state: State, convoy: Convoy, command: AssignTask
-) -> tuple[Task, ...] | Refusal:
+def _meant(state: State, convoy: Convoy, command: AssignTask) -> tuple[Task, ...]:
     """Return the tasks meant that have a different engine so far."""
     if command.task is not None:
         task = at_rest(state, convoy.name, command.task)
-        if isinstance(task, Refusal):
-            return task
         if task.spec.engine == command.engine:
-            return Refusal(f"task {task.number} has the engine {command.engine}")
+            raise Refusal(f"task {task.number} has the engine {command.engine}")
         return (task,)
     fresh = tuple(
         task
         for task in convoy.tasks
         if not task.settled and not task.started and task.spec.engine != command.engine
     )
-    return fresh or Refusal(
-        f"no task has yet to start with another engine than {command.engine}"
-    )
+    if not fresh:
+        why = f"no task has yet to start with another engine than {command.engine}"
+        raise Refusal(why)
+    return fresh
 
 
-def at_rest(state: State, name: str, number: int) -> Task | Refusal:
+def at_rest(state: State, name: str, number: int) -> Task:
     """Return a task that waits, with no session and no work."""
     task = unsettled(state, name, number)
-    if isinstance(task, Refusal):
-        return task
     if task.state not in ("queued", "blocked") or task.attempt is not None:
-        return Refusal(f"task {number} is {task.state}: it is too late for that")
+        raise Refusal(f"task {number} is {task.state}: it is too late for that")
     return task
 
 
@@ -181,8 +169,6 @@ class PartTask(Command, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         task = _whole_work(state, self.convoy, self.task)
-        if isinstance(task, Refusal):
-            return task
         convoy = state.convoys[self.convoy]
         if fault := split_fault(convoy, task, self.parts):
             return Refusal(fault)
@@ -218,10 +204,6 @@ class JoinTasks(Command, frozen=True, kw_only=True):
             return Refusal(f"task {self.task} is one task already")
         one = _whole_work(state, self.convoy, self.task)
         two = _whole_work(state, self.convoy, self.other)
-        if isinstance(one, Refusal):
-            return one
-        if isinstance(two, Refusal):
-            return two
         if begun := next((t.number for t in (one, two) if t.started), 0):
             return Refusal(f"task {begun} was tried already: it is too late for that")
         convoy = state.convoys[self.convoy]
@@ -261,8 +243,6 @@ class ReplanConvoy(Command, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         """Ask the planner again, as long as the plan only waits for approval."""
         convoy = in_state(state, self.convoy, "planning")
-        if isinstance(convoy, Refusal):
-            return convoy
         if not convoy.tasks:
             return Refusal(f"{convoy.name} has no plan yet")
         if convoy.mayor is None or convoy.mayor.attempt is not None:
@@ -326,14 +306,12 @@ def _with_paths(convoy: Convoy, one: Task, two: Task, by: str) -> Events:
     )
 
 
-def _whole_work(state: State, name: str, number: int) -> Task | Refusal:
+def _whole_work(state: State, name: str, number: int) -> Task:
     """Return a task that is at rest, is work, and that no other one is tied to."""
     task = at_rest(state, name, number)
-    if isinstance(task, Refusal):
-        return task
     tied = any(number in other.spec.on for other in state.convoys[name].tasks)
     if not kind_of(task.spec).is_work or task.spec.on or tied:
-        return Refusal(f"task {number} is tied to another one, or is not work")
+        raise Refusal(f"task {number} is tied to another one, or is not work")
     return task
 
 
@@ -349,8 +327,6 @@ class BeginSplit(Command, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         convoy = in_state(state, self.convoy, "active")
-        if isinstance(convoy, Refusal):
-            return convoy
         task = convoy.task(self.task)
         if task is None or not can_be_split(convoy, task):
             return Refusal(f"task {self.task} of {convoy.name} is not to be split")
@@ -371,8 +347,6 @@ class SplitTask(Command, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         split = in_session(state, self.convoy, self.task, self.attempt)
-        if isinstance(split, Refusal):
-            return split
         if not is_split(split):
             return Refusal(f"task {split.number} splits nothing")
         convoy = state.convoys[self.convoy]
@@ -450,8 +424,6 @@ class NoteTask(Command, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         task = in_session(state, self.convoy, self.task, self.attempt)
-        if isinstance(task, Refusal):
-            return task
         left = bounded_notes(self.left)
         convoy = state.convoys[self.convoy]
         followups: tuple[Followup, ...] = ()
@@ -486,7 +458,7 @@ def _further_work(
         by = f"the agent of task {task.number}"
         decision: Decision = Refusal(_ASKED_BY_AGENTS)
         if not task.spec.follows:
-            decision = AddTask(convoy=convoy.name, spec=spec, by=by).decide(state)
+            decision = decided(AddTask(convoy=convoy.name, spec=spec, by=by), state)
         if isinstance(decision, Refusal):
             found.append(Followup(title=title, why=decision.why))
             continue

@@ -16,6 +16,7 @@ from convoy.events import (
     Events,
     Refusal,
     clause,
+    decided,
     in_session,
     in_state,
     unsettled,
@@ -63,8 +64,6 @@ class PlanConvoy(Command, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         """Take a plan; numbers have gaps where a list has ticked items."""
         convoy = in_state(state, self.convoy, "planning")
-        if isinstance(convoy, Refusal):
-            return convoy
         if convoy.tasks:
             return Refusal(f"{convoy.name} has its plan already")
         if not self.tasks:
@@ -77,8 +76,6 @@ class PlanConvoy(Command, frozen=True, kw_only=True):
         if fault := fault_of(convoy, self.tasks):
             return Refusal(fault)
         ended = answered(state, convoy, self)
-        if isinstance(ended, Refusal):
-            return ended
         settings = convoy.settings
         large = oversized(self.tasks, self.scopes, settings)
         planned = ConvoyPlanned(
@@ -156,18 +153,16 @@ def _target_fault(task: TaskSpec, known: Mapping[int, TaskSpec]) -> str:
     return "" if is_fit else f"task {task.number} {target.says}"
 
 
-def answered(state: State, convoy: Convoy, command: PlanConvoy) -> Events | Refusal:
+def answered(state: State, convoy: Convoy, command: PlanConvoy) -> Events:
     """Return how planning ends in a plan: with or without a session's answer."""
     mayor = convoy.mayor
     if command.attempt:
-        found = in_session(state, convoy.name, 0, command.attempt)
-        if isinstance(found, Refusal):
-            return found
+        in_session(state, convoy.name, 0, command.attempt)
         return (TaskMerged(convoy=convoy.name, task=0, usage=command.usage),)
     if mayor is None or mayor.settled:
         return ()
     if mayor.attempt is not None or mayor.state != "blocked":
-        return Refusal(f"an engine plans {convoy.name}")
+        raise Refusal(f"an engine plans {convoy.name}")
     return (TaskDropped(convoy=convoy.name, task=0, why=mayor.why),)
 
 
@@ -223,8 +218,6 @@ class AllowPaths(Command, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         """Allow the paths; a task that waited for it goes on."""
         task = unsettled(state, self.convoy, self.task)
-        if isinstance(task, Refusal):
-            return task
         gate = state.convoys[self.convoy].settings.gate
         asked = (self.path,) if self.path else named_paths(task.spec)
         found = protected(asked, gate)
@@ -243,7 +236,7 @@ class AllowPaths(Command, frozen=True, kw_only=True):
         if task.state != "blocked":
             return (allowed,)
         again = RetryTask(convoy=self.convoy, task=task.number, by=self.by)
-        queued = again.decide(allowed.change(state))
+        queued = decided(again, allowed.change(state))
         return (allowed,) if isinstance(queued, Refusal) else (allowed, *queued)
 
 

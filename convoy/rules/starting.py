@@ -203,8 +203,6 @@ class StartPlanning(Command, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         """Begin an attempt at the plan, from the commit the convoy starts at."""
         convoy = in_state(state, self.convoy, "planning")
-        if isinstance(convoy, Refusal):
-            return convoy
         mayor = convoy.mayor
         if mayor is None or not startable(convoy, mayor):
             return Refusal(f"nobody is to plan {convoy.name} now")
@@ -260,8 +258,6 @@ class StartTask(Command, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         """Begin an attempt: its leases, the hand-off, and the dispatch that is owed."""
         convoy = in_state(state, self.convoy, "active")
-        if isinstance(convoy, Refusal):
-            return convoy
         task = convoy.task(self.task)
         if task is None or not startable(convoy, task):
             return Refusal(f"task {self.task} of {convoy.name} cannot start now")

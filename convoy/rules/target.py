@@ -183,8 +183,6 @@ class AttemptSync(Command, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         convoy = live(state, self.convoy)
-        if isinstance(convoy, Refusal):
-            return convoy
         if convoy.kept_by or not may_take_target_in(convoy, self.target):
             return Refusal(f"{convoy.name} takes nothing in now")
         now = convoy.sync.candidate
@@ -224,8 +222,6 @@ class FailSync(Command, frozen=True, kw_only=True):
         What CI gave no verdict on is tried again, and then waits for a person.
         """
         convoy = live(state, self.convoy)
-        if isinstance(convoy, Refusal):
-            return convoy
         if sync_task(convoy) is not None:
             return Refusal(f"a task takes the target into {convoy.name} already")
         is_noted = convoy.sync.left == self.target and not holds_own_work(convoy)
@@ -261,8 +257,6 @@ class LandSync(Command, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         convoy = live(state, self.convoy)
-        if isinstance(convoy, Refusal):
-            return convoy
         candidate = convoy.sync.candidate
         if candidate is None or candidate.commit != self.candidate:
             return Refusal(f"{self.candidate} is not the candidate any more")
@@ -290,8 +284,6 @@ class StallLanding(Command, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         """Let the convoy's landing wait for a person; its tasks go on."""
         convoy = live(state, self.convoy)
-        if isinstance(convoy, Refusal):
-            return convoy
         if convoy.candidate is None and convoy.sync.candidate is None:
             return Refusal(f"nothing of {convoy.name} is being judged")
         return (LandingStalled(convoy=convoy.name, why=self.why),)
@@ -307,8 +299,6 @@ class AskForge(Command, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         """Announce the merge of the current candidate, once for each candidate."""
         convoy = live(state, self.convoy)
-        if isinstance(convoy, Refusal):
-            return convoy
         current = convoy.candidate
         if current is None or current.commit != self.candidate:
             return Refusal(f"{self.candidate} is not the candidate any more")
@@ -336,8 +326,6 @@ class OpenAnotherPull(Command, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         convoy = live(state, self.convoy)
-        if isinstance(convoy, Refusal):
-            return convoy
         if convoy.pull != self.pull:
             return Refusal(f"#{self.pull} is not its pull request any more")
         early = PullMergedEarly(convoy=convoy.name, pull=self.pull)
@@ -357,8 +345,6 @@ class NoteLanded(Command, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         """Complete the convoy; say so if what landed is not what CI judged."""
         convoy = live(state, self.convoy)
-        if isinstance(convoy, Refusal):
-            return convoy
         if not convoy.settled:
             return Refusal(f"{convoy.name} has tasks that are not settled")
         landed = MergeLanded(
@@ -381,8 +367,6 @@ class RequestPart(Command, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         convoy = live(state, self.convoy)
-        if isinstance(convoy, Refusal):
-            return convoy
         why = _once(convoy) if self.how == "once" else ""
         if self.how == convoy.settings.land and not convoy.parts.asked_by:
             why = f"{convoy.name} lands that way already"
@@ -414,8 +398,6 @@ class FailPart(Command, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         """Leave it until there is more, or somebody asks again; blame nobody."""
         convoy = live(state, self.convoy)
-        if isinstance(convoy, Refusal):
-            return convoy
         candidate = convoy.candidate
         if candidate is None or candidate.commit != self.candidate or convoy.settled:
             return Refusal(f"{self.candidate} is not the candidate of a part")
@@ -433,8 +415,6 @@ class LandPart(Command, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         convoy = live(state, self.convoy)
-        if isinstance(convoy, Refusal):
-            return convoy
         candidate = convoy.candidate
         if candidate is None or candidate.commit != self.candidate:
             return Refusal(f"{self.candidate} is not the candidate any more")
@@ -467,8 +447,6 @@ class OfferPart(Command, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         convoy = live(state, self.convoy)
-        if isinstance(convoy, Refusal):
-            return convoy
         candidate = convoy.candidate
         if candidate is None or candidate.commit != self.candidate or convoy.settled:
             return Refusal(f"{self.candidate} is not the candidate of a part")
@@ -498,8 +476,6 @@ class NotePart(Command, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         """Note the part; with the last task in it, the convoy is complete."""
         convoy = live(state, self.convoy)
-        if isinstance(convoy, Refusal):
-            return convoy
         if convoy.pull != self.pull or not convoy.parts.branch:
             return Refusal(f"#{self.pull} shows no part of {convoy.name}")
         left = {task.number for task in unlanded(convoy)}

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from msgspec.structs import replace
 
-from convoy.events import Refusal
+from convoy.events import Refusal, decided
 from convoy.events.plan_events import RequestConvoy
 from convoy.events.session_events import TaskStarted
 from convoy.model.ids import base_branch
@@ -74,7 +74,7 @@ def test_a_convoy_that_has_spent_its_budget_starts_nothing() -> None:
 
 def test_an_attempt_may_use_no_more_than_is_left() -> None:
     def usd(rules: Rules) -> float | None:
-        events = START.decide(rules.state)
+        events = decided(START, rules.state)
         assert not isinstance(events, Refusal)
         (said,) = (each for each in events if isinstance(each, TaskStarted))
         return said.limits.usd

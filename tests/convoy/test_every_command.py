@@ -12,7 +12,7 @@ from hypothesis import given, settings as profile, strategies as st
 
 import convoy
 from bot.requests.answers import convoy_comment
-from convoy.events import Command, Refusal
+from convoy.events import Command, Refusal, decided
 from convoy.events.plan_events import RequestConvoy
 from convoy.model.records import Settings
 from convoy.model.state import State
@@ -88,7 +88,7 @@ def test_it_is_allowed_or_refused_and_what_follows_can_be_shown(
     state = data.draw(st.sampled_from(states()))
     command = data.draw(facts(kind, SIMPLE))
 
-    decision = command.decide(state)
+    decision = decided(command, state)
 
     if isinstance(decision, Refusal):
         assert decision.why

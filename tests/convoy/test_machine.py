@@ -17,7 +17,7 @@ from hypothesis.stateful import (
 )
 
 from bot.loop.staging import owed
-from convoy.events import Refusal
+from convoy.events import Refusal, decided
 from convoy.kinds import attending
 from convoy.kinds.rivals import choice_of
 from convoy.kinds.task_kinds import coder
@@ -114,7 +114,7 @@ class Machine(Gestures, Agents):
     @invariant()
     def what_was_done_is_not_done_again(self) -> None:
         for command in self.done:
-            decision = command.decide(self.forge.state)
+            decision = decided(command, self.forge.state)
             assert isinstance(decision, Refusal), f"once more: {command}"
 
     # --- the end --------------------------------------------------------------------

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from convoy.events import Refusal
+from convoy.events import Refusal, decided
 from convoy.events.session_events import TaskStarted
 from convoy.model.records import Followup
 from convoy.model.session_result import (
@@ -158,7 +158,7 @@ def test_what_may_not_become_a_task_by_itself_is_shown_with_the_reason(
 def test_further_work_is_not_kept_where_nobody_asks_for_it() -> None:
     rules = Rules().planned(spec(1), followups="off").started(1)
 
-    refused = leaves(1, followups=("Mend the docs",)).decide(rules.state)
+    refused = decided(leaves(1, followups=("Mend the docs",)), rules.state)
 
     assert refused == Refusal("the agent noted nothing")
     assert not hand_off(rules).followups

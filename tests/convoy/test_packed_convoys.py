@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from convoy.events import Command
+from convoy.events import Command, decided
 from convoy.log import record
 from convoy.log.record import Reading, packed
 from convoy.model.state import LATELY_MS, State
@@ -88,7 +88,7 @@ def replaced(rules: Rules, state: State) -> Rules:
 def test_a_complete_one_refuses_what_it_refused(command: Command) -> None:
     state = aged(landed_whole().state)
 
-    assert command.decide(packed(state)) == command.decide(state)
+    assert decided(command, packed(state)) == decided(command, state)
 
 
 def test_convoys_keep_the_order_they_were_asked_for_in() -> None:

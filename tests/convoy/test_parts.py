@@ -315,7 +315,7 @@ def test_the_rest_gets_a_pull_request_when_a_part_merges_at_the_end() -> None:
 def test_a_part_is_asked_for_once() -> None:
     rules = begun(2).do(ONCE)
 
-    assert str(rules.ask(ONCE)).find("ann has asked for that already") > 0
+    assert "ann has asked for that already" in str(rules.ask(ONCE))
     landed(rules)
     assert rules.convoy.parts.asked_by == ""
 

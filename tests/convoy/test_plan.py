@@ -2,7 +2,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convoy.events import Refusal
+from convoy.events import Refusal, decided
 from convoy.events.forge_actions import NoteDone
 from convoy.events.plan_events import RequestConvoy
 from convoy.log.record import record
@@ -246,7 +246,7 @@ def test_work_lands_only_after_the_push_that_shows_it() -> None:
             convoy=NAME, task=1, candidate=sha("c"), base=sha("0"), work=sha("a")
         ),
     ):
-        decision = command.decide(state)
+        decision = decided(command, state)
         assert not isinstance(decision, Refusal)
         state, _ = record(state, decision, actor=ACTOR, at=rules.now)
         rules.do(command)

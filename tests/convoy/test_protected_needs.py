@@ -3,6 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
+from convoy.events import decided
 from convoy.events.task_events import TaskBlocked
 from convoy.gate import PathChange, gate_of, protected, refusals
 from convoy.model.records import Gate, Limits
@@ -46,7 +47,7 @@ def test_a_task_that_declares_one_waits_for_a_person_before_any_session() -> Non
 
 
 def test_trying_it_again_is_refused_with_what_helps() -> None:
-    refused = RetryTask(convoy=NAME, task=1, by="ann").decide(blocked().state)
+    refused = decided(RetryTask(convoy=NAME, task=1, by="ann"), blocked().state)
 
     assert "/brat allow 1" in str(refused)
 
@@ -69,8 +70,8 @@ def test_allowed_it_goes_on_and_its_gate_alone_is_open_for_these_paths() -> None
 @pytest.mark.parametrize("path", [".brat/config.toml", ".git/hooks/x", ".gitmodules"])
 def test_what_brat_and_git_obey_nobody_allows(path: str) -> None:
     refused = AllowPaths(convoy=NAME, task=1, by="ann", path=path)
-    assert "a person has to do it" in str(refused.decide(blocked().state))
-    whole = AllowPaths(convoy=NAME, task=3, by="ann").decide(blocked().state)
+    assert "a person has to do it" in str(decided(refused, blocked().state))
+    whole = decided(AllowPaths(convoy=NAME, task=3, by="ann"), blocked().state)
     assert "a person has to do it" in str(whole)
 
 
@@ -90,14 +91,14 @@ def test_a_path_with_signs_of_a_pattern_allows_no_other() -> None:
 
 def test_what_is_not_protected_needs_no_word() -> None:
     assert protected(("src/", "a.py", ".github"), Gate()) == (".github",)
-    refused = AllowPaths(convoy=NAME, task=2, by="ann").decide(blocked().state)
+    refused = decided(AllowPaths(convoy=NAME, task=2, by="ann"), blocked().state)
     assert "not protected" in str(refused)
 
     rules = Rules().planned(spec(1))
     why = "The patch adds or changes a symbolic link: a."
     blocked_by = TaskBlocked(convoy=NAME, task=1, why=why)
-    told = AllowPaths(convoy=NAME, task=1, by="ann").decide(
-        blocked_by.change(rules.state)
+    told = decided(
+        AllowPaths(convoy=NAME, task=1, by="ann"), blocked_by.change(rules.state)
     )
     assert "not what keeps it back, but this: The patch adds" in str(told)
 

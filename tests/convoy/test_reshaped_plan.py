@@ -2,7 +2,7 @@
 
 import pytest
 
-from convoy.events import Refusal
+from convoy.events import Refusal, decided
 from convoy.events.people_events import ApprovePlan
 from convoy.model.records import Wait
 from convoy.rules.people import DropTask
@@ -55,13 +55,13 @@ def test_a_circle_and_what_has_begun_are_refused() -> None:
     rules = drawn()
     circle = JoinTasks(convoy=NAME, task=3, other=1, by="bea")
     rules.do(LinkTask(convoy=NAME, task=3, on=2, by="bea"))
-    assert "in a circle" in str(circle.decide(rules.state))
+    assert "in a circle" in str(decided(circle, rules.state))
 
     rules = Rules().planned(spec(1), spec(2)).started(1)
     join = JoinTasks(convoy=NAME, task=1, other=2, by="bea")
-    assert "too late" in str(join.decide(rules.state))
+    assert "too late" in str(decided(join, rules.state))
     same = JoinTasks(convoy=NAME, task=2, other=2, by="bea")
-    assert isinstance(same.decide(rules.state), Refusal)
+    assert isinstance(decided(same, rules.state), Refusal)
 
 
 def test_a_joined_task_waits_for_protected_paths_unless_they_were_allowed() -> None:
@@ -96,7 +96,7 @@ def test_a_task_is_done_in_the_parts_that_a_person_wrote() -> None:
 def test_parts_that_are_no_plan_are_refused(parts: tuple[object, ...]) -> None:
     rules = drawn()
     command = PartTask(convoy=NAME, task=3, parts=parts, by="bea")  # type: ignore[arg-type]
-    assert isinstance(command.decide(rules.state), Refusal)
+    assert isinstance(decided(command, rules.state), Refusal)
 
 
 def test_another_plan_is_told_what_people_said_and_shows_what_is_different() -> None:
@@ -112,9 +112,9 @@ def test_another_plan_is_told_what_people_said_and_shows_what_is_different() -> 
 
 def test_only_what_an_engine_planned_and_nobody_approved_is_planned_again() -> None:
     again = ReplanConvoy(convoy=NAME, by="bea", text="Smaller.")
-    listed = again.decide(drawn().state)
+    listed = decided(again, drawn().state)
     assert "no engine made this plan" in str(listed)
-    assert isinstance(again.decide(reshaped().state), Refusal)
+    assert isinstance(decided(again, reshaped().state), Refusal)
     mayor = reshaped().convoy.mayor
     assert mayor is not None
     assert not startable(reshaped().convoy, mayor)

@@ -6,7 +6,7 @@ Each of these was broken without any other test noticing: docs/mutants.md.
 import pytest
 from msgspec.structs import replace
 
-from convoy.events import Refusal
+from convoy.events import Refusal, decided
 from convoy.events.forge_actions import ActionDone, Answer, NoteDone
 from convoy.events.hold_events import NoteDeletedBase, NotePush, TakePush
 from convoy.events.leases import TakeLease
@@ -91,7 +91,7 @@ def test_nothing_lands_before_what_it_needs() -> None:
     rules.started(2).accepted(2, sha("b")).offered(2, sha("c"), sha("a"))
     land = LandMerge(convoy=NAME, task=2, candidate=sha("c"), judged=("ci",))
 
-    assert "merged first" in why(land.decide(with_task(rules.state, 1, "blocked")))
+    assert "merged first" in why(decided(land, with_task(rules.state, 1, "blocked")))
     assert rules.ask(land) is None
 
 

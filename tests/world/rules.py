@@ -1,7 +1,7 @@
 """A log in memory: commands go through decide, record and fold, as in the bot."""
 
 from convoy.answers.answering import FIND_OUT, report_brief
-from convoy.events import Command, Event, Refusal
+from convoy.events import Command, Event, Refusal, decided
 from convoy.events.forge_actions import NoteDone
 from convoy.events.hold_events import NotePush, TakePush
 from convoy.events.leases import StartBot
@@ -49,7 +49,7 @@ class Rules:
 
     def ask(self, command: Command) -> Refusal | None:
         """Submit a command; what was written is read back and must fold alike."""
-        decision = command.decide(self.state)
+        decision = decided(command, self.state)
         if isinstance(decision, Refusal):
             return decision
         self.now += 1_000

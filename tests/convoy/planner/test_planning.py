@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from convoy.events import Refusal
+from convoy.events import Refusal, decided
 from convoy.events.plan_events import RequestConvoy
 from convoy.model.state import Task
 from convoy.rules.ending import AcceptWork, RefuseWork
@@ -75,8 +75,8 @@ def test_when_all_attempts_are_spent_the_list_takes_over() -> None:
 def test_nobody_plans_past_the_engine_that_is_to_plan() -> None:
     early = PlanConvoy(convoy=NAME, planner="task list", tasks=(spec(1),))
 
-    assert isinstance(early.decide(asked().state), Refusal)
-    assert isinstance(early.decide(begun(asked()).state), Refusal)
+    assert isinstance(decided(early, asked().state), Refusal)
+    assert isinstance(decided(early, begun(asked()).state), Refusal)
 
 
 def test_an_engine_plans_once_at_a_time() -> None:
@@ -85,7 +85,7 @@ def test_an_engine_plans_once_at_a_time() -> None:
         convoy=NAME, brief="Plan.", session="6" * 32, nonce="m", now=rules.now
     )
 
-    assert again.decide(rules.state) == Refusal(f"nobody is to plan {NAME} now")
+    assert decided(again, rules.state) == Refusal(f"nobody is to plan {NAME} now")
 
 
 def test_planning_waits_for_a_vendor_that_sent_it_away() -> None:
@@ -99,7 +99,7 @@ def test_planning_waits_for_a_vendor_that_sent_it_away() -> None:
 
     assert until >= 1_600_000
     why = "the plan waits for the model's vendor"
-    assert early.decide(rules.state) == Refusal(why)
+    assert decided(early, rules.state) == Refusal(why)
     assert rules.ask(late) is None
 
 
@@ -107,7 +107,7 @@ def test_a_late_answer_changes_nothing() -> None:
     rules = begun(asked()).do(refused(1))
     late = PlanConvoy(convoy=NAME, planner="x", tasks=(spec(1),), attempt=1)
 
-    assert isinstance(late.decide(rules.state), Refusal)
+    assert isinstance(decided(late, rules.state), Refusal)
 
 
 def test_a_plan_is_no_work() -> None:
@@ -115,7 +115,7 @@ def test_a_plan_is_no_work() -> None:
         convoy=NAME, task=0, attempt=1, commit=sha("a"), base=sha("0"), files=()
     )
 
-    assert isinstance(work.decide(begun(asked()).state), Refusal)
+    assert isinstance(decided(work, begun(asked()).state), Refusal)
 
 
 def test_a_convoy_given_up_while_it_is_planned_waits_for_the_session_to_end() -> None:
