@@ -23,7 +23,7 @@ from brat.local import run_roles
 from brat.local.local_mode import serving
 from brat.repository import (
     checkout as checkouts,
-    log_export,
+    log_reader,
     registration as registrations,
 )
 from brat.repository.log_reader import Reader, log_repository
@@ -36,7 +36,7 @@ FORMS: Final = ("json", "md")
 
 def show_log(path: Path, number: int) -> None:
     """Print the newest `number` lines."""
-    for line in log_export.newest(log_repository(path), number):
+    for line in log_reader.newest_lines(log_repository(path), number):
         write(line)
 
 
@@ -44,7 +44,7 @@ def tail_log(path: Path, number: int, *, following: bool) -> None:
     """Print the newest lines; with `following`, print new ones until interrupted."""
     show_log(path, number)
     if following:
-        for line in log_export.follow(log_repository(path)):
+        for line in log_reader.follow_lines(log_repository(path)):
             write(line)
 
 
@@ -52,8 +52,8 @@ def export_log(path: Path, form: str) -> None:
     """Write the whole log to standard output."""
     if form not in FORMS:
         raise BratError(f"--format {form}: give one of {', '.join(FORMS)}")
-    some = log_export.entries(log_repository(path))
-    write(log_export.as_json(some) if form == "json" else log_export.as_markdown(some))
+    some = log_reader.log_entries(log_repository(path))
+    write(log_reader.as_json(some) if form == "json" else log_reader.as_markdown(some))
 
 
 def adopt_log(path: Path, head: str) -> int:

@@ -102,9 +102,9 @@ def top(
     repo: Repo = HERE,
 ) -> None:
     """Show every agent at work, how long it has worked, and what it printed last."""
-    from brat.commands import watch_fleet
+    from brat.commands import print_views
 
-    sys.exit(watch_fleet.top(repo, everywhere=all_repos, once=once))
+    sys.exit(print_views.top(repo, everywhere=all_repos, once=once))
 
 
 def why(

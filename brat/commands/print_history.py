@@ -21,7 +21,7 @@ from rich.text import Text
 
 from bot import wall_clock
 from brat.commands.print_views import BLOCKED, INDENT, OK, looked, print_document
-from brat.repository import log_export
+from brat.repository import log_reader
 from brat.repository.log_reader import Reader, log_repository
 from brat.status.find_task import convoy_named, live_or_named, task_in
 from brat.status.status_screen import kept_lines, one_line, plain_table
@@ -129,7 +129,7 @@ def sessions_of_convoy(log: Path, state: State, convoy: str) -> tuple[PastSessio
 
 def sessions_of_convoys(log: Path, state: State, convoys: Iterable[str]) -> Sessions:
     """Return the sessions of some convoys."""
-    known = tuple(bot_facts(log_export.entries(log), state.bots))
+    known = tuple(bot_facts(log_reader.log_entries(log), state.bots))
     return {name: past_sessions(name, known) for name in convoys}
 
 
@@ -378,7 +378,7 @@ def figures(path: Path, since: int, table: str | None, *, as_json: bool) -> int:
     log = log_repository(path)
     state = Reader(log).read()
     history = ChangeHistory()
-    history.read(bot_facts(log_export.entries(log), state.bots))
+    history.read(bot_facts(log_reader.log_entries(log), state.bots))
     if table is not None:
         _write_table(table, change_rows(history, since))
         return OK

@@ -1,8 +1,9 @@
 """`brat demo`: the whole loop on the sample project, told as it happens.
 
 The forge and the bot are processes of their own, so that with `--chaos` the bot can be
-killed like a machine that dies. This process only opens the issue, watches the log with
-git, and checks at the end that the default branch's tests pass.
+killed like a machine that dies, and comes back on the same port; of the machine a run
+and all its processes end at once. This process only opens the issue, watches the log
+with git, and checks at the end that the default branch's tests pass.
 """
 
 import asyncio
@@ -17,21 +18,22 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import psutil
 from rich.console import Group
 from rich.live import Live
 from rich.text import Text
 
-from brat.demo import demo_processes, sample
-from brat.demo.demo_processes import BotProcess
+from brat.demo import sample
 from brat.demo.sample import Engine, Sample
 from brat.forge.resources.account_resource import Ci
 from brat.local import forge_process, local_mode
-from brat.local.local_mode import run_to_end
+from brat.local.forge_process import Process
+from brat.local.local_mode import bot_settings, run_to_end
 from brat.local.start_checks import model_keys
 from brat.repository import registration as registrations
 from brat.repository.log_reader import Reader
@@ -45,6 +47,80 @@ from convoy.model.state import Convoy, Task
 from convoy.views import convoy_document, worked_s
 from grite import git
 from grite.errors import BratError, Unavailable
+
+_FILE: Final = "bot.json"
+
+
+class BotProcess:
+    """One bot, alive or dead."""
+
+    def __init__(self, folder: Path, known: Registration, url: str) -> None:
+        self.port = 0
+        self._folder = folder
+        self._process: Process | None = None
+        alone = bot_settings(folder, known, url)
+        settings = alone.model_copy(update={"ends_with_stdin": True})
+        handle = os.open(folder / _FILE, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(handle, "w") as file:
+            file.write(settings.model_dump_json())
+
+    @property
+    def running(self) -> bool:
+        """Whether it lives."""
+        return self._process is not None and self._process.running
+
+    def start(self) -> None:
+        """Start it and wait until its door is open."""
+        log = self._folder / "bot.log"
+        file = str(self._folder / _FILE)
+        self._process = Process("bot", file, str(self.port), log=log)
+        self.port = int(self._process.ready())
+
+    def kill(self) -> None:
+        """Kill it with SIGKILL."""
+        if self._process is not None:
+            self._process.kill()
+
+    def stop(self) -> None:
+        """End it in good order; safe to call twice."""
+        if self._process is not None:
+            self._process.stop()
+            self._process = None
+
+
+WAITS: Final = ["sleep", "86399"]
+"""The command an agent waits with; the agent's script holds the same command."""
+END_S: Final = 5.0
+_RUNNER: Final = ["-m", "runner"]
+
+
+def lose(folder: Path) -> None:
+    """Kill each run below `folder` whose agent waits for it; safe to call often."""
+    for process in psutil.process_iter():
+        with suppress(psutil.Error, OSError):
+            if process.cmdline() == WAITS and Path(process.cwd()).is_relative_to(
+                folder
+            ):
+                _kill(process)
+
+
+def end_all(folder: Path) -> None:
+    """Kill every process that works below `folder`: runs outlive their forge."""
+    for process in psutil.process_iter():
+        with suppress(psutil.Error, OSError):
+            if Path(process.cwd()).is_relative_to(folder):
+                process.kill()
+                process.wait(END_S)
+
+
+def _kill(agent: psutil.Process) -> None:
+    """Kill the runner above an agent, and all the runner's descendants."""
+    above = [one for one in agent.parents() if one.cmdline()[-2:] == _RUNNER]
+    for runner in above[-1:]:  # the uppermost: its guard
+        for each in (runner, *runner.children(recursive=True)):
+            with suppress(psutil.Error):
+                each.kill()
+
 
 PERSON: Final = "you"
 ENGINE: Final = (
@@ -151,13 +227,13 @@ def _folder(directory: Path | None) -> Iterator[Path]:
         try:
             yield directory.resolve()
         finally:
-            demo_processes.end_all(directory.resolve())
+            end_all(directory.resolve())
         return
     folder = Path(tempfile.mkdtemp(prefix="brat-demo-")).resolve()
     try:
         yield folder
     finally:
-        demo_processes.end_all(folder)
+        end_all(folder)
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -250,7 +326,7 @@ async def _watch(
                 kills += 1
                 bot.start()
                 next_kill = _later(drawn)
-            await asyncio.to_thread(demo_processes.lose, stage.folder)
+            await asyncio.to_thread(lose, stage.folder)
             if not bot.running:
                 raise Unavailable(f"the bot ended: see {stage.folder / 'bot.log'}")
             await asyncio.sleep(LOOK_S)

@@ -14,16 +14,21 @@ from aiohttp import web
 from brat.forge.resources.wire import API, BY_ID, BY_NAME, not_found
 from brat.forge.rest import (
     rest_checks,
-    rest_comments,
     rest_issues,
-    rest_labels,
     rest_pulls,
     rest_repositories,
     rest_runs,
 )
 from brat.forge.rest.git_http import GitHttp
-from brat.forge.rest.request_gate import MOST_BODY, NOTHING, Gate
-from brat.forge.rest.rest_call import Answer, Call, Extension, Route
+from brat.forge.rest.rest_call import (
+    MOST_BODY,
+    NOTHING,
+    Answer,
+    Call,
+    Extension,
+    Gate,
+    Route,
+)
 from brat.forge.service.run_processes import LIKE_GITHUB, How
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.forge_state import Forge
@@ -33,10 +38,10 @@ SHUTDOWN_S: Final = 2.0
 """How long requests under way have when the server stops."""
 
 ROUTES: Final = (
-    *rest_comments.ROUTES,  # before issues: `issues/comments`
-    *rest_issues.ROUTES,
+    *rest_issues.COMMENT_ROUTES,  # before issues: `issues/comments`
+    *rest_issues.ISSUE_ROUTES,
     *rest_issues.LIST_ROUTES,
-    *rest_labels.ROUTES,
+    *rest_issues.LABEL_ROUTES,
     *rest_pulls.ROUTES,
     *rest_checks.ROUTES,
     *rest_runs.ROUTES,

@@ -30,7 +30,7 @@ from msgspec import Struct, json
 from bot import wall_clock
 from bot.dashboard import drawings
 from bot.dashboard.page_contents import static_text
-from brat.repository import log_export
+from brat.repository import log_reader
 from brat.repository.log_reader import Reader, log_repository
 from brat.status.find_task import live_or_named
 from brat.terminal.console import say
@@ -254,7 +254,7 @@ def write_report(path: Path, convoy: str | None, out: Path | None) -> None:
     state = reader.read()
     found = live_or_named(state, convoy)
     steps = convoy_steps(Log(log), str(reader.reading.head), found.name)
-    facts = history.bot_facts(log_export.entries(log), state.bots)
+    facts = history.bot_facts(log_reader.log_entries(log), state.bots)
     file = out or Path(f"brat-{found.name}.html")
     text = page(found, facts, wall_clock(), moments(steps))
     try:

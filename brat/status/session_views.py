@@ -23,7 +23,7 @@ from bot.door.session_access import FEED_PATH
 from bot.forge.transport import client_of
 from brat.repository import (
     checkout as checkouts,
-    log_export,
+    log_reader,
     registration as registrations,
 )
 from brat.repository.log_reader import Reader, log_repository
@@ -244,7 +244,7 @@ def ended_session(
         convoy, task, attempt = ids.parse_session(name)
     except ValueError:
         return None
-    known = tuple(bot_facts(log_export.entries(log), state.bots))
+    known = tuple(bot_facts(log_reader.log_entries(log), state.bots))
     found = [
         one
         for one in past_sessions(convoy, known)

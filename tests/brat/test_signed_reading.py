@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from brat.repository import log_export
+from brat.repository import log_reader
 from brat.repository.log_reader import Reader, authority_of, verify
 from convoy.events.people_events import ConvoyPaused
 from convoy.log.record import record
@@ -56,11 +56,11 @@ def test_a_forged_event_changes_nothing_and_is_named(told: Telling) -> None:
 
 
 def test_what_lists_the_log_names_it_and_shows_none_of_it(told: Telling) -> None:
-    whole = log_export.newest(told.path, 100)
+    whole = log_reader.newest_lines(told.path, 100)
     theirs = forged(told)
 
-    shown = log_export.newest(told.path, 100)
-    exported = json.loads(log_export.as_json(log_export.entries(told.path)))
+    shown = log_reader.newest_lines(told.path, 100)
+    exported = json.loads(log_reader.as_json(log_reader.log_entries(told.path)))
 
     assert shown[:-1] == whole
     assert f"commit {theirs[:10]} is foreign: it counts for nothing" in shown[-1]

@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from brat.demo.demo_processes import WAITS
+from brat.demo.demo_run import WAITS
 from brat.demo.sample import Sample, write
 from tests.world.patience import patient
 

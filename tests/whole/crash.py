@@ -18,7 +18,7 @@ import pytest
 from bot.forge.rest import Rest
 from bot.serving import bot_service
 from bot.settings.bot_settings import Settings
-from brat.demo import demo_processes
+from brat.demo import demo_run
 from brat.forge.http_server import serving
 from brat.forge.resources.account_resource import Ci
 from brat.forge.storage.forge_state import Forge
@@ -186,7 +186,7 @@ async def losing_machines(folder: Path) -> AsyncIterator[None]:
 
 async def _lose(folder: Path) -> None:
     while True:
-        demo_processes.lose(folder)
+        demo_run.lose(folder)
         await asyncio.sleep(LOOK_S)
 
 

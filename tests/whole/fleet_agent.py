@@ -19,7 +19,7 @@ def say(**line: object) -> None:
 
 
 def dies() -> Never:
-    """Wait for the end of its machine: see `brat.demo.demo_processes`."""
+    """Wait for the end of its machine: see `brat.demo.demo_run`."""
     os.execvp("sleep", ["sleep", "86399"])  # noqa: S606  it is to become that
 
 

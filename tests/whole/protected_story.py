@@ -18,7 +18,7 @@ from bot.forge.app_auth import PERMISSIONS
 from bot.serving import bot_service
 from bot.serving.github_app import EVENTS
 from brat.forge.http_server import serving
-from brat.forge.resources.pull_resource import Pull
+from brat.forge.resources.issue_resource import Pull
 from brat.forge.resources.wire import node_id
 from brat.forge.rest.rest_call import Extension
 from brat.forge.service.running_forge import Service

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from brat.demo import demo_processes
+from brat.demo import demo_run
 from tests.world.staying import staying, until
 from tests.world.words import engine, project
 
@@ -34,7 +34,7 @@ SHOW = f"git -C {FORGE}"
 def at_work(folder: Path) -> bool:
     """Return whether an agent waits to be lost."""
     return any(
-        each.info["cmdline"] == demo_processes.WAITS
+        each.info["cmdline"] == demo_run.WAITS
         and Path(each.info["cwd"] or "/").is_relative_to(folder)
         for each in psutil.process_iter(["cmdline", "cwd"])
     )
@@ -50,7 +50,7 @@ def test_another_machine_brings_the_convoy_to_the_same_end(tmp_path: Path) -> No
         terminal.done(f"git clone --mirror {FORGE} ../backup.git")
         terminal.done("git -C ../backup.git remote update")
         up.process.kill()
-    demo_processes.end_all(terminal.cwd)
+    demo_run.end_all(terminal.cwd)
     shutil.rmtree(terminal.cwd / ".git/brat/bot")
     lost = terminal.done(f"{SHOW} for-each-ref --format=%(refname)").split()
     for ref in lost:

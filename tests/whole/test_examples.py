@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from brat.demo.demo_processes import BotProcess
+from brat.demo.demo_run import BotProcess
 from brat.forge.resources.account_resource import Ci
 from brat.local import forge_process, local_mode
 from brat.repository import registration as registrations

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from msgspec import Struct
 
-from brat.demo.demo_processes import lose
+from brat.demo.demo_run import lose
 from tests.whole import fleet_agent
 from tests.world.patience import patient
 from tests.world.second_reader import rows

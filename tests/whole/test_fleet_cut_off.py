@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec import json
 
-from brat.demo.demo_processes import BotProcess
+from brat.demo.demo_run import BotProcess
 from brat.forge.resources.account_resource import Ci
 from brat.local import forge_process, local_mode
 from brat.repository import registration as registrations

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from brat.demo import demo_processes
+from brat.demo import demo_run
 from tests.whole.test_live_tail import line_with
 from tests.world.patience import patient
 from tests.world.staying import typed
@@ -47,7 +47,7 @@ def test_the_next_attempt_has_the_work_of_the_lost_one(
         sent = awaited(hidden, "bot/feed/*/1-1.bundle")
         left = awaited(hidden, "forge/runs/*/result/checkpoint.bundle")
         (left if way == "feed" else sent).unlink()
-        demo_processes.lose(terminal.cwd)
+        demo_run.lose(terminal.cwd)
         line_with(up, "task 1 needs-review")
 
     said = terminal.done(f"{SHOW} log --format=%B {BRANCH} -- half.txt")

@@ -16,7 +16,7 @@ from brat.forge.resources.account_resource import (
     app,
     user,
 )
-from brat.forge.resources.pull_resource import Pull, minimal
+from brat.forge.resources.issue_resource import Pull, minimal
 from brat.forge.resources.wire import Site, iso, node_id, parse
 
 Conclusion = Literal[

@@ -18,8 +18,7 @@ from aiohttp import hdrs, web
 from brat.forge.resources.account_resource import Repository
 from brat.forge.resources.wire import Refused
 from brat.forge.rest.git_process import FLUSH, feed, git_process
-from brat.forge.rest.request_gate import authenticate, visible
-from brat.forge.rest.rest_call import Extension
+from brat.forge.rest.rest_call import Extension, authenticate, visible
 from brat.forge.storage.forge_state import Caller
 
 if TYPE_CHECKING:

@@ -1,18 +1,297 @@
-"""REST: issues, and the events that tell what was done to them.
+"""REST: issues, their labels and comments, and the events that tell what was done.
 
-https://docs.github.com/en/rest/issues/issues
+https://docs.github.com/en/rest/issues
 """
 
 from collections.abc import Callable
 from typing import Any, Final, Literal
 
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
-from brat.forge.resources.issue_resource import Issue
-from brat.forge.resources.wire import Refused, fault, parse
-from brat.forge.rest.rest_call import Answer, Body, Call, Route, issue_of, titled
-from brat.forge.rest.rest_labels import Named, label_names, note, relabel
+from brat.forge.resources.account_resource import Repository
+from brat.forge.resources.issue_resource import (
+    Comment,
+    Issue,
+    IssueEvent,
+    Label,
+    Reaction,
+)
+from brat.forge.resources.wire import Refused, fault, not_found, parse
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, issue_of, titled
+from brat.forge.storage.record_store import Store
+
+GREY: Final = "ededed"
+"""GitHub's colour for labels that are made by being used."""
+
+
+class _Name(Struct):
+    name: str
+
+
+Named = str | _Name
+"""GitHub takes a label as its name or as an object with one."""
+
+
+def label_names(labels: tuple[Named, ...]) -> list[str]:
+    """Return the names, each once, in order."""
+    names = (one if isinstance(one, str) else one.name for one in labels)
+    return list(dict.fromkeys(names))
+
+
+def find_label(store: Store, repo: Repository, name: str) -> Label | None:
+    """Return a repository's label by its name, in any case."""
+    same = [one for one in store.labels.of(repo.id) if one.name.lower() == name.lower()]
+    return same[0] if same else None
+
+
+def relabel(
+    call: Call,
+    issue: Issue,
+    *,
+    to: list[str] | None = None,
+    add: list[str] | None = None,
+    drop: Label | None = None,
+) -> Issue:
+    """Set, add or take off labels, and tell of each; only inside `Store.change`.
+
+    A label that the repository does not have yet is made.
+    """
+    known = call.service.renderer.labels(issue)
+    names = [label.name for label in known] if to is None else to
+    wanted = [_ensure(call, name) for name in [*names, *(add or [])]]
+    kept = {label.id: label for label in wanted if label != drop}
+    before = {label.id: label for label in known}
+    if list(kept) == list(before):
+        return issue
+    now = call.service.forge.now()
+    issue = call.store.issues.put(replace(issue, labels=tuple(kept), updated_at=now))
+    for number in before.keys() - kept.keys():
+        _tell(call, issue, "unlabeled", before[number])
+    for number, label in kept.items():
+        if number not in before:
+            _tell(call, issue, "labeled", label)
+    return issue
+
+
+def note(
+    call: Call,
+    issue: Issue,
+    event: str,
+    label: Label | None = None,
+    assignee: int | None = None,
+) -> None:
+    """Keep an issue event; only inside `Store.change`."""
+    call.store.issue_events.put(
+        IssueEvent(
+            id=call.store.next_id(),
+            issue=issue.id,
+            actor=call.user.id,
+            event=event,
+            created_at=call.service.forge.now(),
+            label=(label.name, label.color) if label is not None else None,
+            assignee=assignee,
+        )
+    )
+
+
+def _tell(call: Call, issue: Issue, event: str, label: Label) -> None:
+    note(call, issue, event, label)
+    call.service.events.labelled(call.repo, call.user, event, (issue, label))
+
+
+def _ensure(call: Call, name: str) -> Label:
+    known = find_label(call.store, call.repo, name)
+    if known is not None:
+        return known
+    return call.store.labels.put(
+        Label(id=call.store.next_id(), repo=call.repo.id, name=name, color=GREY)
+    )
+
+
+class Labels(Body):
+    """The body of `POST` and `PUT issues/{number}/labels`."""
+
+    labels: tuple[Named, ...] = ()
+
+
+def asked_names(call: Call) -> list[str]:
+    """Read labels as an object, or as a bare array as many clients send them."""
+    if call.body_bytes.lstrip().startswith(b"["):
+        return label_names(call.body(tuple[Named, ...]))
+    return label_names(call.body(Labels).labels)
+
+
+def shown(call: Call, issue: Issue) -> Answer:
+    """Answer with the labels of an issue."""
+    renderer = call.service.renderer
+    return Answer([renderer.label(call.repo, one) for one in renderer.labels(issue)])
+
+
+async def add_issue_labels(call: Call) -> Answer:
+    """`POST issues/{number}/labels`."""
+    issue, names = issue_of(call), asked_names(call)
+    with call.store.change():
+        return shown(call, relabel(call, issue, add=names))
+
+
+async def remove_issue_label(call: Call) -> Answer:
+    """`DELETE issues/{number}/labels/{name}`."""
+    issue = issue_of(call)
+    label = find_label(call.store, call.repo, call.word("name"))
+    if label is None or label.id not in issue.labels:
+        raise Refused(404, "Label does not exist")
+    with call.store.change():
+        return shown(call, relabel(call, issue, drop=label))
+
+
+_ISSUE = r"/repos/{owner}/{repo}/issues/{number:\d+}/labels"
+LABEL_ROUTES = (
+    Route("POST", _ISSUE, add_issue_labels, "triage"),
+    Route("DELETE", _ISSUE + "/{name:.+}", remove_issue_label, "triage"),
+)
+
+
+class CommentText(Body):
+    """The body of `POST` and `PATCH` of a comment."""
+
+    body: str
+
+
+class NewReaction(Body):
+    """The body of `POST reactions`."""
+
+    content: Literal[
+        "+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes"
+    ]
+
+
+def comment_of(call: Call) -> Comment:
+    """Return the comment that the path names."""
+    comment = found(call.store.comments.get(call.number("comment")))
+    if comment.repo != call.repo.id:
+        raise not_found()
+    return comment
+
+
+def _comments_since(call: Call, comments: list[Comment]) -> Answer:
+    """Return the comments that were written or edited since the time in the query."""
+    since = call.asked("since")
+    if since:
+        try:
+            after = parse(since)
+        except ValueError:
+            raise fault("IssueComment", "since", "invalid") from None
+        comments = [one for one in comments if parse(one.updated_at) >= after]
+    renderer = call.service.renderer
+    return call.page(comments, lambda one: renderer.comment(call.repo, one))
+
+
+async def list_comments(call: Call) -> Answer:
+    """`GET issues/{number}/comments`: oldest first."""
+    return _comments_since(call, call.store.comments.of(issue_of(call).id))
+
+
+async def list_all_comments(call: Call) -> Answer:
+    """`GET issues/comments`: those of the whole repository."""
+    key = "updated_at" if call.asked("sort") == "updated" else "created_at"
+    comments = [
+        comment
+        for issue in call.store.issues.of(call.repo.id)
+        for comment in call.store.comments.of(issue.id)
+    ]
+    comments.sort(
+        key=lambda one: (getattr(one, key), one.id),
+        reverse=call.asked("direction", "asc") == "desc",
+    )
+    return _comments_since(call, comments)
+
+
+async def create_comment(call: Call) -> Answer:
+    """`POST issues/{number}/comments`."""
+    issue, asked = issue_of(call), call.body(CommentText)
+    if not asked.body.strip():
+        raise fault("IssueComment", "body", "missing_field")
+    now = call.service.forge.now()
+    with call.store.change():
+        comment = call.store.comments.put(
+            Comment(
+                id=call.store.next_id(),
+                repo=call.repo.id,
+                issue=issue.id,
+                number=issue.number,
+                author=call.user.id,
+                body=asked.body,
+                created_at=now,
+                updated_at=now,
+            )
+        )
+        count = issue.comments + 1
+        issue = call.store.issues.put(replace(issue, comments=count, updated_at=now))
+        call.service.events.comment(call.repo, call.user, "created", (issue, comment))
+    face = call.service.renderer.comment(call.repo, comment)
+    return Answer(face, 201, {"Location": face["url"]})
+
+
+async def get_comment(call: Call) -> Answer:
+    """`GET issues/comments/{id}`."""
+    return Answer(call.service.renderer.comment(call.repo, comment_of(call)))
+
+
+async def change_comment(call: Call) -> Answer:
+    """`PATCH issues/comments/{id}`: one's own, or by those who may write."""
+    comment, asked = comment_of(call), call.body(CommentText)
+    if comment.author != call.user.id:
+        call.need("write")
+    was = {"body": {"from": comment.body}}
+    issue = found(call.store.issues.get(comment.issue))
+    if asked.body != comment.body:
+        now = call.service.forge.now()
+        with call.store.change():
+            comment = call.store.comments.put(
+                replace(comment, body=asked.body, updated_at=now)
+            )
+            call.service.events.comment(
+                call.repo, call.user, "edited", (issue, comment), changes=was
+            )
+    return Answer(call.service.renderer.comment(call.repo, comment))
+
+
+async def create_reaction(call: Call) -> Answer:
+    """`POST issues/comments/{id}/reactions`."""
+    return react(call, comment_of(call).id)
+
+
+def react(call: Call, subject: int) -> Answer:
+    """React to what has an id; 200 when that was done before."""
+    content = call.body(NewReaction).content
+    for known in call.store.reactions.of(subject):
+        if (known.user, known.content) == (call.user.id, content):
+            return Answer(call.service.renderer.reaction(known))
+    with call.store.change():
+        reaction = call.store.reactions.put(
+            Reaction(
+                id=call.store.next_id(),
+                subject=subject,
+                user=call.user.id,
+                content=content,
+                created_at=call.service.forge.now(),
+            )
+        )
+    return Answer(call.service.renderer.reaction(reaction), 201)
+
+
+_ISSUES = "/repos/{owner}/{repo}/issues"
+_ONE = _ISSUES + r"/{number:\d+}"
+_COMMENT = _ISSUES + r"/comments/{comment:\d+}"
+COMMENT_ROUTES = (
+    Route("GET", _ISSUES + "/comments", list_all_comments),
+    Route("GET", _ONE + "/comments", list_comments),
+    Route("POST", _ONE + "/comments", create_comment),
+    Route("GET", _COMMENT, get_comment),
+    Route("PATCH", _COMMENT, change_comment),
+    Route("POST", _COMMENT + "/reactions", create_reaction),
+)
 
 
 class NewIssue(Body):
@@ -138,10 +417,6 @@ async def list_events(call: Call) -> Answer:
     )
 
 
-_ISSUES = "/repos/{owner}/{repo}/issues"
-_ONE = _ISSUES + r"/{number:\d+}"
-
-
 class Lock(Body):
     """The body of `PUT lock`.
 
@@ -175,7 +450,7 @@ def _turned(call: Call, issue: Issue, *, locked: bool, reason: str | None) -> An
     return Answer(status=204)
 
 
-ROUTES = (
+ISSUE_ROUTES = (
     Route("POST", _ISSUES, create_issue),
     Route("GET", _ONE, get_issue),
     Route("PATCH", _ONE, change_issue),

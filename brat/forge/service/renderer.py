@@ -11,21 +11,16 @@ from typing import Any, Protocol
 import pygit2
 from msgspec import Raw
 
-from brat.forge.resources import (
-    account_resource,
-    issue_resource,
-    pull_resource,
-    run_resource,
-)
+from brat.forge.resources import account_resource, issue_resource, run_resource
 from brat.forge.resources.account_resource import Repository, User
 from brat.forge.resources.issue_resource import (
     Comment,
     Issue,
     IssueEvent,
     Label,
+    Pull,
     Reaction,
 )
-from brat.forge.resources.pull_resource import Pull
 from brat.forge.resources.run_resource import CheckRun, Run
 from brat.forge.resources.wire import Site
 from brat.forge.storage.forge_state import Forge
@@ -183,25 +178,25 @@ class Renderer:
 
     def pull(self, repo: Repository, one: Pull) -> dict[str, Any]:
         """A pull request as lists show it."""
-        return pull_resource.pull(self._context.site, one, self._pull_facts(repo, one))
+        return issue_resource.pull(self._context.site, one, self._pull_facts(repo, one))
 
     def full_pull(self, repo: Repository, one: Pull) -> dict[str, Any]:
         """A pull request with its size, and whether it can be merged."""
         facts = self._pull_facts(repo, one)
         mergeable = self._merges.mergeable(repo, one, facts.issue)
         size = self._size(repo, one, mergeable)
-        return pull_resource.full_pull(self._context.site, one, facts, size)
+        return issue_resource.full_pull(self._context.site, one, facts, size)
 
     def announced_pull(self, repo: Repository, one: Pull) -> dict[str, Any]:
         """A pull request as webhooks show it, before anybody knows if it can merge."""
         facts = self._pull_facts(repo, one)
         size = self._size(repo, one, (None, "unknown"))
-        return pull_resource.full_pull(self._context.site, one, facts, size)
+        return issue_resource.full_pull(self._context.site, one, facts, size)
 
-    def _pull_facts(self, repo: Repository, one: Pull) -> pull_resource.Facts:
+    def _pull_facts(self, repo: Repository, one: Pull) -> issue_resource.PullFacts:
         issue = self._forge.issue_of(one)
         author = self.who(issue.author)
-        return pull_resource.Facts(
+        return issue_resource.PullFacts(
             repo=repo,
             owner=self.owner(repo),
             issue=issue,
@@ -213,11 +208,11 @@ class Renderer:
 
     def _size(
         self, repo: Repository, one: Pull, mergeable: tuple[bool | None, str]
-    ) -> pull_resource.Size:
+    ) -> issue_resource.Size:
         bare = self._forge.bare(repo)
         fork = bare.fork_point(one.base_sha, one.head_sha)
         stats = diff(bare, fork, one.head_sha).stats if fork else None
-        return pull_resource.Size(
+        return issue_resource.Size(
             mergeable=mergeable[0],
             state=mergeable[1],
             merger=self.who(one.merged_by) if one.merged_by is not None else None,

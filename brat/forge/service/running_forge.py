@@ -13,8 +13,7 @@ from collections.abc import Callable, Coroutine
 from msgspec.structs import replace
 
 from brat.forge.resources.account_resource import Repository, User
-from brat.forge.resources.issue_resource import Issue, IssueEvent
-from brat.forge.resources.pull_resource import Pull
+from brat.forge.resources.issue_resource import Issue, IssueEvent, Pull
 from brat.forge.resources.wire import Site
 from brat.forge.service.local_ci import Judge
 from brat.forge.service.renderer import ForgeContext, Merges, Renderer

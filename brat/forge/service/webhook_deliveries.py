@@ -29,8 +29,7 @@ from brat.forge.resources.account_resource import (
     Repository,
     User,
 )
-from brat.forge.resources.issue_resource import Comment, Issue, Label
-from brat.forge.resources.pull_resource import Pull
+from brat.forge.resources.issue_resource import Comment, Issue, Label, Pull
 from brat.forge.resources.run_resource import CheckRun, Run, simple_commit
 from brat.forge.resources.wire import Site, iso, parse
 from brat.forge.service.renderer import ForgeContext, Renderer, signature

@@ -27,8 +27,7 @@ from brat.forge.resources.account_resource import (
     Token,
     User,
 )
-from brat.forge.resources.issue_resource import Issue
-from brat.forge.resources.pull_resource import Pull
+from brat.forge.resources.issue_resource import Issue, Pull
 from brat.forge.resources.wire import Clock, iso, parse, wall_clock
 from brat.forge.storage.git_storage import Bare, create
 from brat.forge.storage.record_store import Store

@@ -28,9 +28,10 @@ from brat.forge.resources.issue_resource import (
     Issue,
     IssueEvent,
     Label,
+    Pull,
     Reaction,
+    Review,
 )
-from brat.forge.resources.pull_resource import Pull, Review
 from brat.forge.resources.run_resource import Artifact, CheckRun, CommitStatus, Run
 
 R = TypeVar("R", bound=Record)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from brat.forge.resources.account_resource import Repository
-from brat.forge.resources.issue_resource import Issue
-from brat.forge.resources.pull_resource import Pull
+from brat.forge.resources.issue_resource import Issue, Pull
 from brat.forge.resources.wire import node_id
 from tests.world.github_forge.graphql_git import (
     HEADS,

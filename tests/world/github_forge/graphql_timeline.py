@@ -6,8 +6,7 @@ https://docs.github.com/graphql/reference/unions#pullrequesttimelineitems
 from dataclasses import dataclass
 from typing import Final
 
-from brat.forge.resources.issue_resource import IssueEvent
-from brat.forge.resources.pull_resource import Pull
+from brat.forge.resources.issue_resource import IssueEvent, Pull
 from brat.forge.resources.wire import node_id
 from tests.world.github_forge.graphql_git import AccountNode, account
 from tests.world.github_forge.graphql_viewer import Viewer

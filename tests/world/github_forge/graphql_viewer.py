@@ -5,10 +5,9 @@ from binascii import Error
 from dataclasses import dataclass
 
 from brat.forge.resources.account_resource import Repository, Role
-from brat.forge.resources.issue_resource import Comment, Issue
-from brat.forge.resources.pull_resource import Pull, Review
+from brat.forge.resources.issue_resource import Comment, Issue, Pull, Review
 from brat.forge.resources.wire import Refused
-from brat.forge.rest.request_gate import NOT_ACCESSIBLE, visible
+from brat.forge.rest.rest_call import NOT_ACCESSIBLE, visible
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.forge_state import Caller
 from tests.world.github_forge.merge_queues import MergeQueues

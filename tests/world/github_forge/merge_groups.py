@@ -5,7 +5,7 @@ from typing import Final, Literal
 from msgspec.structs import replace
 
 from brat.forge.resources.account_resource import Repository, User
-from brat.forge.resources.pull_resource import Pull
+from brat.forge.resources.issue_resource import Pull
 from brat.forge.resources.run_resource import simple_commit
 from brat.forge.resources.wire import Refused
 from brat.forge.service.running_forge import Service

@@ -7,7 +7,7 @@ import asyncio
 from typing import Any
 
 from brat.forge.resources.account_resource import Repository, User
-from brat.forge.resources.pull_resource import Pull
+from brat.forge.resources.issue_resource import Pull
 from brat.forge.resources.wire import Refused
 from brat.forge.service.running_forge import Service
 from brat.forge.service.webhook_deliveries import Kind

@@ -3,8 +3,7 @@
 from typing import Final
 
 from brat.forge.resources.account_resource import User
-from brat.forge.resources.issue_resource import IssueEvent
-from brat.forge.resources.pull_resource import Pull
+from brat.forge.resources.issue_resource import IssueEvent, Pull
 from brat.forge.service.running_forge import Service
 
 ADDED: Final = "added_to_merge_queue"

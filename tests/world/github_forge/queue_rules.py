@@ -3,7 +3,7 @@
 from typing import Final
 
 from brat.forge.resources.account_resource import MergeMethod, Repository, User
-from brat.forge.resources.pull_resource import Pull
+from brat.forge.resources.issue_resource import Pull
 from brat.forge.resources.wire import Refused
 from brat.forge.service.running_forge import Service
 from tests.world.github_forge.rules.push_judge import opinion_of

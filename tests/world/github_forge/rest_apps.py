@@ -13,8 +13,7 @@ from msgspec import field, json
 from brat.forge.resources import account_resource
 from brat.forge.resources.account_resource import ACTIONS_APP, Delivery
 from brat.forge.resources.wire import Refused, fault, not_found, parse
-from brat.forge.rest.request_gate import secret_of
-from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, secret_of
 from brat.forge.rest.rest_repositories import shown_config
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.forge_state import Caller

@@ -16,8 +16,7 @@ from brat.forge.resources.issue_resource import Issue
 from brat.forge.resources.wire import Refused, fault, not_found
 from brat.forge.rest import rest_issues
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, issue_of
-from brat.forge.rest.rest_issues import Fits
-from brat.forge.rest.rest_labels import note
+from brat.forge.rest.rest_issues import Fits, note
 
 MOST: Final = 10
 """https://docs.github.com/rest/issues/assignees#add-assignees-to-an-issue"""

@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 import pygit2
 
 from brat.forge.resources.account_resource import MergeMethod, Repository, User
-from brat.forge.resources.pull_resource import Pull
+from brat.forge.resources.issue_resource import Pull
 from brat.forge.resources.wire import Refused, not_found
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, pull_of
 from brat.forge.service.renderer import signature

@@ -8,7 +8,7 @@ from msgspec import DecodeError, json
 
 from brat.forge.resources.wire import Refused, fault
 from brat.forge.rest.rest_call import Call
-from brat.forge.rest.rest_labels import GREY
+from brat.forge.rest.rest_issues import GREY
 from convoy.text import (
     LABEL_CHARS,
     STATUS_CHARS,

@@ -9,8 +9,7 @@ from typing import Final
 
 from brat.forge.resources.account_resource import Access, Repository
 from brat.forge.resources.wire import Refused
-from brat.forge.rest.request_gate import NOT_ACCESSIBLE
-from brat.forge.rest.rest_call import Call, Route
+from brat.forge.rest.rest_call import NOT_ACCESSIBLE, Call, Route
 from tests.world.github_forge.endpoint_permissions import Need, needed, written
 
 LEVELS: Final = ("none", "read", "write", "admin")

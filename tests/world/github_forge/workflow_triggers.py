@@ -21,13 +21,13 @@ from brat.forge.resources.account_resource import (
 )
 from brat.forge.resources.run_resource import TASK_WORKFLOW, CheckRun, Run
 from brat.forge.resources.wire import Refused, iso
-from brat.forge.service.webhook_deliveries import Kind
-from brat.forge.service.workflow_catalog import (
+from brat.forge.service.run_processes import (
     JOB_LOGIN,
     LIVE_WORKFLOW,
     TASK_INPUTS,
     named_inputs,
 )
+from brat.forge.service.webhook_deliveries import Kind
 from tests.world.github_forge.artifact_uploads import Uploads
 
 LOOP_WORKFLOW: Final = ".github/workflows/brat.yml"

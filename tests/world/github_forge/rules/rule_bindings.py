@@ -14,7 +14,7 @@ from brat.forge.resources.account_resource import (
     Role,
     User,
 )
-from brat.forge.service.workflow_catalog import JOB_LOGIN
+from brat.forge.service.run_processes import JOB_LOGIN
 from brat.forge.storage.forge_state import Forge
 from tests.world.github_forge.rules.protection_resource import Protection
 from tests.world.github_forge.rules.ref_patterns import binds

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from brat.forge.resources.account_resource import MergeMethod, Repository, Token, User
-from brat.forge.resources.pull_resource import Pull
+from brat.forge.resources.issue_resource import Pull
 from brat.forge.resources.wire import Refused
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.forge_state import Caller
