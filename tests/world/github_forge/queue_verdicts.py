@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Literal
 
-from brat.forge.resources.account_resource import Repository
-from brat.forge.resources.wire import parse
-from brat.forge.storage.forge_state import Forge
+from brat.forge.account_resource import Repository
+from brat.forge.forge_state import Forge
+from brat.forge.wire import parse
 from tests.world.github_forge.queue_entries import QueueEntry
 from tests.world.github_forge.rules.commit_checks import checks_of
 from tests.world.github_forge.rules.push_rules import check_state

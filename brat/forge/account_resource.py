@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from msgspec import Raw, Struct, json
 
-from brat.forge.resources.wire import Site, node_id
+from brat.forge.wire import Site, node_id
 from convoy.model.records import BoxSetting
 
 

@@ -5,14 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import quote
 
-from brat.forge.resources.account_resource import (
-    Record,
-    Repository,
-    User,
-    repository,
-    user,
-)
-from brat.forge.resources.wire import Site, node_id
+from brat.forge.account_resource import Record, Repository, User, repository, user
+from brat.forge.wire import Site, node_id
 
 CONTENTS = ("+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes")
 

@@ -1,1 +1,0 @@
-"""The running forge: what follows from a change, beside the REST endpoints."""

@@ -1,1 +1,0 @@
-"""The forge's state on disk: records, tokens and git repositories."""
