@@ -81,10 +81,8 @@ def read(
 ) -> tuple[bytes, str]:
     """Return the state and the commit of the log that it belongs to.
 
-    Without an authority it needs no signature.
-
-    Raises:
-        Corrupt: it is no checkpoint, or not there, or its signature does not count.
+    Without an authority it needs no signature. Raises `Corrupt`: it is no checkpoint,
+    or not there, or its signature does not count.
     """
     tree = objects.trusted(repo, commit, CHECKPOINT, authority).tree
     state = objects.file_in(repo, commit, STATE)

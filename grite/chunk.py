@@ -41,8 +41,7 @@ class Chunk(Struct, frozen=True):
 def encode(events: Sequence[Event]) -> bytes:
     """Return the chunk that holds `events` in this order.
 
-    Raises:
-        ValueError: text that is not valid Unicode.
+    Raises `ValueError`: text that is not valid Unicode.
     """
     rows = [
         (
@@ -62,8 +61,7 @@ def chunk_hash(data: bytes) -> bytes:
 def decode(data: bytes) -> Chunk:
     """Read a chunk and verify the id of each event; bytes after it are ignored.
 
-    Raises:
-        Corrupt: it is no chunk that this version can read.
+    Raises `Corrupt`: it is no chunk that this version can read.
     """
     if data[:18] != HEADER:
         version = int.from_bytes(data[8:10], "little")
@@ -90,8 +88,7 @@ def decode(data: bytes) -> Chunk:
 def verified(name: str, data: bytes) -> Chunk:
     """Read the chunk of a file `<hash>.bin`, whose hash must be its content's.
 
-    Raises:
-        Corrupt: it is not, or it is no chunk that this version can read.
+    Raises `Corrupt`: it is not, or it is no chunk that this version can read.
     """
     if name != file_name(data):
         raise Corrupt(f"the chunk {name} holds what belongs in {file_name(data)}")
@@ -127,11 +124,8 @@ def read_commit(
 ) -> tuple[Event, ...]:
     """Return the events of one commit of the log, verified, in the chunk's order.
 
-    Args:
-        repo: any repository that has the commit; its history is not needed.
-        commit: its full id.
-        check: gets the commit's own bytes, before any event is read; what it raises
-            is raised.
+    Any repository that has the commit will do: its history is not needed. `check` gets
+    the commit's own bytes, before any event is read; what it raises is raised.
 
     Raises:
         Corrupt: it is no entry of the log, or something in it does not verify.

@@ -54,8 +54,7 @@ def files(
 ) -> dict[str, bytes]:
     """Return the files of the commit that holds `events` after `parent`, by path.
 
-    Raises:
-        ValueError: text that is not valid Unicode.
+    Raises `ValueError`: text that is not valid Unicode.
     """
     data = chunk.encode(events)
     day = _EPOCH + timedelta(milliseconds=min(events[0].ts, _LAST_DAY_MS))

@@ -1,15 +1,5 @@
 """Everything this project raises on purpose, and how it is said.
 
-BratError
-├── Conflict      someone else wrote first; read again and decide again
-├── Unavailable   no answer in time, or no room to write; trying later may help
-├── Corrupt       the log holds what this version cannot read; a person must look
-│   ├── Rewritten the log does not descend from what was read before
-│   ├── Unsigned  no commit of the log is signed by an allowed key
-│   └── Missing   the log is there, but not all of it is in this repository
-└── GitFailed     git ended with an error that is none of the above
-    └── Rejected  the remote will not take a push: a hook, a rule or a lacking right
-
 Of a failed call of git people are told its verb and the line that says why. A record
 that holds a secret is shown without it, in a log, a traceback or a failed test.
 """
@@ -41,7 +31,7 @@ class Unavailable(BratError):
 
 
 class Corrupt(BratError):
-    """The log holds what this version cannot read."""
+    """The log holds what this version cannot read; a person must look."""
 
 
 class Rewritten(Corrupt):

@@ -29,8 +29,8 @@ from grite.errors import Corrupt
 def write_cbor(value: object) -> bytes:
     """Return the CBOR of `value`, definite lengths and shortest heads.
 
-    Raises:
-        ValueError: text that is not valid Unicode, or a value CBOR has no form for.
+    Raises `ValueError`: text that is not valid Unicode, or a value CBOR has no form
+    for.
     """
     try:
         return cbor2.dumps(value)
@@ -41,8 +41,7 @@ def write_cbor(value: object) -> bytes:
 def read_cbor(data: bytes) -> object:
     """Return the first value in `data`, arrays as tuples; what follows is ignored.
 
-    Raises:
-        Corrupt: it is no CBOR, or holds a tag.
+    Raises `Corrupt`: it is no CBOR, or holds a tag.
     """
     try:
         return cbor2.loads(
@@ -184,8 +183,7 @@ _TS_LIMIT: Final = 1 << 64
 class Event(Struct, frozen=True, dict=True):
     """One event on one issue.
 
-    Raises:
-        ValueError: an id of the wrong length, or a time before 1970.
+    Raises `ValueError`: an id of the wrong length, or a time before 1970.
     """
 
     issue: bytes
@@ -212,8 +210,7 @@ class Event(Struct, frozen=True, dict=True):
     def id(self) -> bytes:
         """The 32 bytes that name it.
 
-        Raises:
-            ValueError: its text is not valid Unicode.
+        Raises `ValueError`: its text is not valid Unicode.
         """
         kept: dict[str, bytes] = self.__dict__
         known = kept.get("id")

@@ -83,15 +83,10 @@ def run(
 ) -> Completed:
     """Run `git ARGS` to its end.
 
-    Args:
-        args: without the word git; a `-c` among them wins over all configuration.
-        cwd: where; the caller's own folder if None.
-        deadline_s: after that many seconds git and all it started are killed.
-        env: added to the clean environment, and wins over it.
-        stdin: what git reads; nothing if None.
-        check: raise when git does not end with 0.
-        memory_bytes: what git itself may take, for what a stranger made; where the
-            system can bound it (Linux), and set just after git has started.
+    A `-c` among the arguments wins over all configuration, and `env` over the clean
+    environment. At the deadline git and all it started are killed. `memory_bytes` is
+    what git itself may take, for what a stranger made; where the system can bound it
+    (Linux), and set just after git has started.
 
     Raises:
         Unavailable: the deadline came first, or `cwd` is gone.
@@ -122,8 +117,8 @@ def run(
 def trust(folder: Path) -> None:
     """Let git work in a folder of another user, as the person's own git does.
 
-    A file says so, for each git that git starts: options do not reach those.
-    https://git-scm.com/docs/git-config#Documentation/git-config.txt-safedirectory
+    A file says so (`safe.directory`), for each git that git starts: options do not
+    reach those.
     """
     if _GLOBAL["GIT_CONFIG_GLOBAL"] == os.devnull:
         handle, name = tempfile.mkstemp(prefix="brat-git-")
@@ -138,8 +133,7 @@ def trust(folder: Path) -> None:
 def version() -> tuple[int, int, int]:
     """Return the version of git.
 
-    Raises:
-        BratError: there is no git, or it does not say.
+    Raises `BratError`: there is no git, or it does not say.
     """
     said = run(["version"]).stdout.decode(errors="replace")
     found = re.search(r"(\d+)\.(\d+)(?:\.(\d+))?", said)
@@ -151,8 +145,7 @@ def version() -> tuple[int, int, int]:
 def require_version() -> None:
     """Check that git is new enough.
 
-    Raises:
-        BratError: it is not; the text says what to do.
+    Raises `BratError`: it is not; the text says what to do.
     """
     have = version()
     if have < OLDEST:

@@ -84,11 +84,8 @@ def read(
 ) -> Lock:
     """Return the lease that a lock ref's `commit` holds.
 
-    Without an authority it needs no signature.
-
-    Raises:
-        Corrupt: it holds none that this version can read, or is not there, or its
-            signature does not count.
+    Without an authority it needs no signature. Raises `Corrupt`: it holds none that
+    this version can read, or is not there, or its signature does not count.
     """
     message = objects.trusted(repo, commit, LOCK, authority).message
     text = objects.file_in(repo, commit, FILE)

@@ -42,8 +42,7 @@ class Note(Struct, frozen=True):
 def write(repo: pygit2.Repository, files: Mapping[str, bytes], note: Note) -> str:
     """Write `files` (by path) as a commit and return it. The same again: the same id.
 
-    Raises:
-        Unavailable: it cannot be written: a full disk, a folder that is gone.
+    Raises `Unavailable`: it cannot be written: a full disk, a folder that is gone.
     """
     with writing(repo.path):
         tree = _tree(repo, files)
@@ -61,10 +60,7 @@ def date_after(repo: pygit2.Repository, parent: str | None, at_ms: int) -> int:
     """Return the date of a commit made at `at_ms` (unix ms), in unix seconds.
 
     Never before its parent's: dates that go back make each push and fetch cost the
-    whole history.
-
-    Raises:
-        Corrupt: `parent` is no commit here.
+    whole history. Raises `Corrupt`: `parent` is no commit here.
     """
     date = at_ms // 1000
     return date if parent is None else max(date, commit_in(repo, parent).commit_time)
@@ -99,10 +95,7 @@ def commit_in(repo: pygit2.Repository, commit: str) -> pygit2.Commit:
 def commit_bytes(repo: pygit2.Repository, commit: str) -> bytes:
     """Return all of a commit's bytes, even where a shallow clone hides its parents.
 
-    Raises:
-        Missing: it is not there, or not readable.
-        Corrupt: it is no commit.
-        Unavailable: the repository is gone.
+    Raises as `commit_in`.
     """
     try:
         kind, data = repo.read(commit)
@@ -118,8 +111,7 @@ def trusted(
 ) -> pygit2.Commit:
     """Return a signed commit of this kind; without an authority an unsigned one, too.
 
-    Raises:
-        Corrupt: it is no commit, or not there, or its signature does not count.
+    Raises `Corrupt`: it is no commit, or not there, or its signature does not count.
     """
     if authority is not None:
         fault = authority.fault(commit_bytes(repo, commit), kind)
@@ -140,8 +132,7 @@ def absent(
 def file_in(repo: pygit2.Repository, commit: str, path: str) -> bytes:
     """Return what a file of a commit holds.
 
-    Raises:
-        Corrupt: there is no such commit or file, or it cannot be read.
+    Raises `Corrupt`: there is no such commit or file, or it cannot be read.
     """
     try:
         found: object = commit_in(repo, commit).tree[path]

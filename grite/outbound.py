@@ -46,8 +46,7 @@ class Outbound(Struct, frozen=True):
     def proxy(self, url: str) -> str:
         """Return the address of the proxy that leads to `url`; empty: none does.
 
-        Raises:
-            BratError: it is of a kind that brat does not speak to.
+        Raises `BratError`: it is of a kind that brat does not speak to.
         """
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port or _PORTS.get(parts.scheme, 0)
@@ -70,8 +69,7 @@ class Outbound(Struct, frozen=True):
     def authorities(self) -> "SSLContext":
         """Return the settings of TLS clients: certificate and host are verified.
 
-        Raises:
-            BratError: what the environment names cannot be read.
+        Raises `BratError`: what the environment names cannot be read.
         """
         return _authorities(*map(self.variables.get, TRUST[:2]))
 

@@ -59,9 +59,7 @@ class RefUpdate(Struct, frozen=True):
     """The change wanted for one ref.
 
     If `new` and `old` are equal, the ref only has to be there when the push starts.
-
-    Raises:
-        ValueError: no full ref name, or a value that is no full commit id.
+    Raises `ValueError`: no full ref name, or a value that is no full commit id.
     """
 
     ref: str
@@ -159,11 +157,8 @@ class Remote(Struct, frozen=True):
         """Bring commits or refspecs into the mirror.
 
         No ref of the mirror moves but those a refspec names. Safe to call again.
-
-        Args:
-            specs: what to bring.
-            depth: this many commits of each chain, `WHOLE` for all.
-            again: also what seems to be here already, to mend what was damaged.
+        `depth` brings this many commits of each chain, `WHOLE` all; `again` also what
+        seems to be here already, to mend what was damaged.
 
         Raises:
             Unavailable: no answer, or no room for it.
@@ -184,12 +179,8 @@ class Remote(Struct, frozen=True):
     def push(self, updates: Sequence[RefUpdate], *, atomic: bool = True) -> None:
         """Move refs of the remote, each only from where it is expected to be.
 
-        Returns when they all stand at their new values, so the same push again is
-        harmless.
-
-        Args:
-            updates: their commits must be in the mirror.
-            atomic: all or none.
+        The commits must be in the mirror. It returns when all refs stand at their new
+        values, so the same push again is harmless.
 
         Raises:
             Conflict: a ref is not where it was expected; with `atomic` none moved.

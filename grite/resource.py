@@ -16,8 +16,7 @@ BOT: Final = "repo:bot"
 def validate(resource: str) -> None:
     """Check that `resource` can be leased.
 
-    Raises:
-        ValueError: it cannot; one sentence says why.
+    Raises `ValueError`: it cannot; one sentence says why.
     """
     scheme, colon, name = resource.partition(":")
     if not colon or scheme not in SCHEMES:

@@ -210,8 +210,8 @@ def only_signer(public: bytes) -> AllowedSigners:
 def parse_signers(text: str) -> AllowedSigners:
     """Return the keys in a file's text.
 
-    Raises:
-        BratError: a line has another form; one sentence names it and what is allowed.
+    Raises `BratError`: a line has another form; one sentence names it and what is
+    allowed.
     """
     rows = enumerate(text.splitlines(), start=1)
     return AllowedSigners(
@@ -322,10 +322,8 @@ class Writer(Struct, frozen=True):
 def signed_message(subject: str, repository: str, trailers: Sequence[str] = ()) -> str:
     """Return the message of a commit that vouches for the chain below it.
 
-    The trailers follow the line that names the repository.
-
-    Raises:
-        ValueError: the subject has several lines, or the id is none.
+    The trailers follow the line that names the repository. Raises `ValueError`: the
+    subject has several lines, or the id is none.
     """
     if "\n" in subject or re.fullmatch(r"[0-9]+", repository) is None:
         raise ValueError(f"{subject!r} in repository {repository!r} cannot be signed")

@@ -80,8 +80,7 @@ class TrustedHead(Struct, frozen=True):
 def chain_since(repo: pygit2.Repository, head: str, since: str | None) -> Chain:
     """Return the commits after `since` up to `head`.
 
-    Raises:
-        Rewritten: `head` does not descend from `since`, or lists it as foreign.
+    Raises `Rewritten`: `head` does not descend from `since`, or lists it as foreign.
     """
     commits: list[str] = []
     foreign: set[str] = set()
@@ -106,8 +105,7 @@ def chain_since(repo: pygit2.Repository, head: str, since: str | None) -> Chain:
 def ancestors(repo: pygit2.Repository, head: str) -> Iterator[str]:
     """Yield `head` and its ancestors, up to an object that is not a commit.
 
-    Raises:
-        Missing: a commit is not here.
+    Raises `Missing`: a commit is not here.
     """
     at: str | None = head
     while at is not None:
@@ -140,15 +138,10 @@ class Log:
     """The log in the bare repository at `path`. Not for several threads at once."""
 
     def __init__(self, path: Path, writer: Writer | None = None) -> None:
-        """Open the log.
+        """Open the log of a repository.
 
-        Args:
-            path: the repository.
-            writer: signs what is written; None: it stays unsigned, and counts for
-                nobody who knows the allowed signers.
-
-        Raises:
-            BratError: there is no repository.
+        Without a writer what is written stays unsigned, and counts for nobody who knows
+        the allowed signers. Raises `BratError`: there is no repository.
         """
         self._path = path
         self._writer = writer
@@ -192,16 +185,10 @@ class Log:
     ) -> str:
         """Write `events` as one commit after `parent` and return it; no ref moves.
 
-        The same arguments give the same commit, so it is safe to call again.
-
-        Args:
-            events: at least one; kept in this order.
-            parent: the entry before it; None for the first.
-            actor: 16 bytes.
-            at_ms: the time in unix ms. The commit's date is never before its parent's,
-                as dates that go back make each push and fetch cost the whole history.
-            foreign: the commits up to `parent` that count for nothing: a reader skips
-                them, once this commit is signed.
+        The same arguments give the same commit, so it is safe to call again. The
+        commit's date is never before its parent's, as dates that go back make each push
+        and fetch cost the whole history. The `foreign` commits up to `parent` count for
+        nothing: a reader skips them, once this commit is signed.
 
         Raises:
             ValueError: no event, or text that is not valid Unicode.
@@ -274,14 +261,10 @@ class Log:
             raise Conflict(f"somebody else moves the log: {error}") from error
 
     def entries(self, head: str, *, since: str | None = None) -> list[Entry]:
-        """Return the entries after `since` up to `head`, oldest first.
+        """Return the entries after `since` (None: all) up to `head`, oldest first.
 
         Whatever cannot be read or verified is a fault of its entry. If a commit in the
         chain is missing, the first entry says so.
-
-        Args:
-            head: the newest commit to read.
-            since: a commit of the log, not read itself; None: from the beginning.
 
         Raises:
             Rewritten: `head` does not descend from `since`.
@@ -335,18 +318,15 @@ class Log:
     def missing(self, head: str, *, since: str | None = None) -> str | None:
         """Return the commit between `since` and `head` that is not here.
 
-        None if all are here; in a shallow clone one is missing.
-
-        Raises:
-            Rewritten: `head` does not descend from `since`.
+        None if all are here; in a shallow clone one is missing. Raises `Rewritten`:
+        `head` does not descend from `since`.
         """
         return chain_since(self._repo, head, since).missing
 
     def fork(self, ours: str, theirs: str) -> str | None:
         """Return the newest commit that two chains share; None when there is none.
 
-        Raises:
-            Missing: a commit of theirs or ours is not here.
+        Raises `Missing`: a commit of theirs or ours is not here.
         """
         seen: tuple[set[str], set[str]] = (set(), set())
         for pair in zip_longest(
@@ -388,10 +368,7 @@ class Log:
 
         What stands below it counts without another look, but for the foreign commits
         that the log itself lists: it vouches for them. Commits that are not here end
-        the search.
-
-        Raises:
-            Unavailable: the repository is gone.
+        the search. Raises `Unavailable`: the repository is gone.
         """
         above: list[str] = []
         why = ""
@@ -414,10 +391,8 @@ def _target(ref: pygit2.Reference | None) -> str | None:
 def missing_events(log: Log, ours: str, theirs: str | None) -> tuple[Event, ...]:
     """Return the events of our chain that theirs has not, each once, in our order.
 
-    Both chains are in the log's repository; None: theirs is empty.
-
-    Raises:
-        Missing: a commit of one of them is not here.
+    Both chains are in the log's repository; None: theirs is empty. Raises `Missing`: a
+    commit of one of them is not here.
     """
     fork = None if theirs is None else log.fork(ours, theirs)
     there = set[bytes]()

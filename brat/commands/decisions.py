@@ -158,12 +158,8 @@ def decided(
     """Send a person's decision to the bot, loop or issue; return the exit status.
 
     Safe to repeat: a decision that was carried out already is refused in one sentence.
-
-    Args:
-        path: a folder of the repository, or of a clone of it.
-        convoy: its name; None: the live one.
-        request: the decision.
-        bot: the address of a bot's dashboard; None: as the person's own settings say.
+    Without `convoy` it is the live one, without `bot` (a dashboard's address) the one
+    of the person's own settings.
     """
     if (address := named_bot(bot, path)) is not None:
         return _by_a_bot(BotApi.of(address, path), convoy, request)

@@ -163,12 +163,7 @@ def uninstall(
 ) -> int:
     """Remove what brat left, once the person agrees; return the exit status.
 
-    Safe to call again.
-
-    Args:
-        checkout: the repository.
-        remote: its refs are removed, too; None: remove only what is on this machine.
-        agrees: asks the person.
+    Refs of `remote` go, too; None: only what is on this machine. Safe to call again.
     """
     found = found_in(checkout, remote)
     lines = found.lines(remote or "")

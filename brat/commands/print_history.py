@@ -68,14 +68,10 @@ _HOUR: Final = re.compile(r"\d{1,2}:\d{2}(:\d{2})?")
 def past_time(text: str, now: int) -> int:
     """Return a time in unix ms.
 
-    Args:
-        text: `14:30` (today, or yesterday if that is yet to come), a date, a date and
-            time as in ISO 8601 (of this machine's zone unless it names one), or how
-            long ago: `90s`, `15m`, `2h`, `3d`, `1w`.
-        now: unix ms.
-
-    Raises:
-        ValueError: it is none of these, or is yet to come.
+    `14:30` (today, or yesterday if that is yet to come), a date, a date and time as in
+    ISO 8601 (of this machine's zone unless it names one), or how long ago: `90s`,
+    `15m`, `2h`, `3d`, `1w`. Raises `ValueError`: it is none of these, or is yet to
+    come.
     """
     words = text.strip()
     here = datetime.fromtimestamp(now / 1000).astimezone()
@@ -188,11 +184,8 @@ class Explained(Struct, frozen=True, kw_only=True):
 def explained(state: State, asked: str, convoy: str | None, now: int) -> Explained:
     """Return the reasons for the present state of a subject.
 
-    Args:
-        state: what the log says.
-        asked: `3` or `task-3`; `#12` or `pull-12`; `1->3`; a convoy's name.
-        convoy: whose task; None: the live one's. A pull request needs none.
-        now: unix ms.
+    `3` or `task-3`, of the live convoy unless one is named; `#12` or `pull-12`; `1->3`;
+    a convoy's name.
     """
     if found := _PULL.fullmatch(asked):
         return _of_pull(state, int(found[1]), now)
@@ -369,11 +362,7 @@ STDOUT: Final = "-"
 def figures(path: Path, since: int, table: str | None, *, as_json: bool) -> int:
     """Print what became of the changes that ended at `since` (unix ms) or later.
 
-    Args:
-        path: a folder of the repository.
-        since: 0: all of them.
-        table: the file for a row each, as CSV; `-`: standard output; None: no file.
-        as_json: for programs.
+    `table` is the file for a row each, as CSV; `-`: standard output.
     """
     log = log_repository(path)
     state = Reader(log).read()

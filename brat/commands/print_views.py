@@ -445,13 +445,7 @@ def _fleet_table(agents: list[Agent]) -> Group | Text:
 
 
 def top(path: Path, *, everywhere: bool, once: bool) -> int:
-    """Show the agents at work until `q` is pressed.
-
-    Args:
-        path: a folder of the repository, or one that holds repositories.
-        everywhere: of every repository below the folder.
-        once: print them and end.
-    """
+    """Show the agents at work until `q` is pressed, or `once`."""
     places = _everywhere(path) if everywhere else _here(path)
 
     def seen() -> View:

@@ -56,17 +56,10 @@ _MARKS: Final = {"wanted": "ok  ", "owed": "do  ", "by hand": "hand"}
 
 
 async def brought_about(steps: Sequence[Step], agrees: Callable[[], bool]) -> int:
-    """Bring a repository to where all steps want it; return the exit status.
+    """Do the steps in order, once the person agrees; return 1 if something is left.
 
     Safe to call again, also after a call that was cut off: each step is looked at
     before anything is done, and what is as wanted is left alone.
-
-    Args:
-        steps: in the order in which they are done.
-        agrees: asks the person, once, after the whole list was shown.
-
-    Returns:
-        0 when everything is as wanted, 1 when something is left.
     """
     looks = [await _seen(step) for step in steps]
     for look in looks:

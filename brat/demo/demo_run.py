@@ -172,13 +172,9 @@ def tell(
 ) -> int:
     """Run the demo; return 0 only when every task merged and the tests pass.
 
-    Args:
-        directory: where it lies and is left; None: a temporary folder.
-        engine: the real CLI that does the tasks; None: a script does.
-        as_json: print one JSON object on standard output.
-        chaos: kill the bot at random moments.
-        seed: the seed of that randomness; None draws one.
-        ui: serve the dashboard, also after the end, until Enter is pressed.
+    Without a directory it lies in a temporary folder, without an engine a script does
+    the tasks. `chaos` kills the bot at random moments; `ui` serves the dashboard, also
+    after the end, until Enter is pressed.
     """
     if seed is not None and not chaos:
         raise BratError("--seed is for --chaos: give both")

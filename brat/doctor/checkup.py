@@ -237,13 +237,10 @@ def check_up(
 ) -> int:
     """Check everything and print the findings; return 1 when there is a fault.
 
-    Args:
-        path: in the repository.
-        fix: remove wrong caches, free expired locks and leases, and print each of
-            these; history is never rewritten.
-        sweep: runs one tick of the deacon; called after the repair.
-        engines: start the configured engines' programs, too, and look at their box.
-        bundle: a file for what somebody else needs to see; None: none.
+    `fix` removes wrong caches, frees expired locks and leases, and prints each of
+    these; `sweep` then runs one tick of the deacon. `engines` starts the configured
+    engines' programs, too, and looks at their box. `bundle` is a file for somebody
+    else.
     """
     found = list(_findings(path, engines=engines))
     if engines:

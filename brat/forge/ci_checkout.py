@@ -222,14 +222,10 @@ def _git_folder(own: Path | None) -> Path | None:
 def _fill(
     folder: Path, origin: str, kept: Path | None, own: Path | None, depth: int = 1
 ) -> list[str]:
-    """Check out the submodules of a checkout, and theirs.
+    """Check out the submodules of a checkout from `origin`, and theirs.
 
-    Args:
-        folder: the checkout.
-        origin: the address that it came from.
-        kept: the git folder of the person's own copy; None: there is none.
-        own: the person's own checkout of it; None: there is none.
-        depth: how far the checkout lies inside others.
+    `own` is the person's own checkout, `kept` the git folder of their copy; `depth`
+    says how far the checkout lies inside others.
     """
     left = []
     git.run(["config", "remote.origin.url", origin], cwd=folder)

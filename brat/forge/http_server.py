@@ -63,15 +63,9 @@ async def serving(
 ) -> AsyncIterator[str]:
     """Serve a forge and yield its address, for as long as the block lasts.
 
-    Args:
-        forge: the forge; it stays open afterwards and can be served again.
-        port: 0 takes a free one.
-        base: the address that it calls its own; empty: the one that is yielded.
-        how: what starts workflow runs, and how they are cancelled.
-        extend: returns additions to the served routes.
-
-    Raises:
-        OSError: the port is taken.
+    Port 0 takes a free one; `base` is the address that it calls its own, if another.
+    The forge stays open afterwards and can be served again. Raises `OSError`: the port
+    is taken.
     """
     with socket.create_server((HOST, port)) as door:
         own = f"http://{HOST}:{door.getsockname()[1]}"

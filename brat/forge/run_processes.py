@@ -262,10 +262,8 @@ def launch(
     """Start a process that lives on when the forge dies.
 
     Each value of `handed` travels through a pipe whose number is in the variable that
-    its key names: it can be read once, and is in no process's environment.
-
-    Raises:
-        OSError: it could not be started.
+    its key names: it can be read once, and is in no process's environment. Raises
+    `OSError`: it could not be started.
     """
     with ExitStack() as stack:
         pipes = {name: _filled(stack, said) for name, said in handed.items()}

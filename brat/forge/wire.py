@@ -116,8 +116,7 @@ def iso(moment: datetime) -> str:
 def parse(text: str) -> datetime:
     """Read an ISO 8601 time; one without a zone is taken as UTC.
 
-    Raises:
-        ValueError: it is not a time.
+    Raises `ValueError`: it is not a time.
     """
     moment = datetime.fromisoformat(text)
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -146,15 +146,9 @@ def forge_and_process(
     """Serve the forge in `folder` and give its address and process.
 
     Its runs take hand-offs from the bot whose folder lies beside the forge's: nothing
-    is committed that says so, and a repository's variables are not kept here.
-
-    Args:
-        folder: the forge's folder.
-        port: the port to try first; if it is taken, any free port is used.
-        options: more arguments for the forge.
-        log: the file for the forge's stderr.
-        secrets: values of the variables that the forge's runs get, by name.
-        program: the module that is run: the forge, or one that adds to it.
+    is committed that says so, and a repository's variables are not kept here. They get
+    `secrets` as values of variables. If the port is taken, any free one is used. `log`
+    takes the stderr of `program`: the forge, or one that adds to it.
     """
     signers = {ALLOWED_SIGNERS: bot_folder.log_key_in(folder.parent / BOT_FOLDER).line}
     secrets = signers | dict(secrets)
@@ -201,11 +195,7 @@ class ServeOptions:
 def judge_by(url: str, known: Registration, options: ServeOptions, ci: Ci) -> None:
     """Let a forge judge candidates in another way from now on, whoever serves it.
 
-    Args:
-        url: the forge.
-        known: the repository's registration.
-        options: changed too, for when this process comes to serve the forge.
-        ci: the way.
+    The options change too, for when this process comes to serve the forge.
     """
     with transport.client_of(url, TELL_S) as client:
         try:
@@ -225,10 +215,7 @@ async def served(
 ) -> AsyncIterator[Served]:
     """Yield the forge in brat's folder; start it if no process serves it.
 
-    Args:
-        folder: brat's folder.
-        known: the repository's registration.
-        options: how to serve it; ignored while another process serves it.
+    The options count for nothing while another process serves it.
     """
     if forge_in_use(folder) and known.port:
         async with _attached(folder, known, options):

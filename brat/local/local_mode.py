@@ -60,8 +60,7 @@ SWEEP_S = 2.0
 def configuration(checkout: Checkout) -> Config:
     """Return the configuration in the checkout, committed or not.
 
-    Raises:
-        ConfigError: it has faults; the message has a line for each.
+    Raises `ConfigError`: it has faults; the message has a line for each.
     """
     return config_in(checkout.config)
 
@@ -233,11 +232,8 @@ class Asked(Struct, frozen=True):
 async def asked_issue(here: Local, text: str, comment: str, title: str = "") -> Asked:
     """Ask for a convoy as one would on GitHub; safe to be cut off and to call again.
 
-    Args:
-        here: the running local system.
-        text: the issue's text.
-        comment: what is said on the issue instead of labelling it; empty: the label.
-        title: the issue's, one line; empty: the text's first line, shortened.
+    `comment` is said on the issue instead of labelling it, if any. Without a title it
+    is the text's first line, shortened.
     """
     first, _, _ = text.strip().partition("\n")
     title = title or shortened(first.removeprefix("- [ ] "), TITLE_CHARS)

@@ -135,9 +135,7 @@ class _Wait(Struct, frozen=True):
 def tell_waiting(local: Local, own: str) -> bool:
     """Say what needs a person; return whether anything of one's own does.
 
-    Args:
-        local: the running system.
-        own: the convoy that the command is about, by name; empty: each is.
+    `own` is the convoy that the command is about; empty: each is.
     """
     state = local.loop.context.mirror.state
     found = _found(local)
@@ -293,10 +291,8 @@ async def watch(
 async def until_done(local: Local, *, also_locked: bool = False) -> None:
     """Tick until the roles owe nothing, telling each change of a task.
 
-    Args:
-        local: the running system.
-        also_locked: whether to wait, too, until what only locks keep from starting may
-            start: each lock ends at a known time.
+    `also_locked` waits, too, for what only locks keep from starting: each ends at a
+    known time.
     """
     news = News(local.tell)
     news.skip(local.reader().read())
@@ -353,15 +349,11 @@ class News:
 
 
 def report(local: Local, own: str = "", done: Collection[Role] = ()) -> int:
-    """Say what waits and what to do next.
+    """Say what waits and what to do next; `local` has no roles carried out from now on.
 
-    Args:
-        local: the running system; from now on its roles count as no longer carried out.
-        own: the convoy that the command is about, by name; empty: it is about all.
-        done: the roles that have just done all they can.
-
-    Returns:
-        1 when something of its own convoys is blocked, failed or refused, else 0.
+    `own` is the convoy that the command is about; empty: each is. `done` are the roles
+    that have just done all they can. Returns 1 when something of its own convoys is
+    blocked, failed or refused, else 0.
     """
     stuck = tell_waiting(local, own)
     local.sync.tell_landed()

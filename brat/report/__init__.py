@@ -244,10 +244,8 @@ def page(
 def write_report(path: Path, convoy: str | None, out: Path | None) -> None:
     """Write the report of a convoy, and say which file holds it; needs no bot.
 
-    Args:
-        path: a folder of the repository.
-        convoy: its name; None: the convoy that has not ended, or the last.
-        out: the file; None: a file named after the convoy, in the current folder.
+    Unless they are named, the convoy is the one that has not ended, or the last, and
+    the file is named after it, in the current folder.
     """
     log = log_repository(path)
     reader = Reader(log)

@@ -298,8 +298,7 @@ SCHEMA_VERSION: Final = 1
 def log_entries(path: Path, *, since: str | None = None) -> list[Entry]:
     """Return the log's entries after `since`, oldest first; none when there is no log.
 
-    Raises:
-        Corrupt: the log does not descend from `since`.
+    Raises `Corrupt`: the log does not descend from `since`.
     """
     log = Log(path)
     tip = log.head()

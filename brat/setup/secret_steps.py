@@ -184,10 +184,8 @@ class _Secret(Payload):
 def planned_log_key(told: str, *, has_secret: bool, has_file: bool) -> Look:
     """Return what is owed of the key.
 
-    Args:
-        told: the variable with the keys that may sign; empty: there is none.
-        has_secret: whether the private half is stored.
-        has_file: whether the default branch has a file of allowed signers.
+    `told` is the variable with the keys that may sign. `has_secret`: the private half
+    is stored; `has_file`: the default branch has a file of allowed signers.
     """
     try:
         parse_signers(told)

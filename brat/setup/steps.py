@@ -211,14 +211,10 @@ APP: Final = "BRAT_APP_ID"
 def planned_ci(
     files: dict[str, str], named: str, asked: str, target: str, *, is_app: bool
 ) -> Look:
-    """Return what is owed of CI.
+    """Return what is owed of CI, by the repository's own workflow files.
 
-    Args:
-        files: the repository's own workflow files, by name.
-        named: the one that the variable names; empty: none.
-        asked: the one that the person names; empty: none.
-        target: the branch that convoys land on.
-        is_app: whether brat pushes as an App.
+    `named` is the file that the variable names, `asked` the one that the person names,
+    `target` the branch that convoys land on.
     """
     if missing := lack_of_ci(files, by_job=not is_app, target=target):
         return for_a_person(f"{missing[0]}: {missing[1]}")

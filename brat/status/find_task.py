@@ -70,9 +70,8 @@ _PLAIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]*")
 def tell_values(asked: Sequence[str]) -> None:
     """Print the names, a line each.
 
-    Args:
-        asked: what is wanted, a folder of the repository, and a convoy; the last two
-            may be empty or missing.
+    `asked`: what is wanted, a folder of the repository, and a convoy; the last two may
+    be empty or missing.
     """
     kind, repo, convoy, *_ = (*asked, "", "", "")
     with suppress(Exception):  # a line is being typed

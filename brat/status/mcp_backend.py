@@ -44,10 +44,7 @@ class Said:
 async def typed(path: Path, words: Sequence[str], *given: str) -> Said:
     """Run `brat WORDS --repo PATH -- GIVEN`; a cancelled one ends as by Ctrl-C.
 
-    Args:
-        path: a folder of the repository.
-        words: the command and its options.
-        given: what others may have written: it is never read as an option.
+    What is given may be by others: it is never read as an option.
     """
     # -I: a folder `brat` in the repository must not be run in our place.
     command = (sys.executable, "-I", "-m", "brat")

@@ -26,11 +26,8 @@ _LEADS: Final = '<!doctype html><meta http-equiv="refresh" content="0; url={ther
 def open_page(path: Path, about: str | None, convoy: str | None) -> int:
     """Show a page in the system's browser; print its address where there is none.
 
-    Args:
-        path: a folder of the repository.
-        about: a task's number or a convoy's name; None: everything, or the live convoy
-            where only the forge has pages.
-        convoy: whose task; None: the live one's.
+    `about` is a task's number (of the live convoy unless one is named) or a convoy's
+    name; None: everything, or the live convoy where only the forge has pages.
     """
     log = log_repository(path)
     state = Reader(log).read()

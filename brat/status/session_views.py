@@ -134,12 +134,7 @@ def tail_session(
 ) -> int:
     """Print the output of a task's newest session, with `following` until its end.
 
-    Args:
-        path: a folder of the repository, or of a clone of it.
-        number: the task's number.
-        convoy: the task's convoy; None: the live convoy.
-        bot: the bot to ask; None: the session ran on this machine's forge.
-        following: stay until the session has ended.
+    Without a bot to ask, the session ran on this machine's forge.
     """
     if bot is not None:
         return _from_afar(path, number, convoy, bot, following=following)

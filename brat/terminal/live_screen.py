@@ -38,15 +38,10 @@ class View(Struct, frozen=True):
 def pinned_lines(
     head: str, items: Sequence[Sequence[str]], more: str, lines: int
 ) -> list[str]:
-    """Return the lines to pin; none of `items`: none.
+    """Return the lines to pin below `head`; none of `items`: none.
 
     An item is shown whole or only counted; of one that is too long the beginning is.
-
-    Args:
-        head: the line above them.
-        items: the lines of each.
-        more: where the rest of them is to be seen.
-        lines: how many lines the screen has.
+    `more` says where the rest is to be seen, `lines` how many the screen has.
     """
     most = max(1, lines // SHARE)
     whole = [head, *(line for item in items for line in item)]
@@ -84,14 +79,10 @@ _BOTTOM: Final = frozenset((b"G", b"\x1b[F", b"\x1b[4~", b"\x1bOF"))
 
 
 def scrolled(first: int, typed: bytes, count: int, room: int) -> int:
-    """Return the first line to show, from 0.
+    """Return the first of `count` lines to show, from 0; `room` of them fit.
 
-    Args:
-        first: the one shown so far.
-        typed: the keys since then: arrows, page keys, Home and End, or j, k, space, b,
-            g and G; others do nothing.
-        count: how many lines there are.
-        room: how many of them fit.
+    `typed` holds arrows, page keys, Home and End, or j, k, space, b, g and G; others do
+    nothing.
     """
     last = max(0, count - room)
     for key in _KEYS.findall(typed):
@@ -128,10 +119,7 @@ See = Callable[[], View]
 def watch(see: See, head: str, more: str) -> None:
     """Show the view until `q` is pressed; without a terminal, print every change.
 
-    Args:
-        see: returns the view.
-        head: the line above what is pinned.
-        more: where all of that is to be seen.
+    `head` stands above what is pinned, `more` says where all of that is to be seen.
 
     Raises:
         KeyboardInterrupt: Ctrl-C was pressed.

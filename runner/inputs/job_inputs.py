@@ -380,8 +380,7 @@ class PromptedTask(Struct, frozen=True):
     def started(self, inputs: Inputs) -> TaskStarted:
         """Return the attempt to make.
 
-        Raises:
-            BadInput: neither the inputs nor the run name a commit to start from.
+        Raises `BadInput`: neither the inputs nor the run name a commit to start from.
         """
         base = self.base or inputs.head
         if not base:

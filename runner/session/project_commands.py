@@ -138,10 +138,8 @@ def set_up(
 ) -> Prepared:
     """Run the base commit's script, if any, until every process it started has ended.
 
-    It may reach only the hosts; None: all.
-
-    Raises:
-        GitFailed: the checkout cannot be cleaned up afterwards.
+    It may reach only the hosts; None: all. Raises `GitFailed`: the checkout cannot be
+    cleaned up afterwards.
     """
     script = workspace.folder / SCRIPT
     if not script.is_file() or script.is_symlink():

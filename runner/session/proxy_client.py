@@ -182,8 +182,7 @@ class ProxyClient:
     def pointed(self, call: Call) -> Call:
         """Return the call with the proxy as its vendor; waits until the proxy is ready.
 
-        Raises:
-            RuntimeError: the proxy does not start.
+        Raises `RuntimeError`: the proxy does not start.
         """
         self._await_ready()
         model = self._order.model

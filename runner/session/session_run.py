@@ -141,10 +141,8 @@ def attend(
     """Run one session in two empty folders and leave its result folder.
 
     `now_ms` tells the time, unix ms. The attempt is the one that the log hands over, or
-    else the one `asked` for, whose patch is left, too.
-
-    Raises:
-        Cancelled: the job was cancelled before its task was known.
+    else the one `asked` for, whose patch is left, too. Raises `Cancelled`: the job was
+    cancelled before its task was known.
     """
     with Stop() as stop:
         with stop.leaving_at_once():

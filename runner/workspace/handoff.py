@@ -47,10 +47,8 @@ _SET: Final = (
 def handoff_authority(inputs: Inputs, repo: Path) -> Authority:
     """Return who may hand off to this job: whose signature, for this repository.
 
-    The signers' file may be fetched into `repo`.
-
-    Raises:
-        NobodySigned: nobody is allowed to sign.
+    The signers' file may be fetched into `repo`. Raises `NobodySigned`: nobody is
+    allowed to sign.
     """
     return Authority(inputs.repository_id, _signers(inputs, repo))
 
