@@ -38,11 +38,6 @@ def newest_first(refs: Iterable[str]) -> list[str]:
     return sorted(filter(_NAME.fullmatch, refs), key=_time_of, reverse=True)
 
 
-def newest(refs: Iterable[str]) -> str | None:
-    """Return the newest checkpoint among `refs`, None when there is none."""
-    return next(iter(newest_first(refs)), None)
-
-
 def outdated(refs: Mapping[str, str], at_ms: int, kept: int = KEPT) -> dict[str, str]:
     """Return those of `refs` (ref to commit) that are checkpoints to be deleted.
 

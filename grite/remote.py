@@ -230,11 +230,7 @@ class Remote(Struct, frozen=True):
         if self.token:
             env |= git.authorization(self.token)
         done = git.run(
-            args,
-            cwd=self.mirror,
-            deadline_s=self.deadline_s,
-            env=env,
-            check=False,
+            args, cwd=self.mirror, deadline_s=self.deadline_s, env=env, check=False
         )
         if done.status != 0:
             raise _failure(args, done, self.url, pushed)

@@ -49,10 +49,7 @@ _PASSED: Final = frozenset({"node_modules", "site-packages"})
 
 
 def readers_below(path: Path) -> tuple[dict[str, Reader], dict[str, str]]:
-    """Return a reader of each repository's log, and why others cannot be read.
-
-    Both are by the repository's path.
-    """
+    """Return a reader of each log, and why others cannot be read, by their paths."""
     root = folder_around(path.resolve())
     found: dict[str, Reader] = {}
     broken: dict[str, str] = {}
@@ -298,11 +295,7 @@ def convoys(path: Path, *, as_json: bool) -> int:
 def sessions(path: Path, *, as_json: bool) -> int:
     """Print the sessions that have not ended, a line each."""
     return _table(
-        path,
-        as_json,
-        "sessions",
-        views.sessions,
-        status_screen.sessions_table,
+        path, as_json, "sessions", views.sessions, status_screen.sessions_table
     )
 
 

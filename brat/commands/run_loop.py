@@ -137,8 +137,7 @@ async def _shown(here: Local, port: int, tell: Tell) -> AsyncIterator[None]:
     async with dashboards.beside(here, port) as url:
         me = psutil.Process()
         note_daemon(
-            here.checkout.folder,
-            Daemon(pid=me.pid, since=me.create_time(), url=url),
+            here.checkout.folder, Daemon(pid=me.pid, since=me.create_time(), url=url)
         )
         tell("ready")
         yield

@@ -202,13 +202,7 @@ class WorkflowStep:
     )
 
     def __init__(
-        self,
-        rest: Rest,
-        checkout: Checkout,
-        origin: Origin,
-        *,
-        token: str,
-        branch: str,
+        self, rest: Rest, checkout: Checkout, origin: Origin, *, token: str, branch: str
     ) -> None:
         self._checkout, self._branch = checkout, branch
         self._url = f"{origin.web}.git"
@@ -300,11 +294,7 @@ class Choices(Struct, frozen=True):
 
 
 def setup(path: Path, choices: Choices, agrees: Callable[[], bool]) -> int:
-    """Show what the repository needs, and do it once the person agrees.
-
-    Returns:
-        0 when everything is as wanted, 1 when something is left.
-    """
+    """Show what is needed, do it if a person agrees; return 1 if anything is left."""
     checkout = checkouts.find(path)
     config = local_mode.configuration(checkout)
     origin = origin_of(checkout.top)

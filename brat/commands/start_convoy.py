@@ -113,11 +113,7 @@ def _register(checkout: Checkout) -> None:
 
 
 async def _start(
-    checkout: Checkout,
-    config: Config,
-    text: str,
-    how: Start,
-    limit_s: float | None,
+    checkout: Checkout, config: Config, text: str, how: Start, limit_s: float | None
 ) -> int:
     wanted: tuple[Role, ...] = ROLES if how.headless else ("mayor",)
     async with serving(checkout, wanted, say) as here:

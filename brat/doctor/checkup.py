@@ -164,14 +164,11 @@ GRACE_MS: Final = 300_000
 
 
 def repair(bare: Path, now: int) -> tuple[str, ...]:
-    """Remove useless refs and caches from a repository; safe to call again.
+    """Remove useless refs and caches from a repository; return a sentence for each.
 
     It removes checkpoints that differ from the folded log, if the log is complete and
     sound; lock refs that hold no lock or an expired one; and the cache of an earlier
-    reading, if it cannot be used.
-
-    Returns:
-        One sentence for each repair; a second call returns none.
+    reading, if it cannot be used. Safe to call again: a second call returns none.
     """
     repo = pygit2.Repository(str(bare))
     wrong = {**_wrong_checkpoints(bare), **dict(_stale_locks(repo, now))}

@@ -42,12 +42,4 @@ from brat.forge.forge_state import Forge
 from brat.forge.http_server import serving
 from brat.forge.run_processes import How
 
-__all__ = [
-    "Ci",
-    "Forge",
-    "How",
-    "Repository",
-    "Settings",
-    "User",
-    "serving",
-]
+__all__ = ["Ci", "Forge", "How", "Repository", "Settings", "User", "serving"]

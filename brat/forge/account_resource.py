@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from msgspec import Raw, Struct, json
 
-from brat.forge.wire import Site, node_id
+from brat.forge.wire import Site, alike, fields, node_id
 from convoy.model.records import BoxSetting
 
 
@@ -71,7 +71,6 @@ ACTIONS_APP_ID = 15368
 
 
 def user(site: Site, who: User) -> dict[str, Any]:
-    """A simple user."""
     api = f"{site.api}/users/{quote(who.login)}"
     return {
         "login": who.login,
@@ -100,16 +99,8 @@ def public_user(site: Site, who: User) -> dict[str, Any]:
     """The answer of `GET /user`."""
     return user(site, who) | {
         "name": who.login,
-        "company": None,
-        "blog": None,
-        "location": None,
-        "email": None,
-        "hireable": None,
-        "bio": None,
-        "public_repos": 0,
-        "public_gists": 0,
-        "followers": 0,
-        "following": 0,
+        **alike("company blog location email hireable bio"),
+        **alike("public_repos public_gists followers following", 0),
         "created_at": who.created_at,
         "updated_at": who.created_at,
     }
@@ -126,11 +117,7 @@ def collaborator(site: Site, who: User, role: Role) -> dict[str, Any]:
     """The answer of `GET collaborators/{user}/permission`."""
     older = {"triage": "read", "maintain": "write"}.get(role, role)
     more = {"permissions": permissions(role), "role_name": role}
-    return {
-        "permission": older,
-        "role_name": role,
-        "user": user(site, who) | more,
-    }
+    return {"permission": older, "role_name": role, "user": user(site, who) | more}
 
 
 def app_number(slug: str) -> int:
@@ -260,99 +247,53 @@ class Repository(Record, frozen=True, kw_only=True):
         return f"{self.owner}/{self.name}"
 
 
-_API = {
-    "archive_url": "/{archive_format}{/ref}",
-    "assignees_url": "/assignees{/user}",
-    "blobs_url": "/git/blobs{/sha}",
-    "branches_url": "/branches{/branch}",
-    "collaborators_url": "/collaborators{/collaborator}",
-    "comments_url": "/comments{/number}",
-    "commits_url": "/commits{/sha}",
-    "compare_url": "/compare/{base}...{head}",
-    "contents_url": "/contents/{+path}",
-    "contributors_url": "/contributors",
-    "deployments_url": "/deployments",
-    "downloads_url": "/downloads",
-    "events_url": "/events",
-    "forks_url": "/forks",
-    "git_commits_url": "/git/commits{/sha}",
-    "git_refs_url": "/git/refs{/sha}",
-    "git_tags_url": "/git/tags{/sha}",
-    "hooks_url": "/hooks",
-    "issue_comment_url": "/issues/comments{/number}",
-    "issue_events_url": "/issues/events{/number}",
-    "issues_url": "/issues{/number}",
-    "keys_url": "/keys{/key_id}",
-    "labels_url": "/labels{/name}",
-    "languages_url": "/languages",
-    "merges_url": "/merges",
-    "milestones_url": "/milestones{/number}",
-    "notifications_url": "/notifications{?since,all,participating}",
-    "pulls_url": "/pulls{/number}",
-    "releases_url": "/releases{/id}",
-    "stargazers_url": "/stargazers",
-    "statuses_url": "/statuses/{sha}",
-    "subscribers_url": "/subscribers",
-    "subscription_url": "/subscription",
-    "tags_url": "/tags",
-    "teams_url": "/teams",
-    "trees_url": "/git/trees{/sha}",
-    "url": "",
-}
-
+_BELOW = """\
+archive=/{archive_format}{/ref} assignees=/assignees{/user}
+blobs=/git/blobs{/sha} branches=/branches{/branch}
+collaborators=/collaborators{/collaborator} comments=/comments{/number}
+commits=/commits{/sha} compare=/compare/{base}...{head}
+contents=/contents/{+path} contributors=/contributors deployments=/deployments
+downloads=/downloads events=/events forks=/forks git_commits=/git/commits{/sha}
+git_refs=/git/refs{/sha} git_tags=/git/tags{/sha} hooks=/hooks
+issue_comment=/issues/comments{/number} issue_events=/issues/events{/number}
+issues=/issues{/number} keys=/keys{/key_id} labels=/labels{/name}
+languages=/languages merges=/merges milestones=/milestones{/number}
+notifications=/notifications{?since,all,participating} pulls=/pulls{/number}
+releases=/releases{/id} stargazers=/stargazers statuses=/statuses/{sha}
+subscribers=/subscribers subscription=/subscription tags=/tags teams=/teams
+trees=/git/trees{/sha}
+"""
+_API = dict(pair.split("=") for pair in _BELOW.split())
+"""The addresses below a repository, by their names."""
 _NOTHING: dict[str, Any] = {
-    "description": None,
-    "fork": False,
-    "homepage": None,
-    "language": None,
-    "license": None,
-    "mirror_url": None,
-    "forks": 0,
-    "forks_count": 0,
-    "stargazers_count": 0,
-    "watchers": 0,
-    "watchers_count": 0,
-    "size": 0,
+    **alike("description homepage language license mirror_url"),
+    **alike("forks forks_count stargazers_count watchers", 0),
+    **alike("watchers_count size open_issues open_issues_count", 0),
+    **alike("fork has_projects has_wiki has_pages has_downloads", value=False),
+    **alike("has_discussions disabled is_template", value=False),
+    **alike("allow_forking web_commit_signoff_required", value=False),
     "topics": [],
     "has_issues": True,
-    "has_projects": False,
-    "has_wiki": False,
-    "has_pages": False,
-    "has_downloads": False,
-    "has_discussions": False,
-    "disabled": False,
-    "is_template": False,
-    "allow_forking": False,
-    "web_commit_signoff_required": False,
 }
 
 
 def _repository(site: Site, repo: Repository, owner: User) -> dict[str, Any]:
     api, page = site.repo(repo.full_name), site.page(repo.full_name)
     return (
-        {key: api + end for key, end in _API.items()}
+        {f"{name}_url": api + end for name, end in _API.items()}
         | _NOTHING
+        | fields(repo, "id name full_name private archived description default_branch")
+        | fields(repo, "pushed_at created_at updated_at")
         | {
-            "id": repo.id,
+            "url": api,
             "node_id": node_id("Repository", repo.id),
-            "name": repo.name,
-            "full_name": repo.full_name,
             "owner": user(site, owner),
-            "private": repo.private,
-            "archived": repo.archived,
             "visibility": "private" if repo.private else "public",
-            "description": repo.description,
             "html_url": page,
             "git_url": f"{page}.git",
             "ssh_url": f"{page}.git",
             "clone_url": f"{page}.git",
             "svn_url": page,
-            "default_branch": repo.default_branch,
-            "open_issues": 0,
-            "open_issues_count": 0,
-            "pushed_at": repo.pushed_at,
-            "created_at": repo.created_at,
-            "updated_at": repo.updated_at,
         }
     )
 

@@ -313,9 +313,7 @@ class CiBox:
     def open(self) -> Self:
         """Make the folders, the way to its hosts and the box.
 
-        Raises:
-            OSError: they cannot be made.
-            RuntimeError: the proxy to its hosts does not start.
+        Raises `OSError`, and `RuntimeError`: the proxy to its hosts does not start.
         """
         with self._lock:
             if not self._is_closed:
@@ -341,11 +339,7 @@ class CiBox:
             self.argv, self.fds = self._box.argv, self._box.fds
 
     def close(self) -> BoxReport:
-        """Take the folders back, after the command's end; safe to call twice.
-
-        Returns:
-            What the box reports; the second time nothing.
-        """
+        """Take the folders back and return what the box reports; safe to call twice."""
         with self._lock:
             self._is_closed = True
             box, self._box = self._box, None

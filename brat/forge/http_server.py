@@ -74,9 +74,7 @@ async def serving(
             extension = extend(service) if extend else NOTHING
             service.merges.judge = extension.judge
             runner = web.AppRunner(
-                _app(service, extension),
-                access_log=None,
-                shutdown_timeout=SHUTDOWN_S,
+                _app(service, extension), access_log=None, shutdown_timeout=SHUTDOWN_S
             )
             await runner.setup()
             try:

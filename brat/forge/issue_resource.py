@@ -6,7 +6,7 @@ from typing import Any, Literal
 from urllib.parse import quote
 
 from brat.forge.account_resource import Record, Repository, User, repository, user
-from brat.forge.wire import Site, node_id
+from brat.forge.wire import Site, fields, node_id
 
 CONTENTS = ("+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes")
 
@@ -88,15 +88,11 @@ class Facts:
 
 
 def label(site: Site, repo: Repository, one: Label) -> dict[str, Any]:
-    """A label."""
     return {
-        "id": one.id,
+        **fields(one, "id name color description"),
         "node_id": node_id("Label", one.id),
         "url": f"{site.repo(repo.full_name)}/labels/{quote(one.name, safe='')}",
-        "name": one.name,
-        "color": one.color,
         "default": False,
-        "description": one.description,
         "archived_at": None,
         "archived_by": None,
     }
@@ -123,7 +119,9 @@ def issue(
     api = f"{site.repo(repo.full_name)}/issues/{one.number}"
     kind = "pull" if one.pull else "issues"
     shape: dict[str, Any] = {
-        "id": one.id,
+        **fields(one, "id number title body state state_reason locked comments"),
+        **fields(one, "created_at updated_at"),
+        "closed_at": one.closed_at,
         "node_id": node_id("Issue", one.id),
         "url": api,
         "repository_url": site.repo(repo.full_name),
@@ -132,22 +130,12 @@ def issue(
         "events_url": api + "/events",
         "timeline_url": api + "/timeline",
         "html_url": site.page(repo.full_name, kind, one.number),
-        "number": one.number,
-        "title": one.title,
-        "body": one.body,
         "user": user(site, facts.author),
         "author_association": facts.association,
         "labels": [label(site, repo, each) for each in labels],
-        "state": one.state,
-        "state_reason": one.state_reason,
-        "locked": one.locked,
         "active_lock_reason": one.lock_reason,
         **assigned(site, facts.assignees),
         "milestone": None,
-        "comments": one.comments,
-        "created_at": one.created_at,
-        "updated_at": one.updated_at,
-        "closed_at": one.closed_at,
         "closed_by": user(site, closer) if closer else None,
         "performed_via_github_app": None,
         "reactions": rollup(api, facts.reactions),
@@ -164,43 +152,34 @@ def issue(
 
 
 def comment(site: Site, one: Comment, facts: Facts) -> dict[str, Any]:
-    """A comment."""
     api = f"{site.repo(facts.repo.full_name)}/issues"
     page = site.page(facts.repo.full_name, "issues", one.number)
     return {
-        "id": one.id,
+        **fields(one, "id body created_at updated_at"),
         "node_id": node_id("IssueComment", one.id),
         "url": f"{api}/comments/{one.id}",
         "html_url": f"{page}#issuecomment-{one.id}",
         "issue_url": f"{api}/{one.number}",
         "user": user(site, facts.author),
         "author_association": facts.association,
-        "body": one.body,
-        "created_at": one.created_at,
-        "updated_at": one.updated_at,
         "performed_via_github_app": None,
         "reactions": rollup(f"{api}/comments/{one.id}", facts.reactions),
     }
 
 
 def event(
-    site: Site,
-    repo: Repository,
-    one: IssueEvent,
-    people: tuple[User, User | None],
+    site: Site, repo: Repository, one: IssueEvent, people: tuple[User, User | None]
 ) -> dict[str, Any]:
     """Something that was done to an issue, by the first, maybe to the second."""
     actor, assignee = people
     shape = {
-        "id": one.id,
+        **fields(one, "id event created_at"),
         "node_id": node_id("IssueEvent", one.id),
         "url": f"{site.repo(repo.full_name)}/issues/events/{one.id}",
         "actor": user(site, actor),
-        "event": one.event,
         "commit_id": one.commit,
         "commit_url": one.commit
         and f"{site.repo(repo.full_name)}/commits/{one.commit}",
-        "created_at": one.created_at,
         "performed_via_github_app": None,
     }
     if one.label is not None:
@@ -211,13 +190,10 @@ def event(
 
 
 def reaction(site: Site, one: Reaction, by: User) -> dict[str, Any]:
-    """A reaction."""
     return {
-        "id": one.id,
+        **fields(one, "id content created_at"),
         "node_id": node_id("Reaction", one.id),
         "user": user(site, by),
-        "content": one.content,
-        "created_at": one.created_at,
     }
 
 
@@ -311,25 +287,15 @@ def pull(site: Site, one: Pull, facts: PullFacts) -> dict[str, Any]:
     links = _links(site, facts, one)
     issue = facts.issue
     return {
-        "id": one.id,
+        **fields(one, "id number merged_at draft"),
+        **fields(issue, "state locked title body created_at updated_at closed_at"),
         "node_id": node_id("PullRequest", one.id),
+        **{f"{name}_url": address for name, address in links.items() if name != "self"},
         "url": links["self"],
-        "html_url": links["html"],
         "diff_url": links["html"] + ".diff",
         "patch_url": links["html"] + ".patch",
-        "issue_url": links["issue"],
-        "commits_url": links["commits"],
-        "review_comments_url": links["review_comments"],
-        "review_comment_url": links["review_comment"],
-        "comments_url": links["comments"],
-        "statuses_url": links["statuses"],
         "_links": {name: {"href": address} for name, address in links.items()},
-        "number": one.number,
-        "state": issue.state,
-        "locked": issue.locked,
         "active_lock_reason": issue.lock_reason,
-        "title": issue.title,
-        "body": issue.body,
         "user": user(site, facts.author),
         "author_association": facts.association,
         "labels": [
@@ -340,12 +306,7 @@ def pull(site: Site, one: Pull, facts: PullFacts) -> dict[str, Any]:
         **assigned(site, facts.assignees),
         "requested_reviewers": [],
         "requested_teams": [],
-        "created_at": issue.created_at,
-        "updated_at": issue.updated_at,
-        "closed_at": issue.closed_at,
-        "merged_at": one.merged_at,
         "merge_commit_sha": one.merge_commit,
-        "draft": one.draft,
         "auto_merge": None,
         "head": _side(site, facts, one.head, one.head_sha),
         "base": _side(site, facts, one.base, one.base_sha),
@@ -355,17 +316,15 @@ def pull(site: Site, one: Pull, facts: PullFacts) -> dict[str, Any]:
 def full_pull(site: Site, one: Pull, facts: PullFacts, size: Size) -> dict[str, Any]:
     """The answer of `GET pulls/{number}`."""
     return pull(site, one, facts) | {
+        **fields(size, "mergeable commits deletions"),
+        "review_comments": size.review_comments,
+        "additions": size.additions,
         "merged": one.merged_at is not None,
-        "mergeable": size.mergeable,
         "rebaseable": size.mergeable,
         "mergeable_state": size.state,
         "merged_by": user(site, size.merger) if size.merger else None,
         "comments": facts.issue.comments,
-        "review_comments": size.review_comments,
         "maintainer_can_modify": False,
-        "commits": size.commits,
-        "additions": size.additions,
-        "deletions": size.deletions,
         "changed_files": size.files,
     }
 

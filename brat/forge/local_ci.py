@@ -99,10 +99,7 @@ class Judge:
         )
 
     def follow(self, repo: Repository, actor: User, moves: list[Move]) -> None:
-        """Start jobs for what was pushed, and end those that nobody needs any more.
-
-        Only inside `Store.change`.
-        """
+        """Start jobs for a push, end those nobody needs; only inside `Store.change`."""
         for move in moves:
             if move.after is not None:
                 self._consider(repo, actor, move.ref, move.after)
@@ -134,10 +131,7 @@ class Judge:
         self._spawn(repo, check)
 
     def _drop(self, repo: Repository, ref: str, commit: str) -> None:
-        """End the job of a commit that a queue's branch no longer shows, if it has one.
-
-        A job that another branch needs goes on.
-        """
+        """End the job of a commit that a queue showed, if no other branch needs it."""
         if not _is_queue(ref.removeprefix(ids.HEADS)) or self._is_shown(repo, commit):
             return
         for check in self._known(repo, commit):

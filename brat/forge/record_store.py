@@ -183,10 +183,7 @@ class Store:
         )
 
     def on_rollback(self, undo: Callable[[], None]) -> None:
-        """Remember how to undo what was just written.
-
-        Raises `RuntimeError`: nothing is being changed: the caller forgot `change`.
-        """
+        """Remember how to undo what was just written; only inside `change`."""
         if self._undo is None:
             raise RuntimeError("records are written inside `with store.change()` only")
         self._undo.append(undo)

@@ -107,7 +107,6 @@ class Renderer:
         return known or GHOST
 
     def user(self, who: User) -> dict[str, Any]:
-        """An account."""
         return account_resource.user(self._context.site, who)
 
     def owner(self, repo: Repository) -> User:
@@ -132,7 +131,6 @@ class Renderer:
         return tuple(label for label in known if label is not None)
 
     def issue(self, repo: Repository, one: Issue) -> dict[str, Any]:
-        """An issue."""
         facts = self._facts(repo, one)
         closer = self.who(one.closed_by) if one.closed_by is not None else None
         return issue_resource.issue(
@@ -140,11 +138,9 @@ class Renderer:
         )
 
     def comment(self, repo: Repository, one: Comment) -> dict[str, Any]:
-        """A comment."""
         return issue_resource.comment(self._context.site, one, self._facts(repo, one))
 
     def label(self, repo: Repository, one: Label) -> dict[str, Any]:
-        """A label."""
         return issue_resource.label(self._context.site, repo, one)
 
     def issue_event(self, repo: Repository, one: IssueEvent) -> dict[str, Any]:
@@ -154,7 +150,6 @@ class Renderer:
         return issue_resource.event(self._context.site, repo, one, people)
 
     def reaction(self, one: Reaction) -> dict[str, Any]:
-        """A reaction."""
         return issue_resource.reaction(self._context.site, one, self.who(one.user))
 
     def _facts(self, repo: Repository, one: Issue | Comment) -> issue_resource.Facts:
@@ -218,7 +213,6 @@ class Renderer:
     # --- checks and runs ----------------------------------------------------------
 
     def check_run(self, repo: Repository, one: CheckRun) -> dict[str, Any]:
-        """A check run."""
         judged = [
             pull
             for pull in self._store.pulls.of(repo.id)
@@ -228,7 +222,6 @@ class Renderer:
         return run_resource.check_run(self._context.site, repo, one, judged)
 
     def run(self, repo: Repository, one: Run) -> dict[str, Any]:
-        """A workflow run."""
         head = self._forge.bare(repo).commit(one.head_sha)
         found = (repo, self.repository(repo))
         return run_resource.run(

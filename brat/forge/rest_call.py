@@ -36,10 +36,7 @@ MOST_PER_PAGE: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What an endpoint answers.
-
-    `body` is anything msgspec can encode, or bytes in the form that was asked for.
-    """
+    """What an endpoint answers; `body` is for msgspec, or bytes as asked for."""
 
     body: Any = None
     status: int = 200
@@ -120,10 +117,7 @@ class Call:
             raise Refused(403, f"Must have {role} rights to Repository.")
 
     def page(
-        self,
-        items: Sequence[T],
-        show: Callable[[T], Any],
-        wrap: str | None = None,
+        self, items: Sequence[T], show: Callable[[T], Any], wrap: str | None = None
     ) -> Answer:
         """Answer with one page of a list, and where the others are."""
         size = min(max(self._count("per_page", PER_PAGE), 1), MOST_PER_PAGE)

@@ -86,7 +86,6 @@ def _changed(call: Call, check: CheckRun, asked: CheckChange) -> CheckRun:
 
 
 async def create_check(call: Call) -> Answer:
-    """`POST check-runs`."""
     asked, app = call.body(NewCheck), _app(call)
     if not asked.name:
         raise fault("CheckRun", "name", "missing_field")

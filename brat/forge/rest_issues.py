@@ -123,14 +123,12 @@ def shown(call: Call, issue: Issue) -> Answer:
 
 
 async def add_issue_labels(call: Call) -> Answer:
-    """`POST issues/{number}/labels`."""
     issue, names = issue_of(call), asked_names(call)
     with call.store.change():
         return shown(call, relabel(call, issue, add=names))
 
 
 async def remove_issue_label(call: Call) -> Answer:
-    """`DELETE issues/{number}/labels/{name}`."""
     issue = issue_of(call)
     label = find_label(call.store, call.repo, call.word("name"))
     if label is None or label.id not in issue.labels:
@@ -202,7 +200,6 @@ async def list_all_comments(call: Call) -> Answer:
 
 
 async def create_comment(call: Call) -> Answer:
-    """`POST issues/{number}/comments`."""
     issue, asked = issue_of(call), call.body(CommentText)
     if not asked.body.strip():
         raise fault("IssueComment", "body", "missing_field")
@@ -228,7 +225,6 @@ async def create_comment(call: Call) -> Answer:
 
 
 async def get_comment(call: Call) -> Answer:
-    """`GET issues/comments/{id}`."""
     return Answer(call.service.renderer.comment(call.repo, comment_of(call)))
 
 
@@ -252,7 +248,6 @@ async def change_comment(call: Call) -> Answer:
 
 
 async def create_reaction(call: Call) -> Answer:
-    """`POST issues/comments/{id}/reactions`."""
     return react(call, comment_of(call).id)
 
 
@@ -345,12 +340,10 @@ async def create_issue(call: Call) -> Answer:
 
 
 async def get_issue(call: Call) -> Answer:
-    """`GET issues/{number}`."""
     return Answer(call.service.renderer.issue(call.repo, issue_of(call)))
 
 
 async def change_issue(call: Call) -> Answer:
-    """`PATCH issues/{number}`."""
     issue, asked = issue_of(call), call.body(IssueChange)
     if issue.author != call.user.id:
         call.need("triage")
@@ -412,10 +405,7 @@ async def list_events(call: Call) -> Answer:
 
 
 class Lock(Body):
-    """The body of `PUT lock`.
-
-    https://docs.github.com/rest/issues/issues#lock-an-issue
-    """
+    """The body of `PUT lock`."""
 
     lock_reason: Literal["off-topic", "too heated", "resolved", "spam"] | None = None
 

@@ -63,7 +63,6 @@ def _sides(call: Call, asked: NewPull) -> tuple[str, str, str]:
 
 
 async def create_pull(call: Call) -> Answer:
-    """`POST pulls`."""
     asked = call.body(NewPull)
     titled("PullRequest", asked.title)
     head, tip, base = _sides(call, asked)
@@ -125,7 +124,6 @@ async def list_pulls(call: Call) -> Answer:
 
 
 async def get_pull(call: Call) -> Answer:
-    """`GET pulls/{number}`."""
     return Answer(call.service.renderer.full_pull(call.repo, pull_of(call)))
 
 

@@ -12,12 +12,10 @@ from brat.forge.wire import Refused, fault, not_found
 
 
 async def get_user(call: Call) -> Answer:
-    """`GET /user`."""
     return Answer(account_resource.public_user(call.site, call.user))
 
 
 async def get_repository(call: Call) -> Answer:
-    """`GET /repos/{owner}/{repo}`."""
     owner = call.service.renderer.owner(call.repo)
     role = call.service.forge.role(call.repo, call.user)
     face = account_resource.full_repository(call.site, call.repo, owner, role)
@@ -27,7 +25,6 @@ async def get_repository(call: Call) -> Answer:
 
 
 async def get_permission(call: Call) -> Answer:
-    """`GET collaborators/{username}/permission`."""
     who = found(call.service.forge.user(call.word("username")))
     role = call.service.forge.role(call.repo, who)
     return Answer(account_resource.collaborator(call.site, who, role))
@@ -52,7 +49,6 @@ _UNPROTECTED = {
 
 
 async def get_branch(call: Call) -> Answer:
-    """`GET branches/{branch}`."""
     name, site, repo = call.word("branch"), call.site, call.repo
     tip = call.bare.tip(name)
     commit = call.bare.commit(tip) if tip else None
@@ -132,7 +128,6 @@ def configured(call: Call, hook: Hook, config: HookConfig) -> Hook:
 
 
 async def change_config(call: Call) -> Answer:
-    """`PATCH hooks/{id}/config`."""
     hook = configured(call, asked_hook(call), call.body(HookConfig))
     with call.store.change():
         call.store.hooks.put(hook)

@@ -115,7 +115,6 @@ def _run(call: Call) -> Run:
 
 
 async def get_run(call: Call) -> Answer:
-    """`GET actions/runs/{id}`."""
     return Answer(call.service.renderer.run(call.repo, _run(call)))
 
 
@@ -267,9 +266,7 @@ class Storage:
 
     def routes(self) -> list[web.RouteDef]:
         """Return the routes, below the forge's own address."""
-        return [
-            web.get(r"/_artifacts/{artifact:\d+}.zip", self.get),
-        ]
+        return [web.get(r"/_artifacts/{artifact:\d+}.zip", self.get)]
 
     async def get(self, request: web.Request) -> web.StreamResponse:
         """Send a zip to whoever has its signed address and no token."""

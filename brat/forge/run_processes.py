@@ -189,16 +189,11 @@ def environment(
             "BRAT_LOG": run.inputs.get("log", ""),
             "BRAT_RESULT": str(place.result),
         }
-        | _secrets()
+        | run_secrets()
     )
 
 
-def secret_names() -> tuple[str, ...]:
-    """Return the names of the runs' secrets."""
-    return tuple(sorted(_secrets()))
-
-
-def _secrets() -> dict[str, str]:
+def run_secrets() -> dict[str, str]:
     """Return the runs' secrets from the forge's own environment."""
     ours = os.environ  # noqa: TID251  they are settings of the forge
     return {

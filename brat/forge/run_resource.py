@@ -10,7 +10,7 @@ from msgspec import Raw, Struct
 
 from brat.forge.account_resource import EPOCH, Record, Repository, User, app, user
 from brat.forge.issue_resource import Pull, minimal
-from brat.forge.wire import Site, iso, node_id, parse
+from brat.forge.wire import Site, alike, fields, iso, node_id, parse
 
 Conclusion = Literal[
     "success",
@@ -90,25 +90,17 @@ def check_run(
     api = f"{site.repo(repo.full_name)}/check-runs/{one.id}"
     page = site.page(repo.full_name, "runs", one.id)
     return {
-        "id": one.id,
+        **fields(one, "id name head_sha status conclusion started_at completed_at"),
         "node_id": node_id("CheckRun", one.id),
-        "head_sha": one.head_sha,
         "external_id": one.external_id or "",
         "url": api,
         "html_url": page,
         "details_url": one.details_url or page,
-        "status": one.status,
-        "conclusion": one.conclusion,
-        "started_at": one.started_at,
-        "completed_at": one.completed_at,
         "output": {
-            "title": one.output.title,
-            "summary": one.output.summary,
-            "text": one.output.text,
+            **fields(one.output, "title summary text"),
             "annotations_count": one.annotations,
             "annotations_url": api + "/annotations",
         },
-        "name": one.name,
         "check_suite": {"id": one.id},
         "app": app(site, one.app),
         "pull_requests": minimal(site, repo, pulls),
@@ -168,7 +160,6 @@ def workflow_id(path: str) -> int:
 
 
 def workflow(site: Site, repo: Repository, path: str) -> dict[str, Any]:
-    """A workflow."""
     number = workflow_id(path)
     name = path.rpartition("/")[2]
     api = f"{site.repo(repo.full_name)}/actions/workflows"
@@ -186,6 +177,9 @@ def workflow(site: Site, repo: Repository, path: str) -> dict[str, Any]:
     }
 
 
+_OF_A_RUN = "jobs", "logs", "artifacts", "cancel", "rerun"
+
+
 def run(
     site: Site,
     one: Run,
@@ -200,37 +194,26 @@ def run(
     number = workflow_id(one.path)
     who = user(site, actor)
     return {
-        "id": one.id,
+        **fields(one, "id head_sha path event status conclusion created_at updated_at"),
         "name": one.path.rpartition("/")[2].rpartition(".")[0],
         "node_id": node_id("WorkflowRun", one.id),
         "check_suite_id": one.id,
         "check_suite_node_id": node_id("CheckSuite", one.id),
         "head_branch": one.branch,
-        "head_sha": one.head_sha,
-        "path": one.path,
         "display_title": one.title,
         "run_number": one.number,
         "run_attempt": 1,
-        "event": one.event,
-        "status": one.status,
-        "conclusion": one.conclusion,
         "workflow_id": number,
         "workflow_url": f"{api}/workflows/{number}",
         "url": mine,
         "html_url": site.page(repo.full_name, "actions", "runs", one.id),
         "pull_requests": [],
         "referenced_workflows": [],
-        "created_at": one.created_at,
-        "updated_at": one.updated_at,
         "run_started_at": one.started_at or one.created_at,
         "actor": who,
         "triggering_actor": who,
-        "jobs_url": mine + "/jobs",
-        "logs_url": mine + "/logs",
+        **{f"{each}_url": f"{mine}/{each}" for each in _OF_A_RUN},
         "check_suite_url": f"{site.repo(repo.full_name)}/check-suites/{one.id}",
-        "artifacts_url": mine + "/artifacts",
-        "cancel_url": mine + "/cancel",
-        "rerun_url": mine + "/rerun",
         "previous_attempt_url": None,
         "head_commit": simple_commit(head) if head is not None else None,
         "repository": encoded,
@@ -246,19 +229,15 @@ def job(
     shown = check.id if check is not None else one.id
     started = one.status != "queued"
     return {
-        "id": one.id,
+        **fields(one, "id head_sha status conclusion created_at"),
         "run_id": one.id,
         "run_url": f"{api}/runs/{one.id}",
         "run_attempt": 1,
         "node_id": node_id("Job", one.id),
-        "head_sha": one.head_sha,
         "head_branch": one.branch,
         "url": f"{api}/jobs/{one.id}",
         "html_url": site.page(repo.full_name, "actions", "runs", one.id),
         "check_run_url": f"{site.repo(repo.full_name)}/check-runs/{shown}",
-        "status": one.status,
-        "conclusion": one.conclusion,
-        "created_at": one.created_at,
         "started_at": one.started_at or one.created_at,
         "completed_at": one.updated_at if one.status == "completed" else None,
         "name": check.name if check is not None else JOB_NAME,
@@ -273,19 +252,15 @@ def job(
 
 
 def artifact(site: Site, repo: Repository, one: Artifact, of: Run) -> dict[str, Any]:
-    """An artifact."""
     api = f"{site.repo(repo.full_name)}/actions/artifacts/{one.id}"
     expires = parse(one.created_at) + timedelta(days=ARTIFACT_DAYS)
     return {
-        "id": one.id,
+        **fields(one, "id name digest created_at"),
         "node_id": node_id("Artifact", one.id),
-        "name": one.name,
         "size_in_bytes": one.size,
         "url": api,
         "archive_download_url": api + "/zip",
         "expired": False,
-        "digest": one.digest,
-        "created_at": one.created_at,
         "updated_at": one.created_at,
         "expires_at": iso(expires),
         "workflow_run": {
@@ -301,9 +276,7 @@ def artifact(site: Site, repo: Repository, one: Artifact, of: Run) -> dict[str, 
 _UNSIGNED = {
     "verified": False,
     "reason": "unsigned",
-    "signature": None,
-    "payload": None,
-    "verified_at": None,
+    **alike("signature payload verified_at"),
 }
 
 

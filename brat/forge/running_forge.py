@@ -144,11 +144,7 @@ class Pushes:
         issue, now = self._forge.issue_of(pull), self._forge.now()
         self._store.issues.put(
             replace(
-                issue,
-                state="closed",
-                closed_at=now,
-                updated_at=now,
-                closed_by=actor.id,
+                issue, state="closed", closed_at=now, updated_at=now, closed_by=actor.id
             )
         )
         self._note(pull, actor, "closed")

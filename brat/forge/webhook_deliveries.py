@@ -160,11 +160,7 @@ class Events:
         self.send(repo, actor, ("workflow_job", step), {"workflow_job": job})
 
     def send(
-        self,
-        repo: Repository,
-        actor: User,
-        kind: Kind,
-        body: dict[str, Any],
+        self, repo: Repository, actor: User, kind: Kind, body: dict[str, Any]
     ) -> None:
         """Something happened: tell it as `body`, with what every payload has."""
         action = kind[1]
@@ -236,10 +232,7 @@ class WebhookSender:
         *,
         installation: int | None = None,
     ) -> None:
-        """Keep a payload for a hook if it wants it; only inside `Store.change`.
-
-        A ping goes to a hook whatever it asked for.
-        """
+        """Keep a ping, or a payload that the hook wants; only inside `Store.change`."""
         event, action = kind
         if hook.active and {event, "*"} & {*hook.events, "ping"}:
             like = Delivery(

@@ -38,6 +38,16 @@ def node_id(kind: str, number: int | str) -> str:
     return b64encode(f"{kind}:{number}".encode()).decode().rstrip("=")
 
 
+def fields(one: object, names: str) -> dict[str, Any]:
+    """The fields of a record that an answer has by the same names."""
+    return {name: getattr(one, name) for name in names.split()}
+
+
+def alike(names: str, value: object = None) -> dict[str, Any]:
+    """Fields of an answer that have the same value."""
+    return dict.fromkeys(names.split(), value)
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
     """What is wrong with one field of a request."""
@@ -114,9 +124,6 @@ def iso(moment: datetime) -> str:
 
 
 def parse(text: str) -> datetime:
-    """Read an ISO 8601 time; one without a zone is taken as UTC.
-
-    Raises `ValueError`: it is not a time.
-    """
+    """Read an ISO 8601 time, else `ValueError`; one without a zone is taken as UTC."""
     moment = datetime.fromisoformat(text)
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

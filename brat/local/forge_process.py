@@ -233,8 +233,7 @@ async def _attached(
     with contextlib.ExitStack() as stack:
         async with asyncio.TaskGroup() as group:
             watch = group.create_task(
-                _take_over(stack, folder, known, options),
-                name="take over the forge",
+                _take_over(stack, folder, known, options), name="take over the forge"
             )
             try:
                 yield

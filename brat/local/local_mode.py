@@ -58,10 +58,7 @@ SWEEP_S = 2.0
 
 
 def configuration(checkout: Checkout) -> Config:
-    """Return the configuration in the checkout, committed or not.
-
-    Raises `ConfigError`: it has faults; the message has a line for each.
-    """
+    """Return the checkout's configuration, committed or not; raises `ConfigError`."""
     return config_in(checkout.config)
 
 
@@ -161,10 +158,7 @@ class Local:
 
 @asynccontextmanager
 async def serving(
-    checkout: Checkout,
-    roles: tuple[Role, ...],
-    tell: Tell,
-    adopt_log: str = "",
+    checkout: Checkout, roles: tuple[Role, ...], tell: Tell, adopt_log: str = ""
 ) -> AsyncIterator[Local]:
     """Start the forge and a bot with `roles`, and stop them at the end."""
     folder = checkout.folder

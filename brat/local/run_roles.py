@@ -5,7 +5,7 @@ other, and the role that has work to do which no process carries out now.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Final
 
@@ -239,8 +239,6 @@ BLOCKED: Final = 1
 TIMED_OUT: Final = 3
 
 _ALL_ROLES: Final = "brat up"
-
-Work = Callable[[Local], Awaitable[None]]
 
 
 async def run(

@@ -74,10 +74,7 @@ def require(*lacks: Lack) -> None:
 def clone_lacks(checkout: Checkout, known: Registration | None) -> Iterator[Lack]:
     """Yield why agents could not start from this clone, or their work not land.
 
-    Args:
-        checkout: in the clone.
-        known: the repository's registration; None: there is none, and the local forge
-            is to have a copy of all there is.
+    Where it is not registered, the local forge is to have a copy of all there is.
     """
     top = checkout.top
     if (checkout.folder.parent / "shallow").exists():
@@ -128,13 +125,9 @@ def branch_lacks(checkout: Checkout, known: Registration | None) -> Iterator[Lac
 def engine_lacks(
     checkout: Checkout, config: Config, only: str | None = None, *, keys: bool = True
 ) -> Iterator[Lack]:
-    """Yield why engines cannot start here.
+    """Yield why engines cannot start in the checkout's files.
 
-    Args:
-        checkout: sessions start in its files.
-        config: names the engines.
-        only: the one engine to look at; None: all of them.
-        keys: look for their keys, too.
+    `only` names the one engine to look at, `keys` whether to look for their keys, too.
     """
     have, settings = model_keys(config), config.settings()
     for name, spec in settings.engines.items():

@@ -239,11 +239,9 @@ class Reader:
 
 
 def wrong_checkpoints(path: Path) -> dict[str, str]:
-    """Compare each checkpoint of a repository with the log itself.
+    """Return the fault of each checkpoint that differs from the folded log, by ref.
 
-    Returns:
-        The fault of each checkpoint that differs from the folded log, by ref. Such a
-        checkpoint should not be used and may be deleted.
+    Such a checkpoint should not be used and may be deleted.
     """
     log, repo = Log(path), pygit2.Repository(str(path))
     authority = authority_of(path)

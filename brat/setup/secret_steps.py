@@ -54,7 +54,6 @@ class EngineKeyStep:
         )
 
     async def look(self) -> Look:
-        """Look for the names."""
         if not self._keys:
             return wanted("the engine needs no key that brat knows of")
         names = await secret_names(self._rest, self._repository)
@@ -69,7 +68,6 @@ class EngineKeyStep:
         return for_a_person(self.by_hand)
 
     async def do(self) -> None:
-        """Store the key of this terminal."""
         url = f"/repos/{self._repository}/actions/secrets"
         mine = self._mine()
         value = os.environ[mine]  # noqa: TID251  a person's own terminal
@@ -106,10 +104,7 @@ class Pattern(Payload):
 def planned_environment(
     known: Environment | None, patterns: list[Pattern], branch: str, by_hand: str
 ) -> Look:
-    """Return what is owed of the environment.
-
-    Rules that people made are never replaced.
-    """
+    """Return what is owed of the environment; people's own rules are never replaced."""
     where = f"the environment {ENVIRONMENT} (the log's key)"
     make = f"let only the branch {branch} use {where}"
     if known is None:
@@ -139,12 +134,10 @@ class EnvironmentStep:
         )
 
     async def look(self) -> Look:
-        """Look at the environment and its branches."""
         known, patterns = await self._known()
         return planned_environment(known, patterns, self._branch, self.by_hand)
 
     async def do(self) -> None:
-        """Make what lacks of it."""
         known, _ = await self._known()
         if known is None or known.deployment_branch_policy is None:
             rule = {"protected_branches": False, "custom_branch_policies": True}
@@ -222,7 +215,6 @@ class LogKeyStep:
         self._signers = Variable(rest, repository, SIGNERS)
 
     async def look(self) -> Look:
-        """Look for both halves."""
         return planned_log_key(
             await self._signers.value(),
             has_secret=SECRET in await self._names(),

@@ -114,7 +114,6 @@ class LabelStep:
         self._rest, self._url = rest, f"/repos/{repository}/labels"
 
     async def look(self) -> Look:
-        """Look whether the label is there."""
         try:
             await self._rest.get(f"{self._url}/{LABEL}")
         except Refused as refused:
@@ -124,7 +123,6 @@ class LabelStep:
         return wanted(f"the label {LABEL} is there")
 
     async def do(self) -> None:
-        """Make the label."""
         await self._rest.write("POST", self._url, _NEW)
 
 
@@ -179,11 +177,9 @@ class DefaultTokenStep(_Setting):
     )
 
     async def look(self) -> Look:
-        """Look at the default."""
         return planned_default(await self._read())
 
     async def do(self) -> None:
-        """Make the default read-only."""
         await self._put({"default_workflow_permissions": "read"})
 
 
@@ -196,11 +192,9 @@ class PullRequestStep(_Setting):
     )
 
     async def look(self) -> Look:
-        """Look whether they may."""
         return planned_pulls(await self._read())
 
     async def do(self) -> None:
-        """Allow it."""
         await self._put({"can_approve_pull_request_reviews": True})
 
 
@@ -262,7 +256,6 @@ class CiStep:
         return planned_ci(files, named, self._asked, target, is_app=is_app)
 
     async def do(self) -> None:
-        """Name the workflow."""
         ways = judging_files(own(self._checkout), "dispatch")
         await self._named.put(self._asked or _only(ways))
 
@@ -303,7 +296,6 @@ class ContainerStep:
         self._variable, self._engine = Variable(rest, repository, CONTAINER), engine
 
     async def look(self) -> Look:
-        """Look at what the variable names."""
         return planned_container(await self._variable.value(), self._engine)
 
     async def do(self) -> None:

@@ -131,10 +131,7 @@ class Prepared(Struct, frozen=True):
 
 
 def set_up(
-    workspace: Workspace,
-    setting: Setting,
-    stop: Stop,
-    hosts: tuple[str, ...] | None,
+    workspace: Workspace, setting: Setting, stop: Stop, hosts: tuple[str, ...] | None
 ) -> Prepared:
     """Run the base commit's script, if any, until every process it started has ended.
 

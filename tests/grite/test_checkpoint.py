@@ -6,7 +6,7 @@ import pygit2
 import pytest
 
 from grite import checkpoint
-from grite.checkpoint import CHECKPOINTS, newest, newest_first, outdated, ref_of
+from grite.checkpoint import CHECKPOINTS, newest_first, outdated, ref_of
 from grite.errors import Corrupt, Missing
 from grite.wal import Log
 from tests.grite.commits import commit, said
@@ -76,8 +76,6 @@ def test_names_are_times_and_sorted_as_such() -> None:
     refs = [ref_of(9), ref_of(10), "refs/grite/wal", *odd, late, ref_of(T0)]
 
     assert newest_first(refs) == [ref_of(T0), ref_of(10), ref_of(9)]
-    assert newest(refs) == ref_of(T0)
-    assert newest([]) is None
 
 
 def test_three_are_kept_and_none_from_the_future() -> None:

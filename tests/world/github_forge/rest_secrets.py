@@ -6,14 +6,14 @@ https://docs.github.com/en/rest/actions/secrets
 from collections.abc import Sequence
 
 from brat.forge.rest_call import Answer, Call, Route
-from brat.forge.run_processes import secret_names
+from brat.forge.run_processes import run_secrets
 from tests.world.github_forge import sealed_secrets
 
 
 async def list_secrets(call: Call) -> Answer:
     """`GET actions/secrets`: those that the forge was started with, and those since."""
     kept = (one.name for one in sealed_secrets.stored(call))
-    return _listed(call, sorted({*secret_names(), *kept}))
+    return _listed(call, sorted({*run_secrets(), *kept}))
 
 
 async def list_shared(call: Call) -> Answer:
