@@ -107,8 +107,12 @@ def live_feed(inputs: Inputs) -> Iterator[LiveFeed]:
         yield LiveFeed()
         return
     # These load HTTP, which takes time, so they are imported only here.
-    from runner.session.feed_client import route_of
-    from runner.session.feed_threads import MessagePoller, OutputSender, WorkSender
+    from runner.session.feed_client import (
+        MessagePoller,
+        OutputSender,
+        WorkSender,
+        route_of,
+    )
 
     route, why = route_of(inputs.feed, trusted_programs.folders())
     if route is None:

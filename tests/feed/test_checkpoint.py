@@ -13,7 +13,7 @@ from bot.door.feed_endpoint import CHECKPOINT_BYTES
 from convoy.model.state import State
 from convoy.rules.ending import LoseSession
 from runner.inputs.job_inputs import FeedAddress
-from runner.session.feed_threads import WorkSender
+from runner.session.feed_client import WorkSender
 from tests.feed.hall import REPO, SESSION, hall, running
 from tests.world.forge import until
 from tests.world.held_port import held_port

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from runner.inputs.job_inputs import OidcAddress, oidc_address_in
-from runner.session import feed_threads
-from runner.session.feed_client import OidcExchange
-from runner.session.feed_threads import OutputSender
+from runner.session import feed_client
+from runner.session.feed_client import OidcExchange, OutputSender
 from tests.feed.hall import JOB, REPO, SESSION, hall, running
 from tests.world.cases import looped
 from tests.world.forge import DEADLINE_S
@@ -32,7 +31,7 @@ async def github() -> AsyncIterator[Vouching]:
 async def test_a_job_is_let_in_and_again_by_the_next_bot(
     tmp_path: Path, github: Vouching, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(feed_threads, "AGAIN_S", 0.05)
+    monkeypatch.setattr(feed_client, "AGAIN_S", 0.05)
     rules = running()
     with held_port() as port:
         url = f"http://127.0.0.1:{port}"

@@ -15,8 +15,8 @@ from bot.door.feed import (
 )
 from convoy.rules.ending import LoseSession
 from runner.inputs.job_inputs import FeedAddress
-from runner.session import feed_threads
-from runner.session.feed_threads import OutputSender
+from runner.session import feed_client
+from runner.session.feed_client import OutputSender
 from tests.feed.hall import SESSION, hall, running
 from tests.world.forge import DEADLINE_S, until
 from tests.world.held_port import held_port
@@ -128,8 +128,8 @@ async def test_what_is_no_output_is_refused(
 async def test_a_feed_that_comes_late_gets_the_newest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(feed_threads, "WAITING_CHARS", 30)
-    monkeypatch.setattr(feed_threads, "AGAIN_S", 0.05)
+    monkeypatch.setattr(feed_client, "WAITING_CHARS", 30)
+    monkeypatch.setattr(feed_client, "AGAIN_S", 0.05)
     rules = running()
     with held_port() as port:
         async with hall(tmp_path, rules, port) as here:

@@ -9,7 +9,7 @@ import pytest
 from brat.status.session_views import FEED_TOKEN, RemoteOutput
 from convoy.rules.ending import LoseSession
 from grite.errors import BratError
-from runner.session.feed_threads import OutputSender
+from runner.session.feed_client import OutputSender
 from tests.feed.hall import READER, REPO, SESSION, hall, running
 from tests.world.rules import NAME
 
