@@ -34,10 +34,10 @@ from convoy.views.analytics import (
 )
 from convoy.views.history import (
     ChangeHistory,
-    Decision,
     DecisionHistory,
     LogLine,
     PastSession,
+    PersonDecision,
     SessionHistory,
 )
 from convoy.views.interventions import Intervention
@@ -161,7 +161,7 @@ class LogHistory:
             self._read_on()
             return self._sessions.of(convoy)
 
-    def decisions(self, convoy: str) -> tuple[Decision, ...]:
+    def decisions(self, convoy: str) -> tuple[PersonDecision, ...]:
         """Return what people decided in a convoy."""
         with self._turn:
             self._read_on()
@@ -308,7 +308,7 @@ class DashboardSource:
         """Return all sessions of a convoy; none where the log is not all here."""
         return await self._told(lambda log: log.sessions(convoy.name))
 
-    async def decisions(self, convoy: Convoy) -> tuple[Decision, ...]:
+    async def decisions(self, convoy: Convoy) -> tuple[PersonDecision, ...]:
         """Return what people decided in a convoy; none where the log is not all here.
 
         The newest is the first.

@@ -39,7 +39,7 @@ from convoy.rules.verdict import Checks
 from convoy.text import ago, clock, iso, rough
 from convoy.text.project_tests import compiler_errors, failing_tests
 from convoy.views import estimates, saved_s, worked_s
-from convoy.views.history import Decision, LogLine, PastSession
+from convoy.views.history import LogLine, PastSession, PersonDecision
 from convoy.views.interventions import Intervention, interventions
 from convoy.views.plan import (
     HOW_COMPARED,
@@ -249,7 +249,7 @@ def of_convoy(
     now: int,
     sessions: tuple[PastSession, ...] = (),
     seen: Mapping[str, Checks] | None = None,
-    decisions: Sequence[Decision] = (),
+    decisions: Sequence[PersonDecision] = (),
 ) -> Mapping[str, Any]:
     """Return the values of a convoy's page.
 

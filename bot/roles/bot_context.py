@@ -42,8 +42,9 @@ from bot.settings.bot_settings import Settings, config_in
 from convoy.config import Config, ConfigError, load
 from convoy.events.forge_actions import SetItemAside, TakeItemUp
 from convoy.model import ids
+from convoy.model.ids import HOUR_MS
 from convoy.model.state import State, may_try, set_aside
-from convoy.model.work import HOUR_MS, GivenAnswers
+from convoy.model.work import GivenAnswers
 from convoy.rules.verdict import Observed
 from convoy.views.interventions import LabelledIssue
 from grite.errors import BratError, Conflict, Rejected, Unavailable

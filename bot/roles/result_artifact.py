@@ -19,7 +19,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from bot.forge.payloads import Payload
 from convoy.events import Claim
-from convoy.log.record import UnknownFact, fact_of, issue_of
+from convoy.log.record import UnknownFact, fact_of, issue_of_fact
 from convoy.model import ids
 from convoy.model.records import Settings, Usage, Verdict
 from convoy.model.session_result import (
@@ -312,5 +312,5 @@ def _check_claim(event: Event, session: str, actor: str) -> None:
         raise Unacceptable("events.bin: an event that a session may not make")
     if ids.session_name(fact.convoy, fact.task, fact.attempt) != session:
         raise Unacceptable("events.bin: an event of another session")
-    if issue_of(fact) != event.issue:
+    if issue_of_fact(fact) != event.issue:
         raise Unacceptable("events.bin: an event on another task's issue")

@@ -137,7 +137,7 @@ with it, in a block of ```json.
 """
 
 
-def asked_for(what: str, form: type[AnswerForm]) -> str:
+def answer_asked_for(what: str, form: type[AnswerForm]) -> str:
     schema = json.dumps(form.model_json_schema(), separators=(",", ":"))
     return _ASKED.format(what=what, file=REPLY, schema=schema)
 
@@ -236,7 +236,7 @@ def report_markdown(task: Task, report: Report) -> str:
 
 
 def report_brief(what: str) -> str:
-    return f"{what}\n{asked_for('it', Reported)}\n{_HOW}"
+    return f"{what}\n{answer_asked_for('it', Reported)}\n{_HOW}"
 
 
 def _known(reply: Reply) -> frozenset[str]:
@@ -312,7 +312,7 @@ def review_brief(subject: Task, diff: str, fence: str) -> str:
     is_cut = len(diff) > DIFF_CHARS
     return _REVIEW_BRIEF.format(
         number=subject.number,
-        asked_for=asked_for("your verdict", ReviewAnswer),
+        asked_for=answer_asked_for("your verdict", ReviewAnswer),
         asked=fenced(clean(f"{spec.title}\n\n{spec.instructions}"), fence),
         cut=" (the beginning of it: see the files themselves)" if is_cut else "",
         diff=fenced(clean(cut(diff, DIFF_CHARS)), fence),
@@ -406,7 +406,7 @@ def choice_brief(rivals: Sequence[tuple[Task, str]], fence: str) -> str:
     parts = [
         _CHOICE_BRIEF.format(
             numbers=", ".join(str(task.number) for task, _ in rivals),
-            asked_for=asked_for("your choice", Choice),
+            asked_for=answer_asked_for("your choice", Choice),
             asked=fenced(clean(f"{first.title}\n\n{first.instructions}"), fence),
         )
     ]

@@ -43,6 +43,7 @@ from convoy.config.keys import (
     TrustTable,
     WitnessTable,
 )
+from convoy.model.ids import HOUR_MS
 from convoy.model.records import PLANNER, EngineSpec, Settings
 from convoy.text import did_you_mean
 from grite.errors import BratError
@@ -195,7 +196,6 @@ def schema() -> dict[str, Any]:
     }
 
 
-HOUR_MS: Final = 3_600_000
 WINDOW_MS: Final = HOUR_MS
 """What nobody started for so long is left to the next time."""
 
@@ -231,7 +231,7 @@ def due(
 Node = Mapping[str, Any]
 """A place in a JSON Schema."""
 
-Place = tuple[int | str, ...]
+KeyPath = tuple[int | str, ...]
 
 LONGEST_SHOWN = 60
 _BIGGEST_SHOWN = 10**18
@@ -283,7 +283,7 @@ def field_faults(source: str, error: ValidationError, schema: Node) -> Iterator[
         yield f"{source}: {where}{_sentence(fault, place, node, schema)}"
 
 
-def _sentence(fault: ErrorDetails, place: Place, node: Node, schema: Node) -> str:
+def _sentence(fault: ErrorDetails, place: KeyPath, node: Node, schema: Node) -> str:
     match fault["type"]:
         case "told":
             return fault["msg"]
@@ -327,7 +327,7 @@ def schema_keys(schema: Node) -> Iterator[tuple[str, Node]]:
         yield from ((f"{table}.{k}", v) for k, v in each.get("properties", {}).items())
 
 
-def node_at(schema: Node, place: Place) -> Node:
+def node_at(schema: Node, place: KeyPath) -> Node:
     """Return what the schema says of a place, or of the nearest one it describes."""
     node = _resolved(schema, schema)
     for part in place:
@@ -370,7 +370,7 @@ def allowed_words(node: Node) -> str:
             return "a string that is not empty"
 
 
-def _dotted(place: Place) -> str:
+def _dotted(place: KeyPath) -> str:
     dotted = ""
     for part in place:
         if isinstance(part, int):

@@ -65,7 +65,7 @@ HOST = (
     "for all"
 )
 MERGERS = 'a list such as ["git", "mergiraf"], each once and "git" first'
-PLANNER = "a name of at most 31 letters, digits, - and _"
+PLANNER_NAME = "a name of at most 31 letters, digits, - and _"
 SCHEDULES = "tables [schedule.NAME], with small letters, digits and - as the name"
 
 
@@ -126,7 +126,7 @@ def _variable(value: str) -> str:
 
 Text = Annotated[str, StringConstraints(min_length=1), AfterValidator(_startable)]
 
-Words = Annotated[tuple[Text, ...], Field(strict=False)]
+WordList = Annotated[tuple[Text, ...], Field(strict=False)]
 
 
 def _after_git(given: tuple[Merger, ...]) -> tuple[Merger, ...]:
@@ -147,7 +147,7 @@ EngineName = Annotated[
 PlannerName = Annotated[
     str,
     StringConstraints(pattern=r"^(?:[A-Za-z0-9][A-Za-z0-9_-]{0,30})?$"),
-    Field(json_schema_extra={"x-allowed": PLANNER}),
+    Field(json_schema_extra={"x-allowed": PLANNER_NAME}),
 ]
 
 ScheduleName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
@@ -286,10 +286,10 @@ def _offered(tools: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
     return tools
 
 
-_Tools = Annotated[Words, AfterValidator(_offered)]
+_Tools = Annotated[WordList, AfterValidator(_offered)]
 
 
-_Args = Annotated[Words, AfterValidator(_commanding), Field(validate_default=True)]
+_Args = Annotated[WordList, AfterValidator(_commanding), Field(validate_default=True)]
 
 
 class PriceTable(Table):
@@ -391,7 +391,7 @@ class RefineryTable(Table):
     """How a task's commits get onto the convoy's branch."""
     require_ci: bool = _DEFAULT.require_ci
     """Whether a commit must be judged green before it lands."""
-    checks: Words = _DEFAULT.checks
+    checks: WordList = _DEFAULT.checks
     """Names of the checks, or contexts of commit statuses, that must be green; none:
     all of them, at least one."""
     reporters: dict[Text, Text] = Field(default_factory=dict)

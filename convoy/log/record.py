@@ -86,7 +86,7 @@ def _type_in(text: str) -> str:
         return "?"
 
 
-def issue_of(fact: Event | Claim) -> bytes:
+def issue_of_fact(fact: Event | Claim) -> bytes:
     """Return the grite issue that carries `fact`."""
     convoy = getattr(fact, "convoy", "")
     task = getattr(fact, "task", 0)
@@ -115,7 +115,7 @@ def record(
         out += (
             GriteEvent(issue, actor, ts, kind)
             for ts, (issue, kind) in enumerate(
-                (*shown, (issue_of(fact), comment)), start=first
+                (*shown, (issue_of_fact(fact), comment)), start=first
             )
         )
     return state, tuple(out)

@@ -14,6 +14,7 @@ from typing import Final, Generic, Literal, Protocol, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from convoy.model.ids import HOUR_MS
 from convoy.model.records import ActionKind, Reaction, Strategy, Usage
 
 
@@ -343,9 +344,6 @@ class Intent(Struct, frozen=True, kw_only=True):
     comment: int = 0
     reaction: Reaction = ""
     text: str = ""
-
-
-HOUR_MS: Final = 3_600_000
 
 
 class GivenAnswers(Struct, frozen=True, kw_only=True):

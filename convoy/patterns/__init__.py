@@ -138,7 +138,7 @@ else:  # pydantic says them all where another one is written
     StepKind = Literal[tuple(k.name for k in KINDS.values() if k.in_templates)]
 Id = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,39}$")]
 Ids = Annotated[tuple[Id, ...], Field(max_length=20)]
-Words = Annotated[str, Field(min_length=1, max_length=20_000)]
+StepText = Annotated[str, Field(min_length=1, max_length=20_000)]
 Line = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\n]*$")]
 
 
@@ -161,7 +161,7 @@ class Step(Form):
 
     id: Id
     title: Line
-    body: Words
+    body: StepText
     kind: StepKind = "work"
     needs: Ids = ()
     """Steps that must be merged before."""
@@ -191,7 +191,7 @@ class Synthesis(Form):
     """What brings the legs together."""
 
     title: Line
-    body: Words
+    body: StepText
     kind: StepKind = "work"
     engine: Annotated[str, Field(max_length=60)] = ""
     unlike: Ids = ()

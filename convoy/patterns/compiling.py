@@ -15,7 +15,7 @@ from convoy.kinds import KINDS, kind_of
 from convoy.model.records import EngineSpec, TaskSpec
 from convoy.model.task_graph import declared_need, declared_path
 from convoy.patterns import GIVEN, SLOT, PatternError, Step, Template
-from convoy.planner.tasklist import INSTRUCTIONS_CHARS, TITLE_CHARS
+from convoy.planner.tasklist import INSTRUCTIONS_CHARS, TITLE_MOST
 from convoy.text import clean, cut, did_you_mean, redacted
 
 MOST_ITEMS: Final = 20
@@ -197,10 +197,10 @@ class _Making:
         except ValueError as error:
             raise PatternError(str(error)) from error
         if times > 1:
-            title = f"{cut(title, TITLE_CHARS - 20)} ({time} of {times})"
+            title = f"{cut(title, TITLE_MOST - 20)} ({time} of {times})"
         task = TaskSpec(
             number=len(self.tasks) + 1,
-            title=cut(title, TITLE_CHARS) or step.id,
+            title=cut(title, TITLE_MOST) or step.id,
             instructions=cut(_filled(step.body, values).strip(), INSTRUCTIONS_CHARS),
             kind=step.kind,
             after=tuple(sorted({*after, *before})),

@@ -31,7 +31,7 @@ from convoy.model.task_graph import (
     waits,
 )
 from convoy.planner.ground import Ground
-from convoy.planner.tasklist import ACCEPTANCE_CHARS, INSTRUCTIONS_CHARS, TITLE_CHARS
+from convoy.planner.tasklist import ACCEPTANCE_CHARS, INSTRUCTIONS_CHARS, TITLE_MOST
 from convoy.text import Unfit, clean, cut, did_you_mean, json_answer, redacted
 from grite.resource import overlaps
 
@@ -77,7 +77,7 @@ def read_form(text: str, form: type[F], what: str, most: int) -> F:
 class PlanStep(AnswerForm):
     """One task, as the model writes it."""
 
-    title: Annotated[str, Field(min_length=1, max_length=TITLE_CHARS)]
+    title: Annotated[str, Field(min_length=1, max_length=TITLE_MOST)]
     instructions: Words
     """Its instructions, complete in themselves: the agent sees nothing else of the
     issue."""
@@ -176,7 +176,7 @@ def _spec(number: int, step: PlanStep, by: int) -> TaskSpec:
     paths = (declared_path(path) for path in (*step.paths, *step.creates))
     return TaskSpec(
         number=number,
-        title=cut(" ".join(_words(step.title).split()), TITLE_CHARS) or "Untitled",
+        title=cut(" ".join(_words(step.title).split()), TITLE_MOST) or "Untitled",
         instructions=_words(step.instructions),
         after=tuple(sorted({position + by for position in step.after})),
         paths=tuple(dict.fromkeys(paths)),

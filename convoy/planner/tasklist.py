@@ -19,13 +19,7 @@ from msgspec.structs import replace as struct_replace
 
 from convoy.model.records import TaskSpec, Wait
 from convoy.model.task_graph import declared_need, declared_path, find_cycle, order
-from convoy.planner.issue_text import (
-    IssueKind,
-    Item,
-    checklist,
-    intake,
-    reference_in,
-)
+from convoy.planner.issue_text import IssueKind, Item, checklist, intake, reference_in
 from convoy.planner.marks import Known, Marked, items_by_issue, left_out, marked
 from convoy.text import clean, cut, did_you_mean
 from grite.errors import BratError
@@ -61,7 +55,7 @@ def wave_count(tasks: int, length: int) -> int:
 
 Plan = tuple[TaskSpec, ...]
 
-TITLE_CHARS = 120
+TITLE_MOST = 120
 INSTRUCTIONS_CHARS = 20_000
 ACCEPTANCE_CHARS = 500
 AROUND_CHARS = 6_000
@@ -101,7 +95,7 @@ def plan(
         if not first:
             raise PlanError("the issue has neither a title nor a text")
         told = cut(f"{title}\n\n{text.strip()}".strip(), INSTRUCTIONS_CHARS)
-        return (TaskSpec(number=1, title=cut(first, TITLE_CHARS), instructions=told),)
+        return (TaskSpec(number=1, title=cut(first, TITLE_MOST), instructions=told),)
     todo = [item for item in found.items if not item.done]
     if not todo:
         raise PlanError("every item of the task list is ticked: nothing is left to do")
@@ -111,7 +105,7 @@ def plan(
             "split the issue"
         )
     issue = _Issue(
-        title=cut(title, TITLE_CHARS),
+        title=cut(title, TITLE_MOST),
         around=cut(found.around, AROUND_CHARS),
         done={item.number: item.done for item in found.items},
         engines=engines,
@@ -139,7 +133,7 @@ def addition(
     items = checklist("- [ ] " + "\n  ".join(lines)).items
     if len(items) != 1:
         raise PlanError("the text does not begin with words that say what to do")
-    title = cut(" ".join(clean(title).split()), TITLE_CHARS)
+    title = cut(" ".join(clean(title).split()), TITLE_MOST)
     issue = _Issue(title=title, around="", done=known, engines=engines, is_open=True)
     return _task(replace(items[0], number=max(known, default=0) + 1), issue)
 
@@ -191,7 +185,7 @@ def _title(found: Marked) -> str:
     title = " ".join(found.text.partition("\n")[0].split())
     if not title:
         raise ValueError("it has no title")
-    return cut(title, TITLE_CHARS)
+    return cut(title, TITLE_MOST)
 
 
 def _instructions(number: int, text: str, issue: _Issue) -> str:

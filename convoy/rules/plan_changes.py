@@ -38,7 +38,7 @@ from convoy.model.session_result import Left, bounded_notes
 from convoy.model.state import Convoy, State, Task
 from convoy.model.task_graph import relinked
 from convoy.planner import own_words
-from convoy.planner.tasklist import ACCEPTANCE_CHARS, INSTRUCTIONS_CHARS, TITLE_CHARS
+from convoy.planner.tasklist import ACCEPTANCE_CHARS, INSTRUCTIONS_CHARS, TITLE_MOST
 from convoy.rules import leases_freed, too_late
 from convoy.rules.plans import fault_of, kept_by_protected_paths
 from convoy.text import counted, cut, did_you_mean
@@ -264,7 +264,7 @@ def joined(one: TaskSpec, two: TaskSpec, by: str) -> TaskSpec:
     waits = {w.on: w for w in (*one.waits, *two.waits) if w.on not in pair}
     return replace(
         one,
-        title=cut(f"{one.title}; {two.title}", TITLE_CHARS),
+        title=cut(f"{one.title}; {two.title}", TITLE_MOST),
         instructions=told + context,
         after=tuple(sorted({*one.after, *two.after} - pair)),
         paths=_once(one.paths + two.paths) if one.paths and two.paths else (),

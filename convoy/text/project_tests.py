@@ -23,7 +23,7 @@ from msgspec import Struct
 
 HEADLINE_NAMES: Final = 3
 """How many names a headline has."""
-LINE_CHARS: Final = 200
+TEST_LINE_CHARS: Final = 200
 _NAME: Final = re.compile(
     r"""^(?:
       (?:FAILED|ERROR|SUBFAIL(?:ED)?(?:\[.*?\])?(?:\(.*?\))?)
@@ -94,8 +94,8 @@ def headline(text: str) -> str:
         telling = [line for line in news if _TELLS.search(line)]
         others = [line for line in news if not _SETTING.match(line)]
         found = (each[-1] for each in (telling, others, news, lines) if each)
-        return next(found, "")[:LINE_CHARS]
-    shown = ", ".join(name[:LINE_CHARS] for name in names[:HEADLINE_NAMES])
+        return next(found, "")[:TEST_LINE_CHARS]
+    shown = ", ".join(name[:TEST_LINE_CHARS] for name in names[:HEADLINE_NAMES])
     more = (
         f", and {len(names) - HEADLINE_NAMES} more"
         if len(names) > HEADLINE_NAMES
@@ -112,7 +112,7 @@ def compiler_errors(text: str) -> tuple[str, ...]:
 def _names(text: str) -> Iterator[str]:
     is_mocha = _MOCHA.search(text) is not None
     for line in text.splitlines():
-        found = _NAME.match(line.rstrip()) if len(line) < 10 * LINE_CHARS else None
+        found = _NAME.match(line.rstrip()) if len(line) < 10 * TEST_LINE_CHARS else None
         if found is None or _TAIL.search(line):
             continue
         if found.lastgroup == "mocha" and not is_mocha:
@@ -122,7 +122,7 @@ def _names(text: str) -> Iterator[str]:
 
 MOST_PLACES: Final = 10
 """How many places are named at most."""
-_LINE: Final = 10 * LINE_CHARS
+_LINE: Final = 10 * TEST_LINE_CHARS
 _BEFORE: Final = re.compile(
     r"[ \t]*(?:at (?:.* \()?|\u276f |--> |thread .* panicked at )?(?:\./)?"
 )

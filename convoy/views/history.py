@@ -479,7 +479,7 @@ MAINTAIN: Final = (MergeRequested, MergeWithdrawn, WorkTakenBack, ConvoyRanked)
 right to write."""
 
 
-class Decision(Struct, frozen=True):
+class PersonDecision(Struct, frozen=True):
     """One decision by a person."""
 
     at: int
@@ -496,7 +496,7 @@ class DecisionHistory:
 
     def __init__(self) -> None:
         """Begin before the log's first event."""
-        self._convoys: dict[str, deque[Decision]] = {}
+        self._convoys: dict[str, deque[PersonDecision]] = {}
 
     def read(self, facts: Iterable[tuple[int, Event]]) -> None:
         """Go on with the bots' next events and their times (unix ms), in order."""
@@ -504,16 +504,16 @@ class DecisionHistory:
             name, by = getattr(fact, "convoy", ""), _decided_by(fact)
             if not (name and by):
                 continue
-            known = self._convoys.pop(name, None) or deque[Decision](
+            known = self._convoys.pop(name, None) or deque[PersonDecision](
                 maxlen=MOST_DECISIONS
             )
             right = "maintain" if isinstance(fact, MAINTAIN) else "write"
-            known.append(Decision(at, by, right, fact.sentence()))
+            known.append(PersonDecision(at, by, right, fact.sentence()))
             self._convoys[name] = known
             if len(self._convoys) > CONVOYS_WITH_DECISIONS:
                 del self._convoys[next(iter(self._convoys))]
 
-    def of(self, convoy: str) -> tuple[Decision, ...]:
+    def of(self, convoy: str) -> tuple[PersonDecision, ...]:
         """Return the decisions in a convoy, the newest first."""
         return tuple(reversed(self._convoys.get(convoy, ())))
 

@@ -11,7 +11,7 @@ from convoy.events.people_events import PauseConvoy, ResumeConvoy
 from convoy.events.plan_events import RequestConvoy
 from convoy.events.task_events import ConvoyFailed, TaskDropped
 from convoy.log import CLOSE, OPEN
-from convoy.log.record import fact_of, fold, issue_of, record
+from convoy.log.record import fact_of, fold, issue_of_fact, record
 from convoy.model import ids
 from convoy.model.state import Convoy, State
 from convoy.model.work import Convoys
@@ -36,7 +36,7 @@ def test_what_was_written_reads_as_the_facts_it_carries(
     read = [fact_of(e.kind.body) for e in comments if isinstance(e.kind, CommentAdded)]
 
     assert read == rules.facts
-    assert [event.issue for event in comments] == [*map(issue_of, rules.facts)]
+    assert [event.issue for event in comments] == [*map(issue_of_fact, rules.facts)]
 
 
 @story
@@ -65,9 +65,9 @@ def test_facts_stand_on_the_issue_of_their_task_or_convoy() -> None:
     dropped = TaskDropped(convoy=NAME, task=2, why="no")
     failed = ConvoyFailed(convoy=NAME, why="no")
 
-    assert issue_of(dropped) == ids.task_issue(NAME, 2)
-    assert issue_of(failed) == ids.convoy_issue(NAME)
-    assert issue_of(BotStarted(version="0")) == ids.repository_issue()
+    assert issue_of_fact(dropped) == ids.task_issue(NAME, 2)
+    assert issue_of_fact(failed) == ids.convoy_issue(NAME)
+    assert issue_of_fact(BotStarted(version="0")) == ids.repository_issue()
 
 
 def test_the_stories_have_every_fact_a_bot_writes() -> None:

@@ -2,7 +2,8 @@
 
 from hypothesis import given, strategies as st
 
-from convoy.config import HOUR_MS, WINDOW_MS, due
+from convoy.config import WINDOW_MS, due
+from convoy.model.ids import HOUR_MS
 
 NOON = 1_700_000_000_000
 names = st.from_regex(r"[a-z0-9][a-z0-9-]{0,9}", fullmatch=True)

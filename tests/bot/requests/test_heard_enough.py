@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from bot.door.inbox import Review, Ticked
 from bot.roles.bot_context import MOST_PEOPLE, AnswerBudget
 from bot.serving import bot_service
-from convoy.model.work import HOUR_MS
+from convoy.model.ids import HOUR_MS
 from tests.bot.another_folder import elsewhere
 from tests.bot.lobby import Lobby, lobby
 from tests.bot.room import Room, room

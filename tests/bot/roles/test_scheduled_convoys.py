@@ -7,7 +7,8 @@ import pytest
 
 from bot.serving import bot_service
 from bot.settings.oneshot_settings import SCHEDULE_WINDOW_S
-from convoy.config import HOUR_MS, due
+from convoy.config import due
+from convoy.model.ids import HOUR_MS
 from tests.bot.lobby import CONFIG, Lobby, lobby
 
 pytestmark = pytest.mark.layer("landing")
