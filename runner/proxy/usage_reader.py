@@ -168,17 +168,17 @@ def _most(one: Metered | None, other: Metered) -> Metered:
     )
 
 
+class _Generation(Struct, frozen=True):
+    most: int | None = field(default=None, name="maxOutputTokens")
+
+
 class _Asked(Struct, frozen=True):
     """The most that an answer may have, in the words of each dialect."""
 
     max_tokens: int | None = None
     max_completion_tokens: int | None = None
     max_output_tokens: int | None = None
-    generation: "_Generation | None" = field(default=None, name="generationConfig")
-
-
-class _Generation(Struct, frozen=True):
-    most: int | None = field(default=None, name="maxOutputTokens")
+    generation: _Generation | None = field(default=None, name="generationConfig")
 
 
 _ANSWER_TOKENS: Final = 32_000
