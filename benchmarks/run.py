@@ -21,6 +21,7 @@ from benchmarks.door import door
 from benchmarks.eyes import eyes
 from benchmarks.fleet import Load
 from benchmarks.forge_cost import forge_cost
+from benchmarks.hostile_reading import hostile_reading
 from benchmarks.intake_labels import intake_labels
 from benchmarks.planning import planning
 from benchmarks.poisoned_hour import poisoned_hour
@@ -86,6 +87,7 @@ BENCHMARKS: dict[str, Callable[[Path, int], Figures]] = {
     "planning": planning,
     "intake": intake_labels,
     "poisoned-hour": poisoned_hour,
+    "hostile-reading": hostile_reading,
     "witness": witness.overhead,
     "proxy": proxy.overhead,
     "dashboard": seeing.dashboard,

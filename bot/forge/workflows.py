@@ -12,14 +12,13 @@ https://docs.github.com/actions/reference/security/secure-use
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import lru_cache
 from typing import Any, Final, Literal
 
 from msgspec import Struct
 
 from convoy.model import ids
-from convoy.text import yaml_content
+from convoy.text.strangers_data import TooMuch, yaml_data
 
 _SECRET: Final = re.compile(r"\bsecrets\s*(?:\.\s*|\[\s*['\"])([A-Za-z_]\w*)")
 _WHOLE: Final = re.compile(r"toJSON\(\s*secrets\s*\)", re.IGNORECASE)
@@ -57,6 +56,8 @@ class WorkflowFile(Struct, frozen=True):
     on: dict[str, Any]
     """The settings of each event that starts it, by the event's name."""
     jobs: tuple[WorkflowJob, ...]
+    unread: str = ""
+    """Why nobody looks into it; empty: it was read."""
 
     def starts_on(self, event: str, branches: Sequence[str] = ()) -> bool:
         """Whether an event starts it; for a push, on one of these branches."""
@@ -82,13 +83,18 @@ class WorkflowFile(Struct, frozen=True):
         return tags or bool({"release", "deployment"} & self.on.keys())
 
 
-WORKFLOW_CHARS: Final = 512_000
+WORKFLOW_CHARS: Final = 200_000
 
 
-@lru_cache(maxsize=256)  # each question about a repository's files asks for all
+@lru_cache(maxsize=64)  # each question about a repository's files asks for all
 def parsed_workflow(text: str) -> WorkflowFile | None:
     """Return a workflow file; None: the text is none, and GitHub does not run it."""
-    whole = yaml_content(text, WORKFLOW_CHARS)
+    try:
+        whole = yaml_data(text, WORKFLOW_CHARS)
+    except TooMuch as error:
+        return WorkflowFile({}, (), str(error))
+    except ValueError:
+        return None
     if not isinstance(whole, dict) or not isinstance(whole.get("jobs"), dict):
         return None
     shared = whole.get("permissions")
@@ -154,19 +160,42 @@ def picks_branch(patterns: Sequence[str], branch: str) -> bool:
     """
     picked = False
     for pattern in patterns:
-        with suppress(re.error):  # a range that is none picks nothing
-            if re.fullmatch(_regex(pattern.removeprefix("!")), branch):
-                picked = not pattern.startswith("!")
+        if _fits(pattern.removeprefix("!"), branch):
+            picked = not pattern.startswith("!")
     return picked
 
 
-def _regex(pattern: str) -> str:
-    """Return a filter pattern as a regular expression; `?` and `+` mean the same."""
-    parts = re.split(r"(\*\*|\*|\?|\+|\[[^\]]*\])", pattern)
-    known = {"**": ".*", "*": "[^/]*", "?": "?", "+": "+"}
-    return "".join(
-        known.get(part) or (part if part.startswith("[") else re.escape(part))
-        for part in parts
+_PART: Final = re.compile(r"(\*\*|\*|\[[^\]]*\]|\\?.)([?+]?)", re.DOTALL)
+
+
+def _fits(pattern: str, branch: str) -> bool:
+    """Whether a branch fits a pattern, tried at all places at once.
+
+    A regular expression of a dozen stars would try them one after another, for hours.
+    """
+    at = {0}
+    for part, often in _PART.findall(pattern):
+        is_star = part in ("*", "**")
+        left = {*at} if is_star or often == "?" else set[int]()
+        while at:
+            at = {n + 1 for n in at if n < len(branch) and _takes(part, branch[n])}
+            at -= left
+            left |= at
+            if not (is_star or often == "+"):
+                break
+        at = left
+    return len(branch) in at
+
+
+def _takes(part: str, letter: str) -> bool:
+    if part in ("*", "**"):
+        return part == "**" or letter != "/"
+    if not (part.startswith("[") and part.endswith("]")):
+        return part[-1] == letter
+    inside = re.findall(r"(.)-(.)|(.)", part[1:-1], re.DOTALL)
+    return any(
+        first <= letter <= last if first else one == letter
+        for first, last, one in inside
     )
 
 
@@ -307,6 +336,9 @@ def exposures(
     }
     found: list[Exposure] = []
     for name, file in known.items():
+        if file.unread:
+            said = f"{name} is not looked into: {file.unread}"
+            found.append(Exposure(said, "make it smaller, or see to it yourself"))
         if _TARGET in file.on:
             said = f"{name} runs on {_TARGET}: with secrets, for what an agent wrote"
             found.append(Exposure(said, "let it run on pull_request"))

@@ -362,9 +362,9 @@ async def _exposure(context: BotContext, convoy: RequestConvoy) -> str:
     if context.settings.sole:
         return ""
     files = await asyncio.to_thread(own_workflows, context, convoy.base)
-    named = environments_in(files)
+    named = await asyncio.to_thread(environments_in, files)
     reachable = await context.open_environments(named) if named else frozenset()
-    found = exposures(files, "", reachable)
+    found = await asyncio.to_thread(exposures, files, "", reachable)
     return notices.exposed(found) if found else ""
 
 
@@ -389,7 +389,7 @@ async def _unstarted_ci(context: BotContext, convoy: RequestConvoy) -> str:
     if not named and context.login != JOB_LOGIN:
         return ""
     files = await asyncio.to_thread(own_workflows, context, convoy.base)
-    fault = dispatch_fault(files, named)
+    fault = await asyncio.to_thread(dispatch_fault, files, named)
     return notices.unstarted(fault) if fault else ""
 
 
@@ -408,12 +408,12 @@ async def _loop_rights(context: BotContext, convoy: RequestConvoy) -> str:
     path = f"{WORKFLOW_FOLDER}/{file}"
     commits = context.commits
 
-    def read() -> str:
+    def read() -> tuple[str, ...]:
         is_there = path in commits.files(convoy.base)
-        return commits.text(convoy.base)(path) if is_there else ""
+        return lacking_rights(commits.text(convoy.base)(path) if is_there else "")
 
-    text = await asyncio.to_thread(read)
-    found = [f"{each} (job {LOOP_JOB} of {file})" for each in lacking_rights(text)]
+    lacking = await asyncio.to_thread(read)
+    found = [f"{each} (job {LOOP_JOB} of {file})" for each in lacking]
     found += scarce(context.github.requests, context.github.reset_ms())
     return notices.hindered(found) if found else ""
 

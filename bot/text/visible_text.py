@@ -73,7 +73,8 @@ _DEEPEST: Final = 15
 
 _OPEN_HTML: Final = re.compile(r"<(?:\?|!--|![A-Za-z]|!\[CDATA\[)")
 _LINK: Final = re.compile(r"\]\(|!\[")
-_TITLE: Final = re.compile(r"\]\([ \t\n]*(?P<address>[^ \t\n]{1,2000})[ \t\n]+[\"'(]")
+_RUN: Final = re.compile(r"[^ \t\n]+")
+_ADDRESS_CHARS: Final = 2000
 _REFERENCE: Final = re.compile(
     r"\[(?:[^\[\]\\]|\\.)+\]:[ \t]*\n?[ \t]*(?P<address>[^ \t\n]+)", re.DOTALL
 )
@@ -100,10 +101,22 @@ def doubtful(content: str, taken: Sequence[Span]) -> Iterator[Edit]:
 
 def _open_addresses(content: str) -> Iterator[int]:
     """Find addresses with an unclosed bracket, which older Markdown allows."""
-    reference = _REFERENCE.match(content)
-    for found in (*_TITLE.finditer(content), *([reference] if reference else ())):
-        if found["address"].count("(") > found["address"].count(")"):
-            yield found.start()
+    if (found := _REFERENCE.match(content)) and _is_open(found["address"]):
+        yield found.start()
+    runs = [*_RUN.finditer(content)]
+    for before, run, title in zip([None, *runs], runs, runs[1:], strict=False):
+        if title[0][0] not in "\"'(":
+            continue
+        text = run[0]
+        at = text.find("](", max(0, len(text) - _ADDRESS_CHARS - 2))
+        if at >= 0 and _is_open(text[at + 2 :]):
+            yield run.start() + at
+        if before and before[0].endswith("](") and _is_open(text[:_ADDRESS_CHARS]):
+            yield before.end() - 2
+
+
+def _is_open(address: str) -> bool:
+    return address.count("(") > address.count(")")
 
 
 def _extensions(content: str) -> Iterator[Edit]:

@@ -12,7 +12,6 @@ each of their schedules begins at an offset that only its name decides.
 import hashlib
 import json
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Final, NamedTuple, Self
 
@@ -46,6 +45,7 @@ from convoy.config.keys import (
 from convoy.model.ids import HOUR_MS
 from convoy.model.records import PLANNER, EngineSpec, Settings
 from convoy.text import did_you_mean
+from convoy.text.strangers_data import TooMuch, toml_table
 from grite.errors import BratError
 
 
@@ -152,10 +152,6 @@ class Config(Table):
         return convert({**same_named, **frozen}, Settings)
 
 
-_DOTS: Final = 500
-_CHARS: Final = 65_536
-
-
 def load(text: str | bytes, *, source: str) -> Config:
     """Read the text of a configuration file; an empty one gives all defaults.
 
@@ -172,14 +168,10 @@ def load(text: str | bytes, *, source: str) -> Config:
         except UnicodeDecodeError as error:
             raise ConfigError(encoding_fault(source, error)) from error
     text = text.removeprefix("\ufeff")
-    if len(text) > _CHARS:
-        raise ConfigError(f"{source}: this has over {_CHARS} letters; take some out")
-    for number, line in enumerate(text.splitlines(), 1):
-        if line.count(".") > _DOTS:  # a key of many parts costs their square
-            said = f"{source}: line {number}: this has over {_DOTS} dots; take some out"
-            raise ConfigError(said)
     try:
-        table = tomllib.loads(text)
+        table = toml_table(text)
+    except TooMuch as error:
+        raise ConfigError(f"{source}: {error}") from error
     except (ValueError, RecursionError) as error:
         raise ConfigError(syntax_fault(source, text, error)) from error
     try:
@@ -233,6 +225,7 @@ Node = Mapping[str, Any]
 
 KeyPath = tuple[int | str, ...]
 
+FAULTS_MOST: Final = 50
 LONGEST_SHOWN = 60
 _BIGGEST_SHOWN = 10**18
 _PLACE = re.compile(r"(.*) \(at (?:line ([0-9]+), column ([0-9]+)|end of document)\)")
@@ -276,11 +269,14 @@ def syntax_fault(source: str, text: str, error: Exception) -> str:
 
 def field_faults(source: str, error: ValidationError, schema: Node) -> Iterator[str]:
     """Yield the line of each fault that pydantic found, in the order of the tables."""
-    for fault in error.errors(include_url=False):
+    faults = error.errors(include_url=False)
+    for fault in faults[:FAULTS_MOST]:
         place = tuple(part for part in fault["loc"] if part != "[key]")
         node = node_at(schema, fault["loc"][: len(place)])
         where = f"{_dotted(place)}: " if place else ""  # of two tables: it says which
         yield f"{source}: {where}{_sentence(fault, place, node, schema)}"
+    if more := faults[FAULTS_MOST:]:
+        yield f"{source}: {len(more)} more faults, which are told once these are mended"
 
 
 def _sentence(fault: ErrorDetails, place: KeyPath, node: Node, schema: Node) -> str:

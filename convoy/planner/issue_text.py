@@ -25,7 +25,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from convoy.planner import paths_in
-from convoy.text import clean, yaml_content
+from convoy.text import clean
+from convoy.text.strangers_data import TooMuch, yaml_data
 
 _BOX = re.compile(r"\[([ xX])\][ \t\n]+(?=\S)")
 _TYPED = re.compile(
@@ -353,7 +354,6 @@ def plain_label(label: str) -> str:
 FORMS_FOLDER: Final = ".github/ISSUE_TEMPLATE/"
 FILES_MOST: Final = 40
 FORM_CHARS: Final = 65_536
-"""A longer file is not read: the parser takes some 10 s for a megabyte."""
 
 
 def form_files(files: Iterable[str]) -> list[str]:
@@ -377,12 +377,21 @@ def _labels(text: str) -> Iterator[str]:
 
     Only the schema's own path is followed, so aliases cannot multiply what is read.
     """
-    for element in _entries(yaml_content(text, FORM_CHARS), "body"):
+    for element in _entries(_loaded(text), "body"):
         if _at(element, "type") == "checkboxes":
             for option in _entries(_at(element, "attributes"), "options"):
                 label = _at(option, "label")
                 if isinstance(label, str):
                     yield label
+
+
+def _loaded(text: str) -> object:
+    """Return the YAML's content; None: it is none, and GitHub shows no form."""
+    try:
+        content: object = yaml_data(text, FORM_CHARS)
+    except (TooMuch, ValueError):
+        return None
+    return content
 
 
 def _at(found: object, key: str) -> Any:  # noqa: ANN401  what a stranger wrote

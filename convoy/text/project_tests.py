@@ -14,12 +14,13 @@ because they are conventions, and nobody had to write them down.
 
 import json
 import re
-import tomllib
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from msgspec import Struct
+
+from convoy.text.strangers_data import TooMuch, toml_table
 
 HEADLINE_NAMES: Final = 3
 """How many names a headline has."""
@@ -256,8 +257,8 @@ def _pytest_settings(files: Collection[str], read: TextOf) -> str:
 
 def _names_pytest(pyproject: str) -> bool:
     try:
-        tool = tomllib.loads(pyproject).get("tool")
-    except (ValueError, RecursionError):  # other code reports this fault
+        tool = toml_table(pyproject).get("tool")
+    except (TooMuch, ValueError, RecursionError):  # other code reports this fault
         return False
     return isinstance(tool, dict) and "pytest" in tool
 

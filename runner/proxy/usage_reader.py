@@ -181,8 +181,8 @@ class _Asked(Struct, frozen=True):
     generation: _Generation | None = field(default=None, name="generationConfig")
 
 
-_ANSWER_TOKENS: Final = 32_000
-"""What an answer is taken to have at most where its request does not say."""
+_ANSWER_TOKENS: Final = 128_000
+"""What an answer may have whose request does not say: as many as any model writes."""
 
 
 def most_of(body: bytes) -> Usage:
@@ -191,13 +191,11 @@ def most_of(body: bytes) -> Usage:
         asked = json.decode(body, type=_Asked)
     except MsgspecError:
         asked = _Asked()
-    most = (
-        asked.max_tokens
-        or asked.max_completion_tokens
-        or asked.max_output_tokens
-        or (asked.generation.most if asked.generation else None)
-        or _ANSWER_TOKENS
+    named = (
+        *(asked.max_tokens, asked.max_completion_tokens, asked.max_output_tokens),
+        asked.generation.most if asked.generation else None,
     )
+    most = max((each for each in named if each), default=_ANSWER_TOKENS)
     return Usage(input_tokens=len(body) // BYTES_A_TOKEN, output_tokens=most)
 
 

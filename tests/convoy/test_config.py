@@ -320,19 +320,28 @@ def test_a_table_that_is_none_is_told() -> None:
             snapshot(".brat/config.toml: this is no TOML: a number in it is too long"),
         ),
         (
-            "a." * 20_000 + "a = 1",
-            snapshot(
-                ".brat/config.toml: line 1: this has over 500 dots; take some out"
-            ),
+            "\n" + "a . 'b'." * 4000 + "c = 1",
+            snapshot(".brat/config.toml: line 2: a key may have at most 32 parts"),
         ),
         (
-            "#" * 65_537,
-            snapshot(".brat/config.toml: this has over 65536 letters; take some out"),
+            "a." * 50_000 + "b = 1",
+            snapshot(
+                ".brat/config.toml: it has over 65536 characters, which is the most"
+            ),
         ),
     ],
 )
 def test_what_is_no_toml_is_told_with_its_place(text: str, line: str) -> None:
     assert faults(text) == line
+
+
+def test_many_faults_are_told_a_page_at_a_time() -> None:
+    found = faults("".join(f"a{number} = 1\n" for number in range(5000))).split("\n")
+
+    assert len(found) == 51
+    assert found[-1] == (
+        ".brat/config.toml: 4950 more faults, which are told once these are mended"
+    )
 
 
 def test_a_long_value_is_cut_and_stays_on_one_line() -> None:

@@ -110,6 +110,7 @@ def test_pytest_is_found_by_its_settings_and_by_its_files(
     [
         {"pyproject.toml": "[project]\nname = 'x'\n"},
         {"pyproject.toml": "[tool.pytest"},
+        {"pyproject.toml": "[tool.pytest]\n" + "a." * 50_000 + "b = 1"},
         {"pyproject.toml": "tool = 3"},
         {"setup.cfg": "[metadata]\n"},
         {"src/test_auth.py": ""},

@@ -166,9 +166,35 @@ def test_a_release_that_reads_a_cache_beside_ci_is_a_fault() -> None:
     assert not exposures({"ci.yml": SAFE, "release.yml": release}, "read", None)
 
 
-@looped("text", ["", "[", "on: push", "jobs: [a]", "a: &a [*a]", "\0"])
+@looped("text", ["", "[", "on: push", "jobs: [a]", "\0"])
 def test_what_is_no_workflow_is_left_alone(text: str) -> None:
     assert said(text) == []
+
+
+def doubled(levels: int, key: str = "") -> str:
+    """Return so many anchors of a map, each of which has nine of the one before."""
+    lines = ["x0: &a0 {k: v}"]
+    for level in range(levels):
+        nine = ", ".join([f"*a{level}"] * 9)
+        lines.append(f"x{level + 1}: &a{level + 1} {{{key or 'k'}: [{nine}]}}")
+    return "\n".join(lines)
+
+
+@looped(
+    ("text", "why"),
+    [
+        (doubled(9), "its aliases stand for over 100000 values"),
+        (doubled(9, "<<"), "its aliases stand for over 100000 values"),
+        ("x: &a {k: [*a]}", "its aliases stand for over 100000 values"),
+        ("#" * 200_000, "it has over 200000 characters, which is the most"),
+        ("x: " + "[" * 60_000, ""),
+        (doubled(2), ""),
+    ],
+)
+def test_a_workflow_that_takes_too_long_to_read_is_named(text: str, why: str) -> None:
+    found = said(f"{SAFE}\n{text}")
+
+    assert found == ([f"ci.yml is not looked into: {why}"] if why else [])
 
 
 def test_our_own_workflows_run_nothing_on_pushes() -> None:
@@ -185,6 +211,12 @@ def test_our_own_workflows_run_nothing_on_pushes() -> None:
         ("convoy/*/task-[0-9]", "convoy/any/task-1", True),
         ("main", "convoy/any/base", False),
         ("release.1", "releasex1", False),
+        ("v[0-9]+", "v", False),
+        ("v[0-9]+", "v10", True),
+        ("mains?", "main", True),
+        ("+", "main", False),
+        ("**a" * 20, "brat/queue/" + "a" * 60 + "/0", False),
+        ("**a" * 20 + "**", "brat/queue/" + "a" * 60 + "/0", True),
     ],
 )
 def test_branch_patterns_mean_what_they_mean_on_github(

@@ -2,12 +2,7 @@
 
 import pytest
 
-from bot.forge.workflows import (
-    lack_of_ci,
-    parsed_workflow,
-    unjudged_branches,
-    ways_to_start,
-)
+from bot.forge.workflows import lack_of_ci, unjudged_branches, ways_to_start
 from tests.world.cases import looped
 
 JOBS = "\njobs:\n  test:\n    steps: []\n"
@@ -102,18 +97,3 @@ def test_the_candidates_of_tasks_and_of_the_convoy_are_both_judged(
     assert unjudged_branches(files, target) == missing
     lacks = lack_of_ci(files, by_job=False, target=target)
     assert (lacks is None) == (not missing)
-
-
-def test_values_behind_aliases_are_counted_before_they_are_built() -> None:
-    ten = ", ".join(["*{0}"] * 10)
-    bomb = "a0: &a0 [x]\n" + "".join(
-        f"a{n}: &a{n} [{ten.format(f'a{n - 1}')}]\n" for n in range(1, 30)
-    )
-    merged = bomb.replace("[x]", "{x: y}").replace("[*", "{<<: [*")
-    jobs = "on: push\njobs: {test: {steps: *a29}}\n"
-
-    assert parsed_workflow(bomb + jobs) is None
-    assert parsed_workflow(merged.replace("]\n", "]}\n") + jobs) is None
-    assert parsed_workflow("a: &a [*a]\n" + jobs.replace("*a29", "*a")) is None
-    honest = "env: &env {A: b}\n" + jobs.replace("*a29", "[{env: *env}, {env: *env}]")
-    assert parsed_workflow(honest)
