@@ -13,9 +13,9 @@ from tests.world.github_forge.graphql_nodes import (
     RepositoryNode,
     views,
 )
-from tests.world.github_forge.graphql_texts import TextNode
 from tests.world.github_forge.graphql_viewer import Failed, Viewer
 from tests.world.github_forge.issue_removal import delete_issue, transfer_issue
+from tests.world.github_forge.mailed_texts import TextNode
 
 Asked = dict[str, Any]
 

@@ -3,7 +3,10 @@
 https://docs.github.com/graphql/reference/interfaces#comment
 """
 
+from dataclasses import dataclass
 from pathlib import Path
+
+from tests.world.github_forge.graphql_viewer import Viewer
 
 
 class MailedTexts:
@@ -21,3 +24,19 @@ class MailedTexts:
     def holds(self, number: int) -> bool:
         """Whether it came by mail."""
         return (self._folder / str(number)).exists()
+
+
+@dataclass(frozen=True)
+class TextNode:
+    """A comment, or a review."""
+
+    viewer: Viewer
+    number: int
+    kind: str
+    id: str
+    body: str
+
+    def created_via_email(self) -> bool:
+        """Return whether it came by mail."""
+        forge = self.viewer.service.forge
+        return MailedTexts(forge.folder).holds(self.number)

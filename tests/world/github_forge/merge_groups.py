@@ -14,12 +14,13 @@ from brat.forge.wire import Refused
 from tests.world.github_forge import queue_events, rest_merges
 from tests.world.github_forge.queue_entries import QueueEntry
 from tests.world.github_forge.queue_rules import METHODS, check_queued
-from tests.world.github_forge.queue_verdicts import (
-    QueueVerdicts,
-    front,
-    may_recover,
+from tests.world.github_forge.rules.commit_checks import checks_of
+from tests.world.github_forge.rules.push_rules import check_state
+from tests.world.github_forge.rules.rule_bindings import protection_of, rulesets_on
+from tests.world.github_forge.rules.rule_types import (
+    MergeQueueParameters,
+    RequiredStatusChecks,
 )
-from tests.world.github_forge.rules.rule_types import MergeQueueParameters
 
 ACTOR: Final = "github-merge-queue[bot]"
 """Who moves what a queue moves: https://github.com/objectstack-ai/objectstack/issues/19343"""
@@ -28,7 +29,6 @@ Removal = Literal[
     "MERGE",
     "MERGE_CONFLICT",
     "CI_FAILURE",
-    "CI_TIMEOUT",
     "ALREADY_MERGED",
     "QUEUE_CLEARED",
     "BRANCH_PROTECTIONS",
@@ -46,7 +46,6 @@ class MergeGroups:
         self._forge = service.forge
         self._store = service.forge.store
         self._entries = entries
-        self._judged = QueueVerdicts(service.forge)
 
     def actor(self) -> User:
         """Return the account that moves what a queue moves."""
@@ -145,7 +144,6 @@ class MergeGroups:
                     entry,
                     group_base=onto,
                     group_sha=made,
-                    built_at=self._forge.now(),
                     mergeable=False,
                 )
             )
@@ -168,23 +166,34 @@ class MergeGroups:
     def _judge(
         self, repo: Repository, built: list[QueueEntry], asked: MergeQueueParameters
     ) -> bool:
-        verdicts = [self._judged.verdict(repo, entry) for entry in built]
-        green = front(verdicts, asked)
+        states = [self._states(repo, entry) for entry in built]
+        red = (place for place, one in enumerate(states) if not one <= {"green"})
+        ready = built[: next(red, len(built))]
         with self._store.change():
-            for entry in built[:green]:
+            for entry in ready:
                 self._entries.put(replace(entry, mergeable=True))
-        for entry, verdict in zip(built[green:], verdicts[green:], strict=True):
-            if verdict == "failing" and not may_recover(verdicts[green:], asked):
+        for entry, said in zip(built, states, strict=True):
+            if "failing" in said:
                 self.remove(repo, entry, "CI_FAILURE")
                 return True
-            if verdict == "pending" and self._judged.is_late(entry, asked):
-                self.remove(repo, entry, "CI_TIMEOUT")
-                return True
-        ready = built[:green][: asked.max_entries_to_merge or None]
-        if not ready or self._judged.waits(built, asked):
+        if not ready:
             return False
-        self._land(repo, ready, asked)
+        self._land(repo, ready[: asked.max_entries_to_merge or None], asked)
         return True
+
+    def _states(self, repo: Repository, entry: QueueEntry) -> set[str]:
+        """Return what the required checks say of an entry's group."""
+        checks = checks_of(self._forge, repo, entry.group_sha)
+        kept = protection_of(self._forge, repo, entry.base)
+        rules = list(kept.rules()) if kept is not None else []
+        for one in rulesets_on(self._forge, repo, f"refs/heads/{entry.base}"):
+            rules += one.rules
+        return {
+            check_state(check, checks)
+            for rule in rules
+            if isinstance(rule, RequiredStatusChecks)
+            for check in rule.parameters.required_status_checks
+        }
 
     # --- landing ------------------------------------------------------------------
 

@@ -23,7 +23,6 @@ class QueueEntry(Record, frozen=True, kw_only=True):
     """What its group was built on."""
     group_sha: str = ""
     """The commit that is judged and lands; empty: not built yet."""
-    built_at: str = ""
     mergeable: bool = False
     """Whether that commit is green."""
 

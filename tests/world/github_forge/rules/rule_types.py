@@ -95,11 +95,11 @@ class MergeQueueParameters(_Parameters, frozen=True):
     """The parameters of `merge_queue`."""
 
     check_response_timeout_minutes: Annotated[int, Meta(ge=1, le=360)]
-    grouping_strategy: Literal["ALLGREEN", "HEADGREEN"]
+    grouping_strategy: Literal["ALLGREEN"]
     max_entries_to_build: Entries
     max_entries_to_merge: Entries
     merge_method: Literal["MERGE", "SQUASH", "REBASE"]
-    min_entries_to_merge: Entries
+    min_entries_to_merge: Literal[1]
     min_entries_to_merge_wait_minutes: Minutes
 
 
