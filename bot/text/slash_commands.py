@@ -1,12 +1,13 @@
 """What a comment asks for: `/brat` commands, mentions of the bot, and ticked boxes.
 
 A command is a line of a plain paragraph in the rendered comment that begins with
-`/brat`, indented by at most three spaces. Text in code, quotes, lists, tables,
-headings, HTML or links, or emphasised or struck, only talks about commands; so it is
-with mentions. What a mail program appended to a reply is somebody else's text, and is
-not read: each line is matched by itself, in time linear in its length, for the text may
-be hostile. Quoted lines (`> `) are Markdown's own, and end nothing: people answer below
-them.
+`/brat`, indented by at most three spaces, in a comment whose first line outside of
+quotes is one: what stands below other words may be quoted. Text in code, quotes, lists,
+tables, headings, HTML or links, or emphasised or struck, only talks about commands; so
+it is with mentions. What a mail program appended to a reply is somebody else's text,
+and is not read: each line is matched by itself, in time linear in its length, for the
+text may be hostile. Quoted lines (`> `) are Markdown's own, and end nothing: people
+answer below them.
 https://docs.github.com/get-started/writing-on-github (mentions)
 """
 
@@ -60,6 +61,8 @@ _SAID: Final = re.compile(
     re.IGNORECASE,
 )
 _TIME: Final = re.compile(r"(?<!\d)(?:(?:19|20)\d\d|\d{1,2}[:.]\d\d)(?!\d)")
+_ANY_DAY: Final = re.compile(r"\d")
+_SET_APART: Final = re.compile(r" {0,3}(?:<details\b|\[\^[^\]]+\]:)", re.IGNORECASE)
 _ADDRESS: Final = re.compile(r"<[^<>\s@]{1,64}@[^<>\s@]{1,190}>")
 _ON: Final = re.compile(r"On\s.*\swrote", re.IGNORECASE)
 
@@ -105,7 +108,9 @@ def _separates(lines: Sequence[str], at: int) -> bool:
     return _tells_who_wrote(lines, at)
 
 
-def _tells_who_wrote(lines: Sequence[str], at: int) -> bool:
+def _tells_who_wrote(
+    lines: Sequence[str], at: int, when: re.Pattern[str] = _TIME
+) -> bool:
     """Whether a sentence that begins here says who wrote what follows, and when."""
     words = ""
     for line in lines[at : at + _WRAPPED]:
@@ -114,15 +119,30 @@ def _tells_who_wrote(lines: Sequence[str], at: int) -> bool:
             return False
         words = f"{words} {part}".strip()
         if part.endswith((":", "\uff1a")):
-            return _is_attribution(words[:-1].rstrip())
+            return _is_attribution(words[:-1].rstrip(), when)
     return False
 
 
-def _is_attribution(words: str) -> bool:
+def _is_attribution(words: str, when: re.Pattern[str]) -> bool:
     if _ON.fullmatch(words):
         return True
     has_writer = _SAID.search(words) or _ADDRESS.search(words)
-    return bool(has_writer and _TIME.search(words))
+    return bool(has_writer and when.search(words))
+
+
+def _obeyed_end(lines: Sequence[str]) -> int:
+    """Return the line from which words may be quoted, though they are not cut off.
+
+    Folded text, footnotes, and what somebody wrote on a day that has any form.
+    """
+    return next(
+        (
+            at
+            for at, line in enumerate(lines)
+            if _SET_APART.match(line) or _tells_who_wrote(lines, at, _ANY_DAY)
+        ),
+        len(lines),
+    )
 
 
 _BOX: Final = re.compile(
@@ -166,6 +186,7 @@ def mentioned(text: str, login: str) -> str | None:
     tokens, lines = _PLAIN_MARKDOWN.parse(text), text.split("\n")
     own = own_end(lines, tokens)
     text = "\n".join(lines[:own])
+    own = _obeyed_end(lines[:own])
     for opening, inline in pairwise(tokens):
         if opening.map and opening.map[0] >= own:
             break
@@ -189,6 +210,10 @@ MOST_COMMANDS: Final = 10
 """The most commands carried out from one comment."""
 LINE_CHARS: Final = 200
 
+_NOT_FIRST: Final = (
+    "it stands below other words, which may be quoted, so it is not carried out; begin "
+    "a comment with it"
+)
 _COMMAND_NAME: Final = re.compile(r"/brat(?=\s|$)", re.IGNORECASE)
 _INDENT: Final = re.compile(r" {0,3}")
 # One argument: the start of the text, or a value with or without a key, with or without
@@ -245,7 +270,11 @@ def slash_commands(text: str) -> tuple[FoundCommand, ...]:
     lines = text.split("\n")
     tokens = _MARKDOWN.parse(text)
     lines = lines[: own_end(lines, tokens)]
-    starts = [at for at in sorted(_command_lines(tokens)) if at < len(lines)]
+    obeyed = _obeyed_end(lines)
+    starts = [at for at in sorted(_command_lines(tokens)) if at < obeyed]
+    if starts and starts[0] != _first_line(tokens):
+        line = cut(lines[starts[0]].strip(), LINE_CHARS)
+        return (MalformedCommand(line, _NOT_FIRST),)
     found = [
         _command_in(lines[start].strip(), _below(lines, start, starts))
         for start in starts[:MOST_COMMANDS]
@@ -285,6 +314,17 @@ def _command_lines(tokens: Sequence[Token]) -> Iterator[int]:
         if opening.type == "paragraph_open" and opening.level == 0 and inline.map:
             for line in _plain_commands(inline.children or []):
                 yield inline.map[0] + line
+
+
+def _first_line(tokens: Sequence[Token]) -> int:
+    """Return the first line that is not in a quote; without any: -1."""
+    depth = 0
+    for token in tokens:
+        if token.type.startswith("blockquote"):
+            depth += token.nesting
+        elif not depth and token.map:
+            return token.map[0]
+    return -1
 
 
 def _plain_commands(tokens: Sequence[Token]) -> Iterator[int]:

@@ -28,7 +28,7 @@ async def test_a_convoy_is_shown_paused_resumed_and_cancelled(room: Room) -> Non
     assert "This comment shows where everything stands." in text
     assert "### Convoy `do-it-1`: active" in room.spoken()[0]
 
-    await room.said("Wait.\n\n/brat pause")
+    await room.said("/brat pause\n\nWait.")
     assert room.convoy_state() == "paused"
     await room.said("/brat resume")
     assert room.convoy_state() == "active"

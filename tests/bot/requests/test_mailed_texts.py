@@ -155,7 +155,7 @@ async def test_commands_of_a_review_by_mail_do_not_count(tmp_path: Path) -> None
 
 @looped("separator", SEPARATORS)
 def test_nothing_is_read_below_a_separator(separator: str) -> None:
-    text = f"Fine.\n\n/brat retry 1\n\n{separator}\n\n{QUOTED}\n\n@brat start\n"
+    text = f"/brat retry 1\n\n{separator}\n\n{QUOTED}\n\n@brat start\n"
 
     (said,) = slash_commands(text)
 
@@ -167,20 +167,21 @@ def test_nothing_is_read_below_a_separator(separator: str) -> None:
 @looped(
     "text",
     [
-        "> On Mon, Nov 3, 2025 at 10:00 Bea wrote:\n> no\n\n/brat cancel",
-        "@bea wrote:\n> no\n\n/brat cancel",
-        "```\n-----Original Message-----\nFrom: a\nTo: b\n```\n/brat cancel",
-        "Seen since 10:00:\n\n- it hangs\n\n/brat cancel",
-        "a\n\n---\n\n/brat cancel",
-        "| a | b |\n| --- | --- |\n| 1 | 2 |\n\n/brat cancel",
-        "From: the start it was wrong.\n\n/brat cancel",
+        "> On Mon, Nov 3, 2025 at 10:00 Bea wrote:\n> no\n",
+        "@bea wrote:\n> no\n",
+        "```\n-----Original Message-----\nFrom: a\nTo: b\n```",
+        "Seen since 10:00:\n\n- it hangs\n",
+        "a\n\n---\n",
+        "| a | b |\n| --- | --- |\n| 1 | 2 |\n",
+        "From: the start it was wrong.\n",
     ],
 )
 def test_what_people_write_on_the_page_is_read(text: str) -> None:
-    (said,) = slash_commands(text)
+    said = slash_commands(f"/brat ping\n\n{text}\n/brat cancel")
 
-    assert isinstance(said, SlashCommand)
-    assert said.verb == "cancel"
+    assert [each.verb for each in said if isinstance(each, SlashCommand)] == [
+        *("ping", "cancel")
+    ]
 
 
 def test_a_separator_ends_the_text_of_a_command() -> None:

@@ -9,6 +9,7 @@ from bot.text.slash_commands import (
     MOST_COMMANDS,
     MalformedCommand,
     SlashCommand,
+    mentioned,
     slash_commands,
 )
 from convoy.text import clean
@@ -46,20 +47,49 @@ def refused(text: str) -> str:
         "   /brat retry 3",
         "/brat  retry\t3  ",
         "/BRAT Retry 3",
-        "Thanks!\n/brat retry 3\nSee you.",
-        "Thanks!\r\n/brat retry 3\r\n",
-        "Thanks!\n\n\n/brat retry 3",
-        "- a list\n\n/brat retry 3",
+        "/brat retry 3\r\nSee you.",
+        "\n\n/brat retry 3",
         "> a quote\n\n/brat retry 3",
-        "<!-- a comment -->\n\n/brat retry 3",
-        "~~done~~\n/brat retry 3",
+        "> Ann wrote:\n> no\n\n> yes\n\n/brat retry 3",
         "/brat re\u200btry 3\U000e0041",
-        "`code`\n/brat retry 3",
-        "*/brat* is\n/brat retry 3",
+        "/brat retry 3\n\nAm 3. Okt. schrieb Ann:\n/brat drop 3",
+        "/brat retry 3\n\nAnn a écrit le 3/10 :\n\n/brat drop 3",
+        "/brat retry 3\n\n<details>\n<summary>log</summary>\n\n/brat drop 3\n\n</details>",
+        "/brat retry 3\n\n[^1]: http://a.b\n/brat drop 3",
     ],
 )
-def test_a_line_of_plain_text_that_begins_with_brat_is_a_command(text: str) -> None:
+def test_a_comment_that_begins_with_brat_has_commands(text: str) -> None:
     assert said(text) == [("retry", "3")]
+
+
+@looped(
+    "text",
+    [
+        "Thanks!\n/brat retry 3\nSee you.",
+        "Thanks!\r\n/brat retry 3\r\n",
+        "- a list\n\n/brat retry 3",
+        "<!-- a comment -->\n\n/brat retry 3",
+        "~~done~~\n/brat retry 3",
+        "`code`\n/brat retry 3",
+        "*/brat* is\n/brat retry 3",
+        "Ann meant:\n\n/brat retry 3\n\n/brat drop 3",
+    ],
+)
+def test_below_other_words_a_command_may_be_quoted(text: str) -> None:
+    assert refused(text).startswith("/brat retry 3: it stands below other words")
+
+
+@looped(
+    "quoted",
+    [
+        "Am 3. Okt. schrieb Ann:\n{}",
+        "<details>\n<summary>Yesterday</summary>\n\n{}\n\n</details>",
+        "See[^1].\n\n[^1]: http://example.org\n{}",
+    ],
+)
+def test_what_is_quoted_in_other_forms_commands_nothing(quoted: str) -> None:
+    assert slash_commands(quoted.format("/brat retry 3")) == ()
+    assert mentioned(quoted.format("@brat start"), "brat[bot]") is None
 
 
 @looped(

@@ -84,7 +84,7 @@ async def test_a_command_in_a_review_is_heard_as_in_a_comment(tmp_path: Path) ->
         await here.worked(1, FILES)
         bea, before = here.let_in("bea"), len(here.spoken())
 
-        await review(here, "COMMENT", "Not yet.\n\n/brat pause", bea)
+        await review(here, "COMMENT", "/brat pause\n\nNot yet.", bea)
         await here.until(lambda: "Nothing new starts" in "".join(here.shown()))
         for _ in range(2):
             here.loop.wake.all()
@@ -114,7 +114,7 @@ async def test_a_verdict_and_its_command_are_done_once(tmp_path: Path) -> None:
         await here.worked(1, FILES)
         bea = here.let_in("bea")
 
-        text = "Look.\n\n/brat revise -- Shorter.\n\n/brat ping"
+        text = "/brat revise -- Shorter.\n\n/brat ping"
         await review(here, "REQUEST_CHANGES", text, bea)
         await here.until(lambda: "goes on from its work" in here.spoken()[-1])
 
