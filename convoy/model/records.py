@@ -55,7 +55,7 @@ ENGINE_TYPES: Final = {
             name="claude-code",
             keys=(_ANTHROPIC, "CLAUDE_CODE_OAUTH_TOKEN"),
             good_at="architecture, complex refactoring",
-            obeys=("CLAUDE.md", ".claude/**"),
+            obeys=("CLAUDE.md", "CLAUDE.local.md", "**/.claude/**"),
             logins=(".claude", ".claude.json"),
         ),
         EngineType(
@@ -63,13 +63,13 @@ ENGINE_TYPES: Final = {
             keys=(_OPENAI, _ANTHROPIC, _GEMINI),
             can_be_limited=False,
             good_at="mechanical edits such as tests, with many models",
-            obeys=("CONVENTIONS.md", ".aider*"),
+            obeys=("CONVENTIONS.md", ".aider*", "/.env"),
         ),
         EngineType(
             name="opencode",
             keys=(_ANTHROPIC, _OPENAI),
             good_at="work with whichever of many vendors' models is set",
-            obeys=(".opencode/**", "opencode.json"),
+            obeys=("**/.opencode/**", "opencode.json", "opencode.jsonc"),
             logins=(".local/share/opencode",),
         ),
         EngineType(
@@ -77,7 +77,7 @@ ENGINE_TYPES: Final = {
             keys=(_OPENAI,),
             can_be_limited=False,
             good_at="documents and code, with OpenAI's models",
-            obeys=(".codex/**",),
+            obeys=("AGENTS.override.md", "**/.codex/**", "**/.agents/**"),
             logins=(".codex",),
         ),
         EngineType(
@@ -85,20 +85,21 @@ ENGINE_TYPES: Final = {
             module="continue_cli",
             keys=(_OPENAI, _ANTHROPIC, _GEMINI),
             good_at="what is near to an editor's own changes",
-            obeys=(".continue/**",),
+            obeys=("**/.continue/**", ".continuerules", ".continueignore"),
             logins=(".continue",),
         ),
         EngineType(
             name="gemini",
             keys=(_GEMINI,),
             good_at="work with Google's models and services",
-            obeys=("GEMINI.md", ".gemini/**"),
+            obeys=("GEMINI.md", "**/.gemini/**", ".geminiignore"),
             logins=(".gemini",),
         ),
         EngineType(
             name="copilot",
             keys=("COPILOT_GITHUB_TOKEN", _OPENAI, _ANTHROPIC),
             good_at="what has to do with GitHub: workflows, issues, pull requests",
+            obeys=("**/.github/**", "**/.copilot/**"),
             logins=(".copilot", ".config/github-copilot"),
         ),
         EngineType(name="shell", can_be_limited=False),
@@ -395,7 +396,8 @@ class Budget(Struct, frozen=True, kw_only=True):
 
 
 INSTRUCTIONS = (
-    *("AGENTS.md", ".mcp.json", ".envrc", ".cursor/**", ".husky/**", ".githooks/**"),
+    *("AGENTS.md", ".mcp.json", ".envrc", "**/.cursor/**", "**/.husky/**"),
+    *("**/.githooks/**",),
     *(".npmrc", "bunfig.toml"),
     *(pattern for each in ENGINE_TYPES.values() for pattern in each.obeys),
 )
