@@ -126,6 +126,8 @@ def session_room(
 ) -> Room:
     """Return where a session's programs work; `scratch` is the witness's folder."""
     hidden = (*inputs.hidden, inputs.result, inputs.temp, inputs.workspace)
+    runners = (each for each in inputs.temp.parents if (each / ".runner").exists())
+    hidden = (*hidden, *runners)  # GitHub's, with its key and other jobs' checkouts
     shown = (*inputs.shown, *((inputs.cache,) if inputs.cache else ()))
     home = inputs.offered.get("HOME", "")
     tools = surroundings.tool_variables(inputs.offered)

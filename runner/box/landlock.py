@@ -9,8 +9,7 @@ It does not close: sockets with a path, UDP, the modes and times of files that t
 owns. `runner.box.seccomp` closes the first two.
 
 It knows folders, no mounts. A folder that is given to it is given with all that lies in
-it. So a folder in which something is hidden is given entry by entry, and cannot be
-listed itself.
+it.
 https://docs.kernel.org/userspace-api/landlock.html
 """
 
@@ -18,7 +17,7 @@ import ctypes
 import os
 import stat
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from runner.box.kernel import NO_NEW_RIGHTS, checked, libc, prctl
 from runner.box.root_folder import HIDDEN, SEEN, WRITABLE
@@ -121,9 +120,7 @@ _WORDS = 3
 
 def read_only_in(words: Sequence[str]) -> list[str]:
     """Return what may be read, of the kind, source and target of each place."""
-    hidden = _sources(words, HIDDEN)
-    seen = (each for path in _sources(words, SEEN) for each in _without(path, hidden))
-    return [*seen, *ALWAYS_READ]
+    return [*_sources(words, SEEN), *ALWAYS_READ]
 
 
 def writable_in(words: Sequence[str]) -> list[str]:
@@ -143,18 +140,3 @@ def writable_in(words: Sequence[str]) -> list[str]:
 def _sources(words: Sequence[str], kind: str) -> list[str]:
     places = (words[at : at + _WORDS] for at in range(0, len(words), _WORDS))
     return [source for is_of, source, _ in places if is_of == kind]
-
-
-def _without(path: str, hidden: Sequence[str]) -> Iterator[str]:
-    """Yield a path, or what is in it without what is hidden."""
-    if path in hidden:
-        return
-    if not any(each.startswith(f"{path}/") for each in hidden):
-        yield path
-        return
-    try:
-        names = os.listdir(path)  # noqa: PTH208  pathlib takes 5 ms
-    except OSError:  # nor could the agent read it
-        return
-    for name in names:
-        yield from _without(f"{path}/{name}", hidden)

@@ -178,7 +178,7 @@ Place = tuple[str, str, str]
 """How it is in the box, the machine's path, and the path inside."""
 
 SYSTEM: Final = (
-    *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc"),
+    *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"),
     *("/nix", "/gnu", "/run/current-system", "/home/linuxbrew/.linuxbrew"),
     *("/sys/devices/system", "/sys/fs/cgroup", "/sys/kernel/mm"),
     *("/var/lib/dpkg", "/var/lib/rpm", "/var/lib/alternatives"),
@@ -186,15 +186,50 @@ SYSTEM: Final = (
 """Where systems keep programs, libraries and what is said of the machine.
 
 Of /opt a box shows what `installed`, PATH and the tools' variables name."""
+ETC: Final = (
+    *("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "static"),
+    *("passwd", "group", "nsswitch.conf", "shells", "inputrc", "terminfo"),
+    *("hosts", "host.conf", "hostname", "networks", "protocols", "services", "rpc"),
+    *("ethertypes", "netconfig", "gai.conf", "bindresvport.blacklist"),
+    *("localtime", "timezone", "locale.alias", "locale.conf", "locale.gen"),
+    *("debian_version", "ca-certificates", "ca-certificates.conf", "crypto-policies"),
+    *("ssl/certs", "ssl/cert.pem", "ssl/openssl.cnf", "pki/ca-trust", "pki/java"),
+    *("pki/tls/cert.pem", "pki/tls/certs", "pki/tls/openssl.cnf", "pki/tls/openssl.d"),
+    *("mime.types", "mailcap", "magic", "magic.mime", "mke2fs.conf", "manpath.config"),
+    *("dpkg", "rpm", "perl", "R", "julia", "dotnet", "maven/m2.conf", "maven/logging"),
+    *("odbcinst.ini", "postgresql-common", "gdb", "vim", "sgml", "xml", "ant.conf"),
+    *("groff", "papersize", "ghostscript", "fonts", "glvnd", "vulkan", "OpenCL"),
+    *("X11", "pango", "alsa", "dictionaries-common", "xattr.conf"),
+)
+"""What toolchains read of /etc, besides `_ETC_OF_VERSIONS` and `_ETC_SETTINGS`."""
+_ETC_OF_VERSIONS: Final = re.compile(
+    r"(?:java|jvm|python|php|ruby|lua|ImageMagick|gtk|chromium|erlang|tex)"
+    r"[\w.+-]*|ld-musl-\w+\.path|[\w-]+-release"
+)
+_ETC_SETTINGS: Final = (
+    *("pip.conf", "xdg/pip/pip.conf", "npmrc", "wgetrc", "maven/settings.xml"),
+)
+"""What may hold a login, too; it is shown where it holds none."""
+_HOLDS_LOGIN: Final = re.compile(rb"://[^/\s]*@|_auth|token|passw", re.IGNORECASE)
 TOOLCHAINS: Final = (
     *(".pyenv", ".rbenv", ".nodenv", ".goenv", ".jenv", ".asdf", ".nvm", ".volta"),
-    *(".rustup", ".cargo", ".sdkman", ".deno", ".bun", ".dotnet", ".ghcup", ".opam"),
-    *("go", ".local/bin", ".local/lib", ".local/pipx", ".local/share/uv"),
-    *(".local/share/mise", ".local/share/pipx", ".local/share/pnpm"),
-    *(".local/share/fnm", ".local/share/claude", ".linuxbrew", "miniconda3"),
-    ".tool-versions",
+    *(".rustup", ".sdkman", ".deno", ".bun", ".ghcup", ".opam", ".linuxbrew"),
+    *(".local/bin", ".local/lib", ".local/pipx", ".local/share/mise"),
+    *(".local/share/pipx", ".local/share/pnpm", ".local/share/fnm"),
+    *(".local/share/claude", "miniconda3", ".tool-versions"),
 )
-"""Where people's installers put programs, in a home; of a home nothing else is seen."""
+"""Where people's installers put programs, in a home; of a home nothing else is seen but
+"""
+PARTS: Final = {
+    ".cargo": ("bin", "env"),
+    ".dotnet": (
+        *("dotnet", "sdk", "shared", "host", "packs", "templates", "tools"),
+        *("metadata", "sdk-manifests", "library-packs"),
+    ),
+    ".local/share/uv": ("python", "tools"),
+    "go": ("bin", "pkg"),
+}
+"""the programs of these, where keys, logins and people's own work lie, too."""
 TEMPORARY: Final = ("/tmp", "/var/tmp")  # noqa: S108  mounts of the session's own
 
 _LINKS_MOST: Final = 40
@@ -240,13 +275,24 @@ class Sight(Struct, frozen=True):
 def visible(sight: Sight) -> Iterator[Place]:
     """Yield what every program in a box may read, and what is hidden in that."""
     homes = _homes(sight.home, sight.path)
+    partial = {
+        os.path.realpath(f"{home}/{folder}"): shown
+        for home in homes
+        for folder, shown in PARTS.items()
+    }
+    asked = (
+        *partial,
+        *_beside_programs(sight.path, homes),
+        *map(str, tool_folders(sight.tools, homes)),
+    )
     seen = (
         *SYSTEM,
         *own_code(),
         *installed(Path("/opt"), ("/usr/bin", "/usr/local/bin")),
-        *_beside_programs(sight.path, homes),
+        *(part for path in asked for part in _parts(path, partial)),
         *(f"{home}/{each}" for home in homes for each in TOOLCHAINS),
-        *map(str, (*tool_folders(sight.tools, homes), *sight.shown)),
+        *map(str, sight.shown),
+        *of_etc(Path("/etc")),
         os.path.realpath("/etc/resolv.conf"),  # often below /run
     )
     for path in dict.fromkeys(seen):
@@ -255,6 +301,35 @@ def visible(sight: Sight) -> Iterator[Place]:
     for place in (*kept_away, *sight.hidden):
         real = os.path.realpath(place)
         yield HIDDEN, real, real
+
+
+def of_etc(folder: Path) -> Iterator[str]:
+    """Yield what is shown of /etc; machines have keys and other programs' logins there.
+
+    How to find a name server is shown by another path.
+    """
+    with suppress(OSError):
+        names = sorted(each.name for each in folder.iterdir())
+        yield from (
+            f"{folder}/{name}" for name in filter(_ETC_OF_VERSIONS.fullmatch, names)
+        )
+    yield from (f"{folder}/{each}" for each in ETC)
+    for name in _ETC_SETTINGS:
+        text = read_hostile(folder / name, _READ_BYTES)
+        if text and not _HOLDS_LOGIN.search(text):
+            yield f"{folder}/{name}"
+
+
+def _parts(path: str, partial: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+    """Yield a path, or of a folder that is shown in parts its parts.
+
+    Go itself may lie where people's own programs for it usually do.
+    """
+    shown = partial.get(os.path.realpath(path))
+    if shown is None or os.path.isfile(f"{path}/VERSION"):  # noqa: PTH113  words
+        yield path
+    else:
+        yield from (f"{path}/{each}" for each in shown)
 
 
 def shows(sight: Sight, path: str) -> bool:
@@ -291,7 +366,11 @@ def places(kind: str, path: str) -> Iterator[Place]:
 
 
 def arranged(found: Iterable[Place]) -> list[Place]:
-    """Return the places from the outermost to the innermost, without idle ones."""
+    """Return the places from the outermost to the innermost, without idle ones.
+
+    A folder that may be read, but for something in it, is named entry by entry: what
+    covered the path of a login would fall off when that is saved anew.
+    """
     kept: dict[str, Place] = {}
     order = sorted(dict.fromkeys(found), key=lambda place: place[2].count(os.sep))
     for place in order:
@@ -303,7 +382,27 @@ def arranged(found: Iterable[Place]) -> list[Place]:
         if kind == HIDDEN and above is None:
             continue
         kept.setdefault(target, place)
-    return list(kept.values())
+    over = {at: _nearest(kept, at) for at in kept if kept[at][0] == HIDDEN}
+    inside = [at for at, place in over.items() if place and place[0] == SEEN]
+    named: list[Place] = []
+    for at, place in kept.items():
+        if place[0] == SEEN:
+            named += _apart(at, inside)
+        elif at not in inside:
+            named.append(place)
+    return named
+
+
+def _apart(path: str, hidden: Iterable[str]) -> Iterator[Place]:
+    """Yield a folder, or its entries where something of it is hidden."""
+    inside = [each for each in hidden if f"{each}/".startswith(f"{path}/")]
+    if not inside:
+        yield LINK if os.path.islink(path) else SEEN, path, path  # noqa: PTH114  words
+        return
+    if path not in inside:
+        with suppress(OSError):  # nor could the agent read it
+            for each in sorted(Path(path).iterdir()):
+                yield from _apart(str(each), inside)
 
 
 def _nearest(kept: dict[str, Place], target: str) -> Place | None:

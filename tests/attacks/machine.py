@@ -150,6 +150,7 @@ def targets(around: Surroundings, **paths: Path | tuple[Path, ...]) -> Targets:
         doors={name: each.port for name, each in around.doors.items()},
         udp=int(around.datagrams.getsockname()[1]),
         victim=around.victim,
+        logins=tuple(map(str, around.logins)),
         **told,  # type: ignore[arg-type] # each has its kind
     )
 

@@ -31,6 +31,8 @@ class Surroundings:
     doors: dict[str, Server]
     datagrams: socket.socket
     victim: int
+    logins: tuple[Path, ...]
+    """Of the machine's own programs, where only root may put them."""
 
     def datagrams_now(self) -> int:
         """Return how many datagrams have come in since the last look."""
@@ -60,6 +62,7 @@ def surroundings(root: Path) -> Iterator[Surroundings]:
             },
             datagrams=stack.enter_context(_counted()),
             victim=stack.enter_context(_victim()),
+            logins=tuple(_logins(name, stack)),
         )
 
 
@@ -76,6 +79,16 @@ def _memory(name: str, stack: ExitStack) -> Path:
     memory.write_text(SECRET)
     stack.callback(memory.unlink)
     return memory
+
+
+def _logins(name: str, stack: ExitStack) -> Iterator[Path]:
+    for folder in ("/etc", "/opt"):
+        if os.access(folder, os.W_OK):
+            stack.callback(shutil.rmtree, Path(folder, f"{name}-program"))
+            login = Path(folder, f"{name}-program", "login")
+            login.parent.mkdir()
+            login.write_text(SECRET)
+            yield login
 
 
 def _sockets(root: Path, stack: ExitStack) -> Path:

@@ -141,6 +141,12 @@ def the_runner_s_own_credentials(at: Targets) -> str:
 
 
 @attempt
+def logins_of_the_machine_s_programs(at: Targets) -> str:
+    secret = bytes.fromhex(at.secret)
+    return first_won(lambda file: holding(secret, Path(file)), at.logins)
+
+
+@attempt
 def memory_that_all_share(at: Targets) -> str:
     return holding(bytes.fromhex(at.secret), Path(at.memory))
 

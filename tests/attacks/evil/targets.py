@@ -27,6 +27,8 @@ class Targets:
     """Files that a later step of the job runs or reads."""
     credentials: tuple[str, ...]
     """The runner's own registration, as it lies beside the work folder."""
+    logins: tuple[str, ...]
+    """Logins that programs of the machine keep in its own folders."""
     temp: str
     workspace: str
     result: str
