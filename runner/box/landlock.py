@@ -5,8 +5,8 @@ process and all that it starts. Beside files it closes TCP, signals to others, a
 abstract sockets of others, where this kernel's Landlock knows them. It also keeps a
 restricted process from tracing or reading the memory of any other.
 
-It does not close: sockets with a path, UDP, the modes and times of files that the user
-owns. `runner.box.seccomp` closes the first two.
+It does not close: sockets with a path, UDP, the modes, owners, attributes and times of
+files that the user owns. `runner.box.seccomp` closes all but the last.
 
 It knows folders, no mounts. A folder that is given to it is given with all that lies in
 it.

@@ -187,7 +187,7 @@ def _as_agent(box: _Box, here: str, program: list[str], readying: int) -> int:
             kernel.become_user(*map(int, box.user[:2]))
         os.chdir(here if os.path.isdir(here) else "/")  # noqa: PTH112  as above
         box.close_files()
-        seccomp.restrict(network=True)
+        seccomp.restrict()
     except OSError as error:
         os.write(readying, f"the program's own rights: {error.strerror}".encode())
         return 1

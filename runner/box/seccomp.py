@@ -23,7 +23,7 @@ import os
 import struct
 import sys
 from collections.abc import Iterable, Sequence
-from errno import EACCES, EAFNOSUPPORT, ENOSYS, EPERM
+from errno import EACCES, EAFNOSUPPORT, ENOSYS, EOPNOTSUPP, EPERM
 from socket import AF_INET, AF_INET6, AF_NETLINK, AF_UNIX, SOCK_DGRAM
 
 from runner.box.kernel import NO_NEW_RIGHTS, checked, libc, prctl
@@ -56,10 +56,12 @@ SHARED = _numbers(
     """
     shmget 29 194, shmat 30 196, shmctl 31 195, msgget 68 186, msgsnd 69 189,
     msgrcv 70 188, msgctl 71 187, semget 64 190, semop 65 193, semctl 66 191,
-    semtimedop 220 192
+    semtimedop 220 192, setxattrat 463 463, removexattrat 466 466, file_setattr 469 469,
+    fchmodat2 452 452
     """
 )
-"""Calls for memory, queues and semaphores that all processes of a user share."""
+"""Calls for memory, queues and semaphores that all processes of a user share, and newer
+forms of `ATTRIBUTES` and `MODES`."""
 OF_OTHERS = _numbers(
     """
     prlimit64 302 261, sched_setaffinity 203 122, sched_setscheduler 144 119,
@@ -67,6 +69,21 @@ OF_OTHERS = _numbers(
     """
 )
 """Calls that change a process, the one that their first argument names; 0: itself."""
+ATTRIBUTES = _numbers(
+    """
+    setxattr 188 5, lsetxattr 189 6, fsetxattr 190 7, removexattr 197 14,
+    lremovexattr 198 15, fremovexattr 199 16
+    """
+)
+"""Calls that let others to a file; who has them copies files without."""
+OWNERS = {
+    "chown": (92, 99999, 1),
+    "lchown": (94, 99999, 1),
+    "fchown": (93, 55, 1),
+    "fchownat": (260, 54, 2),
+}
+"""Calls that give a file away, and which argument is the user; then comes the group."""
+MODES = _numbers("chmod 90 99999, fchmod 91 52, fchmodat 268 53")
 _LOOKED_AT = _numbers(
     """
     socket 41 198, socketpair 53 199, connect 42 203, bind 49 200, sendto 44 206,
@@ -78,7 +95,8 @@ _LOOKED_AT = _numbers(
 CALLS = {
     machine: {
         name: numbers[place]
-        for name, numbers in (_LOOKED_AT | REFUSED | SHARED | OF_OTHERS).items()
+        for group in (_LOOKED_AT, REFUSED, SHARED, OF_OTHERS, ATTRIBUTES, OWNERS, MODES)
+        for name, numbers in group.items()
     }
     for place, machine in enumerate(("x86_64", "aarch64"))
 }
@@ -148,6 +166,7 @@ _NAMESPACES = 0x7E020080
 """Flags of clone and unshare for every kind of namespace."""
 _PUT_IN, _PASTE = 0x5412, 0x541C
 """TIOCSTI and TIOCLINUX. https://man7.org/linux/man-pages/man2/TIOCSTI.2const.html"""
+_UNCHANGED = 0xFFFFFFFF
 _CONNECT_BY_SENDING = 0x20000000
 
 
@@ -162,37 +181,33 @@ def refusal() -> str:
     return "" if has_it else "this kernel has no seccomp"
 
 
-def restrict(*, network: bool, paths: bool = True) -> None:
-    """Refuse the calls in this process, for ever.
+def restrict() -> None:
+    """Refuse the calls in this process, for ever; its network is looked after."""
+    families = AF_UNIX, AF_INET, AF_INET6, AF_NETLINK
+    _install([*_common(), *_families(families, EAFNOSUPPORT)], 0)
 
-    Without `network` no socket of the internet can be made, and none be connected;
-    with it, `paths` says whether sockets with a path may be made.
+
+def restrict_and_ask(*, network: bool) -> int:
+    """Refuse the calls; leave to another process what its arguments alone do not show.
+
+    That one gets every call that changes the mode of a file and, without a `network`,
+    every call of `socket` for TCP, of `connect` and of `bind`, by the returned
+    descriptor. Each waits for its answer, and fails when nobody is there. Only one
+    filter of a process can ask. With a network no sockets with a path can be made.
     """
-    if network:
-        inner = (AF_UNIX,) if paths else ()
-        families = (*inner, AF_INET, AF_INET6, AF_NETLINK)
-        program = _families(families, EAFNOSUPPORT)
-    else:
-        program = _families((AF_UNIX,), EACCES)
-        program += when(_number("connect"), [refuse(EACCES)])
-        program += [*_only_streams(), *_no_connecting_by_sending()]
-    _install([*_common(), *program], 0)
-
-
-def restrict_and_ask() -> int:
-    """Refuse the calls; leave each socket that might lead out to another process.
-
-    That one gets every call of `socket` for TCP, of `connect` and of `bind`, by the
-    returned descriptor. Each waits for its answer, and fails when nobody is there. Only
-    one filter of a process can ask.
-    """
-    asked = [*_families((AF_UNIX, AF_INET, AF_INET6), EACCES), *_only_streams()]
-    asked += _nothing_of_others()
-    asked += [*_no_connecting_by_sending()]
-    for name in ("connect", "bind"):
+    asked = [*_nothing_of_others()]
+    for name in MODES:
         asked += when(_number(name), [NOTIFY])
-    tcp = [*argument(0), *equal(AF_UNIX, [ALLOW]), NOTIFY]
-    return _install([*_common(), *asked, *when(_number("socket"), tcp)], _LISTEN)
+    if network:
+        asked += _families((AF_INET, AF_INET6, AF_NETLINK), EAFNOSUPPORT)
+    else:
+        asked += [*_families((AF_UNIX, AF_INET, AF_INET6), EACCES), *_only_streams()]
+        asked += [*_no_connecting_by_sending()]
+        for name in ("connect", "bind"):
+            asked += when(_number(name), [NOTIFY])
+        tcp = [*argument(0), *equal(AF_UNIX, [ALLOW]), NOTIFY]
+        asked += when(_number("socket"), tcp)
+    return _install([*_common(), *asked], _LISTEN)
 
 
 def _common() -> Iterable[Instruction]:
@@ -209,9 +224,15 @@ def _common() -> Iterable[Instruction]:
 
 
 def _nothing_of_others() -> Iterable[Instruction]:
-    """Refuse what reaches a user's other processes where no namespace parts them."""
+    """Refuse what reaches a user's other processes and files, for no namespace does."""
     for name in SHARED:
         yield from when(_number(name), [refuse(ENOSYS)])
+    for name in ATTRIBUTES:
+        yield from when(_number(name), [refuse(EOPNOTSUPP)])
+    for name, (*_, first) in OWNERS.items():
+        same = no_other_than((os.getuid(), _UNCHANGED), EPERM)
+        same += [*argument(first + 1), *no_other_than((os.getgid(), _UNCHANGED), EPERM)]
+        yield from when(_number(name), [*argument(first), *same])
     own = no_other_than((0,), EPERM)
     for name in OF_OTHERS:
         yield from when(_number(name), [*argument(0), *own])

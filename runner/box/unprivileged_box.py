@@ -7,12 +7,13 @@ which walls stand; if one fails, FD is told why, and nothing is started.
 
 This process stays outside as its parent and makes its sockets, for the filter lets the
 program make and connect none. The kernel stops the program in each call of `socket` for
-TCP, of `connect` and of `bind`, and asks here. The socket is made on this side, from an
-address that was read once, and put into the program: it cannot change the address after
-it was looked at. Sockets lead to the given ports of loopback and to those where the
-program itself listens; they listen on loopback alone. Sockets with a path lead to paths
-in the folders that the program may write to. A wrong answer would be a hole, none is a
-refusal: whatever fails here, fails there.
+TCP, of `connect`, of `bind` and of `chmod`, and asks here. The socket is made on this
+side, from an address that was read once, and put into the program: it cannot change the
+address after it was looked at. Sockets lead to the given ports of loopback and to those
+where the program itself listens; they listen on loopback alone. Sockets with a path
+lead to paths in the folders that the program may write to, and in those alone it
+changes the modes of files: its user owns others, which it could open to everybody. A
+wrong answer would be a hole, none is a refusal: whatever fails here, fails there.
 
 https://docs.kernel.org/userspace-api/landlock.html
 https://man7.org/linux/man-pages/man2/seccomp_unotify.2.html
@@ -27,6 +28,7 @@ import socket
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from errno import EACCES, EAFNOSUPPORT, EINVAL, ENOENT
+from functools import partial
 
 from runner.box import kernel, landlock, processes, seccomp
 from runner.box.network_namespace import CLOSED, send_sockets
@@ -108,27 +110,23 @@ def _enter(box: _Box, line: socket.socket) -> str:
     found = landlock.restrict(box.read_only, box.writable, network=is_open)
     if landlock.closes_signals(found):
         walls.append("processes=landlock")
-    if is_open:
-        seccomp.restrict(network=True, paths=False)
-    else:
+    if not is_open:
         os.close(box.exits[0])
-        asking = seccomp.restrict_and_ask()
-        socket.send_fds(line, [b"!"], [asking])
-        os.close(asking)
         walls.append("network=seccomp")
+    asking = seccomp.restrict_and_ask(network=is_open)
+    socket.send_fds(line, [b"!"], [asking])
+    os.close(asking)
     line.close()
     return " ".join(walls)
 
 
 def _serve(box: _Box, line: socket.socket, watch: int) -> None:
     """Answer the program's calls until it has ended."""
-    if not box.exits:
-        select.select([watch], [], [])
-        return
-    handing, *ports = box.exits
+    handing, ports = box.exits[:1], box.exits[1:]
     try:
         asking = receive_filter(line)
-        send_sockets(handing, CLOSED)
+        for each in handing:
+            send_sockets(each, CLOSED)
     except OSError as error:  # it could not enter the box, and has said why
         os.write(2, f"brat: {error.strerror}.\n".encode())
         return
@@ -150,7 +148,9 @@ _RECEIVE, _SEND, _IS_VALID, _ADD = 0xC0502100, 0xC0182101, 0x40082102, 0x4018210
 _ASKED = struct.Struct("<QIIiIQ6Q")
 """Its id, thread and flags; the call's number, machine, place and arguments."""
 _INSTEAD, _CLOSING, _CONTINUE = 1, os.O_CLOEXEC, 1
-_FAMILY_BYTES, _ADDRESS_BYTES = 2, 128
+_FAMILY_BYTES, _ADDRESS_BYTES, _PATH_BYTES = 2, 128, 4096
+_HERE = 0xFFFFFF9C
+"""AT_FDCWD, as the kernel tells of it."""
 _CONNECT_S = 5.0
 """One that listens nearby and does not answer would keep all others waiting."""
 _LOOPBACK = {socket.AF_INET: ("127.0.0.1",), socket.AF_INET6: ("::1",)}
@@ -179,6 +179,9 @@ class Broker:
             calls["socket"]: self._make,
             calls["connect"]: self._connect,
             calls["bind"]: self._bind,
+            calls["chmod"]: partial(self._change_mode, path=0),
+            calls["fchmod"]: partial(self._change_mode, folder=0),
+            calls["fchmodat"]: partial(self._change_mode, folder=0, path=1),
         }
 
     def answer(self) -> None:
@@ -232,16 +235,37 @@ class Broker:
         name = address[2:].split(b"\0", 1)[0]
         if not name:
             raise OSError(EACCES, "no path")
-        base = f"/proc/{call.thread}/cwd".encode()
-        number = os.open(os.path.join(base, name), os.O_PATH | os.O_CLOEXEC)  # noqa: PTH118
+        number = call.opened(name)
         try:
-            real = os.readlink(f"/proc/self/fd/{number}")  # noqa: PTH115  loads little
-            if not any(real.startswith(f"{each}/") for each in self._writable):
-                raise OSError(EACCES, "not in a folder of this session")
+            self._look_at(number)
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as made:
                 made.settimeout(_CONNECT_S)
                 made.connect(f"/proc/self/fd/{number}")
                 call.put(made, instead=True)
+        finally:
+            os.close(number)
+        call.end()
+
+    def _look_at(self, number: int) -> None:
+        """Raise unless an open file lies in the session's folders, or in none."""
+        real = os.readlink(f"/proc/self/fd/{number}")  # noqa: PTH115  loads little
+        own = "/memfd:", *(f"{each}/" for each in self._writable)
+        if real.startswith("/") and not f"{real}/".startswith(own):
+            raise OSError(EACCES, "not in a folder of this session")
+
+    def _change_mode(
+        self, call: "_Call", folder: int | None = None, path: int | None = None
+    ) -> None:
+        """Change a file's mode; the numbers are those of the call's arguments."""
+        base = _HERE if folder is None else call.arguments[folder] & 0xFFFFFFFF
+        name = b"" if path is None else call.text(path)
+        if path is not None and not name:
+            raise OSError(ENOENT, "no path")
+        number = call.opened(name, base)
+        try:
+            self._look_at(number)
+            after = 1 + max(-1 if each is None else each for each in (folder, path))
+            os.chmod(f"/proc/self/fd/{number}", call.arguments[after] & 0o7777)  # noqa: PTH101
         finally:
             os.close(number)
         call.end()
@@ -281,6 +305,24 @@ class _Call:
         size &= 0xFFFFFFFF
         if not _FAMILY_BYTES <= size <= _ADDRESS_BYTES:
             raise OSError(EINVAL, "no address")
+        return self._read(place, size)
+
+    def text(self, place: int) -> bytes:
+        """Return the path that an argument names."""
+        return self._read(self.arguments[place], _PATH_BYTES).split(b"\0", 1)[0]
+
+    def opened(self, name: bytes, base: int = _HERE) -> int:
+        """Open what the program means by a name: from its own folder, or from `base`.
+
+        An empty name is what is open there.
+        """
+        beside = f"/proc/{self.thread}/".encode()
+        folder = beside + (b"cwd" if base == _HERE else b"fd/%d" % base)
+        own = name.removeprefix(b"/proc/self/")
+        path = os.path.join(beside if own != name else folder, own)  # noqa: PTH118
+        return os.open(path.rstrip(b"/"), os.O_PATH | os.O_CLOEXEC)
+
+    def _read(self, place: int, size: int) -> bytes:
         with open(f"/proc/{self.thread}/mem", "rb", 0) as memory:  # noqa: PTH123
             memory.seek(place)
             found = memory.read(size)

@@ -12,6 +12,7 @@ WINNERS = {
     "git of its own on the path",
     "dotfiles in the real home",
     "files that steer later steps",
+    "files of later steps opened to everybody",
     "code of a later step",
     "a cache that others read",
     "a temporary folder that all share",

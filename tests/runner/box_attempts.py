@@ -14,6 +14,7 @@ import os
 import resource
 import signal
 import socket
+import struct
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +23,11 @@ from uuid import uuid4
 PORT, OTHER = map(int, sys.argv[1:3])
 DAEMON, PROCESS, SECRET = sys.argv[3], int(sys.argv[4]), Path(sys.argv[5])
 _libc = ctypes.CDLL(None, use_errno=True)
+_ACL, _NOBODY = "system.posix_acl_access", 0xFFFFFFFF
+_ENTRIES = (1, 6, _NOBODY), (4, 6, _NOBODY), (32, 6, _NOBODY)
+_EVERYBODY = struct.pack(
+    "<I" + "HHI" * 3, 2, *(word for row in _ENTRIES for word in row)
+)
 _TIOCSTI, _FASTOPEN, _VSOCK, _SEIZE = 0x5412, 0x20000000, 40, 0x4206
 
 
@@ -112,6 +118,40 @@ async def meet() -> None:
     server.close()
 
 
+def mode_from_a_folder() -> None:
+    folder = os.open(SECRET.parent, os.O_PATH)
+    os.chmod(SECRET.name, 0o644, dir_fd=folder)
+
+
+def mode_by_a_link() -> None:
+    if not os.path.lexists("mode"):
+        Path("mode").symlink_to(SECRET)
+    Path("mode").chmod(0o666)
+
+
+def own_modes() -> None:
+    own = Path("mine")
+    own.write_text("x")
+    own.chmod(0o640)
+    own.absolute().chmod(0o600)
+    here = os.open(".", os.O_PATH)
+    os.chmod("mine", 0o604, dir_fd=here)
+    with own.open() as file:
+        os.fchmod(file.fileno(), 0o606)
+        Path(f"/proc/self/fd/{file.fileno()}").chmod(0o640)
+        os.fchown(file.fileno(), -1, os.getgid())
+    assert own.stat().st_mode & 0o777 == 0o640
+    os.fchmod(os.memfd_create("own"), 0o600)
+    Path("folder").mkdir(mode=0o700)
+    Path("folder").chmod(0o755)
+    Path("folder").rmdir()
+    try:
+        Path("missing").chmod(0o600)
+    except FileNotFoundError:
+        return
+    raise AssertionError("it changed the mode of nothing")
+
+
 def shared_memory() -> None:
     made = Path("/dev/shm", uuid4().hex)  # noqa: S108  what is tried
     made.write_text("x")
@@ -168,6 +208,12 @@ FORBIDDEN: dict[str, Callable[[], object]] = {
     "the turn of another": lambda: os.setpriority(os.PRIO_PROCESS, PROCESS, 19),
     "the turn of all": lambda: os.setpriority(os.PRIO_USER, 0, 19),
     "the processors of another": lambda: os.sched_setaffinity(PROCESS, {0}),
+    "another's mode": lambda: SECRET.chmod(0o644),
+    "another's mode, from a folder": mode_from_a_folder,
+    "another's mode, by a link": mode_by_a_link,
+    "a group for another's": lambda: os.chown(SECRET, -1, 4),
+    "another's list of who may": lambda: os.setxattr(SECRET, _ACL, _EVERYBODY),
+    "a mark on another's": lambda: os.setxattr(SECRET, "user.x", b"x"),
     "memory of all of a user's": call(29, 0, 4096, 0o1600),
     "a queue of all of a user's": call(68, 0, 0o1600),
 }
@@ -182,6 +228,7 @@ ALLOWED: dict[str, Callable[[], object]] = {
     "a later turn for itself": lambda: os.nice(1),
     "processors of its own": lambda: os.sched_setaffinity(0, os.sched_getaffinity(0)),
     "files of its own": lambda: Path("own").write_text("x"),
+    "modes of its own": own_modes,
 }
 
 

@@ -115,23 +115,33 @@ WOULD_SUCCEED = (
     *("io_uring", "a new user namespace", "a netlink socket", "delete a file"),
     *("memory that all share", "another's server at the same port"),
     *("limits of another", "the turn of another", "the processors of another"),
-    *("memory of all of a user's", "a queue of all of a user's"),
+    *("memory of all of a user's", "a queue of all of a user's", "another's mode"),
+    *("another's mode, from a folder", "another's mode, by a link"),
 )
 
 
-def test_an_open_network_leaves_no_way_to_sockets_with_a_path(tmp_path: Path) -> None:
+def test_an_open_network_opens_nothing_else(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("")
+    inside = tmp_path / "work"
+    inside.mkdir()
     code = (
         "import socket\n"
         "socket.socket().close()\n"
         "socket.socket(type=socket.SOCK_DGRAM).close()\n"
-        "try: socket.socket(socket.AF_UNIX)\n"
-        "except OSError as error: print(type(error).__name__)\n"
+        "import os, resource\n"
+        "for tried in (lambda: socket.socket(socket.AF_UNIX),\n"
+        f"  lambda: os.chmod({str(victim)!r}, 0o666),\n"
+        f"  lambda: resource.prlimit({os.getpid()}, resource.RLIMIT_NOFILE)):\n"
+        "    try: tried(); print('done')\n"
+        "    except OSError as error: print(type(error).__name__)\n"
+        "open('own', 'w').close(); os.chmod('own', 0o600)\n"
     )
 
     program = (sys.executable, "-I", "-c", code)
-    said, walls, status = start(tmp_path, REFUSING[0], None, *program)
+    said, walls, status = start(inside, REFUSING[0], None, *program)
 
-    assert (said, status) == ("OSError\n", 0)
+    assert (said, status) == ("OSError\nPermissionError\nPermissionError\n", 0)
     assert walls.network == ""
 
 

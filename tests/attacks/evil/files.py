@@ -73,6 +73,15 @@ def files_that_steer_later_steps(at: Targets) -> str:
 
 
 @attempt
+def files_of_later_steps_opened_to_everybody(at: Targets) -> str:
+    def opened(file: str) -> str:
+        Path(file).chmod(0o666)
+        return f"everybody may write {file}"
+
+    return first_won(opened, there(at.commands))
+
+
+@attempt
 def code_of_a_later_step(at: Targets) -> str:
     return first_won(appended, there(at.later))
 
