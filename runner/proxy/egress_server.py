@@ -10,6 +10,7 @@ first wanted.
 """
 
 import asyncio
+import hmac
 import os
 import signal
 import socket
@@ -21,6 +22,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from grite import outbound
 from grite.errors import BratError, repr_without
@@ -116,7 +118,9 @@ HEAD_S: Final = 30.0
 CHUNK_BYTES: Final = 65_536
 AT_ONCE: Final = 256
 """Connections in all; more are refused."""
+_WANTS_WORD: Final = HTTPStatus.PROXY_AUTHENTICATION_REQUIRED
 _TOLD_MOST: Final = 200
+_WORD: Final = "proxy-authorization"
 _HOP: Final = ("connection:", "proxy-", "keep-alive:", "te:", "upgrade:", "host:")
 """The beginnings of headers that are meant for the proxy, or that it sets itself."""
 
@@ -128,6 +132,8 @@ class _Asked(Struct, frozen=True):
     path: str = ""
     headers: tuple[str, ...] = ()
     """Without headers that are only for one connection."""
+    word: bytes = b""
+    """Its `Proxy-Authorization`."""
 
     @property
     def where(self) -> str:
@@ -142,8 +148,13 @@ class Egress:
         listed: Sequence[str],
         tell: Callable[[Told], None],
         group: asyncio.TaskGroup,
+        token: str,
     ) -> None:
-        """Serve each connection in a task of the group; `close` ends them."""
+        """Serve each connection in a task of the group; `close` ends them.
+
+        With a token each has to show it, as the password of `brat`.
+        """
+        self._word = outbound.proxy_word(f"http://brat:{token}@") if token else ""
         self._listed = listed
         self._tell = tell
         self._group = group
@@ -194,6 +205,8 @@ class Egress:
         asked = await _asked(reader)
         if asked is None:
             return _no(writer, HTTPStatus.BAD_REQUEST, "This is a proxy for HTTP.")
+        if self._word and not hmac.compare_digest(asked.word, self._word.encode()):
+            return _no(writer, _WANTS_WORD, "This is another session's proxy.")
         if len(self._open) > AT_ONCE:
             why = f"No more than {AT_ONCE} connections at once."
             return _no(writer, HTTPStatus.SERVICE_UNAVAILABLE, why)
@@ -290,13 +303,15 @@ async def _asked(reader: asyncio.StreamReader) -> _Asked | None:
         line, *headers = head.decode("latin-1").split("\r\n")
         method, target, _ = line.split(" ")
         url = urlsplit(f"//{target}" if method == "CONNECT" else target)
+        named = (each.partition(":") for each in headers)
+        word = next((v for n, _, v in named if n.lower() == _WORD), "").strip().encode()
         if method == "CONNECT":
-            return _Asked(method, url.hostname or "", url.port or 443)
+            return _Asked(method, url.hostname or "", url.port or 443, word=word)
         if url.scheme != "http" or not url.hostname:
             return None
         path = url._replace(scheme="", netloc="", fragment="").geturl() or "/"
         kept = (each for each in headers if not each.lower().startswith(_HOP))
-        return _Asked(method, url.hostname, url.port or 80, path, tuple(kept))
+        return _Asked(method, url.hostname, url.port or 80, path, tuple(kept), word)
     except (ValueError, asyncio.LimitOverrunError):
         return None
 
@@ -317,20 +332,23 @@ def _no(writer: asyncio.StreamWriter, status: HTTPStatus, why: str) -> None:
         "Content-Type: text/plain; charset=utf-8",
         f"Content-Length: {len(body)}",
         "Connection: close",
+        *(('Proxy-Authenticate: Basic realm="brat"',) if status == _WANTS_WORD else ()),
     )
     writer.write("\r\n".join((*head, "", "")).encode() + body)
 
 
-def run_servers(order: bytes, listening: Sequence[int]) -> None:
+def run_servers(order: bytes, listening: Sequence[int], *, is_shared: bool) -> None:
     """Serve until the witness is gone, beginning with calls that already wait.
 
     Args:
         order: a `runner.proxy.proxy_protocol.ProxyOrder`, as JSON.
         listening: sockets, which it takes over: for the model, for all other hosts, and
             for each service of this machine that may be reached.
+        is_shared: whether all of the machine's users can come to them.
     """
     sockets = [socket.socket(fileno=each) for each in listening]
-    asyncio.run(_serve(msgspec.json.decode(order, type=ProxyOrder), *sockets))
+    known = msgspec.json.decode(order, type=ProxyOrder)
+    asyncio.run(_serve(known if is_shared else replace(known, token=""), *sockets))
 
 
 async def _serve(
@@ -355,7 +373,7 @@ async def _serve(
             listed, own = order.egress, model.getsockname()[1]
             # Some programs ask a proxy for everything, their model included.
             known = (*listed, f"127.0.0.1:{own}") if order.model else listed
-            egress = Egress(known, _tell, group)
+            egress = Egress(known, _tell, group, order.token)
             stack.callback(egress.close)
             for each in await _ways_out(egress, local_services(listed), *others):
                 stack.callback(each.close)

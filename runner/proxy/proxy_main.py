@@ -32,7 +32,7 @@ def main(argv: Sequence[str]) -> int:
     model, *others = (f"http://{LOOPBACK}:{port}" for _, port in made)
     egress = "".join(others)
     os.write(1, f'{{"type":"ready","url":"{model}","egress":"{egress}"}}\n'.encode())
-    order = sys.stdin.buffer.readline()
+    order, own = sys.stdin.buffer.readline(), sockets
     while order:
         waited = [0, *told, *sockets]
         called, _, _ = select.select(waited, [], [])
@@ -46,7 +46,7 @@ def main(argv: Sequence[str]) -> int:
         site.main()  # the libraries that `runner.box.processes` left out
         from runner.proxy.egress_server import run_servers
 
-        run_servers(order, sockets)
+        run_servers(order, sockets, is_shared=sockets is own)
         break
     return 0
 

@@ -65,6 +65,9 @@ class ProxyOrder(Struct, frozen=True, kw_only=True):
     caps: Caps = Caps()
     egress: tuple[str, ...] | None = None
     """The hosts that the agent may reach; None: the proxy serves only the model."""
+    token: str = ""
+    """What shows that who asks for a host is of this session, where others of the
+    machine can ask, too."""
 
 
 class _Told(Struct, frozen=True, kw_only=True, tag_field="type"):

@@ -136,11 +136,15 @@ def _for_java(proxy: str) -> dict[str, str]:
     https://docs.oracle.com/en/java/javase/21/core/java-networking.html (proxies)
     """
     where = urlsplit(proxy)
-    ways = [
-        f"-D{scheme}.proxy{what}"
-        for scheme in ("http", "https")
-        for what in (f"Host={where.hostname}", f"Port={where.port}")
-    ]
+    parts = {
+        "Host": where.hostname,
+        "Port": where.port,
+        "User": where.username,
+        "Password": where.password,
+    }
+    schemes = "http", "https"
+    ways = [f"-D{each}.proxy{w}={v}" for each in schemes for w, v in parts.items()]
+    ways.append("-Djdk.http.auth.tunneling.disabledSchemes=")  # else none is shown
     asked = "-Daether.connector.http.useSystemProperties=true"  # by Maven from 3.9 on
     said = " ".join((*ways, asked))
     return {"MAVEN_OPTS": said, "GRADLE_OPTS": said}
@@ -151,7 +155,7 @@ class ProxyClient:
 
     def __init__(self, order: ProxyOrder, offered: Mapping[str, str]) -> None:
         """Start the proxy; `offered` is the job's environment."""
-        self._order = order
+        self._order = order = replace(order, token=secrets.token_hex(16))
         self._url = self._egress = ""
         self._note: Callable[[Said], None] = lambda _said: None
         self._unread = b""
@@ -206,10 +210,11 @@ class ProxyClient:
         if self.hosts is None:
             return {}
         self._await_ready()
-        ways = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY"), self._egress)
+        shown = self._egress.replace("//", f"//brat:{self._order.token}@")
+        ways = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY"), shown)
         ways["NO_PROXY"] = ",".join(outbound.LOCAL_NAMES)
         lower = {name.lower(): value for name, value in ways.items()}
-        return {**ways, **lower, **_for_java(self._egress), "NODE_USE_ENV_PROXY": "1"}
+        return {**ways, **lower, **_for_java(shown), "NODE_USE_ENV_PROXY": "1"}
 
     def way(self) -> NetworkExit | None:
         """Return the only way out of the agent's network; None: it is not closed."""

