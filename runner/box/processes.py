@@ -177,6 +177,7 @@ def _below(root: int, children: dict[int, list[int]]) -> list[int]:
 KILL_S = 3.0
 """How long SIGKILL is repeated; only a process stuck in the kernel outlasts it."""
 SWEEP_S = 0.05
+_CHILDREN_BYTES = 1_000_000
 _BY_THE_KERNEL = 0x80
 """The code of a signal from the terminal. It reaches the witness anyway, so the guard
 does not pass it on.
@@ -199,11 +200,16 @@ def guarded(work: Callable[[], int]) -> int:
         spared = frozenset(descendants())
         signal.pthread_sigmask(signal.SIG_BLOCK, _HEARD)
         guard = os.getpid()
-        child = os.fork()
-        if child == 0:
-            os._exit(_inside(work, guard))
-        status = os.waitstatus_to_exitcode(_ended(child))
-        _end_the_rest(spared)
+        name = f"/proc/{guard}/task/{guard}/children"  # some kernels have none
+        with open(name if os.path.exists(name) else os.devnull, "rb", 0) as listed:  # noqa: PTH110, PTH123
+            child = os.fork()
+            if child == 0:
+                listed.close()
+                os._exit(_inside(work, guard))
+            try:
+                status = os.waitstatus_to_exitcode(_ended(child))
+            finally:
+                _end_the_rest(spared, listed.fileno())
     return status if status >= 0 else 128 - status
 
 
@@ -233,11 +239,20 @@ def _ended(child: int) -> int:
             os.kill(child, told.si_signo)
 
 
-def _end_the_rest(spared: frozenset[int]) -> None:
-    """Kill all processes below this one that were not there before."""
+def _end_the_rest(spared: frozenset[int], listed: int) -> None:
+    """Kill all processes below this one that were not there before.
+
+    Where nothing can be opened any more, the kernel's list of our children is open
+    already: whose parent has been killed becomes one of them.
+    """
     limit = time.monotonic() + KILL_S
     while reap_children()[1] and time.monotonic() < limit:
-        if spared.issuperset(descendants()):
+        below = {*map(int, os.pread(listed, _CHILDREN_BYTES, 0).split())}
+        with contextlib.suppress(OSError):
+            below.update(descendants())
+        if spared.issuperset(below):
             return
-        send_signal(signal.SIGKILL, 0, spared)
+        for each in below - spared:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(each, signal.SIGKILL)
         signal.sigtimedwait((signal.SIGCHLD,), SWEEP_S)

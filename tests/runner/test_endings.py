@@ -269,6 +269,34 @@ def test_a_killed_witness_leaves_what_there_was_but_no_result(forge: Forge) -> N
     assert list((forge.root / "work").iterdir()) == []
 
 
+CRIPPLES = """
+import os, resource, subprocess, sys
+from runner.box.processes import guarded
+
+def work():
+    left = subprocess.Popen(("sh", "-c", "sleep 600; :"), start_new_session=True)
+    print(left.pid, flush=True)
+    resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE, (0, 0))
+    return 7
+
+sys.exit(guarded(work))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has a guard")
+def test_a_guard_that_can_open_nothing_ends_what_is_left() -> None:
+    done = subprocess.run(
+        (sys.executable, "-c", CRIPPLES),
+        capture_output=True,
+        text=True,
+        timeout=patient(30),
+        check=False,
+    )
+
+    assert (done.returncode, done.stderr) == (7, "")
+    assert not psutil.pid_exists(int(done.stdout))
+
+
 def test_a_killed_guard_is_an_end_with_the_work_kept(forge: Forge) -> None:
     job = working(forge, DAEMON.format(sleep=600))
 
