@@ -201,8 +201,9 @@ class NoSubmodule(BratError):
 def fill(work: Path, bare: Bare, own: Path | None) -> list[str]:
     """Check out the submodules of a checkout of `bare`.
 
-    One that cannot be fetched is left empty if the person's own checkout does without
-    it, too: a sentence on each is returned.
+    They come from where the person's own checkout has them, and from nowhere else, for
+    this runs in no box, and as that person. One that cannot be fetched is left empty if
+    their checkout does without it, too: a sentence on each is returned.
     """
     origin = _origin(own) if own else str(bare.path)
     return _fill(work, origin, _git_folder(own), own)
@@ -230,18 +231,13 @@ def _fill(
     left = []
     git.run(["config", "remote.origin.url", origin], cwd=folder)
     for name, path in _submodules(folder):
+        known = _read(own, "config", f"submodule.{name}.url") if own else None
+        copy = kept / "modules" / name if kept else None
         try:
-            git.run(["submodule", "--quiet", "init", "--", path], cwd=folder)
-            url = _read(folder, "config", f"submodule.{name}.url")
-            copy = kept / "modules" / name if kept else None
-            wanted = _read(folder, "rev-parse", f":{path}")
-            if copy is not None and _holds(copy, wanted):
-                git.run(["config", f"submodule.{name}.url", str(copy)], cwd=folder)
-            update = ["submodule", "--quiet", "update", "--", path]
-            git.run([*_FILES, *update], cwd=folder, deadline_s=SUBMODULE_S)
-        except (GitFailed, Unavailable) as error:
+            url = _fetch(folder, name, path, copy, known)
+        except (GitFailed, Unavailable, _Unsure) as error:
             said = f"the submodule {path} cannot be fetched: {error}"
-            if own is None or _read(own, "config", f"submodule.{name}.url"):
+            if own is None or known:
                 raise NoSubmodule(said) from error
             left.append(f"{said.rstrip('.')}; your own checkout is without it, too.")
             continue
@@ -249,6 +245,31 @@ def _fill(
             within = own / path if own else None
             left += _fill(folder / path, url, copy, within, depth + 1)
     return left
+
+
+def _fetch(
+    folder: Path, name: str, path: str, copy: Path | None, known: str | None
+) -> str:
+    """Check out one submodule; return its address.
+
+    Args:
+        folder: the checkout.
+        name: its name in .gitmodules.
+        path: its folder.
+        copy: where the person's own copy may be.
+        known: where their own checkout has it from; None: there is no such checkout.
+    """
+    git.run(["submodule", "--quiet", "init", "--", path], cwd=folder)
+    url = _read(folder, "config", f"submodule.{name}.url")
+    wanted = _read(folder, "rev-parse", f":{path}")
+    if copy is not None and _holds(copy, wanted):
+        git.run(["config", f"submodule.{name}.url", str(copy)], cwd=folder)
+    elif known is not None and url != known:
+        raise _Unsure(f"it is not what your own checkout has from {url}")
+    files = _FILES if known is not None else ()
+    update = ["submodule", "--quiet", "update", "--", path]
+    git.run([*files, *update], cwd=folder, deadline_s=SUBMODULE_S)
+    return url
 
 
 def _submodules(folder: Path) -> list[tuple[str, str]]:

@@ -340,12 +340,38 @@ async def test_a_submodule_is_there_when_ci_runs(here: Town) -> None:
     here.judge('git -C "vendor/my lib" log --format=%s', checkout=str(checkout.folder))
     commit = await checkout.commit("work.txt", "x")
     await checkout.git("remote", "remove", "origin")
+    await checkout.git("submodule", "--quiet", "init")
     branch = "refs/heads/brat/queue/main/x"
     await checkout.git("push", "--quiet", here.remote, f"HEAD:{branch}")
 
     check = await judged(here, commit)
 
     assert (check["conclusion"], check["output"]["text"]) == ("success", "Lib\n")
+
+
+@pytest.mark.parametrize("has_another", [False, True])
+async def test_another_project_of_the_person_is_no_submodule(
+    here: Town, *, has_another: bool
+) -> None:
+    checkout = await with_submodule(here, "../lib")
+    if has_another:
+        url = "https://forge.example/lib.git"
+        await checkout.git("config", "submodule.lib.url", url)
+    here.judge('ls -A "vendor/my lib"', checkout=str(checkout.folder))
+    commit = await checkout.commit("work.txt", "x")
+    await checkout.git("remote", "remove", "origin")
+    branch = "refs/heads/brat/queue/main/x"
+    await checkout.git("push", "--quiet", here.remote, f"HEAD:{branch}")
+
+    check = await judged(here, commit)
+
+    what = "summary" if has_another else "text"
+    ended = "action_required" if has_another else "success"
+    assert check["conclusion"] == ended
+    assert check["output"][what].startswith(
+        "the submodule vendor/my lib cannot be fetched: it is not what your own "
+        f"checkout has from {checkout.folder.parent}/lib"
+    )
 
 
 async def test_a_submodule_that_cannot_be_fetched_is_one_sentence(here: Town) -> None:
