@@ -144,6 +144,17 @@ def is_local(host: str) -> bool:
     return host == "localhost" or host.endswith(".localhost")
 
 
+def names_this_machine(host: str) -> bool:
+    """Whether a request's `Host` is a name of this machine.
+
+    Another one means that a page of the web has been led here by its own name.
+    """
+    try:
+        return is_local(urlsplit(f"//{host}").hostname or "")
+    except ValueError:
+        return False
+
+
 def _covers(entry: str, host: str, port: int) -> bool:
     """Whether a NO_PROXY entry covers a host: by name, domain, number or network."""
     is_split = entry.count(":") == 1

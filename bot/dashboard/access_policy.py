@@ -15,6 +15,7 @@ from aiohttp import web
 from bot.dashboard.dashboard_source import DashboardSource, StateWatcher
 from convoy.model.state import Convoy, Lease, State, Task
 from convoy.rules.starting import valid_leases
+from grite.outbound import names_this_machine
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,6 @@ LOCAL_PREFIX: Final = "local-"
 ASKED: Final = "Open the address that brat printed: it has the token.\n"
 HEALTH: Final = "/healthz"
 STATIC: Final = "/static/"
-LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -94,12 +94,6 @@ HEADERS: Final = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-
-
-def is_ours(request: web.Request) -> bool:
-    """Whether the request names this machine; another name means a DNS attack."""
-    host = request.host.rsplit(":", 1)[0] if ":" in request.host else request.host
-    return host in LOOPBACK
 
 
 def is_known(request: web.Request, token: str) -> bool:
@@ -171,7 +165,7 @@ class TokenAccess:
 
         The health check and the files that are the same everywhere need none.
         """
-        if not is_ours(request):
+        if not names_this_machine(request.host):
             raise web.HTTPMisdirectedRequest(text="This is not our name.\n")
         token = self._view.source.token
         answer = welcome_token(request, token)

@@ -29,6 +29,7 @@ from aiohttp.typedefs import Handler, Middleware
 
 from bot.settings.hosts import Origins
 from grite.errors import BratError
+from grite.outbound import is_local, names_this_machine
 
 AGAIN_S: Final = 3_600.0
 """How long a logged refusal is not logged again."""
@@ -241,6 +242,14 @@ LINGER_S: Final = 2.0
 """How long the rest of a refused body is thrown away before the connection closes."""
 
 
+@web.middleware
+async def by_own_name(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Refuse requests that name another machine than this one."""
+    if not names_this_machine(request.host):
+        raise web.HTTPMisdirectedRequest(text="This is not our name.\n")
+    return await handler(request)
+
+
 @asynccontextmanager
 async def listening(
     app: web.Application,
@@ -249,7 +258,12 @@ async def listening(
     *,
     limits: ConnectionLimits | None = None,
 ) -> AsyncIterator[int]:
-    """Serve an application, which is used once, and give its port; 0 chooses one."""
+    """Serve an application, which is used once, and give its port; 0 chooses one.
+
+    On loopback it answers to this machine's own names alone.
+    """
+    if is_local(host):
+        app.middlewares.insert(0, by_own_name)
     async with serving_on(listener_at(host, port), app, limits=limits) as bound:
         yield bound
 

@@ -11,6 +11,7 @@ from typing import Final
 
 from aiohttp import web
 
+from bot.door.listening import by_own_name
 from brat.forge import (
     rest_checks,
     rest_issues,
@@ -87,7 +88,8 @@ async def serving(
 
 
 def _app(service: Service, extension: Extension) -> web.Application:
-    app = web.Application(client_max_size=MOST_BODY, middlewares=extension.middlewares)
+    own = by_own_name, *extension.middlewares
+    app = web.Application(client_max_size=MOST_BODY, middlewares=own)
     app.router.add_routes(extension.pages)
     routes = {(r.method, r.path): r for r in (*ROUTES, *extension.routes)}
     for route in routes.values():

@@ -194,6 +194,8 @@ class Gate:
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer one request."""
+        if not outbound.names_this_machine(request.host):
+            return self._no(HTTPStatus.MISDIRECTED_REQUEST, "This is not our name.")
         if request.method in ("GET", "HEAD") and request.raw_path == "/":
             # some engines check that the server answers
             return web.Response(text="brat\n")

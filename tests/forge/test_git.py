@@ -132,6 +132,13 @@ async def test_who_may_not_push_can_still_fetch(here: Town, by: str) -> None:
         await checkout.git("push", "origin", "main")
 
 
+async def test_by_another_name_the_forge_answers_nothing(here: Town) -> None:
+    for path in ("/api/v3/repos/alice/hello", "/alice/hello.git/info/refs", "/x"):
+        shown = {"Host": "evil.example"}
+        answer = await here.client.get(f"{here.url}{path}", headers=shown)
+        assert answer.status_code == 421
+
+
 async def test_git_without_a_token_is_asked_for_one(here: Town, tmp_path: Path) -> None:
     nobody = Checkout(tmp_path / "nobody", "brat_1_wrong")
 

@@ -152,7 +152,7 @@ async def test_a_body_that_does_not_come_is_not_waited_for(
     url = sender.client.base_url
     reader, writer = await asyncio.open_connection(url.host, url.port)
     try:
-        writer.write(f"POST {WEBHOOK_PATH} HTTP/1.1\r\nHost: x\r\n".encode())
+        writer.write(f"POST {WEBHOOK_PATH} HTTP/1.1\r\nHost: localhost\r\n".encode())
         writer.write(b"Content-Length: 9\r\n\r\n{")
         async with asyncio.timeout(patient(10)):
             said = await reader.readline()

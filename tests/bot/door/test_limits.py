@@ -23,7 +23,7 @@ from tests.bot.door_client import DoorClient, built, labelled
 from tests.world.cases import looped
 from tests.world.patience import patient
 
-GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+GET = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
 @asynccontextmanager
@@ -55,7 +55,7 @@ async def said(reader: asyncio.StreamReader) -> bytes:
 
 
 @pytest.mark.parametrize(
-    "first", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: x\r\nA:"]
+    "first", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: localhost\r\nA:"]
 )
 async def test_a_request_that_does_not_come_is_not_waited_for(first: bytes) -> None:
     async with served(ConnectionLimits(head_s=0.1)) as port:
@@ -100,7 +100,7 @@ async def test_a_response_that_nobody_reads_is_given_up_by_the_kernel() -> None:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(
             GET.replace(b"/ ", b"/unread ").replace(
-                b"x\r\n", b"x\r\nConnection: close\r\n"
+                b"localhost", b"localhost\r\nConnection: close"
             )
         )
 
@@ -131,7 +131,7 @@ async def _unfinished(
     url = door.client.base_url
     reader, writer = await asyncio.open_connection(url.host, url.port)
     stack.callback(writer.close)
-    writer.write(f"POST {WEBHOOK_PATH} HTTP/1.1\r\nHost: x\r\n".encode())
+    writer.write(f"POST {WEBHOOK_PATH} HTTP/1.1\r\nHost: localhost\r\n".encode())
     writer.write(f"Content-Length: {size}\r\n\r\n".encode() + b"x" * (size - 1))
     await writer.drain()
     return reader
@@ -189,7 +189,7 @@ def test_a_client_is_an_address_or_a_subscribers_network(
 
 
 def post(more: str, body: str) -> bytes:
-    head = f"POST {WEBHOOK_PATH} HTTP/1.1\r\nHost: x\r\n{more}"
+    head = f"POST {WEBHOOK_PATH} HTTP/1.1\r\nHost: localhost\r\n{more}"
     return f"{head}Content-Length: {len(body)}\r\n\r\n{body}".encode()
 
 

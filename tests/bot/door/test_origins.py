@@ -105,8 +105,8 @@ async def test_nothing_of_the_body_is_waited_for() -> None:
     )
     async with listening(door.application(), "127.0.0.1", 0) as port:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        head = f"POST {WEBHOOK_PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n"
-        writer.write(head.encode())
+        head = f"POST {WEBHOOK_PATH} HTTP/1.1\r\nHost: localhost\r\n"
+        writer.write(f"{head}Content-Length: 9\r\n\r\n".encode())
         async with asyncio.timeout(patient(20)):
             assert b" 403 " in await reader.readline()
         writer.close()

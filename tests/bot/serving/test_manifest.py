@@ -266,6 +266,14 @@ async def test_without_the_token_there_is_no_form(
     assert "form" not in page.text
 
 
+async def test_by_another_name_nothing_is_shown(
+    maker: AppPages, browser: httpx.AsyncClient
+) -> None:
+    page = await browser.get(maker.url, headers={"Host": "evil.example"})
+
+    assert (page.status_code, page.text) == (421, "This is not our name.\n")
+
+
 async def test_an_app_that_somebody_else_began_is_refused(
     maker: AppPages,
     wish: AppRequest,

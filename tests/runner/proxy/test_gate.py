@@ -31,6 +31,18 @@ UNWANTED = {
 USAGE = b'{"model":"m","usage":{"input_tokens":70,"output_tokens":30}}'
 
 
+@looped("name", ["evil.example", "127.0.0.1.evil.example", "[::1", ""])
+async def test_by_another_name_nothing_is_asked(name: str) -> None:
+    async with serving(Vendor()) as vendor, ClientSession() as session:
+        with proxy(vendor.url, "anthropic") as (_, url):
+            path = url + PATHS["anthropic"]
+            shown = {"Host": name, "x-api-key": TOKEN}
+            async with session.post(path, headers=shown, json=CALL) as got:
+                assert got.status == 421
+
+    assert vendor.asked == []
+
+
 @looped(
     ("dialect", "bearer", "given", "sent"),
     [
@@ -133,7 +145,7 @@ async def test_a_path_that_leads_elsewhere_never_leaves(dialect: Dialect) -> Non
                 status = (await reader.read()).split()[1]
                 writer.close()
 
-                assert status in (b"404", b"400"), path
+                assert status in (b"404", b"400", b"421"), path
 
     assert vendor.asked == []
 
