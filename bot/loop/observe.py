@@ -133,7 +133,7 @@ async def _judged(context: BotContext, convoy: Convoy, commit: str) -> Checks:
         why = f"workflow run {gone[0]} was deleted"
         return Checks(verdict="lost", text=why, failed=(f"run {gone[0]}",))
     running = any(not run.completed for run in runs or ())
-    whose = _reporters(context, convoy)
+    whose = _reporters(context, convoy, commit)
     said = await ci.checks(commit, runs)
     seen = judge(said, required, app, running=running, reporters=whose)
     if may_turn(seen, required):
@@ -142,14 +142,21 @@ async def _judged(context: BotContext, convoy: Convoy, commit: str) -> Checks:
     return replace(seen, runs=known | listed)
 
 
-def _reporters(context: BotContext, convoy: Convoy) -> Reporters:
+def _reporters(context: BotContext, convoy: Convoy, commit: str) -> Reporters:
     """Return whose word counts: the configuration's, a ruleset's, the first ones'."""
+    built = (convoy.candidate, *(task.candidate for task in convoy.tasks))
+    begun = max(
+        (each.at for each in built if each and each.commit == commit), default=0
+    )
+    patience_ms = context.settings.patience.check_start_s * 1000
     chosen = convoy.settings.reporters
     rules = context.observed.rules.get(convoy.target)
     ids = rules.reporters if rules is not None else {}
     return Reporters(
         named=context.mirror.state.reporters | chosen,
         ids={name: app for name, app in ids.items() if name not in chosen},
+        awaited=frozenset(context.mirror.state.judges),
+        is_late=context.clock() > begun + patience_ms,
     )
 
 

@@ -230,6 +230,7 @@ def _land(
         candidate=candidate.commit,
         judged=judged,
         reporters=checks.reporters if checks else {},
+        missing=checks.missing if checks else (),
     )
     return draft.submit(command) is None
 

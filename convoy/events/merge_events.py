@@ -109,6 +109,9 @@ class MergeFailed(ConvoyEvent, frozen=True, kw_only=True, tag="merge.failed"):
         return replace(task, candidate=None, unmerged=unmerged)
 
 
+_JOBS: Final = "github-actions"
+
+
 class MergeLanded(ConvoyEvent, frozen=True, kw_only=True, tag="merge.landed"):
     """The branch moved to the candidate, unchanged, in the push that carries this."""
 
@@ -121,16 +124,23 @@ class MergeLanded(ConvoyEvent, frozen=True, kw_only=True, tag="merge.landed"):
     reporters: dict[str, str] = field(default_factory=dict)
     """The App or account that reported a check, by the check's name. From the first
     landing on, that one's word counts for the check and no other's."""
+    missing: tuple[str, ...] = ()
+    """The checks that judged what landed before, and were awaited here in vain."""
 
     def sentence(self) -> str:
         what, commit = subject(self.task).capitalize(), self.candidate[:SHORT]
         by = {check: f" by {who}" for check, who in self.reporters.items() if who}
         checks = ", ".join(f"{check}{by.get(check, '')}" for check in self.judged)
         judged = f"judged: {checks}" if self.judged else UNJUDGED
-        return f"{what} landed on {self.branch} as {commit} ({judged})."
+        without = f"; missing: {', '.join(self.missing)}" if self.missing else ""
+        return f"{what} landed on {self.branch} as {commit} ({judged}{without})."
 
     def change(self, state: State) -> State:
         after = super().change(state)
+        if self.reporters:
+            by = self.reporters.items()
+            judges = tuple(sorted(check for check, who in by if who != _JOBS))
+            after = replace(after, judges=judges)
         if self.reporters.items() <= after.reporters.items():
             return after
         return replace(after, reporters=self.reporters | after.reporters)

@@ -419,6 +419,9 @@ class State(Struct, frozen=True, kw_only=True):
     """Who stopped everything; empty: nobody."""
     reporters: dict[str, str] = {}
     """Who reported each check when work first landed by it, by the check's name."""
+    judges: tuple[str, ...] = ()
+    """The checks that judged what landed last, but for workflows' jobs, which filters
+    of paths leave out."""
     failures: int = 0
     """Attempts in a row, of all convoys, that brought no work."""
     unknown: tuple[str, ...] = ()

@@ -343,6 +343,8 @@ class LandMerge(Command, frozen=True, kw_only=True):
     judged: tuple[str, ...]
     reporters: dict[str, str] = field(default_factory=dict)
     """Who reported those checks, by the check's name."""
+    missing: tuple[str, ...] = ()
+    """The checks that were awaited in vain."""
 
     def decide(self, state: State) -> Decision:
         """Land the current candidate, after all its task needs."""
@@ -362,6 +364,7 @@ class LandMerge(Command, frozen=True, kw_only=True):
             branch=ids.base_branch(convoy.name) if task else convoy.target,
             judged=self.judged,
             reporters=self.reporters,
+            missing=self.missing,
         )
         if task is None:
             return (landed, *completed(convoy, self.candidate))

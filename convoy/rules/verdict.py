@@ -95,6 +95,8 @@ class Checks(Struct, frozen=True, kw_only=True):
     checks."""
     reporters: dict[str, str] = {}
     """Who reported each check that passed, by the check's name."""
+    missing: tuple[str, ...] = ()
+    """The checks that judged what landed before, and do not report."""
     since: int = 0
     """When this verdict was seen first, unix ms; 0: unknown."""
     runs: frozenset[int] = frozenset()
@@ -202,6 +204,11 @@ class Reporters(Struct, frozen=True, kw_only=True):
     """The App's or account's name, by the check's name."""
     ids: Mapping[str, int] = {}
     """The App's number, by the check's name: what a ruleset says."""
+    awaited: frozenset[str] = frozenset()
+    """The checks that judged what landed before: a second CI may be slow to begin, or
+    have been told to leave a commit alone."""
+    is_late: bool = False
+    """Whether they have been awaited long enough."""
 
     def vouch_for(self, check: Check) -> bool:
         if check.is_loose:
@@ -234,7 +241,8 @@ def judge(
     As on GitHub, a skipped or neutral check passes; but where no name is required, at
     least one must have succeeded. What was cancelled or ran out of time is no verdict.
     The bot's own checks never count. All `required` checks must be present; without
-    such names all present checks must pass.
+    such names all present checks must pass, and those are awaited that judged what
+    landed before.
     While a workflow is `running` on the commit nothing is green.
 
     Source: https://docs.github.com/rest/checks/runs
@@ -300,8 +308,12 @@ def _green(
             for who in ["a job's token" if c.is_loose else c.app or "somebody unknown"]
         )
         return Checks(verdict="broken", names=names, text=text)
+    missing = () if required else tuple(sorted(reporters.awaited - {*names}))
+    if missing and not reporters.is_late:
+        return Checks(verdict="pending", names=names, missing=missing)
     return Checks(
         verdict="green",
+        missing=missing,
         names=tuple(sorted({check.name for check in sound})),
         reporters={c.name: c.app for c in sound if c.app and c.has_tested},
     )

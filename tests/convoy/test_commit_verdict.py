@@ -1,5 +1,6 @@
 """Whose word about a commit counts: what others write turns nothing green."""
 
+from convoy.events.merge_events import MergeLanded
 from convoy.rules.verdict import ANYBODY, Check, Checks, CiVerdict, Reporters, judge
 
 PUSH = ".github/workflows/ci.yml@push"
@@ -110,3 +111,26 @@ def test_a_green_verdict_tells_who_gave_it() -> None:
     found = seen(job(1), statuses)
 
     assert found.reporters == {"ci": "github-actions", "e2e": "argo[bot]"}
+
+
+def test_a_second_ci_that_leaves_a_commit_alone_is_awaited_and_then_named() -> None:
+    both = Reporters(awaited=frozenset({"ci", "e2e"}))
+    late = Reporters(awaited=both.awaited, is_late=True)
+    second = check(2, name="e2e", app="circleci")
+
+    waiting = seen(check(1), known=both)
+    assert (waiting.verdict, waiting.missing) == ("pending", ("e2e",))
+    assert seen(check(1), second, known=both).verdict == "green"
+    assert seen(check(1, "failure"), known=both).verdict == "red"
+    ended = seen(check(1), known=late)
+    assert (ended.verdict, ended.missing) == ("green", ("e2e",))
+    assert verdict(check(1), required=("ci",), known=both) == "green"
+    landed = MergeLanded(
+        convoy="a",
+        task=1,
+        candidate="c" * 40,
+        branch="b",
+        judged=("ci",),
+        missing=("e2e",),
+    )
+    assert landed.sentence().endswith(" (judged: ci; missing: e2e).")
