@@ -179,13 +179,14 @@ Place = tuple[str, str, str]
 
 SYSTEM: Final = (
     *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"),
-    *("/nix", "/gnu", "/run/current-system", "/home/linuxbrew/.linuxbrew"),
+    *("/nix/store", "/nix/var/nix/profiles", "/gnu/store", "/run/current-system"),
     *("/sys/devices/system", "/sys/fs/cgroup", "/sys/kernel/mm"),
     *("/var/lib/dpkg", "/var/lib/rpm", "/var/lib/alternatives"),
 )
 """Where systems keep programs, libraries and what is said of the machine.
 
-Of /opt a box shows what `installed`, PATH and the tools' variables name."""
+Of /opt a box shows what `installed`, PATH and the tools' variables name. Not the socket
+of Nix's daemon, which would fetch for an agent what it may not reach."""
 ETC: Final = (
     *("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "static"),
     *("passwd", "group", "nsswitch.conf", "shells", "inputrc", "terminfo"),
@@ -213,7 +214,7 @@ _ETC_SETTINGS: Final = (
 _HOLDS_LOGIN: Final = re.compile(rb"://[^/\s]*@|_auth|token|passw", re.IGNORECASE)
 TOOLCHAINS: Final = (
     *(".pyenv", ".rbenv", ".nodenv", ".goenv", ".jenv", ".asdf", ".nvm", ".volta"),
-    *(".rustup", ".sdkman", ".deno", ".bun", ".ghcup", ".opam", ".linuxbrew"),
+    *(".rustup", ".sdkman", ".deno", ".bun", ".ghcup", ".opam"),
     *(".local/bin", ".local/lib", ".local/pipx", ".local/share/mise"),
     *(".local/share/pipx", ".local/share/pnpm", ".local/share/fnm"),
     *(".local/share/claude", "miniconda3", ".tool-versions"),
@@ -228,8 +229,13 @@ PARTS: Final = {
     ),
     ".local/share/uv": ("python", "tools"),
     "go": ("bin", "pkg"),
+    ".linuxbrew": (
+        *("bin", "sbin", "lib", "opt", "Cellar", "share", "include", "Homebrew"),
+        *("etc/ca-certificates", "etc/openssl@3"),
+    ),
 }
-"""the programs of these, where keys, logins and people's own work lie, too."""
+"""the programs of these, where keys, logins, data and people's own work lie, too."""
+_BREW: Final = "/home/linuxbrew/.linuxbrew"
 TEMPORARY: Final = ("/tmp", "/var/tmp")  # noqa: S108  mounts of the session's own
 
 _LINKS_MOST: Final = 40
@@ -279,7 +285,7 @@ def visible(sight: Sight) -> Iterator[Place]:
         os.path.realpath(f"{home}/{folder}"): shown
         for home in homes
         for folder, shown in PARTS.items()
-    }
+    } | {_BREW: PARTS[".linuxbrew"]}
     asked = (
         *partial,
         *_beside_programs(sight.path, homes),

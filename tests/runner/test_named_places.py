@@ -169,15 +169,19 @@ def test_of_etc_is_shown_what_toolchains_need_and_no_login(tmp_path: Path) -> No
 def test_of_a_home_are_shown_the_programs_of_toolchains_alone(tmp_path: Path) -> None:
     home = tmp_path / "home"
     sight = Sight(
-        path=f"{home}/.dotnet:{home}/go/bin:{home}/.cargo/bin",
+        path=f"{home}/.dotnet:{home}/go/bin:{home}/.cargo/bin:{home}/.linuxbrew/bin",
         home=str(home),
         tools={"DOTNET_ROOT": str(home / ".dotnet")},
     )
     kept = (
         *(".dotnet/corefx/cryptography/x509stores/my/a.pfx", "go/src/own/secret.go"),
         *(".cargo/credentials.toml", ".local/share/uv/credentials/credentials.toml"),
+        *(".linuxbrew/var/postgres/PG_VERSION", ".linuxbrew/etc/my.cnf"),
     )
-    programs = ".dotnet/dotnet", "go/bin/a", ".cargo/bin/cargo", ".dotnet/sdk/a"
+    programs = (
+        *(".dotnet/dotnet", "go/bin/a", ".cargo/bin/cargo", ".dotnet/sdk/a"),
+        *(".linuxbrew/bin/a", ".linuxbrew/Cellar/a/1/lib/a"),
+    )
     for name in (*kept, *programs):
         (home / name).parent.mkdir(parents=True, exist_ok=True)
         (home / name).write_text("a")
