@@ -25,6 +25,7 @@ WINNERS = {
     "git that asks for a password",
     "environments of other processes",
     "signals to another process",
+    "limits of another process",
     "the socket of docker",
     "an abstract socket",
     "servers on loopback",

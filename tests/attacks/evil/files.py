@@ -3,6 +3,7 @@
 import ctypes
 import os
 import stat
+import struct
 from collections.abc import Iterable, Iterator
 from glob import glob
 from pathlib import Path
@@ -18,6 +19,13 @@ for each in /usr/bin /usr/local/bin /bin; do
 done
 """
 DEEP = 4_000
+ACL = "system.posix_acl_access"
+GROUP_MAY_WRITE = struct.pack(
+    "<I" + "HHI" * 5,
+    2,
+    *(1, 6, 0xFFFFFFFF, 4, 4, 0xFFFFFFFF, 8, 6, 0),
+    *(16, 6, 0xFFFFFFFF, 32, 4, 0xFFFFFFFF),
+)
 
 
 def appended(path: str | Path, text: str = "evil\n") -> str:
@@ -79,6 +87,15 @@ def files_of_later_steps_opened_to_everybody(at: Targets) -> str:
         return f"everybody may write {file}"
 
     return first_won(opened, there(at.commands))
+
+
+@attempt
+def files_of_later_steps_given_to_a_group(at: Targets) -> str:
+    def given(file: str) -> str:
+        os.setxattr(file, ACL, GROUP_MAY_WRITE)
+        return f"a group may write {file}"
+
+    return first_won(given, there(at.commands))
 
 
 @attempt

@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import resource
 import signal
 import sys
 import time
@@ -95,6 +96,13 @@ def memory_of_another_process(at: Targets) -> str:
 def signals_to_another_process(at: Targets) -> str:
     os.kill(at.victim, signal.SIGURG)  # which does nothing to it
     return "may signal a process of its user"
+
+
+@attempt
+def limits_of_another_process(at: Targets) -> str:
+    """Look at them, as who may do that may also set them: so the guard was ended."""
+    resource.prlimit(at.victim, resource.RLIMIT_NOFILE)
+    return "may set the limits of a process of its user"
 
 
 @attempt
