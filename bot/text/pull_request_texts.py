@@ -13,7 +13,7 @@ from convoy.model import ids
 from convoy.model.state import Convoy, Task
 from convoy.model.work import HandedIn
 from convoy.rules.turns import lacking_approvals
-from convoy.text import TITLE_CHARS, counted, cut, fitting, full_stop, inline
+from convoy.text import TITLE_CHARS, counted, cut, fitting, full_stop, inert, inline
 from convoy.text.project_tests import failing_places
 from convoy.views.estimates import Risk, files_of, landed_ranges, risks, untested
 
@@ -25,12 +25,15 @@ _FILES: Final = 10
 
 
 def pull_title(convoy: Convoy, task: Task | None) -> str:
-    """Return the title of a task's pull request; without a task, the convoy's own."""
+    """Return the title of a task's pull request; without a task, the convoy's own.
+
+    It becomes a commit's subject where the forge merges, so nothing acts on it.
+    """
     if task:
-        return cut(task.spec.title, TITLE_CHARS)
+        return cut(inert(task.spec.title), TITLE_CHARS)
     part = f"part {convoy.parts.count + 1} of " if convoy.parts.branch else ""
     end = f" ({part}convoy {convoy.name})"
-    return cut(convoy.title, TITLE_CHARS - len(end)) + end
+    return cut(inert(convoy.title), TITLE_CHARS - len(end)) + end
 
 
 def task_pull_body(

@@ -81,13 +81,14 @@ _HARMLESS: Final = str.maketrans(
 
 def harmless(text: str) -> tuple[str, ...]:
     """Return hostile text as harmless lines, whole."""
-    lines = clean(text).strip().split("\n")
+    lines = closing_nothing(clean(text).strip()).split("\n")
     return tuple(line.strip().translate(_HARMLESS) for line in lines)
 
 
 def inline(text: str) -> str:
     """Return hostile text as one harmless line of a table."""
-    return " ".join(clean(text).split())[:INLINE_CHARS].translate(_HARMLESS)
+    line = closing_nothing(" ".join(clean(text).split()))
+    return line[:INLINE_CHARS].translate(_HARMLESS)
 
 
 def fitting(lines: list[str], more: str, chars: int) -> list[str]:
@@ -330,6 +331,11 @@ def inert(message: str) -> str:
     text = _SKIP_TRAILER.sub(r"\1", text)
     text = _OF_OTHERS.sub(r"\1", text)
     text = _MENTION.sub("@ ", text)
+    return closing_nothing(text)
+
+
+def closing_nothing(text: str) -> str:
+    """Return a text in which `Fixes #12` is `Fixes issue #12`, which closes nothing."""
     return _CLOSES.sub(r"\1\2\3 issue ", text)
 
 

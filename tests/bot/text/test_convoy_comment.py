@@ -20,7 +20,7 @@ from convoy.model.records import Overlap, Usage, Wait, outlined
 from convoy.model.state import Convoy, Task
 from convoy.rules.ending import LoseSession
 from convoy.rules.people import BlockTask, FailConvoy
-from convoy.text import clean
+from convoy.text import clean, harmless, inline
 from tests.convoy.anything import hostile
 from tests.convoy.stories import landed_whole, went_wrong
 from tests.world.requests import carried_out
@@ -358,6 +358,19 @@ def test_an_issue_has_the_label_of_its_convoys_state_alone() -> None:
 
 
 # --- pull requests --------------------------------------------------------------------
+
+
+def test_a_pull_request_closes_and_skips_nothing_by_a_planners_words() -> None:
+    url = "https://github.example/a/b/issues/3"
+    words = f"Fixes GH-7 [skip ci], closes {url} @ann"
+    rules = Rules().planned(spec(1, title=words))
+    task = rules.task(1)
+
+    said = f"Fixes issue GH-7 (skip ci), closes issue {url} @ ann"
+    assert pull_title(rules.convoy, task) == said
+    assert inline(words).startswith("Fixes issue GH-7 ")
+    assert f"closes issue {url}" in inline(words)
+    assert harmless(words) == (inline(words),)
 
 
 def test_a_tasks_pull_request_says_what_it_is_for() -> None:
