@@ -11,7 +11,7 @@ https://docs.github.com/actions/reference/security/secure-use
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, Literal
 
@@ -22,6 +22,7 @@ from convoy.text.strangers_data import TooMuch, yaml_data
 
 _SECRET: Final = re.compile(r"\bsecrets\s*(?:\.\s*|\[\s*['\"])([A-Za-z_]\w*)")
 _WHOLE: Final = re.compile(r"toJSON\(\s*secrets\s*\)", re.IGNORECASE)
+_EXPRESSION: Final = re.compile(r"\$\{\{.*?\}\}")
 _CACHES: Final = re.compile(r"^actions/cache(/restore)?@")
 _TOKEN: Final = "GITHUB_TOKEN"  # noqa: S105  the name every job knows
 EVERY_SECRET: Final = "*"  # noqa: S105  no secret has this name
@@ -32,6 +33,8 @@ class WorkflowJob(Struct, frozen=True, kw_only=True):
     """What one job gets."""
 
     name: str
+    check: str
+    """What matches the names of the checks that it can report."""
     permissions: str | Levels | None
     """Its own, else the file's; None: neither says any, so the repository's default."""
     secrets: tuple[str, ...]
@@ -121,6 +124,7 @@ def _job(name: str, job: dict[str, Any], shared: object, env: object) -> Workflo
     texts = [*_texts(job), *_texts(env)]
     return WorkflowJob(
         name=name,
+        check=_check_names(name, job),
         permissions=own if isinstance(own, str | dict) else None,
         secrets=_secrets(texts, inherits=job.get("secrets") == "inherit"),
         environment=str(
@@ -129,6 +133,35 @@ def _job(name: str, job: dict[str, Any], shared: object, env: object) -> Workflo
         uses_cache=any(_CACHES.match(each) for each in used)
         or any("cache" in (step.get("with") or {}) for step in steps),
     )
+
+
+def _check_names(name: str, job: dict[str, Any]) -> str:
+    """Return the names of a job's checks as a regular expression.
+
+    https://docs.github.com/actions/reference/workflows-and-actions/workflow-syntax#jobsjob_idname
+    """
+    parts = _EXPRESSION.split(str(job.get("name") or name))
+    strategy = job.get("strategy")
+    is_many = isinstance(strategy, dict) and "matrix" in strategy
+    each = r" \(.*\)" if is_many and len(parts) == 1 else ""
+    called = r" / .*" if "uses" in job else ""
+    return ".*".join(map(re.escape, parts)) + each + called
+
+
+def unreportable(
+    files: Mapping[str, str], required: Iterable[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the required checks that no job has, and what the jobs' checks are.
+
+    Without a workflow that has jobs CI is elsewhere, and nothing is known.
+    """
+    known = [file for text in files.values() if (file := parsed_workflow(text))]
+    checks = [job.check for file in known for job in file.jobs]
+    lacking = tuple(
+        each for each in required if not any(re.fullmatch(one, each) for one in checks)
+    )
+    shown = (re.sub(r"\\(.)", r"\1", one).replace(".*", "…") for one in checks)
+    return (lacking, tuple(dict.fromkeys(shown))) if checks else ((), ())
 
 
 def _secrets(texts: Sequence[str], *, inherits: bool) -> tuple[str, ...]:

@@ -99,6 +99,8 @@ async def _checks(context: BotContext, seen: Observed) -> dict[str, Checks]:
                 look = partial(_judged, context, convoy, commit)
                 if new := await tried(context, check_item(commit), look):
                     is_old = known is not None and known.verdict == new.verdict
+                    if known and new.verdict == "pending" and new.text:
+                        is_old &= bool(known.text)  # the checks that run have ended
                     since = known.since if known and is_old else context.clock()
                     found[commit] = replace(new, since=since)  # when it was seen first
     return found

@@ -22,6 +22,7 @@ from bot.forge.workflows import (
     environments_in,
     exposures,
     lacking_rights,
+    unreportable,
 )
 from bot.repository.draft import Draft
 from bot.roles.bot_context import BotContext, configuration, usable_configuration
@@ -393,6 +394,29 @@ async def _unstarted_ci(context: BotContext, convoy: RequestConvoy) -> str:
     return notices.unstarted(fault) if fault else ""
 
 
+ACTIONS_APP_ID: Final = 15368
+"""GitHub Actions itself, where a ruleset names who reports a check."""
+
+
+async def _unreported(context: BotContext, convoy: RequestConvoy) -> str:
+    """Name the required checks that nothing here can report."""
+    if context.settings.sole or not convoy.settings.require_ci:
+        return ""
+    rules = context.observed.rules.get(convoy.target)
+    required = dict.fromkeys(
+        (*convoy.settings.checks, *(rules.checks if rules else ()))
+    )
+    named = {
+        name: app
+        for name, app in (rules.reporters if rules else {}).items()
+        if app != ACTIONS_APP_ID
+    }
+    seen = named | context.mirror.state.reporters | convoy.settings.reporters
+    files = await asyncio.to_thread(own_workflows, context, convoy.base)
+    lacking, jobs = unreportable(files, (each for each in required if each not in seen))
+    return notices.unreported(lacking, jobs) if lacking else ""
+
+
 FEW: Final = 0.25
 """Below this part of the hour's requests people are told."""
 
@@ -434,6 +458,7 @@ WARNINGS: Final[Mapping[str, Callable[[BotContext, RequestConvoy], Awaitable[str
     "keys": _missing_keys,
     "exposed": _exposure,
     "unstarted": _unstarted_ci,
+    "unreported": _unreported,
     "rights": _loop_rights,
 }
 """What is looked at when a convoy begins; each says what is wrong, or nothing."""

@@ -95,6 +95,17 @@ def unstarted(fault: str) -> str:
     )
 
 
+def unreported(lacking: Sequence[str], jobs: Sequence[str]) -> str:
+    """Say which required checks no workflow reports."""
+    named, others = (", ".join(map(code_span, all_)) for all_ in (lacking, jobs[:10]))
+    return (
+        f"No workflow here reports the required check {named}, and nobody else is "
+        "known to: work waits for it, and does not land. What jobs report: "
+        f"{others}. Mend the name in `[refinery] checks` or in the branch's rules; "
+        "or name who reports it in `[refinery] reporters`."
+    )
+
+
 def hindered(found: Sequence[str]) -> str:
     """Say what the job of the loop cannot do, or not for long."""
     listed = "\n".join(f"- {inline(each)}" for each in found)

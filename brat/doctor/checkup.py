@@ -313,6 +313,8 @@ def _configuration(checkout: Checkout) -> Iterator[Finding]:
     ci = local_mode.ci_of(checkout, config, registrations.read(checkout.folder))
     for lack in start_checks.ci_lacks(checkout, config, ci):
         yield Finding("fault", lack.said, lack.mend)
+    for lack in start_checks.awaited_checks(config):
+        yield Finding("note", lack.said, lack.mend)
 
 
 def _startable(checkout: Checkout) -> Iterator[Finding]:

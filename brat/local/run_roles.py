@@ -17,6 +17,7 @@ from bot.serving import bot_service
 from bot.settings.bot_settings import ROLES
 from brat.local.local_mode import Local, ci_of, configuration, ending_agents, serving
 from brat.local.start_checks import (
+    awaited_checks,
     ci_lacks,
     clone_lacks,
     engine_lacks,
@@ -26,7 +27,7 @@ from brat.local.start_checks import (
 from brat.repository import registration as registrations
 from brat.repository.checkout import Checkout
 from brat.repository.forge_files import labelled_issues
-from brat.terminal.console import Tell
+from brat.terminal.console import Tell, write
 from convoy.config import Config
 from convoy.gate import forbidden, unallowed
 from convoy.kinds import is_done, is_stopped
@@ -192,6 +193,9 @@ def _of_convoy(convoy: Convoy, *, named: bool) -> Iterator[_Wait]:
         mends = (f"{_ONCE}brat task allow {whose}",) * (not forbidden(wants))
         if not wants:
             mends = (f"  to try it again: brat task retry {whose}",)
+            if task.cause == "failed":
+                shown = f"  what its agent printed: brat session tail {whose}"
+                mends = (shown, *mends)
         drop = f"  to go on without it: brat task drop {whose}"
         yield _Wait(name, "blocked", task.number, (said, *mends, drop))
     if convoy.sync.stalled:
@@ -390,4 +394,6 @@ def checked(checkout: Checkout, roles: Collection[Role] = ROLES) -> Config:
         lacks += ci_lacks(checkout, config, ci)
         lacks += merge_lacks(config)
     require(*lacks)
+    for lack in awaited_checks(config) if "refinery" in roles else ():
+        write(f"note: {lack.said}: {lack.mend}")
     return config

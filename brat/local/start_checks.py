@@ -22,6 +22,7 @@ from msgspec.structs import replace
 
 from bot.repository.merges import STRUCTURAL
 from brat.forge.account_resource import Ci
+from brat.forge.local_ci import NAME as LOCAL_CI
 from brat.forge.programs import plain_environment
 from brat.repository.checkout import Checkout
 from brat.repository.registration import CONFIG, Registration
@@ -223,6 +224,15 @@ def ci_lacks(checkout: Checkout, config: Config, ci: Ci) -> Iterator[Lack]:
             said = f"CI's command is `{ci.command}`, and {python} has no module {name}"
             mend = "install it there or in a virtual environment that you activate"
             yield Lack(said, f"{mend}, or set another [ci] command in {CONFIG}")
+
+
+def awaited_checks(config: Config) -> Iterator[Lack]:
+    """Yield which required checks the local CI is not: work waits for them."""
+    others = [each for each in config.refinery.checks if each != LOCAL_CI]
+    if others and config.refinery.require_ci:
+        said = f"[refinery] checks requires {', '.join(others)}, and work waits for it"
+        mend = f"let it report to the local forge, whose own check is {LOCAL_CI}"
+        yield Lack(said, f"{mend}, or take it out of {CONFIG}")
 
 
 def _has_module(top: Path, python: str, name: str) -> bool:

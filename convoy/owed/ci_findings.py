@@ -14,6 +14,7 @@ from convoy.owed import Action, Block, LookAgain, Patience, Reject, Stall
 from convoy.rules.landing import Link
 from convoy.rules.second_looks import LOST_MOST
 from convoy.rules.verdict import Checks, CiVerdict
+from convoy.text import clock
 
 NEVER_STARTED: Final = "CI: it never started on the candidate"
 NO_CI: Final = (
@@ -44,12 +45,19 @@ def finding(
     """Return CI's verdict on a candidate that was built at `candidate.at`."""
     if not convoy.settings.require_ci:
         return "green"
-    if checks is None or checks.verdict == "pending":
+    if checks is None:
         return "waiting"
+    is_late = now > _began(candidate, checks) + patience.check_start_s * 1000
+    if checks.verdict == "pending":  # with a text: on nothing but a required name
+        return "broken" if checks.text and is_late else "waiting"
     if checks.verdict != "none":
         return checks.verdict
-    is_late = now > candidate.at + patience.check_start_s * 1000
     return "silent" if is_late else "waiting"
+
+
+def _began(candidate: Candidate, checks: Checks) -> int:
+    """Return since when nothing but a check that does not come is waited for."""
+    return max(candidate.at, checks.since if checks.verdict == "pending" else 0)
 
 
 def verdict_actions(
@@ -73,12 +81,14 @@ def verdict_actions(
         said, which = checks.text, checks.failed
         yield LookAgain(convoy.name, 0, candidate.commit, said, which, is_red=False)
     elif found in ("lost", "broken") and checks is not None:
-        yield Stall(convoy.name, task, candidate.commit, checks.text)
+        awaited = f" (waited for since {clock(_began(candidate, checks))})"
+        said = checks.text + (awaited if checks.verdict == "pending" else "")
+        yield Stall(convoy.name, task, candidate.commit, said)
     elif found == "silent" and has_spoken and lost + 1 < LOST_MOST:
         again = NEVER_STARTED, ()
         yield LookAgain(convoy.name, task, candidate.commit, *again, is_red=False)
     elif found == "silent":
-        yield Block(convoy.name, task, NO_CI)
+        yield Block(convoy.name, task, (checks and checks.text) or NO_CI)
 
 
 COMPANY: Final = 2

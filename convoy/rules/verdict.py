@@ -89,7 +89,7 @@ class Checks(Struct, frozen=True, kw_only=True):
     """The checks that did not pass, sorted."""
     text: str = ""
     """The output of the red checks, for the next attempt, or of those that ask a
-    person, for that person."""
+    person, for that person. Of what is pending: which required checks alone are."""
     more: bool = False
     """Whether nothing is red but a workflow still running on the commit may add
     checks."""
@@ -194,6 +194,10 @@ https://docs.github.com/rest/checks/runs (conclusion)
 REQUIRE: Final = (
     "let a check run on it, or name in [refinery] checks those that may be skipped"
 )
+AWAITED: Final = (
+    "no check {named}, which is required, has reported on it{others}: let it run on "
+    "brat/queue/**, or name in [refinery] checks what does"
+)
 MEND: Final = "name who reports it in [refinery] reporters, or let that one report it"
 
 
@@ -247,6 +251,7 @@ def judge(
 
     Source: https://docs.github.com/rest/checks/runs
     """
+    reported = tuple(reported)
     newest = _counted(reported, required, own_app)
     names = tuple(sorted({check.name for check in newest}))
     asking = [c for c in newest if c.asks_a_person]
@@ -259,16 +264,26 @@ def judge(
         return Checks(verdict="broken", names=names, text=text)
     if lost and not running and all(c.status == "completed" for c in newest):
         return _against("lost", names, lost)
+    is_over = not running and all(check.has_passed for check in newest)
+    lacking = sorted(set(required) - set(names)) if is_over else []
+    text = _awaited(lacking, reported, own_app) if lacking else ""
     if not newest:
-        return Checks(verdict="pending" if running else "none", more=running)
-    waits = set(required) - set(names) or not all(c.has_passed for c in newest)
-    if waits or running:
-        return Checks(verdict="pending", names=names, more=running)
+        verdict: CiVerdict = "pending" if running else "none"
+        return Checks(verdict=verdict, more=running, text=text)
+    if lacking or not is_over:
+        return Checks(verdict="pending", names=names, more=running, text=text)
     if not required and not any(check.has_tested for check in newest):
         skipped = ", ".join(f"{each.name} was {each.conclusion}" for each in newest)
         text = f"nothing has tested it: {skipped}; {REQUIRE}"
         return Checks(verdict="broken", names=names, text=text)
     return _green(newest, required, reporters)
+
+
+def _awaited(lacking: Iterable[str], reported: Iterable[Check], own_app: str) -> str:
+    """Return which required checks have not reported, and which others have."""
+    have = sorted({each.name for each in reported if not each.is_own(own_app)})
+    others = f" (what has: {', '.join(have[:5])})" if have else ""
+    return AWAITED.format(named=", ".join(lacking), others=others)
 
 
 def _counted(

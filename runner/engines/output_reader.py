@@ -7,6 +7,7 @@ from typing import Literal, get_args
 from msgspec import Struct
 
 from convoy.model.session_result import NOTHING_LEFT, Left, bounded_notes
+from convoy.text import clean, shortened
 from runner.box.supervisor import Stream
 from runner.engines.engine_events import (
     Error,
@@ -20,6 +21,7 @@ from runner.engines.engine_events import (
 from runner.engines.row import Row
 
 SUMMARY_CHARS = 500
+LAST_CHARS = 300
 LINE_CHARS = 4_000_000
 """A longer line is not an event, and is cut into pieces of text."""
 TEXT_CHARS = 100_000
@@ -56,6 +58,8 @@ class Report(Struct, frozen=True):
     """The whole of the agent's last message."""
     left: Left = NOTHING_LEFT
     """The lines that the agent leaves for others, from all of its messages."""
+    last: str = ""
+    """The last line that it wrote, or the program around it; empty: none."""
 
     def retry_after_s(self, now_ms: int) -> float | None:
         """Return how long the vendor wants no calls, from `now_ms` on."""
@@ -78,6 +82,7 @@ class OutputReader:
         self._unfinished: dict[Stream, str] = {"out": "", "err": ""}
         self._text = ""
         self._is_speaking = False
+        self._last = ""
         self._words: list[tuple[str, str]] = []
         self._noted: dict[tuple[str, str], None] = {}
         self._session = ""
@@ -119,7 +124,12 @@ class OutputReader:
             session=self._session,
             text=self._text,
             left=self._left(),
+            last=self._last_line(),
         )
+
+    def _last_line(self) -> str:
+        lines = clean(self._last).strip().splitlines()
+        return shortened(lines[-1].strip(), LAST_CHARS) if lines else ""
 
     def _left(self) -> Left:
         def said(kind: str) -> tuple[str, ...]:
@@ -157,6 +167,9 @@ class OutputReader:
             self._fold(each)
 
     def _fold(self, said: Said) -> None:
+        if isinstance(said, Text) and said.text.strip():
+            before = self._last if said.goes_on else ""
+            self._last = (before + said.text)[-TEXT_CHARS:]
         match said:
             case Text(by="agent"):
                 self._hear(said)

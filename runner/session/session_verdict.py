@@ -16,6 +16,7 @@ from convoy.events.session_events import TaskStarted
 from convoy.gate import oversized, passing, refusals
 from convoy.model.records import Verdict
 from convoy.model.session_result import Outcome, Trouble
+from convoy.text import full_stop
 from runner.box.supervisor import Ending
 from runner.engines.engine_events import Error
 from runner.engines.output_reader import Report
@@ -101,11 +102,16 @@ def _ended(seen: Seen) -> Iterator[Finding]:
         why = f"The agent was ended: it said nothing for {seen.silence_s:g} s."
         yield Finding("timed_out", "hung", why)
     if ending.signal is not None:
-        why = f"The agent was ended by {_name(ending.signal)}."
+        why = f"The agent was ended by {_name(ending.signal)}{_last(seen)}"
         yield Finding("failure", "crashed", why)
     if ending.exit_code != 0:
-        why = f"The agent exited with status {ending.exit_code}."
+        why = f"The agent exited with status {ending.exit_code}{_last(seen)}"
         yield Finding("failure", "crashed", why)
+
+
+def _last(seen: Seen) -> str:
+    """Return the end of a sentence, with what the agent printed last."""
+    return full_stop(f": {seen.report.last}" if seen.report.last else "")
 
 
 def _troubled(trouble: Error, conclusion: Verdict) -> Finding:

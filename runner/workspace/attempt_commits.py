@@ -33,6 +33,8 @@ from runner.workspace.stray_content import (
     LINE_ENDS,
     MADE_AGAIN,
     NO_SUBMODULE,
+    NOT_IN_LFS,
+    POINTER,
     TWIN,
     UNSAFE,
     Staged,
@@ -212,7 +214,9 @@ class AttemptCommits:
             return Work(faults=faults, left_out=sentences(left_out))
         changes = parse_raw(self._diff("--raw", "-z"))
         files = [each.path for each in changes if each.mode_after.startswith("100")]
-        left_out |= self._unfiltered(files) | self._odd_names(changes)
+        kept = self._unfiltered(files, landing=True)
+        left_out |= {why: [*paths] for why, paths in kept.items()}
+        left_out |= self._odd_names(changes)
         told = sentences(left_out)
         bundle = workspace.store / "work.bundle"
         self._git(
@@ -379,8 +383,10 @@ class AttemptCommits:
             left_out.setdefault(MADE_AGAIN, []).append(folder)
             undone += news
         files = [each for each in staged if each.mode_after.startswith("100")]
-        shown = self._unfiltered([each.path for each in files], encrypts=True)
-        left_out |= shown
+        shown = self._unfiltered([each.path for each in files], landing=False)
+        raw = self._raw_before(e for e in files if e.path in shown.get(NOT_IN_LFS, ()))
+        shown = {why: found for why, all_ in shown.items() if (found := all_ - raw)}
+        left_out |= {why: [*paths] for why, paths in shown.items()}
         undone += [e for e in files if any(e.path in paths for paths in shown.values())]
         if NO_SUBMODULE in left_out:  # `git rm` of one edits this file, too
             about = [each for each in staged if each.path == ".gitmodules"]
@@ -487,14 +493,22 @@ class AttemptCommits:
             shutil.rmtree(again, ignore_errors=True)
         return [each for each in found if each.path not in asked_for]
 
+    def _raw_before(self, files: Iterable[Staged]) -> set[str]:
+        """Return the files that are no pointers of Git LFS in the base, either."""
+        known = [each for each in files if each.mode_before != GONE]
+        asked = b"".join(b"%b\n" % each.blob_before for each in known)
+        said = self._git("cat-file", "--batch", stdin=asked).stdout if known else b""
+        held = zip(known, batched(said), strict=False)
+        return {each.path for each, was in held if not was.startswith(POINTER)}
+
     def _unfiltered(
-        self, files: Sequence[str], *, encrypts: bool = False
-    ) -> dict[str, list[str]]:
-        """Return the files that a filter should have written, or one that encrypts."""
+        self, files: Sequence[str], *, landing: bool
+    ) -> dict[str, set[str]]:
+        """Return the files that a filter should have written; see `unfiltered`."""
         paths = b"\0".join(map(os.fsencode, files))
         asked = ("check-attr", "-z", "--stdin", "filter")
         told = self._git(*asked, stdin=paths).stdout if files else b""
-        return unfiltered(self._workspace.folder, told, encrypts=encrypts)
+        return unfiltered(self._workspace.folder, told, landing=landing)
 
     def _odd_names(self, changes: Sequence[PathChange]) -> dict[str, list[str]]:
         """Return the new files whose names not every machine can hold."""

@@ -38,6 +38,9 @@ _UNFILTERED: Final = (
 _UNENCRYPTED: Final = (
     "Left out, as it would land unencrypted where .gitattributes asks for the filter {}"
 )
+NOT_IN_LFS: Final = (
+    "Left out, as .gitattributes gives it to Git LFS, where no agent can put it"
+)
 _ENCRYPTS: Final = re.compile(r"crypt|sops|\bage\b", re.IGNORECASE)
 """Filters that hide a file: git-crypt, transcrypt (`crypt`), git-agecrypt, sops."""
 _NO_VALUES: Final = frozenset(("unspecified", "unset", "set"))
@@ -82,7 +85,7 @@ _NOT_ON_WINDOWS: Final = re.compile(
 )
 """https://learn.microsoft.com/windows/win32/fileio/naming-a-file"""
 _RECORD: Final = re.compile(rb":(\d{6}) (\d{6}) ([0-9a-f]+) ([0-9a-f]+) [A-Z]\d*")
-_POINTER: Final = b"version https://git-lfs.github.com/spec/"
+POINTER: Final = b"version https://git-lfs.github.com/spec/"
 """How a file begins that Git LFS has written.
 https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md
 """
@@ -286,22 +289,26 @@ def converted(attributes: bytes) -> set[str]:
 
 
 def unfiltered(
-    folder: Path, attributes: bytes, *, encrypts: bool
-) -> dict[str, list[str]]:
+    folder: Path, attributes: bytes, *, landing: bool
+) -> dict[str, set[str]]:
     """Return the files that a filter should have written, by the reason.
 
-    `attributes` are by `git check-attr -z filter`. `encrypts`: return those that it
-    should have hidden, or else all others.
+    `attributes` are by `git check-attr -z filter`. `landing`: return those that may
+    land as they are, or else those that may not: whoever clones them gets a raw file
+    in the place of a pointer, or reads what should be hidden.
     """
     fields = [*map(os.fsdecode, attributes.split(b"\0"))]
-    found: dict[str, list[str]] = {}
+    found: dict[str, set[str]] = {}
     for path, driver in zip(fields[::3], fields[2::3], strict=False):
-        if driver in _NO_VALUES or encrypts != bool(_ENCRYPTS.search(driver)):
+        encrypts = bool(_ENCRYPTS.search(driver))
+        is_kept = not encrypts and driver != "lfs"
+        if driver in _NO_VALUES or landing != is_kept:
             continue
-        if encrypts or read_hostile(folder / path, len(_POINTER)) != _POINTER:
+        if encrypts or read_hostile(folder / path, len(POINTER)) != POINTER:
             reason = _UNENCRYPTED if encrypts else _UNFILTERED
             reason = reason.format(printable(driver)[:40])
-            found.setdefault(reason, []).append(path)
+            reason = NOT_IN_LFS if driver == "lfs" else reason
+            found.setdefault(reason, set()).add(path)
     return found
 
 

@@ -152,8 +152,8 @@ SUBMODULES: Final = (
 )
 LFS: Final = (
     "What .gitattributes gives to Git LFS is not here: such files are pointers, three "
-    "lines of text. Leave them alone; what is written to them is kept as it is, not in "
-    "LFS."
+    "lines of text. Leave them alone, and add none: what you write to such a file is "
+    "left out of your work."
 )
 _READ_BYTES: Final = 100_000
 _ATTRIBUTES: Final = ":(glob)**/.gitattributes"

@@ -296,5 +296,7 @@ def test_two_hasty_failures_alike_stop_a_task_and_other_two_do_not() -> None:
     assert after(("no", 2), ("no", 2)) == (
         "blocked: two attempts failed alike within seconds: no"
     )
+    late = "blocked: two attempts failed alike within seconds: 00:09:12 no 3f2b"
+    assert after(("00:09:01 no 77a", 2), ("00:09:12 no 3f2b", 2)) == late
     assert after(("no", 2), ("other", 2)) == "queued: other"
     assert after(("no", 2), ("no", 200)) == "queued: no"

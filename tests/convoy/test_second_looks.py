@@ -1,6 +1,7 @@
 """Red work is judged again, alone and on the real tip, before anybody is blamed."""
 
 import pytest
+from msgspec.structs import replace
 
 from convoy.events.merge_events import MergeCleared
 from convoy.owed import (
@@ -19,7 +20,7 @@ from convoy.rules.landing import ClearMerge, DoubtMerge, FailMerge
 from convoy.rules.people import BlockTask
 from convoy.rules.second_looks import LOST_MOST, is_due, is_kept, movers
 from convoy.rules.target import AttemptSync
-from convoy.rules.verdict import Checks, Observed
+from convoy.rules.verdict import Check, Checks, Observed, judge
 from convoy.views.reasons import reasons, waits_for
 from tests.world.rules import NAME, Rules, sha, spec
 
@@ -326,6 +327,26 @@ def test_ci_that_never_started_is_asked_again_and_then_a_person() -> None:
     assert isinstance(asked, Block)
     assert "no check has reported" in asked.why
     assert rules.task(2).spent == 1
+
+
+def test_a_required_check_that_does_not_come_is_named_and_asked_for_again() -> None:
+    one = Check(id=1, app="a", name="ci", status="completed", conclusion="success")
+    rules = waiting(1).offered(1, sha("a"), TIP)
+    seen = replace(judge([one], ("ci", "lint"), "brat"), since=rules.now)
+    assert due(rules, TIP, a=seen) == []
+
+    rules.now += 10**6
+    (asked,) = due(rules, TIP, a=seen)
+
+    assert isinstance(asked, Stall)
+    assert "no check lint, which is required, has reported" in asked.text
+    assert "(what has: ci)" in asked.text
+    assert "(waited for since " in asked.text
+    mistaken = judge([one], ("lint",), "brat")
+    (asked,) = due(rules, TIP, a=mistaken)
+    assert isinstance(asked, Block)
+    assert "no check lint, which is required" in asked.why
+    assert "(what has: ci)" in asked.why
 
 
 def test_where_ci_never_reported_a_person_is_asked_at_once() -> None:

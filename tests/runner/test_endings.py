@@ -69,7 +69,7 @@ def test_half_done_work_of_a_failed_agent_is_kept(forge: Forge) -> None:
 
     assert left.status == 1
     assert left.result["conclusion"] == "failure"
-    assert left.result["why"] == "The agent exited with status 3."
+    assert left.result["why"] == "The agent exited with status 3: Sorry."
     assert (left.result["status"], left.result["exit_code"]) == (None, 3)
     clone = forge.unpacked(left)
     assert git("show", "work:half.txt", cwd=clone) == "half"

@@ -37,6 +37,8 @@ FILES = {
     "pom.xml": b"<project/>\n",
     "bin/old.so": b"\x7fELF",
     "art/.gitattributes": b"*.bin filter=lfs diff=lfs merge=lfs -text\n",
+    "art/a.bin": b"version https://git-lfs.github.com/spec/v1\noid x\n",
+    "art/old.bin": b"raw since long ago\n",
     "vendored/node_modules/a/a.js": b"1\n",
 }
 WORK = "echo 1 > new.py"
@@ -52,7 +54,7 @@ CRYPT = (
     "git-crypt: {}."
 )
 ENDS = "Kept with the line ends that it had: {}."
-LFS = "Kept as it was written, though .gitattributes asks for the filter lfs: {}."
+LFS = "Left out, as .gitattributes gives it to Git LFS, where no agent can put it: {}."
 
 CASES: dict[str, tuple[str, set[str], tuple[str, ...]]] = {
     "nothing at all": ("true", set(), ()),
@@ -273,9 +275,9 @@ CASES: dict[str, tuple[str, set[str], tuple[str, ...]]] = {
         (),
     ),
     "raw content for Git LFS": (
-        "echo raw > art/b.bin; echo raw > art/c.txt",
-        {"art/b.bin", "art/c.txt"},
-        (LFS.format("art/b.bin"),),
+        f"echo raw | tee art/a.bin art/b.bin art/old.bin art/c.txt; {COMMIT}",
+        {"art/c.txt", "art/old.bin"},
+        (LFS.format("art/a.bin, art/b.bin"),),
     ),
     "a pointer of Git LFS": (
         "printf 'version https://git-lfs.github.com/spec/v1\\noid x\\n' > art/b.bin",
@@ -292,7 +294,7 @@ CASES: dict[str, tuple[str, set[str], tuple[str, ...]]] = {
     ),
     "Git LFS asked for with the file": (
         "mkdir more; cp art/.gitattributes more; echo raw > more/b.bin",
-        {"more/.gitattributes", "more/b.bin"},
+        {"more/.gitattributes"},
         (LFS.format("more/b.bin"),),
     ),
 }

@@ -2,7 +2,12 @@
 
 import pytest
 
-from bot.forge.workflows import lack_of_ci, unjudged_branches, ways_to_start
+from bot.forge.workflows import (
+    lack_of_ci,
+    unjudged_branches,
+    unreportable,
+    ways_to_start,
+)
 from tests.world.cases import looped
 
 JOBS = "\njobs:\n  test:\n    steps: []\n"
@@ -76,6 +81,24 @@ def test_a_jobs_push_starts_nothing_and_a_server_dispatches_nothing() -> None:
     assert lack_of_ci(dispatched, by_job=True) is None
     for files, by_job in ((pushed, True), (dispatched, False), ({}, True), ({}, False)):
         assert lack_of_ci(files, by_job=by_job) is not None
+
+
+def test_a_required_check_is_looked_for_among_the_jobs_that_can_report_it() -> None:
+    jobs = """on: push
+jobs:
+  test: {strategy: {matrix: {os: [a, b]}}}
+  build: {name: "Build (${{ matrix.os }})", strategy: {matrix: {os: [a]}}}
+  gate: {name: Type Check & Test}
+  shared: {uses: ./.github/workflows/own.yml}
+"""
+    for required, lacking in (
+        (("test (a)", "Build (a)", "Type Check & Test", "shared / lint"), ()),
+        (("test", "gate", "CI Gate"), ("test", "gate", "CI Gate")),
+    ):
+        assert unreportable({"ci.yml": jobs}, required)[0] == lacking
+    have = ("test (…)", "Build (…)", "Type Check & Test", "shared / …")
+    assert unreportable({"ci.yml": jobs}, ())[1] == have
+    assert unreportable({"none.yml": "on: push"}, ("test",)) == ((), ())
 
 
 @looped(

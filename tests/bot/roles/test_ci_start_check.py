@@ -31,6 +31,24 @@ async def test_a_file_that_cannot_be_dispatched_is_named_once(
         assert all("ci.yml has no trigger workflow\\_dispatch" in s for s in said)
 
 
+@pytest.mark.parametrize(("required", "times"), [("test", 0), ("CI Gate", 1)])
+async def test_a_required_check_that_no_workflow_reports_is_named_once(
+    required: str, times: int, tmp_path: Path
+) -> None:
+    config = f'{CONFIG}[refinery]\nchecks = ["{required}"]\n'
+    async with lobby(tmp_path, config=config, sole=False) as here:
+        commit(here, ".github/workflows/ci.yml", PUSHED, tmp_path / "checkout")
+
+        await here.write("Spell words", "@brat\n\n- [ ] one\n")
+        await here.delivered(1)
+        await here.loop.tick()
+        await here.loop.tick()
+
+        said = [each for each in here.said() if "No workflow here reports" in each]
+        assert len(said) == times
+        assert all("`CI Gate`" in each and "`test`" in each for each in said)
+
+
 @looped(
     ("files", "named", "fault"),
     [
