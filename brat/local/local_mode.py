@@ -15,6 +15,7 @@ for it. A start that was cut off leaves its issue open, so the same words go on 
 
 import asyncio
 import os
+import re
 import shlex
 import signal
 import sys
@@ -223,6 +224,10 @@ class Asked(Struct, frozen=True):
     """Whether it was opened just now."""
 
 
+_ITEM: Final = re.compile(r"\s*(?:[-*+]|\d+[.)])(?:\s+\[[ xX]\])?\s+(?=\S)")
+"""How an item of a list begins."""
+
+
 async def asked_issue(here: Local, text: str, comment: str, title: str = "") -> Asked:
     """Ask for a convoy as one would on GitHub; safe to be cut off and to call again.
 
@@ -230,7 +235,7 @@ async def asked_issue(here: Local, text: str, comment: str, title: str = "") -> 
     is the text's first line, shortened.
     """
     first, _, _ = text.strip().partition("\n")
-    title = title or shortened(first.removeprefix("- [ ] "), TITLE_CHARS)
+    title = title or shortened(_ITEM.sub("", first), TITLE_CHARS)
     label = here.loop.context.settings.label
     labels = () if comment else (label,)
     state = here.reader().read()

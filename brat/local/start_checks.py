@@ -13,7 +13,8 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -36,6 +37,7 @@ from runner.box import surroundings
 from runner.box.surroundings import Sight, shows
 from runner.engines.row import Call, Row, key_for, missing_key, program_of
 
+_MOVE: Final = "move it into the repository, and name it by its path from the top"
 MODEL_URL: Final = "BRAT_MODEL_URL"
 
 
@@ -136,7 +138,11 @@ def engine_lacks(
             where = place_of(name, spec, config)
             yield from _lacks(where, checkout, spec, have if keys else None)
             if settings.box == "on":
-                yield from _unseen(where, spec)
+                yield from _unseen(
+                    f"{where}: agents do not see",
+                    _MOVE,
+                    (*spec.args, _shell_word(spec.args)),
+                )
 
 
 def place_of(name: str, spec: EngineSpec, config: Config) -> str:
@@ -174,9 +180,8 @@ def _lacks(
             yield Lack(f"{where}: {fault.rstrip('.')}", mend)
 
 
-def _unseen(where: str, spec: EngineSpec) -> Iterator[Lack]:
-    """Yield the files among an engine's arguments that its box does not show."""
-    words = (*spec.args, _shell_word(spec.args))
+def _unseen(said: str, mend: str, words: Iterable[str]) -> Iterator[Lack]:
+    """Yield the files among a command's words that its box does not show."""
     files = [word for word in words if word[:1] == "/" and Path(word).is_file()]
     if not files:
         return
@@ -185,8 +190,7 @@ def _unseen(where: str, spec: EngineSpec) -> Iterator[Lack]:
     sight = Sight(path=path, home=home, tools=surroundings.own_tool_variables())
     for word in dict.fromkeys(files):
         if not shows(sight, word):
-            mend = "move it into the repository, and name it by its path from the top"
-            yield Lack(f"{where}: agents do not see {word}", mend)
+            yield Lack(f"{said} {word}", mend)
 
 
 def _marking(top: Path, word: str) -> str:
@@ -213,6 +217,10 @@ def ci_lacks(checkout: Checkout, config: Config, ci: Ci) -> Iterator[Lack]:
         other = "[refinery] require_ci = false to land what nobody tested"
         yield Lack(said, f"set [ci] command in {CONFIG}, or {other}")
         return
+    with suppress(ValueError):
+        words = shlex.split(ci.command, comments=True)
+        mend = f"put its folder on the PATH, or {_MOVE}"
+        yield from _unseen("CI's command: its box does not show", mend, words)
     word = first_word(ci.command)
     if word and not is_found(checkout.top, word):
         said = f"CI's command is `{ci.command}`, and there is no program {word}"

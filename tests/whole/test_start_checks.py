@@ -30,6 +30,7 @@ NO_MODULE = (
     f"CI's command is `python -m {MODULE} -q`, and python has no module {MODULE}",
     f"{ACTIVATED}, or set another [ci] command in .brat/config.toml",
 )
+MOVE = "move it into the repository, and name it by its path from the top"
 OUT = "out of the list in .brat/config.toml"
 NO_MERGER = (
     "[refinery] merge: there is no program mergiraf",
@@ -84,6 +85,23 @@ def test_an_agent_that_its_box_hides_is_said_before_it_is_paid(tmp_path: Path) -
     assert said.status == 1
     assert f"[engine.default] shell: agents do not see {script}: move it" in said.err
     assert f"agents do not see {script} -> move it" in terminal.type("brat doctor").err
+
+
+def test_a_program_of_ci_that_its_box_hides_is_said_with_what_shows_it(
+    tmp_path: Path,
+) -> None:
+    program = tmp_path / "venv/bin/tester"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    ci = f'[ci]\ncommand = "FAST=1 {program} -q"\n'
+    terminal = project(tmp_path, engine("my-agent", ci))
+    terminal.done("brat init")
+
+    said = terminal.type(START)
+
+    lack = f"CI's command: its box does not show {program}"
+    assert said.lines == [f"brat: {lack}: put its folder on the PATH, or {MOVE}"]
 
 
 def test_a_script_that_is_no_program_yet_is_said_with_what_makes_it_one(
