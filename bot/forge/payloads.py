@@ -79,6 +79,7 @@ class Issue(_Authored):
     assignees: tuple[Account, ...] = ()
     pull_request: object | None = None
     repository_url: str = ""
+    comments: int = 0
     created_at: Moment | None = None
     updated_at: Moment | None = None
 

@@ -129,9 +129,15 @@ async def begin(
         or await asked_back(context, request, words, ask=asks)
     ):
         return why
+    known = draft.state.convoys.summaries()
+    is_first = all(each.issue != request.issue for _, each in known)
     forbidden = draft.submit(command)
     if forbidden:
         return forbidden.why
+    if is_first and request.trigger == "label" and issue.comments:
+        sign = ids.sign_key("comments", command.convoy)
+        said = notices.comments_unread(issue.comments)
+        draft.submit(Answer(issue=command.issue, sign=sign, text=said))
     for what, warning in WARNINGS.items():
         if said := await warning(context, command):
             sign = ids.sign_key(what, command.convoy)

@@ -95,6 +95,17 @@ def unstarted(fault: str) -> str:
     )
 
 
+def comments_unread(count: int) -> str:
+    """Say that agents get an issue's text alone."""
+    what = counted(count, "comment")
+    told = f"Agents are told this issue's text, and nothing of its {what}."
+    return (
+        f"{told} What matters of that, they hear by `/brat tell <task> -- text` before "
+        "a task starts; or end the convoy with `/brat cancel`, put it into the text, "
+        "and label the issue again."
+    )
+
+
 def unreported(lacking: Sequence[str], jobs: Sequence[str]) -> str:
     """Say which required checks no workflow reports."""
     named, others = (", ".join(map(code_span, all_)) for all_ in (lacking, jobs[:10]))

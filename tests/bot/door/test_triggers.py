@@ -30,6 +30,20 @@ async def test_the_label_counts_in_any_case(tmp_path: Path) -> None:
             assert here.convoys()[-1].held == "brat:hold"
 
 
+async def test_comments_that_agents_are_not_told_are_said_once(tmp_path: Path) -> None:
+    async with lobby(tmp_path) as here:
+        for text in ("", "Use the walrus operator.", ""):
+            issue = await here.write("Spell words", LIST)
+            if text:
+                await here.you.say(issue, text)
+            await here.you.relabel(issue, {"brat"}, set())
+            await settled(here)
+
+        said = [each for each in here.said() if "nothing of its 1 comment." in each]
+        assert len(here.convoys()) == 3
+        assert len(said) == 1
+
+
 # --- a mention ------------------------------------------------------------------------
 
 
