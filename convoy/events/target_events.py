@@ -255,7 +255,7 @@ class PartLanded(ConvoyEvent, frozen=True, kw_only=True, tag="part.landed"):
         what = f"Task {numbers}" if len(self.tasks) == 1 else f"Tasks {numbers}"
         return f"{what} landed on {self.branch} as {self.commit[:SHORT]} ({judged})."
 
-    def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
+    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         known = convoy.parts
         parts = Parts(
             tasks=tuple(sorted({*known.tasks, *self.tasks})),
