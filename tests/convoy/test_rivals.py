@@ -3,11 +3,13 @@
 import json
 
 import pytest
+from msgspec.structs import replace
 
 from convoy.answers.answering import DIFFS_CHARS, choice_brief, read_choice
 from convoy.events import Refusal
 from convoy.events.forge_actions import ActionIntended
 from convoy.events.session_events import ChoiceMade, TaskStarted
+from convoy.kinds import kept_by_tasks
 from convoy.kinds.rivals import NONE_LEFT, RIVALS_MOST, smallest
 from convoy.model.records import TaskSpec
 from convoy.owed import Block, Choose, LookAgain, Patience, Prove, Reject, Stall, Try
@@ -389,3 +391,22 @@ def test_what_is_no_choice_is_told_so(answer: str, told: str) -> None:
         json.dumps({"winner": 2, "text": "\x1b[1mNice."}), tasks[:3], tasks[:2]
     )
     assert (said.winner, said.text) == (2, "Nice.")
+
+
+def test_a_rival_that_ci_was_never_shown_is_not_green() -> None:
+    rules = begun().started(1).accepted_quietly(1, WORK[1])
+    proof = ProveWork(convoy=NAME, task=1, commit=WORK[1], judged=("ci",), lines=3)
+
+    assert "not the candidate" in str(rules.ask(proof))
+
+
+def test_of_what_was_not_chosen_nothing_may_land() -> None:
+    choice = spec(4, kind="choice", on=(1, 2, 3), paths=("a.py",))
+    rules = green(Rules().planned(*RIVALS, choice), 1, 2, 3).started(4)
+    assert rules.state.leases
+    rules.do(chose(rules, 2))
+
+    assert rules.state.leases == {}, "the choice holds nothing any more"
+    loser = replace(rules.task(1), state="needs-review")
+    assert kept_by_tasks(rules.convoy, rules.task(2)) == ""
+    assert kept_by_tasks(rules.convoy, loser) != ""

@@ -355,3 +355,25 @@ def test_where_ci_never_reported_a_person_is_asked_at_once() -> None:
     (asked,) = silent(rules, "a")
 
     assert isinstance(asked, Block)
+
+
+def test_of_several_that_ci_says_nothing_of_the_first_is_asked_about() -> None:
+    rules = waiting(1, 2).offered(1, sha("a"), TIP).offered(2, sha("b"), sha("a"))
+    rules.now += 10**6
+    nothing = Checks(verdict="none")
+
+    (said,) = due(rules, a=nothing, b=nothing)
+
+    assert getattr(said, "task", None) == 1
+
+
+def test_two_that_are_red_again_after_their_agents_do_not_wait_for_each_other() -> None:
+    rules = waiting(1, 2)
+    for task, letters in ((1, "abcd"), (2, "ef67")):
+        red(red(rules, task, letters[0]), task, letters[1])
+    rules.do(rejected(1, "b")).started(1).accepted(1, sha("8"), "1.py")
+    rules.do(rejected(2, "f")).started(2).accepted(2, sha("9"), "2.py")
+    for task, letters in ((1, "cd"), (2, "67")):
+        red(red(rules, task, letters[0]), task, letters[1])
+
+    assert due(rules) == [Reject(NAME, 1, sha("d"), "boom")]

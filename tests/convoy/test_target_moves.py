@@ -265,3 +265,20 @@ def test_a_plan_that_nobody_approved_still_waits() -> None:
     rules.do(FailConvoy(convoy=NAME, why="no"), RetryConvoy(convoy=NAME, by="bea"))
 
     assert rules.convoy.state == "planning"
+
+
+def test_what_was_built_on_a_target_that_went_back_is_built_again() -> None:
+    rules = begun()
+    rules.do(
+        AttemptMerge(convoy=NAME, task=0, candidate=sha("e"), base=sha("9"), work=TIP)
+    )
+    rules.do(attempt(sha("d"))).do(
+        Land(convoy=NAME, candidate=sha("d"), judged=("ci",))
+    )
+    rules.do(
+        AttemptMerge(
+            convoy=NAME, task=0, candidate=sha("f"), base=sha("9"), work=sha("d")
+        )
+    )
+
+    assert owed(rules, tip=sha("d"), f=GREEN) == [BuildConvoy(NAME, MOVED)]

@@ -13,7 +13,7 @@ from convoy.rules.ending import LoseSession
 from convoy.rules.landing import FailMerge, waiting_to_merge
 from convoy.rules.people import BlockTask, DropTask
 from convoy.rules.plan_changes import LinkTask
-from convoy.rules.turns import Turn, predicted_files, turns, unmet
+from convoy.rules.turns import Turn, in_order, predicted_files, turns, unmet
 from convoy.rules.verdict import Checks, Observed
 from convoy.views.reasons import reasons, waits_for
 from tests.world.rules import NAME, Rules, sha, spec
@@ -387,3 +387,11 @@ def test_a_file_that_many_touch_without_conflicts_holds_nobody_up() -> None:
     rules = herd(1, 2)
 
     assert predicted_files(rules.convoy) == frozenset()
+
+
+def test_who_is_needed_goes_first_however_it_is_listed() -> None:
+    rules = Rules().planned(spec(1, after=(2,)), spec(2), spec(3))
+    tasks = {task.number: task for task in rules.convoy.tasks}
+
+    found = in_order(rules.convoy, tasks)
+    assert found.index(2) < found.index(1)
