@@ -8,6 +8,7 @@ import pytest
 
 from benchmarks.house import imports
 from benchmarks.house.tree import NAMELESS, sources
+from tests.mutants.mutant import entries, placed
 
 pytestmark = pytest.mark.layer("landing")
 
@@ -43,3 +44,8 @@ def test_what_contributors_are_told_to_open_is_there() -> None:
     )
 
     assert [path for path in told if not (TOP / path).exists()] == []
+
+
+def test_each_mutant_is_found_in_its_file() -> None:
+    for entry in entries():
+        placed(entry)
