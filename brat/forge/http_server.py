@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from aiohttp import web
+from aiohttp.typedefs import Middleware
 
 from bot.door.listening import by_own_name
 from brat.forge import (
@@ -64,7 +65,8 @@ async def serving(
 ) -> AsyncIterator[str]:
     """Serve a forge and yield its address, for as long as the block lasts.
 
-    Port 0 takes a free one; `base` is the address that it calls its own, if another.
+    Port 0 takes a free one; `base` is the address that it calls its own, if another:
+    what stands before it there sees to the names that it is asked by.
     The forge stays open afterwards and can be served again. Raises `OSError`: the port
     is taken.
     """
@@ -75,7 +77,9 @@ async def serving(
             extension = extend(service) if extend else NOTHING
             service.merges.judge = extension.judge
             runner = web.AppRunner(
-                _app(service, extension), access_log=None, shutdown_timeout=SHUTDOWN_S
+                _app(service, extension, () if base else (by_own_name,)),
+                access_log=None,
+                shutdown_timeout=SHUTDOWN_S,
             )
             await runner.setup()
             try:
@@ -87,9 +91,11 @@ async def serving(
                 service.stop()
 
 
-def _app(service: Service, extension: Extension) -> web.Application:
-    own = by_own_name, *extension.middlewares
-    app = web.Application(client_max_size=MOST_BODY, middlewares=own)
+def _app(
+    service: Service, extension: Extension, doors: tuple[Middleware, ...]
+) -> web.Application:
+    outer = *doors, *extension.middlewares
+    app = web.Application(client_max_size=MOST_BODY, middlewares=outer)
     app.router.add_routes(extension.pages)
     routes = {(r.method, r.path): r for r in (*ROUTES, *extension.routes)}
     for route in routes.values():
