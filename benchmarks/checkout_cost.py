@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.bare_loop import call
-from brat.forge.ci_checkout import KeptTrees, checkout
-from brat.forge.git_storage import Bare
+from brat.forge.service.ci_checkout import KeptTrees, checkout
+from brat.forge.storage.git_storage import Bare
 from grite import git
 
 FILES: Final = 50_000

@@ -23,10 +23,10 @@ from bot import wall_clock
 from bot.door.inbox import Inbox, Remark
 from bot.loop.loop import Loop
 from bot.serving import bot_service
-from brat.forge.forge_state import Forge
 from brat.forge.http_server import serving
-from brat.forge.rest_call import Call, Extension
-from brat.forge.wire import Refused
+from brat.forge.resources.wire import Refused
+from brat.forge.rest.rest_call import Call, Extension
+from brat.forge.storage.forge_state import Forge
 from brat.local import local_mode
 from brat.repository import registration as registrations
 from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Source

@@ -23,7 +23,7 @@ from bot import wall_clock
 from bot.door.inbox import UNREADABLE
 from bot.forge.workflows import exposures
 from brat.doctor import Finding
-from brat.forge.programs import plain_environment
+from brat.forge.service.programs import plain_environment
 from brat.local import local_mode, start_checks
 from brat.local.start_checks import MODEL_URL, model_keys
 from brat.repository import (

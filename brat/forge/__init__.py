@@ -16,10 +16,6 @@ GraphQL, no forks, no organisations and no sandbox: what it runs, runs as you. T
 add those (tests/world/github_forge). It listens on 127.0.0.1 only.
 It does not run workflow files; `brat-task.yml` always exists and stands for our runner.
 
-A record is a frozen struct: it is replaced, never changed, and written through by
-`record_store.Store`. Ids are unique over the whole forge; times are ISO 8601 in UTC.
-Commits, branches and files are no records: they are read from the bare repositories.
-
 Set one up, with or without a server on top::
 
     with Forge(folder) as forge:                       # one process at a time
@@ -37,9 +33,9 @@ or as a program of its own: `python -I -m brat.forge --dir DIR`. Clone from
 `{url}/{owner}/{name}.git` with the token as the password of `x-access-token`.
 """
 
-from brat.forge.account_resource import Ci, Repository, Settings, User
-from brat.forge.forge_state import Forge
 from brat.forge.http_server import serving
-from brat.forge.run_processes import How
+from brat.forge.resources.account_resource import Ci, Repository, Settings, User
+from brat.forge.service.run_processes import How
+from brat.forge.storage.forge_state import Forge
 
 __all__ = ["Ci", "Forge", "How", "Repository", "Settings", "User", "serving"]

@@ -19,11 +19,11 @@ from collections.abc import Callable
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from brat.forge.forge_state import Forge
 from brat.forge.http_server import serving
-from brat.forge.rest_call import Extension
-from brat.forge.run_processes import How
-from brat.forge.running_forge import Service
+from brat.forge.rest.rest_call import Extension
+from brat.forge.service.run_processes import How
+from brat.forge.service.running_forge import Service
+from brat.forge.storage.forge_state import Forge
 from grite.errors import BratError
 from grite.short_traceback import log_warnings
 

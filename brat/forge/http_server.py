@@ -13,16 +13,16 @@ from aiohttp import web
 from aiohttp.typedefs import Middleware
 
 from bot.door.listening import by_own_name
-from brat.forge import (
+from brat.forge.resources.wire import API, BY_ID, BY_NAME, not_found
+from brat.forge.rest import (
     rest_checks,
     rest_issues,
     rest_pulls,
     rest_repositories,
     rest_runs,
 )
-from brat.forge.forge_state import Forge
-from brat.forge.git_http import GitHttp
-from brat.forge.rest_call import (
+from brat.forge.rest.git_http import GitHttp
+from brat.forge.rest.rest_call import (
     MOST_BODY,
     NOTHING,
     Answer,
@@ -31,9 +31,9 @@ from brat.forge.rest_call import (
     Gate,
     Route,
 )
-from brat.forge.run_processes import LIKE_GITHUB, How
-from brat.forge.running_forge import Service
-from brat.forge.wire import API, BY_ID, BY_NAME, not_found
+from brat.forge.service.run_processes import LIKE_GITHUB, How
+from brat.forge.service.running_forge import Service
+from brat.forge.storage.forge_state import Forge
 
 HOST: Final = "127.0.0.1"
 SHUTDOWN_S: Final = 2.0

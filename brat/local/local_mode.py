@@ -38,8 +38,8 @@ from bot.loop.loop import Loop
 from bot.roles.bot_context import BotContext
 from bot.serving import bot_service
 from bot.settings.bot_settings import ROLES, Settings, config_in
-from brat.forge.account_resource import Ci
-from brat.forge.local_ci import cores
+from brat.forge.resources.account_resource import Ci
+from brat.forge.service.local_ci import cores
 from brat.local.checkout_sync import CheckoutConfig, CheckoutSync
 from brat.local.forge_process import ServeOptions, judge_by, served
 from brat.local.other_processes import Elsewhere, carried_out

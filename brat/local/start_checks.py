@@ -22,9 +22,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bot.repository.merges import STRUCTURAL
-from brat.forge.account_resource import Ci
-from brat.forge.local_ci import NAME as LOCAL_CI
-from brat.forge.programs import plain_environment
+from brat.forge.resources.account_resource import Ci
+from brat.forge.service.local_ci import NAME as LOCAL_CI
+from brat.forge.service.programs import plain_environment
 from brat.repository.checkout import Checkout
 from brat.repository.registration import CONFIG, Registration
 from convoy.config import Config

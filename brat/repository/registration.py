@@ -16,8 +16,8 @@ from msgspec.structs import replace
 from grite.errors import BratError
 
 if TYPE_CHECKING:
-    from brat.forge.account_resource import Ci
-    from brat.forge.forge_state import Forge
+    from brat.forge.resources.account_resource import Ci
+    from brat.forge.storage.forge_state import Forge
 
 
 CONFIG: Final = ".brat/config.toml"
@@ -104,7 +104,7 @@ def register(folder: Path, source: Source) -> Registration:
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     found = known(folder)
     if found is None or found.branch != source.branch:
-        from brat.forge.forge_state import Forge
+        from brat.forge.storage.forge_state import Forge
 
         with Forge(folder / FORGE_FOLDER) as forge:
             found = found or _made(forge, source)
@@ -117,8 +117,8 @@ def register(folder: Path, source: Source) -> Registration:
 
 def set_ci(folder: Path, registration: Registration, ci: "Ci") -> None:
     """Tell the forge how candidates are judged; only while no process serves it."""
-    from brat.forge.account_resource import Settings
-    from brat.forge.forge_state import Forge
+    from brat.forge.resources.account_resource import Settings
+    from brat.forge.storage.forge_state import Forge
 
     with Forge(folder / FORGE_FOLDER) as forge:
         forge.set_settings(registration.repository, Settings(ci=ci))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from bot.door.feed import pieces_in, tape_file
-from brat.forge.run_processes import Place
+from brat.forge.service.run_processes import Place
 from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER
 from convoy.model import ids
 from convoy.model.state import Convoy, Task

@@ -14,11 +14,11 @@ from bot.forge.github import GitHub
 from bot.loop.loop import Loop
 from bot.repository.draft import Draft
 from bot.serving import bot_service
-from brat.forge.account_resource import Ci, Role
-from brat.forge.forge_state import Forge
 from brat.forge.http_server import serving
-from brat.forge.rest_call import Extension
-from brat.forge.running_forge import Service
+from brat.forge.resources.account_resource import Ci, Role
+from brat.forge.rest.rest_call import Extension
+from brat.forge.service.running_forge import Service
+from brat.forge.storage.forge_state import Forge
 from brat.local import local_mode
 from brat.repository import registration as registrations
 from brat.repository.registration import FORGE_FOLDER, Source

@@ -11,8 +11,8 @@ from bot import wall_clock
 from bot.forge.pace import Pace
 from bot.loop.staging import owes
 from bot.serving import bot_service
-from brat.forge.forge_state import Forge
 from brat.forge.http_server import serving
+from brat.forge.storage.forge_state import Forge
 from brat.local import local_mode
 from brat.repository.registration import FORGE_FOLDER
 from tests.whole.crash import LIST, World, losing_machines, seen, set_up

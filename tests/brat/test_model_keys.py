@@ -2,7 +2,7 @@
 
 import pytest
 
-from brat.forge.run_processes import SECRET
+from brat.forge.service.run_processes import SECRET
 from brat.local.start_checks import model_keys
 from convoy.config import load
 

@@ -10,7 +10,7 @@ import pytest
 
 from bot.settings import bot_folder
 from brat.forge import Forge
-from brat.forge.record_store import Table
+from brat.forge.storage.record_store import Table
 from brat.setup import steps
 from grite.signatures import only_signer, parse_signers
 from tests.world.cases import looped

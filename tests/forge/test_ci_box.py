@@ -10,8 +10,8 @@ from uuid import uuid4
 import psutil
 import pytest
 
-from brat.forge.account_resource import Ci
-from brat.forge.ci_checkout import CiBox
+from brat.forge.resources.account_resource import Ci
+from brat.forge.service.ci_checkout import CiBox
 from runner.box import surroundings
 from tests.forge.test_ci import judged, push
 from tests.world.forge import Town, until

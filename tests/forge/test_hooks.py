@@ -10,8 +10,8 @@ import pytest
 from msgspec.structs import replace
 
 from brat.forge import Forge
-from brat.forge.account_resource import Payload
-from brat.forge.webhook_deliveries import KEPT
+from brat.forge.resources.account_resource import Payload
+from brat.forge.service.webhook_deliveries import KEPT
 from tests.forge.running import dispatch, ended, hasty
 from tests.world.forge import REPO, Json, Town, settle_in, town, until
 from tests.world.receiver import Receiver, receiving

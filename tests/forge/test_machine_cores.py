@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from brat.forge.local_ci import cores
+from brat.forge.service.local_ci import cores
 
 
 @pytest.mark.parametrize(

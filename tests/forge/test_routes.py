@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from aiohttp import web
 
 from brat.forge.http_server import ROUTES
-from brat.forge.rest_call import Route
+from brat.forge.rest.rest_call import Route
 from tests.contract.openapi import described_path
 from tests.contract.prune_openapi import OPERATIONS
 from tests.world.cases import looped

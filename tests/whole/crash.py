@@ -19,9 +19,9 @@ from bot.forge.rest import Rest
 from bot.serving import bot_service
 from bot.settings.bot_settings import Settings
 from brat.demo import demo_run
-from brat.forge.account_resource import Ci
-from brat.forge.forge_state import Forge
 from brat.forge.http_server import serving
+from brat.forge.resources.account_resource import Ci
+from brat.forge.storage.forge_state import Forge
 from brat.local import local_mode
 from brat.repository import registration as registrations
 from brat.repository.log_reader import Reader

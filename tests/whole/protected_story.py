@@ -17,14 +17,14 @@ import httpx
 from bot.forge.app_auth import PERMISSIONS
 from bot.serving import bot_service
 from bot.serving.github_app import EVENTS
-from brat.forge.forge_state import Forge
-from brat.forge.git_storage import Bare
 from brat.forge.http_server import serving
-from brat.forge.issue_resource import Pull
-from brat.forge.rest_call import Extension
-from brat.forge.running_forge import Service
-from brat.forge.webhook_deliveries import Kind
-from brat.forge.wire import node_id
+from brat.forge.resources.issue_resource import Pull
+from brat.forge.resources.wire import node_id
+from brat.forge.rest.rest_call import Extension
+from brat.forge.service.running_forge import Service
+from brat.forge.service.webhook_deliveries import Kind
+from brat.forge.storage.forge_state import Forge
+from brat.forge.storage.git_storage import Bare
 from brat.local import local_mode
 from brat.repository.log_reader import Reader
 from brat.repository.registration import FORGE_FOLDER, Registration

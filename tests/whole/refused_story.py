@@ -21,11 +21,11 @@ from bot.door.webhooks import WEBHOOK_PATH
 from bot.loop.loop import PUSHES, Loop
 from bot.loop.staging import owes
 from bot.serving import bot_service
-from brat.forge.forge_state import Forge
 from brat.forge.http_server import serving
-from brat.forge.rest_call import Call, Extension
-from brat.forge.webhook_deliveries import body_signature
-from brat.forge.wire import API, Refused
+from brat.forge.resources.wire import API, Refused
+from brat.forge.rest.rest_call import Call, Extension
+from brat.forge.service.webhook_deliveries import body_signature
+from brat.forge.storage.forge_state import Forge
 from brat.local import local_mode
 from brat.repository import registration as registrations
 from brat.repository.registration import FORGE_FOLDER, Registration

@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from brat.forge.forge_state import Forge
 from brat.forge.http_server import serving
+from brat.forge.storage.forge_state import Forge
 from brat.local import local_mode
 from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Registration
 from grite.outbound import PROXIES, TRUST

@@ -6,8 +6,8 @@ import pygit2
 import pytest
 
 from brat.forge import Ci, Settings
-from brat.forge.git_storage import Move
-from brat.forge.running_forge import Service
+from brat.forge.service.running_forge import Service
+from brat.forge.storage.git_storage import Move
 from convoy.views import state_document
 from tests.whole.protected_story import Protected, protected
 from tests.world.github_forge.queue_events import ADDED

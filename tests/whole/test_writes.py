@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from brat.forge.forge_state import Forge
 from brat.forge.http_server import serving
-from brat.forge.run_resource import CheckRun
+from brat.forge.resources.run_resource import CheckRun
+from brat.forge.storage.forge_state import Forge
 from brat.local import local_mode
 from brat.repository.registration import FORGE_FOLDER
 from tests.whole.crash import LIST, bot, losing_machines, set_up

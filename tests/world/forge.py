@@ -13,9 +13,9 @@ from typing import Any
 import httpx
 
 from brat.forge import Ci, Forge, How, Settings, serving
-from brat.forge.rest_call import Extension
-from brat.forge.run_processes import LIKE_GITHUB
-from brat.forge.running_forge import Service
+from brat.forge.rest.rest_call import Extension
+from brat.forge.service.run_processes import LIKE_GITHUB
+from brat.forge.service.running_forge import Service
 from grite import git
 from grite.git import Completed
 from tests.contract.openapi import github as contract

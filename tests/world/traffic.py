@@ -8,9 +8,9 @@ from typing import IO, Any
 from aiohttp import hdrs, web
 from msgspec import DecodeError, Struct, json
 
-from brat.forge.rest_call import Extension
-from brat.forge.running_forge import Service
-from brat.forge.wire import API
+from brat.forge.resources.wire import API
+from brat.forge.rest.rest_call import Extension
+from brat.forge.service.running_forge import Service
 
 Extend = Callable[[Service], Extension]
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from brat.forge.account_resource import ACTIONS_APP
-from brat.forge.rest_call import Extension
-from brat.forge.run_resource import CheckRun, Job
-from brat.forge.running_forge import Service
+from brat.forge.resources.account_resource import ACTIONS_APP
+from brat.forge.resources.run_resource import CheckRun, Job
+from brat.forge.rest.rest_call import Extension
+from brat.forge.service.running_forge import Service
 from convoy.model import ids
 from tests.bot.room import NAME, REPO, Room, room
 from tests.world.forge_rules import checks, put_ruleset

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from brat.forge.run_resource import Run
+from brat.forge.resources.run_resource import Run
 from convoy.model import ids
 from convoy.rules.people import DropTask
 from tests.bot.room import NAME, Room, room

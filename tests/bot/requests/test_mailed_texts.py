@@ -15,8 +15,8 @@ from bot.text.slash_commands import (
     mentioned,
     slash_commands,
 )
-from brat.forge.rest_call import Extension
-from brat.forge.running_forge import Service
+from brat.forge.rest.rest_call import Extension
+from brat.forge.service.running_forge import Service
 from tests.bot.room import Room, room as opened
 from tests.world.cases import looped
 from tests.world.github_forge.extension import github

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from brat.forge.git_storage import Bare
+from brat.forge.storage.git_storage import Bare
 from grite import git
 from tests.bot.lobby import Lobby, lobby
 

@@ -11,10 +11,10 @@ from bot.forge.rate_limits import RequestBudget
 from bot.loop.loop import Loop
 from bot.oneshot import run_once
 from bot.serving import bot_service
-from brat.forge.account_resource import Ci
-from brat.forge.forge_state import Forge
 from brat.forge.http_server import serving
-from brat.forge.run_processes import How
+from brat.forge.resources.account_resource import Ci
+from brat.forge.service.run_processes import How
+from brat.forge.storage.forge_state import Forge
 from brat.local import local_mode
 from brat.repository import registration as registrations
 from brat.repository.registration import FORGE_FOLDER, Registration, Source

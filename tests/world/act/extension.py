@@ -6,8 +6,8 @@ from pathlib import Path
 
 from msgspec import json
 
-from brat.forge.rest_call import Extension
-from brat.forge.running_forge import Service
+from brat.forge.rest.rest_call import Extension
+from brat.forge.service.running_forge import Service
 from tests.world.github_forge.extension import sessions
 from tests.world.plugin import python_with
 from tests.world.terminal import Terminal

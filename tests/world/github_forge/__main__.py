@@ -12,8 +12,8 @@ from pathlib import Path
 from msgspec import json
 
 from brat.forge.__main__ import main
-from brat.forge.rest_call import Extension
-from brat.forge.running_forge import Service
+from brat.forge.rest.rest_call import Extension
+from brat.forge.service.running_forge import Service
 from tests.world import traffic
 from tests.world.github_forge import extension
 

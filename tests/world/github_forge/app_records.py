@@ -1,6 +1,6 @@
 """Apps, and where they are installed."""
 
-from brat.forge.account_resource import Permissions, Record
+from brat.forge.resources.account_resource import Permissions, Record
 
 
 class App(Record, frozen=True, kw_only=True):

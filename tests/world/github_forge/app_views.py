@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from brat.forge.account_resource import Access, User, user
-from brat.forge.wire import Site, node_id
+from brat.forge.resources.account_resource import Access, User, user
+from brat.forge.resources.wire import Site, node_id
 from tests.world.github_forge.app_records import App, Installation
 
 

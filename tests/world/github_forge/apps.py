@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 import jwt
 from msgspec.structs import replace
 
-from brat.forge.account_resource import (
+from brat.forge.resources.account_resource import (
     Access,
     Hook,
     Permissions,
@@ -20,10 +20,10 @@ from brat.forge.account_resource import (
     Token,
     User,
 )
-from brat.forge.forge_state import Caller, Forge, digest
-from brat.forge.record_store import Store, Table
-from brat.forge.webhook_deliveries import PRESSED, Kind, WebhookSender
-from brat.forge.wire import Refused, iso, node_id
+from brat.forge.resources.wire import Refused, iso, node_id
+from brat.forge.service.webhook_deliveries import PRESSED, Kind, WebhookSender
+from brat.forge.storage.forge_state import Caller, Forge, digest
+from brat.forge.storage.record_store import Store, Table
 from grite.errors import BratError
 from tests.world.github_forge.app_events import manifest_faults, may_hear
 from tests.world.github_forge.app_records import App, Installation

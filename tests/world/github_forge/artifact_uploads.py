@@ -9,10 +9,10 @@ from typing import Final
 
 from aiohttp import web
 
-from brat.forge.rest_call import secret_of
-from brat.forge.run_processes import WorkflowFiles, measure
-from brat.forge.run_resource import Run
-from brat.forge.running_forge import Service
+from brat.forge.resources.run_resource import Run
+from brat.forge.rest.rest_call import secret_of
+from brat.forge.service.run_processes import WorkflowFiles, measure
+from brat.forge.service.running_forge import Service
 
 MOST_BYTES: Final = 1 << 30
 CHUNK: Final = 1 << 16

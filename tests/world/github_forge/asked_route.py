@@ -1,7 +1,7 @@
 """Which route of the REST API a call goes to, for guards: they stand before all."""
 
-from brat.forge.rest_call import Call
-from brat.forge.wire import API
+from brat.forge.resources.wire import API
+from brat.forge.rest.rest_call import Call
 
 _REPOSITORIES = (API + "/repos/{owner}/{repo}", API + "/repositories/{repository}")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
-from brat.forge.running_forge import Service
+from brat.forge.service.running_forge import Service
 from tests.world.github_forge.sign_in import signed_in
 
 

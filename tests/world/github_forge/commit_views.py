@@ -8,8 +8,8 @@ from urllib.parse import quote
 import pygit2
 from pygit2.enums import DeltaStatus
 
-from brat.forge.account_resource import Repository
-from brat.forge.wire import Site, node_id
+from brat.forge.resources.account_resource import Repository
+from brat.forge.resources.wire import Site, node_id
 
 _STATUS = {
     DeltaStatus.ADDED: "added",

@@ -3,10 +3,10 @@
 from dataclasses import replace
 from typing import Any, Final
 
-from brat.forge.account_resource import Repository, User
-from brat.forge.rest_call import Extension
-from brat.forge.running_forge import Service
-from brat.forge.webhook_deliveries import Kind
+from brat.forge.resources.account_resource import Repository, User
+from brat.forge.rest.rest_call import Extension
+from brat.forge.service.running_forge import Service
+from brat.forge.service.webhook_deliveries import Kind
 from tests.world import traffic
 from tests.world.github_forge import (
     body_faults,

@@ -20,9 +20,9 @@ from graphql import (
 )
 from msgspec import DecodeError, Struct, json
 
-from brat.forge.rest_call import authenticate
-from brat.forge.running_forge import Service
-from brat.forge.wire import Refused
+from brat.forge.resources.wire import Refused
+from brat.forge.rest.rest_call import authenticate
+from brat.forge.service.running_forge import Service
 from tests.world.github_forge.graphql_root import Root
 from tests.world.github_forge.graphql_viewer import Failed, Viewer
 from tests.world.github_forge.merge_queues import MergeQueues

@@ -6,9 +6,9 @@ https://docs.github.com/graphql/reference/objects
 from dataclasses import dataclass
 from typing import Final
 
-from brat.forge.account_resource import Repository, User
-from brat.forge.git_storage import Bare
-from brat.forge.wire import node_id
+from brat.forge.resources.account_resource import Repository, User
+from brat.forge.resources.wire import node_id
+from brat.forge.storage.git_storage import Bare
 from tests.world.github_forge.graphql_rules import RefUpdateRule, ref_update_rule
 from tests.world.github_forge.graphql_viewer import Viewer
 from tests.world.github_forge.rules.rule_bindings import protection_of

@@ -6,9 +6,9 @@ https://docs.github.com/graphql/reference/objects
 from dataclasses import dataclass
 from typing import Final
 
-from brat.forge.account_resource import Repository
-from brat.forge.issue_resource import Issue, Pull
-from brat.forge.wire import node_id
+from brat.forge.resources.account_resource import Repository
+from brat.forge.resources.issue_resource import Issue, Pull
+from brat.forge.resources.wire import node_id
 from tests.world.github_forge.graphql_git import (
     HEADS,
     AccountNode,

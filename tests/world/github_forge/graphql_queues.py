@@ -6,9 +6,9 @@ https://docs.github.com/graphql/reference/objects#mergequeue
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from brat.forge.account_resource import Repository
-from brat.forge.issue_resource import Pull
-from brat.forge.wire import node_id
+from brat.forge.resources.account_resource import Repository
+from brat.forge.resources.issue_resource import Pull
+from brat.forge.resources.wire import node_id
 from tests.world.github_forge.graphql_git import AccountNode, CommitNode, account
 from tests.world.github_forge.graphql_viewer import Viewer
 from tests.world.github_forge.queue_entries import QueueEntry

@@ -5,7 +5,7 @@ https://docs.github.com/graphql/reference/objects#refupdaterule
 
 from dataclasses import dataclass
 
-from brat.forge.account_resource import ROLES, Role
+from brat.forge.resources.account_resource import ROLES, Role
 from tests.world.github_forge.rules.protection_resource import (
     ProtectedReviews,
     Protection,

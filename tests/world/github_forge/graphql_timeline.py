@@ -6,8 +6,8 @@ https://docs.github.com/graphql/reference/unions#pullrequesttimelineitems
 from dataclasses import dataclass
 from typing import Final
 
-from brat.forge.issue_resource import IssueEvent, Pull
-from brat.forge.wire import node_id
+from brat.forge.resources.issue_resource import IssueEvent, Pull
+from brat.forge.resources.wire import node_id
 from tests.world.github_forge.graphql_git import AccountNode, account
 from tests.world.github_forge.graphql_viewer import Viewer
 from tests.world.github_forge.queue_events import ADDED, REMOVED

@@ -4,12 +4,12 @@ from base64 import b64decode
 from binascii import Error
 from dataclasses import dataclass
 
-from brat.forge.account_resource import Repository, Role
-from brat.forge.forge_state import Caller
-from brat.forge.issue_resource import Comment, Issue, Pull, Review
-from brat.forge.rest_call import NOT_ACCESSIBLE, visible
-from brat.forge.running_forge import Service
-from brat.forge.wire import Refused
+from brat.forge.resources.account_resource import Repository, Role
+from brat.forge.resources.issue_resource import Comment, Issue, Pull, Review
+from brat.forge.resources.wire import Refused
+from brat.forge.rest.rest_call import NOT_ACCESSIBLE, visible
+from brat.forge.service.running_forge import Service
+from brat.forge.storage.forge_state import Caller
 from tests.world.github_forge.merge_queues import MergeQueues
 from tests.world.github_forge.text_edits import TextEdits
 

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from brat.forge.account_resource import Delivery, Hook, Repository
-from brat.forge.rest_repositories import shown_config
-from brat.forge.wire import Site
+from brat.forge.resources.account_resource import Delivery, Hook, Repository
+from brat.forge.resources.wire import Site
+from brat.forge.rest.rest_repositories import shown_config
 
 
 def hook(

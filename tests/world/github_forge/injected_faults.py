@@ -11,8 +11,8 @@ from typing import Final
 
 from msgspec import Struct, json
 
-from brat.forge.rest_call import Call
-from brat.forge.wire import API, Refused
+from brat.forge.resources.wire import API, Refused
+from brat.forge.rest.rest_call import Call
 from tests.world.traffic import Exchange
 
 _RULES: Final = "faults.json"

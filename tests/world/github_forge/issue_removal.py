@@ -8,12 +8,12 @@ from weakref import WeakKeyDictionary
 
 from msgspec.structs import replace
 
-from brat.forge.account_resource import Record, Repository, User
-from brat.forge.issue_resource import Issue
-from brat.forge.record_store import Store, Table
-from brat.forge.rest_call import Call
-from brat.forge.running_forge import Service
-from brat.forge.wire import Refused, not_found
+from brat.forge.resources.account_resource import Record, Repository, User
+from brat.forge.resources.issue_resource import Issue
+from brat.forge.resources.wire import Refused, not_found
+from brat.forge.rest.rest_call import Call
+from brat.forge.service.running_forge import Service
+from brat.forge.storage.record_store import Store, Table
 from tests.world.github_forge.asked_route import asked_route
 
 

@@ -14,11 +14,11 @@ from weakref import WeakKeyDictionary
 from aiohttp import web
 from msgspec import DecodeError, Struct, ValidationError, field, json
 
-from brat.forge.forge_state import Caller
-from brat.forge.record_store import Store
-from brat.forge.rest_call import Answer, Call, Route
-from brat.forge.running_forge import Service
-from brat.forge.wire import not_found
+from brat.forge.resources.wire import not_found
+from brat.forge.rest.rest_call import Answer, Call, Route
+from brat.forge.service.running_forge import Service
+from brat.forge.storage.forge_state import Caller
+from brat.forge.storage.record_store import Store
 from tests.world.app_key import pair
 from tests.world.github_forge import app_views
 from tests.world.github_forge.app_events import manifest_faults

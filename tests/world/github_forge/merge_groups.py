@@ -4,13 +4,13 @@ from typing import Final, Literal
 
 from msgspec.structs import replace
 
-from brat.forge.account_resource import Repository, User
-from brat.forge.git_storage import Move
-from brat.forge.issue_resource import Pull
-from brat.forge.record_store import Table
-from brat.forge.run_resource import simple_commit
-from brat.forge.running_forge import Service
-from brat.forge.wire import Refused
+from brat.forge.resources.account_resource import Repository, User
+from brat.forge.resources.issue_resource import Pull
+from brat.forge.resources.run_resource import simple_commit
+from brat.forge.resources.wire import Refused
+from brat.forge.service.running_forge import Service
+from brat.forge.storage.git_storage import Move
+from brat.forge.storage.record_store import Table
 from tests.world.github_forge import queue_events, rest_merges
 from tests.world.github_forge.queue_entries import QueueEntry
 from tests.world.github_forge.queue_rules import METHODS, check_queued

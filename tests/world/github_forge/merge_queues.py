@@ -6,12 +6,12 @@ https://docs.github.com/repositories/configuring-branches-and-merges-in-your-rep
 import asyncio
 from typing import Any
 
-from brat.forge.account_resource import Repository, User
-from brat.forge.issue_resource import Pull
-from brat.forge.record_store import Table
-from brat.forge.running_forge import Service
-from brat.forge.webhook_deliveries import Kind
-from brat.forge.wire import Refused
+from brat.forge.resources.account_resource import Repository, User
+from brat.forge.resources.issue_resource import Pull
+from brat.forge.resources.wire import Refused
+from brat.forge.service.running_forge import Service
+from brat.forge.service.webhook_deliveries import Kind
+from brat.forge.storage.record_store import Table
 from tests.world.github_forge import queue_events
 from tests.world.github_forge.merge_groups import MergeGroups
 from tests.world.github_forge.queue_entries import QueueEntry

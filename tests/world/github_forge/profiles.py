@@ -9,8 +9,8 @@ from typing import Final
 
 from msgspec import DecodeError, Struct, json
 
-from brat.forge.rest_call import Call
-from brat.forge.wire import API, BY_ID, BY_NAME, Refused, not_found
+from brat.forge.resources.wire import API, BY_ID, BY_NAME, Refused, not_found
+from brat.forge.rest.rest_call import Call
 from tests.world.github_forge.endpoint_permissions import shape
 
 RELEASES: Final = Path(__file__).parents[2] / "contract/github-releases.json"

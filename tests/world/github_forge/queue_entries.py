@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from brat.forge.account_resource import Record
+from brat.forge.resources.account_resource import Record
 
 EntryState = Literal["QUEUED", "AWAITING_CHECKS", "MERGEABLE"]
 

@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from brat.forge.account_resource import User
-from brat.forge.issue_resource import IssueEvent, Pull
-from brat.forge.running_forge import Service
+from brat.forge.resources.account_resource import User
+from brat.forge.resources.issue_resource import IssueEvent, Pull
+from brat.forge.service.running_forge import Service
 
 ADDED: Final = "added_to_merge_queue"
 REMOVED: Final = "removed_from_merge_queue"

@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from brat.forge.account_resource import MergeMethod, Repository, User
-from brat.forge.issue_resource import Pull
-from brat.forge.running_forge import Service
-from brat.forge.wire import Refused
+from brat.forge.resources.account_resource import MergeMethod, Repository, User
+from brat.forge.resources.issue_resource import Pull
+from brat.forge.resources.wire import Refused
+from brat.forge.service.running_forge import Service
 from tests.world.github_forge.rules.push_judge import opinion_of
 from tests.world.github_forge.rules.rule_bindings import mover, without_queue
 from tests.world.github_forge.rules.rule_enforcement import RuleEnforcement

@@ -14,9 +14,9 @@ from typing import Final, Literal
 from aiohttp import hdrs
 from msgspec import Struct, json
 
-from brat.forge.forge_state import Forge
-from brat.forge.rest_call import Call
-from brat.forge.wire import API, Refused
+from brat.forge.resources.wire import API, Refused
+from brat.forge.rest.rest_call import Call
+from brat.forge.storage.forge_state import Forge
 
 Limiting = Literal[403, 429]
 HOUR_S: Final = 3600

@@ -10,13 +10,13 @@ from typing import Final
 from aiohttp import web
 from msgspec import field, json
 
-from brat.forge import account_resource
-from brat.forge.account_resource import ACTIONS_APP, Delivery
-from brat.forge.forge_state import Caller
-from brat.forge.rest_call import Answer, Body, Call, Route, found, secret_of
-from brat.forge.rest_repositories import shown_config
-from brat.forge.running_forge import Service
-from brat.forge.wire import Refused, fault, not_found, parse
+from brat.forge.resources import account_resource
+from brat.forge.resources.account_resource import ACTIONS_APP, Delivery
+from brat.forge.resources.wire import Refused, fault, not_found, parse
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, secret_of
+from brat.forge.rest.rest_repositories import shown_config
+from brat.forge.service.running_forge import Service
+from brat.forge.storage.forge_state import Caller
 from tests.world.github_forge import app_views as views, hook_views
 from tests.world.github_forge.app_records import App, Installation
 from tests.world.github_forge.apps import Apps

@@ -5,8 +5,8 @@ https://docs.github.com/rest/repos/repos#update-a-repository
 
 from dataclasses import replace
 
-from brat.forge.rest_call import Answer, Body, Call, Route
-from brat.forge.rest_repositories import get_repository
+from brat.forge.rest.rest_call import Answer, Body, Call, Route
+from brat.forge.rest.rest_repositories import get_repository
 
 
 class RepositoryChange(Body):

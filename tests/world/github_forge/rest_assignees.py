@@ -11,12 +11,12 @@ from typing import Final
 from msgspec import UNSET, UnsetType, json
 from msgspec.structs import replace
 
-from brat.forge import rest_issues
-from brat.forge.account_resource import User
-from brat.forge.issue_resource import Issue
-from brat.forge.rest_call import Answer, Body, Call, Route, found, issue_of
-from brat.forge.rest_issues import Fits, note
-from brat.forge.wire import Refused, fault, not_found
+from brat.forge.resources.account_resource import User
+from brat.forge.resources.issue_resource import Issue
+from brat.forge.resources.wire import Refused, fault, not_found
+from brat.forge.rest import rest_issues
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, issue_of
+from brat.forge.rest.rest_issues import Fits, note
 
 MOST: Final = 10
 """https://docs.github.com/rest/issues/assignees#add-assignees-to-an-issue"""

@@ -5,10 +5,10 @@ https://docs.github.com/rest/collaborators/collaborators
 
 from typing import Final
 
-from brat.forge import account_resource
-from brat.forge.account_resource import Role, User
-from brat.forge.rest_call import Answer, Call, Route, found
-from brat.forge.wire import not_found
+from brat.forge.resources import account_resource
+from brat.forge.resources.account_resource import Role, User
+from brat.forge.resources.wire import not_found
+from brat.forge.rest.rest_call import Answer, Call, Route, found
 
 _PERMISSIONS: Final = ("pull", "triage", "push", "maintain", "admin")
 _ROLES: Final[dict[str, Role]] = {

@@ -3,9 +3,9 @@
 A ref may hold slashes, so these routes stand before those of commits and branches.
 """
 
-from brat.forge.issue_resource import Pull
-from brat.forge.rest_call import Answer, Call, Route
-from brat.forge.wire import Refused, not_found
+from brat.forge.resources.issue_resource import Pull
+from brat.forge.resources.wire import Refused, not_found
+from brat.forge.rest.rest_call import Answer, Call, Route
 
 
 def _sha(call: Call) -> str:

@@ -1,9 +1,9 @@
 """REST: commits, files, and what lies between two commits."""
 
-from brat.forge import run_resource
-from brat.forge.renderer import diff
-from brat.forge.rest_call import Answer, Call, Route, found, pull_of
-from brat.forge.wire import Refused
+from brat.forge.resources import run_resource
+from brat.forge.resources.wire import Refused
+from brat.forge.rest.rest_call import Answer, Call, Route, found, pull_of
+from brat.forge.service.renderer import diff
 from tests.world.github_forge import commit_views
 from tests.world.github_forge.text_forms import JSON, change_text, form_of
 

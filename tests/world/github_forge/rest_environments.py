@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from brat.forge.account_resource import Record
-from brat.forge.record_store import Table
-from brat.forge.rest_call import Answer, Body, Call, Route, found
-from brat.forge.wire import node_id
+from brat.forge.resources.account_resource import Record
+from brat.forge.resources.wire import node_id
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
+from brat.forge.storage.record_store import Table
 from tests.world.github_forge import sealed_secrets
 
 

@@ -6,8 +6,9 @@ https://docs.github.com/en/rest/repos/webhooks
 from msgspec import json
 from msgspec.structs import replace
 
-from brat.forge.account_resource import Delivery, Hook
-from brat.forge.rest_call import (
+from brat.forge.resources.account_resource import Delivery, Hook
+from brat.forge.resources.wire import fault, not_found
+from brat.forge.rest.rest_call import (
     MOST_PER_PAGE,
     PER_PAGE,
     Answer,
@@ -16,7 +17,7 @@ from brat.forge.rest_call import (
     Route,
     found,
 )
-from brat.forge.rest_repositories import (
+from brat.forge.rest.rest_repositories import (
     CONFIG,
     HookConfig,
     asked_hook,
@@ -24,7 +25,6 @@ from brat.forge.rest_repositories import (
     configured,
     shown_config,
 )
-from brat.forge.wire import fault, not_found
 from tests.world.github_forge import hook_views as views
 
 

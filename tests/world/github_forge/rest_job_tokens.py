@@ -7,9 +7,9 @@ from typing import Any, Final, Literal
 
 from msgspec.structs import replace
 
-from brat.forge.account_resource import Record
-from brat.forge.record_store import Table
-from brat.forge.rest_call import Answer, Body, Call, Route
+from brat.forge.resources.account_resource import Record
+from brat.forge.rest.rest_call import Answer, Body, Call, Route
+from brat.forge.storage.record_store import Table
 
 
 class Asked(Body):

@@ -3,10 +3,10 @@
 https://docs.github.com/rest/issues/labels
 """
 
-from brat.forge.issue_resource import Label
-from brat.forge.rest_call import Answer, Body, Call, Route, found, issue_of
-from brat.forge.rest_issues import GREY, asked_names, find_label, relabel, shown
-from brat.forge.wire import fault
+from brat.forge.resources.issue_resource import Label
+from brat.forge.resources.wire import fault
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, issue_of
+from brat.forge.rest.rest_issues import GREY, asked_names, find_label, relabel, shown
 
 
 class NewLabel(Body):

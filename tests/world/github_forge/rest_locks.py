@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
-from brat.forge.rest_call import Call
-from brat.forge.wire import Refused
+from brat.forge.resources.wire import Refused
+from brat.forge.rest.rest_call import Call
 from tests.world.github_forge.asked_route import asked_route
 
 LOCKING: Final = "https://docs.github.com/articles/locking-conversations/"

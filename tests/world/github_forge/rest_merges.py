@@ -8,13 +8,13 @@ from typing import Protocol, runtime_checkable
 
 import pygit2
 
-from brat.forge.account_resource import MergeMethod, Repository, User
-from brat.forge.forge_state import Caller, Forge
-from brat.forge.git_storage import Bare, Move
-from brat.forge.issue_resource import Pull
-from brat.forge.renderer import signature
-from brat.forge.rest_call import Answer, Body, Call, Route, pull_of
-from brat.forge.wire import Refused, not_found
+from brat.forge.resources.account_resource import MergeMethod, Repository, User
+from brat.forge.resources.issue_resource import Pull
+from brat.forge.resources.wire import Refused, not_found
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, pull_of
+from brat.forge.service.renderer import signature
+from brat.forge.storage.forge_state import Caller, Forge
+from brat.forge.storage.git_storage import Bare, Move
 
 
 @runtime_checkable

@@ -8,10 +8,10 @@ from typing import Any, Literal
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from brat.forge.issue_resource import Pull
-from brat.forge.rest_call import Answer, Body, Call, Route, pull_of, titled
-from brat.forge.rest_issues import note, written_before
-from brat.forge.wire import Refused, fault
+from brat.forge.resources.issue_resource import Pull
+from brat.forge.resources.wire import Refused, fault
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, pull_of, titled
+from brat.forge.rest.rest_issues import note, written_before
 
 
 class PullChange(Body):

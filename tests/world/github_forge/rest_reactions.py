@@ -2,10 +2,10 @@
 
 from msgspec.structs import replace
 
-from brat.forge.issue_resource import Comment, Issue
-from brat.forge.rest_call import Answer, Call, Route, found, issue_of
-from brat.forge.rest_issues import comment_of, react
-from brat.forge.wire import not_found
+from brat.forge.resources.issue_resource import Comment, Issue
+from brat.forge.resources.wire import not_found
+from brat.forge.rest.rest_call import Answer, Call, Route, found, issue_of
+from brat.forge.rest.rest_issues import comment_of, react
 
 
 async def delete_comment(call: Call) -> Answer:

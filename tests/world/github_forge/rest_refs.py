@@ -3,11 +3,11 @@
 https://docs.github.com/en/rest/git/refs
 """
 
-from brat.forge import run_resource
-from brat.forge.forge_state import Caller
-from brat.forge.git_storage import Move
-from brat.forge.rest_call import Answer, Body, Call, Route, found
-from brat.forge.wire import Refused
+from brat.forge.resources import run_resource
+from brat.forge.resources.wire import Refused
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
+from brat.forge.storage.forge_state import Caller
+from brat.forge.storage.git_storage import Move
 from tests.world.github_forge import commit_views
 from tests.world.github_forge.rules.rule_enforcement import RuleEnforcement
 

@@ -8,11 +8,11 @@ from typing import Any, Final, Literal
 
 from msgspec.structs import replace
 
-from brat.forge.issue_resource import Pull, Review
-from brat.forge.rest_call import Answer, Body, Call, Route, found, pull_of
-from brat.forge.rest_issues import note
-from brat.forge.rest_pulls import REVIEWS
-from brat.forge.wire import Refused, node_id, not_found
+from brat.forge.resources.issue_resource import Pull, Review
+from brat.forge.resources.wire import Refused, node_id, not_found
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, pull_of
+from brat.forge.rest.rest_issues import note
+from brat.forge.rest.rest_pulls import REVIEWS
 from tests.world.github_forge.text_limits import BODY_CHARS
 
 Verdict = Literal["APPROVE", "REQUEST_CHANGES", "COMMENT"]

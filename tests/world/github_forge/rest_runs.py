@@ -6,11 +6,16 @@ https://docs.github.com/rest/actions/workflow-runs
 from collections.abc import Callable
 from operator import ge, gt, le, lt
 
-from brat.forge import run_resource as views
-from brat.forge.rest_call import Answer, Call, Route
-from brat.forge.rest_runs import artifact_of, runs_that, workflow_of, workflow_paths
-from brat.forge.run_resource import Run
-from brat.forge.wire import Refused, parse
+from brat.forge.resources import run_resource as views
+from brat.forge.resources.run_resource import Run
+from brat.forge.resources.wire import Refused, parse
+from brat.forge.rest.rest_call import Answer, Call, Route
+from brat.forge.rest.rest_runs import (
+    artifact_of,
+    runs_that,
+    workflow_of,
+    workflow_paths,
+)
 
 _SIGNS = ((">=", ge), ("<=", le), (">", gt), ("<", lt))
 

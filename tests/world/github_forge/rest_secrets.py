@@ -5,8 +5,8 @@ https://docs.github.com/en/rest/actions/secrets
 
 from collections.abc import Sequence
 
-from brat.forge.rest_call import Answer, Call, Route
-from brat.forge.run_processes import run_secrets
+from brat.forge.rest.rest_call import Answer, Call, Route
+from brat.forge.service.run_processes import run_secrets
 from tests.world.github_forge import sealed_secrets
 
 

@@ -9,12 +9,12 @@ from typing import Any, Final, Literal
 
 from msgspec import Raw
 
-from brat.forge import run_resource
-from brat.forge.account_resource import Repository
-from brat.forge.rest_call import Answer, Body, Call, Route
-from brat.forge.rest_checks import check_of, commit_of
-from brat.forge.run_resource import CommitStatus
-from brat.forge.wire import Refused, Site, node_id
+from brat.forge.resources import run_resource
+from brat.forge.resources.account_resource import Repository
+from brat.forge.resources.run_resource import CommitStatus
+from brat.forge.resources.wire import Refused, Site, node_id
+from brat.forge.rest.rest_call import Answer, Body, Call, Route
+from brat.forge.rest.rest_checks import check_of, commit_of
 
 MOST_BRANCHES: Final = 10
 """How many branches a status is told with."""

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from brat.forge.account_resource import Record
-from brat.forge.record_store import Table
-from brat.forge.rest_call import Answer, Body, Call, Route, found
-from brat.forge.wire import Refused
+from brat.forge.resources.account_resource import Record
+from brat.forge.resources.wire import Refused
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
+from brat.forge.storage.record_store import Table
 
 
 class Asked(Body):

@@ -3,9 +3,9 @@
 https://docs.github.com/graphql/reference/enums#pullrequestreviewdecision
 """
 
-from brat.forge.account_resource import Repository
-from brat.forge.forge_state import Forge
-from brat.forge.issue_resource import Pull
+from brat.forge.resources.account_resource import Repository
+from brat.forge.resources.issue_resource import Pull
+from brat.forge.storage.forge_state import Forge
 from tests.world.github_forge.rules import rule_types as rules
 from tests.world.github_forge.rules.rule_bindings import binding, mover
 

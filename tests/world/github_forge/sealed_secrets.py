@@ -10,10 +10,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 from nacl.public import PrivateKey, SealedBox
 
-from brat.forge.account_resource import Record
-from brat.forge.record_store import Table
-from brat.forge.rest_call import Answer, Body, Call, Route
-from brat.forge.wire import Refused
+from brat.forge.resources.account_resource import Record
+from brat.forge.resources.wire import Refused
+from brat.forge.rest.rest_call import Answer, Body, Call, Route
+from brat.forge.storage.record_store import Table
 
 KEY: Final = PrivateKey.generate()
 KEY_ID: Final = "568250167242549743"

@@ -18,9 +18,9 @@ from urllib.parse import urlencode
 
 from aiohttp import web
 
-from brat.forge.account_resource import User
-from brat.forge.forge_state import Forge, digest
-from brat.forge.running_forge import Service
+from brat.forge.resources.account_resource import User
+from brat.forge.service.running_forge import Service
+from brat.forge.storage.forge_state import Forge, digest
 from tests.world.github_forge.app_records import App
 from tests.world.github_forge.apps import Apps
 from tests.world.given_secrets import given

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from brat.forge.account_resource import Record, Repository, User
-from brat.forge.record_store import Table
-from brat.forge.running_forge import Service
-from brat.forge.webhook_deliveries import Kind
+from brat.forge.resources.account_resource import Record, Repository, User
+from brat.forge.service.running_forge import Service
+from brat.forge.service.webhook_deliveries import Kind
+from brat.forge.storage.record_store import Table
 
 
 class TextEdit(Record, frozen=True, kw_only=True):

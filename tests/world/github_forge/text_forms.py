@@ -7,9 +7,9 @@ from typing import Final
 
 from aiohttp import hdrs
 
-from brat.forge import rest_pulls
-from brat.forge.rest_call import Answer, Call, Route, pull_of
-from brat.forge.wire import Refused
+from brat.forge.resources.wire import Refused
+from brat.forge.rest import rest_pulls
+from brat.forge.rest.rest_call import Answer, Call, Route, pull_of
 from grite import git
 from tests.world.github_forge.asked_route import asked_route
 

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from msgspec import DecodeError, json
 
-from brat.forge.rest_call import Call
-from brat.forge.rest_issues import GREY
-from brat.forge.wire import Refused, fault
+from brat.forge.resources.wire import Refused, fault
+from brat.forge.rest.rest_call import Call
+from brat.forge.rest.rest_issues import GREY
 from convoy.text import (
     LABEL_CHARS,
     STATUS_CHARS,

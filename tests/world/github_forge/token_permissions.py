@@ -7,9 +7,9 @@ https://docs.github.com/rest/authentication/permissions-required-for-github-apps
 
 from typing import Final
 
-from brat.forge.account_resource import Access, Repository
-from brat.forge.rest_call import NOT_ACCESSIBLE, Call, Route
-from brat.forge.wire import Refused
+from brat.forge.resources.account_resource import Access, Repository
+from brat.forge.resources.wire import Refused
+from brat.forge.rest.rest_call import NOT_ACCESSIBLE, Call, Route
 from tests.world.github_forge.endpoint_permissions import Need, needed, written
 
 LEVELS: Final = ("none", "read", "write", "admin")

@@ -12,17 +12,22 @@ from typing import Any, Final
 from msgspec import json
 from msgspec.structs import replace
 
-from brat.forge.account_resource import (
+from brat.forge.resources.account_resource import (
     ACTIONS_APP,
     Access,
     Permissions,
     Repository,
     User,
 )
-from brat.forge.run_processes import JOB_LOGIN, LIVE_WORKFLOW, TASK_INPUTS, named_inputs
-from brat.forge.run_resource import TASK_WORKFLOW, CheckRun, Run
-from brat.forge.webhook_deliveries import Kind
-from brat.forge.wire import Refused, iso
+from brat.forge.resources.run_resource import TASK_WORKFLOW, CheckRun, Run
+from brat.forge.resources.wire import Refused, iso
+from brat.forge.service.run_processes import (
+    JOB_LOGIN,
+    LIVE_WORKFLOW,
+    TASK_INPUTS,
+    named_inputs,
+)
+from brat.forge.service.webhook_deliveries import Kind
 from tests.world.github_forge.artifact_uploads import Uploads
 
 LOOP_WORKFLOW: Final = ".github/workflows/brat.yml"

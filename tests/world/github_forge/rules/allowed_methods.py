@@ -9,7 +9,7 @@ https://github.com/bazelbuild/continuous-integration/pull/2178
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from brat.forge.account_resource import MergeMethod, Repository
+from brat.forge.resources.account_resource import MergeMethod, Repository
 from tests.world.github_forge.rules import rule_types as rules
 from tests.world.github_forge.rules.rule_bindings import Binding
 

@@ -5,9 +5,13 @@ https://docs.github.com/pull-requests/collaborating-with-pull-requests/collabora
 
 from typing import Final
 
-from brat.forge.account_resource import ACTIONS_APP, ACTIONS_APP_ID, Repository
-from brat.forge.forge_state import Forge
-from brat.forge.run_resource import CheckRun
+from brat.forge.resources.account_resource import (
+    ACTIONS_APP,
+    ACTIONS_APP_ID,
+    Repository,
+)
+from brat.forge.resources.run_resource import CheckRun
+from brat.forge.storage.forge_state import Forge
 from tests.world.github_forge.rules.ref_change import Checks, CheckState
 
 _PASSES: Final = frozenset({"success", "neutral", "skipped"})

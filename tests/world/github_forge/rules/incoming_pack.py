@@ -17,9 +17,9 @@ from typing import Final
 
 from aiohttp import StreamReader
 
-from brat.forge.forge_state import Forge
-from brat.forge.git_storage import Bare
-from brat.forge.programs import git_environment
+from brat.forge.service.programs import git_environment
+from brat.forge.storage.forge_state import Forge
+from brat.forge.storage.git_storage import Bare
 
 CHUNK: Final = 1 << 16
 _INCOMING: Final = "incoming-"

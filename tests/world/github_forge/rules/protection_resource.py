@@ -9,8 +9,8 @@ from urllib.parse import quote
 
 from msgspec import Meta, Struct
 
-from brat.forge.account_resource import Record, Repository
-from brat.forge.wire import Site
+from brat.forge.resources.account_resource import Record, Repository
+from brat.forge.resources.wire import Site
 from tests.world.github_forge.rules import rule_types as rules
 
 ANY_APP = -1

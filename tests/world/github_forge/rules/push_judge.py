@@ -10,7 +10,7 @@ from typing import Final
 
 import pygit2
 
-from brat.forge.git_storage import Move
+from brat.forge.storage.git_storage import Move
 from tests.world.github_forge.rules import refusal_words as words, rule_types as rules
 from tests.world.github_forge.rules.push_protection import SecretScan
 from tests.world.github_forge.rules.push_rules import Violation, violations

@@ -10,8 +10,8 @@ from typing import Final
 
 from aiohttp import StreamReader
 
-from brat.forge.git_process import FLUSH, MOST_COMMANDS
-from brat.forge.wire import Refused
+from brat.forge.resources.wire import Refused
+from brat.forge.rest.git_process import FLUSH, MOST_COMMANDS
 
 _NOTHING: Final = "0" * 40
 _BAND_DATA: Final = b"\1"

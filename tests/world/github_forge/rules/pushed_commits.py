@@ -12,7 +12,7 @@ from typing import Final
 import pygit2
 from pygit2.enums import ObjectType, SortMode
 
-from brat.forge.git_storage import target_of
+from brat.forge.storage.git_storage import target_of
 from tests.world.github_forge.rules.ref_change import PushedCommit, PushedFile
 
 _WORKFLOWS: Final = ".github/workflows"

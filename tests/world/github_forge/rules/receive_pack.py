@@ -13,11 +13,11 @@ from typing import Final
 
 from aiohttp import StreamReader
 
-from brat.forge.account_resource import Repository
-from brat.forge.forge_state import Caller
-from brat.forge.git_process import HIDDEN, feed, git_process
-from brat.forge.git_storage import Move
-from brat.forge.running_forge import Service
+from brat.forge.resources.account_resource import Repository
+from brat.forge.rest.git_process import HIDDEN, feed, git_process
+from brat.forge.service.running_forge import Service
+from brat.forge.storage.forge_state import Caller
+from brat.forge.storage.git_storage import Move
 from tests.world.github_forge.rules import refusal_words as words
 from tests.world.github_forge.rules.incoming_pack import IncomingPack, incoming_pack
 from tests.world.github_forge.rules.push_judge import Verdict

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from brat.forge.account_resource import MergeMethod
+from brat.forge.resources.account_resource import MergeMethod
 
 CheckState = Literal["pending", "failing", "green"]
 Checks = Mapping[str, Mapping[int, CheckState]]

@@ -5,9 +5,9 @@ https://docs.github.com/rest/branches/branch-protection
 
 from msgspec.structs import replace
 
-from brat.forge import rest_repositories
-from brat.forge.rest_call import Answer, Call, Route
-from brat.forge.wire import Refused
+from brat.forge.resources.wire import Refused
+from brat.forge.rest import rest_repositories
+from brat.forge.rest.rest_call import Answer, Call, Route
 from tests.world.github_forge.rules import protection_resource
 from tests.world.github_forge.rules.protection_resource import Protection, Wanted
 from tests.world.github_forge.rules.push_rules import not_held

@@ -6,9 +6,9 @@ https://docs.github.com/rest/repos/rules
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
-from brat.forge import rest_repositories
-from brat.forge.rest_call import Answer, Call, Route
-from brat.forge.wire import Refused, fault, not_found
+from brat.forge.resources.wire import Refused, fault, not_found
+from brat.forge.rest import rest_repositories
+from brat.forge.rest.rest_call import Answer, Call, Route
 from tests.world.github_forge.rules import ruleset_resource
 from tests.world.github_forge.rules.push_rules import not_held
 from tests.world.github_forge.rules.rule_bindings import can_bypass, mover, rulesets_on

@@ -7,9 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from brat.forge.account_resource import ACTIONS_APP_ID, ROLES, Repository, Role, User
-from brat.forge.forge_state import Forge
-from brat.forge.run_processes import JOB_LOGIN
+from brat.forge.resources.account_resource import (
+    ACTIONS_APP_ID,
+    ROLES,
+    Repository,
+    Role,
+    User,
+)
+from brat.forge.service.run_processes import JOB_LOGIN
+from brat.forge.storage.forge_state import Forge
 from tests.world.github_forge.rules.protection_resource import Protection
 from tests.world.github_forge.rules.ref_patterns import binds
 from tests.world.github_forge.rules.rule_tables import rules_in

@@ -12,12 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal, get_args
 
-from brat.forge.account_resource import MergeMethod, Repository, Token, User
-from brat.forge.forge_state import Caller
-from brat.forge.git_storage import Move
-from brat.forge.issue_resource import Pull
-from brat.forge.running_forge import Service
-from brat.forge.wire import Refused
+from brat.forge.resources.account_resource import MergeMethod, Repository, Token, User
+from brat.forge.resources.issue_resource import Pull
+from brat.forge.resources.wire import Refused
+from brat.forge.service.running_forge import Service
+from brat.forge.storage.forge_state import Caller
+from brat.forge.storage.git_storage import Move
 from tests.world.github_forge.rules import refusal_words as words
 from tests.world.github_forge.rules.allowed_methods import method_refusal
 from tests.world.github_forge.rules.commit_checks import checks_of

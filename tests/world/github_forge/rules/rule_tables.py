@@ -3,8 +3,8 @@
 from typing import Final
 from weakref import WeakKeyDictionary
 
-from brat.forge.account_resource import Record, Repository
-from brat.forge.record_store import Store, Table
+from brat.forge.resources.account_resource import Record, Repository
+from brat.forge.storage.record_store import Store, Table
 from tests.world.github_forge.rules.protection_resource import Protection
 from tests.world.github_forge.rules.ruleset_resource import Ruleset
 

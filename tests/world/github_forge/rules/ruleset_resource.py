@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 from msgspec import Struct, to_builtins
 
-from brat.forge.account_resource import Record, Repository
-from brat.forge.wire import Site, node_id
+from brat.forge.resources.account_resource import Record, Repository
+from brat.forge.resources.wire import Site, node_id
 from tests.world.github_forge.rules.rule_types import RulesetRule
 
 Target = Literal["branch", "tag", "push"]

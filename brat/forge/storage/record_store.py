@@ -13,7 +13,7 @@ from typing import Final, Generic, TypeVar
 
 from msgspec import json
 
-from brat.forge.account_resource import (
+from brat.forge.resources.account_resource import (
     Delivery,
     Hook,
     Payload,
@@ -23,7 +23,7 @@ from brat.forge.account_resource import (
     Token,
     User,
 )
-from brat.forge.issue_resource import (
+from brat.forge.resources.issue_resource import (
     Comment,
     Issue,
     IssueEvent,
@@ -32,7 +32,7 @@ from brat.forge.issue_resource import (
     Reaction,
     Review,
 )
-from brat.forge.run_resource import Artifact, CheckRun, CommitStatus, Run
+from brat.forge.resources.run_resource import Artifact, CheckRun, CommitStatus, Run
 
 R = TypeVar("R", bound=Record)
 _SEQUENCE: Final = 0

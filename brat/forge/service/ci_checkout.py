@@ -15,9 +15,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Final, Self
 
-from brat.forge import programs
-from brat.forge.account_resource import Ci
-from brat.forge.git_storage import Bare
+from brat.forge.resources.account_resource import Ci
+from brat.forge.service import programs
+from brat.forge.storage.git_storage import Bare
 from grite import git, outbound
 from grite.errors import BratError, GitFailed, Unavailable
 from runner.box import agent_box, surroundings

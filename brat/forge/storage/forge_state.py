@@ -15,7 +15,7 @@ from typing import Final, Self
 from filelock import FileLock, Timeout
 from msgspec.structs import replace
 
-from brat.forge.account_resource import (
+from brat.forge.resources.account_resource import (
     ROLES,
     Access,
     Hook,
@@ -27,10 +27,10 @@ from brat.forge.account_resource import (
     Token,
     User,
 )
-from brat.forge.git_storage import Bare, create
-from brat.forge.issue_resource import Issue, Pull
-from brat.forge.record_store import Store
-from brat.forge.wire import Clock, iso, parse, wall_clock
+from brat.forge.resources.issue_resource import Issue, Pull
+from brat.forge.resources.wire import Clock, iso, parse, wall_clock
+from brat.forge.storage.git_storage import Bare, create
+from brat.forge.storage.record_store import Store
 from grite.errors import BratError
 
 

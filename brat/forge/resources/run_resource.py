@@ -8,9 +8,16 @@ from typing import Any, Literal
 import pygit2
 from msgspec import Raw, Struct
 
-from brat.forge.account_resource import EPOCH, Record, Repository, User, app, user
-from brat.forge.issue_resource import Pull, minimal
-from brat.forge.wire import Site, alike, fields, iso, node_id, parse
+from brat.forge.resources.account_resource import (
+    EPOCH,
+    Record,
+    Repository,
+    User,
+    app,
+    user,
+)
+from brat.forge.resources.issue_resource import Pull, minimal
+from brat.forge.resources.wire import Site, alike, fields, iso, node_id, parse
 
 Conclusion = Literal[
     "success",

@@ -5,8 +5,14 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import quote
 
-from brat.forge.account_resource import Record, Repository, User, repository, user
-from brat.forge.wire import Site, fields, node_id
+from brat.forge.resources.account_resource import (
+    Record,
+    Repository,
+    User,
+    repository,
+    user,
+)
+from brat.forge.resources.wire import Site, fields, node_id
 
 CONTENTS = ("+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes")
 

@@ -16,17 +16,25 @@ from aiohttp import BasicAuth, hdrs, web
 from aiohttp.typedefs import Middleware
 from msgspec import DecodeError, Struct, ValidationError, json
 
-from brat.forge.account_resource import Access, Repository, Role, Token, User
-from brat.forge.forge_state import Caller
-from brat.forge.git_process import Receive, receive_pack
-from brat.forge.issue_resource import Issue, Pull
-from brat.forge.renderer import RefJudge
-from brat.forge.wire import BY_NAME, Fault, Refused, Site, fault, invalid, not_found
+from brat.forge.resources.account_resource import Access, Repository, Role, Token, User
+from brat.forge.resources.issue_resource import Issue, Pull
+from brat.forge.resources.wire import (
+    BY_NAME,
+    Fault,
+    Refused,
+    Site,
+    fault,
+    invalid,
+    not_found,
+)
+from brat.forge.rest.git_process import Receive, receive_pack
+from brat.forge.service.renderer import RefJudge
+from brat.forge.storage.forge_state import Caller
 
 if TYPE_CHECKING:
-    from brat.forge.git_storage import Bare
-    from brat.forge.record_store import Store
-    from brat.forge.running_forge import Service
+    from brat.forge.service.running_forge import Service
+    from brat.forge.storage.git_storage import Bare
+    from brat.forge.storage.record_store import Store
 
 
 T = TypeVar("T")

@@ -7,10 +7,16 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from brat.forge.account_resource import ACTIONS_APP, Ci, app_number
-from brat.forge.rest_call import Answer, Body, Call, Route, found
-from brat.forge.run_resource import Action, CheckRun, Conclusion, Output, Progress
-from brat.forge.wire import Refused, fault, iso, not_found, parse
+from brat.forge.resources.account_resource import ACTIONS_APP, Ci, app_number
+from brat.forge.resources.run_resource import (
+    Action,
+    CheckRun,
+    Conclusion,
+    Output,
+    Progress,
+)
+from brat.forge.resources.wire import Refused, fault, iso, not_found, parse
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
 
 
 class CheckOutput(Body):

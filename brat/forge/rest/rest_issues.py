@@ -9,11 +9,17 @@ from typing import Any, Final, Literal
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
-from brat.forge.account_resource import Repository
-from brat.forge.issue_resource import Comment, Issue, IssueEvent, Label, Reaction
-from brat.forge.record_store import Store
-from brat.forge.rest_call import Answer, Body, Call, Route, found, issue_of, titled
-from brat.forge.wire import Refused, fault, not_found, parse
+from brat.forge.resources.account_resource import Repository
+from brat.forge.resources.issue_resource import (
+    Comment,
+    Issue,
+    IssueEvent,
+    Label,
+    Reaction,
+)
+from brat.forge.resources.wire import Refused, fault, not_found, parse
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, issue_of, titled
+from brat.forge.storage.record_store import Store
 
 GREY: Final = "ededed"
 """GitHub's colour for labels that are made by being used."""

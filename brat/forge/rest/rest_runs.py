@@ -12,15 +12,15 @@ from aiohttp import hdrs, web
 from msgspec import field
 from yarl import URL
 
-from brat.forge import run_resource as views
-from brat.forge.account_resource import ACTIONS_APP, EPOCH
-from brat.forge.rest_call import Answer, Body, Call, Route, found
-from brat.forge.run_resource import Artifact, CheckRun, Run
-from brat.forge.wire import Refused, not_found
+from brat.forge.resources import run_resource as views
+from brat.forge.resources.account_resource import ACTIONS_APP, EPOCH
+from brat.forge.resources.run_resource import Artifact, CheckRun, Run
+from brat.forge.resources.wire import Refused, not_found
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
 from grite.outbound import is_local
 
 if TYPE_CHECKING:
-    from brat.forge.running_forge import Service
+    from brat.forge.service.running_forge import Service
 
 
 _FOLDER = ".github/workflows"

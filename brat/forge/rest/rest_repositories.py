@@ -5,10 +5,10 @@ from urllib.parse import quote
 
 from msgspec.structs import replace
 
-from brat.forge import account_resource, run_resource
-from brat.forge.account_resource import Hook
-from brat.forge.rest_call import Answer, Body, Call, Route, found
-from brat.forge.wire import Refused, fault, not_found
+from brat.forge.resources import account_resource, run_resource
+from brat.forge.resources.account_resource import Hook
+from brat.forge.resources.wire import Refused, fault, not_found
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
 
 
 async def get_user(call: Call) -> Answer:

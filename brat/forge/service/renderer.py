@@ -11,13 +11,20 @@ from typing import Any, Protocol
 import pygit2
 from msgspec import Raw
 
-from brat.forge import account_resource, issue_resource, run_resource
-from brat.forge.account_resource import Repository, User
-from brat.forge.forge_state import Forge
-from brat.forge.git_storage import Bare
-from brat.forge.issue_resource import Comment, Issue, IssueEvent, Label, Pull, Reaction
-from brat.forge.run_resource import CheckRun, Run
-from brat.forge.wire import Site
+from brat.forge.resources import account_resource, issue_resource, run_resource
+from brat.forge.resources.account_resource import Repository, User
+from brat.forge.resources.issue_resource import (
+    Comment,
+    Issue,
+    IssueEvent,
+    Label,
+    Pull,
+    Reaction,
+)
+from brat.forge.resources.run_resource import CheckRun, Run
+from brat.forge.resources.wire import Site
+from brat.forge.storage.forge_state import Forge
+from brat.forge.storage.git_storage import Bare
 
 
 class ForgeContext:

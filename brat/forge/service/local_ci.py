@@ -20,13 +20,13 @@ from typing import IO, Final
 
 from msgspec.structs import replace
 
-from brat.forge import programs
-from brat.forge.account_resource import ACTIONS_APP, Ci, Repository, User
-from brat.forge.ci_checkout import WORK, CiBox, KeptTrees, NoSubmodule, checkout
-from brat.forge.git_storage import Move
-from brat.forge.renderer import ForgeContext
-from brat.forge.run_resource import CheckRun, Conclusion, Job, Output
-from brat.forge.webhook_deliveries import Events
+from brat.forge.resources.account_resource import ACTIONS_APP, Ci, Repository, User
+from brat.forge.resources.run_resource import CheckRun, Conclusion, Job, Output
+from brat.forge.service import programs
+from brat.forge.service.ci_checkout import WORK, CiBox, KeptTrees, NoSubmodule, checkout
+from brat.forge.service.renderer import ForgeContext
+from brat.forge.service.webhook_deliveries import Events
+from brat.forge.storage.git_storage import Move
 from convoy.model import ids
 from grite.errors import GitFailed, Unavailable
 

@@ -29,14 +29,20 @@ from msgspec import Raw, json
 from msgspec.structs import replace
 
 from bot.door import session_access
-from brat.forge import programs
-from brat.forge.account_resource import Repository, User
-from brat.forge.forge_state import Forge
-from brat.forge.programs import plain_environment
-from brat.forge.renderer import ForgeContext
-from brat.forge.run_resource import JOB_NAME, TASK_WORKFLOW, Artifact, Conclusion, Run
-from brat.forge.webhook_deliveries import Events
-from brat.forge.wire import Refused, Site
+from brat.forge.resources.account_resource import Repository, User
+from brat.forge.resources.run_resource import (
+    JOB_NAME,
+    TASK_WORKFLOW,
+    Artifact,
+    Conclusion,
+    Run,
+)
+from brat.forge.resources.wire import Refused, Site
+from brat.forge.service import programs
+from brat.forge.service.programs import plain_environment
+from brat.forge.service.renderer import ForgeContext
+from brat.forge.service.webhook_deliveries import Events
+from brat.forge.storage.forge_state import Forge
 from grite import outbound
 
 LIVE_WORKFLOW: Final = ".github/workflows/brat-task-live.yml"

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from msgspec import Raw, Struct, json
 
-from brat.forge.wire import Site, alike, fields, node_id
+from brat.forge.resources.wire import Site, alike, fields, node_id
 from convoy.model.records import BoxSetting
 
 

@@ -12,15 +12,15 @@ from collections.abc import Callable, Coroutine
 
 from msgspec.structs import replace
 
-from brat.forge.account_resource import Repository, User
-from brat.forge.forge_state import Forge
-from brat.forge.git_storage import Move
-from brat.forge.issue_resource import Issue, IssueEvent, Pull
-from brat.forge.local_ci import Judge
-from brat.forge.renderer import ForgeContext, Merges, Renderer
-from brat.forge.run_processes import LIKE_GITHUB, How, Starter
-from brat.forge.webhook_deliveries import Events, WebhookSender
-from brat.forge.wire import Site
+from brat.forge.resources.account_resource import Repository, User
+from brat.forge.resources.issue_resource import Issue, IssueEvent, Pull
+from brat.forge.resources.wire import Site
+from brat.forge.service.local_ci import Judge
+from brat.forge.service.renderer import ForgeContext, Merges, Renderer
+from brat.forge.service.run_processes import LIKE_GITHUB, How, Starter
+from brat.forge.service.webhook_deliveries import Events, WebhookSender
+from brat.forge.storage.forge_state import Forge
+from brat.forge.storage.git_storage import Move
 
 
 class Service:

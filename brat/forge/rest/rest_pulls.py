@@ -5,9 +5,9 @@ https://docs.github.com/en/rest/pulls/pulls
 
 from typing import Final
 
-from brat.forge.issue_resource import Issue, Pull
-from brat.forge.rest_call import Answer, Body, Call, Route, pull_of, titled
-from brat.forge.wire import Refused, fault
+from brat.forge.resources.issue_resource import Issue, Pull
+from brat.forge.resources.wire import Refused, fault
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, pull_of, titled
 
 _SORTS: Final = {
     "created": "created_at",

@@ -15,15 +15,14 @@ from typing import TYPE_CHECKING, Final
 
 from aiohttp import hdrs, web
 
-from brat.forge.account_resource import Repository
-from brat.forge.forge_state import Caller
-from brat.forge.git_process import FLUSH, feed, git_process
-from brat.forge.rest_call import Extension, authenticate, visible
-from brat.forge.wire import Refused
+from brat.forge.resources.account_resource import Repository
+from brat.forge.resources.wire import Refused
+from brat.forge.rest.git_process import FLUSH, feed, git_process
+from brat.forge.rest.rest_call import Extension, authenticate, visible
+from brat.forge.storage.forge_state import Caller
 
 if TYPE_CHECKING:
-    from brat.forge.running_forge import Service
-
+    from brat.forge.service.running_forge import Service
 
 _log: Final = logging.getLogger(__name__)
 CHUNK: Final = 1 << 16

@@ -21,14 +21,20 @@ from msgspec import json
 from msgspec.structs import replace
 from pygit2.enums import DeltaStatus
 
-from brat.forge import run_resource
-from brat.forge.account_resource import Delivery, Hook, Payload, Repository, User
-from brat.forge.git_storage import Bare, Move
-from brat.forge.issue_resource import Comment, Issue, Label, Pull
-from brat.forge.record_store import Store
-from brat.forge.renderer import ForgeContext, Renderer, signature
-from brat.forge.run_resource import CheckRun, Run, simple_commit
-from brat.forge.wire import Site, iso, parse
+from brat.forge.resources import run_resource
+from brat.forge.resources.account_resource import (
+    Delivery,
+    Hook,
+    Payload,
+    Repository,
+    User,
+)
+from brat.forge.resources.issue_resource import Comment, Issue, Label, Pull
+from brat.forge.resources.run_resource import CheckRun, Run, simple_commit
+from brat.forge.resources.wire import Site, iso, parse
+from brat.forge.service.renderer import ForgeContext, Renderer, signature
+from brat.forge.storage.git_storage import Bare, Move
+from brat.forge.storage.record_store import Store
 
 Kind = tuple[str, str | None]
 """An event and its action."""

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Final
 
 from aiohttp import StreamReader
 
-from brat.forge.account_resource import Repository
-from brat.forge.forge_state import Caller
-from brat.forge.git_storage import Move
-from brat.forge.programs import git_environment
-from brat.forge.wire import Refused
+from brat.forge.resources.account_resource import Repository
+from brat.forge.resources.wire import Refused
+from brat.forge.service.programs import git_environment
+from brat.forge.storage.forge_state import Caller
+from brat.forge.storage.git_storage import Move
 
 if TYPE_CHECKING:
-    from brat.forge.running_forge import Service
+    from brat.forge.service.running_forge import Service
 
 
 _log: Final = logging.getLogger(__name__)

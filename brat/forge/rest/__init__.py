@@ -1,0 +1,1 @@
+"""The REST endpoints and git over HTTP; what they refuse, they do by `Refused`."""

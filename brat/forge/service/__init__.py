@@ -1,0 +1,1 @@
+"""The running forge: what follows from a change, beside the REST endpoints."""

@@ -1,0 +1,1 @@
+"""The forge's state on disk: records, tokens and git repositories."""
