@@ -22,6 +22,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 
 from convoy.config.keys import (
     ENGINES,
+    GONE,
     PARALLEL,
     SCHEDULES,
     BudgetTable,
@@ -284,6 +285,8 @@ def _sentence(fault: ErrorDetails, place: KeyPath, node: Node, schema: Node) -> 
         case "told":
             return fault["msg"]
         case "extra_forbidden":
+            if advice := GONE.get(_dotted(place)):
+                return f"this key is gone: {advice}"
             return _unknown(str(place[-1]), node_at(schema, place[:-1]), schema)
         case "missing":
             return f"missing; allowed: {allowed_words(node)}"

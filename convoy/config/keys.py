@@ -7,6 +7,7 @@ schema says for people what a value may be; where it is missing,
 """
 
 import re
+from collections.abc import Mapping
 from typing import Annotated, Final, Literal
 
 from msgspec.structs import replace
@@ -67,6 +68,9 @@ HOST = (
 MERGERS = 'a list such as ["git", "mergiraf"], each once and "git" first'
 PLANNER_NAME = "a name of at most 31 letters, digits, - and _"
 SCHEDULES = "tables [schedule.NAME], with small letters, digits and - as the name"
+
+GONE: Final[Mapping[str, str]] = {}
+"""What to do about keys that the file could hold once, by table and key."""
 
 
 class TomlSchema(GenerateJsonSchema):

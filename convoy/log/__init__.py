@@ -14,6 +14,8 @@ from convoy.events import Claim, Event
 
 OPEN, CLOSE = "[brat]", "[/brat]"
 VERSION: Final = 1
+GONE: Final = frozenset[str]()
+"""The types of events that no bot writes any more. An old log's are passed over."""
 
 _encoder = msgspec.json.Encoder(order="sorted")
 

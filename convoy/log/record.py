@@ -28,7 +28,7 @@ from msgspec.structs import replace
 from convoy.events import Claim, Event
 from convoy.events.event_kinds import CLAIMS, EVENTS
 from convoy.events.leases import BotStarted
-from convoy.log import VERSION, body_of, broken_up, event_json
+from convoy.log import GONE, VERSION, body_of, broken_up, event_json
 from convoy.model import ids
 from convoy.model.state import Convoy, Moment, State
 from convoy.model.work import Convoys, ConvoySummary, Packed
@@ -72,7 +72,8 @@ def fact_of(body: str) -> Event | Claim | UnknownFact | None:
     try:
         fact = _decoder.decode(text)
     except (msgspec.ValidationError, RecursionError):
-        return UnknownFact(_type_in(text))
+        kind = _type_in(text)
+        return None if kind in GONE else UnknownFact(kind)
     except msgspec.DecodeError:
         return None
     return fact if fact.v == VERSION else UnknownFact(_type_in(text))

@@ -10,6 +10,7 @@ from hypothesis import given, settings, strategies as st
 from inline_snapshot import snapshot
 
 from convoy.config import Config, ConfigError, load, schema
+from convoy.config.keys import GONE
 from convoy.model.records import EngineSpec, Gate, Limits, Price, Settings
 from convoy.text import nearest, seconds_in, spoken_duration
 from tests.world.cases import looped
@@ -221,6 +222,13 @@ zzz = 1
 .brat/config.toml: engines: unknown key; allowed: staged, engine, refinery, witness, runner, mayor, ci, triggers, schedule, budget, notify, locks, gate, trust; did you mean engine?
 .brat/config.toml: gaet: unknown key; allowed: staged, engine, refinery, witness, runner, mayor, ci, triggers, schedule, budget, notify, locks, gate, trust; did you mean gate?\
 """)
+
+
+def test_a_key_that_is_gone_is_told_with_what_to_do() -> None:
+    for key, advice in GONE.items():
+        table, _, name = key.rpartition(".")
+        text = f"[{table}]\n{name} = 1"
+        assert faults(text) == f".brat/config.toml: {key}: this key is gone: {advice}"
 
 
 def test_wrong_values_are_told_with_what_is_allowed() -> None:
