@@ -129,21 +129,6 @@ def mayor_start(
     sys.exit(start_convoy.mayor_start(repo, task, how))
 
 
-@mayor.command("ask")
-def mayor_ask(
-    question: Annotated[str, typer.Argument(help="In your own words.")],
-    *,
-    engine: Annotated[
-        str | None, typer.Option(help="Who answers; else the one that plans.")
-    ] = None,
-    repo: Repo = HERE,
-) -> None:
-    """Ask an engine about the repository and its convoys; nothing is changed."""
-    from brat.commands import ask_mayor
-
-    sys.exit(ask_mayor.ask(repo, question, engine))
-
-
 @mayor.command("run")
 def mayor_run(*, once: Once = False, watch: Watch = False, repo: Repo = HERE) -> None:
     """Accept and plan what is labelled."""

@@ -14,7 +14,7 @@ from brat.local.start_checks import MODEL_URL
 from tests.engines.install import PROGRAMS
 from tests.world.patience import patient
 from tests.world.second_reader import rows
-from tests.world.terminal import Terminal, contents, left_running, new_terminal
+from tests.world.terminal import Terminal, left_running, new_terminal
 from tests.world.vendor.script import Case, Script, dump
 from tests.world.words import NO_BOX
 
@@ -73,17 +73,12 @@ PLAN = [
 
 @contextmanager
 def model(folder: Path, *answers: str) -> Iterator[str]:
-    """Give the address of a model that answers each attempt at a plan in turn.
-
-    Questions it answers with two words.
-    """
+    """Give the address of a model that answers each attempt at a plan in turn."""
     first, *rest = (f"```json\n{answer}\n```" for answer in answers)
     cases = [
         Case(when=(ASKED, f"attempt {number}"), closing=answer)
         for number, answer in enumerate(rest, 2)
     ]
-    said = "Two words.\n\nBRAT: done. Answered."
-    cases.append(Case(when=("Answer the question that stands above",), closing=said))
     script = folder / "script.json"
     script.write_bytes(dump(Script(cases=(*cases, Case(when=(ASKED,), closing=first)))))
     log = str(folder / "calls.jsonl")
@@ -152,23 +147,6 @@ def test_a_hostile_plan_of_a_real_cli_is_refused_and_the_next_is_taken(
     assert 'must not contain ".."' in log
     assert "The tasks wait in a circle: 1, 2, 1." in log
     assert 'there is no engine "root"' in log
-
-
-@pytest.mark.needs("codex")
-def test_a_question_is_answered_by_a_real_cli(tmp_path: Path) -> None:
-    terminal = auth(tmp_path)
-    before = contents(terminal.cwd)
-    with model(tmp_path, "") as url:
-        path = os.pathsep.join((str(PROGRAMS), *os.get_exec_path()))
-        env = f"env {MODEL_URL}={url} PATH={terminal.environment()['PATH']}:{path}"
-        said = terminal.type(
-            f"{env} brat mayor ask 'How many?'", deadline_s=patient(200)
-        )
-
-    assert said.status == 0, said.err
-    assert said.out == "Two words.\n"
-    assert contents(terminal.cwd) == before
-    assert left_running(tmp_path) == []
 
 
 # --- the notification system ---------------------------------------------------------

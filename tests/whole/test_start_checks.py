@@ -42,7 +42,7 @@ CI = f'[ci]\ncommand = "FAST=1 {TESTER} -q"\n'
 
 
 LACKS = [
-    (None, NO_CLAUDE, (START, "brat mayor ask Why")),
+    (None, NO_CLAUDE, (START,)),
     (engine("agent-nobody-has -p"), NO_AGENT, ("brat up --port 0",)),
     (engine("my-agent", CI), NO_CI, (f"{START} --headless", "brat refinery run")),
     (engine("my-agent", MERGER), NO_MERGER, (START, "brat refinery run")),
