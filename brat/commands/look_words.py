@@ -30,18 +30,8 @@ def add_look_words(app: typer.Typer) -> None:
     """Add all of these words to the command line."""
     app.add_typer(convoy_words, name="convoy")
     app.add_typer(session_words, name="session")
-    for command in (
-        status,
-        top,
-        why,
-        cost,
-        analytics,
-        queue,
-        report,
-        dashboard,
-        open_page,
-    ):
-        app.command(command.__name__.removesuffix("_page"))(command)
+    for command in (status, top, why, cost, analytics, queue, report, dashboard):
+        app.command()(command)
 
 
 def status(
@@ -196,21 +186,6 @@ def dashboard(*, port: Port = 5173, bot: Bot = None, repo: Repo = HERE) -> None:
 
     far = None if bot is None else RemoteOutput.of(bot, log_repository(repo))
     asyncio.run(dashboard_server.alone(repo.resolve(), port, say, far))
-
-
-def open_page(
-    about: Annotated[
-        str | None,
-        typer.Argument(metavar="TASK|CONVOY", help="A task (3), or a convoy."),
-    ] = None,
-    *,
-    convoy: Convoy = None,
-    repo: Repo = HERE,
-) -> None:
-    """Open the page of a task or convoy in your browser, or print its address."""
-    from brat.status import open_page as pages
-
-    sys.exit(pages.open_page(repo, about, convoy))
 
 
 @session_words.command("list")

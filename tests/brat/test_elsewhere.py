@@ -44,6 +44,8 @@ def test_a_remote_names_its_forge(
 
     assert (found.api_url, found.variables) == (api, variables)
     assert found.repository == "ann/app"
+    page = api.removesuffix("/api/v3").replace("//api.", "//")
+    assert found.web == f"{page}/ann/app"
 
 
 @pytest.mark.parametrize("url", ["/srv/git/app.git", "file:///srv/app", "https://a/b"])
