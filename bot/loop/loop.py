@@ -164,24 +164,6 @@ class Loop:
             _introduce(draft)
             yield draft
 
-    async def checkpoint(self) -> str | None:
-        """Push the folded state beside the log; return the last commit folded into it.
-
-        Returns None when there is no log yet. Safe to call again.
-
-        Raises:
-            Conflict: somebody else wrote first; ask again.
-        """
-        async with self._alone():
-            mirror = self.context.mirror
-            await asyncio.to_thread(mirror.look)
-            now = self.context.clock()
-            kept = await asyncio.to_thread(mirror.checkpoint, now)
-            if not kept:
-                return None
-            await self._leased.push(Draft(mirror, self.context.actor, now), kept)
-            return mirror.head
-
     async def release(self) -> None:
         """Give the bot's lease back; call when nothing is owed.
 

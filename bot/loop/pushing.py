@@ -191,10 +191,10 @@ class LeasedPush:
     _renewing: asyncio.Lock = field(default_factory=asyncio.Lock)
     _sending: Lock = field(default_factory=Lock)
 
-    async def push(self, draft: Draft, kept: tuple[RefUpdate, ...] = ()) -> None:
-        """Push a draft with the lease; an empty draft pushes only the lease.
+    async def push(self, draft: Draft) -> None:
+        """Push a draft with the lease, and a checkpoint when one is due.
 
-        `kept` is a checkpoint to push along; without one, it is made when due.
+        An empty draft pushes only the lease.
 
         Raises:
             Conflict: somebody else wrote first.
@@ -203,11 +203,8 @@ class LeasedPush:
         """
         mirror = self.context.mirror
         update = await asyncio.to_thread(self.lease.renewed, draft.now)
-        if (
-            self._checkpoints
-            and not kept
-            and mirror.since_checkpoint >= CHECKPOINT_EVENTS
-        ):
+        kept: tuple[RefUpdate, ...] = ()
+        if self._checkpoints and mirror.since_checkpoint >= CHECKPOINT_EVENTS:
             kept = await asyncio.to_thread(mirror.checkpoint, draft.now)
         try:
             await asyncio.to_thread(self._send, draft, update, kept)

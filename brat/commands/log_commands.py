@@ -1,4 +1,4 @@
-"""`brat log`: lines, a follow mode, export, and a checkpoint; `brat lock`: leases.
+"""`brat log`: lines, a follow mode, and export; `brat lock`: leases.
 
 The leases are those that people hold, beside those of sessions.
 """
@@ -72,18 +72,6 @@ def adopt_log(path: Path, head: str) -> int:
             return run_roles.OK
 
     return asyncio.run(adopted())
-
-
-def checkpoint_log(path: Path) -> int:
-    """Push a checkpoint; return the exit status."""
-
-    async def pushed() -> int:
-        async with serving(checkouts.find(path), (), say) as here:
-            head = await here.loop.checkpoint()
-            say(f"checkpoint at {head}" if head else "there is no log yet")
-            return run_roles.OK
-
-    return asyncio.run(pushed())
 
 
 Word = Literal["acquire", "renew", "release"]

@@ -66,14 +66,6 @@ def log_export(
     log_commands.export_log(repo, form)
 
 
-@log.command("checkpoint")
-def log_checkpoint(repo: Repo = HERE) -> None:
-    """Write the folded state beside the log, so that fresh clones start fast."""
-    from brat.commands import log_commands
-
-    sys.exit(log_commands.checkpoint_log(repo))
-
-
 @log.command("adopt")
 def log_adopt(
     head: Annotated[

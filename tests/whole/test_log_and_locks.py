@@ -117,10 +117,7 @@ def test_what_nobody_can_hold_is_refused_in_a_sentence(
     assert resource in said.err
 
 
-def test_the_doctor_finds_nothing_and_a_checkpoint_is_whole(terminal: Terminal) -> None:
-    terminal.done("brat log checkpoint")
-    assert terminal.done(f"git -C {BARE} for-each-ref refs/grite/checkpoints") != ""
-
+def test_the_doctor_finds_nothing(terminal: Terminal) -> None:
     said = terminal.type("brat doctor")
 
     assert said.status == 0, said.err
@@ -146,7 +143,7 @@ def test_a_log_whose_key_is_gone_is_taken_over_by_a_person(
         file.unlink()
     head = terminal.done(f"git -C {BARE} rev-parse refs/grite/wal").strip()
 
-    refused = terminal.type("brat log checkpoint")
+    refused = terminal.type("brat lock acquire port:5432")
     assert refused.status == 1
     assert f"brat log adopt {head}" in refused.err
     assert terminal.done(f"git -C {BARE} rev-parse refs/grite/wal").strip() == head
@@ -156,5 +153,5 @@ def test_a_log_whose_key_is_gone_is_taken_over_by_a_person(
     adopted = terminal.type(f"brat log adopt {head}")
     assert adopted.err == f"the log counts up to {head}\n"
 
-    assert "checkpoint at" in terminal.type("brat log checkpoint").err
+    assert terminal.type("brat lock acquire port:5432").status == 0
     assert "brat log adopt" not in terminal.type("brat doctor").out
