@@ -1,8 +1,7 @@
 """Where a dashboard reads its repository, and where its buttons' requests go.
 
-The newest state is read in the background; the log's last lines, its past and what
-became of all changes are read on from the last look's end. Reading its past raises
-`Missing` where the log is not all here, as in a shallow clone.
+The newest state is read in the background; the log's last lines and what became of all
+changes are read on from the last look's end.
 """
 
 import asyncio
@@ -20,9 +19,9 @@ from msgspec import Struct
 
 from bot.requests.verb import Asker, Request
 from bot.text.replies import Reply
-from convoy.log.record import NOTHING_READ, LogStep, PastStates, Reading
+from convoy.log.record import NOTHING_READ, Reading
 from convoy.model import ids
-from convoy.model.state import Convoy, State, Task
+from convoy.model.state import Convoy, Task
 from convoy.rules.verdict import Checks
 from convoy.views import history
 from convoy.views.analytics import (
@@ -188,40 +187,6 @@ class LogHistory:
         self._head = reading.head
 
 
-class LogPast:
-    """The past of the log in one repository; for any thread."""
-
-    def __init__(self, path: Path, newest: Callable[[], str | None]) -> None:
-        """Prepare to read a log; nothing is read yet.
-
-        `newest` returns the newest commit that counts; None: there is none yet.
-        """
-        self._path = path
-        self._newest = newest
-        self._past: PastStates | None = None
-        self._turn = Lock()
-
-    def steps(self, convoy: str) -> tuple[LogStep, ...]:
-        """Return the commits that changed a convoy, oldest first."""
-        with self._turn:
-            head = self._newest()
-            return self._states().steps(head, convoy) if head else ()
-
-    def at(self, step: LogStep) -> State:
-        """Return what the log folds to at a step.
-
-        Raises:
-            Rewritten: the log does not hold it any more.
-        """
-        with self._turn:
-            return self._states().at(step)
-
-    def _states(self) -> PastStates:
-        if self._past is None:
-            self._past = PastStates(Log(self._path))
-        return self._past
-
-
 class Changes(Struct, frozen=True):
     """How many files a commit changes, and how many lines."""
 
@@ -277,8 +242,6 @@ class DashboardSource:
     """Returns the current reading of the log; may block."""
     log: Callable[[int], tuple[LogLine, ...]]
     """Returns the given number of the log's last lines; may block."""
-    past: LogPast | None = None
-    """What the log said earlier; None: pages show only what it says now."""
     history: LogHistory | None = None
     """What became of all changes; None: this dashboard shows no analytics."""
     clock: Callable[[], int]

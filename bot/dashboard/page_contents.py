@@ -244,19 +244,18 @@ def _shown(
 
 
 def of_convoy(
-    state: State,
+    view: RepositoryView,
     convoy: Convoy,
-    now: int,
-    sessions: tuple[PastSession, ...] = (),
-    seen: Mapping[str, Checks] | None = None,
-    decisions: Sequence[PersonDecision] = (),
+    sessions: tuple[PastSession, ...],
+    decisions: Sequence[PersonDecision],
 ) -> Mapping[str, Any]:
     """Return the values of a convoy's page.
 
     The decisions are those of people, the newest first.
     """
+    now = view.now
     estimate = estimates.finish(convoy, sessions, now)
-    found = (each for each in interventions(state, now) if each.convoy == convoy.name)
+    waits = interventions(view.state, now)
     return {
         "convoy": convoy,
         "base": ids.base_branch(convoy.name),
@@ -269,10 +268,10 @@ def of_convoy(
         "progress": state_parts(convoy),
         "merged": sum(task.state == "merged" for task in convoy.tasks),
         "plan": plan_document(convoy),
-        "train": merge_train(convoy, seen or {}),
+        "train": merge_train(convoy, view.source.checks()),
         "decisions": decisions,
         "buttons": verb_table.convoy_buttons(convoy),
-        "interventions": tuple(found),
+        "interventions": [each for each in waits if each.convoy == convoy.name],
         "worked_s": worked_s(convoy),
         "saved_s": saved_s(convoy),
         "used": usage_in_words(convoy.used),

@@ -1,11 +1,7 @@
-"""Handles the requests for pages: lists in parts, search, analytics, and the past.
-
-The page of a convoy can be seen as it was after each step of its log.
-"""
+"""Handles the requests for pages: lists in parts, search, and analytics."""
 
 import asyncio
 import gzip
-import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -40,10 +36,8 @@ from bot.dashboard.page_contents import (
     holds_words,
     session_of,
 )
-from convoy.log.record import LogStep
 from convoy.model.session_result import dollars
 from convoy.model.state import Convoy, State, Task
-from convoy.rules.starting import valid_leases
 from convoy.text import spoken_duration
 from convoy.views.analytics import (
     Analytics,
@@ -52,7 +46,6 @@ from convoy.views.analytics import (
     analytics_summary,
     csv_text,
 )
-from convoy.views.reasons import waits_for
 from grite.errors import BratError
 
 FRESH_MS: Final = 2000
@@ -95,10 +88,6 @@ class Views:
             *(
                 web.get(base + at, partial(self._kept, name, find))
                 for at, name, find in pages
-            ),
-            web.get(
-                f"{base}/convoys/{{convoy}}/replay",
-                partial(self._page, "replay", _replay),
             ),
             web.get(task, partial(self._page, "task", _task)),
             web.get(task + "/output", _output),
@@ -225,12 +214,10 @@ async def _searched(request: web.Request, view: RepositoryView) -> Values:
 
 
 async def _convoy(request: web.Request, view: RepositoryView) -> Values:
-    convoy, source = convoy_at(view.state, request), view.source
-    sessions = await source.sessions(convoy)
-    decisions = await source.decisions(convoy)
-    return page_contents.of_convoy(
-        view.state, convoy, view.now, sessions, source.checks(), decisions
-    )
+    convoy = convoy_at(view.state, request)
+    sessions = await view.source.sessions(convoy)
+    decisions = await view.source.decisions(convoy)
+    return page_contents.of_convoy(view, convoy, sessions, decisions)
 
 
 async def _task(request: web.Request, view: RepositoryView) -> Values:
@@ -431,41 +418,3 @@ def _engines(found: Analytics) -> list[tuple[object, ...]]:
         )
         for one in found.engines
     ]
-
-
-_NUMBER: Final = re.compile("[1-9][0-9]{0,8}")
-
-
-class Replayed(Struct, frozen=True):
-    number: int
-    """From 1."""
-    last: int
-    """How many steps there are."""
-    step: LogStep
-
-
-async def _replay(request: web.Request, view: RepositoryView) -> Values:
-    """Return a convoy's values after one of the steps of its log, or the last one.
-
-    Nothing in it can be pressed, as it is past.
-    """
-    name, past = convoy_at(view.state, request).name, view.source.past
-    wanted = request.query.get("step", "")
-    try:
-        steps = await asyncio.to_thread(past.steps, name) if past else ()
-        if past is None or not steps:
-            raise web.HTTPNotFound(text=f"The past of {name} is not known here.\n")
-        last = len(steps)
-        number = min(int(wanted), last) if _NUMBER.fullmatch(wanted) else last
-        step = steps[number - 1]
-        state = await asyncio.to_thread(past.at, step)
-    except BratError as error:
-        raise web.HTTPNotFound(text=f"{error}.\n") from error
-    return {
-        **page_contents.of_convoy(state, state.convoys[name], step.at),
-        "interventions": (),
-        "buttons": (),
-        "may_write": False,
-        "replay": Replayed(number, last, step),
-        "waits_for": partial(waits_for, leases=valid_leases(state, step.at)),
-    }

@@ -25,7 +25,6 @@ from bot.dashboard.application import Dashboard
 from bot.dashboard.dashboard_source import (
     DashboardSource,
     LogHistory,
-    LogPast,
     LogTail,
     StateWatcher,
     changes_in,
@@ -278,7 +277,6 @@ def source_of(one: Served, served: Mapping[str, Served]) -> DashboardSource:
         repository=settings.repository,
         read=read,
         log=LogTail(mirror, head).last,
-        past=LogPast(mirror, head),
         history=LogHistory(mirror, read),
         clock=wall_clock,
         here=lambda: _here(now()),

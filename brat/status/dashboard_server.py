@@ -18,7 +18,6 @@ from bot.dashboard.application import PORT, serving
 from bot.dashboard.dashboard_source import (
     DashboardSource,
     LogHistory,
-    LogPast,
     LogTail,
     Output,
     Session,
@@ -135,7 +134,6 @@ def _source(path: Path, repository: str) -> DashboardSource:
         repository=repository,
         read=read,
         log=lines.last,
-        past=LogPast(path, lambda: reader.reading.head),
         history=LogHistory(path, lambda: reader.reading),
         changes=changes_in(path),
         clock=wall_clock,

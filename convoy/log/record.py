@@ -33,7 +33,7 @@ from convoy.model import ids
 from convoy.model.state import Convoy, Moment, State
 from convoy.model.work import Convoys, ConvoySummary, Packed
 from grite import checkpoint
-from grite.errors import Corrupt, Rewritten
+from grite.errors import Corrupt
 from grite.event import (
     CommentAdded,
     Event as GriteEvent,
@@ -271,15 +271,6 @@ def follow(log: Log, head: str, known: Reading = NOTHING_READ) -> Reading:
     return Reading(state, (*known.faults, *faults), events)
 
 
-TRACKS: Final = 4
-"""How many convoys' steps are kept: the last that were asked for."""
-STRIDE: Final = 250
-"""After how many commits a state is kept at first, so that the next fold begins near.
-"""
-MARKS: Final = 64
-"""How many are kept; of more, every second one goes."""
-
-
 class LogStep(Struct, frozen=True):
     """A commit of the log that changed a convoy."""
 
@@ -298,72 +289,6 @@ class _Mark(Struct, frozen=True):
     number: int = 0
     commit: str = ""
     state: State = State()
-
-
-class _Track(Struct, frozen=True):
-    """A convoy's steps up to a commit."""
-
-    mark: _Mark = _Mark()
-    steps: tuple[LogStep, ...] = ()
-
-
-class PastStates:
-    """Past states of one log. Not for several threads at once."""
-
-    def __init__(self, log: Log) -> None:
-        self._log = log
-        self._marks, self._stride = [_Mark()], STRIDE
-        self._tracks: dict[str, _Track] = {}
-
-    def steps(self, head: str, convoy: str) -> tuple[LogStep, ...]:
-        """Return the commits up to `head` that changed a convoy, oldest first.
-
-        The first time this reads the whole log, later only what is new.
-        """
-        known = self._tracks.pop(convoy, _Track())
-        try:
-            found = self._track(head, convoy, known)
-        except Rewritten:  # what is known is of another log
-            self._marks, self._tracks = [_Mark()], {}
-            found = self._track(head, convoy, _Track())
-        self._tracks[convoy] = found
-        if len(self._tracks) > TRACKS:
-            del self._tracks[next(iter(self._tracks))]
-        return found.steps
-
-    def at(self, step: LogStep) -> State:
-        """Return what the log folds to at one of its steps.
-
-        Raises:
-            Rewritten: the step is of another log.
-            Missing: the log is not all here.
-        """
-        near = max(
-            (each for each in self._marks if each.number <= step.number),
-            key=lambda each: each.number,
-        )
-        if near.commit == step.commit:
-            return near.state
-        *_, (mark, _) = _folded(self._log, step.commit, near)
-        return mark.state
-
-    def _track(self, head: str, convoy: str, known: _Track) -> _Track:
-        if known.mark.commit == head:
-            return known
-        mark, steps = known.mark, list(known.steps)
-        for after, events in _folded(self._log, head, mark):
-            if after.state.convoys.get(convoy) is not mark.state.convoys.get(convoy):
-                steps.append(_step(after, events, convoy))
-            mark = after
-            self._keep(mark)
-        return _Track(mark, tuple(steps))
-
-    def _keep(self, mark: _Mark) -> None:
-        if mark.number - self._marks[-1].number < self._stride:
-            return
-        self._marks.append(mark)
-        if len(self._marks) > MARKS:
-            self._marks, self._stride = self._marks[::2], 2 * self._stride
 
 
 def convoy_steps(log: Log, head: str, convoy: str) -> Iterator[tuple[LogStep, Convoy]]:

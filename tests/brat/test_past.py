@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from brat.commands.print_history import past_time
-from convoy.log.record import STRIDE, PastStates, follow
+from convoy.log.record import follow
 from tests.brat.telling import Telling
 from tests.world.cases import looped
 from tests.world.patience import patient
@@ -104,24 +104,6 @@ def test_an_hour_is_the_last_one_that_has_been() -> None:
 def test_other_words_are_no_times(text: str) -> None:
     with pytest.raises(ValueError, match="is no time"):
         past_time(text, NOW)
-
-
-def test_each_step_of_a_convoy_is_what_the_log_folds_to(told: Telling) -> None:
-    past = PastStates(told.log)
-    first = past.steps(str(told.log.head()), NAME)
-    for _ in range(STRIDE):
-        told.tell(words=1)
-    told.rules.started(1)
-    told.tell()
-
-    steps = past.steps(str(told.log.head()), NAME)
-
-    assert steps[: len(first)] == first
-    assert len(steps) == len(first) + 1
-    assert steps[-1].said[0] == "Task 1, attempt 1, starts from 0000000000."
-    assert [past.at(each) for each in steps] == [
-        follow(told.log, each.commit).state for each in steps
-    ]
 
 
 def test_analytics_are_printed_for_people_and_programs(

@@ -12,7 +12,6 @@ from bot.dashboard.dashboard_source import (
     DashboardSource,
     Here,
     LogHistory,
-    LogPast,
     Output,
     Session,
     nothing_here,
@@ -72,7 +71,6 @@ def opens() -> Opens:
         web: str = "",
         here: Here = nothing_here,
         faults: tuple[str, ...] = (),
-        past: LogPast | None = None,
         history: LogHistory | None = None,
     ) -> AsyncIterator[Visit]:
         async def carry_out(asker: Asker, request: Request) -> Reply:
@@ -90,7 +88,6 @@ def opens() -> Opens:
             output_is_here=output_is_here,
             here=here,
             web=web,
-            past=past,
             history=history,
             token=TOKEN,
         )

@@ -20,7 +20,6 @@ from bot.dashboard.dashboard_source import (
     Changes,
     DashboardSource,
     LogHistory,
-    LogPast,
     LogTail,
     Session,
 )
@@ -30,7 +29,7 @@ from brat.repository.log_reader import Reader
 from convoy.log.record import Reading
 from convoy.model import ids
 from tests.pictures import outside_the_log
-from tests.pictures.busy_repository import EARLIER, NAME, Busy, busy_repository
+from tests.pictures.busy_repository import NAME, Busy, busy_repository
 from tests.world import browser as browsers
 from tests.world.browser import Scheme
 from tests.world.requests import carried_out
@@ -52,7 +51,6 @@ PAGES: Final = {
     "task": f"/convoys/{NAME}/tasks/6",
     "sessions": "/sessions",
     "log": "/log",
-    "replay": f"/convoys/{EARLIER}/replay?step=6",
     "analytics": "/analytics",
     "search": "/search?words=passkeys",
     "waits": "/waits",
@@ -81,7 +79,6 @@ async def shown(busy: Busy) -> AsyncIterator[str]:
         repository="pat/passkeys",
         read=read,
         log=LogTail(busy.path, busy.log.head).last,
-        past=LogPast(busy.path, busy.log.head),
         history=LogHistory(busy.path, lambda: reader.reading),
         clock=lambda: busy.now,
         carry_out=carry_out,
