@@ -1,19 +1,14 @@
 """`brat report`: how a convoy went, as one self-contained page.
 
-It needs no other file, and nothing from the network. All but its slider is there
-without scripts; the page's policy allows this one script, by its hash, and nothing of
-strangers is in it.
+It needs no other file, no script, and nothing from the network.
 
 The log tells when a candidate was built and when CI's verdict on it counted, not when
 each check began: so the time is that of all checks of the candidate together.
 """
 
-import base64
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
-from hashlib import sha256
-from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
@@ -25,7 +20,7 @@ from jinja2 import (
     select_autoescape,
 )
 from markupsafe import Markup
-from msgspec import Struct, json
+from msgspec import Struct
 
 from bot import wall_clock
 from bot.dashboard import drawings
@@ -34,17 +29,16 @@ from brat.repository import log_reader
 from brat.repository.log_reader import Reader, log_repository
 from brat.status.find_task import live_or_named
 from brat.terminal.console import say
-from convoy.events import Event, Event as Fact
+from convoy.events import Event
 from convoy.events.merge_events import (
     MergeAttempted,
     MergeCleared,
     MergeDoubted,
     MergeLanded,
 )
-from convoy.log.record import LogStep, convoy_steps
 from convoy.model.records import Usage
 from convoy.model.session_result import plus, usage_in_words
-from convoy.model.state import Convoy, TaskState
+from convoy.model.state import Convoy
 from convoy.model.task_graph import Area, area_of
 from convoy.rules.landing import JUDGED_BY_NONE
 from convoy.text import clock, rough
@@ -53,7 +47,6 @@ from convoy.views.estimates import files_of, risks
 from convoy.views.history import PastSession, past_sessions
 from convoy.views.reasons import waits_for
 from grite.errors import BratError
-from grite.wal import Log
 
 
 class CheckTally(Struct, frozen=True, kw_only=True):
@@ -165,36 +158,6 @@ def _engine_tally(engine: str, kind: str, some: list[PastSession]) -> EngineTall
     )
 
 
-_TEXT: Final = (files("brat.report") / "report_slider.js").read_text(encoding="utf-8")
-SCRIPT: Final = Markup(_TEXT)  # noqa: S704  our own file
-SCRIPT_HASH: Final = base64.b64encode(sha256(_TEXT.encode()).digest()).decode()
-SAID: Final = 8
-"""So many sentences of a step are shown at most."""
-
-
-class Moment(Struct, frozen=True):
-    """A convoy after one step of its log."""
-
-    when: str
-    convoy: str
-    """Its state."""
-    tasks: dict[int, TaskState]
-    said: tuple[str, ...]
-
-
-def moments(steps: Iterable[tuple[LogStep, Convoy]]) -> tuple[Moment, ...]:
-    """Return what the slider shows at each step."""
-    return tuple(
-        Moment(
-            clock(step.at),
-            convoy.state,
-            {task.number: task.state for task in convoy.tasks},
-            step.said[:SAID],
-        )
-        for step, convoy in steps
-    )
-
-
 _pages: Final = Environment(
     loader=ChoiceLoader(
         [PackageLoader("brat.report", "."), PackageLoader("bot.dashboard", "templates")]
@@ -207,17 +170,11 @@ _pages: Final = Environment(
 _pages.filters["clock"] = clock
 _pages.filters["rough"] = rough
 _pages.globals["style"] = Markup(static_text("brat.css"))  # noqa: S704  our own file
-_pages.globals["script"], _pages.globals["script_hash"] = SCRIPT, SCRIPT_HASH
 _pages.globals["waits_for"] = waits_for
 _pages.globals["spoken"] = usage_in_words
 
 
-def page(
-    convoy: Convoy,
-    facts: Iterable[tuple[int, Fact]],
-    now: int,
-    moments: Sequence[Moment] = (),
-) -> str:
+def page(convoy: Convoy, facts: Iterable[tuple[int, Event]], now: int) -> str:
     """Return the page."""
     facts = tuple(facts)
     sessions = past_sessions(convoy.name, facts)
@@ -237,7 +194,6 @@ def page(
         worked_s=worked_s(convoy),
         saved_s=saved_s(convoy),
         now=now,
-        moments=json.encode(moments).decode() if moments else "",
     )
 
 
@@ -248,13 +204,11 @@ def write_report(path: Path, convoy: str | None, out: Path | None) -> None:
     the file is named after it, in the current folder.
     """
     log = log_repository(path)
-    reader = Reader(log)
-    state = reader.read()
+    state = Reader(log).read()
     found = live_or_named(state, convoy)
-    steps = convoy_steps(Log(log), str(reader.reading.head), found.name)
     facts = history.bot_facts(log_reader.log_entries(log), state.bots)
     file = out or Path(f"brat-{found.name}.html")
-    text = page(found, facts, wall_clock(), moments(steps))
+    text = page(found, facts, wall_clock())
     try:
         file.write_text(text, encoding="utf-8")
     except OSError as error:

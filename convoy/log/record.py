@@ -271,39 +271,12 @@ def follow(log: Log, head: str, known: Reading = NOTHING_READ) -> Reading:
     return Reading(state, (*known.faults, *faults), events)
 
 
-class LogStep(Struct, frozen=True):
-    """A commit of the log that changed a convoy."""
-
-    number: int
-    """Its place in the log, from 1."""
-    commit: str
-    at: int
-    """Unix ms."""
-    said: tuple[str, ...]
-    """A sentence for each of the convoy's events in it."""
-
-
 class _Mark(Struct, frozen=True):
     """A state, and the commit of the log that it was at."""
 
     number: int = 0
     commit: str = ""
     state: State = State()
-
-
-def convoy_steps(log: Log, head: str, convoy: str) -> Iterator[tuple[LogStep, Convoy]]:
-    """Yield each commit up to `head` that changed a convoy, and the convoy after it."""
-    known: Convoy | None = None
-    for mark, events in _folded(log, head, _Mark()):
-        found = mark.state.convoys.get(convoy)
-        if found is not None and found is not known:
-            yield _step(mark, events, convoy), found
-        known = found
-
-
-def _step(mark: _Mark, events: tuple[GriteEvent, ...], convoy: str) -> LogStep:
-    at, said = mark.state.moment.at, _said(events, convoy)
-    return LogStep(mark.number, mark.commit, at, said)
 
 
 def state_at(log: Log, head: str, at: int) -> State:
@@ -326,17 +299,6 @@ def _folded(
         state = fold(mark.state, entry.commit, entry.events, entry.actor)
         mark = _Mark(mark.number + 1, entry.commit, state)
         yield mark, entry.events
-
-
-def _said(events: tuple[GriteEvent, ...], convoy: str) -> tuple[str, ...]:
-    """Return the first line of each event of a commit that is about a convoy."""
-    bodies = (each.kind.body for each in events if isinstance(each.kind, CommentAdded))
-    return tuple(
-        body.partition("\n")[0]
-        for body in bodies
-        if isinstance(fact := fact_of(body), Event)
-        and getattr(fact, "convoy", "") == convoy
-    )
 
 
 _encode_convoy: Final = msgspec.json.Encoder().encode

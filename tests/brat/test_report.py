@@ -4,9 +4,8 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.async_api import expect
 
-from brat.report import check_tallies, page, write_report
+from brat.report import check_tallies, page
 from convoy.events import Event
 from convoy.log.record import fact_of
 from convoy.model.records import Usage
@@ -15,7 +14,6 @@ from convoy.rules.landing import ClearMerge, DoubtMerge, FailMerge
 from convoy.rules.people import BlockTask
 from convoy.views.history import past_sessions
 from grite.event import CommentAdded
-from tests.brat.telling import Telling
 from tests.world import browser as browsers
 from tests.world.browser import PROGRAM
 from tests.world.rules import NAME, Rules, sha, spec
@@ -123,32 +121,3 @@ async def test_a_browser_shows_it_from_a_file(tmp_path: Path) -> None:
                 await tab.picture(f"report-{scheme}")
                 assert await tab.faults() == []
                 assert tab.complaints == []
-
-
-@pytest.mark.needs(PROGRAM, "npm")
-async def test_its_slider_shows_each_step_and_no_other_script_runs(
-    tmp_path: Path,
-) -> None:
-    told = Telling(tmp_path / "log.git")
-    told.tell()
-    told.rules.started(1)
-    told.tell()
-    told.rules.do(BlockTask(convoy=NAME, task=1, why=HOSTILE))
-    told.tell()
-    file = tmp_path / "report.html"
-    write_report(told.path, NAME, file)
-    async with browsers.launched() as launched, browsers.tab(launched) as tab:
-        await tab.page.goto(file.as_uri())
-        box = tab.page.locator("g.task")
-        slider = tab.page.get_by_role("slider", name="Step")
-        replay = tab.page.get_by_role("group", name="Replay")
-
-        await expect(box).to_have_class("task blocked")
-        await expect(replay).to_contain_text("step 3 of 3: active")
-        await expect(replay).to_contain_text(HOSTILE[:20])
-        await slider.press("ArrowLeft")
-        await expect(box).to_have_class("task running")
-        await slider.press("Home")
-        await expect(box).to_have_class("task queued")
-        assert await tab.faults() == []
-        assert tab.complaints == []
