@@ -43,14 +43,6 @@ def status(
     all_repos: Annotated[
         bool, typer.Option("--all-repos", help="Of every repository below --repo.")
     ] = False,
-    at: Annotated[
-        str | None,
-        typer.Option(
-            "--at",
-            metavar="TIME",
-            help="As it was: 14:30, '2026-11-24 14:30', or 90m, 2h, 3d ago.",
-        ),
-    ] = None,
     as_json: Json = False,
     repo: Repo = HERE,
 ) -> None:
@@ -62,25 +54,19 @@ def status(
 
     if all_repos and convoy is not None:
         raise typer.BadParameter("give --convoy or --all-repos, not both")
-    if at is not None and (all_repos or watch):
-        raise typer.BadParameter("--at goes with neither --all-repos nor --watch")
-    if at is not None:
-        from brat.commands import print_history
-
-        sys.exit(print_history.past_status(repo, _past(at), convoy, as_json=as_json))
     if all_repos:
         sys.exit(print_views.all_repositories(repo, as_json=as_json, watch=watch))
     sys.exit(print_views.status(repo, convoy, as_json=as_json, watch=watch))
 
 
-def _past(at: str, option: str = "--at") -> int:
+def _past(since: str) -> int:
     from bot import wall_clock
     from brat.commands.print_history import past_time
 
     try:
-        return past_time(at, wall_clock())
+        return past_time(since, wall_clock())
     except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint=option) from None
+        raise typer.BadParameter(str(error), param_hint="--since") from None
 
 
 def top(
@@ -148,7 +134,7 @@ def analytics(
 
     if table is not None and as_json:
         raise typer.BadParameter("give --csv or --json, not both")
-    begin = 0 if since is None else _past(since, "--since")
+    begin = 0 if since is None else _past(since)
     sys.exit(print_history.figures(repo, begin, table, as_json=as_json))
 
 

@@ -1,9 +1,8 @@
 """The commands that read the whole log: what happened, and why things stand there.
 
 `brat why` explains a convoy, a task, a pull request, or a task's wait. `brat session
-list --all` has the sessions that ended, too. `brat status --at` shows what the
-repository was like at a time that is past, as people type it. `brat analytics` tells
-what became of all changes.
+list --all` has the sessions that ended, too. `brat analytics` tells what became of all
+changes.
 """
 
 import re
@@ -20,14 +19,13 @@ from rich.table import Table
 from rich.text import Text
 
 from bot import wall_clock
-from brat.commands.print_views import BLOCKED, INDENT, OK, looked, print_document
+from brat.commands.print_views import INDENT, OK, print_document
 from brat.repository import log_reader
 from brat.repository.log_reader import Reader, log_repository
 from brat.status.find_task import convoy_named, live_or_named, task_in
 from brat.status.status_screen import kept_lines, one_line, plain_table
 from brat.terminal.console import out, say, write
 from convoy import views
-from convoy.log.record import state_at
 from convoy.model import ids
 from convoy.model.session_result import dollars
 from convoy.model.state import Convoy, State
@@ -49,10 +47,8 @@ from convoy.views.history import (
     bot_facts,
     past_sessions,
 )
-from convoy.views.interventions import interventions, needs_a_person
 from convoy.views.reasons import convoy_reasons, edge_reasons, pull_reasons, reasons
 from grite.errors import BratError
-from grite.wal import Log
 
 _AGO: Final = re.compile(r"(\d{1,6})\s*([smhdw])(?:\s+ago)?")
 _UNITS: Final = {
@@ -328,32 +324,6 @@ def all_sessions(path: Path, convoy: str | None, *, as_json: bool) -> int:
 def _write(told: dict[str, Any]) -> None:
     whole = {"schema_version": views.SCHEMA_VERSION} | told
     write(msgspec.json.format(msgspec.json.encode(whole), indent=2).decode())
-
-
-def past_status(path: Path, at: int, convoy: str | None, *, as_json: bool) -> int:
-    """Print convoys as the log had them; return 1 if one waited for somebody."""
-    state = _state(path, at)
-    if convoy is not None:
-        convoy_named(state, convoy)
-    if as_json:
-        whole = views.state_document(state, at)
-        named = [c for c in whole["convoys"] if convoy in (None, c["name"])]
-        print_document(whole | {"convoys": named, "at": at})
-    else:
-        write(f"as it was at {clock(at)}")
-        out.print(looked(state, convoy=convoy, now=at))
-    waited = needs_a_person(interventions(state, at), convoy)
-    return BLOCKED if waited else OK
-
-
-def _state(path: Path, at: int) -> State:
-    place = log_repository(path)
-    reader = Reader(place)
-    reader.read()
-    state = state_at(Log(place), str(reader.reading.head), at)
-    if not state.moment.at:
-        raise BratError(f"nothing had been logged by {clock(at)}")
-    return state
 
 
 STDOUT: Final = "-"

@@ -212,15 +212,11 @@ def looked(
     local: tuple[Intervention, ...] = (),
     *,
     whole: bool = False,
-    now: int | None = None,
 ) -> RenderableType:
-    """Return what people see of a repository: live convoys and the last that ended.
-
-    It is seen at `now` (unix ms; None: at this moment).
-    """
+    """Return what people see of a repository: live convoys and the last that ended."""
     newer, older = _newer(_shown(state, convoy))
-    at = wall_clock() if now is None else now
-    screen = status_screen.state_screen(newer, state, at, faults, local, whole=whole)
+    now = wall_clock()
+    screen = status_screen.state_screen(newer, state, now, faults, local, whole=whole)
     return Group(*older, screen) if screen.renderables else NOTHING_YET
 
 

@@ -1,4 +1,4 @@
-"""Facts as grite events, and the fold of what is read back: now, at any time, as bytes.
+"""Facts as grite events, and the fold of what is read back, also as bytes.
 
 Each fact is a comment on the grite issue of its convoy or task. The label and state
 changes that let `grite issue list --label status:running` tell the truth are written in
@@ -7,8 +7,7 @@ the same chunk; they are for grite's readers and change nothing here.
 Everybody who folds the log reads on from what is known. Checkpoints and caches hold
 that as bytes, and spare readers the log's length. Whoever meets bytes of another
 version, or of a state in another form, reads the log instead: half understood, a state
-would be worse than none. Where the log is not all here, as in a shallow clone, reading
-its past raises `Missing`.
+would be worse than none.
 """
 
 import zlib
@@ -22,7 +21,6 @@ from typing import Final
 
 import msgspec
 import pygit2
-from msgspec import Struct
 from msgspec.structs import replace
 
 from convoy.events import Claim, Event
@@ -269,36 +267,6 @@ def follow(log: Log, head: str, known: Reading = NOTHING_READ) -> Reading:
         faults += (f"{entry.commit}: {fault}" for fault in entry.faults)
         events += len(entry.events)
     return Reading(state, (*known.faults, *faults), events)
-
-
-class _Mark(Struct, frozen=True):
-    """A state, and the commit of the log that it was at."""
-
-    number: int = 0
-    commit: str = ""
-    state: State = State()
-
-
-def state_at(log: Log, head: str, at: int) -> State:
-    """Return what the log folded to at a time (unix ms); empty if it is younger."""
-    state = State()
-    for mark, _ in _folded(log, head, _Mark()):
-        if mark.state.moment.at > at:
-            break
-        state = mark.state
-    return state
-
-
-def _folded(
-    log: Log, head: str, mark: _Mark
-) -> Iterator[tuple[_Mark, tuple[GriteEvent, ...]]]:
-    """Yield the state after each commit that counts, and what that holds."""
-    for entry in log.read(head, since=mark.commit or None, whole=True):
-        if entry.is_foreign:
-            continue
-        state = fold(mark.state, entry.commit, entry.events, entry.actor)
-        mark = _Mark(mark.number + 1, entry.commit, state)
-        yield mark, entry.events
 
 
 _encode_convoy: Final = msgspec.json.Encoder().encode

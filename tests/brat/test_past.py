@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from brat.commands.print_history import past_time
-from convoy.log.record import follow
 from tests.brat.telling import Telling
 from tests.world.cases import looped
 from tests.world.patience import patient
@@ -31,51 +30,12 @@ def brat(path: Path, *words: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-def when(ms: int) -> str:
-    return datetime.fromtimestamp(ms / 1000, UTC).isoformat()
-
-
 @pytest.fixture
 def told(tmp_path: Path) -> Telling:
     """Give a log of a task that was planned, then started, each in its own commit."""
     telling = Telling(tmp_path / "log.git")
     telling.tell()
     return telling
-
-
-def test_status_tells_what_the_log_knew_then(told: Telling) -> None:
-    planned = follow(told.log, str(told.log.head())).state.moment.at
-    told.rules.started(1)
-    told.tell()
-
-    then = brat(told.path, "status", "--at", when(planned), "--json")
-    now = brat(told.path, "status", "--json")
-    words = brat(told.path, "status", "--at", when(planned))
-
-    states = [
-        json.loads(out)["convoys"][0]["tasks"][0]["state"] for _, out in (then, now)
-    ]
-    assert states == ["queued", "running"]
-    assert words[1].startswith("as it was at 1970-01-01 ")
-    assert "queued" in words[1]
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("--at", "soon"), "'soon' is no time: write 14:30,"),
-        (("--at", "9999-01-01"), "'9999-01-01' is yet to come"),
-        (("--at", "1969-01-01"), "nothing had been logged by 1969-01-01"),
-        (("--at", "1h", "--watch"), "--at goes with neither"),
-    ],
-)
-def test_what_is_no_past_time_is_refused(
-    told: Telling, words: tuple[str, ...], said: str
-) -> None:
-    status, out = brat(told.path, "status", *words)
-
-    assert status == (1 if "1969" in words[1] else 2)
-    assert said in " ".join(out.replace("│", "").split())
 
 
 @looped(
