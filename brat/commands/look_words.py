@@ -25,24 +25,21 @@ Session = Annotated[
     str, typer.Argument(help="CONVOY/TASK/ATTEMPT; see brat session list.")
 ]
 
+Watching = Annotated[bool, typer.Option("--watch", help="Stay, and show news.")]
+
 
 def add_look_words(app: typer.Typer) -> None:
     """Add all of these words to the command line."""
     app.add_typer(convoy_words, name="convoy")
     app.add_typer(session_words, name="session")
-    for command in (status, top, why, cost, analytics, queue, report, dashboard):
+    for command in (status, why, cost, analytics, queue, report, dashboard):
         app.command()(command)
 
 
 def status(
     *,
     convoy: Convoy = None,
-    watch: Annotated[
-        bool, typer.Option("--watch", help="Stay, and show news.")
-    ] = False,
-    all_repos: Annotated[
-        bool, typer.Option("--all-repos", help="Of every repository below --repo.")
-    ] = False,
+    watch: Watching = False,
     as_json: Json = False,
     repo: Repo = HERE,
 ) -> None:
@@ -52,10 +49,6 @@ def status(
     """
     from brat.commands import print_views
 
-    if all_repos and convoy is not None:
-        raise typer.BadParameter("give --convoy or --all-repos, not both")
-    if all_repos:
-        sys.exit(print_views.all_repositories(repo, as_json=as_json, watch=watch))
     sys.exit(print_views.status(repo, convoy, as_json=as_json, watch=watch))
 
 
@@ -67,20 +60,6 @@ def _past(since: str) -> int:
         return past_time(since, wall_clock())
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--since") from None
-
-
-def top(
-    *,
-    all_repos: Annotated[
-        bool, typer.Option("--all-repos", help="Of every repository below --repo.")
-    ] = False,
-    once: Annotated[bool, typer.Option("--once", help="Print it, and end.")] = False,
-    repo: Repo = HERE,
-) -> None:
-    """Show every agent at work, how long it has worked, and what it printed last."""
-    from brat.commands import print_views
-
-    sys.exit(print_views.top(repo, everywhere=all_repos, once=once))
 
 
 def why(
@@ -180,18 +159,21 @@ def session_list(
     every: Annotated[
         bool, typer.Option("--all", help="Those that ended, too, and how.")
     ] = False,
+    watch: Watching = False,
     convoy: Convoy = None,
     as_json: Json = False,
     repo: Repo = HERE,
 ) -> None:
-    """Show the sessions that have not ended."""
+    """Show the agents at work, how long each has worked, and what it printed last."""
     from brat.commands import print_history, print_views
 
+    if watch and (every or as_json):
+        raise typer.BadParameter("--watch goes with neither --all nor --json")
     if every:
         sys.exit(print_history.all_sessions(repo, convoy, as_json=as_json))
     if convoy is not None:
         raise typer.BadParameter("--convoy goes with --all")
-    sys.exit(print_views.sessions(repo, as_json=as_json))
+    sys.exit(print_views.sessions(repo, as_json=as_json, watch=watch))
 
 
 @session_words.command("tail")

@@ -338,7 +338,7 @@ async def ending_agents(local: Local, roles: tuple[Role, ...]) -> AsyncIterator[
             async with asyncio.timeout(END_S):
                 await _call_off(local, roles)
         except TimeoutError:
-            say(f"not all agents ended within {END_S:g} s: brat top shows them")
+            say(f"not all agents ended within {END_S:g} s; see: brat session list")
         raise
 
 

@@ -21,7 +21,7 @@ from convoy.model.session_result import cost_foreseen, usage_in_words
 from convoy.model.state import Convoy, Lease, State, Task
 from convoy.rules.landing import waiting_to_merge
 from convoy.rules.starting import valid_leases
-from convoy.text import clean, clock, counted
+from convoy.text import clean, clock, counted, spoken_duration
 from convoy.views import SCHEMA_VERSION, saved_s
 from convoy.views.interventions import Intervention, interventions
 from convoy.views.plan import (
@@ -53,8 +53,8 @@ def state_screen(
     convoys: tuple[Convoy, ...],
     state: State,
     now: int,
-    faults: tuple[str, ...] = (),
-    here: tuple[Intervention, ...] = (),
+    faults: tuple[str, ...],
+    here: tuple[Intervention, ...],
     *,
     whole: bool = False,
 ) -> Group:
@@ -72,8 +72,8 @@ def state_view(
     convoys: tuple[Convoy, ...],
     state: State,
     now: int,
-    faults: tuple[str, ...] = (),
-    here: tuple[Intervention, ...] = (),
+    faults: tuple[str, ...],
+    here: tuple[Intervention, ...],
 ) -> View:
     """Return the same for a screen that stays, with the waits on top."""
     found = (*here, *waits_of(convoys, state, now, faults))
@@ -239,17 +239,24 @@ def convoys_table(state: State) -> Table:
     return table
 
 
-def sessions_table(state: State) -> Table:
-    """Return the sessions that have not ended, a row each."""
-    table = plain_table("session", "engine", "run", "since", "task")
-    for convoy, task in state.running():
-        attempt = task.attempt
+LastLine = Callable[[Convoy, Task], str]
+"""Returns what a running session printed last; empty: that is not known here."""
+
+
+def sessions_table(state: State, now: int, last_line: LastLine) -> Table:
+    """Return the sessions that have not ended, the longest first."""
+    table = plain_table("session", "engine", "for", "task", "prints")
+    begun = [
+        (task.attempt.at if task.attempt else now, convoy, task)
+        for convoy, task in state.running()
+    ]
+    for at, convoy, task in sorted(begun, key=lambda one: one[0]):
         table.add_row(
             ids.session_name(convoy.name, task.number, task.started),
             task.spec.engine,
-            str((attempt and attempt.run) or ""),
-            clock(attempt.at) if attempt else "",
+            spoken_duration(max(0, now - at) // 1000),
             Text(one_line(task.spec.title)),
+            Text(one_line(last_line(convoy, task))),
         )
     return table
 

@@ -1,6 +1,5 @@
 """Files and refs that somebody broke: one sentence each, and nothing is changed."""
 
-import json
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -57,23 +56,6 @@ def terminal(tmp_path: Path) -> Terminal:
     at = project(tmp_path, None)
     at.done("brat init")
     return at
-
-
-def test_a_broken_registration_is_named_among_all_repositories(
-    terminal: Terminal,
-) -> None:
-    written(terminal, REGISTRATION, b'{"repository": "pat/project"}')
-    broken = f"{REGISTRATION} cannot be read: Object missing required field `branch`"
-    around = Terminal(terminal.cwd.parent, terminal.home)
-
-    said = around.type("brat status --all-repos")
-    told = json.loads(around.type("brat status --all-repos --json").out)
-
-    assert said.status == 1
-    assert "project" in said.out
-    assert broken in " ".join(said.out.split())
-    assert broken in told["broken"]["project"]
-    assert told["repositories"] == []
 
 
 @pytest.mark.parametrize("how", sampled(zip(BROKEN), [*zip(BROKEN)][::3]))

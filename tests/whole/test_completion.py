@@ -76,7 +76,7 @@ def test_words_options_and_names_from_the_log_are_completed(kept: Kept) -> None:
     with bash(log.parent) as shell:
         assert tabbed(shell, "brat conv").endswith("brat convoy ")
         assert tabbed(shell, "brat convoy app").endswith("brat convoy approve ")
-        assert tabbed(shell, "brat status --all").endswith("--all-repos ")
+        assert tabbed(shell, "brat status --wa").endswith("--watch ")
         assert tabbed(shell, f"brat status --convoy x --repo {log.parent}/lo").endswith(
             f"{log}/"
         )

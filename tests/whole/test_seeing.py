@@ -108,28 +108,6 @@ def test_a_convoy_is_paused_and_resumed(terminal: Terminal) -> None:
     assert "paused" not in terminal.done("brat why 1")
 
 
-def test_all_repositories_are_shown_at_once(terminal: Terminal) -> None:
-    around = Terminal(terminal.cwd.parent, terminal.home)
-    inside = json.loads(terminal.done("brat status --all-repos --json"))
-    told = json.loads(around.done("brat status --all-repos --json"))
-    shown = around.done("brat status --all-repos")
-    both = terminal.type("brat status --all-repos --convoy say-words-1")
-    none = around.type("brat status --all-repos --repo home")
-    top = around.done("brat top --once --all-repos")
-    nobody = around.type("brat top --once --all-repos --repo home")
-
-    own = json.loads(terminal.done("brat status --json"))
-    assert {each["path"]: each["status"] for each in told["repositories"]}[
-        "project"
-    ] == own
-    assert inside == told
-    assert "project\n" in shown
-    assert "say-words-1: active" in shown
-    assert (both.status, none.status, nobody.status) == (2, 1, 1)
-    assert top.startswith("0 agents at work, ")
-    assert "no repository below home holds a log" in none.err
-
-
 def test_what_a_session_prints_is_shown(terminal: Terminal) -> None:
     early = terminal.type("brat session tail 1")
     terminal.done("brat witness run")

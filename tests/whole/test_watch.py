@@ -132,6 +132,19 @@ def test_news_come_by_themselves_on_one_screen_without_a_flicker(kept: Kept) -> 
     assert all(one != then for one, then in pairwise(FRAME.findall(seen.out)))
 
 
+@pytest.mark.layer("landing")
+def test_agents_at_work_are_watched(kept: Kept) -> None:
+    with watched(kept) as seen:
+        seen.shell.sendline(f"{BRAT} session list --watch --repo {kept.path}")
+        nobody = seen.see(lambda text: "q leaves" in text)
+        kept.rules.started(1)
+        kept.tell()
+        one = seen.see(lambda text: "fix-7/1/1" in text)
+
+    assert "fix-7" not in nobody
+    assert re.search(r"fix-7/1/1 +default +.* Task 1", one)
+
+
 def test_it_says_all_without_colour(kept: Kept) -> None:
     kept.rules.landed(1, sha("a")).started(2)
     kept.tell()
