@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from threading import Lock
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import pygit2
 from msgspec import Struct
@@ -28,7 +28,6 @@ from convoy.views.analytics import (
     Analytics,
     EngineCost,
     analytics,
-    change_rows,
     engine_costs,
 )
 from convoy.views.history import (
@@ -147,12 +146,6 @@ class LogHistory:
         with self._turn:
             self._read_on()
             return engine_costs(self._history, since)
-
-    def rows(self) -> list[dict[str, Any]]:
-        """Return a row for each change that has ended."""
-        with self._turn:
-            self._read_on()
-            return change_rows(self._history)
 
     def sessions(self, convoy: str) -> tuple[PastSession, ...]:
         """Return a convoy's sessions."""

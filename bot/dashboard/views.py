@@ -44,7 +44,6 @@ from convoy.views.analytics import (
     EngineCost,
     TimeSpread,
     analytics_summary,
-    csv_text,
 )
 from grite.errors import BratError
 
@@ -91,7 +90,6 @@ class Views:
             ),
             web.get(task, partial(self._page, "task", _task)),
             web.get(task + "/output", _output),
-            web.get(f"{base}/analytics.csv", _table),
         ]
 
     async def _kept(self, name: str, find: Find, request: web.Request) -> web.Response:
@@ -366,14 +364,6 @@ async def _analytics(_: web.Request, view: RepositoryView) -> Values:
         ),
         "asked": _spreads(found.asked),
     }
-
-
-async def _table(request: web.Request) -> web.Response:
-    try:
-        found = await asyncio.to_thread(_history_of(view_of(request).source).rows)
-    except BratError as error:
-        raise web.HTTPNotFound(text=f"{error}.\n") from error
-    return web.Response(text=csv_text(found), content_type="text/csv")
 
 
 def _history_of(source: DashboardSource) -> LogHistory:

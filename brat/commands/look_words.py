@@ -1,4 +1,4 @@
-"""The words that look: status, why, cost, analytics, queue, report, session, convoy."""
+"""The words that look: status, why, cost, queue, report, session, convoy."""
 
 import sys
 from pathlib import Path
@@ -32,7 +32,7 @@ def add_look_words(app: typer.Typer) -> None:
     """Add all of these words to the command line."""
     app.add_typer(convoy_words, name="convoy")
     app.add_typer(session_words, name="session")
-    for command in (status, why, cost, analytics, queue, report, dashboard):
+    for command in (status, why, cost, queue, report, dashboard):
         app.command()(command)
 
 
@@ -50,16 +50,6 @@ def status(
     from brat.commands import print_views
 
     sys.exit(print_views.status(repo, convoy, as_json=as_json, watch=watch))
-
-
-def _past(since: str) -> int:
-    from bot import wall_clock
-    from brat.commands.print_history import past_time
-
-    try:
-        return past_time(since, wall_clock())
-    except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--since") from None
 
 
 def why(
@@ -93,28 +83,6 @@ def cost(
     from brat.commands import print_views
 
     sys.exit(print_views.cost(repo, convoy, as_json=as_json))
-
-
-def analytics(
-    *,
-    since: Annotated[
-        str | None,
-        typer.Option("--since", metavar="TIME", help="Only what ended since, as 4w."),
-    ] = None,
-    table: Annotated[
-        str | None,
-        typer.Option("--csv", metavar="FILE", help="A row a change; -: print it."),
-    ] = None,
-    as_json: Json = False,
-    repo: Repo = HERE,
-) -> None:
-    """Show how many changes landed, how long each stage took, and what it cost."""
-    from brat.commands import print_history
-
-    if table is not None and as_json:
-        raise typer.BadParameter("give --csv or --json, not both")
-    begin = 0 if since is None else _past(since)
-    sys.exit(print_history.figures(repo, begin, table, as_json=as_json))
 
 
 def queue(*, as_json: Json = False, repo: Repo = HERE) -> None:

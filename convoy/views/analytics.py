@@ -3,18 +3,15 @@
 Everything is counted from `ChangeHistory`, so it is as exact as the log.
 """
 
-import csv
-import io
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import reduce
 from itertools import pairwise
 from statistics import median, quantiles
-from typing import Any, Final
+from typing import Final
 
 from msgspec import Struct
-from msgspec.structs import asdict
 
 from convoy.model.records import Usage
 from convoy.model.session_result import dollars, plus, tokens
@@ -44,7 +41,6 @@ class EngineShare(Struct, frozen=True, kw_only=True):
     """How many of them needed one session only."""
     sessions: int
     ci_runs: int
-    tokens: int
     usd: float
 
     @property
@@ -54,15 +50,14 @@ class EngineShare(Struct, frozen=True, kw_only=True):
 
 
 class Analytics(Struct, frozen=True, kw_only=True):
-    """The figures of a span of time."""
+    """The figures of a log."""
 
     changes: int
     """How many landed."""
     dropped: int
     sessions: int
-    """Of those that landed, as are the next three."""
+    """Of those that landed, as are the next two."""
     ci_runs: int
-    tokens: int
     usd: float
     per_day: tuple[tuple[str, int], ...]
     """Landed changes by day (UTC), each day from the first to the last."""
@@ -71,16 +66,16 @@ class Analytics(Struct, frozen=True, kw_only=True):
     rework: tuple[tuple[str, int], ...]
     """Why changes went back to the queue, the most frequent first."""
     reds: tuple[tuple[str, int], ...]
-    """How often each check was red, over the whole log."""
+    """How often each check was red."""
     flakes: tuple[tuple[str, int], ...]
-    """How often each check flaked, over the whole log."""
+    """How often each check flaked."""
     asked: dict[str, TimeSpread]
     """How long people took to answer, by what they were asked."""
 
 
-def analytics(history: ChangeHistory, since: int = 0) -> Analytics:
-    """Return the figures of what ended at `since` (unix ms) or later."""
-    ended = [one for one in history.changes.values() if one.end and one.ended >= since]
+def analytics(history: ChangeHistory) -> Analytics:
+    """Return the figures of what has ended."""
+    ended = [one for one in history.changes.values() if one.end]
     landed = [one for one in ended if one.end == "landed"]
     used = reduce(plus, (one.usage for one in landed), Usage())
     rows = [stages_ms(one) for one in landed]
@@ -91,14 +86,12 @@ def analytics(history: ChangeHistory, since: int = 0) -> Analytics:
         engines[change.engine, change.kind].append(change)
     asked: dict[str, list[int]] = defaultdict(list)
     for answer in history.asked:
-        if answer.answered >= since:
-            asked[answer.what].append(answer.answered - answer.since)
+        asked[answer.what].append(answer.answered - answer.since)
     return Analytics(
         changes=len(landed),
         dropped=sum(one.end == "dropped" for one in ended),
         sessions=sum(one.sessions for one in landed),
         ci_runs=sum(one.ci_runs for one in landed),
-        tokens=tokens(used),
         usd=used.usd,
         per_day=_per_day(landed),
         stages=stages,
@@ -149,7 +142,6 @@ def _share(engine: str, kind: str, some: list[Change]) -> EngineShare:
         first_try=sum(one.sessions == 1 for one in some),
         sessions=sum(one.sessions for one in some),
         ci_runs=sum(one.ci_runs for one in some),
-        tokens=tokens(used),
         usd=used.usd,
     )
 
@@ -189,21 +181,6 @@ def engine_costs(history: ChangeHistory, since: int) -> tuple[EngineCost, ...]:
     return tuple(sorted(costs, key=lambda one: (-one.usd, -one.tokens, one.engine)))
 
 
-def change_rows(history: ChangeHistory, since: int = 0) -> list[dict[str, Any]]:
-    """Return a row for each change that ended at `since` or later, as for a table."""
-    ended = [one for one in history.changes.values() if one.end and one.ended >= since]
-    rows: list[dict[str, Any]] = []
-    for one in sorted(ended, key=lambda one: one.ended):
-        told = asdict(one)
-        usage, rework = told.pop("usage"), told.pop("rework")
-        del told["blocked"]
-        seconds = (each / 1000 for each in stages_ms(one))
-        times = dict(zip((f"{stage}_s" for stage in STAGES), seconds, strict=True))
-        spent = {"tokens": tokens(usage), "usd": usage.usd, "rework": " ".join(rework)}
-        rows.append(told | times | spent)
-    return rows
-
-
 def analytics_summary(found: Analytics) -> str:
     """Return the sums in a line."""
     if not found.changes:
@@ -218,15 +195,3 @@ def analytics_summary(found: Analytics) -> str:
         f"{sessions:.2f} sessions and {runs:.2f} CI runs each{cost}; "
         f"{found.dropped} dropped"
     )
-
-
-def csv_text(rows: Sequence[dict[str, Any]]) -> str:
-    """Return the rows of `analytics.rows` as CSV (RFC 4180, lines end with LF).
-
-    No cell is a stranger's text: names of convoys and engines are words of brat's own.
-    """
-    text = io.StringIO()
-    table = csv.DictWriter(text, list(rows[0]) if rows else (), lineterminator="\n")
-    table.writeheader()
-    table.writerows(rows)
-    return text.getvalue()

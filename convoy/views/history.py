@@ -303,8 +303,6 @@ End = Literal["", "landed", "done", "dropped"]
 class Change(Struct, kw_only=True):
     """One task, from its plan to its end."""
 
-    convoy: str
-    task: int
     kind: str = ""
     engine: str = ""
     """The kind of agent CLI that worked on it last."""
@@ -326,12 +324,9 @@ class Change(Struct, kw_only=True):
     end: End = ""
 
 
-class AnsweredQuestion(Struct, frozen=True, kw_only=True):
+class AnsweredQuestion(Struct, frozen=True):
     """Something that a person was asked, and answered."""
 
-    convoy: str
-    task: int
-    """0: the convoy's plan."""
     what: str
     since: int
     """Unix ms."""
@@ -355,6 +350,7 @@ class ChangeHistory:
     def __init__(self) -> None:
         """Begin before the log's first event."""
         self.changes: dict[tuple[str, int], Change] = {}
+        """By convoy and number."""
         self.asked: list[AnsweredQuestion] = []
         self.spent: list[Spent] = []
         self.flakes: dict[str, int] = {}
@@ -374,34 +370,21 @@ class ChangeHistory:
             elif (name := getattr(fact, "convoy", "")) and (
                 number := getattr(fact, "task", 0)
             ):
-                new = Change(convoy=name, task=number)
-                self._task(self.changes.setdefault((name, number), new), at, fact)
+                self._task(self.changes.setdefault((name, number), Change()), at, fact)
 
     def _planned(self, at: int, fact: ConvoyPlanned) -> None:
         self._plans[fact.convoy] = at
         for spec in fact.tasks:
             key = (fact.convoy, spec.number)
-            self.changes[key] = Change(
-                convoy=fact.convoy, task=spec.number, kind=spec.kind, planned=at
-            )
+            self.changes[key] = Change(kind=spec.kind, planned=at)
 
     def _approved(self, at: int, fact: ConvoyApproved) -> None:
         if since := self._plans.pop(fact.convoy, 0):
-            one = AnsweredQuestion(
-                convoy=fact.convoy, task=0, what="plan", since=since, answered=at
-            )
-            self.asked.append(one)
+            self.asked.append(AnsweredQuestion("plan", since, at))
 
     def _answered(self, change: Change, at: int) -> None:
         if change.blocked:
-            one = AnsweredQuestion(
-                convoy=change.convoy,
-                task=change.task,
-                what="blocked task",
-                since=change.blocked,
-                answered=at,
-            )
-            self.asked.append(one)
+            self.asked.append(AnsweredQuestion("blocked task", change.blocked, at))
             change.blocked = 0
 
     def _task(self, change: Change, at: int, fact: Event) -> None:
