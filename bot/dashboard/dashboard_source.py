@@ -211,9 +211,6 @@ def changes_in(path: Path) -> Callable[[str, str], Changes | None]:
 
 _Row = TypeVar("_Row")
 CarryOut = Callable[[Asker, Request], Awaitable[Reply]]
-Start = Callable[[str, bool], Awaitable[int]]
-"""Opens an issue with a text and asks for its convoy, which waits for approval if the
-second is true; returns the issue's number. May raise `BratError`."""
 
 
 class Session(Struct, frozen=True, kw_only=True):
@@ -253,8 +250,6 @@ class DashboardSource:
     """The repository's address on the forge for people; empty: none."""
     carry_out: CarryOut | None = None
     """Carries out a person's request; None: this dashboard has no buttons."""
-    start: Start | None = None
-    """Begins a convoy; None: people begin them on the forge."""
     base: str = ""
     """The prefix of each path; empty: this is the only repository."""
     token: str = ""

@@ -287,18 +287,10 @@ def mcp(repo: Repo = HERE) -> None:
     import asyncio
 
     if find_spec("mcp") is None:
-        from bot.dashboard.mcp_tools import MISSING
+        raise BratError(
+            "the MCP server needs the package mcp, which is not installed here; "
+            "install it with: pip install 'brat-bot[mcp]'"
+        )
+    from brat.commands import mcp_server
 
-        raise BratError(MISSING)
-    asyncio.run(_served(repo.resolve()))
-
-
-async def _served(path: Path) -> None:
-    from mcp.server.stdio import stdio_server
-
-    from bot.dashboard.mcp_server import server_of
-    from brat.status.mcp_backend import CheckoutBackend
-
-    server = server_of(CheckoutBackend(path))
-    async with stdio_server() as (reading, writing):
-        await server.run(reading, writing, server.create_initialization_options())
+    asyncio.run(mcp_server.serve(repo.resolve()))

@@ -8,7 +8,6 @@ import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -24,8 +23,7 @@ from bot.dashboard.dashboard_source import (
     changes_in,
 )
 from bot.serving.bot_service import Standstill
-from brat.local.local_mode import PLAN_ONLY, Local, asked_issue
-from brat.repository import checkout as checkouts
+from brat.local.local_mode import Local
 from brat.repository.log_reader import Reader, log_repository
 from brat.repository.registration import bare_path
 from brat.status import task_output
@@ -52,7 +50,6 @@ async def beside(local: Local, port: int) -> AsyncIterator[str]:
     source = replace(
         _source(bare_path(folder, local.known), local.known.repository),
         carry_out=local.loop.carry_out,
-        start=partial(_start, local),
         output=_printed(folder),
         output_is_here=True,
         checks=lambda: loop.context.observed.checks,
@@ -82,13 +79,6 @@ async def _at_its_address(source: DashboardSource, port: int) -> AsyncIterator[s
     token = LOCAL_PREFIX + secrets.token_urlsafe(TOKEN_BYTES)
     async with serving(replace(source, token=token), port) as url:
         yield f"{url}/?token={token}"
-
-
-async def _start(local: Local, text: str, plan_only: bool) -> int:  # noqa: FBT001  as `Start` has it
-    """Ask for a convoy as the person; return the number of the issue."""
-    await asyncio.to_thread(checkouts.require_clean, local.checkout)
-    found = await asked_issue(local, text, PLAN_ONLY if plan_only else "")
-    return found.issue
 
 
 def _printed(folder: Path) -> Output:

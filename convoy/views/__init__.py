@@ -134,9 +134,11 @@ def queue(state: State) -> list[dict[str, Any]]:
     ]
 
 
-def why_document(state: State, convoy: Convoy, task: Task, now: int) -> dict[str, Any]:
-    """Return what `brat why --json` prints."""
-    return {
+def explained_task(
+    state: State, convoy: Convoy, task: Task, now: int
+) -> dict[str, Any]:
+    """Return a task whole, and why it is where it is."""
+    return task_document(convoy, task, valid_leases(state, now)) | {
         "schema_version": SCHEMA_VERSION,
         "convoy": convoy.name,
         "task": task.number,

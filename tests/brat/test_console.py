@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from brat.status.mcp_backend import typed
+from brat.commands.mcp_server import typed
 from brat.status.status_screen import one_line
 from brat.terminal.console import say
 from tests.world.patience import patient

@@ -20,7 +20,7 @@ from convoy.owed import Patience
 from convoy.owed.owed import owed_actions
 from convoy.rules.people import FailConvoy
 from convoy.rules.verdict import Observed
-from convoy.views import state_document, why_document
+from convoy.views import explained_task, state_document
 from tests.convoy.anything import Simple, facts, hostile
 from tests.convoy.stories import STORIES
 from tests.world.rules import NAME, Rules, settings, sha
@@ -112,4 +112,4 @@ def look_at(state: State) -> None:
     for each in state.convoys.values():
         assert convoy_comment(each)
         for task in each.tasks:
-            why_document(state, each, task, NOW)
+            explained_task(state, each, task, NOW)

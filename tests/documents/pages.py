@@ -52,8 +52,6 @@ PARTS: Final = (
     _marked("docs/log-format.md", "events", log_format.tables),
     Part("docs/mutants.md", with_list),
     _marked("docs/mcp.md", "tools", mcp_tables.tools),
-    _marked("docs/mcp.md", "resources", mcp_tables.resources),
-    _marked("docs/mcp.md", "prompts", mcp_tables.prompts),
     _marked("docs/workflows.md", "patterns", pattern_table.table),
     _marked("docs/workflows.md", "faults", error_samples.pattern),
     Part("bot/dashboard/openapi.json", with_words),

@@ -316,25 +316,6 @@ async def test_a_program_shows_its_token(served: Visited) -> None:
     assert (done.json(), refused.status_code) == ({"done": True}, 403)
 
 
-async def test_mcp_is_for_those_who_may_press_buttons(served: Visited) -> None:
-    pause = {"name": "pause", "arguments": {"convoy": NAME}}
-    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": pause}
-    accept = {"Accept": "application/json, text/event-stream"}
-    wrong = {"Authorization": "Bearer made-up-token-of-nobody"}
-    async with served.browser() as browser:
-        said = [
-            await browser.ask("POST", f"/{where}/mcp", json=asked, headers=accept | who)
-            for where in (REPO, PRIVATE)
-            for who in ({}, wrong)
-        ]
-        done = await browser.ask(
-            "POST", f"/{REPO}/mcp", json=asked, headers=accept | PROGRAM
-        )
-
-    assert [each.status_code for each in said] == [403, 403, 404, 404]
-    assert done.json()["result"]["structuredContent"]["done"] is True
-
-
 async def test_a_configuration_that_cannot_be_used_waits_for_a_person(
     served: Visited,
 ) -> None:
