@@ -107,7 +107,6 @@ _app: Final = typer.Typer(
 )
 run_words.add_run_words(_app)
 look_words.add_look_words(_app)
-run_words.add_daemon_words(_app)
 service_words.add_pattern_words(_app)
 service_words.add_log_words(_app)
 service_words.add_bot_words(_app)

@@ -1,4 +1,4 @@
-"""`brat log`: lines, a follow mode, and export; `brat lock`: leases.
+"""`brat log adopt`: whose log counts; `brat lock`: leases.
 
 The leases are those that people hold, beside those of sessions.
 """
@@ -23,37 +23,12 @@ from brat.local import run_roles
 from brat.local.local_mode import serving
 from brat.repository import (
     checkout as checkouts,
-    log_reader,
     registration as registrations,
 )
 from brat.repository.log_reader import Reader, log_repository
 from brat.terminal.console import out, say, write
 from convoy.model.state import State
 from grite.errors import BratError
-
-FORMS: Final = ("json", "md")
-
-
-def show_log(path: Path, number: int) -> None:
-    """Print the newest `number` lines."""
-    for line in log_reader.newest_lines(log_repository(path), number):
-        write(line)
-
-
-def tail_log(path: Path, number: int, *, following: bool) -> None:
-    """Print the newest lines; with `following`, print new ones until interrupted."""
-    show_log(path, number)
-    if following:
-        for line in log_reader.follow_lines(log_repository(path)):
-            write(line)
-
-
-def export_log(path: Path, form: str) -> None:
-    """Write the whole log to standard output."""
-    if form not in FORMS:
-        raise BratError(f"--format {form}: give one of {', '.join(FORMS)}")
-    some = log_reader.log_entries(log_repository(path))
-    write(log_reader.as_json(some) if form == "json" else log_reader.as_markdown(some))
 
 
 def adopt_log(path: Path, head: str) -> int:

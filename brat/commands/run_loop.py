@@ -23,7 +23,7 @@ from bot.settings.bot_settings import ROLES
 from brat.local import run_roles
 from brat.local.local_mode import Local, ending_agents, run_to_end
 from brat.local.other_processes import DAEMON_RECORD, Daemon, known_daemon, note_daemon
-from brat.repository import checkout as checkouts
+from brat.repository import checkout as checkouts, registration as registrations
 from brat.repository.checkout import Checkout
 from brat.status import dashboard_server as dashboards
 from brat.terminal.console import LogForm, Tell, say
@@ -87,11 +87,12 @@ def daemon_log(folder: Path) -> Path:
 # --- the process itself ---------------------------------------------------------------
 
 
-def run_daemon(checkout: Checkout, port: int) -> int:
+def run_daemon(path: Path, port: int) -> int:
     """Be the daemon until SIGTERM or Ctrl-C; return the exit status.
 
     Errors are logged; after each error everything starts again, after a longer wait.
     """
+    checkout = _ready_checkout(path)
     lock = FileLock(checkout.folder / _LOCK)
     try:
         lock.acquire(timeout=0)
@@ -103,6 +104,14 @@ def run_daemon(checkout: Checkout, port: int) -> int:
         (checkout.folder / DAEMON_RECORD).unlink(missing_ok=True)
         lock.release()
     return run_roles.OK
+
+
+def _ready_checkout(path: Path) -> Checkout:
+    """Return the checkout; raises where a daemon could do nothing."""
+    checkout = checkouts.find(path)
+    run_roles.checked(checkout)
+    registrations.read(checkout.folder)
+    return checkout
 
 
 async def _run(checkout: Checkout, port: int, tell: Tell) -> None:
@@ -146,8 +155,9 @@ async def _shown(here: Local, port: int, tell: Tell) -> AsyncIterator[None]:
 # --- commands that start, stop and query the daemon -----------------------------------
 
 
-def start_daemon(checkout: Checkout, port: int) -> int:
+def start_daemon(path: Path, port: int) -> int:
     """Start the daemon and wait until it is ready; return the exit status."""
+    checkout = _ready_checkout(path)
     folder = checkout.folder
     if (before := known_daemon(folder)) and before.alive:
         raise _twice(before)
@@ -186,8 +196,9 @@ def _ready(folder: Path, child: "subprocess.Popen[bytes]") -> Daemon:
     raise Unavailable("\n".join((f"it did not start; the end of {log}:", *said)))
 
 
-def stop_daemon(checkout: Checkout) -> int:
+def stop_daemon(path: Path) -> int:
     """Stop the daemon and wait until it has ended; return 1 when none runs."""
+    checkout = checkouts.find(path)
     daemon = known_daemon(checkout.folder)
     if daemon is None or not daemon.alive:
         say("brat does not run in the background here")
@@ -221,9 +232,10 @@ def _ends(daemon: Daemon, within_s: float) -> bool:
     return True
 
 
-def show_daemon(checkout: Checkout) -> int:
+def show_daemon(path: Path) -> int:
     """Say whether the daemon runs; return 1 when it does not."""
-    daemon, log = known_daemon(checkout.folder), daemon_log(checkout.folder)
+    folder = checkouts.find(path).folder
+    daemon, log = known_daemon(folder), daemon_log(folder)
     if daemon is not None and daemon.alive:
         since = datetime.fromtimestamp(daemon.since, UTC)
         say(f"runs since {since:%Y-%m-%d %H:%M:%S} UTC as process {daemon.pid}")

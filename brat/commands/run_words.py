@@ -1,6 +1,7 @@
 """The words that run convoys: init, the roles, task, config, demo, up, the daemon."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -19,9 +20,6 @@ from brat.commands.options import (
 )
 
 mayor: Final = group("Plan: one issue, one convoy.")
-witness: Final = group("Run agents on ready tasks.")
-refinery: Final = group("Merge what CI finds green.")
-deacon: Final = group("Sweep up what is left over.")
 task_words: Final = group("What a person decides of a task.")
 config: Final = group("The configuration.")
 
@@ -29,14 +27,14 @@ config: Final = group("The configuration.")
 def add_run_words(app: typer.Typer) -> None:
     """Add all of these words to the command line."""
     for name, words in (
-        ("mayor", mayor),
-        ("witness", witness),
-        ("refinery", refinery),
-        ("deacon", deacon),
+        *((role, words) for role, words, _ in _ROLES),
         ("task", task_words),
         ("config", config),
+        ("daemon", daemon),
     ):
         app.add_typer(words, name=name)
+    for role, words, text in _ROLES:
+        words.command("run", help=text)(_role_run(role))
     for command in (init, setup, up, demo, uninstall):
         app.command()(command)
 
@@ -129,30 +127,33 @@ def mayor_start(
     sys.exit(start_convoy.mayor_start(repo, task, how))
 
 
-@mayor.command("run")
-def mayor_run(*, once: Once = False, watch: Watch = False, repo: Repo = HERE) -> None:
-    """Accept and plan what is labelled."""
-    _run("mayor", repo, once=once, watch=watch)
+_ROLES: Final = (
+    ("mayor", mayor, "Accept and plan what is labelled."),
+    (
+        "witness",
+        group("Run agents on ready tasks."),
+        "Start agents on ready tasks and take in their work.",
+    ),
+    (
+        "refinery",
+        group("Merge what CI finds green."),
+        "Open pull requests, let CI judge, merge in order.",
+    ),
+    (
+        "deacon",
+        group("Sweep up what is left over."),
+        "Sweep branches and leases that nobody needs.",
+    ),
+)
 
 
-@witness.command("run")
-def witness_run(*, once: Once = False, watch: Watch = False, repo: Repo = HERE) -> None:
-    """Start agents on ready tasks and take in their work."""
-    _run("witness", repo, once=once, watch=watch)
+def _role_run(role: str) -> Callable[..., None]:
+    def run(*, once: Once = False, watch: Watch = False, repo: Repo = HERE) -> None:
+        from brat.commands import run_loop
 
+        sys.exit(run_loop.run_role(role, repo, once=once, watch=watch))
 
-@refinery.command("run")
-def refinery_run(
-    *, once: Once = False, watch: Watch = False, repo: Repo = HERE
-) -> None:
-    """Open pull requests, let CI judge, merge in order."""
-    _run("refinery", repo, once=once, watch=watch)
-
-
-@deacon.command("run")
-def deacon_run(*, once: Once = False, watch: Watch = False, repo: Repo = HERE) -> None:
-    """Sweep branches and leases that nobody needs."""
-    _run("deacon", repo, once=once, watch=watch)
+    return run
 
 
 def up(
@@ -216,58 +217,36 @@ def demo(
     )
 
 
-def _run(role: str, repo: Path, *, once: bool, watch: bool) -> None:
-    from brat.commands import run_loop
-
-    sys.exit(run_loop.run_role(role, repo, once=once, watch=watch))
-
-
 daemon: Final = group("The bot in the background, on this machine.")
-
-
-def add_daemon_words(app: typer.Typer) -> None:
-    """Add these words to the command line."""
-    app.add_typer(daemon, name="daemon")
 
 
 @daemon.command("start")
 def daemon_start(*, port: Port = 5173, repo: Repo = HERE) -> None:
     """Run all roles in the background, with the dashboard."""
     from brat.commands import run_loop
-    from brat.local.run_roles import checked
-    from brat.repository import checkout, registration
 
-    found = checkout.find(repo)
-    checked(found)
-    registration.read(found.folder)
-    sys.exit(run_loop.start_daemon(found, port))
+    sys.exit(run_loop.start_daemon(repo, port))
 
 
 @daemon.command("stop")
 def daemon_stop(repo: Repo = HERE) -> None:
     """End it; whatever is unfinished goes on at the next start."""
     from brat.commands import run_loop
-    from brat.repository import checkout
 
-    sys.exit(run_loop.stop_daemon(checkout.find(repo)))
+    sys.exit(run_loop.stop_daemon(repo))
 
 
 @daemon.command("status")
 def daemon_status(repo: Repo = HERE) -> None:
     """Say whether it runs, since when, and where its dashboard and its log are."""
     from brat.commands import run_loop
-    from brat.repository import checkout
 
-    sys.exit(run_loop.show_daemon(checkout.find(repo)))
+    sys.exit(run_loop.show_daemon(repo))
 
 
 @daemon.command("run")
 def daemon_run(*, port: Port = 5173, repo: Repo = HERE) -> None:
     """Be it, in the foreground: for a service manager."""
     from brat.commands import run_loop
-    from brat.local.run_roles import checked
-    from brat.repository import checkout
 
-    found = checkout.find(repo)
-    checked(found)
-    sys.exit(run_loop.run_daemon(found, port))
+    sys.exit(run_loop.run_daemon(repo, port))

@@ -7,12 +7,12 @@ the other commands read, with the rights of whoever started it.
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 import typer
 
 from brat.commands.options import HERE, Json, Repo, group
-from brat.terminal.console import LogForm
+from brat.terminal.console import LogForm, write
 from grite.errors import BratError
 
 log: Final = group("The log: what happened, in order.")
@@ -37,9 +37,10 @@ def log_show(
     repo: Repo = HERE,
 ) -> None:
     """Print the newest events."""
-    from brat.commands import log_commands
+    from brat.repository import log_reader
 
-    log_commands.show_log(repo, number)
+    for line in log_reader.newest_lines(log_reader.log_repository(repo), number):
+        write(line)
 
 
 @log.command("tail")
@@ -50,20 +51,24 @@ def log_tail(
     repo: Repo = HERE,
 ) -> None:
     """Print the newest events, and with -f what comes."""
-    from brat.commands import log_commands
+    log_show(number, repo)
+    if following:
+        from brat.repository import log_reader
 
-    log_commands.tail_log(repo, number, following=following)
+        for line in log_reader.follow_lines(log_reader.log_repository(repo)):
+            write(line)
 
 
 @log.command("export")
 def log_export(
-    form: Annotated[str, typer.Option("--format", help="json or md.")] = "json",
+    form: Annotated[Literal["json", "md"], typer.Option("--format")] = "json",
     repo: Repo = HERE,
 ) -> None:
     """Write the whole log to standard output."""
-    from brat.commands import log_commands
+    from brat.repository import log_reader
 
-    log_commands.export_log(repo, form)
+    some = log_reader.log_entries(log_reader.log_repository(repo))
+    write(log_reader.as_json(some) if form == "json" else log_reader.as_markdown(some))
 
 
 @log.command("adopt")

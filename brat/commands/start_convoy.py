@@ -1,27 +1,30 @@
 """`brat mayor start`: open an issue, then plan its convoy or run all of it.
 
+A convoy is asked for as the person: an issue is opened, or the one is found that asks
+for it. A start that was cut off leaves its issue open, so the same words go on with it.
 `brat workflow` lists and shows patterns, and starts a convoy from one.
 """
 
 import asyncio
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from rich.table import Table
 
+from bot.forge.github import GitHub
+from bot.forge.payloads import Issue
 from bot.repository.commits import template_at, template_files, template_text
 from bot.settings.bot_settings import ROLES
 from brat.commands.init_repository import init, without_ci
 from brat.local import local_mode, run_roles
 from brat.local.local_mode import (
-    PLAN_ONLY,
     Local,
-    answer_on,
-    asked_issue,
     ending_agents,
+    person,
     run_to_end,
     serving,
 )
@@ -31,6 +34,7 @@ from brat.repository.checkout import Checkout
 from brat.status.status_screen import convoy_table, plan_screen
 from brat.terminal.console import out, say, write
 from convoy.config import Config
+from convoy.model.ids import without_markers
 from convoy.model.state import Convoy
 from convoy.owed import Role
 from convoy.patterns import (
@@ -41,7 +45,7 @@ from convoy.patterns import (
     own_patterns,
 )
 from convoy.patterns.compiling import Use, compiled
-from convoy.text import seconds_in
+from convoy.text import seconds_in, shortened
 from convoy.views import planned_document
 from grite.errors import BratError
 
@@ -120,9 +124,9 @@ async def _start(
         if local_mode.ci_of(checkout, config, here.known).command is None:
             say(without_ci(config))
         comment = how.comment or how.plan_only * PLAN_ONLY
-        found = await asked_issue(here, text, comment, (how.title or "").strip())
-        issue = found.issue
-        say(f"opened issue #{issue}" if found.opened else _FOUND.format(issue=issue))
+        title = (how.title or "").strip()
+        issue, is_new = await _asked_issue(here, text, comment, title)
+        say(f"opened issue #{issue}" if is_new else _FOUND.format(issue=issue))
         try:
             async with ending_agents(here, wanted), asyncio.timeout(limit_s):
                 await run_roles.until_done(here, also_locked=how.headless)
@@ -136,12 +140,69 @@ async def _start(
         status = run_roles.report(here, convoy.name if convoy else "", wanted)
         if convoy is None:
             say(f"issue #{issue} became no convoy")
-            say(await answer_on(here, issue))
+            say(await _answer_on(here, issue))
             return run_roles.BLOCKED
         _show(convoy, how)
         if how.plan_only:
             say(f"nothing starts before: brat convoy approve {convoy.name}")
         return run_roles.finished(convoy) if limit_s is not None else status
+
+
+TITLE_CHARS: Final = 72
+PLAN_ONLY: Final = "/brat start plan-only"
+"""The comment that asks for a plan which waits for approval."""
+
+
+_ITEM: Final = re.compile(r"\s*(?:[-*+]|\d+[.)])(?:\s+\[[ xX]\])?\s+(?=\S)")
+"""How an item of a list begins."""
+
+
+async def _asked_issue(
+    here: Local, text: str, comment: str, title: str
+) -> tuple[int, bool]:
+    """Ask for a convoy as one would on GitHub; safe to be cut off and to call again.
+
+    Returns the issue, and whether it was opened just now. `comment` is said on it
+    instead of labelling it, if any. Without a title it is the text's first line,
+    shortened.
+    """
+    first, _, _ = text.strip().partition("\n")
+    title = title or shortened(_ITEM.sub("", first), TITLE_CHARS)
+    label = here.loop.context.settings.label
+    labels = () if comment else (label,)
+    state = here.reader().read()
+    over = {known.issue for _, known in state.convoys.summaries()}
+    live = {convoy.issue for convoy in state.live()}
+    async with person(here.url, here.known) as github:
+        found = await _open(github, here.known.person, (title, text), over - live)
+        if found is None:
+            number = await github.open_issue(title, text, labels)
+        else:
+            number = found.number
+            if labels and number not in live and label not in found.label_names:
+                await github.relabel(number, {label}, set())
+        if comment and number not in live:
+            await github.say(number, comment)
+    here.loop.wake.all()
+    return number, found is None
+
+
+async def _answer_on(here: Local, issue: int) -> str:
+    """Return what the bot said last on an issue, without the name of who asked."""
+    context = here.loop.context
+    said = without_markers(await context.github.remarks.last_by(context.login, issue))
+    return said.removeprefix(f"@{here.known.person} ") or "the bot has not answered yet"
+
+
+async def _open(
+    github: GitHub, person: str, words: tuple[str, str], over: Collection[int]
+) -> Issue | None:
+    """Return the person's open issue with these words, but for those that are over."""
+    for issue in await github.issues_by(person):
+        same = (issue.title, issue.body or "") == words
+        if same and issue.number not in over:
+            return issue
+    return None
 
 
 def _show(convoy: Convoy, how: Start) -> None:

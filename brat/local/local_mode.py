@@ -8,32 +8,25 @@ A command in the foreground is told to end by Ctrl-C, SIGTERM or SIGHUP. It then
 the agents that it started, and takes in what they have done: a cancelled CI job, a
 closed terminal or `timeout` leaves nobody at work unseen. An attempt that is called off
 counts as none, and the next start goes on from its work.
-
-A convoy is asked for as the person: an issue is opened, or the one is found that asks
-for it. A start that was cut off leaves its issue open, so the same words go on with it.
 """
 
 import asyncio
 import os
-import re
 import shlex
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Collection, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from msgspec import Struct
-
 from bot import wall_clock
 from bot.door import session_access
 from bot.door.webhooks import WEBHOOK_PATH as DOOR
 from bot.forge import transport
 from bot.forge.github import GitHub
-from bot.forge.payloads import Issue
 from bot.loop.loop import Loop
 from bot.roles.bot_context import BotContext
 from bot.serving import bot_service
@@ -51,9 +44,8 @@ from brat.repository.log_reader import Reader
 from brat.repository.registration import BOT_FOLDER, Registration
 from brat.terminal.console import Tell, say
 from convoy.config import Config
-from convoy.model.ids import without_markers
 from convoy.owed import Role
-from convoy.text import counted, shortened
+from convoy.text import counted
 
 SWEEP_S = 2.0
 
@@ -209,68 +201,6 @@ def _look_here(context: BotContext, sync: CheckoutSync, config: CheckoutConfig) 
     """Bring in what the person has committed and configured since; at each tick."""
     sync.take_up()
     config.look(context)
-
-
-TITLE_CHARS: Final = 72
-PLAN_ONLY: Final = "/brat start plan-only"
-"""The comment that asks for a plan which waits for approval."""
-
-
-class Asked(Struct, frozen=True):
-    """The issue that asks for the convoy."""
-
-    issue: int
-    opened: bool
-    """Whether it was opened just now."""
-
-
-_ITEM: Final = re.compile(r"\s*(?:[-*+]|\d+[.)])(?:\s+\[[ xX]\])?\s+(?=\S)")
-"""How an item of a list begins."""
-
-
-async def asked_issue(here: Local, text: str, comment: str, title: str = "") -> Asked:
-    """Ask for a convoy as one would on GitHub; safe to be cut off and to call again.
-
-    `comment` is said on the issue instead of labelling it, if any. Without a title it
-    is the text's first line, shortened.
-    """
-    first, _, _ = text.strip().partition("\n")
-    title = title or shortened(_ITEM.sub("", first), TITLE_CHARS)
-    label = here.loop.context.settings.label
-    labels = () if comment else (label,)
-    state = here.reader().read()
-    over = {known.issue for _, known in state.convoys.summaries()}
-    live = {convoy.issue for convoy in state.live()}
-    async with person(here.url, here.known) as github:
-        found = await _open(github, here.known.person, (title, text), over - live)
-        if found is None:
-            number = await github.open_issue(title, text, labels)
-        else:
-            number = found.number
-            if labels and number not in live and label not in found.label_names:
-                await github.relabel(number, {label}, set())
-        if comment and number not in live:
-            await github.say(number, comment)
-    here.loop.wake.all()
-    return Asked(number, opened=found is None)
-
-
-async def answer_on(here: Local, issue: int) -> str:
-    """Return what the bot said last on an issue, without the name of who asked."""
-    context = here.loop.context
-    said = without_markers(await context.github.remarks.last_by(context.login, issue))
-    return said.removeprefix(f"@{here.known.person} ") or "the bot has not answered yet"
-
-
-async def _open(
-    github: GitHub, person: str, words: tuple[str, str], over: Collection[int]
-) -> Issue | None:
-    """Return the person's open issue with these words, but for those that are over."""
-    for issue in await github.issues_by(person):
-        same = (issue.title, issue.body or "") == words
-        if same and issue.number not in over:
-            return issue
-    return None
 
 
 END_S: Final = 20.0
