@@ -1,6 +1,8 @@
-"""Every word of the command line, in one tree.
+"""Every word of the command line, in one tree, and the groups in which help shows them.
 
-The words that decide about convoys and tasks are made from the table of verbs.
+The words that decide about convoys and tasks are made from the table of verbs. Those
+that people type most stand at the top of the tree, too, and need no name where only one
+thing waits for them.
 """
 
 import sys
@@ -11,6 +13,7 @@ from pathlib import Path
 from typing import Annotated, Final, NoReturn
 
 import typer
+from typer.models import CommandInfo
 
 from bot import VERSION
 from brat.commands import look_words, run_words, service_words
@@ -100,6 +103,23 @@ _OF_VERBS: Final = {
     "convoy": look_words.convoy_words,
     "session": look_words.session_words,
 }
+_PANELS: Final = {
+    "Every day": ("run", "status", "why", "diff", "approve"),
+    "Decide": (
+        *("retry", "drop", "allow", "pause", "resume", "cancel"),
+        *("pull", "task", "convoy", "lock"),
+    ),
+    "Watch": ("queue", "cost", "report", "dashboard", "session"),
+    "On GitHub": ("setup", "bot", "workflow"),
+    "Local mode, role by role": (
+        *("init", "up", "daemon"),
+        *("mayor", "witness", "refinery", "deacon"),
+    ),
+    "Care": ("demo", "doctor", "config", "log", "mcp", "completion", "uninstall"),
+}
+"""What help shows, in this order: the words of each group, the most used first."""
+_PANEL_OF: Final = {word: name for name, words in _PANELS.items() for word in words}
+
 _app: Final = typer.Typer(
     no_args_is_help=True,
     add_completion=False,  # its own starts all of brat at each key; see completion.py
@@ -111,6 +131,41 @@ service_words.add_pattern_words(_app)
 service_words.add_log_words(_app)
 service_words.add_bot_words(_app)
 service_words.add_mcp_word(_app)
+
+
+_WORDS: Final = {
+    "approve": "Let a plan that waits for you be carried out.",
+    "retry": "Try what is blocked again, with all its attempts.",
+    "drop": "Give a task up; what needs it waits for you.",
+    "allow": "Let a task change the protected paths that its plan names.",
+    "pause": "Start nothing new in a convoy.",
+    "resume": "Let a paused convoy go on.",
+    "cancel": "End a convoy; what is done is kept.",
+}
+
+
+def _at_the_top(word: str) -> Words:
+    def decide(
+        about: Annotated[
+            str | None,
+            typer.Argument(
+                metavar="[TASK|CONVOY]",
+                help="Left out: the only one that waits for this.",
+            ),
+        ] = None,
+        convoy: Convoy = None,
+        bot: AtBot = None,
+        repo: Repo = HERE,
+    ) -> None:
+        from brat.commands.decisions import decided_about
+
+        sys.exit(decided_about(repo, word, about, convoy, bot))
+
+    return decide
+
+
+for _word, _text in _WORDS.items():
+    _app.command(_word, help=_text)(_at_the_top(_word))
 
 
 Shell = StrEnum("Shell", ["bash", "zsh", "fish"])
@@ -147,6 +202,17 @@ def _brat(
     ] = False,
 ) -> None:
     """Run fleets of coding agents on one repository."""
+
+
+def _word_of(command: CommandInfo) -> str:
+    return str(command.name or getattr(command.callback, "__name__", ""))
+
+
+for _group in _app.registered_groups:
+    _group.rich_help_panel = _PANEL_OF[str(_group.name)]
+for _command in _app.registered_commands:
+    _command.rich_help_panel = _PANEL_OF[_word_of(_command)]
+_app.registered_commands.sort(key=lambda each: [*_PANEL_OF].index(_word_of(each)))
 
 
 def command_line(first: str) -> typer.Typer:

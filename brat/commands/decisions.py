@@ -24,7 +24,15 @@ import pygit2
 from bot.dashboard.access_policy import LOCAL_PREFIX
 from bot.forge.transport import client_of
 from bot.requests.verb import Asker, Request
-from bot.requests.verb_table import BY_NAME, endpoint_of
+from bot.requests.verb_table import (
+    BY_CONVOY_WORD,
+    BY_NAME,
+    BY_TASK_WORD,
+    convoy_buttons,
+    endpoint_of,
+    request_by_word,
+    task_buttons,
+)
 from brat.local import run_roles
 from brat.local.local_mode import Local, serving
 from brat.repository import (
@@ -37,7 +45,7 @@ from brat.repository.log_reader import Reader, log_repository
 from brat.repository.remote_forge import LOOPBACK, origin_of
 from brat.status.find_task import live_or_named
 from brat.terminal.console import say
-from convoy.model.state import Convoy
+from convoy.model.state import Convoy, State
 from convoy.text import clean
 from grite.errors import BratError, Unavailable
 
@@ -48,6 +56,7 @@ ROOT: Final = "/api/v1"
 DEADLINE_S: Final = 30.0
 ANSWER_CHARS: Final = 300
 _ENDED: Final = frozenset({"complete", "failed"})
+_WAYS: Final = 5
 
 
 def named_bot(given: str | None, path: Path) -> str | None:
@@ -177,6 +186,51 @@ def decided(
     where = remote_forge.say(log, found.issue, line)
     say(f"said on {where}: {line}; the bot answers there")
     return run_roles.OK
+
+
+def decided_about(
+    path: Path, word: str, about: str | None, convoy: str | None, bot: str | None
+) -> int:
+    """Send the decision about a task's number or a convoy's name, as `decided` does.
+
+    None stands for the only one that waits for it.
+    """
+    if about is None and named_bot(bot, path) is None:
+        name, number = _waiting(Reader(log_repository(path)).read(), word, convoy)
+        return decided(path, name, request_by_word(word, number), bot)
+    told = (about or "").removeprefix("task-")
+    if word in BY_TASK_WORD and told.isdecimal():
+        return decided(path, convoy, request_by_word(word, int(told)), bot)
+    if word not in BY_CONVOY_WORD:
+        said = "name the task" if about is None else f"{about!r} is no task"
+        raise BratError(f"{said}: brat {word} 3")
+    return decided(path, about or convoy, request_by_word(word), bot)
+
+
+def _waiting(state: State, word: str, convoy: str | None) -> tuple[str, int]:
+    """Return the only convoy, or its only task, whose page has a button for the word.
+
+    A task goes before its convoy, which the word would be about as a whole.
+    """
+    meant = [live_or_named(state, convoy)] if convoy else [*state.live()]
+    tasks = [
+        (each.name, task.number)
+        for each in meant
+        for task in each.tasks
+        if word in task_buttons(task)
+    ]
+    whole = [(each.name, 0) for each in meant if word in convoy_buttons(each)]
+    found = tasks or whole
+    if not found:
+        raise BratError(f"nothing waits for brat {word}: brat status says what does")
+    if len(found) > 1:
+        ways = "; ".join(
+            f"brat {word} {number} --convoy {name}" if number else f"brat {word} {name}"
+            for name, number in found[:_WAYS]
+        )
+        more = "; ..." if len(found) > _WAYS else ""
+        raise BratError(f"say which of {len(found)}: {ways}{more}")
+    return found[0]
 
 
 def _by_a_bot(api: BotApi, convoy: str | None, request: Request) -> int:

@@ -32,7 +32,7 @@ def add_look_words(app: typer.Typer) -> None:
     """Add all of these words to the command line."""
     app.add_typer(convoy_words, name="convoy")
     app.add_typer(session_words, name="session")
-    for command in (status, why, cost, queue, report, dashboard):
+    for command in (status, why, diff, pull, cost, queue, report, dashboard):
         app.command()(command)
 
 
@@ -69,6 +69,29 @@ def why(
     from brat.commands import print_history
 
     sys.exit(print_history.why(repo, about, convoy, as_json=as_json))
+
+
+def diff(
+    about: Annotated[
+        str | None,
+        typer.Argument(metavar="[TASK|CONVOY]", help="Left out: the live convoy."),
+    ] = None,
+    *,
+    stat: Annotated[bool, typer.Option("--stat", help="Only which files.")] = False,
+    convoy: Convoy = None,
+    repo: Repo = HERE,
+) -> None:
+    """Show what a task or a convoy changes, landed or not."""
+    from brat.commands import print_diff
+
+    sys.exit(print_diff.diff(repo, about, convoy, stat=stat))
+
+
+def pull(repo: Repo = HERE) -> None:
+    """Bring what landed into your checkout, by the git command that it shows."""
+    from brat.commands import print_diff
+
+    sys.exit(print_diff.pull(repo))
 
 
 def cost(

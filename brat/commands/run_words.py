@@ -23,6 +23,10 @@ mayor: Final = group("Plan: one issue, one convoy.")
 task_words: Final = group("What a person decides of a task.")
 config: Final = group("The configuration.")
 
+Title = Annotated[
+    str | None, typer.Option(help="The issue's title; else the text's first line.")
+]
+
 
 def add_run_words(app: typer.Typer) -> None:
     """Add all of these words to the command line."""
@@ -35,8 +39,36 @@ def add_run_words(app: typer.Typer) -> None:
         app.add_typer(words, name=name)
     for role, words, text in _ROLES:
         words.command("run", help=text)(_role_run(role))
+    # a text may be a list, and begin with a dash
+    app.command(context_settings={"ignore_unknown_options": True})(run)
     for command in (init, setup, up, demo, uninstall):
         app.command()(command)
+
+
+def run(
+    text: Annotated[
+        str,
+        typer.Argument(
+            metavar="TEXT",
+            help="What is to be done; may be a task list. @FILE reads it; - is stdin.",
+        ),
+    ],
+    *,
+    title: Title = None,
+    timeout: Annotated[
+        str | None, typer.Option(help="Such as 30m or 90s; 2h if not given.")
+    ] = None,
+    repo: Repo = HERE,
+) -> None:
+    """Plan it, let agents do it, and land what your CI finds green.
+
+    Exit status 0: all of it landed; 1: something needs you; 3: out of time. Ctrl-C ends
+    the agents and keeps their work.
+    """
+    from brat.commands import start_convoy
+
+    how = start_convoy.Start(title=title, headless=True, timeout=timeout, live=True)
+    sys.exit(start_convoy.mayor_start(repo, start_convoy.text_of(text), how))
 
 
 def init(
@@ -101,9 +133,7 @@ def uninstall(
 def mayor_start(
     task: Annotated[str, typer.Option(help="What is to be done; may be a task list.")],
     *,
-    title: Annotated[
-        str | None, typer.Option(help="The issue's title; else the first line of TASK.")
-    ] = None,
+    title: Title = None,
     headless: Annotated[bool, typer.Option(help="Run all of it, then end.")] = False,
     timeout: Annotated[
         str | None, typer.Option(help="With --headless: 30m, 90s; 2h if not given.")

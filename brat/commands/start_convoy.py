@@ -8,11 +8,15 @@ for it. A start that was cut off leaves its issue open, so the same words go on 
 import asyncio
 import json
 import re
+import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from rich.console import RenderableType
+from rich.live import Live
 from rich.table import Table
 
 from bot.forge.github import GitHub
@@ -20,6 +24,7 @@ from bot.forge.payloads import Issue
 from bot.repository.commits import template_at, template_files, template_text
 from bot.settings.bot_settings import ROLES
 from brat.commands.init_repository import init, without_ci
+from brat.commands.print_diff import summary
 from brat.local import local_mode, run_roles
 from brat.local.local_mode import (
     Local,
@@ -32,7 +37,7 @@ from brat.local.start_checks import branch_lacks, require
 from brat.repository import checkout as checkouts, registration as registrations
 from brat.repository.checkout import Checkout
 from brat.status.status_screen import convoy_table, plan_screen
-from brat.terminal.console import out, say, write
+from brat.terminal.console import err, out, say, write
 from convoy.config import Config
 from convoy.model.ids import without_markers
 from convoy.model.state import Convoy
@@ -72,6 +77,22 @@ class Start:
     """The issue's title; None: the text's first line."""
     comment: str = ""
     """A comment to write on the issue instead of setting the label."""
+    live: bool = False
+    """On a terminal, show the tasks as a table that stays until the end."""
+
+
+def text_of(said: str) -> str:
+    """Return what is to be done: as said, what @FILE holds, or for - standard input."""
+    try:
+        if said == "-":
+            return sys.stdin.read()
+        if said.startswith("@"):
+            return Path(said[1:]).read_text(encoding="utf-8")
+    except OSError as error:
+        raise BratError(f"{said[1:]} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise BratError(f"{said} is not UTF-8 text: convert it first") from error
+    return said
 
 
 def mayor_start(path: Path, text: str, how: Start) -> int:
@@ -128,8 +149,9 @@ async def _start(
         issue, is_new = await _asked_issue(here, text, comment, title)
         say(f"opened issue #{issue}" if is_new else _FOUND.format(issue=issue))
         try:
-            async with ending_agents(here, wanted), asyncio.timeout(limit_s):
-                await run_roles.until_done(here, also_locked=how.headless)
+            with _table(here, issue) if how.live else nullcontext():
+                async with ending_agents(here, wanted), asyncio.timeout(limit_s):
+                    await run_roles.until_done(here, also_locked=how.headless)
         except asyncio.CancelledError:
             say(f"issue #{issue} stays; go on with it by: brat up")
             raise
@@ -143,6 +165,8 @@ async def _start(
             say(await _answer_on(here, issue))
             return run_roles.BLOCKED
         _show(convoy, how)
+        if how.live and (changed := summary(here.reader().path, convoy)):
+            say(f"{changed}; see them: brat diff; take them: brat pull")
         if how.plan_only:
             say(f"nothing starts before: brat convoy approve {convoy.name}")
         return run_roles.finished(convoy) if limit_s is not None else status
@@ -203,6 +227,18 @@ async def _open(
         if same and issue.number not in over:
             return issue
     return None
+
+
+def _table(here: Local, issue: int) -> AbstractContextManager[object]:
+    """Return what keeps the convoy's tasks on the terminal, below what is said."""
+    if not err.is_terminal:
+        return nullcontext()
+
+    def table() -> RenderableType:
+        convoy = _convoy_of(here, issue)
+        return convoy_table(convoy) if convoy else ""
+
+    return Live(console=err, transient=True, refresh_per_second=4, get_renderable=table)
 
 
 def _show(convoy: Convoy, how: Start) -> None:

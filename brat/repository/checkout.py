@@ -198,21 +198,25 @@ def branches_apart(checkout: Checkout, known: Registration) -> Apart:
 
 
 def landed_line(checkout: Checkout, known: Registration) -> str:
-    """Return the command that brings the landed work into the checkout.
+    """Return the command line that brings the landed work into the checkout."""
+    return " && ".join(map(shlex.join, landed_commands(checkout, known)))
 
-    Where the person has another branch checked out, it moves the branch alone.
+
+def landed_commands(checkout: Checkout, known: Registration) -> tuple[list[str], ...]:
+    """Return the commands that bring the landed work into the checkout.
+
+    Where the person has another branch checked out, they move the branch alone.
     """
     bare = registrations.bare_path(checkout.folder, known)
     inside = bare.is_relative_to(checkout.top)
-    where = shlex.quote(str(bare.relative_to(checkout.top) if inside else bare))
-    is_on, name = _is_on(checkout.top, known.branch), shlex.quote(known.branch)
+    where = str(bare.relative_to(checkout.top) if inside else bare)
+    is_on, name = _is_on(checkout.top, known.branch), known.branch
     if branches_apart(checkout, known).own:
-        switch = "" if is_on else f"git switch {name} && "
-        return f"{switch}git pull --rebase {where} {name}"
+        rebase = ["git", "pull", "--rebase", where, name]
+        return (rebase,) if is_on else (["git", "switch", name], rebase)
     if not is_on:
-        both = shlex.quote(f"{known.branch}:{known.branch}")
-        return f"git fetch {where} {both}"
-    return f"git pull --ff-only {where} {name}"
+        return (["git", "fetch", where, f"{name}:{name}"],)
+    return (["git", "pull", "--ff-only", where, name],)
 
 
 def in_its_way(checkout: Checkout, known: Registration) -> tuple[str, ...]:

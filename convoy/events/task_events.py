@@ -154,6 +154,7 @@ class TaskMerged(SessionEvent, frozen=True, kw_only=True, tag="task.merged"):
             state="merged",
             why=self.why,
             landed=self.commit,
+            stood_on=task.candidate.base if task.candidate else "",
             candidate=None,
             ended_at=now.at,
         )
@@ -213,6 +214,7 @@ class ConvoyCompleted(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.comple
             state="complete",
             why=self.why,
             landed=self.commit,
+            stood_on=convoy.candidate.base if convoy.candidate else "",
             candidate=None,
             ended_at=now.at,
         )

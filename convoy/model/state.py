@@ -156,6 +156,8 @@ class Task(Struct, frozen=True, kw_only=True):
     """The workflow runs of its attempts, oldest first."""
     pull: int | None = None
     landed: str | None = None
+    stood_on: str = ""
+    """The commit that what landed of it was built on; empty: not known."""
     begun_at: int = 0
     """When its first attempt started."""
     ended_at: int = 0
@@ -298,6 +300,8 @@ class Convoy(Struct, frozen=True, kw_only=True):
     """The files in which work of it conflicted with other work, sorted."""
     sync: TargetSync = TargetSync()
     landed: str | None = None
+    stood_on: str = ""
+    """The target's commit that what landed was built on; empty: not known."""
     requested_at: int = 0
     ended_at: int = 0
 

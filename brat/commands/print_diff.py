@@ -1,0 +1,132 @@
+"""`brat diff`: what a task or a convoy changes. `brat pull` takes in what landed.
+
+A program gets the patch as git writes it. A person sees it in a pager, with colours;
+the lines are an agent's, so no control character of theirs reaches the terminal.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from rich.text import Text
+
+from brat.repository import checkout as checkouts, registration as registrations
+from brat.repository.checkout import in_its_way, landed_commands
+from brat.repository.log_reader import Reader, log_repository
+from brat.status.find_task import convoy_named, live_or_named, task_in
+from brat.terminal.console import out, say
+from convoy.model.state import Convoy, State, Task
+from convoy.text import clean
+from grite import git
+from grite.errors import BratError
+
+_SHOWN: Final = ("diff", "--no-ext-diff", "--no-textconv", "--no-color")
+_STYLES: Final = {"+": "green", "-": "red", "@": "cyan"}
+_HEADS: Final = ("diff --git ", "index ", "--- ", "+++ ", "new file", "deleted file")
+_PAGER: Final = {"LESS": "FRX"}
+"""What git itself gives a pager: https://git-scm.com/docs/git-config, core.pager."""
+
+
+def diff(path: Path, about: str | None, convoy: str | None, *, stat: bool) -> int:
+    """Print the changes of a task's number or a convoy's name; return 0.
+
+    None is the live convoy, or the last.
+    """
+    log = log_repository(path)
+    base, commit = _ends(Reader(log).read(), about, convoy)
+    patch = _patch(log, base, commit, "--stat=100" if stat else "--patch")
+    if not out.is_terminal:
+        sys.stdout.buffer.write(patch)
+        return 0
+    for name, value in _PAGER.items():
+        os.environ.setdefault(name, value)  # noqa: TID251  as git does for its pager
+    with out.pager(styles=True):
+        for line in _coloured(patch.decode(errors="replace")):
+            out.print(line, soft_wrap=True)
+    return 0
+
+
+def summary(log: Path, convoy: Convoy) -> str:
+    """Return how many files and lines of a convoy have changed; empty: none."""
+    try:
+        patch = _patch(log, *_of_convoy(convoy), "--shortstat")
+    except BratError:
+        return ""
+    return patch.decode().strip()
+
+
+def _ends(state: State, about: str | None, convoy: str | None) -> tuple[str, str]:
+    """Return the commits between which the changes lie."""
+    number = (about or "").removeprefix("task-")
+    if number.isdecimal():
+        found = live_or_named(state, convoy)
+        return _of_task(found, task_in(found, int(number)))
+    if about is not None:
+        return _of_convoy(convoy_named(state, about))
+    return _of_convoy(live_or_named(state, convoy))
+
+
+def _of_task(convoy: Convoy, task: Task) -> tuple[str, str]:
+    if task.landed is not None:
+        return task.stood_on or f"{task.landed}^1", task.landed
+    for work in (task.work, task.unmerged, task.earlier, task.half_done):
+        if work is not None:
+            return work.base, work.commit
+    if task.state == "merged":
+        raise BratError(f"task {task.number} needed no change{_because(task.why)}")
+    named = f"task {task.number} of {convoy.name}"
+    raise BratError(
+        f"{named} is {task.state}, and nothing of it is handed in yet: "
+        f"brat why {task.number}"
+    )
+
+
+def _of_convoy(convoy: Convoy) -> tuple[str, str]:
+    if convoy.landed is not None:
+        return convoy.stood_on or convoy.base, convoy.landed
+    if not convoy.tip:
+        raise BratError(f"nothing of {convoy.name} has landed on its branch yet")
+    return convoy.base, convoy.tip
+
+
+def _because(why: str) -> str:
+    return f": {why}" if why else ""
+
+
+def _patch(log: Path, base: str, commit: str, how: str) -> bytes:
+    done = git.run([*_SHOWN, how, base, commit, "--"], cwd=log, check=False)
+    if done.status:
+        raise BratError(
+            f"{commit[:10]} is not here, or not the whole of it: bring it with "
+            "git fetch origin 'refs/heads/*:refs/remotes/origin/*'"
+        )
+    return done.stdout
+
+
+def _coloured(patch: str) -> Iterator[Text]:
+    for line in patch.split("\n"):
+        style = "bold" if line.startswith(_HEADS) else _STYLES.get(line[:1], "")
+        yield Text(clean(line.rstrip("\r")), style=style)
+
+
+def pull(path: Path) -> int:
+    """Bring what landed into the checkout, as the person's own git does; its status."""
+    checkout = checkouts.find(path)
+    known = registrations.known(checkout.folder)
+    if known is None:
+        raise BratError(
+            f"brat has no forge for {checkout.top}: `git pull` brings what landed"
+        )
+    if not checkouts.branches_apart(checkout, known).landed:
+        say(f"{known.branch} has all that landed")
+        return 0
+    if changed := in_its_way(checkout, known):
+        raise BratError(f"first commit or stash what you have changed: {changed[0]}")
+    for command in landed_commands(checkout, known):
+        say(f"$ {' '.join(command)}")
+        if status := subprocess.run(command, cwd=checkout.top, check=False).returncode:
+            return status
+    return 0

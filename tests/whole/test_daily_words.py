@@ -1,0 +1,97 @@
+"""The words of every day: run, diff, pull, and deciding without a name."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.world.terminal import left_running
+from tests.world.words import engine, project
+
+pytestmark = [pytest.mark.timeout(300), pytest.mark.layer("landing")]
+
+TWO = "- [ ] Spell words\n- [ ] Spell more (after 1)\n"
+HOSTILE = (
+    "printf 'x = 1  # \\033]0;owned\\007' > words/hostile.py; my-agent < $BRAT_PROMPT"
+)
+
+
+def test_a_list_is_run_looked_at_and_taken(tmp_path: Path) -> None:
+    terminal = project(tmp_path, engine(HOSTILE))
+    (tmp_path / "list.md").write_text(TWO)
+
+    ran = terminal.type("brat run @../list.md")
+
+    assert ran.status == 0, ran.err
+    end = "take them: brat pull"
+    (told,) = (line for line in ran.lines if line.endswith(end))
+    assert told.startswith("5 files changed, ")
+    whole, first = terminal.done("brat diff"), terminal.done("brat diff 1")
+    assert whole.count("diff --git ") == 5
+    assert first.count("diff --git ") == 3
+    assert "words/task_2.py" not in first
+    assert terminal.done("brat diff 2 --stat").endswith(
+        "2 files changed, 6 insertions(+)"
+    )
+    seen = terminal.done("env PAGER=cat script -qec 'brat diff 1' /dev/null")
+    assert "\x1b]0;owned" not in seen
+    assert "+x = 1  # " in seen
+    no_task = terminal.type("brat diff 7")
+    assert (no_task.status, no_task.out) == (1, "")
+
+    assert not (terminal.cwd / "words/task_2.py").exists()
+    assert "$ git pull --ff-only " in terminal.type("brat pull").err
+    assert (terminal.cwd / "words/task_2.py").exists()
+    assert "main has all that landed" in terminal.type("brat pull").err
+    terminal.done("git apply --check --reverse -- " + _patch(tmp_path, whole))
+    assert left_running(tmp_path) == []
+
+
+def _patch(folder: Path, text: str) -> str:
+    file = folder / "whole.patch"
+    file.write_text(text + "\n")
+    return str(file)
+
+
+def test_what_alone_waits_needs_no_name(tmp_path: Path) -> None:
+    failing = engine("exit 3", "[witness]\nattempts = 1\n")
+    terminal = project(tmp_path, failing)
+    terminal.done("brat init")
+    for title in ("Spell words", "Count words"):
+        terminal.done(f"brat mayor start --plan-only --task '{title}'")
+
+    two = terminal.type("brat approve")
+    assert two.status == 1
+    assert "say which of 2: brat approve spell-words-1; brat approve count-words-2" in (
+        two.err
+    )
+    terminal.done("brat cancel count-words-2")
+    terminal.done("brat approve")
+    none = terminal.type("brat approve")
+    assert "nothing waits for brat approve: brat status says what does" in none.err
+    assert terminal.type("brat diff 1").err.startswith(
+        "brat: task 1 of spell-words-1 is queued, and nothing of it is handed in yet"
+    )
+
+    terminal.type("brat mayor run")
+    assert terminal.type("brat witness run").status == 1
+    terminal.done("brat retry")
+    assert "nothing waits for brat retry" in terminal.type("brat retry").err
+    assert terminal.type("brat drop none-such").err.startswith(
+        "brat: 'none-such' is no"
+    )
+    terminal.done("brat drop 1")
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("brat run ''", "--task is empty"),
+        ("brat run @none", "none cannot be read: No such file or directory"),
+        ("brat run - --timeout soon", "empty"),
+    ],
+)
+def test_what_cannot_be_run_is_told(tmp_path: Path, typed: str, said: str) -> None:
+    refused = project(tmp_path, None).type(typed)
+
+    assert refused.status
+    assert said in refused.err
