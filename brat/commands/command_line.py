@@ -103,7 +103,7 @@ _OF_VERBS: Final = {
     "convoy": look_words.convoy_words,
     "session": look_words.session_words,
 }
-_PANELS: Final = {
+PANELS: Final = {
     "Every day": ("run", "status", "why", "diff", "approve"),
     "Decide": (
         *("retry", "drop", "allow", "pause", "resume", "cancel"),
@@ -118,7 +118,7 @@ _PANELS: Final = {
     "Care": ("demo", "doctor", "config", "log", "mcp", "completion", "uninstall"),
 }
 """What help shows, in this order: the words of each group, the most used first."""
-_PANEL_OF: Final = {word: name for name, words in _PANELS.items() for word in words}
+_PANEL_OF: Final = {word: name for name, words in PANELS.items() for word in words}
 
 _app: Final = typer.Typer(
     no_args_is_help=True,
@@ -134,22 +134,22 @@ service_words.add_mcp_word(_app)
 
 
 _WORDS: Final = {
-    "approve": "Let a plan that waits for you be carried out.",
-    "retry": "Try what is blocked again, with all its attempts.",
-    "drop": "Give a task up; what needs it waits for you.",
-    "allow": "Let a task change the protected paths that its plan names.",
-    "pause": "Start nothing new in a convoy.",
-    "resume": "Let a paused convoy go on.",
-    "cancel": "End a convoy; what is done is kept.",
+    "approve": ("CONVOY", "Let a plan that waits for you be carried out."),
+    "retry": ("TASK|CONVOY", "Try what is blocked again, with all its attempts."),
+    "drop": ("TASK", "Give a task up; what needs it waits for you."),
+    "allow": ("TASK", "Let a task change the protected paths that its plan names."),
+    "pause": ("CONVOY", "Start nothing new in a convoy."),
+    "resume": ("CONVOY", "Let a paused convoy go on."),
+    "cancel": ("CONVOY", "End a convoy; what is done is kept."),
 }
 
 
-def _at_the_top(word: str) -> Words:
+def _at_the_top(word: str, subject: str) -> Words:
     def decide(
         about: Annotated[
             str | None,
             typer.Argument(
-                metavar="[TASK|CONVOY]",
+                metavar=f"[{subject}]",
                 help="Left out: the only one that waits for this.",
             ),
         ] = None,
@@ -164,8 +164,8 @@ def _at_the_top(word: str) -> Words:
     return decide
 
 
-for _word, _text in _WORDS.items():
-    _app.command(_word, help=_text)(_at_the_top(_word))
+for _word, (_subject, _text) in _WORDS.items():
+    _app.command(_word, help=_text)(_at_the_top(_word, _subject))
 
 
 Shell = StrEnum("Shell", ["bash", "zsh", "fish"])

@@ -1,4 +1,4 @@
-"""The README's way on a repository of one's own, typed line by line."""
+"""The README's way on a repository of one's own, and the way role by role, typed."""
 
 import re
 from pathlib import Path
@@ -8,13 +8,13 @@ import pytest
 from msgspec import Struct, json
 
 from tests.world.once import Once
+from tests.world.readme import README, RUNGS
 from tests.world.seen import Seen, look
 from tests.world.terminal import Said, Terminal, contents, left_running
 from tests.world.words import project
 
 pytestmark = [pytest.mark.timeout(600), pytest.mark.layer("landing")]
 
-README = Path(__file__).parents[2] / "README.md"
 STATE = ".git/brat/"
 PULL = "landed; bring it into your checkout with: "
 LIST = "Add two modules\n\n- [ ] Spell words\n- [ ] Spell them backwards (after 1)\n"
@@ -75,19 +75,26 @@ class Walk:
         raise AssertionError(f"no end after {[line for line, _ in self.typed]}")
 
 
-def readme(kind: str) -> list[str]:
-    """Return the code blocks of a kind in the README's part on one's own repository."""
-    _, _, part = README.read_text().partition("## On your own repository")
+def blocks(page: Path, head: str, kind: str) -> list[str]:
+    """Return the code blocks of a kind below a heading of a page."""
+    _, _, part = page.read_text().partition(f"# {head}")
     return re.findall(rf"```{kind}\n(.*?)```", part, re.DOTALL)
 
 
+def typed_lines(page: Path, head: str) -> list[str]:
+    said = "".join(blocks(page, head, "console"))
+    return re.findall(r"^\$ (brat .*)$", said, re.MULTILINE)
+
+
+CONFIG = blocks(README, "On your own repository", "toml")[0]
+
+
 def walk(folder: Path) -> Way:
-    terminal = project(folder, readme("toml")[0])
+    terminal = project(folder, CONFIG)
     (terminal.cwd / "pyproject.toml").touch()  # git's index is out of date about it
     walked = Walk(terminal)
     own = []
-    lines = re.findall(r"^\$ (brat .*)$", "".join(readme("console")), re.MULTILINE)
-    for line in lines:
+    for line in typed_lines(RUNGS, "Role by role"):
         said = walked.type(line)
         if line.startswith("brat witness run"):
             own.append(terminal.commit("Take notes", {"NOTES.md": "Meanwhile.\n"}))
@@ -117,6 +124,19 @@ def walk(folder: Path) -> Way:
 @pytest.fixture(scope="module")
 def way(once: Once) -> Way:
     return once("getting-started", Way, walk)
+
+
+def test_the_readmes_lines_bring_the_work(tmp_path: Path) -> None:
+    terminal = project(tmp_path, CONFIG)
+
+    said = [
+        (line, terminal.type(line))
+        for line in typed_lines(README, "On your own repository")
+    ]
+
+    assert [(line, one.err) for line, one in said if one.status] == []
+    assert (terminal.cwd / "words/task_1.py").exists()
+    assert left_running(tmp_path) == []
 
 
 def test_every_line_succeeds(way: Way) -> None:

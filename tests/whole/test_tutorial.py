@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from msgspec import json
 
-from tests.world.readme import README, WITH_BOT, WITHOUT_SERVER, commands
+from tests.world.readme import README, WITHOUT_SERVER, commands
 from tests.world.terminal import Said, left_running, new_terminal
 
 DOCS = README.parent / "docs"
@@ -51,12 +51,8 @@ def test_the_first_five_minutes_are_the_readmes() -> None:
 
 
 @pytest.mark.layer("landing")
-@pytest.mark.parametrize(
-    ("section", "readme"),
-    [("Actions only", WITHOUT_SERVER), ("A hosted bot", WITH_BOT)],
-)
-def test_the_ways_on_github_are_the_readmes(section: str, readme: str) -> None:
-    assert lines("rungs.md", section) == commands(readme)
+def test_the_way_on_github_is_the_readmes() -> None:
+    assert commands(WITHOUT_SERVER) == commands("On GitHub", README)
 
 
 @pytest.mark.layer("landing")
