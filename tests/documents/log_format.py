@@ -7,7 +7,7 @@ here: `convoy` means the same in every event.
 import ast
 import inspect
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import pairwise
 from types import NoneType, UnionType
@@ -16,49 +16,6 @@ from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hi
 from msgspec import Struct
 
 from convoy.events.event_kinds import CLAIMS, EVENTS
-from convoy.model.records import (
-    Budget,
-    EngineSpec,
-    Estimate,
-    Finding,
-    Followup,
-    Forecast,
-    Gate,
-    Limits,
-    Overlap,
-    Price,
-    Report,
-    Scope,
-    Settings,
-    Spread,
-    TaskSpec,
-    Usage,
-    Wait,
-)
-from convoy.model.work import Landing, Resolution
-
-PARTS: Final = (
-    TaskSpec,
-    Followup,
-    Settings,
-    EngineSpec,
-    Price,
-    Estimate,
-    Budget,
-    Limits,
-    Gate,
-    Usage,
-    Overlap,
-    Scope,
-    Forecast,
-    Spread,
-    Landing,
-    Report,
-    Finding,
-    Resolution,
-    Wait,
-)
-"""What events are made of."""
 
 MEANINGS: Final = {
     "allowed": "Patterns; when there are any, a patch may touch nothing else.",
@@ -147,6 +104,26 @@ _SIMPLE: Final[dict[object, str]] = {
     bool: "true or false",
     NoneType: "null",
 }
+
+
+def _within(kinds: Iterable[type[Struct]]) -> Iterator[type[Struct]]:
+    """Yield the structs of the kinds' fields, and of theirs, as they are met."""
+    for kind in kinds:
+        for hint in get_type_hints(kind).values():
+            found = [each for each in _named(hint) if each not in kinds]
+            yield from found
+            yield from _within(found)
+
+
+def _named(hint: Any) -> Iterator[type[Struct]]:  # noqa: ANN401
+    if isinstance(hint, type) and issubclass(hint, Struct):
+        yield hint
+    for inner in get_args(hint):
+        yield from _named(inner)
+
+
+PARTS: Final = tuple(dict.fromkeys(_within((*EVENTS, *CLAIMS))))
+"""What events are made of."""
 
 
 def tables() -> str:
