@@ -1,15 +1,13 @@
-"""Checks that the App and its repositories suit the bot; predicts what is delivered.
+"""Checks that the App and its repositories suit the bot.
 
 Each finding says how to fix its fault. A missing label can be created and, where the
 App may, the tokens of jobs made to only read; no setting is ever loosened. That the
 forge sends the App's deliveries to this bot's door is found out by a request to it.
-What a delivery would cause is told in lines of text: nothing is asked or written.
 https://docs.github.com/rest/apps/apps
 https://docs.github.com/rest/apps/webhooks#get-a-webhook-configuration-for-an-app
 """
 
-import json
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -19,10 +17,8 @@ from typing import Final
 from urllib.parse import quote, urlsplit
 
 import httpx
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from bot.door.delivery_meaning import meaning, read_delivery
-from bot.door.inbox import CheckAction, Remark, Review, StartRequest, Ticked
 from bot.door.redelivery import Sent
 from bot.door.webhooks import WEBHOOK_PATH
 from bot.forge import transport
@@ -31,18 +27,10 @@ from bot.forge.payloads import Payload, Workflow
 from bot.forge.rest import Rest, StaticToken, Tokens, Unless
 from bot.forge.transport import DEADLINE_S
 from bot.forge.workflows import DefaultRight
-from bot.requests.verb import convoy_of
-from bot.requests.verb_table import BY_NAME, parsed
 from bot.serving import repository_checks
 from bot.serving.github_app import EVENTS, Covered, Installations, read_app_key
 from bot.serving.repository_checks import Finding, IsOurs
 from bot.settings.bot_settings import ServiceSettings
-from bot.text.slash_commands import MalformedCommand, slash_commands
-from convoy.config import Config
-from convoy.model import ids
-from convoy.model.state import State
-from convoy.planner import tasklist
-from convoy.text import convoy_name
 from grite.errors import BratError
 
 SKEW_S: Final = 30.0
@@ -340,120 +328,3 @@ async def _reached(client: httpx.AsyncClient, url: str) -> Finding:
         return Finding("note", said, "add the forge's networks to allowed_networks")
     said = f"what is at {url} answers {status}, and the bot's door 401"
     return Finding("fault", said, f"lead it to the bot's port, to {WEBHOOK_PATH}")
-
-
-HEADER: Final = "x-github-event"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Recorded:
-    event: str
-    body: bytes
-
-    @classmethod
-    def parse(cls, text: bytes, event: str = "") -> "Recorded":
-        """Read a payload, alone or with its headers as in GitHub's API.
-
-        The event has to be said if the text does not hold it.
-
-        Raises:
-            BratError: the text is no JSON object, or does not name its event.
-        """
-        try:
-            told = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise BratError(f"the delivery is no JSON: {error}") from error
-        if not isinstance(told, dict):
-            raise BratError("the delivery is no JSON object")
-        whole = told.get("request", told)
-        payload = whole.get("payload") if isinstance(whole, dict) else None
-        if not isinstance(payload, dict):
-            whole, payload = {}, told
-        named = event or _named(told, whole.get("headers"), payload)
-        return cls(event=named, body=json.dumps(payload).encode())
-
-
-def _named(told: Mapping[str, object], headers: object, payload: object) -> str:
-    named = told.get("event")
-    if isinstance(headers, dict):
-        named = next((v for k, v in headers.items() if k.lower() == HEADER), named)
-    if isinstance(named, str) and named:
-        return named
-    if isinstance(payload, dict) and "issue" in payload:
-        return "issue_comment" if "comment" in payload else "issues"
-    raise BratError("say which event it is: --event issues")
-
-
-@dataclass(frozen=True, kw_only=True)
-class World:
-    state: State
-    config: Config
-    label: str
-    login: str
-    """The bot's account."""
-
-
-def predicted(recorded: Recorded, world: World) -> Iterator[str]:
-    try:
-        delivery = read_delivery(recorded.event, recorded.body)
-    except ValidationError as error:
-        yield f"door: 400, not a GitHub delivery: {error.errors()[0]['msg']}"
-        return
-    meant = meaning(recorded.event, delivery, world.label, world.login)
-    where = delivery.repository.full_name if delivery.repository else "no repository"
-    yield f"door: 202, {recorded.event} {delivery.action} about {where}".rstrip()
-    if meant.part is not None:
-        yield f"the loop would look at: {meant.part}"
-    match meant.kept:
-        case None:
-            yield "it asks for nothing"
-        case StartRequest() as request:
-            yield from _request(request, world)
-        case Remark() as remark:
-            yield from _remark(remark, world)
-        case Review() | Ticked() | CheckAction() as other:
-            yield f"it asks, as {other.by} may: {other}"
-
-
-def _request(request: StartRequest, world: World) -> Iterator[str]:
-    yield f"asked of the forge: may {request.by} write, is the label still there"
-    busy = [c.name for c in world.state.live() if c.issue == request.issue]
-    if busy:
-        yield f"nothing: convoy {busy[0]} of #{request.issue} is not finished"
-        return
-    settings = world.config.settings()
-    try:
-        tasks = tasklist.plan(
-            request.title, request.text, settings.workers, settings.tasks
-        )
-    except tasklist.PlanError as error:
-        yield f"the convoy would fail: {error}"
-        return
-    name = convoy_name(request.title, request.issue, world.state.convoys)
-    yield f"convoy {name} on branch {ids.base_branch(name)}:"
-    for task in tasks:
-        after = ", ".join(map(str, task.after))
-        waits = f" after {after}" if after else ""
-        yield f"  {task.number} ({task.engine}{waits}): {task.title}"
-    yield f"written: label brat:planning for {world.label}, one comment, the branch"
-    first = [task.number for task in tasks if not task.after]
-    yield f"dispatched first: {', '.join(map(str, first))}"
-
-
-def _remark(remark: Remark, world: World) -> Iterator[str]:
-    convoy = convoy_of(world.state, remark.issue)
-    yield f"about: {f'convoy {convoy.name}' if convoy else 'no convoy that is known'}"
-    said = slash_commands(remark.text)
-    if not said:
-        yield "no command: nothing is answered"
-    for each in said:
-        request = (
-            each
-            if isinstance(each, MalformedCommand)
-            else parsed(each, "pull" if remark.on_pull else "issue")
-        )
-        if isinstance(request, MalformedCommand):
-            yield f"misheard: {request.why}"
-            continue
-        verb = BY_NAME[request.verb]
-        yield f"/brat {verb.name} by {remark.by}, which takes {verb.right} access"

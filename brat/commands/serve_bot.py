@@ -1,4 +1,4 @@
-"""`brat bot`: serve it, make its App, simulate a delivery; `brat doctor --github`."""
+"""`brat bot`: serve it, make its App; `brat doctor --github`."""
 
 import asyncio
 import gc
@@ -10,20 +10,15 @@ from bot.door.listening import listening
 from bot.door.webhooks import WEBHOOK_PATH
 from bot.forge import transport
 from bot.forge.transport import DEADLINE_S
-from bot.serving.examination import Recorded, World, examined, predicted
+from bot.serving.examination import examined
 from bot.serving.github_app import SETTINGS_FILE, AppPages, AppRequest, check_free
 from bot.serving.hosted_dashboard import opened_dashboard
 from bot.serving.hosted_service import hosted
 from bot.settings.bot_settings import ServiceSettings, read_settings_as
 from bot.settings.hosts import api_url_of
-from brat.local import local_mode
-from brat.repository import checkout as checkouts, workflow_files
-from brat.repository.log_reader import Reader, log_repository
+from brat.repository import workflow_files
 from brat.terminal.console import LogForm, Tell, say, write
 from brat.terminal.service_log import journal
-from convoy.config import Config
-from convoy.model.state import State
-from grite.errors import BratError
 
 _MARKS: Final = {"ok": "ok   ", "note": "note ", "fault": "FAULT"}
 
@@ -97,33 +92,3 @@ def examine(file: Path, *, fix: bool) -> int:
         return 1 if faults else 0
 
     return asyncio.run(looked())
-
-
-def simulate(file: Path, *, event: str, label: str, app: str, repo: Path) -> int:
-    """Print what the bot would do on a delivery."""
-    try:
-        text = file.read_bytes()
-    except OSError as error:
-        raise BratError(f"{file}: {error.strerror}") from error
-    world = World(
-        state=_state(repo), config=_config(repo), label=label, login=f"{app}[bot]"
-    )
-    for line in predicted(Recorded.parse(text, event), world):
-        write(line)
-    return 0
-
-
-def _state(repo: Path) -> State:
-    try:
-        return Reader(log_repository(repo)).read()
-    except BratError as error:
-        say(f"without a log: {error}")
-        return State()
-
-
-def _config(repo: Path) -> Config:
-    try:
-        checkout = checkouts.find(repo)
-    except BratError:
-        return Config()
-    return local_mode.configuration(checkout)

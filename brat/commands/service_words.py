@@ -155,7 +155,7 @@ def doctor(
     )
 
 
-bot: Final = group("The bot on GitHub: make its App, serve it, try a delivery.")
+bot: Final = group("The bot on GitHub: make its App, serve it.")
 
 SettingsFile = Annotated[
     Path, typer.Argument(help="JSON, as brat bot manifest writes it.")
@@ -215,21 +215,6 @@ def manifest(
         dashboard_url=dashboard_at(url, dashboard),
     )
     serve_bot.manifest(wish, port)
-
-
-@bot.command("simulate")
-def simulate(
-    delivery: Annotated[Path, typer.Argument(help="A payload, as JSON.")],
-    *,
-    event: Annotated[str, typer.Option(help="What X-GitHub-Event said.")] = "",
-    label: Annotated[str, typer.Option(help="The one that starts.")] = "brat",
-    app: Annotated[str, typer.Option(help="The App's name.")] = "brat",
-    repo: Repo = HERE,
-) -> None:
-    """Say what a delivery would lead to; nothing is asked or done."""
-    from brat.commands import serve_bot
-
-    sys.exit(serve_bot.simulate(delivery, event=event, label=label, app=app, repo=repo))
 
 
 workflow: Final = group("Patterns: templates that plan a convoy (docs/workflows.md).")

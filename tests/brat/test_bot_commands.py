@@ -1,4 +1,4 @@
-"""`brat bot`, typed: it serves until it is stopped, and simulates."""
+"""`brat bot`, typed: it serves until it is stopped."""
 
 import asyncio
 import json
@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from brat.forge import Forge
-from tests.bot.door_client import labelled
 from tests.world.forge import REPO, make_source, settle_in, town, until
 from tests.world.patience import patient
 
@@ -101,12 +100,3 @@ def test_settings_that_are_wrong_are_one_sentence(tmp_path: Path) -> None:
     assert wrong.returncode == missing.returncode == 1
     assert wrong.stderr == "brat: bot.json: prot: Extra inputs are not permitted\n"
     assert missing.stderr == "brat: no.json: No such file or directory\n"
-
-
-def test_a_delivery_is_simulated_anywhere(tmp_path: Path) -> None:
-    (tmp_path / "delivery.json").write_text(json.dumps(labelled()))
-
-    done = typed("simulate", "delivery.json", cwd=tmp_path)
-
-    assert done.returncode == 0
-    assert "convoy fix-it-7 on branch convoy/fix-it-7/base:" in done.stdout
