@@ -64,16 +64,6 @@ class Metrics:
             ("repository", "outcome"),
             registry=self.registry,
         )
-        self.redelivered = Counter(
-            "brat_redeliveries_asked_total",
-            "Deliveries that the forge was asked to send again.",
-            registry=self.registry,
-        )
-        self.redelivery_failures = Counter(
-            "brat_redelivery_failures_total",
-            "Looks for lost deliveries that failed.",
-            registry=self.registry,
-        )
 
     def answered(self, event: str, status: int, seconds: float) -> None:
         self.deliveries.labels(event, status).inc()

@@ -19,7 +19,6 @@ from urllib.parse import quote, urlsplit
 import httpx
 from pydantic import Field
 
-from bot.door.redelivery import Sent
 from bot.door.webhooks import WEBHOOK_PATH
 from bot.forge import transport
 from bot.forge.app_auth import PERMISSIONS, AppTokens, Grant
@@ -145,9 +144,19 @@ def lacking(given: Mapping[str, str]) -> list[str]:
     ]
 
 
+class _Sent(Payload):
+    """One try to deliver something."""
+
+    status_code: int
+
+    @property
+    def arrived(self) -> bool:
+        return 200 <= self.status_code < 300  # noqa: PLR2004  HTTP's
+
+
 async def _deliveries(roster: Installations) -> Finding:
-    listed: list[Sent] = []
-    async for sent in roster.app.each(Sent, f"/app/hook/deliveries?per_page={LATEST}"):
+    listed: list[_Sent] = []  # newest first
+    async for sent in roster.app.each(_Sent, f"/app/hook/deliveries?per_page={LATEST}"):
         listed.append(sent)
         if len(listed) == LATEST:
             break

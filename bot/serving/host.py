@@ -2,8 +2,7 @@
 
 No repository holds up another: each has its own task, client and room in the thread
 pool, and a broken loop is restarted, later each time. The repositories of one
-installation share its budget on the forge, and therefore a pace. Serving never waits
-for the deliveries that the forge is asked to send again.
+installation share its budget on the forge, and therefore a pace.
 """
 
 import asyncio
@@ -11,14 +10,12 @@ import logging
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from functools import partial
 from typing import Final
 
 from bot import wall_clock
 from bot.door.feed import Feed
 from bot.door.inbox import Inbox, Wake
-from bot.door.redelivery import ask_again
 from bot.door.webhooks import DeliveryPlace, Metrics
 from bot.forge import transport
 from bot.forge.github import GitHub, repository_id_of
@@ -143,8 +140,6 @@ class Host:
         """The installations that do not show their repositories, and why."""
         self.unserved: dict[str, str] = {}
         """The repositories that have no place on the disk, and why."""
-        self.lost: LostDeliveries | None = None
-        """None: nothing is delivered."""
 
     # --- what the door asks ---------------------------------------------------------
 
@@ -180,8 +175,6 @@ class Host:
 
     def troubles(self) -> Iterator[str]:
         """Give what goes wrong while the service works."""
-        if self.lost is not None and self.lost.trouble:
-            yield self.lost.trouble
         for number, why in self.broken.items():
             yield _hides(number, why)
         yield from self.unserved.values()
@@ -380,47 +373,3 @@ def _stands(name: str, why: str) -> str:
 
 def _hides(number: int, why: str) -> str:
     return f"installation {number} does not show its repositories: {why}"
-
-
-FAULT: Final = "lost deliveries cannot be asked for again: a fault of ours"
-
-
-class LostDeliveries:
-    def __init__(self, app: Installations, metrics: Metrics, tell: Tell) -> None:
-        """Ask nothing yet; `tell` gets a line whenever the trouble is another one."""
-        self.trouble = ""
-        """Why the last look failed; empty: it did not."""
-        self._app = app
-        self._metrics = metrics
-        self._tell = tell
-
-    async def keep_asking(self, every_s: float) -> None:
-        """Look at once and then again every `every_s`, until cancelled."""
-        while True:
-            await self._ask()
-            await asyncio.sleep(every_s)
-
-    async def _ask(self) -> None:
-        now = datetime.fromtimestamp(self._app.clock.now(), UTC)
-        try:
-            asked = await ask_again(self._app.app, now)
-        except BratError as error:
-            self._failed(f"lost deliveries cannot be asked for again: {error}")
-            return
-        except Exception:  # noqa: BLE001  serving goes on
-            if self._failed(FAULT):
-                _log.exception("lost deliveries: a fault of ours")
-            return
-        self.trouble = ""
-        self._metrics.redelivered.inc(asked)
-        if asked:
-            self._tell(f"asked the forge to send {asked} deliveries again")
-
-    def _failed(self, why: str) -> bool:
-        """Count a failure, and tell it if it is new; return whether it is."""
-        self._metrics.redelivery_failures.inc()
-        is_new = self.trouble != why
-        if is_new:
-            self.trouble = why
-            self._tell(why)
-        return is_new

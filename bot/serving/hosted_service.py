@@ -42,7 +42,7 @@ from bot.forge.transport import DEADLINE_S
 from bot.serving import bot_service
 from bot.serving.bot_service import Tell
 from bot.serving.github_app import Installations, read_app_key
-from bot.serving.host import Host, LostDeliveries
+from bot.serving.host import Host
 from bot.settings.bot_settings import ServiceSettings
 from bot.settings.hosts import Origins
 from grite.errors import BratError
@@ -82,10 +82,6 @@ async def hosted(
             group.create_task(host.keep(group, roster), name="roster"),
             group.create_task(host.figures.keep_timing(), name="timing"),
         ]
-        if roster is not None and not poll:
-            host.lost = LostDeliveries(roster, host.metrics, tell)
-            asking = host.lost.keep_asking(hosting.roster_s)
-            own.append(group.create_task(asking, name="lost deliveries"))
         try:
             yield host
         finally:

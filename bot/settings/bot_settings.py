@@ -342,7 +342,7 @@ class ServiceSettings(Common):
     api_token: str = Field(default="", pattern=r"^(\S{16,})?$", repr=False)
     """A program with this token may read and decide everything; empty: none may."""
     roster_s: float = Field(default=300.0, gt=0)
-    """How often to look for the App's installations and for lost deliveries."""
+    """How often to look for the App's installations."""
 
     @model_validator(mode="after")
     def _somewhere(self) -> Self:

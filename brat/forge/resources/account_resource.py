@@ -159,17 +159,15 @@ class Hook(Record, frozen=True, kw_only=True):
 
 
 class Delivery(Record, frozen=True, kw_only=True):
-    """One try to deliver one payload."""
+    """One payload on its way to one hook."""
 
     hook: int
     repo: int
     guid: str
-    """The same for each try with the same payload."""
     event: str
     created_at: str
     action: str | None = None
     installation: int | None = None
-    redelivery: bool = False
     pending: bool = True
     status: str = "pending"
     status_code: int = 0

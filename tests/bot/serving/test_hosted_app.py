@@ -61,43 +61,6 @@ async def test_what_a_stranger_installed_is_not_served(here: Town) -> None:
         assert host.served == {}
 
 
-@pytest.mark.parametrize("status", [403, 404, 500])
-async def test_a_forge_that_does_not_list_its_deliveries_is_served_all_the_same(
-    here: Town, status: int
-) -> None:
-    told = as_app(here, allowed_owners=("alice",), sweep_s=0.2, roster_s=0.2)
-    faults = Faults(here.forge.folder)
-    rule = faults.refuse("GET", "/app/hook/deliveries", status, "Not for you")
-    number = await labelled(here, REPO)
-    lines: list[str] = []
-    async with hosted(told, lines.append) as host:
-        await accepted(here, REPO, number)
-        Apps(here.forge).install("helper", OTHER)
-        await accepted(here, OTHER, await labelled(here, OTHER))
-
-        async def said() -> bool:
-            return "troubles" in await ready(host)
-
-        await until(said, deadline_s=patient(60))
-        (trouble,) = (await ready(host))["troubles"]
-        assert "lost deliveries cannot be asked for again" in trouble
-        assert b"brat_redelivery_failures_total 0.0" not in host.metrics.text()
-        refused = len(faults.refused())
-
-        async def more() -> bool:
-            return len(faults.refused()) > refused
-
-        await until(more, deadline_s=patient(60))
-        assert [line for line in lines if "lost deliveries" in line] == [trouble]
-
-        faults.lift(rule)
-
-        async def over() -> bool:
-            return "troubles" not in await ready(host)
-
-        await until(over, deadline_s=patient(60))
-
-
 async def test_an_installation_that_is_broken_does_not_hide_the_others(
     here: Town,
 ) -> None:

@@ -184,7 +184,6 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
         "PATCH /hooks/{hook_id}",
         "DELETE /hooks/{hook_id}",
         "PATCH /hooks/{hook_id}/config",
-        "POST /hooks/{hook_id}/deliveries/{delivery_id}/attempts",
     ),
     "secrets=read": (
         "GET /actions/secrets",

@@ -39,7 +39,7 @@ def delivery(one: Delivery) -> dict[str, Any]:
         "id": one.id,
         "guid": one.guid,
         "delivered_at": one.created_at,
-        "redelivery": one.redelivery,
+        "redelivery": False,
         "duration": one.duration_s,
         "status": one.status,
         "status_code": one.status_code,

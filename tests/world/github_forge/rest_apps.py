@@ -20,7 +20,7 @@ from brat.forge.storage.forge_state import Caller
 from tests.world.github_forge import app_views as views, hook_views
 from tests.world.github_forge.app_records import App, Installation
 from tests.world.github_forge.apps import Apps
-from tests.world.github_forge.rest_hooks import listed, send_again
+from tests.world.github_forge.rest_hooks import listed
 from tests.world.github_forge.token_permissions import LEVELS
 
 _SUSPENDED: Final = "This installation has been suspended"
@@ -211,12 +211,6 @@ async def get_delivery(call: Call) -> Answer:
     return Answer(hook_views.delivery(one) | more)
 
 
-async def redeliver(call: Call) -> Answer:
-    """`POST /app/hook/deliveries/{id}/attempts`."""
-    send_again(call, _delivery(call))
-    return Answer({}, 202)
-
-
 _HOOK = "/app/hook/deliveries"
 _ONE = _HOOK + r"/{delivery:\d+}"
 ROUTES = (
@@ -240,5 +234,4 @@ ROUTES = (
     Route("GET", "/app/hook/config", get_hook_config, identify=signed_by),
     Route("GET", _HOOK, list_deliveries, identify=signed_by),
     Route("GET", _ONE, get_delivery, identify=signed_by),
-    Route("POST", _ONE + "/attempts", redeliver, identify=signed_by),
 )

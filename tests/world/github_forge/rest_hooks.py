@@ -188,30 +188,6 @@ async def get_delivery(call: Call) -> Answer:
     return Answer(views.delivery(delivery) | more)
 
 
-def send_again(call: Call, delivery: Delivery) -> None:
-    """Deliver the same payload once more, under the same GUID."""
-    payload = found(call.store.payloads.get(delivery.id))
-    with call.store.change():
-        again = Delivery(
-            id=call.store.next_id(),
-            hook=delivery.hook,
-            repo=delivery.repo,
-            guid=delivery.guid,
-            event=delivery.event,
-            action=delivery.action,
-            installation=delivery.installation,
-            redelivery=True,
-            created_at=call.service.forge.now(),
-        )
-        call.service.webhooks.keep(again, payload.data)
-
-
-async def redeliver(call: Call) -> Answer:
-    """`POST hooks/{id}/deliveries/{id}/attempts`."""
-    send_again(call, _delivery(call))
-    return Answer({}, 202)
-
-
 _HOOKS = "/repos/{owner}/{repo}/hooks"
 _ONE = _HOOKS + r"/{hook:\d+}"
 _DELIVERY = _ONE + r"/deliveries/{delivery:\d+}"
@@ -225,5 +201,4 @@ ROUTES = (
     Route("POST", _ONE + "/pings", ping, "admin"),
     Route("GET", _ONE + "/deliveries", list_deliveries, "admin"),
     Route("GET", _DELIVERY, get_delivery, "admin"),
-    Route("POST", _DELIVERY + "/attempts", redeliver, "admin"),
 )
