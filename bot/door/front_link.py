@@ -89,7 +89,6 @@ class RosterChanged(msgspec.Struct, frozen=True, tag=True):
 class DeliveryAnswered(msgspec.Struct, frozen=True, tag=True):
     event: str
     status: int
-    seconds: float
 
 
 class Logged(msgspec.Struct, frozen=True, tag=True):

@@ -15,7 +15,6 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from time import monotonic
 from typing import Final
 
 from aiohttp import web
@@ -25,7 +24,6 @@ from prometheus_client import (
     CollectorRegistry,
     Counter,
     Gauge,
-    Histogram,
     generate_latest,
 )
 from pydantic import ValidationError
@@ -37,8 +35,6 @@ from bot.forge.payloads import Repository
 from bot.settings.hosts import Origins
 
 METRICS_PATH: Final = "/metrics"
-ANSWER_S: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 10.0)
-"""GitHub waits ten seconds for the answer to a delivery."""
 
 
 class Metrics:
@@ -52,12 +48,6 @@ class Metrics:
             ("event", "status"),
             registry=self.registry,
         )
-        self.answer_s = Histogram(
-            "brat_delivery_answer_seconds",
-            "Time until a delivery was answered.",
-            buckets=ANSWER_S,
-            registry=self.registry,
-        )
         self.ticks = Counter(
             "brat_ticks_total",
             "Rounds of a repository's loop, by how they ended.",
@@ -65,9 +55,8 @@ class Metrics:
             registry=self.registry,
         )
 
-    def answered(self, event: str, status: int, seconds: float) -> None:
+    def answered(self, event: str, status: int) -> None:
         self.deliveries.labels(event, status).inc()
-        self.answer_s.observe(seconds)
 
     def watch(self, name: str, said: str, count: Callable[[], float]) -> None:
         """Add a gauge whose value `count` returns at each scrape."""
@@ -120,8 +109,8 @@ _NAME: Final = re.compile(r"[0-9A-Za-z-]{1,64}")
 _log: Final = logging.getLogger(__name__)
 
 
-Answered = Callable[[str, int, float], None]
-"""Takes a delivery's event, the answer's status, and how many seconds it took."""
+Answered = Callable[[str, int], None]
+"""Takes a delivery's event and the answer's status."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,7 +186,7 @@ class Door:
         return web.json_response({"version": self.version})
 
     async def _deliver(self, request: web.Request) -> web.Response:
-        began, event = monotonic(), "unsigned"
+        event = "unsigned"
         try:
             body = await self._signed_body(request)
             event = _event(request)
@@ -205,7 +194,7 @@ class Door:
         except HttpRefusal as turned:
             answer = _answer(turned.status, turned.why)
         shown = event if event in KNOWN_EVENTS else "other"
-        self.answered(shown, answer.status, monotonic() - began)
+        self.answered(shown, answer.status)
         return answer
 
     async def _signed_body(self, request: web.Request) -> bytearray:

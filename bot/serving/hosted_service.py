@@ -78,14 +78,11 @@ async def hosted(
         roster = await _roster(stack, hosting)
         await _listen(stack, host, poll=poll)
         group = await stack.enter_async_context(asyncio.TaskGroup())
-        own = [
-            group.create_task(host.keep(group, roster), name="roster"),
-            group.create_task(host.figures.keep_timing(), name="timing"),
-        ]
+        keeping = group.create_task(host.keep(group, roster), name="roster")
         try:
             yield host
         finally:
-            for task in [*own, *host.tasks()]:
+            for task in [keeping, *host.tasks()]:
                 task.cancel()
 
 
@@ -348,7 +345,7 @@ def _heard(host: Host, told: FromFront) -> None:
             host.served[name].wake.up(part)
         case RosterChanged():
             host.roster_changed()
-        case DeliveryAnswered(event=event, status=status, seconds=seconds):
-            host.metrics.answered(event, status, seconds)
+        case DeliveryAnswered(event=event, status=status):
+            host.metrics.answered(event, status)
         case _:  # about a repository that is served no more
             pass

@@ -3,21 +3,17 @@
 https://prometheus.io/docs/practices/naming/
 """
 
-import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
 
-from prometheus_client import CollectorRegistry, Counter as CounterMetric, Histogram
+from prometheus_client import CollectorRegistry, Counter as CounterMetric
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from bot.repository.mirror import Mirror
 from convoy.events import Event
 from convoy.events.merge_events import MergeAttempted, MergeLanded
-from convoy.events.people_events import ConvoyApproved
-from convoy.events.plan_events import ConvoyPlanned
 from convoy.events.session_events import (
     ChoiceMade,
     SessionLost,
@@ -26,15 +22,12 @@ from convoy.events.session_events import (
     WorkRefused,
     WorkReviewed,
 )
-from convoy.events.task_events import TaskBlocked, TaskDropped, TaskMerged, TaskQueued
+from convoy.events.task_events import TaskMerged
 from convoy.model.state import State, asides
 from convoy.views import history
 from convoy.views.interventions import interventions
 from grite import git
 from grite.errors import BratError
-
-LAG_EVERY_S: Final = 1.0
-LAGS: Final = (0.001, 0.005, 0.025, 0.1, 0.25, 1.0, 5.0)
 
 
 @dataclass(frozen=True)
@@ -62,12 +55,6 @@ class ServiceMetrics(Collector):
         self._counted = LogCounters(registry)
         self._known: dict[str, str | None] = {}
         self.log_commits: dict[str, int] = {}
-        self.lag = Histogram(
-            "brat_loop_lag_seconds",
-            "How late this process comes to what is due.",
-            buckets=LAGS,
-            registry=registry,
-        )
         registry.register(self)
 
     # --- what happens ---------------------------------------------------------------
@@ -92,16 +79,8 @@ class ServiceMetrics(Collector):
         except BratError:
             return  # the log was rewritten; the loop reports it
         self.log_commits[name] = self.log_commits.get(name, 0) + len(new)
-        for at, fact in history.bot_facts(new, mirror.state.bots):
-            self._counted.note(name, mirror.state, at, fact)
-
-    async def keep_timing(self) -> None:
-        """Measure, until cancelled, how late timers fire."""
-        loop = asyncio.get_running_loop()
-        while True:
-            due = loop.time() + LAG_EVERY_S
-            await asyncio.sleep(LAG_EVERY_S)
-            self.lag.observe(max(0.0, loop.time() - due))
+        for _, fact in history.bot_facts(new, mirror.state.bots):
+            self._counted.note(name, fact)
 
     # --- what is so now -------------------------------------------------------------
 
@@ -162,13 +141,7 @@ class ServiceMetrics(Collector):
         yield from (tasks, convoys, waits, tokens, dollars, aside, left, log)
 
 
-WAITS: Final = (1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3600.0, 4 * 3600.0, 24 * 3600.0)
-WaitFor = Literal["session", "merge", "person"]
-
-
 class LogCounters:
-    """Counts facts; a wait that began before the first of them is not timed."""
-
     def __init__(self, registry: CollectorRegistry) -> None:
         self.attempts = CounterMetric(
             "brat_attempts_total",
@@ -188,46 +161,15 @@ class LogCounters:
             ("repository",),
             registry=registry,
         )
-        self.waits = Histogram(
-            "brat_wait_seconds",
-            "How long tasks waited: for a session, in the merge queue, for a person.",
-            ("repository", "for"),
-            buckets=WAITS,
-            registry=registry,
-        )
-        self._since: dict[tuple[str, str, int, WaitFor], int] = {}
         self._engines: dict[tuple[str, str, int], str] = {}
 
-    def note(  # noqa: C901, PLR0912  one arm a kind
-        self, repository: str, state: State, at: int, fact: Event
-    ) -> None:
-        """Count one fact that a bot wrote at a time, unix ms.
-
-        `state` is that after the fact, or a later one.
-        """
-        name = getattr(fact, "convoy", "")
-        where = (repository, name, getattr(fact, "task", 0))
+    def note(self, repository: str, fact: Event) -> None:
+        """Count one fact that a bot wrote."""
+        where = (repository, getattr(fact, "convoy", ""), getattr(fact, "task", 0))
         match fact:
-            case ConvoyPlanned():
-                convoy = state.convoys.get(name)
-                if convoy is not None and convoy.state == "planning":
-                    self._begin(repository, name, 0, "person", at)
-                for spec in fact.tasks:
-                    self._begin(repository, name, spec.number, "session", at)
-            case TaskBlocked():
-                self._begin(*where, "person", at)
-            case ConvoyApproved() | TaskDropped():
-                self._end(*where, "person", at)
-            case TaskQueued():
-                self._end(*where, "person", at)
-                self._begin(*where, "session", at)
             case TaskStarted():
                 self._engines[where] = fact.engine.type
-                self._end(*where, "session", at)
-            case WorkAccepted():
-                self._begin(*where, "merge", at)
-                self._ended(where, "handed in")
-            case WorkReviewed():
+            case WorkAccepted() | WorkReviewed():
                 self._ended(where, "handed in")
             case ChoiceMade() if fact.attempt:  # else no session made the choice
                 self._ended(where, "handed in")
@@ -242,18 +184,9 @@ class LogCounters:
                 self.candidates.labels(repository).inc()
             case MergeLanded():
                 self.landed.labels(repository).inc()
-                self._end(*where, "merge", at)
             case _:
                 pass
 
     def _ended(self, where: tuple[str, str, int], outcome: str) -> None:
         engine = self._engines.pop(where, "unknown")
         self.attempts.labels(where[0], engine, outcome).inc()
-
-    def _begin(self, name: str, convoy: str, task: int, what: WaitFor, at: int) -> None:
-        self._since.setdefault((name, convoy, task, what), at)
-
-    def _end(self, name: str, convoy: str, task: int, what: WaitFor, at: int) -> None:
-        since = self._since.pop((name, convoy, task, what), None)
-        if since is not None:
-            self.waits.labels(name, what).observe(max(0, at - since) / 1000)

@@ -207,7 +207,6 @@ async def test_the_figures_are_on_a_port_of_their_own(here: Town) -> None:
     assert f'brat_convoys{{repository="{REPO}",state="active"}} 1.0' in shown
     assert f'brat_tokens_total{{kind="output",repository="{REPO}"}} 0.0' in shown
     assert f'brat_tasks{{repository="{REPO}",' in shown
-    assert "brat_loop_lag_seconds_bucket" in shown
 
 
 async def test_a_fault_on_the_way_out_does_not_keep_the_service_from_ending(

@@ -13,7 +13,6 @@ from tests.documents.pages import ROOT
 from tests.world.forge import Town
 
 FOLDER = ROOT / "deploy/monitoring"
-SUFFIXES = {"histogram": ("_bucket", "_sum", "_count"), "counter": ("_total",)}
 
 
 def expressions() -> list[str]:
@@ -25,11 +24,10 @@ def expressions() -> list[str]:
 
 
 def names(families: Iterable[Metric]) -> set[str]:
-    """Return what a scrape shows, each with what its type adds to the name."""
+    """Return what a scrape shows, a counter with its suffix."""
     return {
-        family.name + suffix
+        family.name + ("_total" if family.type == "counter" else "")
         for family in families
-        for suffix in SUFFIXES.get(family.type, ("",))
     }
 
 

@@ -31,11 +31,11 @@ def story() -> Rules:
     return rules
 
 
-def test_attempts_candidates_landings_and_waits_are_counted() -> None:
+def test_attempts_candidates_and_landings_are_counted() -> None:
     rules, registry = story(), CollectorRegistry()
     counted = LogCounters(registry)
-    for second, fact in enumerate(rules.facts):
-        counted.note(REPO, rules.state, 1000 * second, fact)
+    for fact in rules.facts:
+        counted.note(REPO, fact)
 
     def value(name: str, **labels: str) -> float | None:
         return registry.get_sample_value(name, {"repository": REPO, **labels})
@@ -43,9 +43,6 @@ def test_attempts_candidates_landings_and_waits_are_counted() -> None:
     assert value("brat_attempts_total", engine="shell", outcome="handed in") == 2
     assert value("brat_attempts_total", engine="shell", outcome="lost") == 1
     assert (value("brat_candidates_total"), value("brat_landed_total")) == (2, 1)
-    for what, count in (("session", 3), ("merge", 1), ("person", 2)):
-        assert value("brat_wait_seconds_count", **{"for": what}) == count, what
-        assert (value("brat_wait_seconds_sum", **{"for": what}) or 0) > 0
 
 
 def test_what_is_so_now_is_looked_up() -> None:
