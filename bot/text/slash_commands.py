@@ -4,10 +4,8 @@ A command is a line of a plain paragraph in the rendered comment that begins wit
 `/brat`, indented by at most three spaces, in a comment whose first line outside of
 quotes is one: what stands below other words may be quoted. Text in code, quotes, lists,
 tables, headings, HTML or links, or emphasised or struck, only talks about commands; so
-it is with mentions. What a mail program appended to a reply is somebody else's text,
-and is not read: each line is matched by itself, in time linear in its length, for the
-text may be hostile. Quoted lines (`> `) are Markdown's own, and end nothing: people
-answer below them.
+it is with mentions. Nothing is obeyed below folded text or a footnote. Quoted lines
+(`> `) end nothing: people answer below them.
 https://docs.github.com/get-started/writing-on-github (mentions)
 """
 
@@ -25,123 +23,13 @@ from msgspec import Struct
 from bot.text.visible_text import code_span
 from convoy.text import clean, cut
 
-_WRAPPED: Final = 3
-"""Mail programs break the line that says who wrote what into at most so many."""
-_LONGEST: Final = 400
-_RULED: Final = re.compile(
-    r"-{3,} ?(?!BEGIN |END )[^\W\d_][^|\r\n]*-{3,}"  # -----Original Message-----
-    r"|_{20,}"  # Outlook on the web
-    r"|--"  # RFC 3676: before a signature
-)
-_FOOTER: Final = re.compile(
-    r"(?:reply to this email directly\b|you are receiving this because\b"  # GitHub
-    r"|sent from my \w|sent from outlook\b|get outlook for \w"
-    r"|von meinem \w+ gesendet|gesendet von |envoyé de(?:puis)? mon "
-    r"|enviado desde mi |enviado do meu |inviato da |verzonden vanaf )",
-    re.IGNORECASE,
-)
-_FIRST_HEADERS: Final = (
-    "from|von|de|da|van|från|fra|lähettäjä|od|nadawca|от|от кого|від|gönderen|kimden"
-    "|feladó|expéditeur|remitente|mittente|发件人|寄件者|差出人|보낸 사람"
-)
-_NEXT_HEADERS: Final = (
-    "sent|to|subject|date|cc|gesendet|an|datum|betreff|envoyé|à|objet|date|enviado"
-    "|enviada em|para|asunto|assunto|fecha|data|inviato|a|oggetto|verzonden|aan"
-    "|onderwerp|skickat|till|ämne|sendt|til|emne|lähetetty|vastaanottaja|aihe"
-    "|wysłano|do|temat|odesláno|komu|předmět|отправлено|дата|кому|тема|надіслано"
-    "|gönderildi|kime|konu|küldve|címzett|tárgy|发送时间|收件人|主题|日期|傳送時間"
-    "|收件者|主旨|送信日時|宛先|件名|보낸 날짜|받는 사람|제목"
-)
-_FROM: Final = re.compile(rf"[*_ ]*(?:{_FIRST_HEADERS})[*_ ]*[:\uff1a]", re.IGNORECASE)
-_HEADER: Final = re.compile(rf"[*_ ]*(?:{_NEXT_HEADERS})[*_ ]*[:\uff1a]", re.IGNORECASE)
-_SAID: Final = re.compile(
-    r"\b(?:wrote|schrieb|a écrit|escribió|ha scritto|escreveu|schreef|skrev|kirjoitti"
-    r"|napisał|napisała|napsal|napísal|написал|написала|пише|пишет|yazd\u0131|írta"
-    r"|a scris|έγραψε|написа|kirjutas|rašė|rakstīja)\b|写道|寫道|작성|のメッセージ",
-    re.IGNORECASE,
-)
-_TIME: Final = re.compile(r"(?<!\d)(?:(?:19|20)\d\d|\d{1,2}[:.]\d\d)(?!\d)")
-_ANY_DAY: Final = re.compile(r"\d")
 _SET_APART: Final = re.compile(r" {0,3}(?:<details\b|\[\^[^\]]+\]:)", re.IGNORECASE)
-_ADDRESS: Final = re.compile(r"<[^<>\s@]{1,64}@[^<>\s@]{1,190}>")
-_ON: Final = re.compile(r"On\s.*\swrote", re.IGNORECASE)
-
-
-def own_end(lines: Sequence[str], tokens: Sequence[Token]) -> int:
-    """Return how many lines of a comment are its author's; see `first_separator`.
-
-    What stands in a fence among the Markdown tokens separates nothing.
-    """
-    fenced = {
-        at
-        for token in tokens
-        if token.type == "fence" and token.map
-        for at in range(*token.map)
-    }
-    return first_separator(
-        ["" if at in fenced else line for at, line in enumerate(lines)]
-    )
-
-
-def first_separator(lines: Sequence[str]) -> int:
-    """Return the index of the line where earlier text begins; without any: their end.
-
-    Such lines are "On ... wrote:" in the languages of the usual programs, headings
-    like "-----Original Message-----", two lines of a mail's head (`From:`, `Sent:`),
-    the line before a signature, and GitHub's own "Reply to this email directly".
-    """
-    return next(
-        (at for at in range(len(lines)) if _separates(lines, at)),
-        len(lines),
-    )
-
-
-def _separates(lines: Sequence[str], at: int) -> bool:
-    line = lines[at].strip()
-    if not line or len(line) > _LONGEST or line.startswith(">"):
-        return False
-    if _RULED.fullmatch(line) or _FOOTER.match(line):
-        return True
-    if _FROM.match(line):
-        below = lines[at + 1 : at + 1 + _WRAPPED]
-        return any(_HEADER.match(each.strip()) for each in below)
-    return _tells_who_wrote(lines, at)
-
-
-def _tells_who_wrote(
-    lines: Sequence[str], at: int, when: re.Pattern[str] = _TIME
-) -> bool:
-    """Whether a sentence that begins here says who wrote what follows, and when."""
-    words = ""
-    for line in lines[at : at + _WRAPPED]:
-        part = line.strip()
-        if not part or part.startswith((">", "/")) or len(words) + len(part) > _LONGEST:
-            return False
-        words = f"{words} {part}".strip()
-        if part.endswith((":", "\uff1a")):
-            return _is_attribution(words[:-1].rstrip(), when)
-    return False
-
-
-def _is_attribution(words: str, when: re.Pattern[str]) -> bool:
-    if _ON.fullmatch(words):
-        return True
-    has_writer = _SAID.search(words) or _ADDRESS.search(words)
-    return bool(has_writer and when.search(words))
 
 
 def _obeyed_end(lines: Sequence[str]) -> int:
-    """Return the line from which words may be quoted, though they are not cut off.
-
-    Folded text, footnotes, and what somebody wrote on a day that has any form.
-    """
+    """Return the line from which words may be quoted: folded text, or a footnote."""
     return next(
-        (
-            at
-            for at, line in enumerate(lines)
-            if _SET_APART.match(line) or _tells_who_wrote(lines, at, _ANY_DAY)
-        ),
-        len(lines),
+        (at for at, line in enumerate(lines) if _SET_APART.match(line)), len(lines)
     )
 
 
@@ -183,12 +71,9 @@ def mentioned(text: str, login: str) -> str | None:
     text = clean(text)
     if not may_mention(text, login):
         return None
-    tokens, lines = _PLAIN_MARKDOWN.parse(text), text.split("\n")
-    own = own_end(lines, tokens)
-    text = "\n".join(lines[:own])
-    own = _obeyed_end(lines[:own])
-    for opening, inline in pairwise(tokens):
-        if opening.map and opening.map[0] >= own:
+    obeyed = _obeyed_end(text.split("\n"))
+    for opening, inline in pairwise(_PLAIN_MARKDOWN.parse(text)):
+        if opening.map and opening.map[0] >= obeyed:
             break
         if opening.type != "paragraph_open" or opening.level:
             continue
@@ -269,7 +154,6 @@ def slash_commands(text: str) -> tuple[FoundCommand, ...]:
         return ()
     lines = text.split("\n")
     tokens = _MARKDOWN.parse(text)
-    lines = lines[: own_end(lines, tokens)]
     obeyed = _obeyed_end(lines)
     starts = [at for at in sorted(_command_lines(tokens)) if at < obeyed]
     if starts and starts[0] != _first_line(tokens):

@@ -6,59 +6,15 @@ from pathlib import Path
 
 import pytest
 from aiohttp import web
-from hypothesis import given, strategies as st
 
 from bot.door.inbox import Remark, Review
-from bot.text.slash_commands import (
-    SlashCommand,
-    first_separator,
-    mentioned,
-    slash_commands,
-)
 from brat.forge.rest.rest_call import Extension
 from brat.forge.service.running_forge import Service
 from tests.bot.room import Room, room as opened
-from tests.world.cases import looped
 from tests.world.github_forge.extension import github
 from tests.world.github_forge.mailed_texts import MailedTexts
-from tests.world.growth import LINEAR, growth
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
-QUOTED = "/brat cancel"
-SEPARATORS = (
-    "On Mon, Nov 3, 2025 at 10:00 AM Bea <bea@example.com> wrote:",
-    "On Mon, Nov 3, 2025 at 10:00 AM Bea Somebody-Long\n<bea@example.com> wrote:",
-    "On Tuesday Bea wrote:",
-    "Am Mo., 3. Nov. 2025 um 10:00 Uhr schrieb Bea <bea@example.com>:",
-    "Am 03.11.25 um 10:00 schrieb Bea:",
-    "Le lun. 3 nov. 2025 à 10:00, Bea <bea@example.com> a écrit :",
-    "El lun, 3 nov 2025 a las 10:00, Bea (<bea@example.com>) escribió:",
-    "Il giorno lun 3 nov 2025 alle ore 10:00 Bea <b@example.com> ha scritto:",
-    "Em seg., 3 de nov. de 2025 às 10:00, Bea <b@example.com> escreveu:",
-    "Op ma 3 nov 2025 om 10:00 schreef Bea <bea@example.com>:",
-    "Den mån 3 nov. 2025 kl 10:00 skrev Bea <bea@example.com>:",
-    "ma 3. marrask. 2025 klo 10.00 Bea (bea@example.com) kirjoitti:",
-    "pon., 3 lis 2025 o 10:00 Bea <bea@example.com> napisał(a):",
-    "po 3. 11. 2025 v 10:00 odesílatel Bea <bea@example.com> napsal:",
-    "пн, 3 нояб. 2025 г. в 10:00, Bea <bea@example.com>:",  # noqa: RUF001  Russian
-    "3 Kas 2025 Pzt, saat 10:00 tarihinde Bea şunu yazdı:",  # noqa: RUF001  Turkish
-    "2025年11月3日(月) 10:00 Bea <bea@example.com>:",
-    "Bea <bea@example.com> 于2025年11月3日周一 10:00写道\N{FULLWIDTH COLON}",
-    "2025년 11월 3일 (월) 오전 10:00, Bea <bea@example.com>님이 작성:",
-    "-----Original Message-----",
-    "-----Ursprüngliche Nachricht-----",
-    "---------- Forwarded message ---------",
-    "-------- Message d'origine --------",
-    "________________________________",
-    "From: Bea <bea@example.com>\nSent: Monday, November 3, 2025",
-    "Von: Bea\nGesendet: Montag, 3. November 2025 10:00",
-    "**De :** Bea\n**Envoyé :** lundi 3 novembre 2025",
-    "发件人: Bea\n发送时间: 2025年11月3日",
-    "-- ",
-    "Sent from my iPhone",
-    "Reply to this email directly, view it on GitHub\n<https://example.com>.",
-    "You are receiving this because you were mentioned.",
-)
 
 
 @pytest.fixture
@@ -115,6 +71,15 @@ async def test_the_same_words_typed_count(room: Room) -> None:
     assert room.convoy_state() == "failed"
 
 
+async def test_a_command_that_a_mail_carries_along_does_not_count(room: Room) -> None:
+    text = "Thank you!\n\nOn Mon, Nov 3, 2025, Bea wrote:\n/brat cancel"
+
+    (said,) = await mailed(room, text)
+
+    assert room.convoy_state() == "active"
+    assert "a command that comes by mail does not count" in said
+
+
 async def test_a_mail_without_a_command_is_left_alone(room: Room) -> None:
     assert await mailed(room, "Thank you!\n\n> /brat cancel") == []
 
@@ -151,56 +116,3 @@ async def test_commands_of_a_review_by_mail_do_not_count(tmp_path: Path) -> None
 
         assert here.task(2).state == "queued"
         assert "a command that comes by mail does not count" in here.spoken()[-1]
-
-
-@looped("separator", SEPARATORS)
-def test_nothing_is_read_below_a_separator(separator: str) -> None:
-    text = f"/brat retry 1\n\n{separator}\n\n{QUOTED}\n\n@brat start\n"
-
-    (said,) = slash_commands(text)
-
-    assert isinstance(said, SlashCommand)
-    assert said.verb == "retry"
-    assert mentioned(text, "brat[bot]") is None
-
-
-@looped(
-    "text",
-    [
-        "> On Mon, Nov 3, 2025 at 10:00 Bea wrote:\n> no\n",
-        "@bea wrote:\n> no\n",
-        "```\n-----Original Message-----\nFrom: a\nTo: b\n```",
-        "Seen since 10:00:\n\n- it hangs\n",
-        "a\n\n---\n",
-        "| a | b |\n| --- | --- |\n| 1 | 2 |\n",
-        "From: the start it was wrong.\n",
-    ],
-)
-def test_what_people_write_on_the_page_is_read(text: str) -> None:
-    said = slash_commands(f"/brat ping\n\n{text}\n/brat cancel")
-
-    assert [each.verb for each in said if isinstance(each, SlashCommand)] == [
-        *("ping", "cancel")
-    ]
-
-
-def test_a_separator_ends_the_text_of_a_command() -> None:
-    text = "/brat tell 1 -- Be quick.\nOn Mon, 3 Nov 2025 at 10:00 Bea wrote:\nNo."
-
-    (said,) = slash_commands(text)
-
-    assert isinstance(said, SlashCommand)
-    assert said.text == "Be quick."
-
-
-@given(st.text(alphabet="On -_:<>@>\nwrote2025Fromé\N{FULLWIDTH COLON}", max_size=400))
-def test_any_text_is_searched(text: str) -> None:
-    assert 0 <= first_separator(text.split("\n")) <= text.count("\n") + 1
-
-
-@looped("part", ["On a ", "-a", "From:\n", "<a@", "10:00 ", "On\n"])
-def test_hostile_text_is_searched_in_time(part: str) -> None:
-    def search(size: int) -> None:
-        first_separator((part * (size // len(part))).split("\n"))
-
-    assert growth(search, 7_500) < LINEAR

@@ -52,8 +52,6 @@ def refused(text: str) -> str:
         "> a quote\n\n/brat retry 3",
         "> Ann wrote:\n> no\n\n> yes\n\n/brat retry 3",
         "/brat re\u200btry 3\U000e0041",
-        "/brat retry 3\n\nAm 3. Okt. schrieb Ann:\n/brat drop 3",
-        "/brat retry 3\n\nAnn a écrit le 3/10 :\n\n/brat drop 3",
         "/brat retry 3\n\n<details>\n<summary>log</summary>\n\n/brat drop 3\n\n</details>",
         "/brat retry 3\n\n[^1]: http://a.b\n/brat drop 3",
     ],
@@ -82,7 +80,6 @@ def test_below_other_words_a_command_may_be_quoted(text: str) -> None:
 @looped(
     "quoted",
     [
-        "Am 3. Okt. schrieb Ann:\n{}",
         "<details>\n<summary>Yesterday</summary>\n\n{}\n\n</details>",
         "See[^1].\n\n[^1]: http://example.org\n{}",
     ],
