@@ -70,7 +70,6 @@ from convoy.model.state import (
 )
 from convoy.model.work import Intent, Landing
 from convoy.owed import SHOWN, CancelCi, CancelRun, Do, Effect, Show, Shown
-from convoy.rules import head_branch
 from convoy.rules.starting import valid_leases
 from grite.errors import Unavailable
 
@@ -165,7 +164,7 @@ async def _pull(context: BotContext, convoy: Convoy, intent: Intent, now: Try) -
         head = ids.task_branch(convoy.name, task.number)
         base = ids.base_branch(convoy.name)
     else:
-        head, base = head_branch(convoy), convoy.target
+        head, base = ids.base_branch(convoy.name), convoy.target
     found = await context.github.pulls.of(head, base) if now.look else None
     if found is not None and not found.merged_at:
         return found.number

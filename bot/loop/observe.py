@@ -113,8 +113,6 @@ def _awaited(convoy: Convoy, seen: Observed) -> frozenset[str]:
 
 
 def _merged_as(convoy: Convoy, seen: Observed) -> str:
-    if convoy.parts.branch:
-        return seen.merged_part(convoy.pull)[0]
     branch = ids.HEADS + ids.base_branch(convoy.name)
     return seen.merged_as(convoy.pull, seen.refs.get(branch))
 
@@ -197,7 +195,7 @@ async def own_pulls(context: BotContext) -> dict[int, Mergeable]:
 
 def _at_last_step(convoy: Convoy) -> bool:
     is_pushed = convoy.landing is None or convoy.landing.way == "push"
-    return bool(convoy.settled or convoy.parts.branch) and not is_pushed
+    return convoy.settled and not is_pushed
 
 
 SHOWN_MS: Final = 30_000

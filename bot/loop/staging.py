@@ -43,7 +43,6 @@ from convoy.owed import (
     Collect,
     CreateBase,
     Defer,
-    DropPart,
     Expire,
     Faulty,
     HearBase,
@@ -52,11 +51,9 @@ from convoy.owed import (
     HearPush,
     Land,
     LandConvoy,
-    LandPart,
     LandSync,
     LookAgain,
     MakePlan,
-    OfferPart,
     OpenAnother,
     Pause,
     Prove,
@@ -69,7 +66,6 @@ from convoy.owed import (
     TakeBack,
     TakeLanded,
     TakeOut,
-    TakePart,
     TakeUp,
     Try,
     Wait,
@@ -77,7 +73,6 @@ from convoy.owed import (
     role_of,
 )
 from convoy.owed.owed import owed_actions
-from convoy.rules import head_branch
 from convoy.rules.ending import MakeChoice
 from convoy.rules.people import DeferTask
 from convoy.rules.plan_changes import BeginSplit
@@ -189,8 +184,6 @@ _PERFORMED: Final[dict[type[Struct], Perform]] = {
     BuildConvoy: refinery.build_convoy,
     Land: refinery.land,
     LandConvoy: refinery.land_convoy,
-    LandPart: target_merges.land_finished,
-    TakePart: target_merges.take_part,
     AskMerge: target_merges.ask_merge,
     TakeLanded: target_merges.take_landed,
     ClearWork: refinery.clear,
@@ -200,8 +193,6 @@ _PERFORMED: Final[dict[type[Struct], Perform]] = {
     Pause: witness.pause,
 }
 _DRAFTED: Final[dict[type[Struct], Callable[[Draft, Any], None]]] = {
-    OfferPart: target_merges.offer_finished,
-    DropPart: target_merges.drop_finished,
     Align: refinery.align,
     Reject: refinery.reject,
     LookAgain: refinery.look_again,
@@ -229,8 +220,7 @@ def perform(context: BotContext, draft: Draft, action: Staged) -> None:
     elif isinstance(action, CreateBase):
         draft.move(ids.HEADS + ids.base_branch(action.convoy), action.commit)
     elif isinstance(action, AlignConvoy):  # the candidate contains the branch
-        branch = head_branch(draft.state.convoys[action.convoy])
-        draft.move(ids.HEADS + branch, action.candidate)
+        draft.move(ids.HEADS + ids.base_branch(action.convoy), action.candidate)
     else:
         draft.submit(_command(action, draft.now))
 
@@ -278,7 +268,7 @@ async def may_still(
             return await _is_wanted(
                 context, draft, action.convoy, action.tasks
             ) and await may_land(context, draft, action)
-        case LandConvoy() | LandPart() | AskMerge():
+        case LandConvoy() | AskMerge():
             return await _is_wanted(
                 context, draft, action.convoy
             ) and await convoy_may_land(context, draft, action)

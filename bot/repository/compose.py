@@ -177,11 +177,6 @@ class Composer:
         parents = [piece.onto, piece.work]
         return self._write(bot, bot, piece.message, pygit2.Oid(hex=made.tree), parents)
 
-    def joined(self, commit: str, also: str, message: str, at: int) -> str:
-        """Return the files of `commit` as a merge of it and `also`; deterministic."""
-        bot, tree = _bot(at), self._commit(commit).tree_id
-        return self._write(bot, bot, message, tree, [commit, also])
-
     def left_over(self, merge: str, work: str) -> tuple[str, ...]:
         """Return the files of `work` in which conflict markers of a merge are left."""
         return merges.files_with_markers(self._path, merge, work)

@@ -32,12 +32,9 @@ from convoy.events.people_events import (
     ResumeAll,
     ResumeConvoy,
 )
-from convoy.events.target_events import Wanted
 from convoy.model.session_result import usage_in_words
 from convoy.model.state import Convoy, Task, shown_asides
-from convoy.rules import unlanded
 from convoy.rules.starting import valid_leases
-from convoy.rules.target import RequestPart
 from convoy.rules.turns import lacking_approvals
 from convoy.text import counted, inline
 from convoy.views.plan import approval, edge_words
@@ -395,52 +392,6 @@ PAUSE: Final = (
             typed="convoy resume",
             help="Let a paused convoy go on.",
             button=lambda convoy: convoy.state == "paused",
-        ),
-    ),
-)
-
-
-_HOW: Final[dict[str, Wanted]] = {"parts": "parts", "whole": "whole"}
-
-
-def _extent(word: str) -> Wanted:
-    if word.lower() in _HOW:
-        return _HOW[word.lower()]
-    raise ValueError("is neither `parts` nor `whole`")
-
-
-def _land(context: RequestContext, *, how: Wanted = "once") -> str:
-    convoy = context.convoy
-    context.submit(RequestPart(convoy=convoy.name, by=context.by, how=how))
-    if how == "parts":
-        return "What is finished lands from now on while other tasks go on."
-    if how == "whole":
-        return "It lands once all its tasks are done."
-    tasks = counted(len(unlanded(convoy)), "task")
-    return (
-        f"What is finished lands on {convoy.target} now: {tasks}. The others go on, "
-        "and land later."
-    )
-
-
-def _has_part(convoy: Convoy) -> bool:
-    is_asked = bool(convoy.parts.asked_by) or convoy.settings.land == "parts"
-    is_over = convoy.ended or convoy.settled
-    return bool(unlanded(convoy)) and not is_asked and not is_over
-
-
-LANDING: Final = (
-    Verb(
-        name="land",
-        words=(Argument(name="how", read=_extent, form="<how>", needed=False),),
-        help="Lands what is finished of the convoy now, while other tasks go on; "
-        "`parts`: each time from now on; `whole`: only once all is done.",
-        rule=_land,
-        of_convoy=ConvoyEndpoint(
-            word="land",
-            typed="convoy land",
-            help="Land what is finished of a convoy while its other tasks go on.",
-            button=_has_part,
         ),
     ),
 )

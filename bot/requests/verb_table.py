@@ -64,7 +64,6 @@ VERBS: Final = (
     *plan_verbs.PLAN,
     *plan_verbs.SPLIT,
     *plan_verbs.QUEUE,
-    *convoy_verbs.LANDING,
     *convoy_verbs.LOCK,
 )
 """Every verb, in the order of the help, the boxes and the buttons."""

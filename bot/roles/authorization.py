@@ -30,7 +30,7 @@ from convoy.events.people_events import PauseConvoy, VoidApproval
 from convoy.model import ids
 from convoy.model.state import Convoy, Task
 from convoy.model.work import Approval, Work
-from convoy.owed import AskMerge, Begin, Land, LandConvoy, LandPart
+from convoy.owed import AskMerge, Begin, Land, LandConvoy
 
 _LOGIN: Final = re.compile(r"[A-Za-z0-9-]+(\[bot\])?")
 """Any other name stands for whoever runs the bot, who needs no right."""
@@ -104,7 +104,7 @@ async def may_land(context: BotContext, draft: Draft, action: Land) -> bool:
 
 
 async def convoy_may_land(
-    context: BotContext, draft: Draft, action: LandConvoy | LandPart | AskMerge
+    context: BotContext, draft: Draft, action: LandConvoy | AskMerge
 ) -> bool:
     """Whether the person who lets the convoy land still has the right to do so."""
     convoy = draft.state.convoys[action.convoy]

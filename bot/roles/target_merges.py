@@ -1,4 +1,4 @@
-"""The refinery and the target: takes it in, lands parts, notes what others merged.
+"""The refinery and the target: takes it in, and notes what others merged.
 
 The target comes into a convoy's branch by a merge or by a task. A task for it starts
 from that merge with git's conflict markers in it, and lands as a merge of both tips, so
@@ -15,17 +15,11 @@ from convoy.model.state import Convoy, Task
 from convoy.owed import (
     AskMerge,
     BuildSync,
-    DropPart,
-    LandPart,
     LandSync,
     LookAgain,
-    OfferPart,
     Reject,
     TakeLanded,
-    TakePart,
 )
-from convoy.owed.last_step import LEFT_QUEUE
-from convoy.rules import target as target_rules, unlanded
 from convoy.rules.landing import JUDGED_BY_NONE, foreign_tip, judged_by
 from convoy.rules.target import (
     AskForge,
@@ -33,7 +27,6 @@ from convoy.rules.target import (
     FailSync,
     LandSync as Land,
     NoteLanded,
-    NotePart,
 )
 from convoy.text import inert
 
@@ -75,31 +68,13 @@ def _made(
         return target
     piece = Piece(
         base=convoy.base,
-        work=_with_parts(context, convoy, target),
+        work=target,
         onto=tip,
         message=inert(merge_texts.target_merge(convoy)),
         at=_at(convoy),
         mergers=convoy.settings.merge,
     )
     return context.composer.build("merge", piece)
-
-
-def _with_parts(context: BotContext, convoy: Convoy, target: str) -> str:
-    """Return the target as a commit that knows what of the convoy it holds.
-
-    A forge's squash of a part has no history in common with the convoy's branch: git
-    would find in it, once more, the changes that the branch has made already.
-    """
-    tip, commit = convoy.parts.tip, convoy.parts.commit
-    current, composer = convoy.candidate, context.composer
-    if current and convoy.parts.branch and composer.same_tree(target, current.commit):
-        tip, commit = current.work, target  # merged, and not seen yet as merged
-    if not tip or composer.is_ancestor(tip, target):
-        return target
-    if not composer.is_ancestor(commit, target):
-        return target
-    message = inert(merge_texts.part_merge(convoy))
-    return composer.joined(target, tip, message, _at(convoy))
 
 
 def land_sync(context: BotContext, draft: Draft, action: LandSync) -> None:
@@ -175,7 +150,7 @@ def unresolved_merge(context: BotContext, draft: Draft, convoy: Convoy) -> str:
     context.mirror.ensure([target, tip])
     piece = Piece(
         base=convoy.base,
-        work=_with_parts(context, convoy, target),
+        work=target,
         onto=tip,
         message=inert(merge_texts.target_merge(convoy)),
         at=_at(convoy),
@@ -191,52 +166,6 @@ def _at(convoy: Convoy) -> int:
     """Return when the convoy last changed by the log, unix ms."""
     ended = (task.ended_at for task in convoy.tasks)
     return max(convoy.requested_at, convoy.sync.at, *ended, 0)
-
-
-def land_finished(context: BotContext, draft: Draft, action: LandPart) -> None:
-    """Move the target to what is finished, as CI judged it."""
-    convoy = draft.state.convoys[action.convoy]
-    target, candidate = ids.HEADS + convoy.target, convoy.candidate
-    if candidate is None or draft.refs.get(target) != candidate.base:
-        return
-    checks = context.observed.checks.get(candidate.commit)
-    command = target_rules.LandPart(
-        convoy=convoy.name,
-        candidate=candidate.commit,
-        tasks=tasks_in(context, convoy, candidate.work),
-        judged=judged_by(convoy.settings, checks),
-    )
-    if draft.submit(command) is None:
-        draft.move(target, candidate.commit)
-
-
-def offer_finished(draft: Draft, action: OfferPart) -> None:
-    """Show what is finished by a branch of its own, and announce its pull request."""
-    command = target_rules.OfferPart(convoy=action.convoy, candidate=action.candidate)
-    if draft.submit(command) is None:
-        branch = draft.state.convoys[action.convoy].parts.branch
-        draft.move(ids.HEADS + branch, action.candidate)
-
-
-def drop_finished(draft: Draft, action: DropPart) -> None:
-    """Note why what is finished cannot land without the rest."""
-    said = action.why
-    if said != LEFT_QUEUE:
-        said = merge_texts.ci_is_red(action.candidate, said)
-    draft.submit(
-        target_rules.FailPart(
-            convoy=action.convoy, candidate=action.candidate, why=said
-        )
-    )
-
-
-def tasks_in(context: BotContext, convoy: Convoy, commit: str) -> tuple[int, ...]:
-    """Return the tasks whose landed work a commit holds, and no earlier part."""
-    return tuple(
-        task.number
-        for task in unlanded(convoy)
-        if task.landed and context.composer.is_ancestor(task.landed, commit)
-    )
 
 
 def ask_merge(context: BotContext, draft: Draft, action: AskMerge) -> None:
@@ -257,22 +186,6 @@ def take_landed(context: BotContext, draft: Draft, action: TakeLanded) -> None:
     convoy = draft.state.convoys[action.convoy]
     judged = _judged(context, convoy, action.commit)
     draft.submit(NoteLanded(convoy=convoy.name, commit=action.commit, judged=judged))
-
-
-def take_part(context: BotContext, draft: Draft, action: TakePart) -> None:
-    """Note a part that the forge merged, with the tasks that came with it."""
-    convoy = draft.state.convoys[action.convoy]
-    context.mirror.ensure([action.tip])
-    draft.submit(
-        NotePart(
-            convoy=convoy.name,
-            pull=convoy.pull or 0,
-            tip=action.tip,
-            commit=action.commit,
-            tasks=tasks_in(context, convoy, action.tip),
-            judged=_judged(context, convoy, action.commit),
-        )
-    )
 
 
 def _judged(context: BotContext, convoy: Convoy, commit: str) -> tuple[str, ...]:

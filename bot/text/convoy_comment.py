@@ -23,7 +23,6 @@ from convoy.text import (
 from convoy.views.interventions import further_work
 from convoy.views.plan import approval, collision_words
 from convoy.views.reasons import (
-    about_parts,
     plan_waits,
     unread_rules,
     waits_for,
@@ -174,8 +173,6 @@ def _row_cells(
     convoy: Convoy, task: Task, leases: tuple[Lease, ...], web: str
 ) -> tuple[str, ...]:
     landed = f"`{task.landed[:10]}`" if task.landed else ""
-    if task.number in convoy.parts.tasks:
-        landed += f" on {inline(convoy.target)}"
     return (
         str(task.number),
         inline(task.spec.title),
@@ -302,8 +299,7 @@ def convoy_table(
 def _landing(convoy: Convoy) -> list[str]:
     """Return how the convoy lands, and what that waits for."""
     pull, landing = convoy.pull, convoy.landing
-    told = [inline(about_parts(convoy))]
-    told += [f"The convoy's own pull request: #{pull}."] if pull is not None else []
+    told = [f"The convoy's own pull request: #{pull}."] if pull is not None else []
     if landing is not None and not convoy.ended:
         told += [
             inline(way_of_landing(landing, convoy.target)),

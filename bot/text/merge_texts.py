@@ -12,7 +12,6 @@ from msgspec import Struct
 from convoy.model import ids
 from convoy.model.records import Strategy
 from convoy.model.state import Convoy, Task
-from convoy.rules import unlanded
 from convoy.text import clean, cut, inert, inline, redacted
 from convoy.text.project_tests import headline
 
@@ -96,18 +95,13 @@ def work_merge(convoy: Convoy, task: Task) -> str:
     return f"{title}\n\nFor #{convoy.issue}\n"
 
 
-def part_merge(convoy: Convoy) -> str:
-    """Return the message of a commit that ties a landed part to the convoy's branch."""
-    return f"Note what of {convoy.name} is on {convoy.target}\n\nFor #{convoy.issue}\n"
-
-
 def landing_message(convoy: Convoy, method: Strategy) -> tuple[str, str]:
     """Return the title and the text of the commit that the forge makes of a convoy."""
     if method == "merge":
         title, _, text = convoy_merge(convoy).partition("\n\n")
         return inert(title), text.strip()
     offered = convoy.candidate.at if convoy.candidate else 0
-    merged = (task for task in unlanded(convoy) if task.ended_at <= offered)
+    merged = (t for t in convoy.tasks if t.landed and t.ended_at <= offered)
     done = "\n".join(f"- {task.spec.title}" for task in merged)
     title = f"{convoy.title} (#{convoy.pull})"
     return inert(title), inert(f"{done}\n\nConvoy {convoy.name}, for #{convoy.issue}")

@@ -31,8 +31,7 @@ def pull_title(convoy: Convoy, task: Task | None) -> str:
     """
     if task:
         return cut(inert(task.spec.title), TITLE_CHARS)
-    part = f"part {convoy.parts.count + 1} of " if convoy.parts.branch else ""
-    end = f" ({part}convoy {convoy.name})"
+    end = f" (convoy {convoy.name})"
     return cut(inert(convoy.title), TITLE_CHARS - len(end)) + end
 
 
@@ -67,17 +66,13 @@ def _links(convoy: Convoy, task: Task, web: str, dashboard: str) -> Iterator[str
 def convoy_pull_body(convoy: Convoy, web: str = "", dashboard: str = "") -> str:
     """Return the text of a convoy's own pull request, as Markdown.
 
-    Its tasks are all merged or dropped, or a part of it is offered.
+    Its tasks are all merged or dropped.
     """
-    shown = [risk for risk in risks(convoy) if risk.task not in convoy.parts.tasks]
+    shown = tuple(risks(convoy))
     count = f"{len(shown)} of {counted(len(convoy.tasks), 'task')}"
-    what = "Part of convoy" if convoy.parts.branch else "Convoy"
-    before = len(convoy.parts.tasks)
     lines = [
         ids.marker(ids.pull_key(convoy.name, 0)),
-        f"{what} `{convoy.name}` for #{convoy.issue}: {count}, the riskiest first."
-        + (f" {counted(before, 'task')} landed before." if before else "")
-        + (" The others go on, and land later." if convoy.parts.branch else ""),
+        f"Convoy `{convoy.name}` for #{convoy.issue}: {count}, the riskiest first.",
         "",
         "| # | Task | Look at | Change | Accepted because |",
         "|---|---|---|---|---|",

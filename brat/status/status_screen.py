@@ -32,7 +32,7 @@ from convoy.views.plan import (
     plan_document,
     range_words,
 )
-from convoy.views.reasons import about_parts, landing_document, plan_waits, waits_for
+from convoy.views.reasons import landing_document, plan_waits, waits_for
 
 _STYLES: Final = {
     "queued": "dim",
@@ -104,8 +104,6 @@ def parts_of(
         yield convoy_table(convoy, leases)
         if convoy.why:
             yield Text(f"  {one_line(convoy.why)}")
-        if told := about_parts(convoy):
-            yield Text(f"  {one_line(told)}")
         landing = landing_document(convoy)
         if landing and landing["way"] != "push" and not convoy.ended:
             yield Text(f"  {one_line(landing['said'])}")

@@ -32,7 +32,6 @@ from convoy.model.records import (
     BoxSetting,
     Budget,
     EngineSpec,
-    Extent,
     Followups,
     Gate,
     Limits,
@@ -69,7 +68,9 @@ MERGERS = 'a list such as ["git", "mergiraf"], each once and "git" first'
 PLANNER_NAME = "a name of at most 31 letters, digits, - and _"
 SCHEDULES = "tables [schedule.NAME], with small letters, digits and - as the name"
 
-GONE: Final[Mapping[str, str]] = {}
+GONE: Final[Mapping[str, str]] = {
+    "refinery.land": "a convoy lands as one, once all its tasks are done: leave it out",
+}
 """What to do about keys that the file could hold once, by table and key."""
 
 
@@ -402,9 +403,6 @@ class RefineryTable(Table):
     """Whose word counts for a check: the name of an App or of an account, by the
     check's name. What is not named: the App that a ruleset names, else whoever reported
     the check when it was first green. For a job of a workflow its run counts."""
-    land: Extent = _DEFAULT.land
-    """`whole`: a convoy lands once all its tasks are done; `parts`: what is finished
-    lands while the others go on (docs/landing.md)."""
     sync: bool = _DEFAULT.sync
     """Whether the target branch is taken into a convoy's branch whenever it moves, so
     that what does not fit is found early; otherwise only after the last task."""

@@ -38,7 +38,7 @@ from convoy.model.task_graph import relinked
 from convoy.text import counted
 
 FROZEN: Final = (
-    *("strategy", "planner", "tasks", "staged", "land"),
+    *("strategy", "planner", "tasks", "staged"),
     *("gate", "box", "approve", "approvals", "bypass"),
 )
 """What a convoy keeps as it was asked for: its form, and what was to be approved."""

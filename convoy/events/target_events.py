@@ -1,20 +1,16 @@
-"""How a convoy meets its target: the way it lands, the target taken in, parts.
+"""How a convoy meets its target: the way it lands, and the target taken in.
 
 A convoy's branch takes its target in while its tasks are done, so that the last step,
-into the target, moves it to a commit that CI has judged already. A part is what lands
-while other tasks go on.
+into the target, moves it to a commit that CI has judged already.
 """
-
-from typing import Final, Literal
 
 from msgspec.structs import replace
 
 from convoy.events import SHORT, Command, ConvoyEvent, Decision, Refusal, clause, live
 from convoy.events.forge_actions import ItemTakenUp
-from convoy.events.merge_events import UNJUDGED
-from convoy.model.ids import convoy_item, part_item
+from convoy.model.ids import convoy_item
 from convoy.model.state import Convoy, Moment, State
-from convoy.model.work import Candidate, Landing, Parts, TargetSync
+from convoy.model.work import Candidate, Landing, TargetSync
 
 
 class LandingChosen(ConvoyEvent, frozen=True, kw_only=True, tag="landing.chosen"):
@@ -60,8 +56,7 @@ class PullMergedEarly(ConvoyEvent, frozen=True, kw_only=True, tag="pull.merged-e
         return f"Pull request #{self.pull} was merged early; another will be opened."
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
-        parts = replace(convoy.parts, branch="")
-        return replace(convoy, pull=None, parts=parts)
+        return replace(convoy, pull=None)
 
 
 class ChooseLanding(Command, frozen=True, kw_only=True):
@@ -79,8 +74,7 @@ class ChooseLanding(Command, frozen=True, kw_only=True):
         known = convoy.landing.learnt if convoy.landing else ()
         if self.landing.learnt == known:
             return (chosen,)
-        items = (convoy_item(convoy.name), part_item(convoy.name))
-        return (chosen, *(ItemTakenUp(item=item, works=True) for item in items))
+        return (chosen, ItemTakenUp(item=convoy_item(convoy.name), works=True))
 
 
 class WaitToLand(Command, frozen=True, kw_only=True):
@@ -178,100 +172,3 @@ class LandingStalled(ConvoyEvent, frozen=True, kw_only=True, tag="landing.stalle
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
         sync = replace(convoy.sync, candidate=None, stalled=self.why, at=now.at)
         return replace(convoy, sync=sync, candidate=None)
-
-
-Wanted = Literal["once", "parts", "whole"]
-"""What is finished lands now, or each time from now on, or only with the rest."""
-_LAND_WORDS: Final[dict[Wanted, str]] = {
-    "once": "wants what is finished to land now",
-    "parts": "wants what is finished to land while other tasks go on",
-    "whole": "wants the convoy to land only as a whole",
-}
-
-
-class PartRequested(ConvoyEvent, frozen=True, kw_only=True, tag="part.requested"):
-    """A person says when what is finished of the convoy lands."""
-
-    how: Wanted
-    """`once`: now; `parts`: each time from now on; `whole`: only with the rest."""
-    by: str
-
-    def sentence(self) -> str:
-        return f"{self.by} {_LAND_WORDS[self.how]}."
-
-    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
-        parts = replace(convoy.parts, asked_by="", left="", why="")
-        if self.how == "once":
-            return replace(convoy, parts=replace(parts, asked_by=self.by))
-        settings = replace(convoy.settings, land=self.how)
-        candidate = convoy.candidate if convoy.settled else None
-        return replace(convoy, settings=settings, parts=parts, candidate=candidate)
-
-
-class PartOffered(ConvoyEvent, frozen=True, kw_only=True, tag="part.offered"):
-    """A branch of its own shows the part that the forge or a person is to merge."""
-
-    branch: str
-
-    def sentence(self) -> str:
-        return f"What is finished is offered by the branch {self.branch}."
-
-    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
-        return replace(convoy, parts=replace(convoy.parts, branch=self.branch))
-
-
-class PartFailed(ConvoyEvent, frozen=True, kw_only=True, tag="part.failed"):
-    """What is finished cannot land by itself; it is tried again when there is more."""
-
-    tip: str
-    """The commit of the convoy's branch that was offered."""
-    why: str
-
-    def sentence(self) -> str:
-        return f"What is finished cannot land yet: {clause(self.why)}."
-
-    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
-        parts = replace(convoy.parts, asked_by="", left=self.tip, why=self.why)
-        return replace(convoy, parts=parts, candidate=None, asked="", landing_waits="")
-
-
-class PartLanded(ConvoyEvent, frozen=True, kw_only=True, tag="part.landed"):
-    """The target holds what is finished of the convoy; its other tasks go on."""
-
-    tasks: tuple[int, ...]
-    """The tasks whose work came with it."""
-    tip: str
-    """The commit of the convoy's branch that it brought."""
-    commit: str
-    """The commit of the target as which it landed; a push lands the judged commit."""
-    branch: str
-    judged: tuple[str, ...]
-    """The checks that judged it; `("none",)` where CI is not required. Empty: the forge
-    or a person merged something that CI did not judge."""
-
-    def sentence(self) -> str:
-        numbers = ", ".join(map(str, self.tasks))
-        judged = f"judged: {', '.join(self.judged)}" if self.judged else UNJUDGED
-        what = f"Task {numbers}" if len(self.tasks) == 1 else f"Tasks {numbers}"
-        return f"{what} landed on {self.branch} as {self.commit[:SHORT]} ({judged})."
-
-    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
-        known = convoy.parts
-        parts = Parts(
-            tasks=tuple(sorted({*known.tasks, *self.tasks})),
-            count=known.count + 1,
-            tip=self.tip,
-            commit=self.commit,
-        )
-        sync = convoy.sync
-        if self.commit == self.tip:  # the convoy's branch holds it already
-            sync = TargetSync(target=self.tip, commit=self.tip, at=sync.at)
-        return replace(
-            convoy,
-            parts=parts,
-            sync=sync,
-            candidate=None,
-            asked="",
-            landing_waits="",
-            pull=None,
-        )

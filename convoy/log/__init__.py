@@ -14,7 +14,9 @@ from convoy.events import Claim, Event
 
 OPEN, CLOSE = "[brat]", "[/brat]"
 VERSION: Final = 1
-GONE: Final = frozenset[str]()
+GONE: Final = frozenset(
+    {"part.requested", "part.offered", "part.failed", "part.landed"}
+)
 """The types of events that no bot writes any more. An old log's are passed over."""
 
 _encoder = msgspec.json.Encoder(order="sorted")

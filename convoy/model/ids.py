@@ -79,11 +79,6 @@ def task_branch(convoy: str, task: int) -> str:
     return f"convoy/{convoy}/task-{task}"
 
 
-def part_branch(convoy: str, part: int) -> str:
-    """Return the branch by whose pull request a forge merges a part of the convoy."""
-    return f"convoy/{convoy}/part-{part}"
-
-
 def attempt_ref(convoy: str, task: int, attempt: int) -> str:
     """Return the ref that keeps the work of an attempt that did not land."""
     return f"refs/grite/attempts/{convoy}/{task}/{attempt}"
@@ -250,10 +245,6 @@ class SetAside(Struct, frozen=True, kw_only=True):
 
 def convoy_item(convoy: str) -> str:
     return f"{CONVOY_ITEM}{convoy}"
-
-
-def part_item(convoy: str) -> str:
-    return f"part/{convoy}"
 
 
 def task_item(convoy: str, task: int) -> str:

@@ -137,9 +137,7 @@ ActionKind = Literal[
 Reaction = Literal["", "rocket", "confused", "-1"]
 Approve = Literal["auto", "plan"]
 Followups = Literal["ask", "auto", "off"]
-Extent = Literal["whole", "parts"]
 BoxSetting = Literal["on", "off"]
-"""Whether a convoy lands once all is done, or also what is finished before."""
 Opinion = Literal["approve", "changes"]
 """A review's verdict."""
 Verdict = Literal["success", "failure", "noop", "cancelled", "timed_out"]
@@ -476,8 +474,6 @@ class Settings(Struct, frozen=True, kw_only=True):
     """After this many failed attempts in a row, over all convoys, everything pauses."""
     staged: bool = False
     """Whether the plan is only shown: nothing starts while this is set."""
-    land: Extent = "whole"
-    """Whether what is finished lands while other tasks go on (`parts`)."""
     sync: bool = True
     """Whether the target is taken in whenever it moves; otherwise only at the end."""
     followups: Followups = "ask"

@@ -53,7 +53,6 @@ from convoy.model.work import (
     HandedIn,
     Intent,
     Landing,
-    Parts,
     Push,
     ShownAnswer,
     TakenOut,
@@ -292,8 +291,6 @@ class Convoy(Struct, frozen=True, kw_only=True):
     """The candidate that the forge was asked to merge."""
     offered: str = ""
     """The tip of its branch when the branch was last offered to the target."""
-    parts: Parts = Parts()
-    """What of it has landed on the target while other tasks go on."""
     flakes: tuple[str, ...] = ()
     """The checks that were red once and green once on the same files, each time."""
     contested: tuple[str, ...] = ()

@@ -13,7 +13,6 @@ from convoy.model.ids import (
     LOG_ITEM,
     SWEEP_ITEM,
     convoy_item,
-    part_item,
     run_item,
     show_item,
     task_item,
@@ -138,37 +137,6 @@ class LandConvoy(Struct, frozen=True):
 
     convoy: str
     tip: str
-
-
-class LandPart(Struct, frozen=True):
-    """Move the target from `tip` to what is finished of the convoy."""
-
-    convoy: str
-    tip: str
-
-
-class OfferPart(Struct, frozen=True):
-    """Show what is finished by a branch, for the forge or a person to merge it."""
-
-    convoy: str
-    candidate: str
-
-
-class TakePart(Struct, frozen=True):
-    """The forge shows the pull request of a part as merged."""
-
-    convoy: str
-    commit: str
-    tip: str
-    """What its branch stood at."""
-
-
-class DropPart(Struct, frozen=True):
-    """What is finished of the convoy cannot land by itself."""
-
-    convoy: str
-    candidate: str
-    why: str
 
 
 class ChooseWay(Struct, frozen=True):
@@ -407,10 +375,6 @@ Staged = (
     | Align
     | Land
     | LandConvoy
-    | LandPart
-    | OfferPart
-    | TakePart
-    | DropPart
     | ChooseWay
     | AlignConvoy
     | AskMerge
@@ -484,10 +448,6 @@ _ROLES: dict[type[Action], Role] = {
     Align: "refinery",
     Land: "refinery",
     LandConvoy: "refinery",
-    LandPart: "refinery",
-    OfferPart: "refinery",
-    TakePart: "refinery",
-    DropPart: "refinery",
     AlignConvoy: "refinery",
     AskMerge: "refinery",
     Wait: "refinery",
@@ -550,8 +510,6 @@ def item_of(action: Staged) -> str:
             | Defer()
         ):
             return task_item(action.convoy, action.task)
-        case LandPart() | OfferPart():
-            return part_item(action.convoy)
         case _:
             return convoy_item(action.convoy)
 

@@ -38,7 +38,6 @@ from convoy.owed.ci_findings import (
     verdict_actions,
 )
 from convoy.owed.last_step import last_step
-from convoy.rules import wants_part
 from convoy.rules.landing import (
     Chain,
     Link,
@@ -47,7 +46,6 @@ from convoy.rules.landing import (
     may_take_target_in,
     suspects,
     sync_on_tip,
-    target_comes_first,
     took_target_lately,
 )
 from convoy.rules.second_looks import LOST_MOST, is_due, is_to_blame
@@ -85,8 +83,7 @@ def merges(
     if doubted := doubted_link(convoy, queue.links, observed, tip, now):
         yield from doubted
         return
-    target = observed.refs.get(ids.HEADS + convoy.target, "")
-    if queue.unbuilt and (sync is not None or not target_comes_first(convoy, target)):
+    if queue.unbuilt:
         numbers = tuple(task.number for task in queue.unbuilt)
         yield Build(convoy.name, numbers, queue.onto)
 
@@ -94,10 +91,7 @@ def merges(
 def _moved(convoy: Convoy, observed: Observed, patience: Patience, now: int) -> str:
     """Return the commit of the target that is to be taken in now; empty: none is."""
     target = observed.refs.get(ids.HEADS + convoy.target, "")
-    if target and target_comes_first(convoy, target):
-        return target
-    syncs = convoy.settings.sync or wants_part(convoy)
-    wanted = syncs and target and may_take_target_in(convoy, target)
+    wanted = convoy.settings.sync and target and may_take_target_in(convoy, target)
     return (
         target
         if wanted and not took_target_lately(convoy, now, patience.sync_s)

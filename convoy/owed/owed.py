@@ -18,7 +18,6 @@ from convoy.model.ids import (
     SWEEP_ITEM,
     action_item,
     convoy_item,
-    part_item,
     run_item,
     show_item,
 )
@@ -54,7 +53,7 @@ from convoy.owed import (
     TakeUp,
 )
 from convoy.owed.landings import merges
-from convoy.owed.last_step import landed_elsewhere, part_landings, ways
+from convoy.owed.last_step import landed_elsewhere, ways
 from convoy.owed.sessions import (
     deferred,
     ended_sessions,
@@ -63,7 +62,6 @@ from convoy.owed.sessions import (
     starts,
     taken_up,
 )
-from convoy.rules import head_branch
 from convoy.rules.landing import (
     foreign_tip,
     queue_branches,
@@ -108,7 +106,7 @@ def _owed(
     yield from taken_up(state, observed, now)
     yield from ended_sessions(state, observed, patience, now)
     for convoy in state.live():
-        yield from ways(state, convoy, observed)
+        yield from ways(convoy, observed)
         yield from landed_elsewhere(convoy, observed)
     convoys = tuple(convoy for convoy in state.live() if not convoy.waits_aside)
     for convoy in convoys:
@@ -116,7 +114,6 @@ def _owed(
     for rule in (
         lambda convoy: gestures(convoy, observed),
         lambda convoy: merges(convoy, observed, patience, now),
-        lambda convoy: _parts(state, convoy, observed, patience, now),
         lambda convoy: _foundations(convoy, observed),
         overspent_tasks,
         splits,
@@ -135,14 +132,6 @@ def _owed(
     for lease in state.leases.values():
         if lease.expires <= now:
             yield Expire(lease.resource, lease.nonce)
-
-
-def _parts(
-    state: State, convoy: Convoy, observed: Observed, patience: Patience, now: int
-) -> Iterator[Action]:
-    is_foreign = foreign_tip(convoy, observed.refs)
-    if not is_foreign and may_try(state, part_item(convoy.name), now):
-        yield from part_landings(convoy, observed, patience, now)
 
 
 def _faults(
@@ -192,7 +181,7 @@ def _is_early(convoy: Convoy, intent: Intent, observed: Observed) -> bool:
     if intent.kind != "pull" or intent.task:
         return False
     target = observed.refs.get(ids.HEADS + convoy.target, "")
-    tip = observed.refs.get(ids.HEADS + head_branch(convoy))
+    tip = observed.refs.get(ids.HEADS + ids.base_branch(convoy.name))
     is_behind = target != target_taken_in(convoy) and sync_task(convoy) is None
     return tip == target or is_behind
 
@@ -304,9 +293,7 @@ def pull_gestures(convoy: Convoy, observed: Observed) -> Iterator[Action]:
     branch = ids.base_branch(convoy.name)
     if ids.HEADS + branch not in observed.refs:
         return  # the forge closed all its pull requests with it
-    yield from _gesture_on_pull(
-        convoy, convoy, head_branch(convoy), convoy.target, observed
-    )
+    yield from _gesture_on_pull(convoy, convoy, branch, convoy.target, observed)
     for task in convoy.tasks:
         if not task.settled:
             own = ids.task_branch(convoy.name, task.number)

@@ -31,21 +31,9 @@ from convoy.model.task_graph import overlapping
 from convoy.text import counted
 
 
-def head_branch(convoy: Convoy) -> str:
-    return convoy.parts.branch or ids.base_branch(convoy.name)
-
-
-def unlanded(convoy: Convoy) -> tuple[Task, ...]:
-    there = convoy.parts.tasks
-    return tuple(t for t in convoy.tasks if t.landed and t.number not in there)
-
-
-def wants_part(convoy: Convoy) -> bool:
-    """Whether what is finished is to land on the target before the rest is."""
-    if convoy.settled or convoy.withdrawn or convoy.taken_out is not None:
-        return False
-    is_asked = convoy.settings.land == "parts" or bool(convoy.parts.asked_by)
-    return is_asked and bool(unlanded(convoy))
+def holds_own_work(convoy: Convoy) -> bool:
+    """Whether the convoy's branch holds anything that its target does not."""
+    return any(task.landed for task in convoy.tasks)
 
 
 ALL_DROPPED: Final = "every task was dropped"
@@ -182,13 +170,13 @@ def _stranded(convoy: Convoy, after: tuple[Task, ...]) -> Events:
 def _convoy_after(convoy: Convoy, tasks: tuple[Task, ...]) -> Events:
     if not all(task.settled for task in tasks):
         return ()
-    if unlanded(replace(convoy, tasks=tasks)):
+    if holds_own_work(replace(convoy, tasks=tasks)):
         if convoy.pull is not None:
             return ()  # a task that came later has settled
         key = ids.pull_key(convoy.name, 0)
         return (ActionIntended(key=key, kind="pull", convoy=convoy.name),)
     if any(task.state == "merged" for task in tasks):
-        return completed(convoy, convoy.parts.commit or convoy.base)
+        return completed(convoy, convoy.base)
     dropped = ConvoyFailed(convoy=convoy.name, why=ALL_DROPPED)
     return (dropped, final_comment(convoy.name))
 

@@ -41,7 +41,7 @@ from convoy.model.ids import another_try
 from convoy.model.records import Cause, Settings
 from convoy.model.state import Convoy, State, Task
 from convoy.model.work import Candidate
-from convoy.rules import completed, convoy_next, queued_again, unlanded, wants_part
+from convoy.rules import completed, convoy_next, holds_own_work, queued_again
 from convoy.rules.second_looks import flaky, is_kept, is_suspect
 from convoy.rules.turns import Turn, lacking_approvals, turns, unmet
 from convoy.rules.verdict import Checks
@@ -223,7 +223,7 @@ class AttemptMerge(Command, frozen=True, kw_only=True):
             if unfit := self._unfit(convoy, task):
                 return unfit
             current = task.candidate
-        elif not (convoy.settled or wants_part(convoy)):
+        elif not convoy.settled:
             return Refusal(f"{convoy.name} has tasks that are not settled")
         offered = (self.candidate, self.base, self.work)
         if current and (current.commit, current.base, current.work) == offered:
@@ -501,21 +501,6 @@ def sync_task(convoy: Convoy) -> Task | None:
     """Return the task, not settled, that takes the target in; None: there is none."""
     found = (t for t in convoy.tasks if kind_of(t.spec).takes_target_in)
     return next((task for task in found if not task.settled), None)
-
-
-def holds_own_work(convoy: Convoy) -> bool:
-    """Whether the convoy's branch holds anything that its target does not."""
-    return bool(unlanded(convoy))
-
-
-def target_comes_first(convoy: Convoy, target: str) -> bool:
-    """Whether the target is taken in before more candidates are built.
-
-    So it is where a person wants what is finished to land now: candidates that CI
-    judges are judged to their end, and nothing is put behind them.
-    """
-    asked = bool(convoy.parts.asked_by) and wants_part(convoy)
-    return asked and may_take_target_in(convoy, target)
 
 
 def sync_on_tip(convoy: Convoy, tip: str) -> Candidate | None:

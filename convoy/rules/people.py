@@ -38,11 +38,11 @@ from convoy.rules import (
     check_unused,
     convoy_next,
     final_comment,
+    holds_own_work,
     known,
     notice,
     stopped,
     to_be_changed,
-    unlanded,
 )
 from convoy.rules.turns import lacking_approvals
 
@@ -90,7 +90,7 @@ def _of_live(convoy: Convoy) -> Iterator[Need]:
     # A plan out of the issue's own list is shown as soon as the comment is written.
     if convoy.state == "planning" and planned and convoy.mayor and not convoy.staged:
         yield Need(key="plan", kind="approve the plan")
-    if convoy.landing_waits and (convoy.settled or convoy.parts.branch):
+    if convoy.landing_waits and convoy.settled:
         yield Need(key=f"landing/{convoy.landing_waits}", kind="let it land")
     for task in convoy.tasks:
         if is_stopped(convoy, task):
@@ -317,7 +317,7 @@ class RetryConvoy(Command, frozen=True, kw_only=True):
         if convoy.issue_is == "gone":
             return Refusal(f"issue #{convoy.issue} was deleted or transferred")
         tasks = tasks_taken_up(convoy)
-        if convoy.tasks and not tasks and not unlanded(convoy):
+        if convoy.tasks and not tasks and not holds_own_work(convoy):
             return Refusal(f"nothing of {convoy.name} is left to do")
         retried = ConvoyRetried(
             convoy=convoy.name, by=self.by, tasks=tuple(task.number for task in tasks)
@@ -349,7 +349,7 @@ def _pulls_announced(state: State, convoy: Convoy, tasks: tuple[Task, ...]) -> E
     """Announce the pull requests that were not opened because it failed."""
     hidden = (task for task in tasks if task.work and not task.pull)
     numbers = [task.number for task in hidden if not trial(convoy, task)]
-    if not tasks and unlanded(convoy) and convoy.pull is None:
+    if not tasks and holds_own_work(convoy) and convoy.pull is None:
         numbers.append(0)
     keys = ((number, ids.pull_key(convoy.name, number)) for number in numbers)
     return tuple(

@@ -163,15 +163,6 @@ class Observed(Struct, frozen=True, kw_only=True):
     unneeded: tuple[int, ...] = ()
     """Runs of CI that go on for candidates that are no longer open."""
 
-    def merged_part(self, pull: int | None) -> tuple[str, str]:
-        """Return as what the forge merged a pull request, and its head; else empty."""
-        asked, listed = self.mergeable.get(pull or 0), self.pulls.get(pull or 0)
-        if asked is not None and asked.merged:
-            return asked.merged, asked.head
-        if listed is not None and listed.merged and listed.merge_commit:
-            return listed.merge_commit, listed.head
-        return "", ""
-
     def merged_as(self, pull: int | None, head: str | None) -> str:
         """Return the commit as which the forge merged a pull request; empty: none.
 

@@ -274,8 +274,7 @@ def _last_step(convoy: Convoy) -> Iterator[Intervention]:
     waits = f"waits for {convoy.landing_waits}" if convoy.landing_waits else ""
     if convoy.withdrawn:
         waits = "was taken out of the merge queue"
-    is_offered = convoy.settled or bool(convoy.parts.branch)
-    if waits and (is_offered or convoy.withdrawn):
+    if waits and (convoy.settled or convoy.withdrawn):
         why = f"pull request #{convoy.pull} {waits}"
         yield Intervention(kind="kept_back", convoy=convoy.name, why=why)
 

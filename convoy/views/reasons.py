@@ -24,7 +24,7 @@ from convoy.rules.starting import (
 )
 from convoy.rules.target import landing_wants
 from convoy.rules.turns import turns, unmet
-from convoy.text import clock, counted
+from convoy.text import clock
 from convoy.views.plan import approval, because, edge_words
 
 _PLAN_WAITS: Final = {
@@ -261,7 +261,7 @@ def convoy_reasons(convoy: Convoy, leases: Iterable[Lease] = ()) -> tuple[str, .
 def _reasons(convoy: Convoy, leases: tuple[Lease, ...]) -> Iterator[str]:
     merged = sum(task.state == "merged" for task in convoy.tasks)
     yield f"it is {convoy.state}, {merged} of {len(convoy.tasks)} tasks merged"
-    yield from filter(None, (convoy.why, about_parts(convoy), approval(convoy)))
+    yield from filter(None, (convoy.why, approval(convoy)))
     if waits := plan_waits(convoy):
         yield f"its plan waits: {waits}"
     if convoy.held:
@@ -336,26 +336,6 @@ def way_of_landing(landing: Landing, target: str) -> str:
     }[landing.way]
     after = ", ".join(landing_wants(landing))
     return f"{said}, after {after}." if after else f"{said}."
-
-
-def about_parts(convoy: Convoy) -> str:
-    """Return what has landed before the rest, and when more does; empty: nothing."""
-    parts, told = convoy.parts, ""
-    if parts.tasks and convoy.state != "complete":
-        wanted = [t for t in convoy.tasks if convoy.ended or t.state != "dropped"]
-        have = "has" if len(parts.tasks) == 1 else "have"
-        of = f"{len(parts.tasks)} of {counted(len(wanted), 'task')}"
-        told = f"{of} {have} landed on {convoy.target}."
-    more = ""
-    if convoy.ended or convoy.settled:
-        pass
-    elif parts.left:
-        more = f"What is finished could not land without the rest: {parts.why}."
-    elif parts.asked_by:
-        more = f"What is finished lands now, as {parts.asked_by} asked."
-    elif convoy.settings.land == "parts":
-        more = "What is finished lands while other tasks go on."
-    return " ".join(filter(None, (told, more)))
 
 
 def landing_document(convoy: Convoy) -> dict[str, str] | None:

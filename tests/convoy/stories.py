@@ -91,14 +91,10 @@ from convoy.rules.starting import StartPlanning
 from convoy.rules.target import (
     AskForge,
     AttemptSync,
-    FailPart,
     FailSync,
-    LandPart,
     LandSync,
     NoteLanded,
-    OfferPart,
     OpenAnotherPull,
-    RequestPart,
     StallLanding,
 )
 from tests.world.cases import looped
@@ -403,31 +399,11 @@ def synced() -> Rules:
     return rules
 
 
-def landed_in_parts() -> Rules:
-    """Tell of a part that lands by a push, and of one that is offered and refused."""
-    rules = Rules().planned(spec(1), spec(2), spec(3)).landed(1, sha("a"))
-    asked = RequestPart(convoy=NAME, by="ann")
-    whole = AttemptMerge(
-        convoy=NAME, task=0, candidate=sha("a"), base=sha("0"), work=sha("a")
-    )
-    rules.do(asked, whole)
-    rules.do(LandPart(convoy=NAME, candidate=sha("a"), tasks=(1,), judged=("ci",)))
-    rules.do(ChooseLanding(convoy=NAME, landing=Landing(way="merge")))
-    rules.landed(2, sha("b")).do(
-        asked, replace(whole, candidate=sha("b"), base=sha("a"), work=sha("b"))
-    )
-    return rules.do(
-        OfferPart(convoy=NAME, candidate=sha("b")),
-        FailPart(convoy=NAME, candidate=sha("b"), why="red"),
-    )
-
-
 STORIES = (
     *(landed_whole, went_wrong, given_up, steered),
     *(found_out, reviewed, tested_first, raced, split_up, waited_aside, ended_by_hand),
     synced,
     merged_by_the_forge,
-    landed_in_parts,
     reshaped,
 )
 story = looped("tell", STORIES)

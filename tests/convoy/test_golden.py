@@ -11,7 +11,7 @@ from grite import git
 from tests.world.cases import looped
 
 GOLDEN = Path(__file__).with_name("golden")
-LATER: dict[str, object] = {"landing": None, "landed_tasks": []}
+LATER: dict[str, object] = {"landing": None}
 """What status says of a convoy since then, where its log says nothing of it."""
 BODIES: list[str] = json.loads((GOLDEN / "bodies.json").read_text())
 

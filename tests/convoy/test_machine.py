@@ -57,8 +57,6 @@ REACHED: Final = (
     *("target taken in", "target taken in by a task", "failed convoy taken up"),
     *("task with nothing to merge", "landed by rebase", "landed by squash"),
     *("landed by merge", "convoy landed", "completed"),
-    *("part asked for", "landing changed", "part landed", "part landed after a part"),
-    *("rest landed after a part", "part merged by the forge"),
     *("rules of the target", "push to a protected target"),
     *("merged by the forge", "queued by the forge", "merged by the queue"),
     *("add", "approve", "assign", "hold", "link", "rank", "rebase", "release"),

@@ -8,13 +8,16 @@ from convoy.owed import (
     Build,
     BuildConvoy,
     BuildSync,
+    Do,
+    LandConvoy,
     LandSync,
     LookAgain,
     Patience,
     Reject,
 )
 from convoy.owed.landings import merges
-from convoy.rules.landing import AttemptMerge, chain
+from convoy.owed.owed import owed_actions
+from convoy.rules.landing import AttemptMerge, LandMerge, chain
 from convoy.rules.people import BlockTask, DropTask, FailConvoy, RebaseWork, RetryConvoy
 from convoy.rules.second_looks import LOST_MOST
 from convoy.rules.target import AttemptSync, FailSync, LandSync as Land, StallLanding
@@ -282,3 +285,27 @@ def test_what_was_built_on_a_target_that_went_back_is_built_again() -> None:
     )
 
     assert owed(rules, tip=sha("d"), f=GREEN) == [BuildConvoy(NAME, MOVED)]
+
+
+def test_a_convoy_of_which_the_target_holds_all_opens_no_pull_request() -> None:
+    rules = begun()
+    key = f"pull:{NAME}/0"
+    wanted = Do(rules.state.intents[key])
+
+    assert wanted in due(rules, sha("0"))
+    assert wanted not in due(rules, MOVED)  # taken in first
+    assert wanted not in due(rules, TIP)
+    taken = AttemptSync(convoy=NAME, candidate=TIP, base=TIP, target=TIP)
+    rules.do(taken, Land(convoy=NAME, candidate=TIP, judged=("ci",)))
+    rules.do(AttemptMerge(convoy=NAME, task=0, candidate=TIP, base=TIP, work=TIP))
+    assert LandConvoy(NAME, TIP) in due(rules, TIP)
+    rules.do(LandMerge(convoy=NAME, task=0, candidate=TIP, judged=("ci",)))
+    assert rules.convoy.state == "complete"
+    assert key not in rules.state.intents
+
+
+def due(rules: Rules, target: str) -> tuple[Action, ...]:
+    """Return what is due where the convoy's branch is green and stands at its work."""
+    refs = {"refs/heads/main": target, f"refs/heads/convoy/{NAME}/base": TIP}
+    observed = Observed(refs=refs, checks={TIP: GREEN})
+    return owed_actions(rules.state, observed, PATIENCE, rules.now)

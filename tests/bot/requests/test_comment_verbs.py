@@ -272,23 +272,6 @@ async def test_who_asked_for_a_convoy_is_asked_when_it_lands(tmp_path: Path) -> 
         assert here.tip("main") != main
 
 
-async def test_what_is_finished_lands_while_the_rest_goes_on(tmp_path: Path) -> None:
-    free = CONFIG + "[refinery]\nrequire_ci = false\n"
-    async with room(tmp_path, free) as here:
-        await reviewed(here)
-        await here.loop.tick()
-        before = here.tip("main")
-
-        said = await here.answer("/brat land")
-        await here.loop.tick()
-
-        assert "What is finished lands on main now: 1 task." in said
-        assert here.tip("main") == here.tip(f"convoy/{NAME}/base") != before
-        assert here.convoy_state() == "active"
-        said = await here.answer("/brat land")
-        assert "nothing is finished that main does not hold" in said
-
-
 async def test_a_revision_goes_on_from_the_work_on_the_same_branch(
     tmp_path: Path,
 ) -> None:

@@ -27,7 +27,7 @@ from brat.commands.command_line import command_line
 from convoy.events.people_events import PauseConvoy
 from convoy.rules.people import BlockTask
 from tests.world.cases import looped
-from tests.world.rules import NAME, Rules, sha, spec
+from tests.world.rules import NAME, Rules, spec
 
 APP: Final = command_line("task")
 ROWS: Final = looped("verb", VERBS, ids=lambda verb: verb.name)
@@ -121,17 +121,12 @@ def test_buttons_are_shown_where_they_can_be_pressed() -> None:
     rules.do(BlockTask(convoy=NAME, task=2, why="no CI"))
     tasks = [task_buttons(rules.task(number)) for number in (1, 2, 3)]
     active = convoy_buttons(rules.convoy)
-    begun = Rules().planned(spec(1), spec(2)).landed(1, sha("a"))
-    finished = convoy_buttons(begun.convoy)
     paused = convoy_buttons(rules.do(PauseConvoy(convoy=NAME, by="ann")).convoy)
 
     assert planned == ("approve", "cancel")
     assert active == ("pause", "cancel")
     assert paused == ("resume", "cancel")
-    assert finished == ("pause", "cancel", "land")
     assert tasks == [("stop", "drop"), ("retry", "drop"), ("drop",)]
-    shown = {
-        word for words in (*tasks, planned, active, paused, finished) for word in words
-    }
+    shown = {word for words in (*tasks, planned, active, paused) for word in words}
     no_button = {"tell", "add", "allow", "split", "revise"}
     assert shown == {*BY_TASK_WORD, *BY_CONVOY_WORD} - no_button

@@ -52,8 +52,6 @@ ASKED: dict[str, Request] = {
     "split 3 -- a list": Request("split", {"task": 3}, "a list"),
     "unqueue": Request("unqueue"),
     "rebase": Request("rebase"),
-    "land": Request("land"),
-    "land Parts": Request("land", {"how": "parts"}),
     "logs 3": Request("logs", {"task": 3}),
     "cost": Request("cost"),
     "retry": Request("retry"),

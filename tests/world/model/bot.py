@@ -60,7 +60,6 @@ from convoy.rules.ending import (
 from convoy.rules.landing import FailMerge, LandMerge, ProveWork
 from convoy.rules.plan_changes import BeginSplit, SplitTask
 from convoy.rules.plans import PlanConvoy
-from convoy.rules.target import LandPart
 from grite.errors import Conflict, Rejected, Unavailable
 from grite.event import Event as GriteEvent
 from grite.remote import RefUpdate
@@ -74,7 +73,7 @@ ONCE: Final = (
     *(AcceptNothing, AcceptReport, AcceptWork),
     AcceptReview,
     *(ProveWork, MakeChoice),
-    *(LandMerge, LandPart, LoseSession, NoteDone),
+    *(LandMerge, LoseSession, NoteDone),
     *(PlanConvoy, RefuseWork, RequestConvoy),
     *(StartBot, BeginSplit, SplitTask),
 )

@@ -45,11 +45,6 @@ class ModelComposer(Composer):
         """Return the files of `work` as one commit on `base`."""
         return self.commits.make((base,), self.commits[work].files, work)
 
-    def joined(self, commit: str, also: str, message: str, at: int) -> str:
-        """Return the files of `commit` as a merge of it and `also`."""
-        del message, at  # commits in memory carry none
-        return self.commits.make((commit, also), self.commits[commit].files, "joined")
-
     def target_of(self, merge: str) -> str:
         """Return the commit that an unresolved merge takes in."""
         return self.commits[merge].parents[1]

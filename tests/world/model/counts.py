@@ -12,7 +12,7 @@ from convoy.events.merge_events import (
 )
 from convoy.events.plan_events import TaskSplit
 from convoy.events.session_events import ChoiceMade, TaskStarted, WorkReviewed
-from convoy.events.target_events import PartLanded, SyncFailed, SyncLanded
+from convoy.events.target_events import SyncFailed, SyncLanded
 from convoy.events.task_events import ConvoyCompleted, TaskBlocked, TaskMerged
 from convoy.kinds.rivals import NONE_LEFT
 from convoy.model.state import Convoy, State
@@ -39,11 +39,7 @@ def names_of(  # noqa: C901, PLR0912  one arm a kind
         case SyncLanded():
             return ("target taken in by a task",)
         case MergeLanded(task=0):
-            parts = before.convoys[fact.convoy].parts.count
-            return ("convoy landed", "rest landed after a part" if parts else "")
-        case PartLanded():
-            again = before.convoys[fact.convoy].parts.count
-            return ("part landed after a part" if again else "part landed",)
+            return ("convoy landed",)
         case MergeLanded():
             return (f"landed by {before.convoys[fact.convoy].settings.strategy}",)
         case MergeAttempted():

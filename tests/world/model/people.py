@@ -11,13 +11,10 @@ from bot.repository.compose import Conflicted
 from convoy.events.hold_events import TakePush
 from convoy.events.leases import FreeLease, TakeLease
 from convoy.events.people_events import PauseConvoy, ResumeConvoy
-from convoy.events.target_events import Wanted
 from convoy.model.records import Settings
 from convoy.model.state import Convoy, Task
 from convoy.model.work import TargetRules
-from convoy.rules import unlanded
 from convoy.rules.people import DropTask, FailConvoy, RetryConvoy, RetryTask
-from convoy.rules.target import RequestPart
 from tests.world.model.drawn import chosen, configurations, patterns, plans, which
 from tests.world.model.forge import HEADS, LOST, MAIN
 from tests.world.model.story import Story
@@ -32,7 +29,6 @@ DEEDS: Final = (
     *("merges_by_hand", "merges_by_hand", "deletes_a_base", "deletes_a_run"),
     *("changes_the_rules", "changes_the_rules", "approves", "lets_the_queue_go_on"),
 )
-WANTED: Final[tuple[Wanted, ...]] = ("once", "parts", "whole")
 RULES: Final = (
     TargetRules(),
     TargetRules(pull_request=True),
@@ -78,18 +74,6 @@ class People(Story):
             command = PauseConvoy if convoy.state == "active" else ResumeConvoy
             self.may(command(convoy=convoy.name, by="ann"))
             self.saw("pause" if convoy.state == "active" else "resume")
-
-    @rule(number=which, how=st.sampled_from(WANTED))
-    @precondition(lambda self: "commands" in self.season and self.half_way())
-    def somebody_wants_a_part(self, number: int, how: Wanted) -> None:
-        convoy = chosen(self.half_way(), number)
-        if self.bot.ask(RequestPart(convoy=convoy.name, by="ann", how=how)) is None:
-            self.saw("part asked for" if how == "once" else "landing changed")
-
-    def half_way(self) -> list[Convoy]:
-        """Return the convoys that have finished something and not everything."""
-        live = self.forge.state.live()
-        return [c for c in live if unlanded(c) and not c.settled]
 
     @rule(number=which, state=st.sampled_from(DROPPED))
     @precondition(lambda self: "commands" in self.season and self.tasks(*DROPPED))

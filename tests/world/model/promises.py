@@ -21,9 +21,8 @@ from convoy.events.session_events import (
     WorkRefused,
     WorkReviewed,
 )
-from convoy.events.target_events import PartLanded, SyncLanded
+from convoy.events.target_events import SyncLanded
 from convoy.events.task_events import (
-    ConvoyCompleted,
     ConvoyFailed,
     TaskBlocked,
     TaskDropped,
@@ -66,9 +65,7 @@ class Promises:
         """Convoys whose plan somebody approved."""
         self._until: dict[tuple[str, str], int] = {}
         """When what a holder took runs out, by resource and holder."""
-        self._landing: list[MergeLanded | SyncLanded | PartLanded] = []
-        self._in_parts: set[tuple[str, int]] = set()
-        """The tasks that landed on the target before the rest of their convoy."""
+        self._landing: list[MergeLanded | SyncLanded] = []
         self._reds: Counter[tuple[str, int, str]] = Counter()
         """How often CI was red on a task's work on a commit."""
         self._pushed: defaultdict[str, set[str]] = defaultdict(set)
@@ -108,10 +105,6 @@ class Promises:
                 self._blamed(before, fact)
             case MergeLanded():
                 self._landed(before, fact)
-            case PartLanded():
-                self._part_landed(before, fact)
-            case ConvoyCompleted():
-                self._completed(before, fact)
             case SyncLanded(task=0):
                 self._synced(before, fact)
             case TaskMerged():
@@ -268,48 +261,6 @@ class Promises:
         held = commits[candidate].ancestors - on_target
         assert not held & self._pushed[convoy.name], "landed what nobody answers for"
 
-    def _part_landed(self, before: State, fact: PartLanded) -> None:
-        """Check what lands while other tasks of its convoy go on."""
-        convoy, commits = before.convoys[fact.convoy], self.forge.commits
-        assert fact.tasks, "a part of nothing"
-        for number in fact.tasks:
-            assert (fact.convoy, number) not in self._in_parts, "landed twice"
-            self._in_parts.add((fact.convoy, number))
-            task = convoy.task(number)
-            assert task is not None
-            assert task.state == "merged", "landed on the target and is not merged"
-            assert task.landed is not None
-            assert commits.contains(fact.tip, task.landed), "is not in the part"
-        if fact.commit in self.forge.foreign:
-            self._part_merged(convoy, fact)
-            return
-        assert convoy.candidate is not None
-        assert convoy.candidate.commit == fact.commit, "not the candidate"
-        assert not convoy.settled, "the whole landed as a part"
-        assert not convoy.held, "landed and held"
-        self._nobody_said_no(convoy, convoy)
-        if convoy.settings.require_ci:
-            assert set(convoy.settings.checks) <= set(fact.judged)
-            assert fact.commit in self.green, "landed and never green"
-        self._landing.append(fact)
-
-    def _part_merged(self, convoy: Convoy, fact: PartLanded) -> None:
-        """Check what the log says of a part that the forge or a person merged."""
-        commits = self.forge.commits
-        self.forge.seen["part merged by the forge"] += 1
-        if convoy.settings.require_ci and fact.judged:
-            known = (commits[commit].files for commit in self.green)
-            assert commits[fact.commit].files in known, "said to be judged, and was not"
-        assert commits.contains(self.forge.refs[MAIN], fact.commit)
-
-    def _completed(self, before: State, fact: ConvoyCompleted) -> None:
-        """Check that a convoy is over only once its target holds all of it."""
-        convoy = before.convoys[fact.convoy]
-        there = self.forge.commits[fact.commit].lines
-        for task in convoy.tasks:
-            if task.landed and not fact.why and task.number in convoy.parts.tasks:
-                assert there >= self._lines_of(task), "complete without its work"
-
     def _task_landed(self, convoy: Convoy, task: Task, fact: MergeLanded) -> None:
         assert task.work is not None
         assert task.candidate is not None
@@ -371,7 +322,7 @@ class Promises:
         forge, state = self.forge, self.forge.state
         shared = {HEADS + ids.base_branch(name) for name in state.convoys} | {MAIN}
         moved = {update.ref: update.new for update in updates}
-        landed = {HEADS + fact.branch: _commit_of(fact) for fact in self._landing}
+        landed = {HEADS + fact.branch: fact.candidate for fact in self._landing}
         for ref in shared & moved.keys():
             new, old = moved[ref], before.get(ref)
             assert new is not None, "a shared branch was deleted"
@@ -384,8 +335,6 @@ class Promises:
         for fact in self._landing:
             if isinstance(fact, MergeLanded):
                 self._arrived(before, fact)
-            elif isinstance(fact, PartLanded):
-                self._part_arrived(fact)
         self._landing.clear()
         self._kept()
 
@@ -421,18 +370,6 @@ class Promises:
                 assert self._shows_merged(fact), "its pull request is not merged"
         self._holds_nothing_else(convoy, lines)
 
-    def _part_arrived(self, fact: PartLanded) -> None:
-        """Check that the target holds the part, and nothing that is not merged."""
-        commits, convoy = self.forge.commits, self.forge.state.convoys[fact.convoy]
-        tip = self.forge.refs[HEADS + fact.branch]
-        assert commits.contains(tip, fact.commit)
-        lines = commits[fact.commit].lines
-        for number in fact.tasks:
-            task = convoy.task(number)
-            assert task is not None
-            assert lines >= self._lines_of(task), "without its work"
-        self._holds_nothing_else(convoy, lines)
-
     def _lines_of(self, task: Task) -> frozenset[str]:
         assert task.work is not None
         commits = self.forge.commits
@@ -452,9 +389,9 @@ class Promises:
             task = self.forge.state.convoys[owner].task(number)
             whole = self.forge.state.convoys[owner].state == "complete"
             beside = task is not None and task.landed is None  # as tests with code
-            part = (owner, number) in self._in_parts or beside
-            whole = whole or part
-            assert whole or owner == convoy.name, f"{line} is of another convoy"
+            assert whole or beside or owner == convoy.name, (
+                f"{line} is of another convoy"
+            )
             assert task is not None
             assert task.state == "merged", f"{line} is not merged, and landed"
             assert task.work is not None
@@ -524,10 +461,6 @@ class Promises:
         )
         for what in (heads, sessions, comments):
             assert max(what.values(), default=1) == 1, what
-
-
-def _commit_of(fact: MergeLanded | SyncLanded | PartLanded) -> str:
-    return fact.commit if isinstance(fact, PartLanded) else fact.candidate
 
 
 def _holds_for(convoy: Convoy, task: Task) -> None:
