@@ -1,7 +1,7 @@
 """The verbs that change a plan: `add`, `depends`, `engine`, `allow`, `priority`.
 
 With them `split`, by which a person writes the parts of a task, and `merge` and
-`unqueue`, which join two tasks of a plan or move a pull request in the merge queue.
+`unqueue`, which move a pull request in the merge queue.
 """
 
 import re
@@ -31,7 +31,7 @@ from convoy.model.records import TaskSpec
 from convoy.model.state import Convoy, Task
 from convoy.planner import own_words
 from convoy.rules.people import BlockTask
-from convoy.rules.plan_changes import AddTask, AssignTask, JoinTasks, LinkTask, PartTask
+from convoy.rules.plan_changes import AddTask, AssignTask, LinkTask, PartTask
 from convoy.rules.plans import AllowPaths
 from convoy.text import cut, inline
 
@@ -200,13 +200,6 @@ def plan_changes(context: RequestContext, before: Convoy) -> str:
     return "\n".join(("", "", *diff_block(lines, WHOLE_CHARS, after.name)))
 
 
-def join_tasks(context: RequestContext, task: int, other: int) -> str:
-    before = context.convoy
-    command = JoinTasks(convoy=before.name, task=task, other=other, by=context.by)
-    context.submit(command)
-    return f"Task {task} does both.{plan_changes(context, before)}"
-
-
 def _split(context: RequestContext, *, task: int, text: str = "") -> str:
     """Split a task into the parts of a list, or let the mayor find them."""
     before = context.convoy
@@ -291,18 +284,8 @@ SPLIT: Final = (
 )
 
 
-def _merge(
-    context: RequestContext, *, task: int | None = None, other: int | None = None
-) -> str:
-    """Put the pull request back into its queue, or join two tasks of the plan."""
-    if task is not None and other is not None:
-        return join_tasks(context, task, other)
-    here = context.asker.number
-    is_on_pull = context.own_task is not None or here == context.convoy.pull
-    if task is not None or not is_on_pull:
-        raise NotPossible(
-            "say it on a pull request, or name two tasks of the plan to be joined"
-        )
+def _merge(context: RequestContext) -> str:
+    """Put the pull request back into its queue."""
     name, number = context.convoy.name, _own_number(context)
     out = (context.own_task or context.convoy).taken_out
     if out is not None and out.gesture == "closed":
@@ -326,20 +309,10 @@ def _own_number(context: RequestContext) -> int:
 QUEUE: Final = (
     Verb(
         name="merge",
+        place="pull",
         right="maintain",
-        words=(
-            ANY_TASK,
-            Argument(
-                name="other",
-                read=verb.read_task,
-                form="<task>",
-                needed=False,
-                write=TASK.write,
-            ),
-        ),
         help="Puts the pull request back into the merge queue; opens another one for "
-        "one that was closed. With two tasks the first does both, if neither has "
-        "begun.",
+        "one that was closed.",
         rule=_merge,
     ),
     Verb(

@@ -245,7 +245,10 @@ class TaskLinked(TaskEvent, frozen=True, kw_only=True, tag="task.linked"):
 
 
 class TaskRewritten(TaskEvent, frozen=True, kw_only=True, tag="task.rewritten"):
-    """The task is another one in the plan, because a person changed the plan."""
+    """The task is another one in the plan: an old log joined two tasks so.
+
+    Without it the work of one of them would be lost.
+    """
 
     spec: TaskSpec
     """The task, as if it had been planned so; its number stays."""

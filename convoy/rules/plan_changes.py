@@ -4,8 +4,6 @@ Further work from a task that was itself further work waits for a person, whatev
 configuration says: agents do not feed each other.
 """
 
-from collections.abc import Iterator
-
 from msgspec.structs import replace
 
 from convoy.events import (
@@ -23,25 +21,21 @@ from convoy.events.people_events import ConvoyPaused
 from convoy.events.plan_events import (
     ConvoyReplanned,
     TaskAdded,
-    TaskAllowed,
     TaskAssigned,
     TaskLinked,
     TaskNoted,
-    TaskRewritten,
     TaskSplit,
 )
 from convoy.events.task_events import TaskDropped, TaskMerged, TaskQueued
 from convoy.kinds import can_be_split, kind_of
 from convoy.kinds.task_kinds import MAYOR, PARTS_LEAST, being_split, is_split
-from convoy.model.records import Followup, TaskSpec, Usage, Wait
+from convoy.model.records import Followup, TaskSpec, Usage
 from convoy.model.session_result import Left, bounded_notes
 from convoy.model.state import Convoy, State, Task
 from convoy.model.task_graph import relinked
-from convoy.planner import own_words
-from convoy.planner.tasklist import ACCEPTANCE_CHARS, INSTRUCTIONS_CHARS, TITLE_MOST
 from convoy.rules import leases_freed, too_late
 from convoy.rules.plans import fault_of, kept_by_protected_paths
-from convoy.text import counted, cut, did_you_mean
+from convoy.text import counted, did_you_mean
 
 
 class AddTask(Command, frozen=True, kw_only=True):
@@ -190,49 +184,6 @@ class PartTask(Command, frozen=True, kw_only=True):
         )
 
 
-class JoinTasks(Command, frozen=True, kw_only=True):
-    """A person wants two tasks done as one."""
-
-    convoy: str
-    task: int
-    other: int
-    by: str
-
-    def decide(self, state: State) -> Decision:
-        """Let the first task do both; nothing of either may have begun."""
-        if self.task == self.other:
-            return Refusal(f"task {self.task} is one task already")
-        one = _whole_work(state, self.convoy, self.task)
-        two = _whole_work(state, self.convoy, self.other)
-        if begun := next((t.number for t in (one, two) if t.started), 0):
-            return Refusal(f"task {begun} was tried already: it is too late for that")
-        convoy = state.convoys[self.convoy]
-        both = joined(one.spec, two.spec, self.by)
-        if len(both.acceptance) > ACCEPTANCE_CHARS:
-            return Refusal(
-                f"their acceptance commands have more than {ACCEPTANCE_CHARS} "
-                "characters together: let one run a script"
-            )
-        specs = {task.number: task.spec for task in convoy.tasks}
-        after = {n: _moved(spec, one.number, two.number) for n, spec in specs.items()}
-        after[one.number] = both
-        del after[two.number]
-        if fault := fault_of(convoy, tuple(after.values())):
-            return Refusal(fault)
-        why = f"{self.by} joined it with task {one.number}"
-        return (
-            *(
-                TaskRewritten(convoy=convoy.name, task=n, spec=spec, by=self.by)
-                for n, spec in after.items()
-                if spec != specs[n]
-            ),
-            *_with_paths(convoy, one, two, self.by),
-            TaskDropped(
-                convoy=convoy.name, task=two.number, why=why, wanted_by=self.by
-            ),
-        )
-
-
 class ReplanConvoy(Command, frozen=True, kw_only=True):
     """A person wants another plan, as their text says."""
 
@@ -248,62 +199,10 @@ class ReplanConvoy(Command, frozen=True, kw_only=True):
         if convoy.mayor is None or convoy.mayor.attempt is not None:
             return Refusal(
                 "no engine made this plan, so none can make another: change it by "
-                "add, drop, split, merge, depends and engine, or start anew with "
+                "add, drop, split, depends and engine, or start anew with "
                 "engine under [mayor] in .brat/config.toml"
             )
         return (ConvoyReplanned(convoy=convoy.name, by=self.by, text=self.text),)
-
-
-def joined(one: TaskSpec, two: TaskSpec, by: str) -> TaskSpec:
-    """Return one task that does what two do; the first one's engine makes it."""
-    own = own_words(one)
-    context = one.instructions.removeprefix(own)
-    told = cut(f"{own}\n\n{own_words(two)}", max(1, INSTRUCTIONS_CHARS - len(context)))
-    checks = [f"({each.acceptance})" for each in (one, two) if each.acceptance]
-    pair = {one.number, two.number}
-    waits = {w.on: w for w in (*one.waits, *two.waits) if w.on not in pair}
-    return replace(
-        one,
-        title=cut(f"{one.title}; {two.title}", TITLE_MOST),
-        instructions=told + context,
-        after=tuple(sorted({*one.after, *two.after} - pair)),
-        paths=_once(one.paths + two.paths) if one.paths and two.paths else (),
-        needs=_once(one.needs + two.needs),
-        waits=tuple(waits.values()),
-        acceptance=" && ".join(checks)
-        if one.acceptance and two.acceptance
-        else one.acceptance or two.acceptance,
-        why=f"{by} joined tasks {one.number} and {two.number}",
-    )
-
-
-def _moved(spec: TaskSpec, one: int, two: int) -> TaskSpec:
-    """Let what waits for the second task wait for the first."""
-    if two not in spec.after or spec.number == one:
-        return spec
-    after = tuple(sorted({*spec.after, one} - {two}))
-    known = any(wait.on == one for wait in spec.waits)
-    moved: Iterator[Wait] = (
-        Wait(one, wait.why, overlap=wait.overlap) if wait.on == two else wait
-        for wait in spec.waits
-        if not (known and wait.on == two)
-    )
-    return replace(spec, after=after, waits=tuple(moved))
-
-
-def _with_paths(convoy: Convoy, one: Task, two: Task, by: str) -> Events:
-    """Keep what people allowed, and wait where the joined task needs more."""
-    both = joined(one.spec, two.spec, by)
-    allowed = tuple(path for path in two.allowed if path not in one.allowed)
-    events: Events = ()
-    if allowed:
-        event = TaskAllowed(convoy=convoy.name, task=one.number, paths=allowed, by=by)
-        events = (event,)
-    whole = replace(one, spec=both, allowed=(*one.allowed, *allowed))
-    return (
-        *events,
-        *kept_by_protected_paths(convoy.name, (whole,), convoy.settings.gate),
-    )
 
 
 def _whole_work(state: State, name: str, number: int) -> Task:
@@ -313,10 +212,6 @@ def _whole_work(state: State, name: str, number: int) -> Task:
     if not kind_of(task.spec).is_work or task.spec.on or tied:
         raise Refusal(f"task {number} is tied to another one, or is not work")
     return task
-
-
-def _once(values: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(values))
 
 
 class BeginSplit(Command, frozen=True, kw_only=True):

@@ -79,7 +79,6 @@ from convoy.rules.plan_changes import (
     AddTask,
     AssignTask,
     BeginSplit,
-    JoinTasks,
     LinkTask,
     NoteTask,
     PartTask,
@@ -185,7 +184,6 @@ def reshaped() -> Rules:
     rules.do(_planning(rules, "2"), _planned(2, *second))
     parts = (spec(7, part_of=6), spec(8, part_of=6))
     return rules.do(
-        JoinTasks(convoy=NAME, task=3, other=4, by="bea"),
         PartTask(convoy=NAME, task=6, parts=parts, by="bea"),
         ApprovePlan(convoy=NAME, by="ann"),
     )

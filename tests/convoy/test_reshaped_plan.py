@@ -1,19 +1,17 @@
-"""People reshape a plan: two tasks become one, one becomes several, or all is new."""
+"""People reshape a plan: one task becomes several, or all is new."""
 
 import pytest
 
 from convoy.events import Refusal, decided
 from convoy.events.people_events import ApprovePlan
+from convoy.events.plan_events import TaskRewritten
 from convoy.model.records import Wait
 from convoy.rules.people import DropTask
-from convoy.rules.plan_changes import JoinTasks, LinkTask, PartTask, ReplanConvoy
-from convoy.rules.plans import AllowPaths
+from convoy.rules.plan_changes import LinkTask, PartTask, ReplanConvoy
 from convoy.rules.starting import startable
 from convoy.views.plan import changed_since, plan_document
 from tests.convoy.stories import reshaped
 from tests.world.rules import NAME, Rules, spec
-
-JOIN = JoinTasks(convoy=NAME, task=2, other=3, by="bea")
 
 
 def drawn() -> Rules:
@@ -26,53 +24,23 @@ def drawn() -> Rules:
     )
 
 
-def test_one_task_does_what_two_did_and_what_waited_for_either_waits_for_it() -> None:
-    rules = drawn().do(JOIN)
-    both = rules.task(2).spec
-
-    assert both.paths == ("a.py", "b.py")
-    assert both.acceptance == "(make a) && (make b || true)"
-    assert both.instructions.count("Do it") == 2
-    assert rules.task(3).state == "dropped"
-    assert rules.task(4).spec.after == (2,)
-    assert rules.task(4).spec.waits == (Wait(2, "both touch b.py", overlap=True),)
-    assert changed_since(rules.convoy) == (
-        f"~ task 2: is now: Task 2; Task 3; paths + b.py; done when {both.acceptance}",
-        "- task 3: Task 3",
-        "~ task 4: after 3 -> 2",
-    )
-
-
 def test_an_approval_makes_the_changed_plan_the_one_that_people_know() -> None:
-    rules = drawn().do(JOIN, ApprovePlan(convoy=NAME, by="ann"))
+    rules = drawn().do(LinkTask(convoy=NAME, task=2, on=3, by="bea"))
+    assert changed_since(rules.convoy) == ("~ task 2: after 1 -> 1, 3",)
 
+    rules.do(ApprovePlan(convoy=NAME, by="ann"))
     assert changed_since(rules.convoy) == ()
     rules.do(DropTask(convoy=NAME, task=4, why="no"))
     assert plan_document(rules.convoy).changes == ("- task 4: Task 4",)
 
 
-def test_a_circle_and_what_has_begun_are_refused() -> None:
-    rules = drawn()
-    circle = JoinTasks(convoy=NAME, task=3, other=1, by="bea")
-    rules.do(LinkTask(convoy=NAME, task=3, on=2, by="bea"))
-    assert "in a circle" in str(decided(circle, rules.state))
+def test_an_old_log_in_which_two_tasks_became_one_is_read() -> None:
+    both = spec(2, instructions="Do both.")
 
-    rules = Rules().planned(spec(1), spec(2)).started(1)
-    join = JoinTasks(convoy=NAME, task=1, other=2, by="bea")
-    assert "too late" in str(decided(join, rules.state))
-    same = JoinTasks(convoy=NAME, task=2, other=2, by="bea")
-    assert isinstance(decided(same, rules.state), Refusal)
-
-
-def test_a_joined_task_waits_for_protected_paths_unless_they_were_allowed() -> None:
-    tasks = (spec(1, paths=("a.py",)), spec(2, paths=("CLAUDE.md",)))
-    join = JoinTasks(convoy=NAME, task=1, other=2, by="bea")
-    rules = Rules().planned(*tasks).do(join)
-    assert "/brat allow 1" in rules.task(1).why
-
-    rules = Rules().planned(*tasks)
-    rules.do(AllowPaths(convoy=NAME, task=2, by="ann"), join)
-    assert (rules.task(1).state, rules.task(1).allowed) == ("queued", ("CLAUDE.md",))
+    joined = TaskRewritten(convoy=NAME, task=2, spec=both, by="bea")
+    task = joined.change(drawn().state).convoys[NAME].task(2)
+    assert task is not None
+    assert (task.spec, task.instructed_by) == (both, ("bea",))
 
 
 def test_a_task_is_done_in_the_parts_that_a_person_wrote() -> None:

@@ -47,7 +47,6 @@ ASKED: dict[str, Request] = {
     "engine docs 3": Request("engine", {"engine": "docs", "task": 3}),
     "priority P0": Request("priority", {"priority": 0}),
     "merge": Request("merge"),
-    "merge 2 task-3": Request("merge", {"task": 2, "other": 3}),
     "split 3": Request("split", {"task": 3}),
     "split 3 -- a list": Request("split", {"task": 3}, "a list"),
     "unqueue": Request("unqueue"),
@@ -319,11 +318,11 @@ Keeps a resource for you, one hour or as long as `ttl` says, at most `24h`: no t
 On: both. Who: who may write.\
 """,
             """\
-`/brat merge [<task>] [<task>]`
+`/brat merge`
 
-Puts the pull request back into the merge queue; opens another one for one that was closed. With two tasks the first does both, if neither has begun.
+Puts the pull request back into the merge queue; opens another one for one that was closed.
 
-On: both. Who: who may maintain.\
+On: pull requests. Who: who may maintain.\
 """,
             "There is no verb `stats`; did you mean status?",
         ]
