@@ -110,7 +110,7 @@ def _take_answer(
         ended.refuse("refused", str(error), result)
         return
     if kind.takes_notes:
-        ended.note(result, result.left.followups)
+        ended.note(result)
     if refused := ended.draft.submit(taken.command):
         ended.refuse("refused", refused.why, result)
         return
@@ -208,7 +208,7 @@ def _accept_merge(ended: EndedAttempt, result: Result) -> None:
         return
     was_left = ended.attempt.resolves
     files = _examined(ended, ended.root, commit).files if was_left else ()
-    ended.note(result, result.left.followups)
+    ended.note(result)
     _accept(ended, result, commit, files)
 
 
@@ -218,7 +218,7 @@ def _settle(ended: EndedAttempt, result: Result) -> None:
         why = "it has no acceptance command that could agree"
         ended.turn_down(result, f"the agent says that nothing is to be done; {why}")
         return
-    ended.note(result, result.left.followups)
+    ended.note(result)
     refused = ended.draft.submit(
         AcceptNothing(
             convoy=ended.convoy.name,
@@ -248,7 +248,7 @@ def _pass_gate(ended: EndedAttempt, result: Result, handed_in: str) -> None:
         ended.keep(commit)
         ended.turn_down(result, why)
     else:
-        ended.note(result, result.left.followups)
+        ended.note(result)
         inert = ended.context.composer.inert(ended.root, commit)
         _accept(ended, result, inert, patch.files)
 

@@ -121,7 +121,6 @@ class Noted(Payload):
 
     notes: Lines = ()
     shared: Lines = ()
-    followups: Lines = ()
 
 
 class ClaimedWalls(Payload):

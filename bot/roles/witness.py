@@ -253,12 +253,12 @@ class EndedAttempt:
             )
         )
 
-    def note(self, result: Result, followups: tuple[str, ...] = ()) -> None:
-        """Keep the agent's notes for others, and only the follow-ups that are given."""
+    def note(self, result: Result) -> None:
+        """Keep the agent's notes for others."""
         if self.task.number == 0:
             return
         said = result.left
-        left = Left(notes=said.notes, shared=said.shared, followups=followups)
+        left = Left(notes=said.notes, shared=said.shared)
         name, number = self.convoy.name, self.task.number
         attempt = self.attempt.number
         self.draft.submit(

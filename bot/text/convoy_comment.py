@@ -5,14 +5,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from bot.text.plan_section import plan_section
-from bot.text.visible_text import code_span
 from convoy.model import ids
 from convoy.model.ids import SetAside
 from convoy.model.session_result import cost_foreseen, usage_in_words
 from convoy.model.state import Convoy, Lease, Task
 from convoy.model.work import ShownAnswer
 from convoy.text import (
-    INLINE_CHARS,
     POST_CHARS,
     counted,
     fitting,
@@ -20,7 +18,6 @@ from convoy.text import (
     inline,
     spoken_duration,
 )
-from convoy.views.interventions import further_work
 from convoy.views.plan import approval, collision_words
 from convoy.views.reasons import (
     plan_waits,
@@ -238,7 +235,6 @@ def _steps(convoy: Convoy) -> Iterator[str]:
 
 
 _FLAKES_MOST: Final = 5
-_FURTHER_CHARS: Final = 8_000
 _BOXES_CHARS: Final = 6_000
 """Kept free for the boxes below it and the marker above."""
 _WARNED_CHARS: Final = 2_000
@@ -280,7 +276,6 @@ def convoy_table(
         lines += [f"**Why:** {inline(convoy.why)}", ""]
     lines += _landing(convoy)
     lines += _refused(asides)
-    lines += _further(convoy)
     lines += _flakes(convoy)
     lines += _money(convoy)
     lines += answer_lines(convoy, web)
@@ -354,20 +349,6 @@ def _refused(asides: Sequence[SetAside]) -> list[str]:
     )
     shown = fitting([f"- {each}" for each in told], "- {}", _REFUSED_CHARS)
     heading = "**Set aside**, and tried again from time to time, or by `/brat retry`:"
-    return [heading, "", *shown, ""]
-
-
-def _further(convoy: Convoy) -> list[str]:
-    """Return the further work that agents saw, with the command that adds each."""
-    lines = []
-    for found in further_work(convoy):
-        add = code_span(f"/brat add -- {found.title}", INLINE_CHARS)
-        why = f" ({inline(found.why)})" if found.why else ""
-        lines.append(f"- of task {found.task}{why}: {add}")
-    if not lines:
-        return []
-    heading = "**Agents saw further work.** Say what is to be added:"
-    shown = fitting(lines, "- {}: `brat status` lists them all", _FURTHER_CHARS)
     return [heading, "", *shown, ""]
 
 

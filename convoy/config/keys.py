@@ -32,7 +32,6 @@ from convoy.model.records import (
     BoxSetting,
     Budget,
     EngineSpec,
-    Followups,
     Gate,
     Limits,
     Merger,
@@ -69,6 +68,7 @@ PLANNER_NAME = "a name of at most 31 letters, digits, - and _"
 SCHEDULES = "tables [schedule.NAME], with small letters, digits and - as the name"
 
 GONE: Final[Mapping[str, str]] = {
+    "mayor.followups": "agents are not asked for further work: leave it out",
     "refinery.land": "a convoy lands as one, once all its tasks are done: leave it out",
 }
 """What to do about keys that the file could hold once, by table and key."""
@@ -512,10 +512,6 @@ class MayorTable(Table):
     `planner`."""
     approve: Approve = _DEFAULT.approve
     """`auto`: a plan is carried out at once; `plan`: it waits for `/brat approve`."""
-    followups: Followups = _DEFAULT.followups
-    """What happens to further work that an agent sees while it does its own. `ask`: it
-    is shown, with the command that adds it; `auto`: it is added after the agent's own
-    task, up to `max_tasks`; `off`: agents are not asked for any."""
 
 
 class TriggersTable(Table):

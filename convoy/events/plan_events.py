@@ -1,8 +1,4 @@
-"""How an issue becomes a convoy with a plan, and what changes the plan later.
-
-Further work from a task that was itself further work waits for a person, whatever the
-configuration says: agents do not feed each other.
-"""
+"""How an issue becomes a convoy with a plan, and what changes the plan later."""
 
 from typing import Final
 
@@ -22,7 +18,6 @@ from convoy.events.people_events import stands_still
 from convoy.model import ids
 from convoy.model.records import (
     Estimate,
-    Followup,
     Forecast,
     NamedIssue,
     Overlap,
@@ -395,13 +390,11 @@ class TaskNoted(TaskEvent, frozen=True, kw_only=True, tag="task.noted"):
     """Notes for the tasks that build on this one and for its next attempt; cleaned."""
     shared: tuple[str, ...] = ()
     """Scratchpad lines for every agent of the convoy; cleaned."""
-    followups: tuple[Followup, ...] = ()
 
     def sentence(self) -> str:
         kinds = {
             "for the tasks behind it": len(self.notes),
             "for the scratchpad": len(self.shared),
-            "on further work": len(self.followups),
         }
         said = ", ".join(f"{count} {what}" for what, count in kinds.items() if count)
         return f"The agent of task {self.task}, attempt {self.attempt}, noted: {said}."
@@ -412,8 +405,4 @@ class TaskNoted(TaskEvent, frozen=True, kw_only=True, tag="task.noted"):
         return super().convoy_after(convoy, now)
 
     def task_after(self, task: Task, _now: Moment) -> Task:
-        return replace(
-            task,
-            learned=self.notes or task.learned,
-            followups=(*task.followups, *self.followups),
-        )
+        return replace(task, learned=self.notes or task.learned)

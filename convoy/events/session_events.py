@@ -124,8 +124,6 @@ class TaskStarted(SessionEvent, frozen=True, kw_only=True, tag="task.started"):
     """The notes for it from the tasks it builds on and from its last attempt."""
     scratchpad: tuple[str, ...] = ()
     """The notes the convoy's agents left for each other, oldest first."""
-    followups: bool = True
-    """Whether its agent is asked to report further work that it sees."""
     acceptance: str = ""
     """The command the runner runs on the work; exit status 0 accepts it."""
     engine: EngineSpec

@@ -136,7 +136,6 @@ ActionKind = Literal[
 ]
 Reaction = Literal["", "rocket", "confused", "-1"]
 Approve = Literal["auto", "plan"]
-Followups = Literal["ask", "auto", "off"]
 BoxSetting = Literal["on", "off"]
 Opinion = Literal["approve", "changes"]
 """A review's verdict."""
@@ -174,8 +173,6 @@ class TaskSpec(Struct, frozen=True, kw_only=True):
     """The planner's reason for this task and its engine."""
     waits: tuple[Wait, ...] = ()
     """Why it waits for tasks that are not in its own plan."""
-    follows: int = 0
-    """The task whose agent asked for it; 0: it was planned, or a person added it."""
     kind: Kind = "work"
     on: tuple[int, ...] = ()
     """The task whose work it reviews or continues; both are merged together. For a
@@ -227,16 +224,6 @@ class Overlap(Struct, frozen=True, kw_only=True):
     """From 0 to 1: a guess from their paths and from earlier history."""
     files: tuple[str, ...] = ()
     """The paths where they may collide, the likeliest first."""
-
-
-class Followup(Struct, frozen=True, kw_only=True):
-    """Further work that an agent saw but was not asked to do."""
-
-    title: str
-    added: int = 0
-    """The task it became automatically; 0: none."""
-    why: str = ""
-    """Why it did not become a task, where it should have."""
 
 
 class Price(Struct, frozen=True, kw_only=True):
@@ -476,9 +463,6 @@ class Settings(Struct, frozen=True, kw_only=True):
     """Whether the plan is only shown: nothing starts while this is set."""
     sync: bool = True
     """Whether the target is taken in whenever it moves; otherwise only at the end."""
-    followups: Followups = "ask"
-    """What happens to further work that agents see: it is shown (`ask`), becomes a task
-    automatically (`auto`), or agents are not asked for it (`off`)."""
     notify: tuple[Occasion, ...] = ()
     """The events that the bot's webhook, if any, is told."""
     splitter: str = ""

@@ -266,10 +266,7 @@ def walls_in_words(walls: Walls) -> str:
 
 LINES_MOST: Final = 10
 """The most lines of one kind that one attempt may leave."""
-FOLLOWUPS_MOST: Final = 5
 LINE_CHARS: Final = 400
-FOLLOWUP_CHARS: Final = 120
-"""The longest title of further work: as long as any task's title."""
 SCRATCHPAD_CHARS: Final = 4_000
 """The most lines of a convoy's scratchpad; beyond it the oldest go."""
 HANDED_CHARS: Final = 12_000
@@ -283,8 +280,6 @@ class Left(Struct, frozen=True, kw_only=True):
     """Lines for the tasks that build on its own."""
     shared: tuple[str, ...] = ()
     """Lines for every agent of the convoy."""
-    followups: tuple[str, ...] = ()
-    """The titles of further work."""
 
 
 NOTHING_LEFT: Final = Left()
@@ -293,19 +288,16 @@ NOTHING_LEFT: Final = Left()
 def bounded_notes(left: Left) -> Left:
     """Return what an agent left, cleaned and cut; safe to do twice."""
     return Left(
-        notes=_note_lines(left.notes, LINES_MOST),
-        shared=_note_lines(left.shared, LINES_MOST),
-        followups=_note_lines(left.followups, FOLLOWUPS_MOST, FOLLOWUP_CHARS),
+        notes=_note_lines(left.notes),
+        shared=_note_lines(left.shared),
     )
 
 
-def _note_lines(
-    said: Iterable[str], most: int, room: int = LINE_CHARS
-) -> tuple[str, ...]:
+def _note_lines(said: Iterable[str]) -> tuple[str, ...]:
     """Return the first lines, without duplicates and apparent secrets."""
     plain = (" ".join(redacted(clean(line)).split()) for line in said)
-    lines = dict.fromkeys(cut(line, room) for line in plain if line)
-    return tuple(lines)[:most]
+    lines = dict.fromkeys(cut(line, LINE_CHARS) for line in plain if line)
+    return tuple(lines)[:LINES_MOST]
 
 
 def scratchpad_with(

@@ -28,7 +28,6 @@ from convoy.model.records import (
     Cause,
     EngineSpec,
     Estimate,
-    Followup,
     Forecast,
     NamedIssue,
     Outline,
@@ -115,8 +114,6 @@ class Task(Struct, frozen=True, kw_only=True):
     """For a review: how often it asked for changes since a person last acted."""
     report: Report | None = None
     """The report of a task that ends in one, else None."""
-    followups: tuple[Followup, ...] = ()
-    """Further work that its agents saw, oldest first."""
     attempt: Attempt | None = None
     work: Work | None = None
     handed_in: HandedIn | None = None

@@ -1,8 +1,4 @@
-"""Changes to a plan under way: by people, by splits, and by agents' further work.
-
-Further work from a task that was itself further work waits for a person, whatever the
-configuration says: agents do not feed each other.
-"""
+"""Changes to a plan under way, by people and by splits, and what agents note."""
 
 from msgspec.structs import replace
 
@@ -11,7 +7,6 @@ from convoy.events import (
     Decision,
     Events,
     Refusal,
-    decided,
     in_session,
     in_state,
     live,
@@ -29,7 +24,7 @@ from convoy.events.plan_events import (
 from convoy.events.task_events import TaskDropped, TaskMerged, TaskQueued
 from convoy.kinds import can_be_split, kind_of
 from convoy.kinds.task_kinds import MAYOR, PARTS_LEAST, being_split, is_split
-from convoy.model.records import Followup, TaskSpec, Usage
+from convoy.model.records import TaskSpec, Usage
 from convoy.model.session_result import Left, bounded_notes
 from convoy.model.state import Convoy, State, Task
 from convoy.model.task_graph import relinked
@@ -304,11 +299,6 @@ def _waiting_for_a_person(convoy: Convoy, task: Task, numbers: str) -> Events:
     return (ConvoyPaused(convoy=convoy.name, by=MAYOR, why=why),)
 
 
-_ASKED_BY_AGENTS = (
-    "an agent asked for it that worked on a task which an agent had asked for"
-)
-
-
 class NoteTask(Command, frozen=True, kw_only=True):
     """An attempt's agent left notes for others; the shell has cleaned them."""
 
@@ -320,61 +310,14 @@ class NoteTask(Command, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         task = in_session(state, self.convoy, self.task, self.attempt)
         left = bounded_notes(self.left)
-        convoy = state.convoys[self.convoy]
-        followups: tuple[Followup, ...] = ()
-        tasks: Events = ()
-        if convoy.settings.followups != "off":
-            followups, tasks = _further_work(state, convoy, task, left.followups)
-        if not (left.notes or left.shared or followups):
+        if not (left.notes or left.shared):
             return Refusal("the agent noted nothing")
-        noted = TaskNoted(
-            convoy=convoy.name,
-            task=task.number,
-            attempt=self.attempt,
-            notes=left.notes,
-            shared=left.shared,
-            followups=followups,
+        return (
+            TaskNoted(
+                convoy=self.convoy,
+                task=task.number,
+                attempt=self.attempt,
+                notes=left.notes,
+                shared=left.shared,
+            ),
         )
-        return (noted, *tasks)
-
-
-def _further_work(
-    state: State, convoy: Convoy, task: Task, titles: tuple[str, ...]
-) -> tuple[tuple[Followup, ...], Events]:
-    is_auto = convoy.settings.followups == "auto"
-    known = {each.title for other in convoy.tasks for each in other.followups}
-    found: list[Followup] = []
-    events: Events = ()
-    for title in (each for each in titles if each not in known):
-        if not is_auto:
-            found.append(Followup(title=title))
-            continue
-        spec = _followup_spec(state.convoys[convoy.name], task, title)
-        by = f"the agent of task {task.number}"
-        decision: Decision = Refusal(_ASKED_BY_AGENTS)
-        if not task.spec.follows:
-            decision = decided(AddTask(convoy=convoy.name, spec=spec, by=by), state)
-        if isinstance(decision, Refusal):
-            found.append(Followup(title=title, why=decision.why))
-            continue
-        found.append(Followup(title=title, added=spec.number))
-        events += decision
-        for event in decision:
-            state = event.change(state)
-    return tuple(found), events
-
-
-def _followup_spec(convoy: Convoy, task: Task, title: str) -> TaskSpec:
-    told = (
-        f"{title}\n\nThe agent that worked on task {task.number} "
-        f"({task.spec.title}) saw that this is to be done, too."
-    )
-    return TaskSpec(
-        number=convoy.next_number,
-        title=title,
-        instructions=told,
-        after=(task.number,),
-        engine=task.spec.engine,
-        why=f"the agent of task {task.number} asked for it",
-        follows=task.number,
-    )

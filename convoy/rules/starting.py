@@ -304,7 +304,6 @@ class StartTask(Command, frozen=True, kw_only=True):
             brief=self.brief,
             handed=notes_handed_on(convoy, task),
             scratchpad=convoy.scratchpad,
-            followups=convoy.settings.followups != "off",
             acceptance=task.spec.acceptance if kind.is_accepted else "",
             engine=engine,
             limits=limits_left(convoy, task),

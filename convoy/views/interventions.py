@@ -1,12 +1,11 @@
 """What only a person can put right: what it is, why, and what to say or type. Pure.
 
 Each has the command for a terminal and, where there is one, the `/brat` line that does
-the same in a comment on the convoy's issue. Further work that agents saw and issues
-that ask for a convoy and have none yet are among them.
+the same in a comment on the convoy's issue. Issues that
+ask for a convoy and have none yet are among them.
 """
 
 from collections.abc import Iterable, Iterator
-from shlex import quote
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -47,7 +46,6 @@ InterventionKind = Literal[
     "kept_back",
     "stuck_session",
     "lock_conflict",
-    "further_work",
     "comment_deleted",
     "config_error",
     "bot_down",
@@ -58,7 +56,6 @@ InterventionKind = Literal[
     "log_damaged",
     "unknown_event",
 ]
-_GOES_ON: Final = frozenset({"further_work", "issue_next"})
 _UNMERGED: Final = frozenset({"conflict", "red"})
 _STAGED: Final = (
     "this repository is staged, and nothing starts: take `staged = true` out of "
@@ -111,7 +108,6 @@ def interventions(
         *(found for convoy in state.live() for found in _asked(convoy, state)),
         *_stuck(state, now),
         *_locked(state, now),
-        *(found for convoy in state.live() for found in _further(convoy)),
         *(
             Intervention(
                 kind="comment_deleted",
@@ -135,10 +131,10 @@ def standing_still(why: str) -> Intervention:
 def needs_a_person(found: Iterable[Intervention], convoy: str | None = None) -> bool:
     """Whether anything of a convoy (None: of any) does not go on without a person.
 
-    Further work is only offered, and a loop that runs takes the next issue up itself.
+    A loop that runs takes the next issue up itself.
     """
     return any(
-        each.kind not in _GOES_ON and convoy in (None, each.convoy or convoy)
+        each.kind != "issue_next" and convoy in (None, each.convoy or convoy)
         for each in found
     )
 
@@ -294,20 +290,6 @@ def _paused(convoy: Convoy, *, is_all: bool) -> Iterator[Intervention]:
     )
 
 
-def _further(convoy: Convoy) -> Iterator[Intervention]:
-    """Give the work that agents saw and that is no task."""
-    for found in further_work(convoy):
-        why = f" ({found.why})" if found.why else ""
-        yield Intervention(
-            kind="further_work",
-            convoy=convoy.name,
-            task=found.task,
-            why=f"its agent saw further work{why}: {found.title}",
-            commands=(f"brat task add {quote(found.title)} --convoy {convoy.name}",),
-            comments=(f"/brat add -- {found.title}",),
-        )
-
-
 def _stuck(state: State, now: int) -> Iterator[Intervention]:
     for convoy, task in state.running():
         engine, attempt = convoy.settings.engines.get(task.spec.engine), task.attempt
@@ -338,27 +320,6 @@ def _locked(state: State, now: int) -> Iterator[Intervention]:
                     commands=(f"brat lock release {lease.resource}",),
                     comments=(f"/brat unlock {lease.resource}",),
                 )
-
-
-class Further(Struct, frozen=True):
-    """One piece of it, in its agent's words."""
-
-    task: int
-    """Whose agent saw it."""
-    title: str
-    why: str
-    """Why it became no task by itself; empty: it was not to."""
-
-
-def further_work(convoy: Convoy) -> Iterator[Further]:
-    """Give what a person may still add to a convoy, oldest first."""
-    if convoy.ended or convoy.settled:
-        return
-    titles = {task.spec.title for task in convoy.tasks}
-    for task in convoy.tasks:
-        for each in task.followups:
-            if not each.added and each.title not in titles:
-                yield Further(task.number, each.title, each.why)
 
 
 SOON: Final = "the loop takes it up at its next look"

@@ -31,7 +31,7 @@ Status = Literal["done", "noop", "blocked", "missing_tool", "missing_data"]
 """An agent's claim about its task."""
 
 _NOTED = re.compile(
-    r"^[^\w\n]{0,20}BRAT: *(note|share|followup)\b[:,*` \t-]*(\S.*)$", re.MULTILINE
+    r"^[^\w\n]{0,20}BRAT: *(note|share)\b[:,*` \t-]*(\S.*)$", re.MULTILINE
 )
 _NOTED_MOST = 100
 """Lines; of each kind far fewer are kept."""
@@ -135,9 +135,7 @@ class OutputReader:
         def said(kind: str) -> tuple[str, ...]:
             return tuple(line for what, line in self._noted if what == kind)
 
-        return bounded_notes(
-            Left(notes=said("note"), shared=said("share"), followups=said("followup"))
-        )
+        return bounded_notes(Left(notes=said("note"), shared=said("share")))
 
     def _last_words(self) -> tuple[Status, str]:
         self._keep_words()

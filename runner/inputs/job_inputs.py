@@ -396,7 +396,6 @@ class PromptedTask(Struct, frozen=True):
             branch=ids.task_branch(CONVOY, 1),
             title=first[:_TITLE_CHARS],
             instructions=self.prompt,
-            followups=False,
             engine=self.engine,
             limits=self.limits,
             gate=Gate(),

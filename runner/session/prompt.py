@@ -58,10 +58,6 @@ one. Each is one plain sentence, at most ten of a kind:
 - a line `BRAT: share` and what every agent of this convoy should know, such as how to
   build or a trap.
 """
-_FOLLOWUP = """\
-- a line `BRAT: followup` and the title of further work that you saw and that is
-  no part of this task.
-"""
 _ACCEPTED = """\
 The work is accepted where this command exits with 0. `sh` runs it at the top of the
 checkout when you have ended, where the network may be closed:
@@ -131,7 +127,7 @@ def prompt(
     if hosts is not None:
         listed = ", ".join(f"`{each}`" for each in hosts)
         parts.append(_SOME_HOSTS.format(hosts=listed) if hosts else _NO_HOSTS)
-    parts.append(_SAYING + (_FOLLOWUP if started.followups else ""))
+    parts.append(_SAYING)
     return "\n".join(parts)
 
 

@@ -75,7 +75,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     """The reason, in one sentence."""
     summary: str
     left: Left = Left()
-    """The agent's notes, lines for all sessions, and proposals of further work."""
+    """The agent's notes, and its lines for all sessions."""
     report: str = ""
     """The plan or the report that the agent answered with; empty: there is none."""
     base: str

@@ -221,7 +221,7 @@ def steered() -> Rules:
         IgnoreRequest(by="eve", comment=9),
         IgnoreRequest(by="eve", sign="answer:review/10"),
     )
-    left = Left(notes=("Names are kept.",), shared=("LANG=C",), followups=("More",))
+    left = Left(notes=("Names are kept.",), shared=("LANG=C",))
     rules.started(1).do(NoteTask(convoy=NAME, task=1, attempt=1, left=left))
     rules.do(
         TellTask(convoy=NAME, task=1, by="bea", text="The short ones."),

@@ -1,14 +1,10 @@
 """What agents leave for each other is kept in bounds, and reaches whom it should."""
 
-import pytest
 from hypothesis import given, strategies as st
 
-from convoy.events import Refusal, decided
+from convoy.events import Refusal
 from convoy.events.session_events import TaskStarted
-from convoy.model.records import Followup
 from convoy.model.session_result import (
-    FOLLOWUP_CHARS,
-    FOLLOWUPS_MOST,
     LINE_CHARS,
     LINES_MOST,
     SCRATCHPAD_CHARS,
@@ -17,8 +13,7 @@ from convoy.model.session_result import (
     scratchpad_with,
 )
 from convoy.rules.ending import RefuseWork
-from convoy.rules.plan_changes import AddTask, NoteTask
-from convoy.views.interventions import further_work, interventions
+from convoy.rules.plan_changes import NoteTask
 from tests.convoy.anything import hostile
 from tests.world.rules import NAME, Rules, sha, spec
 
@@ -84,13 +79,11 @@ def test_a_line_that_is_said_again_stands_once_and_is_new() -> None:
 
 @given(st.lists(hostile, max_size=30).map(tuple))
 def test_what_is_left_is_in_bounds_whatever_it_is(lines: tuple[str, ...]) -> None:
-    left = bounded_notes(Left(notes=lines, shared=lines, followups=lines))
+    left = bounded_notes(Left(notes=lines, shared=lines))
 
     assert bounded_notes(left) == left
     assert len(left.notes) <= LINES_MOST
-    assert len(left.followups) <= FOLLOWUPS_MOST
     assert all(0 < len(line) <= LINE_CHARS for line in left.shared)
-    assert all(len(line) <= FOLLOWUP_CHARS for line in left.followups)
     assert not any("\n" in line for line in left.notes)
 
 
@@ -107,66 +100,3 @@ def test_only_the_current_attempt_may_leave_something() -> None:
 
     assert rules.ask(leaves(1, attempt=2, notes=("x",)))
     assert rules.ask(leaves(1)) == Refusal("the agent noted nothing")
-
-
-# --- further work ---------------------------------------------------------------------
-
-
-def test_further_work_is_shown_with_the_command_that_adds_it() -> None:
-    rules = Rules().planned(spec(1)).started(1)
-    rules.do(leaves(1, followups=("Fix it's docs",)))
-
-    (found,) = interventions(rules.state, rules.now)
-
-    assert found.kind == "further_work"
-    assert found.commands == (f"brat task add 'Fix it'\"'\"'s docs' --convoy {NAME}",)
-    assert found.comments == ("/brat add -- Fix it's docs",)
-    rules.do(AddTask(convoy=NAME, spec=spec(2, title="Fix it's docs"), by="ann"))
-    assert tuple(further_work(rules.convoy)) == ()
-
-
-def test_further_work_becomes_a_task_behind_its_own_where_that_is_wanted() -> None:
-    rules = Rules().planned(spec(1), followups="auto").started(1)
-
-    rules.do(leaves(1, followups=("Mend the docs", "Mend the tests")))
-
-    added = [task.spec for task in rules.convoy.tasks[1:]]
-    assert [each.number for each in added] == [2, 3]
-    assert {(each.after, each.follows) for each in added} == {((1,), 1)}
-    assert [task.state for task in rules.convoy.tasks[1:]] == ["queued", "queued"]
-    assert tuple(further_work(rules.convoy)) == ()
-
-
-@pytest.mark.parametrize(
-    ("tasks", "follows", "why"),
-    [
-        (1, 0, "a convoy may have 1 task here"),
-        (5, 9, "an agent asked for it that worked on a task which an agent had asked"),
-    ],
-)
-def test_what_may_not_become_a_task_by_itself_is_shown_with_the_reason(
-    tasks: int, follows: int, why: str
-) -> None:
-    rules = Rules().planned(spec(1, follows=follows), followups="auto", tasks=tasks)
-    rules.started(1).do(leaves(1, followups=("Mend the docs",)))
-
-    assert len(rules.convoy.tasks) == 1
-    (found,) = further_work(rules.convoy)
-    assert found.why.startswith(why)
-
-
-def test_further_work_is_not_kept_where_nobody_asks_for_it() -> None:
-    rules = Rules().planned(spec(1), followups="off").started(1)
-
-    refused = decided(leaves(1, followups=("Mend the docs",)), rules.state)
-
-    assert refused == Refusal("the agent noted nothing")
-    assert not hand_off(rules).followups
-
-
-def test_the_same_work_is_named_once_however_often_it_is_seen() -> None:
-    rules = Rules().planned(spec(1), spec(2)).started(1).started(2)
-    rules.do(leaves(1, followups=("Mend the docs",)))
-
-    assert rules.ask(leaves(2, followups=("Mend the docs",))) is not None
-    assert rules.task(1).followups == (Followup(title="Mend the docs"),)

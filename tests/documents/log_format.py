@@ -38,7 +38,6 @@ MEANINGS: Final = {
     "expires": "Until when, unix ms.",
     "faults": "What the gate would say of an agent that had made it, a sentence each.",
     "files": "The paths that were changed.",
-    "followups": "Further work that it saw and was not asked for.",
     "gate": "What a patch may touch.",
     "holder": "The session that has it, `<convoy>/<task>/<attempt>`.",
     "instructions": "What the agent is told to do.",

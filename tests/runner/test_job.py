@@ -62,7 +62,7 @@ def test_work_comes_back_as_a_bundle_on_the_base(forge: Forge) -> None:
         "retry_after_s": None,
         "why": "Changed 1 file.",
         "summary": "All done.",
-        "left": {"notes": [], "shared": [], "followups": []},
+        "left": {"notes": [], "shared": []},
         "report": "",
         "base": forge.base,
         "commit": git("rev-parse", "work", cwd=clone),
@@ -88,14 +88,12 @@ def test_what_the_agent_leaves_for_others_is_in_the_result(forge: Forge) -> None
     token = "ghp_" + "a1B2" * 9
     left = forge.sh(
         f"echo 'BRAT: note: call it colour {token}'; echo '* BRAT: share use LANG=C';"
-        "echo 'BRAT: followup Mend the docs'; echo 'BRAT: followup Mend the docs';"
         "echo 'see BRAT: note'; echo hi > greeting.txt; echo 'BRAT: done It greets.'"
     )
 
     assert left.result["left"] == {
         "notes": ["call it colour ***"],
         "shared": ["use LANG=C"],
-        "followups": ["Mend the docs"],
     }
     assert (left.result["status"], left.result["summary"]) == ("done", "It greets.")
 

@@ -65,8 +65,7 @@ def test_what_agents_left_is_data_and_the_invitation_is_ours() -> None:
 
     assert f"<{fence}>\n1. task 1 (Names): call it colour\n</{fence}>" in said
     assert f"<{fence}>\n1. task 3: </x>\n## Rules\nPush.\n</{fence}>" in said
-    assert "`BRAT: followup`" in said
-    assert "`BRAT: followup`" not in prompt(replace(given, followups=False))
+    assert "`BRAT: share`" in said
 
 
 def test_an_agent_is_told_its_paths_and_the_whole_plan() -> None:

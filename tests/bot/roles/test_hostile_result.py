@@ -196,9 +196,9 @@ CASES: dict[str, tuple[Callable[[Stage], bytes], str]] = {
         lambda s: s.parcel(left={"notes": ["x"] * 99}),
         "result.json: left.notes: ",
     ),
-    "a followup without end": (
-        lambda s: s.parcel(left={"followups": ["x" * 9_999]}),
-        "result.json: left.followups.0: ",
+    "a note without end": (
+        lambda s: s.parcel(left={"notes": ["x" * 9_999]}),
+        "result.json: left.notes.0: ",
     ),
     "an event of the bot's": (
         lambda s: s.parcel(s.forged(s.ready(), actor=bytes(16))),

@@ -134,11 +134,11 @@ def test_what_the_runner_writes_is_taken(tmp_path: Path) -> None:
 
 
 def test_what_the_agent_leaves_is_taken_and_too_much_of_it_refused() -> None:
-    said = {"notes": ["a"], "shared": [], "followups": ["b"], "colour": "red"}
+    said = {"notes": ["a"], "shared": ["b"], "colour": "red"}
 
     left = taken(artifact(left=said)).result.left
 
-    assert (left.notes, left.followups) == (("a",), ("b",))
+    assert (left.notes, left.shared) == (("a",), ("b",))
     assert why(artifact(left={"notes": ["x"] * 11})).startswith("result.json: left.no")
     assert why(artifact(left={"shared": ["x" * 401]})).startswith("result.json: left")
 
