@@ -358,7 +358,6 @@ async def _analytics(_: web.Request, view: RepositoryView) -> Values:
         ),
         "money": drawings.lying_bars([(one.engine, one.usd, 0) for one in week]),
         "causes": drawings.lying_bars([(name, n, 0) for name, n in found.rework]),
-        "flaky": drawings.lying_bars([(name, n, 0) for name, n in found.flakes]),
         "answers": drawings.lying_bars(
             [(what, one.median, one.most) for what, one in found.asked.items()]
         ),

@@ -267,7 +267,6 @@ def look_again(draft: Draft, action: LookAgain) -> None:
             is_red=action.is_red,
             checks=action.checks,
             why=merge_texts.what_failed(action.text),
-            also_red=action.also_red,
         ),
     )
 

@@ -234,7 +234,6 @@ def _steps(convoy: Convoy) -> Iterator[str]:
     yield f"open one pull request into `{convoy.target}` and land it, {judged}"
 
 
-_FLAKES_MOST: Final = 5
 _BOXES_CHARS: Final = 6_000
 """Kept free for the boxes below it and the marker above."""
 _WARNED_CHARS: Final = 2_000
@@ -276,7 +275,6 @@ def convoy_table(
         lines += [f"**Why:** {inline(convoy.why)}", ""]
     lines += _landing(convoy)
     lines += _refused(asides)
-    lines += _flakes(convoy)
     lines += _money(convoy)
     lines += answer_lines(convoy, web)
     lines.append(
@@ -319,17 +317,6 @@ def _look_out(convoy: Convoy) -> list[str]:
     told = [f"**The plan waits:** {inline(waits)}.", ""] if waits else []
     told += [f"**Look out:** {warned}.", ""] if warned else []
     return told + ([f"**May collide**, at a guess: {risks}.", ""] if risks else [])
-
-
-def _flakes(convoy: Convoy) -> list[str]:
-    """Return the checks that were red and then green on the same files."""
-    if not convoy.flakes:
-        return []
-    told = ", ".join(
-        f"{inline(name)} ({counted(count, 'time')})"
-        for name, count in Counter(convoy.flakes).most_common(_FLAKES_MOST)
-    )
-    return [f"**Flaky checks**, red and then green on the same files: {told}.", ""]
 
 
 def _money(convoy: Convoy) -> list[str]:

@@ -32,7 +32,6 @@ from brat.terminal.console import say
 from convoy.events import Event
 from convoy.events.merge_events import (
     MergeAttempted,
-    MergeCleared,
     MergeDoubted,
     MergeLanded,
 )
@@ -57,8 +56,6 @@ class CheckTally(Struct, frozen=True, kw_only=True):
     red: int = 0
     lost: int = 0
     """How often it was cancelled or ran out of time."""
-    flakes: int = 0
-    """How often it was red and then green on the same files."""
     seconds: float = 0.0
     """The average time from a candidate to the verdict on it."""
 
@@ -66,7 +63,7 @@ class CheckTally(Struct, frozen=True, kw_only=True):
 class _Verdict(Struct, frozen=True):
     name: str
     how: str
-    took_ms: int | None
+    took_ms: int
 
 
 def check_tallies(
@@ -97,21 +94,18 @@ def _verdicts(convoy: str, facts: Iterable[tuple[int, Event]]) -> Iterator[_Verd
                 took = at - built.pop(candidate, at)
                 how = "red" if is_red else "lost"
                 yield from (_Verdict(name, how, took) for name in names)
-            case MergeCleared(flaky=names):
-                yield from (_Verdict(name, "flake", None) for name in names)
             case _:
                 pass
 
 
 def _check_tally(name: str, said: list[_Verdict]) -> CheckTally:
-    times = [one.took_ms for one in said if one.took_ms is not None]
+    times = [one.took_ms for one in said]
     count = [one.how for one in said].count
     return CheckTally(
         name=name,
         green=count("green"),
         red=count("red"),
         lost=count("lost"),
-        flakes=count("flake"),
         seconds=sum(times) / max(1, len(times)) / 1000,
     )
 

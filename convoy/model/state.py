@@ -194,6 +194,11 @@ class Task(Struct, frozen=True, kw_only=True):
         return self.doubt if is_of_it else None
 
     @property
+    def is_suspect(self) -> bool:
+        """Whether its work was red, and is judged alone before anybody is blamed."""
+        return self.doubted is not None and self.doubted.is_red
+
+    @property
     def waits_aside(self) -> bool:
         """Whether it is set aside, and not being tried again."""
         return self.set_aside is not None and not self.set_aside.again
@@ -288,8 +293,6 @@ class Convoy(Struct, frozen=True, kw_only=True):
     """The candidate that the forge was asked to merge."""
     offered: str = ""
     """The tip of its branch when the branch was last offered to the target."""
-    flakes: tuple[str, ...] = ()
-    """The checks that were red once and green once on the same files, each time."""
     contested: tuple[str, ...] = ()
     """The files in which work of it conflicted with other work, sorted."""
     sync: TargetSync = TargetSync()
@@ -483,24 +486,6 @@ def past_work(state: State, engine: EngineSpec) -> Iterator[Task]:
             spec = convoy.settings.engines.get(task.spec.engine)
             if spec and (spec.type, spec.model) == (engine.type, engine.model):
                 yield task
-
-
-def may_help(convoy: Convoy, number: int, doubt: Doubt | None) -> tuple[Task, ...]:
-    """Return the tasks that may bring what task `number` lacks, in the plan's order.
-
-    A plan lists first what others need. Where the work is red once more after its
-    agent had it back, that is not relied on: any other task may.
-    """
-    is_any = doubt is not None and doubt.is_again
-    return tuple(
-        task
-        for task in convoy.tasks
-        if task.number < number or (is_any and task.number != number)
-    )
-
-
-def landed_help(convoy: Convoy, number: int, doubt: Doubt) -> int:
-    return sum(task.landed is not None for task in may_help(convoy, number, doubt))
 
 
 def set_aside(state: State, item: str) -> SetAside | None:

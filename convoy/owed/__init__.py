@@ -199,9 +199,6 @@ class LookAgain(Struct, frozen=True):
     text: str
     checks: tuple[str, ...]
     is_red: bool
-    also_red: tuple[int, ...] = ()
-    """The tasks whose candidates stand on it, in order, and are red by the same checks.
-    """
 
 
 class ClearWork(Struct, frozen=True):

@@ -11,7 +11,7 @@ from convoy.kinds.rivals import NONE_LEFT, is_open_choice, rivals_left, rivals_u
 from convoy.kinds.task_kinds import Trial
 from convoy.model import ids
 from convoy.model.state import Convoy, Task
-from convoy.model.work import Candidate
+from convoy.model.work import LOST_MOST, Candidate
 from convoy.owed import (
     Action,
     Align,
@@ -31,10 +31,8 @@ from convoy.owed import (
     Try,
 )
 from convoy.owed.ci_findings import (
-    company,
     finding,
     is_green,
-    is_waited_for,
     verdict_actions,
 )
 from convoy.owed.last_step import last_step
@@ -48,7 +46,6 @@ from convoy.rules.landing import (
     sync_on_tip,
     took_target_lately,
 )
-from convoy.rules.second_looks import LOST_MOST, is_due, is_to_blame
 from convoy.rules.turns import turns
 from convoy.rules.verdict import Checks, Observed
 
@@ -80,7 +77,7 @@ def merges(
     else:
         yield from _front(convoy, queue, observed, tip, patience, now)
     yield from suspects_judged(convoy, queue, observed, tip, patience, now)
-    if doubted := doubted_link(convoy, queue.links, observed, tip, now):
+    if doubted := doubted_link(convoy, queue.links, observed):
         yield from doubted
         return
     if queue.unbuilt:
@@ -259,24 +256,16 @@ def landing_actions(
 
 
 def doubted_link(
-    convoy: Convoy, links: tuple[Link, ...], observed: Observed, tip: str, now: int
+    convoy: Convoy, links: tuple[Link, ...], observed: Observed
 ) -> tuple[Action, ...]:
     """Return what is due for the first link that is red or not judged; empty: none is.
 
-    Those behind it stand on it, so they are not waited for, unless they are about to
-    end and may show that they are red like it.
+    Those behind it stand on it, so they are not waited for.
     """
-    for place, link in enumerate(links if convoy.settings.require_ci else ()):
+    for link in links if convoy.settings.require_ci else ():
         checks = observed.checks.get(link.candidate.commit)
-        if checks is None or checks.verdict not in ("red", "lost"):
-            continue
-        if checks.verdict == "red" and is_waited_for(
-            links, place, observed.checks, now
-        ):
-            return ()
-        is_alone = checks.verdict == "red" and link.candidate.base == tip
-        also_red = company(links, place, observed.checks) if is_alone else ()
-        return doubt_actions(convoy, link.task, link.candidate, checks, also_red)
+        if checks is not None and checks.verdict in ("red", "lost"):
+            return doubt_actions(convoy, link.task, link.candidate, checks)
     return ()
 
 
@@ -290,61 +279,44 @@ def suspects_judged(
 ) -> Iterator[Action]:
     """Yield what is due for work that was red: each is judged alone on the tip.
 
-    Green, it lands at once where that undoes no more than a single other candidate;
-    else it takes its place in the chain as soon as the tip has moved. While what is
-    green lands, the tip is about to move.
+    Red there, too, its task is to blame. Green, it lands at once where that undoes no
+    more than a single other candidate; else it takes its place in the chain as soon as
+    the tip has moved. While what is green lands, the tip is about to move.
     """
     waiting = suspects(convoy)
     first = turns(convoy) if waiting else {}
-    room = convoy.settings.max_parallel - sum(map(_has_candidate, waiting))
+    room = convoy.settings.max_parallel - sum(t.candidate is not None for t in waiting)
     room = 0 if green_front(convoy, queue.links, observed) else room
     is_free = len(queue.links) <= 1
     for task in waiting:
-        if task.candidate is None or not _has_candidate(task):
-            doubt = task.doubted
-            action: Action | None = None
-            if doubt is not None and is_to_blame(convoy, task):
-                action = Reject(convoy.name, task.number, doubt.candidate, doubt.why)
-            elif is_due(convoy, task, tip):
-                action = Build(convoy.name, (task.number,), tip)
-            is_built = isinstance(action, Build)
-            if action is not None and (room > 0 or not is_built):
-                yield action
-            room -= is_built
+        number, candidate = task.number, task.candidate
+        if candidate is None:
+            if room > 0:
+                yield Build(convoy.name, (number,), tip)
+            room -= 1
             continue
-        link = Link(task, task.candidate)
-        checks = observed.checks.get(link.candidate.commit)
-        found = finding(convoy, link.candidate, checks, patience, now)
-        if found == "green" and link.candidate.base != tip:
-            yield ClearWork(convoy.name, task.number, link.candidate.commit)
+        link = Link(task, candidate)
+        checks = observed.checks.get(candidate.commit)
+        found = finding(convoy, candidate, checks, patience, now)
+        if found == "green" and candidate.base != tip:
+            yield ClearWork(convoy.name, number, candidate.commit)
         elif found == "green":
-            if is_free and task.number not in first and is_shown(link):
+            if is_free and number not in first and is_shown(link):
                 is_free = False
                 yield from landing_actions(convoy, (link,), observed, tip)
-        elif found in ("red", "lost") and checks is not None:
-            yield from doubt_actions(convoy, task, link.candidate, checks)
+        elif found == "lost" and checks is not None:
+            yield from doubt_actions(convoy, task, candidate, checks)
         else:
-            number, candidate = task.number, link.candidate
             yield from verdict_actions(convoy, number, candidate, checks, patience, now)
 
 
-def _has_candidate(task: Task) -> bool:
-    candidate, work = task.candidate, task.work
-    return bool(candidate and work and candidate.work == work.commit)
-
-
 def doubt_actions(
-    convoy: Convoy,
-    task: Task,
-    candidate: Candidate,
-    checks: Checks,
-    also_red: tuple[int, ...] = (),
+    convoy: Convoy, task: Task, candidate: Candidate, checks: Checks
 ) -> tuple[Action, ...]:
     """Return that nobody is blamed yet; CI that never judges it needs a person."""
     is_red = checks.verdict == "red"
     name, number, commit = convoy.name, task.number, candidate.commit
-    said = checks.text, checks.failed
-    look = LookAgain(name, number, commit, *said, is_red, also_red)
+    look = LookAgain(name, number, commit, checks.text, checks.failed, is_red)
     lost = task.doubted.lost if task.doubted else 0
     if is_red or lost + 1 < LOST_MOST:
         return (look,)

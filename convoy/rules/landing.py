@@ -7,8 +7,11 @@ chain (`chain`), and lands when that is the front and judged by all that must
 
 The chain: each task's candidate stands on the branch's tip or on the candidate ahead of
 it; in front of all there may be one that takes the target in. A link whose base or work
-has changed is broken; it and all behind it are built again. What CI finds red leaves
-the chain and is judged alone (`second_looks.py`).
+has changed is broken; it and all behind it are built again.
+
+Red work leaves the chain and is judged once more, alone on the branch's tip. Red there,
+too, its task is to blame and gets it back. Green there, the red came from its company,
+or by chance: it lands.
 
 The target is taken in while nothing else of the convoy is being judged: a merge in
 front would make CI judge all that waits once more. So tasks never wait for a busy
@@ -42,7 +45,6 @@ from convoy.model.records import Cause, Settings
 from convoy.model.state import Convoy, State, Task
 from convoy.model.work import Candidate
 from convoy.rules import completed, convoy_next, holds_own_work, queued_again
-from convoy.rules.second_looks import flaky, is_kept, is_suspect
 from convoy.rules.turns import Turn, lacking_approvals, turns, unmet
 from convoy.rules.verdict import Checks
 
@@ -88,7 +90,7 @@ def waiting_to_merge(convoy: Convoy) -> tuple[Task, ...]:
     conflict with work ahead of it stands in no queue until that has landed or is out,
     nor do suspects: what CI found red is judged alone.
     """
-    waiting = [task for task in _may_merge(convoy) if not is_suspect(task)]
+    waiting = [task for task in _may_merge(convoy) if not task.is_suspect]
     waiting.sort(
         key=lambda task: (
             (False, task.candidate.since, task.number)
@@ -124,7 +126,7 @@ def clashes_ahead(task: Task, ahead: Mapping[int, Task]) -> Turn | None:
 
 def suspects(convoy: Convoy) -> tuple[Task, ...]:
     """Return the tasks whose work CI found red and that may merge, as listed."""
-    return tuple(task for task in _may_merge(convoy) if is_suspect(task))
+    return tuple(task for task in _may_merge(convoy) if task.is_suspect)
 
 
 def _may_merge(convoy: Convoy) -> Iterator[Task]:
@@ -267,16 +269,10 @@ class FailMerge(Command, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         """Send the task back.
 
-        Without a candidate it conflicts; with one, only the current one is blamed, or
-        the one that was red last, whose work was kept since.
+        Without a candidate it conflicts; with one, only the current one is blamed.
         """
         convoy = live(state, self.convoy)
-        about = convoy.task(self.task)
-        doubt = about.doubted if about is not None and is_kept(about) else None
-        is_blamed = doubt and doubt.candidate == self.candidate
-        if doubt is None:
-            is_blamed = _is_current(convoy, self)
-        if self.candidate is not None and not is_blamed:
+        if self.candidate is not None and not _is_current(convoy, self):
             return Refusal(f"{self.candidate} is not the candidate any more")
         failed = MergeFailed(
             convoy=convoy.name,
@@ -375,12 +371,9 @@ class LandMerge(Command, frozen=True, kw_only=True):
         merged = TaskMerged(convoy=convoy.name, task=task.number, commit=self.candidate)
         done = replace(task, state="merged", landed=self.candidate)
         events: Events = (landed,)
-        if is_suspect(task):
+        if task.is_suspect:
             cleared = MergeCleared(
-                convoy=convoy.name,
-                task=task.number,
-                candidate=self.candidate,
-                flaky=flaky(task),
+                convoy=convoy.name, task=task.number, candidate=self.candidate
             )
             events = (cleared, landed)
         if task.candidate and task.candidate.target:
@@ -431,8 +424,6 @@ class DoubtMerge(Command, frozen=True, kw_only=True):
     checks: tuple[str, ...]
     """The checks that did not pass."""
     why: str
-    also_red: tuple[int, ...] = ()
-    """The tasks on top of it that are red by the same checks."""
 
     def decide(self, state: State) -> Decision:
         """Keep the work and let CI judge it again."""
@@ -440,27 +431,16 @@ class DoubtMerge(Command, frozen=True, kw_only=True):
         candidate = task.candidate
         if candidate is None or candidate.commit != self.candidate:
             return Refusal(f"{self.candidate} is not the candidate any more")
-        convoy = state.convoys[self.convoy]
-        if self.is_red and trial(convoy, task):
+        if self.is_red and trial(state.convoys[self.convoy], task):
             return Refusal(f"task {task.number} is on trial")
-        under = candidate.commit
-        for number in self.also_red:
-            above = convoy.task(number)
-            if above is None or above.candidate is None:
-                return Refusal(f"task {number} has no candidate")
-            if above.candidate.base != under:
-                return Refusal(f"task {number} does not stand on task {task.number}")
-            under = above.candidate.commit
         return (
             MergeDoubted(
                 convoy=self.convoy,
                 task=task.number,
                 candidate=candidate.commit,
-                base=candidate.base,
                 is_red=self.is_red,
                 checks=self.checks,
                 why=self.why,
-                also_red=self.also_red,
             ),
         )
 
@@ -478,16 +458,13 @@ class ClearMerge(Command, frozen=True, kw_only=True):
         task = task_in(state, self.convoy, self.task, "needs-review")
         candidate = task.candidate
         is_current = candidate is not None and candidate.commit == self.candidate
-        if not is_current or not is_suspect(task):
+        if not is_current or not task.is_suspect:
             return Refusal(f"{self.candidate} is not the candidate any more")
         if not is_judged(state.convoys[self.convoy].settings, self.judged):
             return Refusal(f"{self.candidate} was not judged by all that must be green")
         return (
             MergeCleared(
-                convoy=self.convoy,
-                task=task.number,
-                candidate=self.candidate,
-                flaky=flaky(task),
+                convoy=self.convoy, task=task.number, candidate=self.candidate
             ),
         )
 

@@ -29,14 +29,13 @@ from convoy.model import ids
 from convoy.model.ids import SetAside
 from convoy.model.records import Strategy
 from convoy.model.state import State
-from convoy.model.work import SYNC_TRIES, Landing, TargetRules, Way
+from convoy.model.work import LOST_MOST, SYNC_TRIES, Landing, TargetRules, Way
 from convoy.rules import completed, holds_own_work
 from convoy.rules.landing import (
     is_judged,
     may_take_target_in,
     sync_task,
 )
-from convoy.rules.second_looks import LOST_MOST
 from convoy.rules.verdict import Mergeable
 
 LEARNT: Final[dict[str, TargetRules]] = {

@@ -66,9 +66,7 @@ class Analytics(Struct, frozen=True, kw_only=True):
     rework: tuple[tuple[str, int], ...]
     """Why changes went back to the queue, the most frequent first."""
     reds: tuple[tuple[str, int], ...]
-    """How often each check was red."""
-    flakes: tuple[tuple[str, int], ...]
-    """How often each check flaked."""
+    """How often a check that was red had work judged again."""
     asked: dict[str, TimeSpread]
     """How long people took to answer, by what they were asked."""
 
@@ -98,7 +96,6 @@ def analytics(history: ChangeHistory) -> Analytics:
         engines=tuple(_share(*key, some) for key, some in sorted(engines.items())),
         rework=_ranked(Counter(cause for one in ended for cause in one.rework)),
         reds=_ranked(history.reds),
-        flakes=_ranked(history.flakes),
         asked={what: _spread(times) for what, times in sorted(asked.items())},
     )
 

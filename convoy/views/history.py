@@ -16,7 +16,6 @@ from convoy.events.forge_actions import ActionDone, ActionIntended, AnswerShown
 from convoy.events.hold_events import MergeRequested, MergeWithdrawn, WorkTakenBack
 from convoy.events.merge_events import (
     MergeAttempted,
-    MergeCleared,
     MergeDoubted,
     MergeLanded,
 )
@@ -353,10 +352,8 @@ class ChangeHistory:
         """By convoy and number."""
         self.asked: list[AnsweredQuestion] = []
         self.spent: list[Spent] = []
-        self.flakes: dict[str, int] = {}
-        """How often each check was red and then green on the same files."""
         self.reds: dict[str, int] = {}
-        """How often each check was red on a candidate."""
+        """How often a check that was red had work judged again."""
         self._plans: dict[str, int] = {}
         """When plans were written that nobody has approved yet."""
 
@@ -413,8 +410,6 @@ class ChangeHistory:
                 change.ci_runs += 1
             case MergeDoubted(is_red=True):
                 _count(self.reds, fact.checks)
-            case MergeCleared():
-                _count(self.flakes, fact.flaky)
             case _:
                 pass
 

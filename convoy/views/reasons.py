@@ -14,7 +14,6 @@ from convoy.model.ids import another_try
 from convoy.model.state import Convoy, Lease, State, Task
 from convoy.model.work import Landing
 from convoy.rules.landing import clashes_ahead, kept_from_landing, waiting_to_merge
-from convoy.rules.second_looks import helped_by
 from convoy.rules.starting import (
     blocking_leases,
     closed_today,
@@ -48,7 +47,7 @@ def waits_for(convoy: Convoy, task: Task, leases: Iterable[Lease] = ()) -> str:
         return "its session"
     if task.state == "needs-review":
         queue = "CI" if task.candidate else "the merge queue"
-        waits = kept_from_landing(convoy, task) or helped_by(convoy, task)
+        waits = kept_from_landing(convoy, task)
         return waits or _turn(convoy, task) or queue
     if kept := convoy.kept_by or (task.taken_out and task.taken_out.back):
         return kept
@@ -236,10 +235,10 @@ def _review(convoy: Convoy, task: Task) -> Iterator[str]:
     if waits := kept_from_landing(convoy, task):
         yield f"it waits for {waits}"
         return
-    if waits := helped_by(convoy, task) or _turn(convoy, task):
+    if waits := _turn(convoy, task):
         yield f"it waits for {waits}"
         return
-    if task.doubted is not None and task.doubted.is_open:
+    if task.is_suspect and task.doubted is not None:
         said = clause(task.doubted.why)
         yield f"CI was red on it ({said}), and judges it alone before anybody is blamed"
     if task.pull is None:

@@ -31,7 +31,7 @@ from tests.world.model.gestures import Gestures
 REACHED: Final = (
     *("task conflict", "speculative conflict", "convoy conflict"),
     *("task red", "red behind another", "convoy red"),
-    *("task doubted", "flake", "red only on another", "CI stopped"),
+    *("task doubted", "green alone", "CI stopped"),
     *("session lost", "session refused", "session outage", "noop", "run deleted"),
     *("session report", "session approve"),
     *("session changes", "review", "review blocked"),

@@ -12,6 +12,7 @@ from convoy.events.session_events import ChoiceMade, TaskStarted
 from convoy.kinds import kept_by_tasks
 from convoy.kinds.rivals import NONE_LEFT, RIVALS_MOST, smallest
 from convoy.model.records import TaskSpec
+from convoy.model.work import LOST_MOST
 from convoy.owed import Block, Choose, LookAgain, Patience, Prove, Reject, Stall, Try
 from convoy.owed.owed import owed_actions
 from convoy.rules.ending import AcceptNothing, LoseSession, MakeChoice, RefuseWork
@@ -26,7 +27,6 @@ from convoy.rules.landing import (
 from convoy.rules.people import DropTask, RebaseWork, RetryTask, ReviseTask, uncalled
 from convoy.rules.plan_changes import AddTask
 from convoy.rules.plans import fault_of
-from convoy.rules.second_looks import LOST_MOST
 from convoy.rules.starting import startable
 from convoy.rules.verdict import Checks, Observed
 from convoy.text import Unfit

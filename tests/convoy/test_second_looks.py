@@ -4,6 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from convoy.events.merge_events import MergeCleared
+from convoy.model.work import LOST_MOST
 from convoy.owed import (
     Action,
     Block,
@@ -17,11 +18,8 @@ from convoy.owed import (
 )
 from convoy.owed.landings import merges
 from convoy.rules.landing import ClearMerge, DoubtMerge, FailMerge
-from convoy.rules.people import BlockTask
-from convoy.rules.second_looks import LOST_MOST, is_due, is_kept, movers
-from convoy.rules.target import AttemptSync
 from convoy.rules.verdict import Check, Checks, Observed, judge
-from convoy.views.reasons import reasons, waits_for
+from convoy.views.reasons import reasons
 from tests.world.rules import NAME, Rules, sha, spec
 
 BASE = f"refs/heads/convoy/{NAME}/base"
@@ -39,13 +37,6 @@ def waiting(*numbers: int, others: int = 0) -> Rules:
     for number in numbers:
         rules.started(number).accepted(number, sha(str(number)), f"{number}.py")
     return rules
-
-
-def behind(first: int) -> Rules:
-    """Return rules with accepted work of the task after this one, which never began."""
-    specs = (spec(first), spec(first + 1))
-    rules = Rules().planned(*specs, strategy="merge")
-    return rules.started(first + 1).accepted(first + 1, sha(str(first + 1)), "2.py")
 
 
 def due(rules: Rules, tip: str = "", **seen: Checks) -> list[Action]:
@@ -70,12 +61,6 @@ def doubt(task: int, candidate: str, *, is_red: bool = True) -> DoubtMerge:
         is_red=is_red,
         checks=("unit",),
         why="boom",
-    )
-
-
-def rejected(task: int, candidate: str) -> FailMerge:
-    return FailMerge(
-        convoy=NAME, task=task, candidate=sha(candidate), cause="red", why="boom"
     )
 
 
@@ -112,29 +97,22 @@ def test_the_only_one_in_front_is_judged_again_on_the_same_commit() -> None:
     assert rules.task(1).doubted is not None
 
 
-# --- green after red ------------------------------------------------------------------
+# --- green alone ----------------------------------------------------------------------
 
 
-def test_green_on_the_same_files_is_a_flake_and_lands() -> None:
-    rules = red(waiting(1), 1, "a").offered(1, sha("b"), TIP)
-
-    assert due(rules, b=GREEN) == [Land(NAME, (1,), TIP)]
-    rules.landed_as(1, sha("b"))
-
-    noted = [fact for fact in rules.facts if isinstance(fact, MergeCleared)]
-    assert [fact.flaky for fact in noted] == [("unit",)]
-    assert rules.convoy.flakes == ("unit",)
-    assert "the same files of task 1 red, and then green" in noted[0].sentence()
-
-
-def test_green_alone_after_red_on_another_is_no_flake() -> None:
+@pytest.mark.parametrize("base", [TIP, sha("a")])
+def test_green_alone_lands_and_blames_nobody(base: str) -> None:
     rules = waiting(1, 2).offered(1, sha("a"), TIP)
-    red(rules, 2, "b", sha("a")).offered(2, sha("c"), TIP)
+    red(rules, 2, "b", base).offered(2, sha("c"), TIP)
+
+    assert due(rules, c=GREEN) == [Land(NAME, (2,), TIP)]
     rules.landed_as(2, sha("c"))
 
-    noted = [fact for fact in rules.facts if isinstance(fact, MergeCleared)]
-    assert [fact.flaky for fact in noted] == [()]
-    assert rules.convoy.flakes == ()
+    (noted,) = (fact for fact in rules.facts if isinstance(fact, MergeCleared))
+    assert noted.sentence() == (
+        "CI is green on task 2 alone: the fault was not its own."
+    )
+    assert rules.task(2).started == 1
 
 
 def test_green_on_a_tip_that_moved_on_waits_in_the_chain_again() -> None:
@@ -144,6 +122,10 @@ def test_green_on_a_tip_that_moved_on_waits_in_the_chain_again() -> None:
     rules.do(ClearMerge(convoy=NAME, task=1, candidate=sha("b"), judged=("unit",)))
 
     assert due(rules, NEXT) == [Build(NAME, (1,), NEXT)]
+    rules.offered(1, sha("c"), NEXT)
+    assert due(rules, NEXT, c=RED) == [
+        LookAgain(NAME, 1, sha("c"), "boom", ("unit",), is_red=True)
+    ]
 
 
 def test_it_does_not_overtake_several_that_are_being_judged() -> None:
@@ -156,41 +138,18 @@ def test_it_does_not_overtake_several_that_are_being_judged() -> None:
     ]
 
 
-# --- red again ------------------------------------------------------------------------
+# --- red alone ------------------------------------------------------------------------
 
 
-def test_red_again_and_nothing_else_can_help_is_its_own() -> None:
-    rules = red(red(waiting(1), 1, "a"), 1, "b")
+def test_red_alone_is_its_own() -> None:
+    rules = waiting(1, 2).offered(1, sha("a"), TIP)
+    red(rules, 2, "b", sha("a")).offered(2, sha("c"), TIP)
 
-    assert due(rules) == [Reject(NAME, 1, sha("b"), "boom")]
-
-
-def test_red_again_is_kept_while_what_is_listed_before_it_can_land() -> None:
-    rules = red(red(behind(1), 2, "a"), 2, "b")
-
-    assert is_kept(rules.task(2))
-    assert movers(rules.convoy, rules.task(2)) == (1,)
-    assert due(rules) == []
-    said = "task 1 to land: CI is red on it alone, and judges it then again"
-    assert waits_for(rules.convoy, rules.task(2)) == said
-    assert f"it waits for {said}" in why(rules, 2)
-
-
-def test_what_is_listed_after_it_is_not_waited_for() -> None:
-    rules = red(red(waiting(1, others=1), 1, "a"), 1, "b")
-
-    assert due(rules) == [Reject(NAME, 1, sha("b"), "boom")]
-
-
-def test_red_after_its_agent_had_it_back_waits_for_what_is_listed_after_it() -> None:
-    rules = red(red(waiting(1, others=1), 1, "a"), 1, "b").do(rejected(1, "b"))
-    rules.started(1).accepted(1, sha("8"), "1.py")
-    red(red(rules, 1, "c"), 1, "d")
-
-    assert movers(rules.convoy, rules.task(1)) == (2,)
-    assert due(rules) == []
-    rules.landed(2, NEXT)
-    assert due(rules, NEXT) == [Build(NAME, (1,), NEXT)]
+    assert due(rules, c=RED) == [Reject(NAME, 2, sha("c"), "boom")]
+    rules.do(
+        FailMerge(convoy=NAME, task=2, candidate=sha("c"), cause="red", why="boom")
+    )
+    assert (rules.task(2).state, rules.task(2).cause) == ("queued", "red")
 
 
 def test_people_read_that_it_is_judged_again() -> None:
@@ -200,25 +159,6 @@ def test_people_read_that_it_is_judged_again() -> None:
     assert said in why(rules, 1)
 
 
-def test_it_is_judged_again_when_what_is_listed_before_it_has_landed() -> None:
-    rules = red(red(behind(1), 2, "a"), 2, "b")
-    assert not is_due(rules.convoy, rules.task(2), TIP)
-
-    rules.landed(1, NEXT)
-
-    assert due(rules, NEXT) == [Build(NAME, (2,), NEXT)]
-    red(rules, 2, "c", NEXT)
-    assert due(rules, NEXT) == [Build(NAME, (2,), NEXT)]
-    red(rules, 2, "d", NEXT)
-    assert due(rules, NEXT) == [Reject(NAME, 2, sha("d"), "boom")]
-
-
-def test_it_is_not_judged_again_because_what_is_listed_after_it_has_landed() -> None:
-    rules = red(red(waiting(1, others=1), 1, "a"), 1, "b").landed(2, NEXT)
-
-    assert due(rules, NEXT) == [Reject(NAME, 1, sha("b"), "boom")]
-
-
 def test_it_is_not_judged_on_a_tip_that_is_about_to_move() -> None:
     rules = waiting(1, 2).offered(1, sha("a"), TIP)
     red(rules, 2, "b", sha("a"))
@@ -226,35 +166,8 @@ def test_it_is_not_judged_on_a_tip_that_is_about_to_move() -> None:
     assert Build(NAME, (2,), TIP) not in due(rules, a=GREEN)
     rules.landed_as(1, sha("a"))
     assert due(rules, sha("a")) == [Build(NAME, (2,), sha("a"))]
-    red(rules, 2, "c", sha("a"))
-    assert due(rules, sha("a")) == [Reject(NAME, 2, sha("c"), "boom")]
-
-
-def test_it_costs_few_runs_while_others_before_it_are_under_way() -> None:
-    rules = Rules().planned(*map(spec, range(1, 6)), strategy="merge")
-    rules.started(5).accepted(5, sha("5"))
-    red(red(rules, 5, "a"), 5, "b")
-
-    rules.landed(1, sha("6"))
-    assert not is_due(rules.convoy, rules.task(5), sha("6"))
-    rules.landed(2, sha("7"))
-
-    assert is_due(rules.convoy, rules.task(5), sha("7"))
-
-
-def test_of_two_that_wait_for_each_other_the_first_listed_goes() -> None:
-    rules = waiting(1, 2)
-    for task, one, other in ((2, "a", "b"), (1, "c", "d")):
-        red(red(rules, task, one), task, other)
-
-    assert due(rules) == [Reject(NAME, 1, sha("d"), "boom")]
-
-
-def test_nobody_is_blamed_while_the_target_comes_in() -> None:
-    rules = red(red(waiting(1), 1, "a"), 1, "b")
-    rules.do(AttemptSync(convoy=NAME, candidate=sha("e"), base=TIP, target=NEXT))
-
-    assert due(rules) == []
+    rules.offered(2, sha("c"), sha("a"))
+    assert due(rules, sha("a"), c=RED) == [Reject(NAME, 2, sha("c"), "boom")]
 
 
 def test_nobody_waits_for_the_turn_of_what_was_red() -> None:
@@ -266,28 +179,6 @@ def test_nobody_waits_for_the_turn_of_what_was_red() -> None:
     red(rules, 1, "a")
 
     assert due(rules) == [Build(NAME, (1,), TIP), Build(NAME, (2,), TIP)]
-
-
-def test_nothing_is_waited_for_that_only_a_person_can_move() -> None:
-    rules = red(red(waiting(1, others=1), 1, "a"), 1, "b")
-
-    rules.do(BlockTask(convoy=NAME, task=2, why="no"))
-
-    assert due(rules) == [Reject(NAME, 1, sha("b"), "boom")]
-
-
-@pytest.mark.parametrize(("seen", "needed"), [(0, 2), (1, 3), (5, 4)])
-def test_where_ci_has_flaked_more_reds_are_needed(seen: int, needed: int) -> None:
-    rules = waiting(1, *range(2, 2 + seen))
-    for number in range(2, 2 + seen):
-        tip = TIP if number == 2 else sha("e")
-        red(rules, number, "c", tip).offered(number, sha("e"), tip)
-        rules.landed_as(number, sha("e"))
-    for count in range(needed):
-        assert not isinstance(due(rules)[0], Reject), count
-        red(rules, 1, "ab"[count % 2])
-
-    assert isinstance(due(rules)[0], Reject)
 
 
 # --- no verdict -----------------------------------------------------------------------
@@ -365,15 +256,3 @@ def test_of_several_that_ci_says_nothing_of_the_first_is_asked_about() -> None:
     (said,) = due(rules, a=nothing, b=nothing)
 
     assert getattr(said, "task", None) == 1
-
-
-def test_two_that_are_red_again_after_their_agents_do_not_wait_for_each_other() -> None:
-    rules = waiting(1, 2)
-    for task, letters in ((1, "abcd"), (2, "ef67")):
-        red(red(rules, task, letters[0]), task, letters[1])
-    rules.do(rejected(1, "b")).started(1).accepted(1, sha("8"), "1.py")
-    rules.do(rejected(2, "f")).started(2).accepted(2, sha("9"), "2.py")
-    for task, letters in ((1, "cd"), (2, "67")):
-        red(red(rules, task, letters[0]), task, letters[1])
-
-    assert due(rules) == [Reject(NAME, 1, sha("d"), "boom")]

@@ -3,6 +3,7 @@
 from msgspec.structs import replace
 
 from convoy.events import Refusal
+from convoy.model.work import LOST_MOST
 from convoy.owed import (
     Action,
     Build,
@@ -19,7 +20,6 @@ from convoy.owed.landings import merges
 from convoy.owed.owed import owed_actions
 from convoy.rules.landing import AttemptMerge, LandMerge, chain
 from convoy.rules.people import BlockTask, DropTask, FailConvoy, RebaseWork, RetryConvoy
-from convoy.rules.second_looks import LOST_MOST
 from convoy.rules.target import AttemptSync, FailSync, LandSync as Land, StallLanding
 from convoy.rules.verdict import Checks, Observed
 from tests.world.rules import NAME, Rules, sha, spec

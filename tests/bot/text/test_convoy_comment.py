@@ -155,15 +155,6 @@ graph LR
 """)
 
 
-def test_a_convoy_names_the_checks_that_flaked() -> None:
-    convoy = Rules().planned(spec(1)).convoy
-    flaky = replace(convoy, flakes=("unit", "e2e", "unit"))
-
-    assert "Flaky checks" not in convoy_comment(convoy)
-    said = "red and then green on the same files: unit (2 times), e2e (1 time)."
-    assert said in convoy_comment(flaky)
-
-
 def test_a_convoy_that_landed_says_so() -> None:
     assert convoy_comment(landed_whole().convoy) == snapshot("""\
 <!-- brat:key=comment:fix-7/2 -->
@@ -199,8 +190,6 @@ def test_a_convoy_that_failed_says_why() -> None:
 | 4 | Task 4 | dropped | shell | 0 |  |  |  |  |
 
 **Why:** cancelled by ann
-
-**Flaky checks**, red and then green on the same files: ci (1 time).
 
 <sub>Asked for by ann. Branch `convoy/fix-7/base`. This comment is kept up to date; the log in `refs/grite/wal` says everything.</sub>\
 """)

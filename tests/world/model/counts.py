@@ -31,7 +31,7 @@ def names_of(  # noqa: C901, PLR0912  one arm a kind
         case MergeDoubted():
             return ("task doubted",)
         case MergeCleared():
-            return ("flake",) if fact.flaky else ("red only on another",)
+            return ("green alone",)
         case SyncFailed():
             return (f"convoy {'red' if fact.candidate else 'conflict'}",)
         case SyncLanded(task=0):

@@ -33,7 +33,6 @@ from convoy.kinds import attending, trial
 from convoy.model import ids
 from convoy.model.records import FREE
 from convoy.model.state import Convoy, State, Task
-from convoy.rules.second_looks import LOOKS
 from convoy.rules.starting import stands_behind
 from convoy.rules.turns import turns, unmet
 from grite.remote import RefUpdate
@@ -66,8 +65,8 @@ class Promises:
         self._until: dict[tuple[str, str], int] = {}
         """When what a holder took runs out, by resource and holder."""
         self._landing: list[MergeLanded | SyncLanded] = []
-        self._reds: Counter[tuple[str, int, str]] = Counter()
-        """How often CI was red on a task's work on a commit."""
+        self._reds: set[tuple[str, str]] = set()
+        """The candidates that CI was red on first, by convoy."""
         self._pushed: defaultdict[str, set[str]] = defaultdict(set)
         """What was pushed to a convoy's branch and nobody answers for."""
         self._handed_in: dict[str, str] = {}
@@ -99,8 +98,7 @@ class Promises:
             case WorkReviewed(verdict="approve"):
                 self._reviewed[fact.convoy, fact.task] = fact.commit
             case MergeDoubted(is_red=True):
-                looks = 2 if fact.also_red else 1
-                self._reds[fact.convoy, fact.task, fact.base] += looks
+                self._reds.add((fact.convoy, fact.candidate))
             case MergeFailed(candidate=str()):
                 self._blamed(before, fact)
             case MergeLanded():
@@ -149,20 +147,19 @@ class Promises:
         assert files in known, "chosen, never green"
 
     def _blamed(self, before: State, fact: MergeFailed) -> None:
-        """Check that CI was red on this change alone, more than once, on the tip."""
+        """Check that CI was red on it before, and is red on it alone on the tip."""
         convoy = before.convoys[fact.convoy]
         task = convoy.task(fact.task)
         assert task is not None
         if trial(convoy, task) is not None:
             return
         tip = self.forge.refs[HEADS + ids.base_branch(convoy.name)]
-        doubt = task.doubted
-        assert doubt is not None, "blamed at once"
-        reds = self._reds[fact.convoy, fact.task, doubt.base]
-        assert reds >= LOOKS, "blamed for a single run"
-        real = self.forge.commits.contains(tip, doubt.base)
+        assert task.is_suspect, "blamed at once"
+        assert task.candidate is not None
+        assert task.candidate.commit == fact.candidate, "not the candidate"
+        assert (fact.convoy, fact.candidate) not in self._reds, "the same run twice"
+        real = self.forge.commits.contains(tip, task.candidate.base)
         assert real, "blamed on what the branch does not hold"
-        assert task.candidate is None, "blamed while it is being judged"
 
     def _vouched(
         self, before: State, fact: ConvoyApproved | TaskApproved | ApprovalVoided

@@ -10,7 +10,6 @@ from typing import Final
 
 from convoy.kinds import awaited, kept_by_tasks, relief
 from convoy.model.state import Convoy, State, Task
-from convoy.rules import second_looks
 from convoy.rules.landing import clashes_ahead, kept_by_people, waiting_to_merge
 from convoy.rules.starting import conflicting_leases
 from convoy.rules.turns import turns, unmet
@@ -30,15 +29,10 @@ def hanging(state: State) -> Iterator[str]:
             for task in convoy.tasks
             if not task.settled
         }
-        movers = {t.number: _movers(convoy, t) for t in convoy.tasks}
         grounded: set[int] = set()
         grown = True
         while grown:
-            more = {
-                number
-                for number, on in waits.items()
-                if on <= grounded or movers[number] & grounded
-            } - grounded
+            more = {n for n, on in waits.items() if on <= grounded} - grounded
             grounded |= more
             grown = bool(more)
         for number in waits.keys() - grounded:
@@ -84,16 +78,11 @@ def _start(state: State, convoy: Convoy, task: Task) -> frozenset[int]:
     return END  # a slot, which a session gives back; a lease, which runs out
 
 
-def _movers(convoy: Convoy, task: Task) -> set[int]:
-    """Return the tasks of which one is enough: what is red waits for any to land."""
-    return {*second_looks.movers(convoy, task)} if second_looks.is_kept(task) else set()
-
-
 def _queue(convoy: Convoy, task: Task) -> frozenset[int]:
     if kept_by_people(convoy, task):
         return END  # a person
-    if second_looks.is_suspect(task):  # any of the movers, else CI or its agent
-        return frozenset({task.number} if _movers(convoy, task) else ())
+    if task.is_suspect:
+        return END  # CI, which judges it alone
     if why := kept_by_tasks(convoy, task):
         return frozenset(_numbers(why))  # none named: CI
     ahead = {each.number: each for each in waiting_to_merge(convoy)}
