@@ -18,13 +18,7 @@ from bot.requests import answers
 from bot.roles import by_hand, handin, mayor, refinery, target_merges, witness
 from bot.roles.authorization import convoy_may_land, may_land, may_start
 from bot.roles.bot_context import BotContext, alone
-from convoy.events import Command
-from convoy.events.forge_actions import SetItemAside, TakeItemUp
-from convoy.events.hold_events import TakeBackWork
-from convoy.events.leases import ExpireLease
-from convoy.events.target_events import ChooseLanding, WaitToLand
 from convoy.model import ids
-from convoy.model.ids import convoy_item
 from convoy.owed import (
     Action,
     Align,
@@ -37,14 +31,9 @@ from convoy.owed import (
     BuildConvoy,
     BuildSync,
     Call,
-    Choose,
-    ChooseWay,
     ClearWork,
     Collect,
     CreateBase,
-    Defer,
-    Expire,
-    Faulty,
     HearBase,
     HearDequeue,
     HearIssue,
@@ -54,30 +43,22 @@ from convoy.owed import (
     LandSync,
     LookAgain,
     MakePlan,
-    OpenAnother,
+    Note,
     Pause,
     Prove,
     Reject,
     Show,
-    Split,
     Staged,
     Stall,
     Sweep,
-    TakeBack,
     TakeLanded,
     TakeOut,
-    TakeUp,
     Try,
-    Wait,
     item_of,
     role_of,
 )
 from convoy.owed.owed import owed_actions
-from convoy.rules.ending import MakeChoice
-from convoy.rules.people import DeferTask
-from convoy.rules.plan_changes import BeginSplit
 from convoy.rules.starting import startable
-from convoy.rules.target import OpenAnotherPull
 
 PASSES: Final = 20
 """More than any chain of actions needs; the next push carries any actions left."""
@@ -221,35 +202,10 @@ def perform(context: BotContext, draft: Draft, action: Staged) -> None:
         draft.move(ids.HEADS + ids.base_branch(action.convoy), action.commit)
     elif isinstance(action, AlignConvoy):  # the candidate contains the branch
         draft.move(ids.HEADS + ids.base_branch(action.convoy), action.candidate)
+    elif isinstance(action, Note):
+        draft.submit(action.command)
     else:
-        draft.submit(_command(action, draft.now))
-
-
-def _command(action: Staged, now: int) -> Command:
-    """Return what an action is to the rules that is nothing else."""
-    match action:
-        case Split(convoy=name, task=task):
-            return BeginSplit(convoy=name, task=task)
-        case Choose(convoy=name, task=task):
-            return MakeChoice(convoy=name, task=task)
-        case ChooseWay(convoy=name, landing=landing):
-            return ChooseLanding(convoy=name, landing=landing)
-        case Wait(convoy=name, why=why):
-            return WaitToLand(convoy=name, why=why)
-        case OpenAnother(convoy=name, pull=pull):
-            return OpenAnotherPull(convoy=name, pull=pull)
-        case Defer(convoy=name, task=task, until=until, why=why):
-            return DeferTask(convoy=name, task=task, until=until, why=why)
-        case TakeBack(convoy=name, task=task):
-            return TakeBackWork(convoy=name, task=task)
-        case TakeUp(item=item):
-            return TakeItemUp(item=item)
-        case Faulty(convoy=name, why=why):
-            return SetItemAside(item=convoy_item(name), why=why)
-        case Expire(resource=resource, nonce=nonce):
-            return ExpireLease(resource=resource, nonce=nonce, now=now)
-        case _:
-            raise TypeError("a result is fetched first: see stage")
+        raise TypeError("a result is fetched first: see stage")
 
 
 async def may_still(

@@ -9,8 +9,8 @@ from typing import Final, Literal, get_args
 
 from msgspec import Struct
 
+from convoy.events import Command
 from convoy.model.ids import (
-    LOG_ITEM,
     SWEEP_ITEM,
     convoy_item,
     run_item,
@@ -18,8 +18,20 @@ from convoy.model.ids import (
     task_item,
 )
 from convoy.model.state import intent_item
-from convoy.model.work import Intent, Landing, TakenOut
+from convoy.model.work import Intent, TakenOut
 from convoy.rules.people import Need
+
+Role = Literal["mayor", "witness", "refinery", "deacon"]
+
+
+class Note(Struct, frozen=True):
+    """Submit a command: the log is all that changes."""
+
+    role: Role | None
+    """Whose work it is; None: any role's."""
+    item: str
+    """The item whose step it is."""
+    command: Command
 
 
 class MakePlan(Struct, frozen=True):
@@ -39,13 +51,6 @@ class CreateBase(Struct, frozen=True):
 
     convoy: str
     commit: str
-
-
-class Split(Struct, frozen=True):
-    """Let the mayor split what was too much for one agent."""
-
-    convoy: str
-    task: int
 
 
 class Begin(Struct, frozen=True):
@@ -87,13 +92,6 @@ class Prove(Struct, frozen=True):
     convoy: str
     task: int
     work: str
-
-
-class Choose(Struct, frozen=True):
-    """Let the only remaining rival land."""
-
-    convoy: str
-    task: int
 
 
 class BuildSync(Struct, frozen=True):
@@ -139,13 +137,6 @@ class LandConvoy(Struct, frozen=True):
     tip: str
 
 
-class ChooseWay(Struct, frozen=True):
-    """The rules of the target ask for another way of landing than the log says."""
-
-    convoy: str
-    landing: Landing
-
-
 class AlignConvoy(Struct, frozen=True):
     """Move the convoy's branch to its green candidate, so that the forge merges it."""
 
@@ -158,20 +149,6 @@ class AskMerge(Struct, frozen=True):
 
     convoy: str
     candidate: str
-
-
-class Wait(Struct, frozen=True):
-    """The forge asks for this before it merges; empty: for nothing any more."""
-
-    convoy: str
-    why: str
-
-
-class OpenAnother(Struct, frozen=True):
-    """The convoy's pull request was merged before its branch held all of the work."""
-
-    convoy: str
-    pull: int
 
 
 class TakeLanded(Struct, frozen=True):
@@ -272,22 +249,6 @@ class TakeOut(Struct, frozen=True):
     out: TakenOut
 
 
-class TakeBack(Struct, frozen=True):
-    """A person took work back by hand; task 0 is the convoy itself."""
-
-    convoy: str
-    task: int
-
-
-class Defer(Struct, frozen=True):
-    """The task does not start before `until` (unix ms): the day's money is spent."""
-
-    convoy: str
-    task: int
-    until: int
-    why: str
-
-
 class Pause(Struct, frozen=True):
     """Nothing new starts in the convoy until a person resumes it."""
 
@@ -308,26 +269,6 @@ class Sweep(Struct, frozen=True):
     """Delete refs nobody needs, each only if it is still at the commit seen."""
 
     refs: tuple[tuple[str, str], ...]
-
-
-class Expire(Struct, frozen=True):
-    """Free a lease that has run out."""
-
-    resource: str
-    nonce: str
-
-
-class TakeUp(Struct, frozen=True):
-    """Try again what was set aside: its time has come."""
-
-    item: str
-
-
-class Faulty(Struct, frozen=True):
-    """The rules themselves fail for this convoy: set it aside, and tell."""
-
-    convoy: str
-    why: str
 
 
 class Do(Struct, frozen=True):
@@ -356,28 +297,24 @@ class Show(Struct, frozen=True):
 
 
 Staged = (
-    MakePlan
+    Note
+    | MakePlan
     | BeginPlan
     | CreateBase
     | Begin
-    | Split
     | Collect
     | Build
     | Try
     | Prove
-    | Choose
     | BuildSync
     | LandSync
     | BuildConvoy
     | Align
     | Land
     | LandConvoy
-    | ChooseWay
     | AlignConvoy
     | AskMerge
-    | Wait
     | TakeLanded
-    | OpenAnother
     | Reject
     | LookAgain
     | ClearWork
@@ -388,14 +325,9 @@ Staged = (
     | HearPush
     | HearDequeue
     | TakeOut
-    | TakeBack
-    | Defer
     | Pause
     | Call
     | Sweep
-    | Expire
-    | TakeUp
-    | Faulty
 )
 
 
@@ -424,21 +356,17 @@ class Patience(Struct, frozen=True, kw_only=True):
     """Time until the first check must have reported on a candidate."""
 
 
-Role = Literal["mayor", "witness", "refinery", "deacon"]
-
 _ROLES: dict[type[Action], Role] = {
     MakePlan: "mayor",
     BeginPlan: "mayor",
     CreateBase: "mayor",
     Begin: "witness",
-    Split: "mayor",
     Collect: "witness",
     CancelRun: "witness",
     CancelCi: "refinery",
     Build: "refinery",
     Try: "refinery",
     Prove: "refinery",
-    Choose: "refinery",
     BuildSync: "refinery",
     LandSync: "refinery",
     BuildConvoy: "refinery",
@@ -447,9 +375,7 @@ _ROLES: dict[type[Action], Role] = {
     LandConvoy: "refinery",
     AlignConvoy: "refinery",
     AskMerge: "refinery",
-    Wait: "refinery",
     TakeLanded: "refinery",
-    OpenAnother: "refinery",
     Reject: "refinery",
     LookAgain: "refinery",
     ClearWork: "refinery",
@@ -457,11 +383,8 @@ _ROLES: dict[type[Action], Role] = {
     Block: "refinery",
     HearDequeue: "refinery",
     TakeOut: "refinery",
-    TakeBack: "refinery",
-    Defer: "witness",
     Pause: "witness",
     Sweep: "deacon",
-    Expire: "deacon",
 }
 
 
@@ -470,6 +393,8 @@ def role_of(action: Action) -> Role | None:
 
     The planning session is the mayor's, from its dispatch to its result.
     """
+    if isinstance(action, Note):
+        return action.role
     if isinstance(action, Collect) and action.task == 0:
         return "mayor"
     if isinstance(action, Do):
@@ -488,23 +413,19 @@ def item_of(action: Staged) -> str:
     match action:
         case Sweep():
             return SWEEP_ITEM
-        case Expire() | TakeUp():
-            return LOG_ITEM
+        case Note(item=item):
+            return item
         case (
             Begin()
-            | Split()
             | Collect()
             | Try()
             | Prove()
-            | Choose()
             | Reject()
             | LookAgain()
             | ClearWork()
             | Stall()
             | Block()
             | TakeOut()
-            | TakeBack()
-            | Defer()
         ):
             return task_item(action.convoy, action.task)
         case _:

@@ -10,6 +10,7 @@ from convoy.kinds import kind_of, trial
 from convoy.kinds.rivals import NONE_LEFT, is_open_choice, rivals_left, rivals_under_way
 from convoy.kinds.task_kinds import Trial
 from convoy.model import ids
+from convoy.model.ids import task_item
 from convoy.model.state import Convoy, Task
 from convoy.model.work import LOST_MOST, Candidate
 from convoy.owed import (
@@ -19,11 +20,11 @@ from convoy.owed import (
     Build,
     BuildConvoy,
     BuildSync,
-    Choose,
     ClearWork,
     Land,
     LandSync,
     LookAgain,
+    Note,
     Patience,
     Prove,
     Reject,
@@ -36,6 +37,7 @@ from convoy.owed.ci_findings import (
     verdict_actions,
 )
 from convoy.owed.last_step import last_step
+from convoy.rules.ending import MakeChoice
 from convoy.rules.landing import (
     Chain,
     Link,
@@ -185,7 +187,8 @@ def _choices(convoy: Convoy) -> Iterator[Action]:
         if not found:
             yield Block(convoy.name, task.number, NONE_LEFT)
         elif len(found) == 1:
-            yield Choose(convoy.name, task.number)
+            choose = MakeChoice(convoy=convoy.name, task=task.number)
+            yield Note("refinery", task_item(convoy.name, task.number), choose)
 
 
 def _convoy_merge(

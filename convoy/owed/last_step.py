@@ -2,22 +2,22 @@
 
 from collections.abc import Iterator
 
+from convoy.events.target_events import ChooseLanding, WaitToLand
 from convoy.model import ids
+from convoy.model.ids import convoy_item
 from convoy.model.state import Convoy
 from convoy.model.work import Candidate, Landing
 from convoy.owed import (
     Action,
     AlignConvoy,
     AskMerge,
-    ChooseWay,
     HearDequeue,
     LandConvoy,
-    OpenAnother,
+    Note,
     Reject,
     TakeLanded,
-    Wait,
 )
-from convoy.rules.target import asked_for, landing_by, learnt_of
+from convoy.rules.target import OpenAnotherPull, asked_for, landing_by, learnt_of
 from convoy.rules.verdict import Mergeable, Observed
 
 LEFT_QUEUE = "the forge's merge queue took its pull request out: see its checks there"
@@ -32,7 +32,8 @@ def ways(convoy: Convoy, observed: Observed) -> Iterator[Action]:
     learnt = learnt_of(known, convoy.set_aside if convoy.settled else None)
     landing = landing_by(rules, bypass=convoy.settings.bypass, learnt=learnt)
     if landing != convoy.landing:
-        yield ChooseWay(convoy.name, landing)
+        choose = ChooseLanding(convoy=convoy.name, landing=landing)
+        yield Note(None, convoy_item(convoy.name), choose)
 
 
 def landed_elsewhere(convoy: Convoy, observed: Observed) -> Iterator[Action]:
@@ -70,7 +71,8 @@ def by_forge(
     if seen is None:
         return  # the next look shows it
     if seen.merged:  # before its branch held all of the work
-        yield OpenAnother(convoy.name, pull)
+        early = OpenAnotherPull(convoy=convoy.name, pull=pull)
+        yield Note("refinery", convoy_item(convoy.name), early)
     elif seen.head == candidate.commit:
         yield from _asked(convoy, landing, candidate, seen)
 
@@ -82,7 +84,8 @@ def _asked(
     if landing.way == "person":
         waits = waits or f"a person to merge pull request #{convoy.pull}"
     if waits != convoy.landing_waits:
-        yield Wait(convoy.name, waits)
+        wait = WaitToLand(convoy=convoy.name, why=waits)
+        yield Note("refinery", convoy_item(convoy.name), wait)
     if waits:
         return
     if convoy.asked != candidate.commit:

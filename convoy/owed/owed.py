@@ -12,14 +12,19 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from convoy.events.forge_actions import SetItemAside, TakeItemUp
+from convoy.events.hold_events import TakeBackWork
+from convoy.events.leases import ExpireLease
 from convoy.model import ids
 from convoy.model.ids import (
     DELIVERY_ITEM,
+    LOG_ITEM,
     SWEEP_ITEM,
     action_item,
     convoy_item,
     run_item,
     show_item,
+    task_item,
 )
 from convoy.model.state import (
     Convoy,
@@ -38,19 +43,16 @@ from convoy.owed import (
     CancelCi,
     CreateBase,
     Do,
-    Expire,
-    Faulty,
     HearBase,
     HearIssue,
     HearPush,
     MakePlan,
+    Note,
     Patience,
     Show,
     Shown,
     Sweep,
-    TakeBack,
     TakeOut,
-    TakeUp,
 )
 from convoy.owed.landings import merges
 from convoy.owed.last_step import landed_elsewhere, ways
@@ -89,14 +91,13 @@ def owed_actions(
     try:
         return tuple(_owed(state, observed, patience, now))
     except Exception:
-        faults = tuple(_faults(state, observed, patience, now))
+        faults = dict(_faults(state, observed, patience, now))
         if not faults:
             raise
-    faulty = {fault.convoy for fault in faults}
     at_hand = state.convoys.at_hand.items()
-    kept = {name: convoy for name, convoy in at_hand if name not in faulty}
+    kept = {name: convoy for name, convoy in at_hand if name not in faults}
     rest = replace(state, convoys=Convoys(kept, state.convoys.packed))
-    return (*faults, *_owed(rest, observed, patience, now))
+    return (*faults.values(), *_owed(rest, observed, patience, now))
 
 
 def _owed(
@@ -131,31 +132,36 @@ def _owed(
         yield from _sweeps(state, observed)
     for lease in state.leases.values():
         if lease.expires <= now:
-            yield Expire(lease.resource, lease.nonce)
+            expire = ExpireLease(resource=lease.resource, nonce=lease.nonce, now=now)
+            yield Note("deacon", LOG_ITEM, expire)
 
 
 def _faults(
     state: State, observed: Observed, patience: Patience, now: int
-) -> Iterator[Faulty]:
+) -> Iterator[tuple[str, Note]]:
     """Yield the convoys for which a rule fails; each is tried without the others."""
     for convoy in state.live():
         alone = replace(state, convoys=Convoys({convoy.name: convoy}), intents={})
         try:
             deque(_owed(alone, observed, patience, now), maxlen=0)
         except Exception as fault:  # noqa: BLE001  the other convoys go on
-            yield Faulty(convoy.name, f"a fault of brat's own: {fault!r}"[:SAID])
+            item, why = convoy_item(convoy.name), f"a fault of brat's own: {fault!r}"
+            yield (
+                convoy.name,
+                Note(None, item, SetItemAside(item=item, why=why[:SAID])),
+            )
 
 
-def _due_again(state: State, now: int) -> Iterator[TakeUp]:
+def _due_again(state: State, now: int) -> Iterator[Note]:
     """Yield the convoys whose next try has come, and what nobody wants any more."""
     for convoy in state.live():
         item = convoy_item(convoy.name)
         if convoy.waits_aside and may_try(state, item, now):
-            yield TakeUp(item)
+            yield Note(None, LOG_ITEM, TakeItemUp(item=item))
     for item, aside in state.set_aside.items():
         is_wanted = aside.due + UNTRIED_MS > now or item.startswith(DELIVERY_ITEM)
         if not aside.again and not is_wanted:
-            yield TakeUp(item)
+            yield Note(None, LOG_ITEM, TakeItemUp(item=item))
 
 
 def _effects(state: State, observed: Observed, now: int) -> Iterator[Action]:
@@ -313,7 +319,8 @@ def _gesture_on_pull(
     if found is not None and found != part.taken_out:
         yield TakeOut(convoy.name, number, found)
     elif found is None and part.taken_out is not None:
-        yield TakeBack(convoy.name, number)
+        back = TakeBackWork(convoy=convoy.name, task=number)
+        yield Note("refinery", task_item(convoy.name, number), back)
 
 
 def _gesture(seen: PullSeen, base: str, *, there: bool) -> TakenOut | None:

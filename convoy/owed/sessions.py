@@ -8,9 +8,10 @@ is under way; then what is listed first.
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
+from convoy.events.forge_actions import TakeItemUp
 from convoy.kinds import can_be_split, half_done, stands_on
 from convoy.model import ids
-from convoy.model.ids import convoy_item, run_item, task_item
+from convoy.model.ids import LOG_ITEM, convoy_item, run_item, task_item
 from convoy.model.state import Convoy, State, Task, may_try
 from convoy.owed import (
     Action,
@@ -19,13 +20,13 @@ from convoy.owed import (
     Block,
     CancelRun,
     Collect,
-    Defer,
+    Note,
     Patience,
     Pause,
-    Split,
-    TakeUp,
 )
 from convoy.rules.landing import Chain, chain, foreign_tip
+from convoy.rules.people import DeferTask
+from convoy.rules.plan_changes import BeginSplit
 from convoy.rules.starting import (
     closed_today,
     is_ready,
@@ -73,7 +74,9 @@ def deferred(state: State, convoy: Convoy, now: int) -> Iterator[Action]:
     for task in convoy.spenders:
         is_ready = startable(convoy, task) and task.not_before <= now
         if is_ready and (why := closed_today(state, convoy, task, now)):
-            yield Defer(convoy.name, task.number, next_day(now), why)
+            name, number = convoy.name, task.number
+            wait = DeferTask(convoy=name, task=number, until=next_day(now), why=why)
+            yield Note("witness", task_item(name, number), wait)
 
 
 def overspent_tasks(convoy: Convoy) -> Iterator[Action]:
@@ -88,7 +91,8 @@ def splits(convoy: Convoy) -> Iterator[Action]:
     """Let the mayor split what was too much for one agent."""
     for task in convoy.tasks:
         if convoy.state == "active" and can_be_split(convoy, task):
-            yield Split(convoy.name, task.number)
+            split = BeginSplit(convoy=convoy.name, task=task.number)
+            yield Note("mayor", task_item(convoy.name, task.number), split)
 
 
 def starts(state: State, observed: Observed, now: int) -> Iterator[Action]:
@@ -145,7 +149,7 @@ def _slots_given(state: State, observed: Observed, now: int) -> Iterator[Action]
             yield _begin(convoy, task, observed)
 
 
-def taken_up(state: State, observed: Observed, now: int) -> Iterator[TakeUp]:
+def taken_up(state: State, observed: Observed, now: int) -> Iterator[Note]:
     """Try tasks again whose time has come; a session that never began needs a slot."""
     running = [(c, task) for c, task in state.running() if _has_slot(task, observed)]
     used = len(running)
@@ -158,7 +162,7 @@ def taken_up(state: State, observed: Observed, now: int) -> Iterator[TakeUp]:
                 continue
             used += 1
             engines[engine] += 1
-        yield TakeUp(_item(convoy, task))
+        yield Note(None, LOG_ITEM, TakeItemUp(item=_item(convoy, task)))
 
 
 def _due(state: State, now: int) -> Iterator[tuple[Convoy, Task]]:

@@ -2,8 +2,8 @@
 
 from convoy.events.forge_actions import NoteDone, SetItemAside, TakeItemUp
 from convoy.model import ids
-from convoy.model.ids import MINUTE_MS, check_item, show_item
-from convoy.owed import Patience, Show, TakeUp
+from convoy.model.ids import LOG_ITEM, MINUTE_MS, check_item, show_item
+from convoy.owed import Note, Patience, Show
 from convoy.owed.owed import UNTRIED_MS, owed_actions
 from convoy.rules.people import FailConvoy
 from convoy.rules.verdict import Observed
@@ -15,7 +15,7 @@ LABELS = show_item(NAME, "labels")
 def owed(rules: Rules) -> list[object]:
     """Return what is to be shown, and to be tried again."""
     actions = owed_actions(rules.state, Observed(), Patience(), rules.now)
-    return [action for action in actions if isinstance(action, Show | TakeUp)]
+    return [action for action in actions if isinstance(action, Show | Note)]
 
 
 def over() -> Rules:
@@ -43,6 +43,6 @@ def test_what_nobody_tries_any_more_is_no_longer_told() -> None:
     rules.now += MINUTE_MS + UNTRIED_MS - 1
     assert owed(rules) == []
     rules.now += 1
-    assert owed(rules) == [TakeUp(item)]
+    assert owed(rules) == [Note(None, LOG_ITEM, TakeItemUp(item=item))]
     rules.do(TakeItemUp(item=item))
     assert owed(rules) == []

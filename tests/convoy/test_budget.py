@@ -11,7 +11,7 @@ from convoy.events.session_events import TaskStarted
 from convoy.model.ids import base_branch
 from convoy.model.records import Budget, EngineSpec, Estimate, Price, Usage
 from convoy.model.session_result import cost_foreseen
-from convoy.owed import Begin, Block, Defer, MakePlan, Patience
+from convoy.owed import Begin, Block, MakePlan, Patience
 from convoy.owed.owed import owed_actions
 from convoy.rules.ending import AcceptWork, RefuseWork
 from convoy.rules.people import BlockTask, DeferTask, RetryTask
@@ -19,7 +19,14 @@ from convoy.rules.plans import estimate
 from convoy.rules.starting import StartPlanning, StartTask
 from convoy.rules.verdict import Observed
 from convoy.views.reasons import convoy_reasons, plan_waits, reasons, waits_for
-from tests.world.rules import NAME, Rules, settings as rule_settings, sha, spec
+from tests.world.rules import (
+    NAME,
+    Rules,
+    commands,
+    settings as rule_settings,
+    sha,
+    spec,
+)
 
 OBSERVED = Observed(refs={f"refs/heads/{base_branch(NAME)}": sha("0")})
 SPENT = "the {0}'s budget of ${1} is spent, ${2} so far"
@@ -128,7 +135,7 @@ DAY_MS = 86_400_000
 
 def deferred(rules: Rules) -> dict[int, int]:
     actions = owed_actions(rules.state, OBSERVED, Patience(), rules.now)
-    return {each.task: each.until for each in actions if isinstance(each, Defer)}
+    return {each.task: each.until for each in commands(actions, DeferTask)}
 
 
 def test_when_the_days_money_is_spent_what_could_start_waits_for_midnight() -> None:

@@ -3,12 +3,14 @@
 import pytest
 from msgspec.structs import replace
 
+from convoy.events.forge_actions import SetItemAside
+from convoy.model.ids import convoy_item
 from convoy.model.state import State
 from convoy.model.work import Convoys
-from convoy.owed import Faulty, Patience
+from convoy.owed import Patience
 from convoy.owed.owed import owed_actions
 from convoy.rules.verdict import Observed
-from tests.world.rules import NAME, Rules, spec
+from tests.world.rules import NAME, Rules, commands, spec
 
 NOW = 2_000_000
 
@@ -29,16 +31,17 @@ def test_all_others_are_served_as_without_it() -> None:
     alone = owed_actions(sound, Observed(), Patience(), NOW)
     found = owed_actions(both, Observed(), Patience(), NOW)
 
-    assert [each.convoy for each in found if isinstance(each, Faulty)] == ["broken"]
+    aside = [each.item for each in commands(found, SetItemAside)]
+    assert aside == [convoy_item("broken")]
     assert set(alone) <= set(found)
 
 
 def test_it_says_that_the_fault_is_brats_own() -> None:
     _, both = beside_a_broken_one()
 
-    first = owed_actions(both, Observed(), Patience(), NOW)[0]
+    found = owed_actions(both, Observed(), Patience(), NOW)
 
-    assert isinstance(first, Faulty)
+    (first,) = commands(found[:1], SetItemAside)
     assert first.why.startswith("a fault of brat's own: KeyError")
 
 

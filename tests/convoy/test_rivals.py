@@ -11,9 +11,10 @@ from convoy.events.forge_actions import ActionIntended
 from convoy.events.session_events import ChoiceMade, TaskStarted
 from convoy.kinds import kept_by_tasks
 from convoy.kinds.rivals import NONE_LEFT, RIVALS_MOST, smallest
+from convoy.model.ids import task_item
 from convoy.model.records import TaskSpec
 from convoy.model.work import LOST_MOST
-from convoy.owed import Block, Choose, LookAgain, Patience, Prove, Reject, Stall, Try
+from convoy.owed import Block, LookAgain, Note, Patience, Prove, Reject, Stall, Try
 from convoy.owed.owed import owed_actions
 from convoy.rules.ending import AcceptNothing, LoseSession, MakeChoice, RefuseWork
 from convoy.rules.landing import (
@@ -38,6 +39,8 @@ from tests.world.rules import NAME, Rules, sha, spec
 RIVALS = tuple(spec(number, kind="rival") for number in (1, 2, 3))
 CHOICE = spec(4, kind="choice", on=(1, 2, 3))
 WORK = {1: sha("a"), 2: sha("b"), 3: sha("c")}
+LAST = Note("refinery", task_item(NAME, 4), MakeChoice(convoy=NAME, task=4))
+"""The only rival left is chosen."""
 
 
 def begun(**given: object) -> Rules:
@@ -92,7 +95,7 @@ def owed(rules: Rules, **verdicts: str) -> list[object]:
     refs = {f"refs/heads/convoy/{NAME}/base": sha("0")}
     observed = Observed(refs=refs, checks=checks)
     actions = owed_actions(rules.state, observed, Patience(), rules.now)
-    wanted = Try | Prove | Reject | Choose | Block | LookAgain | Stall
+    wanted = Try | Prove | Reject | Note | Block | LookAgain | Stall
     return [each for each in actions if isinstance(each, wanted)]
 
 
@@ -178,7 +181,9 @@ def test_the_only_one_left_is_taken_and_nobody_judges() -> None:
     assert waits_for(rules.convoy, rules.task(4)).endswith(
         "task 2 is the only one left"
     )
-    assert owed(rules) == [Choose(NAME, 4)]
+    assert owed(rules) == [
+        Note("refinery", task_item(NAME, 4), MakeChoice(convoy=NAME, task=4))
+    ]
     rules.do(MakeChoice(convoy=NAME, task=4))
     made = [fact for fact in rules.facts if isinstance(fact, ChoiceMade)]
     assert [(each.attempt, each.on, each.commit) for each in made] == [(0, 2, WORK[2])]
@@ -207,7 +212,9 @@ def test_where_none_is_left_a_person_is_called_once_and_may_let_one_try_again() 
     rules.do(RetryTask(convoy=NAME, task=1, by="ann"))
     assert [rules.task(n).state for n in (1, 2, 4)] == ["queued", "blocked", "queued"]
     green(rules, 1)
-    assert owed(rules) == [Choose(NAME, 4)]
+    assert owed(rules) == [
+        Note("refinery", task_item(NAME, 4), MakeChoice(convoy=NAME, task=4))
+    ]
 
 
 def block_all(rules: Rules) -> None:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from convoy.events import Refusal, decided
 from convoy.events.forge_actions import ActionDone, Answer, NoteDone
 from convoy.events.hold_events import NoteDeletedBase, NotePush, TakePush
-from convoy.events.leases import TakeLease
+from convoy.events.leases import ExpireLease, TakeLease
 from convoy.events.merge_events import MergeLanded
 from convoy.events.people_events import ResumeConvoy
 from convoy.events.plan_events import RequestConvoy
@@ -19,7 +19,6 @@ from convoy.owed import (
     Begin,
     BuildConvoy,
     CreateBase,
-    Expire,
     HearBase,
     HearPush,
     Patience,
@@ -31,7 +30,7 @@ from convoy.rules.people import BlockTask, DropTask, FailConvoy, RetryTask
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.starting import StartTask, startable
 from convoy.rules.verdict import Checks, Observed
-from tests.world.rules import NAME, Rules, settings, sha, spec
+from tests.world.rules import NAME, Rules, commands, settings, sha, spec
 
 GREEN = Checks(verdict="green", names=("ci",))
 HEADS = "refs/heads/"
@@ -250,7 +249,7 @@ def test_what_has_run_out_is_swept() -> None:
 
     def swept(now: int) -> bool:
         owed = owed_actions(rules.state, Observed(), Patience(), now)
-        return Expire("port:1", "n") in owed
+        return bool(commands(owed, ExpireLease))
 
     assert not swept(now=59_999)
     assert swept(now=60_000)

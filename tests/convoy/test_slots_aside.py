@@ -1,8 +1,8 @@
 """A task that is set aside gives its slot to others, and never overshoots with it."""
 
 from convoy.events.forge_actions import SetItemAside, TakeItemUp
-from convoy.model.ids import MINUTE_MS, task_item
-from convoy.owed import Action, Begin, Collect, Patience, TakeUp
+from convoy.model.ids import LOG_ITEM, MINUTE_MS, task_item
+from convoy.owed import Action, Begin, Collect, Note, Patience
 from convoy.owed.owed import owed_actions
 from convoy.rules.people import FailConvoy
 from convoy.rules.starting import StartTask
@@ -11,6 +11,7 @@ from tests.world.rules import NAME, Rules, sha, spec
 
 REFS = {f"refs/heads/convoy/{NAME}/base": sha("0")}
 FIRST = task_item(NAME, 1)
+TRIED = Note(None, LOG_ITEM, TakeItemUp(item=FIRST))
 
 
 def due(rules: Rules, *runs: Run) -> tuple[Action, ...]:
@@ -21,7 +22,7 @@ def due(rules: Rules, *runs: Run) -> tuple[Action, ...]:
 
 def owed(rules: Rules, *runs: Run) -> list[object]:
     """Return the starts and tries that are owed."""
-    return [each for each in due(rules, *runs) if isinstance(each, Begin | TakeUp)]
+    return [each for each in due(rules, *runs) if isinstance(each, Begin | Note)]
 
 
 def never_begun() -> Rules:
@@ -40,7 +41,7 @@ def test_it_is_tried_again_before_another_task_starts() -> None:
     rules = never_begun()
     rules.now += MINUTE_MS
 
-    assert owed(rules) == [TakeUp(FIRST)]
+    assert owed(rules) == [TRIED]
 
 
 def test_it_is_tried_again_only_when_a_slot_is_free() -> None:
@@ -49,7 +50,7 @@ def test_it_is_tried_again_only_when_a_slot_is_free() -> None:
 
     assert owed(rules) == []
     rules.accepted(2, sha("2"))
-    assert owed(rules) == [TakeUp(FIRST)]
+    assert owed(rules) == [TRIED]
 
 
 def test_a_session_that_runs_keeps_its_slot_while_its_task_is_aside() -> None:
@@ -68,7 +69,7 @@ def test_a_session_of_a_convoy_that_was_cancelled_gives_its_slot_back() -> None:
     )
     rules.now += MINUTE_MS
 
-    assert owed(rules, Run(id=101, completed=True)) == [TakeUp(FIRST)]
+    assert owed(rules, Run(id=101, completed=True)) == [TRIED]
     rules.do(TakeItemUp(item=FIRST))
     assert Collect(NAME, 1, 101) in due(rules, Run(id=101, completed=True))
 
@@ -79,4 +80,4 @@ def test_what_a_person_retries_waits_for_a_slot_that_another_task_has_by_now() -
 
     assert owed(rules) == []
     rules.accepted(2, sha("2"))
-    assert owed(rules) == [TakeUp(FIRST)], "at once, whatever its wait was"
+    assert owed(rules) == [TRIED], "at once, whatever its wait was"

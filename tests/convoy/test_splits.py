@@ -7,7 +7,7 @@ from convoy.events.people_events import ApprovePlan
 from convoy.events.session_events import TaskStarted
 from convoy.kinds.task_kinds import PARTS_MOST, room_for_parts
 from convoy.model.records import EngineSpec, TaskSpec
-from convoy.owed import Patience, Split
+from convoy.owed import Patience
 from convoy.owed.owed import owed_actions
 from convoy.rules.ending import LoseSession, RefuseWork
 from convoy.rules.people import BlockTask, DropTask, RetryTask, uncalled
@@ -19,7 +19,7 @@ from convoy.views.interventions import interventions
 from convoy.views.plan import edge_words
 from convoy.views.reasons import reasons, waits_for
 from tests.world.cases import looped
-from tests.world.rules import NAME, Rules, sha, spec
+from tests.world.rules import NAME, Rules, commands, sha, spec
 
 ENGINES = {name: EngineSpec(type="shell") for name in ("default", "planner")}
 WHOLE = spec(1, paths=("src/",))
@@ -59,16 +59,16 @@ def parted(*parts: TaskSpec, split: int = 3) -> SplitTask:
     return SplitTask(convoy=NAME, task=split, attempt=attempt, parts=parts)
 
 
-def owed(rules: Rules) -> list[object]:
+def owed(rules: Rules) -> list[BeginSplit]:
     refs = {f"refs/heads/convoy/{NAME}/base": sha("0")}
     actions = owed_actions(rules.state, Observed(refs=refs), Patience(), rules.now)
-    return [each for each in actions if isinstance(each, Split)]
+    return commands(actions, BeginSplit)
 
 
 def test_what_was_too_much_is_split_and_nobody_is_called_meanwhile() -> None:
     rules = too_big()
     assert rules.task(1).state == "blocked"
-    assert owed(rules) == [Split(NAME, 1)]
+    assert owed(rules) == [BeginSplit(convoy=NAME, task=1)]
     assert uncalled(rules.state, rules.convoy) == ()
     assert interventions(rules.state, rules.now) == ()
 
@@ -216,7 +216,7 @@ def test_money_that_is_spent_is_a_reason_of_a_tasks_own() -> None:
     )
     assert owed(rules) == []  # its session has not ended
     rules.do(LoseSession(convoy=NAME, task=1, attempt=1, cause="lost", why="it died"))
-    assert owed(rules) == [Split(NAME, 1)]
+    assert owed(rules) == [BeginSplit(convoy=NAME, task=1)]
 
 
 def test_a_plan_that_people_are_to_see_waits_for_them() -> None:

@@ -5,14 +5,15 @@ from msgspec.structs import replace
 from convoy.events.plan_events import RequestConvoy
 from convoy.model.records import EngineSpec, Scope
 from convoy.model.work import Work
-from convoy.owed import Patience, Split
+from convoy.owed import Patience
 from convoy.owed.owed import owed_actions
 from convoy.planner import task_points, task_size
 from convoy.rules.people import uncalled
+from convoy.rules.plan_changes import BeginSplit
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.verdict import Observed
 from convoy.views.estimates import untested
-from tests.world.rules import NAME, Rules, settings, sha, spec
+from tests.world.rules import NAME, Rules, commands, settings, sha, spec
 
 ENGINES = {name: EngineSpec(type="shell") for name in ("default", "planner")}
 LARGE = spec(1, paths=("src/",))
@@ -57,7 +58,7 @@ def test_a_task_that_is_too_large_is_split_before_it_is_tried() -> None:
     assert rules.task(1).started == 0
     refs = {f"refs/heads/convoy/{NAME}/base": sha("0")}
     actions = owed_actions(rules.state, Observed(refs=refs), Patience(), rules.now)
-    assert [each for each in actions if isinstance(each, Split)] == [Split(NAME, 1)]
+    assert commands(actions, BeginSplit) == [BeginSplit(convoy=NAME, task=1)]
     assert [need.task for need in uncalled(rules.state, rules.convoy)] == [3]
 
 

@@ -1,5 +1,8 @@
 """A log in memory: commands go through decide, record and fold, as in the bot."""
 
+from collections.abc import Iterable
+from typing import TypeVar
+
 from convoy.answers.answering import FIND_OUT, report_brief
 from convoy.events import Command, Event, Refusal, decided
 from convoy.events.forge_actions import NoteDone
@@ -9,12 +12,15 @@ from convoy.events.plan_events import RequestConvoy
 from convoy.log.record import fold, record
 from convoy.model.records import EngineSpec, Settings, TaskSpec
 from convoy.model.state import Convoy, State, Task
+from convoy.owed import Action, Note
 from convoy.rules.ending import AcceptWork
 from convoy.rules.landing import AttemptMerge, LandMerge
 from convoy.rules.people import BlockTask
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.starting import StartTask
 from grite.event import Event as GriteEvent
+
+_Kind = TypeVar("_Kind", bound=Command)
 
 ACTOR = bytes(range(16))
 NAME = "fix-7"
@@ -35,6 +41,12 @@ def settings(**given: object) -> Settings:
     """Return settings with one shell engine."""
     engines = {"default": EngineSpec(type="shell", args=("true",))}
     return Settings(**{"engines": engines, **given})  # type: ignore[arg-type]
+
+
+def commands(actions: Iterable[Action], kind: type[_Kind]) -> list[_Kind]:
+    """Return the commands of a kind among what is due to be noted."""
+    noted = (action.command for action in actions if isinstance(action, Note))
+    return [command for command in noted if isinstance(command, kind)]
 
 
 class Rules:
