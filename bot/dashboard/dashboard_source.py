@@ -304,13 +304,8 @@ MOST_LINES: Final = 500
 class LogTail:
     """The end of the log in one repository; for any thread."""
 
-    def __init__(
-        self, path: Path, newest: Callable[[], str | None] | None = None
-    ) -> None:
-        """Prepare to read a log; nothing is read yet.
-
-        `newest` returns the log's head; None: the repository's own ref is used.
-        """
+    def __init__(self, path: Path, newest: Callable[[], str | None]) -> None:
+        """Prepare to read a log up to what `newest` returns; nothing is read yet."""
         self._path = path
         self._newest = newest
         self._head: str | None = None
@@ -325,7 +320,7 @@ class LogTail:
 
     def _read_on(self) -> None:
         log = Log(self._path)
-        head = self._newest() if self._newest else log.head()
+        head = self._newest()
         if head is None or head == self._head:
             return
         if not (self._head and self._added(log, head, self._head)):

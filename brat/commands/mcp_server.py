@@ -25,11 +25,10 @@ from mcp.server.stdio import stdio_server
 from msgspec import Meta, Struct
 
 from bot import VERSION, wall_clock
-from bot.dashboard.dashboard_source import LogTail
 from bot.requests.verb import Endpoint, Verb
 from bot.requests.verb_table import BY_CONVOY_WORD, BY_TASK_WORD
 from brat.repository import checkout as checkouts, registration as registrations
-from brat.repository.log_reader import Reader, log_repository
+from brat.repository.log_reader import Reader, log_repository, newest_lines
 from brat.status import task_output
 from brat.status.find_task import convoy_named, task_in
 from brat.status.local_attention import here
@@ -129,8 +128,10 @@ class Backend:
         return await asyncio.to_thread(self._look)
 
     async def log(self, number: int) -> Sequence[LogLine]:
-        """Return the log's last lines."""
-        return await asyncio.to_thread(self._lines, number)
+        """Return the log's last lines, oldest first."""
+        return await asyncio.to_thread(
+            lambda: newest_lines(log_repository(self._path), number)
+        )
 
     async def output(self, convoy: Convoy, task: Task) -> str:
         """Return the end of a session's output, if it ran on this machine."""
@@ -164,9 +165,6 @@ class Backend:
             faults=self._reader.faults,
             here=here(self._path, state),
         )
-
-    def _lines(self, number: int) -> Sequence[LogLine]:
-        return LogTail(log_repository(self._path)).last(number)
 
     def _printed(self, convoy: Convoy, task: Task) -> str:
         checkout = checkouts.find(self._path)

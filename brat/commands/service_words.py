@@ -40,7 +40,7 @@ def log_show(
     from brat.repository import log_reader
 
     for line in log_reader.newest_lines(log_reader.log_repository(repo), number):
-        write(line)
+        write(log_reader.shown_line(line))
 
 
 @log.command("tail")

@@ -307,15 +307,15 @@ def log_entries(path: Path, *, since: str | None = None) -> list[Entry]:
     return [*found, *map(foreign, reversed(above))]
 
 
-def newest_lines(path: Path, number: int) -> list[str]:
+def newest_lines(path: Path, number: int) -> tuple[LogLine, ...]:
     """Return the last `number` lines, oldest first, without reading all of the log."""
     log = Log(path)
     tip = log.head()
     if tip is None:
-        return []
+        return ()
     head, above = _counting(log, path, tip)
     newest_first = itertools.chain(map(foreign, above), log.newest(head))
-    return [*map(_shown, history.last_lines(newest_first, number))]
+    return history.last_lines(newest_first, number)
 
 
 def _counting(log: Log, path: Path, tip: str) -> tuple[str, tuple[str, ...]]:
@@ -330,10 +330,11 @@ def _counting(log: Log, path: Path, tip: str) -> tuple[str, tuple[str, ...]]:
 
 def lines_of(some: list[Entry]) -> Iterator[str]:
     """Yield a line for each brat event and each fault."""
-    return map(_shown, history.log_lines(some))
+    return map(shown_line, history.log_lines(some))
 
 
-def _shown(line: LogLine) -> str:
+def shown_line(line: LogLine) -> str:
+    """Return a line as people read it."""
     return f"{_time_of(line.at)} {line.actor[:8] or '--------'} {clean(line.text)}"
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from brat.commands.mcp_server import Backend
 from brat.repository import log_reader
 from brat.repository.log_reader import Reader, authority_of, verify
 from convoy.events.people_events import ConvoyPaused
@@ -63,9 +64,18 @@ def test_what_lists_the_log_names_it_and_shows_none_of_it(told: Telling) -> None
     exported = json.loads(log_reader.as_json(log_reader.log_entries(told.path)))
 
     assert shown[:-1] == whole
-    assert f"commit {theirs[:10]} is foreign: it counts for nothing" in shown[-1]
+    assert f"commit {theirs[:10]} is foreign: it counts for nothing" in shown[-1].text
     assert exported["meta"]["foreign"] == [theirs]
     assert "mallory" not in json.dumps(exported)
+
+
+async def test_an_agent_is_told_what_people_are(told: Telling) -> None:
+    forged(told)
+
+    lines = await Backend(told.path).log(100)
+
+    assert [*lines] == [*log_reader.newest_lines(told.path, 100)]
+    assert "mallory" not in str(lines)
 
 
 def test_a_forged_checkpoint_is_not_used(told: Telling) -> None:
