@@ -66,9 +66,9 @@ def why(
     repo: Repo = HERE,
 ) -> None:
     """Say why something is where it is, and what it waits for."""
-    from brat.commands import print_history
+    from brat.commands import print_views
 
-    sys.exit(print_history.why(repo, about, convoy, as_json=as_json))
+    sys.exit(print_views.why(repo, about, convoy, as_json=as_json))
 
 
 def diff(
@@ -156,12 +156,12 @@ def session_list(
     repo: Repo = HERE,
 ) -> None:
     """Show the agents at work, how long each has worked, and what it printed last."""
-    from brat.commands import print_history, print_views
+    from brat.commands import print_views
 
     if watch and (every or as_json):
         raise typer.BadParameter("--watch goes with neither --all nor --json")
     if every:
-        sys.exit(print_history.all_sessions(repo, convoy, as_json=as_json))
+        sys.exit(print_views.all_sessions(repo, convoy, as_json=as_json))
     if convoy is not None:
         raise typer.BadParameter("--convoy goes with --all")
     sys.exit(print_views.sessions(repo, as_json=as_json, watch=watch))

@@ -1,33 +1,46 @@
-"""The read-only commands: they read refs, print a view, and need no bot."""
+"""The read-only commands: they read refs, print a view, and need no bot.
+
+`brat why` explains a convoy, a task, a pull request, or a task's wait.
+"""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from bot import wall_clock
 from brat.repository import checkout as checkouts
-from brat.repository.log_reader import Reader, log_repository
+from brat.repository.log_reader import Reader, log_entries, log_repository
 from brat.status import status_screen
 from brat.status.find_task import convoy_named, live_or_named, task_in
 from brat.status.local_attention import here
 from brat.status.status_screen import (
     cost_document,
     cost_table,
+    kept_lines,
+    one_line,
+    plain_table,
     plan_screen,
 )
 from brat.terminal import live_screen
 from brat.terminal.console import out, say, write
 from brat.terminal.live_screen import View
 from convoy import views
+from convoy.model import ids
 from convoy.model.session_result import usage_in_words
 from convoy.model.state import Convoy, State, Task
 from convoy.rules.starting import valid_leases
+from convoy.text import clock, did_you_mean, spoken_duration
+from convoy.views.history import attempt_story, bot_facts, past_sessions
 from convoy.views.interventions import Intervention, interventions, needs_a_person
+from convoy.views.reasons import convoy_reasons, edge_reasons, pull_reasons, reasons
 from grite.errors import BratError
 
 OK: Final = 0
@@ -137,12 +150,12 @@ def task(path: Path, number: int, convoy: str | None, *, as_json: bool) -> int:
     leases = valid_leases(state, wall_clock())
     told = views.task_document(found, task_in(found, number), leases)
     if as_json:
-        print_document({"schema_version": views.SCHEMA_VERSION, "task": told})
+        print_document({"task": told})
         return OK
     told["usage"] = usage_in_words(task_in(found, number).used)
     for key, value in told.items():
         label = key.replace("_", " ")
-        write(f"{label:14} {status_screen.kept_lines(_worded(value), INDENT)}")
+        write(f"{label:14} {kept_lines(_worded(value), INDENT)}")
     return OK
 
 
@@ -201,6 +214,49 @@ def _last_lines(path: Path) -> status_screen.LastLine:
     return last_line
 
 
+def all_sessions(path: Path, convoy: str | None, *, as_json: bool) -> int:
+    """Print every session of a convoy, or of all, the oldest of each first."""
+    log = log_repository(path)
+    state = Reader(log).read()
+    names = tuple(state.convoys) if convoy is None else (convoy,)
+    for name in names:
+        convoy_named(state, name)
+    facts = tuple(bot_facts(log_entries(log), state.bots))
+    found = [
+        (ids.session_name(name, one.task, one.attempt), one)
+        for name in names
+        for one in past_sessions(name, facts)
+    ]
+    if as_json:
+        told = [
+            {
+                "name": name,
+                "engine": one.engine,
+                "begun_ms": one.begun,
+                "ended_ms": one.ended,
+                "how": one.how,
+                "why": one.why,
+            }
+            for name, one in found
+        ]
+        print_document({"sessions": told})
+    elif found:
+        table = plain_table("session", "engine", "began", "took", "how", "why")
+        for name, one in found:
+            table.add_row(
+                name,
+                one.engine,
+                clock(one.begun),
+                spoken_duration(round(one.took_s)) if one.ended else "",
+                one.how,
+                Text(one_line(one.why.partition("\n\n")[0])),
+            )
+        out.print(table)
+    else:
+        say("no sessions")
+    return OK
+
+
 def queue(path: Path, *, as_json: bool) -> int:
     """Print the merge queues in the order of landing."""
     return _table(path, as_json, "queue", views.queue, status_screen.queue_table)
@@ -216,7 +272,7 @@ def _table(
     state = Reader(log_repository(path)).read()
     rows = told(state)
     if as_json:
-        print_document({"schema_version": views.SCHEMA_VERSION, name: rows})
+        print_document({name: rows})
     elif rows:
         out.print(drawn(state))
     else:
@@ -230,7 +286,112 @@ def _worded(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def print_document(whole: dict[str, Any]) -> None:
+def print_document(told: dict[str, Any]) -> None:
     """Print a document for programs."""
+    whole = {"schema_version": views.SCHEMA_VERSION} | told
     # Encoded in one go and then indented, both in C: a log may have many convoys.
     write(msgspec.json.format(json.dumps(whole), indent=2))
+
+
+_TASK: Final = re.compile(r"(?:task-)?(\d{1,9})", re.ASCII)
+_PULL: Final = re.compile(r"(?:#|pull-)(\d{1,9})", re.ASCII)
+_EDGE: Final = re.compile(r"(?:task-)?(\d{1,9})->(?:task-)?(\d{1,9})", re.ASCII)
+
+
+class Explained(Struct, frozen=True, kw_only=True):
+    """The subject of the question, and the reasons in order."""
+
+    convoy: str
+    task: int = 0
+    """The task's number; 0: the subject is not a single task."""
+    about: str
+    """The subject in words for people."""
+    state: str
+    reasons: tuple[str, ...]
+    story: tuple[str, ...] = ()
+    """What each attempt at the task came to, in order."""
+
+
+def explained(state: State, asked: str, convoy: str | None, now: int) -> Explained:
+    """Return the reasons for the present state of a subject.
+
+    `3` or `task-3`, of the live convoy unless one is named; `#12` or `pull-12`; `1->3`;
+    a convoy's name.
+    """
+    if found := _PULL.fullmatch(asked):
+        return _of_pull(state, int(found[1]), now)
+    if found := _EDGE.fullmatch(asked):
+        whose = live_or_named(state, convoy)
+        first, then = (task_in(whose, int(each)) for each in found.groups())
+        return Explained(
+            convoy=whose.name,
+            task=then.number,
+            about=f"{whose.name}, task {then.number} after task {first.number}",
+            state=then.state,
+            reasons=edge_reasons(whose, first, then),
+        )
+    if found := _TASK.fullmatch(asked):
+        return _of_task(state, live_or_named(state, convoy), int(found[1]), now)
+    if asked in state.convoys:
+        return _of_convoy(state, state.convoys[asked], now)
+    raise BratError(
+        f"{asked!r} cannot be explained: give a task (3), a pull request (pull-12), "
+        f"one task's wait for another ('1->3') or a convoy{_nearest(asked, state)}"
+    )
+
+
+def _nearest(asked: str, state: State) -> str:
+    return did_you_mean(asked, state.convoys) or "'s name"
+
+
+def _of_convoy(state: State, convoy: Convoy, now: int) -> Explained:
+    return Explained(
+        convoy=convoy.name,
+        about=f"{convoy.name}: {convoy.title}",
+        state=convoy.state,
+        reasons=convoy_reasons(convoy, valid_leases(state, now)),
+    )
+
+
+def _of_task(state: State, convoy: Convoy, number: int, now: int) -> Explained:
+    task = task_in(convoy, number)
+    return Explained(
+        convoy=convoy.name,
+        task=number,
+        about=f"{convoy.name}, task {number}: {task.spec.title}",
+        state=task.state,
+        reasons=reasons(state, convoy, task, now),
+    )
+
+
+def _of_pull(state: State, pull: int, now: int) -> Explained:
+    for convoy in reversed(state.convoys.values()):
+        for task in convoy.tasks:
+            if task.pull == pull:
+                return _of_task(state, convoy, task.number, now)
+        if convoy.pull == pull:
+            return Explained(
+                convoy=convoy.name,
+                about=f"{convoy.name}, pull request #{pull}",
+                state=convoy.state,
+                reasons=pull_reasons(convoy),
+            )
+    raise BratError(f"pull request #{pull} belongs to no convoy")
+
+
+def why(path: Path, asked: str, convoy: str | None, *, as_json: bool) -> int:
+    """Print why a convoy, a task, a pull request or a wait is as it is, in order."""
+    log = log_repository(path)
+    state = Reader(log).read()
+    found = explained(state, asked, convoy, wall_clock())
+    if found.task:
+        facts = bot_facts(log_entries(log), state.bots)
+        began = past_sessions(found.convoy, facts)
+        found = replace(found, story=attempt_story(began, found.task))
+    if as_json:
+        print_document({"asked": asked} | msgspec.to_builtins(found))
+        return OK
+    write(one_line(found.about))
+    for reason in (*found.reasons, *found.story):
+        write(f"- {kept_lines(reason, INDENT)}")
+    return OK

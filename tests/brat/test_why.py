@@ -2,7 +2,7 @@
 
 import pytest
 
-from brat.commands.print_history import explained
+from brat.commands.print_views import explained
 from convoy.events.forge_actions import NoteDone
 from convoy.events.hold_events import WithdrawMerge
 from grite.errors import BratError
