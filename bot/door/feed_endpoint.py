@@ -6,7 +6,6 @@ identity is imported late: cryptography is slow to load.
 """
 
 import asyncio
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -16,6 +15,7 @@ import msgspec
 from aiohttp import web
 
 from bot.door.feed import Feed
+from bot.door.listening import READ_S, receive_body, refusal_with
 from convoy.model.work import Attempt
 from grite.errors import Unavailable
 
@@ -29,7 +29,6 @@ WAIT_MOST_S: Final = 25.0
 """Proxies close connections that are silent for longer."""
 DIGITS: Final = 10
 CHECKPOINT_BYTES: Final = 8_000_000
-READ_S: Final = 10.0
 LONG_READ_S: Final = 60.0
 PACE_S: Final = 0.5
 """The least time from one request with output to the next."""
@@ -73,7 +72,7 @@ class FeedEndpoint:
 
     async def _output(self, request: web.Request) -> web.Response:
         visitor = self._visitor(request)
-        body = await body_within(request, OUTPUT_BYTES)
+        body = await receive_body(request, OUTPUT_BYTES, READ_S)
         try:
             output = msgspec.json.decode(body, type=SentOutput)
         except msgspec.MsgspecError as error:
@@ -87,14 +86,14 @@ class FeedEndpoint:
     async def _checkpoint(self, request: web.Request) -> web.Response:
         """Keep a session's work so far; it is checked only when it is needed."""
         visitor = self._visitor(request)
-        body = await body_within(request, CHECKPOINT_BYTES, LONG_READ_S)
+        body = await receive_body(request, CHECKPOINT_BYTES, LONG_READ_S)
         if not body:
             raise refusal_with(
                 HTTPStatus.BAD_REQUEST, "this is no checkpoint: it is empty"
             )
         visitor.feed.forget()
         try:
-            await asyncio.to_thread(visitor.feed.keep, visitor.session, body)
+            await asyncio.to_thread(visitor.feed.keep, visitor.session, bytes(body))
         except OSError as error:
             why = f"it cannot be kept: {error.strerror}"
             raise refusal_with(HTTPStatus.SERVICE_UNAVAILABLE, why) from None
@@ -193,37 +192,5 @@ def heard_count(request: web.Request) -> int:
     return int(said) if said.isascii() and said.isdigit() and len(said) < DIGITS else 0
 
 
-async def body_within(
-    request: web.Request, most: int, within_s: float = READ_S
-) -> bytes:
-    """Return a request's body; one that is too large or too slow is refused."""
-    found = bytearray()
-    try:
-        async with asyncio.timeout(within_s):
-            async for chunk in request.content.iter_any():
-                found += chunk
-                if len(found) > most:
-                    why = f"the body is larger than {most} bytes"
-                    raise refusal_with(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, why)
-    except TimeoutError:
-        why = f"the body did not come within {within_s:g} s"
-        raise refusal_with(HTTPStatus.REQUEST_TIMEOUT, why) from None
-    except web.RequestPayloadError:
-        raise refusal_with(HTTPStatus.BAD_REQUEST, "the body cannot be read") from None
-    return bytes(found)
-
-
 def json_answer(**told: Any) -> web.Response:  # noqa: ANN401  what JSON holds
     return web.json_response(told)
-
-
-def refusal_with(status: HTTPStatus, why: str) -> web.HTTPException:
-    error = _AnyRefusal(
-        text=json.dumps({"message": why}), content_type="application/json"
-    )
-    error.set_status(int(status))
-    return error
-
-
-class _AnyRefusal(web.HTTPException):
-    status_code = 400

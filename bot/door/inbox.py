@@ -23,7 +23,7 @@ from datetime import datetime
 from itertools import count
 from pathlib import Path
 from time import monotonic, time_ns
-from typing import Final, Literal, Protocol, get_args
+from typing import Final, Literal, get_args
 
 import msgspec
 
@@ -329,16 +329,6 @@ WorldPart = Literal[
 RIGHTS_PART: Final = "rights"
 """What the bot may do: only a hint tells of it, so it is never suspect by itself."""
 ALL_PARTS: Final[frozenset[str]] = frozenset(get_args(WorldPart)) - {RIGHTS_PART}
-
-
-class Bell(Protocol):
-    """What the door does to a loop, in this process or another."""
-
-    def up(self, part: str) -> None:
-        """Say that `part` may have changed."""
-
-    def keep(self) -> None:
-        """Say that the inbox holds one more request."""
 
 
 class Wake:

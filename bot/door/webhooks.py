@@ -18,7 +18,6 @@ from http import HTTPStatus
 from typing import Final
 
 from aiohttp import web
-from aiohttp.typedefs import Handler
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
     CollectorRegistry,
@@ -29,8 +28,8 @@ from prometheus_client import (
 from pydantic import ValidationError
 
 from bot.door.delivery_meaning import LOOK_AT, ROSTER, meaning, read_delivery
-from bot.door.inbox import Bell, Inbox, InboxWriter
-from bot.door.received_body import READ_S, BytesInFlight, HttpRefusal, receive_body
+from bot.door.inbox import Inbox, InboxWriter, Wake
+from bot.door.listening import READ_S, BytesInFlight, receive_body, refusal_with
 from bot.forge.payloads import Repository
 from bot.settings.hosts import Origins
 
@@ -75,30 +74,6 @@ class Metrics:
         return web.Response(body=body, headers={"Content-Type": CONTENT_TYPE_LATEST})
 
 
-READY_PATH = "/readyz"
-
-
-def readiness(
-    unready: Callable[[], str | None], troubles: Callable[[], Iterable[str]]
-) -> Handler:
-    """Return the handler that answers whether the bot can work, and what goes wrong."""
-
-    async def ready(_: web.Request) -> web.Response:
-        why = unready()
-        if why is None:
-            found = list(troubles())
-            return web.json_response(
-                {"ok": True, **({"troubles": found} if found else {})}
-            )
-        return web.Response(
-            body=json.dumps({"message": why}).encode(),
-            status=HTTPStatus.SERVICE_UNAVAILABLE,
-            content_type="application/json",
-        )
-
-    return ready
-
-
 WEBHOOK_PATH: Final = "/webhooks/github"
 BODY_BYTES: Final = 25_000_000
 """GitHub sends no larger payload: https://docs.github.com/webhooks."""
@@ -120,7 +95,7 @@ class DeliveryPlace:
     login: str
     """The bot's account there."""
     inbox: Inbox
-    wake: Bell
+    wake: Wake
     repository_id: int = 0
     """The forge's id of the repository; 0: not known."""
 
@@ -151,8 +126,6 @@ class Door:
     """Returns why the bot cannot work now; None: it can."""
     troubles: Callable[[], Iterable[str]] = tuple
     """Returns what goes wrong while the bot works."""
-    ready: Handler | None = None
-    """Answers whether the bot can work, in place of the two before."""
     version: str = ""
     origins: Origins = field(default_factory=Origins)
     """The networks from which deliveries may come."""
@@ -170,8 +143,7 @@ class Door:
         app = web.Application()
         app.router.add_post(WEBHOOK_PATH, self._deliver)
         app.router.add_get("/healthz", self._health)
-        ready = self.ready or readiness(self.unready, self.troubles)
-        app.router.add_get(READY_PATH, ready)
+        app.router.add_get("/readyz", self._ready)
         app.router.add_get("/version", self._version)
         app.on_cleanup.append(self._close)
         return app
@@ -182,6 +154,13 @@ class Door:
     async def _health(self, _: web.Request) -> web.Response:
         return web.json_response({"ok": True})
 
+    async def _ready(self, _: web.Request) -> web.Response:
+        """Say whether the bot can work, and what goes wrong."""
+        if why := self.unready():
+            return _answer(HTTPStatus.SERVICE_UNAVAILABLE, why)
+        found = list(self.troubles())
+        return web.json_response({"ok": True, **({"troubles": found} if found else {})})
+
     async def _version(self, _: web.Request) -> web.Response:
         return web.json_response({"version": self.version})
 
@@ -191,37 +170,40 @@ class Door:
             body = await self._signed_body(request)
             event = _event(request)
             answer = await self._take(request, body)
-        except HttpRefusal as turned:
-            answer = _answer(turned.status, turned.why)
-        shown = event if event in KNOWN_EVENTS else "other"
-        self.answered(shown, answer.status)
+        except web.HTTPException as refused:
+            self._count(event, refused.status)
+            raise
+        self._count(event, answer.status)
         return answer
+
+    def _count(self, event: str, status: int) -> None:
+        self.answered(event if event in KNOWN_EVENTS else "other", status)
 
     async def _signed_body(self, request: web.Request) -> bytearray:
         forwarded = request.headers.getall("X-Forwarded-For", ())
         if not self.origins.allow(request.remote, forwarded):
             why = "deliveries may not come from this address"
-            raise HttpRefusal(HTTPStatus.FORBIDDEN, why)
-        body = await receive_body(request, self.received, BODY_BYTES, READ_S)
+            raise refusal_with(HTTPStatus.FORBIDDEN, why)
+        body = await receive_body(request, BODY_BYTES, READ_S, self.received)
         given = request.headers.get("X-Hub-Signature-256", "")
         if not signed(self.secrets, body, given):
             why = "the signature (X-Hub-Signature-256) does not fit the body"
-            raise HttpRefusal(HTTPStatus.UNAUTHORIZED, why)
+            raise refusal_with(HTTPStatus.UNAUTHORIZED, why)
         return body
 
     async def _take(self, request: web.Request, body: bytearray) -> web.Response:
         if request.content_type != "application/json":
             why = "set the webhook's content type to application/json"
-            raise HttpRefusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, why)
+            raise refusal_with(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, why)
         guid, event = request.headers.get("X-GitHub-Delivery", ""), _event(request)
         if not _NAME.fullmatch(guid):
             why = "X-GitHub-Delivery is missing or not an id that GitHub makes"
-            raise HttpRefusal(HTTPStatus.BAD_REQUEST, f"the header {why}")
+            raise refusal_with(HTTPStatus.BAD_REQUEST, f"the header {why}")
         try:
             delivery = read_delivery(event, body)
         except ValidationError:
             why = "the body is not a GitHub delivery"
-            raise HttpRefusal(HTTPStatus.BAD_REQUEST, why) from None
+            raise refusal_with(HTTPStatus.BAD_REQUEST, why) from None
         # Who did what where; never the body or a secret header.
         _log.info(
             "delivery=%s event=%.40r action=%.40r repository=%.140r sender=%.80r",
@@ -243,7 +225,7 @@ class Door:
             except OSError as error:  # no room; the forge lists the delivery as failed
                 _log.error("delivery %s cannot be kept: %s", guid, error)
                 why = "it cannot be kept now: send it again later"
-                raise HttpRefusal(HTTPStatus.SERVICE_UNAVAILABLE, why) from error
+                raise refusal_with(HTTPStatus.SERVICE_UNAVAILABLE, why) from error
             place.wake.keep()
         if meant.part is not None:
             place.wake.up(meant.part)
@@ -263,7 +245,7 @@ class Door:
 def _event(request: web.Request) -> str:
     event = request.headers.get("X-GitHub-Event", "")
     if not event:
-        raise HttpRefusal(
+        raise refusal_with(
             HTTPStatus.BAD_REQUEST, "the header X-GitHub-Event is missing"
         )
     return event

@@ -31,13 +31,13 @@ from bot.dashboard.dashboard_source import (
 )
 from bot.dashboard.login import Login, OAuth, Person, Rights, Sessions
 from bot.door.feed import last_output
+from bot.door.listening import listener_at, serving_on
 from bot.forge.github import AnotherRepository
 from bot.loop.loop import Loop
 from bot.requests.verb import Asker, Request
 from bot.roles.bot_context import configuration
 from bot.serving import bot_service
 from bot.serving.host import Host, Served
-from bot.serving.hosted_service import Front, fronted
 from bot.text.replies import Reply
 from convoy.config import ConfigError
 from convoy.log.record import Reading
@@ -229,17 +229,12 @@ async def opened_dashboard(host: Host) -> AsyncIterator[int]:
         api_url=hosting.api_url.rstrip("/"),
         own_url=hosting.dashboard_url,
     )
-    front = Front(
-        name="dashboard",
-        address=hosting.address,
-        port=hosting.dashboard_port,
-        origins=hosting.origins,
-        tell=host.tell,
-    )
+    listener = listener_at(hosting.address, hosting.dashboard_port)
     async with asyncio.TaskGroup() as group:
         site = HostedDashboard(host, oauth, group)
         try:
-            async with fronted(front, site.application()) as (_, port):
+            app = site.application()
+            async with serving_on(listener, app, origins=hosting.origins) as port:
                 yield port
         finally:
             site.close()
