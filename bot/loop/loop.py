@@ -366,11 +366,11 @@ class EffectRound:
     async def carry_out(self) -> bool:
         """Carry out the effects owed; return whether the log has something to note."""
         context = self.context
-        wanted = [
-            action
-            for action in owed(context)
-            if isinstance(action, Effect) and not is_shown(context, action)
-        ]
+        wanted = []
+        for action in owed(context):
+            await asyncio.sleep(0)  # the door answers between two long comments
+            if isinstance(action, Effect) and not is_shown(context, action):
+                wanted.append(action)
         wanted.sort(key=precedence_of)  # what somebody waits for is not held up
         self.troubles.keep_only({item_of_effect(effect) for effect in wanted})
         slots = asyncio.Semaphore(EFFECTS_AT_ONCE)

@@ -9,6 +9,7 @@ hidden marker names the schedule and the time, so that a later look, or another 
 finds that the issue was opened.
 """
 
+import asyncio
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -71,7 +72,7 @@ async def listen(context: BotContext, draft: Draft, parts: frozenset[str]) -> li
 
     Each is handled alone. Safe to cut off anywhere and to call again: decisions are in
     the draft, and in the log once the draft is pushed. Where all parts may have
-    changed, lost deliveries are looked for, too.
+    changed, what lost deliveries told is looked for, too.
     """
     sweep = parts >= ALL_PARTS
     waiting = await _asked(context, draft.state, sweep=sweep)
@@ -146,6 +147,7 @@ async def _handled(
         item = delivery_item(delivery)
         if not may_try(draft.state, item, draft.now):
             continue
+        await asyncio.sleep(0)  # the door answers between two of a thousand
         with alone(context, item, draft), draft.part(item), going(Precedence.ANSWER):
             try:
                 await _handle(context, draft, delivery, asked)
