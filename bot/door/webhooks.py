@@ -129,7 +129,7 @@ class Door:
     version: str = ""
     origins: Origins = field(default_factory=Origins)
     """The networks from which deliveries may come."""
-    answered: Answered = field(default_factory=lambda: Metrics().answered)
+    answered: Answered = lambda _event, _status: None
     """Called after each answer."""
     _writer: InboxWriter = field(default_factory=InboxWriter, repr=False)
     received: BytesInFlight = field(default_factory=BytesInFlight, repr=False)

@@ -6,7 +6,7 @@ whether it stands still: nothing moves until that changes.
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,9 +15,6 @@ from typing import TYPE_CHECKING, Final
 import httpx
 from aiohttp import web
 from msgspec import structs
-from prometheus_client import Metric
-from prometheus_client.core import GaugeMetricFamily
-from prometheus_client.registry import Collector
 
 from bot import VERSION
 from bot.door import session_access
@@ -364,19 +361,3 @@ class Standstill:
         if since is None or self.clock() - since <= PATIENCE_MS:
             return ""
         return f"every tick was cut short for over two minutes: {loop.cut_by}"
-
-
-class StandstillMetric(Collector):
-    def __init__(self, reasons: Callable[[], Mapping[str, str]]) -> None:
-        """Ask at each scrape why each repository stands still; empty: it moves."""
-        self._reasons = reasons
-
-    def collect(self) -> Iterable[Metric]:
-        still = GaugeMetricFamily(
-            "brat_repository_standing_still",
-            "1: nothing of the repository moves; /readyz says why.",
-            labels=("repository",),
-        )
-        for name, why in self._reasons().items():
-            still.add_metric((name,), bool(why))
-        yield still

@@ -22,8 +22,9 @@ from pydantic import Field
 from bot.door.webhooks import WEBHOOK_PATH
 from bot.forge import transport
 from bot.forge.app_auth import PERMISSIONS, AppTokens, Grant
-from bot.forge.payloads import Payload, Workflow
-from bot.forge.rest import Rest, StaticToken, Tokens, Unless
+from bot.forge.branch_rules import BranchRules
+from bot.forge.payloads import Payload, Repository, Workflow
+from bot.forge.rest import GraphQl, Rest, StaticToken, Tokens, Unless
 from bot.forge.transport import DEADLINE_S
 from bot.forge.workflows import DefaultRight
 from bot.serving import repository_checks
@@ -192,6 +193,10 @@ async def _repository(
         rest = await visit.rest()
         yield await _label(hosting, rest, name, fix=fix)
         yield await _workflow(hosting, rest, name)
+        known = await rest.read(Repository, f"/repos/{name}")
+        main = known.default_branch
+        rules = BranchRules(rest, GraphQl(rest, hosting.api_url), name)
+        own = hosting.of(name, visit.installation, known.id)
         files = await repository_checks.workflow_texts(rest, name)
         has_loop = repository_checks.LOOP_FILE in files
         default: DefaultRight = ""
@@ -201,9 +206,9 @@ async def _repository(
             default = await repository_checks.default_token(settings, name)
         checks = [
             repository_checks.examined_workflows(name, files, is_ours),
-            repository_checks.examined_rules(rest, hosting.api_url, name),
+            repository_checks.examined_rules(rules, name, main),
             repository_checks.examined_exposures(rest, name, files, default),
-            repository_checks.examined_signers(rest, hosting, name, visit.installation),
+            repository_checks.examined_signers(rest, rules, own, main),
         ]
         if settings is not None:
             checks.append(

@@ -24,7 +24,7 @@ from bot.forge.transport import DEADLINE_S
 from bot.loop.loop import Loop
 from bot.repository.mirror import MirrorWatch
 from bot.serving import bot_service
-from bot.serving.bot_service import Standstill, StandstillMetric, Tell
+from bot.serving.bot_service import Standstill, Tell
 from bot.serving.github_app import Covered, Installations
 from bot.serving.service_metrics import RepositoryStanding, ServiceMetrics
 from bot.settings.bot_settings import HOUR_MS, ServiceSettings, Settings
@@ -123,8 +123,6 @@ class Host:
         self.hosting = hosting
         self.tell = tell
         self.metrics = Metrics()
-        self.figures = ServiceMetrics(self.metrics.registry, self._standing, wall_clock)
-        self.metrics.registry.register(StandstillMetric(self.standing_still))
         self.served: dict[str, Served] = {}
         """By full name in lower case."""
         self.port = 0
@@ -140,6 +138,9 @@ class Host:
         """The installations that do not show their repositories, and why."""
         self.unserved: dict[str, str] = {}
         """The repositories that have no place on the disk, and why."""
+        self.figures = ServiceMetrics(
+            self.metrics.registry, self._standing, self.standing_still, wall_clock
+        )
 
     # --- what the door asks ---------------------------------------------------------
 

@@ -98,30 +98,21 @@ async def _listen(stack: AsyncExitStack, host: Host, *, poll: bool) -> None:
         lambda: len(host.broken),
     )
     if not poll:
-        host.port = await stack.enter_async_context(
-            opened_door(host, await _issuer(stack, hosting))
-        )
+        app = Door(
+            secrets=hosting.secrets,
+            place_of=host.place_of,
+            place_with=host.place_with,
+            roster_changed=host.roster_changed,
+            unready=host.unready,
+            troubles=host.troubles,
+            version=VERSION,
+            origins=hosting.origins,
+            answered=metrics.answered,
+        ).application()
+        bot_service.with_feed(app, host.feed_of, await _issuer(stack, hosting))
+        listener = listener_at(hosting.address, hosting.port)
+        door = serving_on(listener, app, origins=hosting.origins)
+        host.port = await stack.enter_async_context(door)
     if hosting.metrics_port is not None:
         site = listening(metrics.application(), hosting.address, hosting.metrics_port)
         host.metrics_port = await stack.enter_async_context(site)
-
-
-@asynccontextmanager
-async def opened_door(host: Host, issuer: "Issuer | None") -> AsyncIterator[int]:
-    """Serve the door for as long as the block lasts; give its port."""
-    hosting = host.hosting
-    app = Door(
-        secrets=hosting.secrets,
-        place_of=host.place_of,
-        place_with=host.place_with,
-        roster_changed=host.roster_changed,
-        unready=host.unready,
-        troubles=host.troubles,
-        version=VERSION,
-        origins=hosting.origins,
-        answered=host.metrics.answered,
-    ).application()
-    bot_service.with_feed(app, host.feed_of, issuer)
-    listener = listener_at(hosting.address, hosting.port)
-    async with serving_on(listener, app, origins=hosting.origins) as port:
-        yield port

@@ -22,8 +22,8 @@ from msgspec import Struct
 
 from bot.forge.branch_rules import MAY_PASS, BranchRules, Rule
 from bot.forge.github_actions import open_environments
-from bot.forge.payloads import Payload, Repository
-from bot.forge.rest import GraphQl, Refused, Rest, Unless
+from bot.forge.payloads import Payload
+from bot.forge.rest import Refused, Rest, Unless
 from bot.forge.workflows import (
     DefaultRight,
     StartWay,
@@ -32,7 +32,7 @@ from bot.forge.workflows import (
     ways_to_start,
 )
 from bot.settings.bot_folder import source_in_force
-from bot.settings.bot_settings import ServiceSettings
+from bot.settings.bot_settings import Settings
 from convoy.rules.target import landing_by
 from convoy.views.reasons import unread_rules, way_of_landing
 from grite.errors import BratError
@@ -219,10 +219,10 @@ _READ: Final = "see under Settings, Rules, what it asks for"
 _BYPASS: Final = "(the bot may pass its rules by: [refinery] bypass = true lets it)"
 
 
-async def examined_rules(rest: Rest, api_url: str, name: str) -> AsyncIterator[Finding]:
+async def examined_rules(
+    rules: BranchRules, name: str, main: str
+) -> AsyncIterator[Finding]:
     """Give the findings about the rules of the default branch and of the bot's own."""
-    rules = BranchRules(rest, GraphQl(rest, api_url), name)
-    main = (await rest.read(Repository, f"/repos/{name}")).default_branch
     yield await _landing(rules, name, main)
     for branch in OWN_BRANCHES:
         listed = await rules.listed(branch) or ()
@@ -292,14 +292,12 @@ async def settle_signers(loop: "Loop") -> None:
 
 
 async def examined_signers(
-    rest: Rest, hosting: ServiceSettings, name: str, installation: int | None
+    rest: Rest, rules: BranchRules, settings: Settings, main: str
 ) -> AsyncIterator[Finding]:
-    known = await rest.read(Repository, f"/repos/{name}")
-    main = known.default_branch
+    name = settings.repository
     text = await text_at(rest, name, SIGNERS_FILE)
-    rules = await BranchRules(rest, GraphQl(rest, hosting.api_url), name).of(main)
     found = source_in_force(
-        hosting.allowed_signers, has_file=text is not None, rules=rules
+        settings.allowed_signers, has_file=text is not None, rules=await rules.of(main)
     )
     said = f"{name}: allowed signers: {found.why}"
     if text is not None and found.source == "own key":
@@ -310,7 +308,7 @@ async def examined_signers(
         yield Finding("fault", said, mend)
     else:
         yield Finding("ok", said)
-    file = hosting.of(name, installation, known.id).folder / BOT_SIGNERS_FILE
+    file = settings.folder / BOT_SIGNERS_FILE
     line = file.read_text().strip() if file.is_file() else ""  # it has made none yet
     if line and not _holds(text or "", line):
         yield Finding(

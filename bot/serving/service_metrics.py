@@ -47,10 +47,15 @@ class ServiceMetrics(Collector):
         self,
         registry: CollectorRegistry,
         standing: Callable[[], Mapping[str, RepositoryStanding]],
+        still: Callable[[], Mapping[str, str]],
         clock: Callable[[], int],
     ) -> None:
-        """Register the metrics; `clock` returns unix ms."""
+        """Register the metrics; `clock` returns unix ms.
+
+        `still` returns why each repository stands still; empty: it moves.
+        """
         self._standing = standing
+        self._still = still
         self._clock = clock
         self._counted = LogCounters(registry)
         self._known: dict[str, str | None] = {}
@@ -138,7 +143,14 @@ class ServiceMetrics(Collector):
             log.add_metric((name,), one.log_commits)
             if one.calls_left is not None:
                 left.add_metric((name,), one.calls_left)
-        yield from (tasks, convoys, waits, tokens, dollars, aside, left, log)
+        still = GaugeMetricFamily(
+            "brat_repository_standing_still",
+            "1: nothing of the repository moves; /readyz says why.",
+            labels=whose,
+        )
+        for name, why in self._still().items():
+            still.add_metric((name,), bool(why))
+        yield from (tasks, convoys, waits, tokens, dollars, aside, left, log, still)
 
 
 class LogCounters:

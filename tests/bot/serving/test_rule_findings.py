@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 import respx
 
-from bot.forge.rest import Rest
+from bot.forge.branch_rules import BranchRules
+from bot.forge.rest import GraphQl, Rest
 from bot.serving import repository_checks
 from bot.serving.repository_checks import Finding
 from tests.bot.conftest import API
@@ -28,7 +29,6 @@ def ruled(
     rules: Mapping[str, list[dict[str, Any]]] | None = None,
     classic: dict[str, Any] | None = None,
 ) -> None:
-    forge.get(REPO).respond(json={"full_name": NAME, "default_branch": "trunk"})
     for branch in ("trunk", *repository_checks.OWN_BRANCHES):
         path = branch.replace("/", "%2F")
         url = f"{REPO}/rules/branches/{path}?per_page=100"
@@ -38,7 +38,8 @@ def ruled(
 
 
 async def told(rest: Rest) -> list[tuple[str, str]]:
-    return await all_of(repository_checks.examined_rules(rest, API, NAME))
+    rules = BranchRules(rest, GraphQl(rest, API), NAME)
+    return await all_of(repository_checks.examined_rules(rules, NAME, "trunk"))
 
 
 async def test_a_branch_without_rules_takes_a_push(

@@ -48,7 +48,8 @@ def test_attempts_candidates_and_landings_are_counted() -> None:
 def test_what_is_so_now_is_looked_up() -> None:
     rules, registry = story(), CollectorRegistry()
     now = RepositoryStanding(state=rules.state, calls_left=4321, log_commits=9)
-    ServiceMetrics(registry, lambda: {REPO: now}, lambda: rules.now)
+    still = {REPO: "", "pat/stuck": "the forge refuses its log"}
+    ServiceMetrics(registry, lambda: {REPO: now}, lambda: still, lambda: rules.now)
 
     def value(name: str, **labels: str) -> float | None:
         return registry.get_sample_value(name, {"repository": REPO, **labels})
@@ -61,3 +62,5 @@ def test_what_is_so_now_is_looked_up() -> None:
     assert value("brat_dollars_total") == 0.25
     assert value("brat_forge_calls_left") == 4321
     assert value("brat_log_commits") == 9
+    assert value("brat_repository_standing_still") == 0
+    assert value("brat_repository_standing_still", repository="pat/stuck") == 1
