@@ -175,7 +175,6 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
         "GET /hooks/{hook_id}",
         "GET /hooks/{hook_id}/config",
         "GET /hooks/{hook_id}/deliveries",
-        "GET /hooks/{hook_id}/deliveries/{delivery_id}",
         "POST /hooks/{hook_id}/pings",
         "POST /hooks/{hook_id}/tests",
     ),

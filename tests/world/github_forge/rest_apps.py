@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from aiohttp import web
-from msgspec import field, json
+from msgspec import field
 
 from brat.forge.resources import account_resource
 from brat.forge.resources.account_resource import ACTIONS_APP, Delivery
@@ -17,7 +17,7 @@ from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, secret_o
 from brat.forge.rest.rest_repositories import shown_config
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.forge_state import Caller
-from tests.world.github_forge import app_views as views, hook_views
+from tests.world.github_forge import app_views as views
 from tests.world.github_forge.app_records import App, Installation
 from tests.world.github_forge.apps import Apps
 from tests.world.github_forge.rest_hooks import listed
@@ -183,11 +183,6 @@ def _deliveries(call: Call) -> list[Delivery]:
     return sorted(known, key=lambda one: -one.id)
 
 
-def _delivery(call: Call) -> Delivery:
-    number = call.number("delivery")
-    return found(next((one for one in _deliveries(call) if one.id == number), None))
-
-
 async def get_hook_config(call: Call) -> Answer:
     """`GET /app/hook/config`; an App without a webhook has an empty one."""
     known = call.store.hooks.of(_app(call).id)
@@ -200,19 +195,6 @@ async def list_deliveries(call: Call) -> Answer:
     return listed(call, _deliveries(call))
 
 
-async def get_delivery(call: Call) -> Answer:
-    """`GET /app/hook/deliveries/{id}`: with what was sent."""
-    one = _delivery(call)
-    payload = found(call.store.payloads.get(one.id))
-    more = {
-        "request": {"headers": {}, "payload": json.decode(payload.data)},
-        "response": {"headers": {}, "payload": None},
-    }
-    return Answer(hook_views.delivery(one) | more)
-
-
-_HOOK = "/app/hook/deliveries"
-_ONE = _HOOK + r"/{delivery:\d+}"
 ROUTES = (
     Route("GET", "/app", get_app, identify=signed_by),
     Route("GET", "/apps/{app_slug}", get_public_app),
@@ -232,6 +214,5 @@ ROUTES = (
     ),
     Route("DELETE", "/installation/token", revoke_token),
     Route("GET", "/app/hook/config", get_hook_config, identify=signed_by),
-    Route("GET", _HOOK, list_deliveries, identify=signed_by),
-    Route("GET", _ONE, get_delivery, identify=signed_by),
+    Route("GET", "/app/hook/deliveries", list_deliveries, identify=signed_by),
 )

@@ -3,11 +3,10 @@
 https://docs.github.com/en/rest/repos/webhooks
 """
 
-from msgspec import json
 from msgspec.structs import replace
 
 from brat.forge.resources.account_resource import Delivery, Hook
-from brat.forge.resources.wire import fault, not_found
+from brat.forge.resources.wire import fault
 from brat.forge.rest.rest_call import (
     MOST_PER_PAGE,
     PER_PAGE,
@@ -15,7 +14,6 @@ from brat.forge.rest.rest_call import (
     Body,
     Call,
     Route,
-    found,
 )
 from brat.forge.rest.rest_repositories import (
     CONFIG,
@@ -141,13 +139,6 @@ async def ping(call: Call) -> Answer:
 # --- deliveries -----------------------------------------------------------------------
 
 
-def _delivery(call: Call) -> Delivery:
-    delivery = found(call.store.deliveries.get(call.number("delivery")))
-    if delivery.hook != asked_hook(call).id:
-        raise not_found()
-    return delivery
-
-
 async def list_deliveries(call: Call) -> Answer:
     """`GET hooks/{id}/deliveries`: those that ended, newest first."""
     known = call.store.deliveries.of(asked_hook(call).id)
@@ -176,21 +167,8 @@ def _worked(one: Delivery) -> bool:
     return 200 <= one.status_code < 400
 
 
-async def get_delivery(call: Call) -> Answer:
-    """`GET hooks/{id}/deliveries/{id}`: with what was sent."""
-    delivery = _delivery(call)
-    payload = found(call.store.payloads.get(delivery.id))
-    more = {
-        "url": asked_hook(call).url,
-        "request": {"headers": {}, "payload": json.decode(payload.data)},
-        "response": {"headers": {}, "payload": None},
-    }
-    return Answer(views.delivery(delivery) | more)
-
-
 _HOOKS = "/repos/{owner}/{repo}/hooks"
 _ONE = _HOOKS + r"/{hook:\d+}"
-_DELIVERY = _ONE + r"/deliveries/{delivery:\d+}"
 ROUTES = (
     Route("GET", _HOOKS, list_hooks, "admin"),
     Route("POST", _HOOKS, create_hook, "admin"),
@@ -200,5 +178,4 @@ ROUTES = (
     Route("GET", CONFIG, get_config, "admin"),
     Route("POST", _ONE + "/pings", ping, "admin"),
     Route("GET", _ONE + "/deliveries", list_deliveries, "admin"),
-    Route("GET", _DELIVERY, get_delivery, "admin"),
 )
