@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final
 
+import httpx
 import pygit2
 
 from bot import VERSION
@@ -49,8 +50,9 @@ async def hosted(
     threads = ThreadPoolExecutor(THREADS, "bot")
     asyncio.get_running_loop().set_default_executor(threads)
     async with AsyncExitStack() as stack:
-        roster = await _roster(stack, hosting)
-        await _listen(stack, host, poll=poll)
+        client = await stack.enter_async_context(transport.async_client(DEADLINE_S))
+        roster = _roster(client, hosting)
+        await _listen(stack, host, client, poll=poll)
         group = await stack.enter_async_context(asyncio.TaskGroup())
         keeping = group.create_task(host.keep(group, roster), name="roster")
         try:
@@ -60,29 +62,27 @@ async def hosted(
                 task.cancel()
 
 
-async def _roster(
-    stack: AsyncExitStack, hosting: ServiceSettings
+def _roster(
+    client: httpx.AsyncClient, hosting: ServiceSettings
 ) -> Installations | None:
     if hosting.app_id is None or hosting.private_key_file is None:
         return None
     key = read_app_key(hosting.app_id, hosting.private_key_file)
-    client = transport.async_client(DEADLINE_S)
-    await stack.enter_async_context(client)
     return Installations(client, hosting.api_url, key)
 
 
-async def _issuer(stack: AsyncExitStack, hosting: ServiceSettings) -> Issuer | None:
+def _issuer(client: httpx.AsyncClient, hosting: ServiceSettings) -> Issuer | None:
     """Return the issuer that vouches for jobs; None: no feed address is set."""
     if not hosting.feed_url:
         return None
-    client = transport.async_client(DEADLINE_S)
-    await stack.enter_async_context(client)
     url = hosting.feed_issuer or issuer_of(hosting.api_url)
     audience = hosting.feed_url.rstrip("/")
     return Issuer(client, url, audience, hosting.folder / "feed.used")
 
 
-async def _listen(stack: AsyncExitStack, host: Host, *, poll: bool) -> None:
+async def _listen(
+    stack: AsyncExitStack, host: Host, client: httpx.AsyncClient, *, poll: bool
+) -> None:
     hosting, metrics = host.hosting, host.metrics
     metrics.watch(
         "brat_repositories", "Repositories that are served.", lambda: len(host.served)
@@ -109,7 +109,7 @@ async def _listen(stack: AsyncExitStack, host: Host, *, poll: bool) -> None:
             origins=hosting.origins,
             answered=metrics.answered,
         ).application()
-        bot_service.with_feed(app, host.feed_of, await _issuer(stack, hosting))
+        bot_service.with_feed(app, host.feed_of, _issuer(client, hosting))
         listener = listener_at(hosting.address, hosting.port)
         door = serving_on(listener, app, origins=hosting.origins)
         host.port = await stack.enter_async_context(door)
