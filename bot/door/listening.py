@@ -215,6 +215,8 @@ def _drop_when_unread(listener: socket.socket, seconds: float) -> None:
 
 
 def _bounded(limits: ConnectionLimits, origins: Origins) -> Middleware:
+    turn = asyncio.Lock()
+
     @web.middleware
     async def bounded(request: web.Request, handler: Handler) -> web.StreamResponse:
         forwarded = request.headers.getall("X-Forwarded-For", ())
@@ -230,6 +232,8 @@ def _bounded(limits: ConnectionLimits, origins: Origins) -> Middleware:
         connection.begin(request)
         try:
             _refuse_encoding(request)
+            async with turn:  # other servers of this loop have theirs between two
+                await asyncio.sleep(0)
             return await handler(request)
         finally:
             connection.request = None

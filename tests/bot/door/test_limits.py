@@ -141,6 +141,35 @@ async def test_where_every_connection_is_answered_no_more_come_in() -> None:
             one.close()
 
 
+async def test_requests_that_come_together_begin_one_in_each_turn_of_the_loop() -> None:
+    began, turns, ended = list[int](), 0, False
+    loop = asyncio.get_running_loop()
+
+    def count() -> None:
+        nonlocal turns
+        turns += 1
+        if not ended:
+            loop.call_soon(count)
+
+    async def note(_: web.Request) -> web.Response:
+        began.append(turns)
+        return web.Response(text="here\n")
+
+    app = web.Application()
+    app.router.add_get("/", note)
+    async with listening(app, "127.0.0.1", 0) as port:
+        opened = [await asyncio.open_connection("127.0.0.1", port) for _ in range(20)]
+        count()
+        for _, writer in opened:
+            writer.write(GET)
+        for reader, writer in opened:
+            assert b"200 OK" in await reader.readline()
+            writer.close()
+        ended = True
+
+    assert len({*began}) == len(began) == 20
+
+
 async def test_a_response_that_nobody_reads_is_given_up_by_the_kernel() -> None:
     async with served(ConnectionLimits(unread_s=7)) as port:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
