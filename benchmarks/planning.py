@@ -1,4 +1,4 @@
-"""What planning costs beside the model, for a large project: from survey to risks."""
+"""What planning costs beside the model, for a large project: survey and rules."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from typing import Final
 
 import pygit2
 
-from bot.repository.commits import files_at, foreseen_collisions, reader_at, survey_at
+from bot.repository.commits import files_at, reader_at, survey_at
 from convoy.answers import plan_brief
 from convoy.model.records import EngineSpec
 from convoy.model.state import State
@@ -31,7 +31,7 @@ def planning(folder: Path, repeats: int) -> dict[str, object]:
     commit = _project(folder)
     runs = [_run(folder, commit) for _ in range(repeats)]
     steps = {f"{name}_s": [round(run[name], 2) for run in runs] for name in runs[0]}
-    whole = [run["survey"] + run["rules"] + run["risks"] for run in runs]
+    whole = [run["survey"] + run["rules"] for run in runs]
     return {
         "files": FILES,
         **steps,
@@ -57,12 +57,9 @@ def _run(folder: Path, commit: str) -> dict[str, float]:
     imports_beside(tasks, house)
     assert any(wait.why.startswith("tests/") for task in tasks for wait in task.waits)
     ruled_at = time.perf_counter()
-    foreseen_collisions(folder, commit, tasks)
-    ended = time.perf_counter()
     return {
         "survey": surveyed_at - begun,
         "rules": ruled_at - surveyed_at,
-        "risks": ended - ruled_at,
         "cpu": _cpu() - cpu,
     }
 

@@ -5,8 +5,8 @@ some of the files are read. All of it blocks.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, combinations
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from posixpath import splitext
 from typing import Final
@@ -16,24 +16,16 @@ import pygit2
 from bot.repository.merges import blob_in
 from bot.repository.mirror import Mirror
 from bot.repository.strangers_commits import Patch, examined_patch
-from convoy.model.records import Overlap, Scope, Settings, TaskSpec
-from convoy.model.task_graph import waits
+from convoy.model.records import Scope, Settings, TaskSpec
 from convoy.patterns import MOST_BYTES, PATTERNS_FOLDER, Template, named_pattern
 from convoy.planner import Survey
 from convoy.planner.ground import (
-    RECENT,
-    FileHistory,
     Ground,
-    Hunk,
-    Reach,
     absent_paths,
     changed_together,
-    collision_risk,
     go_module,
-    hunks,
     is_read,
     linked,
-    reach,
     scopes,
 )
 from convoy.planner.issue_text import box_labels, form_files
@@ -52,42 +44,16 @@ def changed_lately(path: Path, commit: str) -> tuple[tuple[str, ...], ...]:
     Merges are left out: other commits made their changes. A shallow repository's oldest
     commit seems to have changed every file.
     """
-    return tuple(commits_lately(path, commit).values())
-
-
-def commits_lately(path: Path, commit: str) -> dict[str, tuple[str, ...]]:
-    """Return the files that each of the last commits changed, by id, newest first."""
     # git leaves out folders that did not change; libgit2 looks into each of them, and
     # took 57 ms a commit for 50,000 files where git takes 0.2 ms.
     asked = ["log", f"-n{RECENT_COMMITS}", "--no-merges", "--no-renames", "--name-only"]
-    said = git.run([*asked, "-z", "--format=%x01%H", commit], cwd=path).stdout
+    said = git.run([*asked, "-z", "--format=%x01", commit], cwd=path).stdout
     commits = (each.split("\0") for each in said.decode(errors="replace").split(_MARK))
     next(commits)  # what is before the first mark
-    return {
-        name: tuple(file.removeprefix("\n") for file in files if file.strip("\n"))
-        for name, *files in commits
-    }
-
-
-def hunks_of(
-    path: Path, commits: Sequence[str], files: Collection[str]
-) -> dict[str, list[tuple[Hunk, ...]]]:
-    """Return the hunks of commits in some files, in the order of the commits."""
-    found: dict[str, list[tuple[Hunk, ...]]] = {}
-    if not commits or not files:
-        return found
-    how = ("-p", "-U0", "--no-renames", "--no-ext-diff", "--no-textconv")
-    said = git.run(
-        [
-            *("--literal-pathspecs", "-c", "core.quotePath=false", "show"),
-            *(*how, "--format=%x01", *commits, "--", *files),
-        ],
-        cwd=path,
-    ).stdout
-    for each in f"\n{said.decode(errors='replace')}".split(f"\n{_MARK}")[1:]:
-        for file, places in hunks(each.split("\n")).items():
-            found.setdefault(file, []).append(places)
-    return found
+    return tuple(
+        tuple(file.removeprefix("\n") for file in files if file.strip("\n"))
+        for files in commits
+    )
 
 
 DEPTH: Final = 3
@@ -204,78 +170,6 @@ def _folders(name: str) -> Iterator[str]:
 def _text_in(tree: pygit2.Tree, name: str, longest: int = _BLOB_BYTES) -> str | None:
     blob = blob_in(tree, name, longest)
     return None if blob is None else blob.data.decode(errors="replace")
-
-
-WORTH_SAYING: Final = 0.05
-MOST_PAIRS: Final = 10
-"""The most pairs of tasks reported, and the most files for each pair."""
-FILES_COMPARED: Final = 200
-"""The most files whose changes are read: those that tasks likeliest share."""
-
-
-def foreseen_collisions(
-    path: Path, commit: str, tasks: Iterable[TaskSpec]
-) -> tuple[Overlap, ...]:
-    """Return which parallel tasks may collide, the likeliest pair first.
-
-    Tasks without declared paths are left out.
-    """
-    specs = {task.number: task for task in tasks}
-    at_once = [
-        pair
-        for pair in combinations([n for n, task in specs.items() if task.paths], 2)
-        if not waits(specs, *pair) and not waits(specs, *reversed(pair))
-    ]
-    if not at_once:
-        return ()
-    changed = commits_lately(path, commit)
-    reaches = {n: reach(specs[n].paths, changed.values()) for n in {*sum(at_once, ())}}
-    past = _past(path, commit, changed, reaches)
-    found = (
-        (pair, collision_risk(reaches[pair[0]], reaches[pair[1]], past))
-        for pair in at_once
-    )
-    overlaps = [
-        Overlap(
-            one=one,
-            other=other,
-            chance=round(each.chance, 2),
-            files=each.files[:MOST_PAIRS],
-        )
-        for (one, other), each in found
-        if each.chance >= WORTH_SAYING
-    ]
-    return tuple(
-        sorted(overlaps, key=lambda o: (-o.chance, o.one, o.other))[:MOST_PAIRS]
-    )
-
-
-def _past(
-    path: Path,
-    commit: str,
-    changed: Mapping[str, tuple[str, ...]],
-    reaches: Mapping[int, Reach],
-) -> FileHistory:
-    # The files that more than one task may touch, the likeliest first.
-    seen: dict[str, list[float]] = {}
-    for each in reaches.values():
-        for file, chance in each.files.items():
-            seen.setdefault(file, []).append(chance)
-    met = {file: sum(chances) for file, chances in seen.items() if len(chances) > 1}
-    files = sorted(met, key=lambda file: (-met[file], file))[:FILES_COMPARED]
-    wanted: dict[str, int] = dict.fromkeys(files, RECENT)
-    commits = []
-    for name, touched in changed.items():
-        if here := [file for file in touched if wanted.get(file)]:
-            commits.append(name)
-            wanted.update((file, wanted[file] - 1) for file in here)
-    did: dict[str, list[tuple[Hunk, ...]]] = hunks_of(path, commits, files)
-    tree = _tree_at(path, commit)
-    lines = {file: (_text_in(tree, file) or "").count("\n") for file in files}
-    return FileHistory(
-        hunks=lambda file: did.get(file, ()),
-        lines=lambda file: lines.get(file, 0),
-    )
 
 
 def template_at(path: Path, commit: str, name: str) -> Template:
@@ -402,15 +296,3 @@ class MirroredCommits:
         return tuple(absent_paths(found, Ground(files=self.files(commit))))[
             :ABSENT_MOST
         ]
-
-    def foreseen(self, commit: str, tasks: tuple[TaskSpec, ...]) -> tuple[Overlap, ...]:
-        """Return which of a plan's tasks, started at a commit, may collide.
-
-        This is a guess that no plan depends on: if git fails, the result is empty.
-        """
-        try:
-            return foreseen_collisions(self.mirror.path, commit, tasks)
-        except (GitFailed, Unavailable) as error:
-            said = f"Which tasks may collide is not known: {error}"
-            self.mirror.notices.append(said)
-            return ()

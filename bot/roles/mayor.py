@@ -238,7 +238,6 @@ def make_plan(context: BotContext, draft: Draft, action: MakePlan) -> None:
                 convoy=convoy.name,
                 planner=planner,
                 tasks=tasks,
-                overlaps=commits.foreseen(convoy.base, tasks),
                 scopes=scopes,
                 warnings=(*remarks, *commits.absent(convoy.base, scopes)),
             )
@@ -288,7 +287,6 @@ def plan_by_pattern(context: BotContext, draft: Draft, convoy: Convoy) -> None:
             planner=f"pattern {convoy.pattern}",
             tasks=plan.tasks,
             warnings=plan.warnings,
-            overlaps=context.commits.foreseen(convoy.base, plan.tasks),
             scopes=context.commits.scopes(convoy.base, plan.tasks),
         )
     )

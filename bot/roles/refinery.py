@@ -14,7 +14,6 @@ from bot.roles import target_merges
 from bot.roles.bot_context import BotContext, alone
 from bot.text import merge_texts
 from convoy.events.forge_actions import Answer, SetItemAside
-from convoy.events.merge_events import ForeseeConflict
 from convoy.kinds import kind_of
 from convoy.model import ids
 from convoy.model.ids import task_item
@@ -45,10 +44,10 @@ from convoy.rules.landing import (
     SettleEmpty,
     foreign_tip,
     judged_by,
-    waiting_to_merge,
 )
 from convoy.rules.people import BlockTask
 from convoy.rules.target import StallLanding
+from convoy.rules.turns import turns
 from convoy.text import inert
 
 _SECOND_MS: Final = 1_000
@@ -62,15 +61,19 @@ def build(context: BotContext, draft: Draft, action: Build) -> None:
     """Build the tasks' candidates, each on the previous one.
 
     A task is blamed only for a conflict with landed work; for a conflict with a
-    candidate that may yet turn red, it waits.
+    candidate that may yet turn red it waits, and so does what lets it go first.
     """
     convoy = draft.state.convoys[action.convoy]
     branch = ids.base_branch(convoy.name)
     onto = action.onto
+    waiting: set[int] = set()
     for number in action.tasks:
         task = convoy.task(number)
         if task is None or task.work is None:
             return
+        if any(turn.on in waiting for turn in turns(convoy).get(number, ())):
+            waiting.add(number)
+            continue
         item = task_item(convoy.name, number)
         if not draft.admits(item):
             return
@@ -93,8 +96,7 @@ def build(context: BotContext, draft: Draft, action: Build) -> None:
             elif onto == draft.refs.get(ids.HEADS + branch):
                 conflicting(draft, convoy, task.number, made)
             else:
-                foresee(context, draft, convoy, task, piece)
-                return
+                waiting.add(number)
 
 
 def _is_empty(
@@ -341,37 +343,6 @@ def send_back(draft: Draft, command: FailMerge) -> None:
     work = task.work if task else None
     if draft.submit(command) is None and work is not None:
         draft.keep(command.convoy, command.task, work.attempt, work.commit)
-
-
-def foresee(
-    context: BotContext, draft: Draft, convoy: Convoy, task: Task, piece: Piece
-) -> None:
-    """Note with which work ahead of it a task's work conflicts; blocking.
-
-    Nothing is noted where only all that is ahead together conflicts with it.
-    """
-    queue = waiting_to_merge(draft.state.convoys[convoy.name])
-    numbers = [each.number for each in queue]
-    if task.number not in numbers:
-        return
-    for other in reversed(queue[: numbers.index(task.number)]):
-        if other.work is None:
-            continue
-        context.mirror.ensure([other.work.commit])
-        both = replace(piece, onto=other.work.commit)
-        made = context.composer.build("squash", both)
-        if isinstance(made, Conflicted):
-            draft.submit(
-                ForeseeConflict(
-                    convoy=convoy.name,
-                    task=task.number,
-                    on=other.number,
-                    work=piece.work,
-                    other=other.work.commit,
-                    paths=made.paths,
-                )
-            )
-            return
 
 
 def tell_of_help(

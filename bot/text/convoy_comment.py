@@ -18,7 +18,7 @@ from convoy.text import (
     inline,
     spoken_duration,
 )
-from convoy.views.plan import approval, collision_words
+from convoy.views.plan import approval
 from convoy.views.reasons import (
     plan_waits,
     unread_rules,
@@ -309,14 +309,11 @@ def _landing(convoy: Convoy) -> list[str]:
 
 def _look_out(convoy: Convoy) -> list[str]:
     more = f"{{}}: `brat convoy show {convoy.name}`"
-    warned, risks = (
-        "; ".join(fitting([inline(each) for each in said], more, _WARNED_CHARS))
-        for said in (convoy.warnings, collision_words(convoy))
-    )
+    said = [inline(each) for each in convoy.warnings]
+    warned = "; ".join(fitting(said, more, _WARNED_CHARS))
     waits = plan_waits(convoy)
     told = [f"**The plan waits:** {inline(waits)}.", ""] if waits else []
-    told += [f"**Look out:** {warned}.", ""] if warned else []
-    return told + ([f"**May collide**, at a guess: {risks}.", ""] if risks else [])
+    return told + ([f"**Look out:** {warned}.", ""] if warned else [])
 
 
 def _money(convoy: Convoy) -> list[str]:

@@ -129,9 +129,6 @@ def _task(task: PlanTask) -> Iterator[str]:
         yield f"  - waits for task {wait.on}: {inline(wait.why)}"
     if task.acceptance:
         yield f"  - done when {code_span(task.acceptance, _COMMAND_CHARS)} passes"
-    for each in task.collides:
-        where = f", in {_paths(each.files)}" if each.files else ""
-        yield f"  - may collide with task {each.task}: {each.chance:.0%}{where}"
     if task.protected:
         by = inline(task.protected_by)
         yield f"  - **needs protected paths**: {_paths(task.protected)}; {by}"

@@ -27,7 +27,6 @@ from convoy.views.interventions import Intervention, interventions
 from convoy.views.plan import (
     HOW_COMPARED,
     PlanTask,
-    collision_words,
     forecast_words,
     plan_document,
     range_words,
@@ -109,8 +108,6 @@ def parts_of(
             yield Text(f"  {one_line(landing['said'])}")
         if convoy.state == "failed":
             yield Text(f"  to take it up again: brat convoy retry {convoy.name}")
-        for told in collision_words(convoy):
-            yield Text(f"  may collide: {one_line(told)}")
         if sums := _sums(convoy):
             yield Text(f"  {sums}", style="dim")
     live = tuple(convoy for convoy in convoys if not convoy.ended)
@@ -410,9 +407,6 @@ def _plan_task(task: PlanTask) -> Iterator[str]:
         yield f"{_LEVEL}waits for task {wait.on}: {wait.why}"
     if task.acceptance:
         yield f"{_LEVEL}done when this passes: {task.acceptance}"
-    for each in task.collides:
-        where = f", in {_named(each.files)}" if each.files else ""
-        yield f"{_LEVEL}may collide with task {each.task}: {each.chance:.0%}{where}"
     if task.protected:
         paths = _named(task.protected)
         yield f"{_LEVEL}needs protected paths: {paths}; {task.protected_by}"

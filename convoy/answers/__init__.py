@@ -77,7 +77,6 @@ def _take_plan(reply: Reply) -> Taken:
             tasks=tasks,
             attempt=reply.attempt.number,
             usage=reply.usage,
-            overlaps=repository.foreseen(convoy.base, tasks),
             scopes=repository.scopes(convoy.base, tasks),
             warnings=imports_beside(tasks, house),
         )

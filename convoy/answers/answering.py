@@ -22,7 +22,6 @@ from convoy.model import ids
 from convoy.model.records import (
     Finding,
     Opinion,
-    Overlap,
     Report,
     Scope,
     TaskSpec,
@@ -69,10 +68,6 @@ class Repository(Protocol):
 
     def scopes(self, commit: str, tasks: tuple[TaskSpec, ...]) -> tuple[Scope, ...]:
         """Return how much of a commit each task is about."""
-        ...
-
-    def foreseen(self, commit: str, tasks: tuple[TaskSpec, ...]) -> tuple[Overlap, ...]:
-        """Return which tasks may collide."""
         ...
 
 

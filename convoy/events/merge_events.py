@@ -13,18 +13,14 @@ from msgspec.structs import replace
 
 from convoy.events import (
     SHORT,
-    Command,
     ConvoyEvent,
-    Decision,
-    Refusal,
     TaskEvent,
     clause,
     subject,
-    task_in,
 )
 from convoy.model.records import Strategy
 from convoy.model.state import Convoy, Moment, State, Task, change_task
-from convoy.model.work import Candidate, Clash, Doubt, Unmerged
+from convoy.model.work import Candidate, Doubt, Unmerged
 
 UNJUDGED: Final = "CI has not judged what landed"
 
@@ -90,11 +86,9 @@ class MergeFailed(ConvoyEvent, frozen=True, kw_only=True, tag="merge.failed"):
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
         if self.task == 0:
             return replace(convoy, candidate=None, asked="")
-        after = change_task(
+        return change_task(
             convoy, self.task, lambda task: self._without_candidate(task, now)
         )
-        contested = tuple(sorted({*convoy.contested, *self.paths}))
-        return replace(after, contested=contested)
 
     def _without_candidate(self, task: Task, now: Moment) -> Task:
         work, unmerged = task.work, task.unmerged
@@ -233,61 +227,3 @@ class MergeCleared(ConvoyEvent, frozen=True, kw_only=True, tag="merge.cleared"):
             return replace(task, doubt=kept)
 
         return change_task(convoy, self.task, cleared)
-
-
-_PATHS_SHOWN: Final = 3
-
-
-class ConflictForeseen(ConvoyEvent, frozen=True, kw_only=True, tag="conflict.foreseen"):
-    """A task's work conflicts with work ahead of it in the merge queue."""
-
-    task: int
-    on: int
-    """The other task."""
-    work: str
-    """The task's own work."""
-    other: str
-    """The other task's work."""
-    paths: tuple[str, ...]
-    """The files that conflict."""
-
-    def sentence(self) -> str:
-        paths = ", ".join(self.paths[:_PATHS_SHOWN])
-        return f"Task {self.task} waits: it conflicts with task {self.on} in {paths}."
-
-    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
-        clash = Clash(on=self.on, work=self.work, other=self.other, paths=self.paths)
-        after = change_task(convoy, self.task, lambda task: replace(task, clash=clash))
-        contested = tuple(sorted({*convoy.contested, *self.paths}))
-        return replace(after, contested=contested)
-
-
-class ForeseeConflict(Command, frozen=True, kw_only=True):
-    """Two works in the merge queue were merged, and conflict."""
-
-    convoy: str
-    task: int
-    on: int
-    work: str
-    other: str
-    paths: tuple[str, ...]
-
-    def decide(self, state: State) -> Decision:
-        """Note it once, as long as both works are the newest."""
-        task = task_in(state, self.convoy, self.task, "needs-review")
-        on = task_in(state, self.convoy, self.on, "needs-review")
-        works = [each.work.commit for each in (task, on) if each.work is not None]
-        if works != [self.work, self.other]:
-            return Refusal(f"task {self.task} or {self.on} has other work by now")
-        seen = ConflictForeseen(
-            convoy=self.convoy,
-            task=self.task,
-            on=self.on,
-            work=self.work,
-            other=self.other,
-            paths=self.paths,
-        )
-        clash = task.clash
-        if clash and (clash.on, clash.work, clash.other) == (self.on, *works):
-            return Refusal(f"that task {self.task} conflicts is known")
-        return (seen,)

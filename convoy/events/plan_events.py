@@ -20,7 +20,6 @@ from convoy.model.records import (
     Estimate,
     Forecast,
     NamedIssue,
-    Overlap,
     Scope,
     Settings,
     TaskSpec,
@@ -171,8 +170,6 @@ class ConvoyPlanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.planned"
     tasks: tuple[TaskSpec, ...]
     estimate: Estimate | None = None
     """What its tasks may cost; null: unknown."""
-    overlaps: tuple[Overlap, ...] = ()
-    """Which of its tasks may collide, the likeliest first."""
     warnings: tuple[str, ...] = ()
     """Remarks for readers of the plan, each a sentence without its full stop."""
 
@@ -192,7 +189,6 @@ class ConvoyPlanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.planned"
             planner=self.planner,
             estimate=self.estimate,
             warnings=self.warnings,
-            overlaps=self.overlaps,
             outline=convoy.outline or outlined(self.tasks),
             scopes=self.scopes,
             forecasts=self.forecasts,
@@ -293,7 +289,6 @@ class ConvoyReplanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.replan
             mayor=again,
             numbered=convoy.next_number - 1,
             tasks=(),
-            overlaps=(),
             scopes=(),
             warnings=(),
             estimate=None,

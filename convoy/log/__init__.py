@@ -15,7 +15,10 @@ from convoy.events import Claim, Event
 OPEN, CLOSE = "[brat]", "[/brat]"
 VERSION: Final = 1
 GONE: Final = frozenset(
-    {"part.requested", "part.offered", "part.failed", "part.landed"}
+    {
+        "conflict.foreseen",
+        *("part.requested", "part.offered", "part.failed", "part.landed"),
+    }
 )
 """The types of events that no bot writes any more. An old log's are passed over."""
 

@@ -215,17 +215,6 @@ class Report(Struct, frozen=True, kw_only=True):
     """The questions it could not answer."""
 
 
-class Overlap(Struct, frozen=True, kw_only=True):
-    """Two tasks that may run at once, and how likely their work is to collide."""
-
-    one: int
-    other: int
-    chance: float
-    """From 0 to 1: a guess from their paths and from earlier history."""
-    files: tuple[str, ...] = ()
-    """The paths where they may collide, the likeliest first."""
-
-
 class Price(Struct, frozen=True, kw_only=True):
     """What a model's tokens cost, in US dollars per million."""
 

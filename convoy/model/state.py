@@ -31,7 +31,6 @@ from convoy.model.records import (
     Forecast,
     NamedIssue,
     Outline,
-    Overlap,
     Report,
     Scope,
     Settings,
@@ -43,7 +42,6 @@ from convoy.model.work import (
     Approval,
     Attempt,
     Candidate,
-    Clash,
     Convoys,
     ConvoySummary,
     Doubt,
@@ -134,8 +132,6 @@ class Task(Struct, frozen=True, kw_only=True):
     """Work that a person wants changed; the next attempt continues it."""
     unmerged: Unmerged | None = None
     """Work that conflicts with what has landed; the next attempt makes it fit."""
-    clash: Clash | None = None
-    """The newest conflict that was foreseen with work ahead of its own."""
     half_done: HalfDone | None = None
     """The half-done work of its last attempt; the next one continues it."""
     withdrawn: bool = False
@@ -242,8 +238,6 @@ class Convoy(Struct, frozen=True, kw_only=True):
     """The estimated cost of its tasks when they were planned."""
     warnings: tuple[str, ...] = ()
     """Remarks for readers of the plan."""
-    overlaps: tuple[Overlap, ...] = ()
-    """Which of its tasks may collide, as estimated when they were planned."""
     numbered: int = 0
     """The highest number of a task of a plan that was given up for another one."""
     outline: tuple[Outline, ...] = ()
@@ -293,8 +287,6 @@ class Convoy(Struct, frozen=True, kw_only=True):
     """The candidate that the forge was asked to merge."""
     offered: str = ""
     """The tip of its branch when the branch was last offered to the target."""
-    contested: tuple[str, ...] = ()
-    """The files in which work of it conflicted with other work, sorted."""
     sync: TargetSync = TargetSync()
     landed: str | None = None
     stood_on: str = ""

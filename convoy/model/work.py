@@ -82,18 +82,6 @@ class Unmerged(Struct, frozen=True, kw_only=True):
     """When the conflict was found, unix ms."""
 
 
-class Clash(Struct, frozen=True, kw_only=True):
-    """Work in the merge queue that conflicts with work ahead of it."""
-
-    on: int
-    """The other task."""
-    work: str
-    other: str
-    """The other task's work."""
-    paths: tuple[str, ...]
-    """The files that conflict."""
-
-
 class Resolution(Struct, frozen=True, kw_only=True):
     """What an attempt that makes work fit starts from, and is told."""
 

@@ -1,12 +1,11 @@
 """The actions due for sessions: some have to end, others to start. Pure.
 
 Of the tasks that may start first goes what was sent back, for its work is paid for
-already; then what most tasks wait for; then what is least likely to collide with what
-is under way; then what is listed first.
+already; then what most tasks wait for; then what is listed first.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections import Counter, deque
+from collections.abc import Collection, Iterator
 
 from convoy.events.forge_actions import TakeItemUp
 from convoy.kinds import can_be_split, half_done, stands_on
@@ -126,26 +125,22 @@ def _slots_given(state: State, observed: Observed, now: int) -> Iterator[Action]
     # each outage, and come back one by one as the waits, which are spread, run out.
     engines.update(resting_engines(state, now))
     queues = {
-        convoy.name: [*_startable(state, convoy, observed, now)]
+        convoy.name: _in_start_order(
+            convoy, [*_startable(state, convoy, observed, now)]
+        )
         for convoy in state.live()
     }
-    behind = {
-        name: waiting_behind(state.convoys[name]) for name, q in queues.items() if q
-    }
-    chosen: dict[str, list[int]] = {name: [] for name in queues}
     while waiting := [name for name, queue in queues.items() if queue]:
         name = min(waiting, key=lambda n: (state.convoys[n].priority, used[n]))
         convoy = state.convoys[name]
         if used.total() >= convoy.settings.max_sessions:
             queues[name].clear()
             continue
-        task = next_start(convoy, queues[name], behind[name], chosen[name])
-        queues[name].remove(task)
+        task = queues[name].popleft()
         engine = task.spec.engine
         if engines[engine] < convoy.settings.engines[engine].max_sessions:
             used[name] += 1
             engines[engine] += 1
-            chosen[name].append(task.number)
             yield _begin(convoy, task, observed)
 
 
@@ -254,29 +249,11 @@ def _early(convoy: Convoy, task: Task, queue: Chain, observed: Observed) -> str:
     return ""
 
 
-def next_start(
-    convoy: Convoy,
-    waiting: Iterable[Task],
-    waited_for: Mapping[int, int],
-    chosen: Collection[int],
-) -> Task:
-    """Return which of the waiting tasks to start next.
-
-    `waited_for` says for each how many wait for it; `chosen` start now as well.
-    """
-    under_way = {t.number for t in convoy.tasks if t.attempt or t.work} | {*chosen}
-    risks: dict[int, float] = defaultdict(float)
-    """How many collisions with what is under way are expected of each task."""
-    for each in convoy.overlaps:
-        for one, other in ((each.one, each.other), (each.other, each.one)):
-            if other in under_way:
-                risks[one] += each.chance
-
-    def key(task: Task) -> tuple[bool, int, int, int]:
-        risk = int(10 * risks[task.number])
-        return (not task.started, -waited_for.get(task.number, 0), risk, task.number)
-
-    return min(waiting, key=key)
+def _in_start_order(convoy: Convoy, tasks: Collection[Task]) -> deque[Task]:
+    behind = waiting_behind(convoy) if tasks else {}
+    return deque(
+        sorted(tasks, key=lambda t: (not t.started, -behind.get(t.number, 0), t.number))
+    )
 
 
 def waiting_behind(convoy: Convoy) -> dict[int, int]:

@@ -1,22 +1,17 @@
-"""The commit that tasks start from: files, imports, and what may collide. Pure.
+"""The commit that tasks start from: its files and what they import. Pure.
 
 Line patterns find the import statements; for Python, `ast` reads them. A name counts
 only if it is a file or folder of the repository, so an apparent statement in a string
 or comment does little harm. docs/decisions/0024 says why there is no parser.
-
-How likely two changes are to collide, before either is made, is estimated from what the
-two declare, how large those files are, and what earlier commits did to them.
-docs/decisions/0031 says where the weights come from.
 """
 
 import ast
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
-from math import exp, log, log1p, prod
 from posixpath import basename, dirname, join, normpath, splitext
 from typing import Final
 
@@ -347,169 +342,3 @@ def absent_paths(found: Iterable[Scope], ground: Ground) -> Iterator[str]:
                 f"task {scope.task} names {path}, which does not exist: the task has "
                 f"to make it{near}"
             )
-
-
-Hunk = tuple[int, int, int, int]
-"""A place that a commit changed: line and count, of the old file and of the new."""
-
-MOST_HUNKS: Final = 200
-"""How many places of a file are kept; a file with more has none."""
-_HEAD: Final = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
-
-
-def hunks(lines: Iterable[str]) -> dict[str, tuple[Hunk, ...]]:
-    """Return each file of a diff without context, and where it was changed.
-
-    A file whose text is not compared (it is binary, or only its mode changed) has no
-    place, and is left out where the diff does not name it. It is made with
-    `core.quotePath=false`.
-    """
-    found: dict[str, list[Hunk]] = {}
-    name, old, left = "", "", 0
-    for line in lines:
-        if left and line[:1] in ("+", "-"):
-            left -= 1
-        elif head := _HEAD.match(line):
-            place = [1 if number is None else int(number) for number in head.groups()]
-            left = place[1] + place[3]
-            if name and len(found[name]) < MOST_HUNKS:
-                found[name].append((place[0], place[1], place[2], place[3]))
-        elif line.startswith("diff --git "):
-            name, left = "", 0
-        elif line.startswith("--- "):
-            old = _name(line)
-        elif line.startswith("+++ "):
-            name = _name(line) or old
-            found[name] = []
-    return {each: tuple(places) for each, places in found.items()}
-
-
-def _name(line: str) -> str:
-    """Return the file of a `--- a/x` or `+++ b/x` line; empty: there is none."""
-    path = line[4:].rstrip("\t")
-    return "" if path == "/dev/null" else path[2:].strip('"')
-
-
-RECENT: Final = 20
-"""How many changes of a file are considered."""
-NEGLIGIBLE: Final = 0.01
-"""The lowest probability worth reporting."""
-
-BEYOND: Final = 0.5
-"""How far a plan's change is thought to go beyond what it declares."""
-_USUAL: Final = 0.3
-"""How often a change meets the one before it, if the file's history is unknown."""
-_WEIGHT: Final = 2
-"""How many observed changes that prior counts as."""
-_UNSEEN: Final = 0.01
-"""The probability that both touch one more file, if they work in the same folder."""
-_START, _MET, _LINES, _BREADTH = 0.30, 0.56, -0.14, -0.20
-"""Fitted: docs/decisions/0031."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class FileHistory:
-    """What is known about the files at the commit that both changes start from."""
-
-    hunks: Callable[[str], Sequence[tuple[Hunk, ...]]]
-    """What each commit that changed a file did to it, the newest first."""
-    lines: Callable[[str], int]
-    """How long a file is; 0: it is not there yet."""
-
-
-@dataclass(frozen=True)
-class CollisionRisk:
-    """How likely two changes are to collide (0 to 1), and in which files."""
-
-    chance: float
-    files: tuple[str, ...] = ()
-    """The likeliest first."""
-
-
-@dataclass(frozen=True)
-class Reach:
-    """What a change may touch."""
-
-    declared: tuple[str, ...]
-    """The files and folders it declares; a folder ends in a slash."""
-    files: Mapping[str, float]
-    """Each file it may touch, with the probability, from 0 to 1."""
-
-
-def reach(
-    declared: Collection[str],
-    commits: Iterable[tuple[str, ...]],
-    beyond: float = BEYOND,
-) -> Reach:
-    """Return what a change that declares these paths may touch, a folder with a slash.
-
-    `beyond` says how far it is thought to go beyond what it declares, as changes before
-    it did; 0: not at all.
-    """
-    exact = {path for path in declared if not path.endswith("/")}
-    inside = tuple(path for path in declared if path.endswith("/"))
-    times, beside = Counter[str](), Counter[tuple[str, str]]()
-    for commit in commits if beyond or inside else ():
-        if len(commit) > SWEEPING:
-            continue
-        touched = {file for file in commit if file in exact}
-        touched.update(p for p in inside if any(f.startswith(p) for f in commit))
-        times.update(touched)
-        beside.update((path, file) for path in touched for file in commit)
-    found: dict[str, float] = {}
-    for (path, file), count in beside.items():
-        is_inside = path.endswith("/") and file.startswith(path)
-        chance = count / (times[path] + _WEIGHT) * (1 if is_inside else beyond)
-        found[file] = max(found.get(file, 0.0), chance)
-    return Reach(tuple(declared), {**found, **dict.fromkeys(exact, 1.0)})
-
-
-def collision_risk(one: Reach, other: Reach, past: FileHistory) -> CollisionRisk:
-    """Return how likely two changes are to collide; their order does not matter."""
-    breadth = log(max(len(one.declared), 1)) + log(max(len(other.declared), 1))
-    both = (
-        (one.files[file] * other.files[file], file)
-        for file in one.files.keys() & other.files.keys()
-    )
-    found = sorted(
-        (
-            (touched * _collide(file, breadth, past), file)
-            for touched, file in both
-            if touched >= NEGLIGIBLE
-        ),
-        key=lambda each: (-each[0], each[1]),
-    )
-    near = {*map(dirname, one.declared)} & {*map(dirname, other.declared)}
-    clear = prod(1 - chance for chance, _ in found) * (1 - _UNSEEN * bool(near))
-    likely = tuple(file for chance, file in found if chance >= NEGLIGIBLE)
-    return CollisionRisk(1 - clear, likely)
-
-
-def _collide(file: str, breadth: float, past: FileHistory) -> float:
-    """Return how likely two changes of the file are to touch the same lines."""
-    met = _meeting(past.hunks(file))
-    length = _LINES * log1p(past.lines(file))
-    odds = _START + _MET * log(met / (1 - met)) + length + _BREADTH * breadth
-    return 1 / (1 + exp(-odds))
-
-
-def _meeting(changes: Sequence[tuple[Hunk, ...]]) -> float:
-    """Return how often a change of a file touches lines that the one before wrote.
-
-    Line numbers are comparable only between neighbouring changes.
-    """
-    recent = changes[:RECENT]
-    pairs = [*zip(recent[1:], recent, strict=False)]
-    met = sum(_touch(older, newer) for older, newer in pairs)
-    return (met + _WEIGHT * _USUAL) / (len(pairs) + _WEIGHT)
-
-
-def _touch(older: tuple[Hunk, ...], newer: tuple[Hunk, ...]) -> bool:
-    wrote = [_span(start, count) for _, _, start, count in older]
-    meets = [_span(start, count) for start, count, _, _ in newer]
-    return any(a <= d and c <= b for a, b in wrote for c, d in meets)
-
-
-def _span(start: int, count: int) -> tuple[int, int]:
-    """Return the gaps between lines that a hunk reaches; next to it is a conflict."""
-    return (start - 1, start - 1 + count) if count else (start, start)

@@ -45,7 +45,7 @@ from convoy.model.records import Cause, Settings
 from convoy.model.state import Convoy, State, Task
 from convoy.model.work import Candidate
 from convoy.rules import completed, convoy_next, holds_own_work, queued_again
-from convoy.rules.turns import Turn, lacking_approvals, turns, unmet
+from convoy.rules.turns import lacking_approvals, turns, unmet
 from convoy.rules.verdict import Checks
 
 JUDGED_BY_NONE: Final = ("none",)
@@ -86,9 +86,8 @@ def waiting_to_merge(convoy: Convoy) -> tuple[Task, ...]:
     """Return the tasks with accepted work that may merge, in the order of the queue.
 
     What CI judges already is in front, then what was accepted first; of tasks that
-    touch the same, each stands behind those whose turn comes first. What was seen to
-    conflict with work ahead of it stands in no queue until that has landed or is out,
-    nor do suspects: what CI found red is judged alone.
+    touch the same, each stands behind those whose turn comes first. Suspects stand in
+    no queue: what CI found red is judged alone.
     """
     waiting = [task for task in _may_merge(convoy) if not task.is_suspect]
     waiting.sort(
@@ -109,19 +108,8 @@ def waiting_to_merge(convoy: Convoy) -> tuple[Task, ...]:
         if (task := next(able, None)) is None:
             break
         waiting.remove(task)
-        if clashes_ahead(task, queue) is None:
-            queue[task.number] = task
+        queue[task.number] = task
     return tuple(queue.values())
-
-
-def clashes_ahead(task: Task, ahead: Mapping[int, Task]) -> Turn | None:
-    """Return the work ahead that the task's work was seen to conflict with."""
-    clash, work = task.clash, task.work
-    other = ahead.get(clash.on) if clash is not None else None
-    if clash is None or work is None or other is None or other.work is None:
-        return None
-    is_current = (clash.work, clash.other) == (work.commit, other.work.commit)
-    return Turn(clash.on, clash.paths) if is_current else None
 
 
 def suspects(convoy: Convoy) -> tuple[Task, ...]:

@@ -30,7 +30,6 @@ from convoy.model.records import (
     Estimate,
     Forecast,
     Gate,
-    Overlap,
     Scope,
     Settings,
     Spread,
@@ -56,8 +55,6 @@ class PlanConvoy(Command, frozen=True, kw_only=True):
     usage: Usage = Usage()
     warnings: tuple[str, ...] = ()
     """Remarks for readers of the plan."""
-    overlaps: tuple[Overlap, ...] = ()
-    """Which of the tasks may collide."""
     scopes: tuple[Scope, ...] = ()
     """What the paths of the tasks are where they start from."""
 
@@ -84,7 +81,6 @@ class PlanConvoy(Command, frozen=True, kw_only=True):
             tasks=self.tasks,
             estimate=estimate(state, convoy, self.tasks),
             warnings=(*self.warnings, *size_remarks(large, settings)),
-            overlaps=self.overlaps,
             scopes=self.scopes,
             forecasts=forecasts(state, convoy.settings.workers),
         )

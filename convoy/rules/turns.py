@@ -1,10 +1,8 @@
 """Which tasks take turns, because they touch the same files, and which wait for people.
 
 Pure. A task's area is the paths it declares and every file that its attempts were seen
-to touch; for one that declares nothing and has shown nothing yet, those that works of
-its convoy fight over: to start it at once would be paid for twice. Of two tasks whose
-areas overlap one goes first, until it has landed: then the other starts from what
-landed, or its candidate stands on it.
+to touch. Of two tasks whose areas overlap one goes first, until it has landed: then the
+other starts from what landed, or its candidate stands on it.
 
 Nobody waits for what cannot go on without a person, and no two wait for each other: all
 turns follow one order, in which each task comes after what it needs; apart from that
@@ -36,14 +34,11 @@ class Turn(Struct, frozen=True):
     on: int
     paths: tuple[str, ...] = ()
     """The narrower of each two paths that meet; empty: the plan says why."""
-    is_guess: bool = False
-    """Whether of one of them it is neither said nor seen that it touches them."""
 
     def words(self) -> str:
         more = len(self.paths) - FILES_SHOWN
         rest = f" and {more} more" if more > 0 else ""
-        touch = "probably touch" if self.is_guess else "touch"
-        both = f" (both {touch} {', '.join(self.paths[:FILES_SHOWN])}{rest})"
+        both = f" (both touch {', '.join(self.paths[:FILES_SHOWN])}{rest})"
         return f"task {self.on} to land first{both if self.paths else ''}"
 
 
@@ -77,13 +72,9 @@ def _turns(convoy: Convoy) -> Mapping[int, tuple[Turn, ...]]:
     return {number: tuple(waits) for number, waits in found.items() if waits}
 
 
-def area(task: Task, predicted: frozenset[str] = frozenset()) -> frozenset[str]:
-    """Return the paths that a task may touch, without slashes at their ends.
-
-    `predicted` is added where nobody said or saw what it touches.
-    """
-    known = frozenset(path.rstrip("/") for path in (*task.spec.paths, *task.touched))
-    return known or predicted
+def area(task: Task) -> frozenset[str]:
+    """Return the paths that a task may touch, without slashes at their ends."""
+    return frozenset(path.rstrip("/") for path in (*task.spec.paths, *task.touched))
 
 
 def _by_area(
@@ -92,9 +83,7 @@ def _by_area(
     stuck: Collection[int],
     found: dict[int, list[Turn]],
 ) -> None:
-    guess = predicted_files(convoy)
-    acting = {n: task for n, task in tasks.items() if _takes_turns(convoy, task)}
-    areas = {n: area(task, guess) for n, task in acting.items()}
+    areas = {n: area(task) for n, task in tasks.items() if _takes_turns(convoy, task)}
     met = {
         (one, other): paths
         for (one, other), paths in _met(areas).items()
@@ -108,8 +97,7 @@ def _by_area(
         first, then = sorted((one, other), key=place.__getitem__)
         known = any(turn.on == first for turn in found[then])
         if first not in stuck and not known and not tasks[then].spec.on:
-            is_guess = any(areas[n] is guess for n in (first, then))
-            found[then].append(Turn(first, tuple(sorted(paths)), is_guess))
+            found[then].append(Turn(first, tuple(sorted(paths))))
 
 
 def _takes_turns(convoy: Convoy, task: Task) -> bool:
@@ -205,26 +193,6 @@ def _place(convoy: Convoy, task: Task) -> Place:
     if task.started:
         return (1, -max(0, task.conflicts - PATIENT), task.number)
     return (2, 0, task.number)
-
-
-SEEN_LEAST: Final = 2
-"""How many tasks must have shown which files they touch."""
-
-
-def predicted_files(convoy: Convoy) -> frozenset[str]:
-    """Return the files that works conflicted in and that at least half of them touch.
-
-    Files that many touch without conflicts, such as one with a merge driver of its own,
-    hold nobody up.
-    """
-    seen = [frozenset(task.touched) for task in convoy.tasks if task.touched]
-    if len(seen) < SEEN_LEAST:
-        return frozenset()
-    return frozenset(
-        path
-        for path in convoy.contested
-        if 2 * sum(path in files for files in seen) >= len(seen)
-    )
 
 
 def unmet(convoy: Convoy, task: Task) -> tuple[int, ...]:

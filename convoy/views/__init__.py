@@ -13,7 +13,7 @@ from convoy.model.state import Convoy, Lease, State, Task
 from convoy.rules.landing import waiting_to_merge
 from convoy.rules.starting import valid_leases
 from convoy.views.interventions import Intervention, interventions
-from convoy.views.plan import because, likely_collisions, plan_document
+from convoy.views.plan import because, plan_document
 from convoy.views.reasons import landing_document, reasons, waits_for
 
 SCHEMA_VERSION: Final = 1
@@ -68,7 +68,6 @@ def convoy_document(convoy: Convoy, leases: tuple[Lease, ...] = ()) -> dict[str,
         "usage": msgspec.to_builtins(convoy.used),
         "pattern": convoy.pattern,
         "warnings": list(convoy.warnings),
-        "overlaps": [msgspec.to_builtins(each) for each in likely_collisions(convoy)],
         "estimate": msgspec.to_builtins(convoy.estimate),
         "tasks": [task_document(convoy, task, leases) for task in convoy.tasks],
     }

@@ -18,10 +18,9 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from convoy.gate import forbidden, protected
-from convoy.model.records import Forecast, Outline, Overlap, Spread, TaskSpec, outlined
+from convoy.model.records import Forecast, Outline, Spread, TaskSpec, outlined
 from convoy.model.session_result import dollars
 from convoy.model.state import Convoy, Task
-from convoy.model.task_graph import waits
 from convoy.planner import (
     Size,
     own_words,
@@ -273,15 +272,6 @@ class PlanWait(Struct, frozen=True, kw_only=True):
     why: str
 
 
-class PlanCollision(Struct, frozen=True, kw_only=True):
-    """Another task that may run at once and touch the same."""
-
-    task: int
-    chance: float
-    """From 0 to 1, at a guess."""
-    files: tuple[str, ...] = ()
-
-
 class PlanTask(Struct, frozen=True, kw_only=True):
     """One task of a plan, as people judge it."""
 
@@ -304,7 +294,6 @@ class PlanTask(Struct, frozen=True, kw_only=True):
     size: Size
     points: int
     size_reason: str
-    collides: tuple[PlanCollision, ...]
     protected: tuple[str, ...]
     """The protected paths that it declares or names."""
     protected_by: str
@@ -394,7 +383,6 @@ def _tasks(convoy: Convoy) -> Iterator[PlanTask]:
             size=task_size(spec, scope),
             points=task_points(spec, scope),
             size_reason=size_reason(spec, scope),
-            collides=tuple(_collides(convoy, spec.number)),
             protected=paths,
             protected_by=_allowed_by(task, paths),
             forecast=forecasts.get(spec.engine),
@@ -412,13 +400,6 @@ def _allowed_by(task: Task, paths: tuple[str, ...]) -> str:
     return f"somebody who may write has to allow it: /brat allow {task.number}"
 
 
-def _collides(convoy: Convoy, number: int) -> Iterator[PlanCollision]:
-    for each in likely_collisions(convoy):
-        if number in (each.one, each.other):
-            other = each.other if each.one == number else each.one
-            yield PlanCollision(task=other, chance=each.chance, files=each.files)
-
-
 def because(task: TaskSpec, on: int) -> str:
     """Return why a task waits for another one that it is to wait for."""
     why = (wait.why for wait in task.waits if wait.on == on)
@@ -431,28 +412,6 @@ def edge_words(task: TaskSpec) -> tuple[str, ...]:
         f"it comes after task {number}: {because(task, number)}"
         for number in task.after
     )
-
-
-def collision_words(convoy: Convoy) -> tuple[str, ...]:
-    """Return which tasks may collide that may run at once, the likeliest first."""
-    told: list[str] = []
-    for each in likely_collisions(convoy):
-        first, more = ", ".join(each.files[:3]), len(each.files) - 3
-        where = f", in {first}" if first else ""
-        where += f" and {more} more" if more > 0 else ""
-        told.append(f"tasks {each.one} and {each.other}: {each.chance:.0%}{where}")
-    return tuple(told)
-
-
-def likely_collisions(convoy: Convoy) -> Iterator[Overlap]:
-    """Give what was foreseen of tasks that are not settled and not in order."""
-    specs = {task.number: task.spec for task in convoy.tasks}
-    left = {task.number for task in convoy.tasks if not task.settled}
-    for each in convoy.overlaps:
-        one, other = each.one, each.other
-        ordered = waits(specs, one, other) or waits(specs, other, one)
-        if left.issuperset((one, other)) and not ordered:
-            yield each
 
 
 def outline_changes(

@@ -13,7 +13,7 @@ from convoy.kinds import awaited, can_be_split, relief
 from convoy.model.ids import another_try
 from convoy.model.state import Convoy, Lease, State, Task
 from convoy.model.work import Landing
-from convoy.rules.landing import clashes_ahead, kept_from_landing, waiting_to_merge
+from convoy.rules.landing import kept_from_landing, waiting_to_merge
 from convoy.rules.starting import (
     blocking_leases,
     closed_today,
@@ -76,8 +76,6 @@ def _turn(convoy: Convoy, task: Task) -> str:
     queue = {each.number: each for each in waiting_to_merge(convoy)}
     if task.number in queue:
         return ""
-    if task.state == "needs-review" and (turn := clashes_ahead(task, queue)):
-        return turn.words()
     first = (
         turn
         for turn in turns(convoy).get(task.number, ())

@@ -28,7 +28,6 @@ from convoy.events.hold_events import (
     TakePush,
     WithdrawMerge,
 )
-from convoy.events.merge_events import ForeseeConflict
 from convoy.events.people_events import (
     ApprovePlan,
     ApproveWork,
@@ -133,9 +132,6 @@ def went_wrong() -> Rules:
     ).offered(1, sha("c"), sha("0"))
     rules.started(2).accepted(2, sha("b"))
     rules.do(
-        ForeseeConflict(
-            convoy=NAME, task=2, on=1, work=sha("b"), other=sha("a"), paths=("a.py",)
-        ),
         FailMerge(convoy=NAME, task=1, candidate=sha("c"), cause="red", why="red"),
         RetryTask(convoy=NAME, task=1, by="ann"),
         BlockTask(convoy=NAME, task=2, why="no CI"),

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from convoy.log import CLOSE, OPEN, body_of
+from convoy.log import CLOSE, GONE, OPEN, body_of
 from convoy.log.record import UnknownFact, fact_of
 from grite import git
 from tests.world.cases import looped
@@ -13,8 +13,8 @@ from tests.world.cases import looped
 GOLDEN = Path(__file__).with_name("golden")
 LATER: dict[str, object] = {"landing": None}
 """What status says of a convoy since then, where its log says nothing of it."""
-GONE_FIELDS = frozenset({"followups", "follows"})
-"""What an old log says and nobody reads any more."""
+UNREAD = frozenset({"followups", "follows", "overlaps"})
+"""The fields, of events and of status, that no version reads or says any more."""
 BODIES: list[str] = json.loads((GOLDEN / "bodies.json").read_text())
 
 
@@ -24,22 +24,28 @@ def test_an_event_is_read_and_would_be_written_again(number: int) -> None:
 
     fact = fact_of(body)
 
+    if fields_of(body)["type"] in GONE:
+        assert fact is None
+        return
     assert fact is not None
     assert not isinstance(fact, UnknownFact)
     again = body_of(fact, body.rpartition("\n\n")[0])
     assert again == body or holds(fields_of(again), fields_of(body))
 
 
-def fields_of(body: str) -> object:
+def fields_of(body: str) -> dict[str, object]:
     line = body.rpartition("\n")[2]
-    return json.loads(line.removeprefix(OPEN).removesuffix(CLOSE))
+    fields: dict[str, object] = json.loads(line.removeprefix(OPEN).removesuffix(CLOSE))
+    return fields
 
 
 def holds(now: object, then: object) -> bool:
     """Whether a value is the old one, but for fields that have come or gone since."""
     if isinstance(now, dict) and isinstance(then, dict):
-        kept = then.keys() - GONE_FIELDS
-        return all(name in now and holds(now[name], then[name]) for name in kept)
+        return all(
+            name in now and holds(now[name], then[name])
+            for name in then.keys() - UNREAD
+        )
     if isinstance(now, list) and isinstance(then, list):
         return len(now) == len(then) and all(map(holds, now, then))
     return now == then
@@ -58,4 +64,4 @@ def test_a_log_adds_up_to_the_same_state(tmp_path: Path) -> None:
     read = json.loads(told.stdout)
     later = [{key: convoy.pop(key) for key in LATER} for convoy in read["convoys"]]
     assert later == [LATER]
-    assert read == json.loads((GOLDEN / "demo-status.json").read_text())
+    assert holds(read, json.loads((GOLDEN / "demo-status.json").read_text()))

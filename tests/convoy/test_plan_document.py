@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from convoy.model.records import EngineSpec, Overlap, Scope, Usage, Wait
+from convoy.model.records import EngineSpec, Scope, Usage, Wait
 from convoy.model.state import Convoy
 from convoy.planner.ground import Ground, absent_paths, scopes
 from convoy.planner.tasklist import plan
@@ -94,11 +94,7 @@ def test_a_task_says_what_it_makes_and_what_is_protected() -> None:
     (said,) = absent_paths(found, ground)
     assert said.startswith("task 1 names src/new.py, which does not exist")
     assert said.endswith("; there is old/new.py")
-    convoy = replace(
-        Rules().planned(*tasks).convoy,
-        scopes=found,
-        overlaps=(Overlap(one=1, other=3, chance=0.5, files=("src/a.py",)),),
-    )
+    convoy = replace(Rules().planned(*tasks).convoy, scopes=found)
     one, two, three = plan_document(convoy).tasks
 
     assert (one.creates, one.protected) == (
@@ -106,7 +102,6 @@ def test_a_task_says_what_it_makes_and_what_is_protected() -> None:
         (".github/workflows/ci.yml",),
     )
     assert two.protected == ("CLAUDE.md",)
-    assert [(each.task, each.chance) for each in one.collides] == [(3, 0.5)]
     assert [(wait.on, wait.why) for wait in three.waits] == [(2, "the plan says so")]
     assert (three.acceptance, three.size, three.protected) == ("make test", "small", ())
 

@@ -1,10 +1,6 @@
 """Which of the tasks that may start goes first when slots are few."""
 
-from msgspec.structs import replace
-
 from convoy.model import ids
-from convoy.model.records import Overlap
-from convoy.model.work import Convoys
 from convoy.owed import Begin, Patience
 from convoy.owed.owed import owed_actions
 from convoy.rules.ending import LoseSession
@@ -33,16 +29,6 @@ def test_what_most_tasks_wait_for_goes_first_through_any_chain() -> None:
     )
 
     assert begins(rules) == [2, 5]
-
-
-def test_what_may_collide_with_what_is_under_way_goes_last() -> None:
-    rules = Rules().planned(*(spec(number) for number in range(1, 5)), max_sessions=3)
-    rules.started(1)
-    likely = (Overlap(one=1, other=2, chance=0.4), Overlap(one=3, other=4, chance=0.9))
-    convoy = replace(rules.convoy, overlaps=likely)
-    rules.state = replace(rules.state, convoys=Convoys({NAME: convoy}))
-
-    assert begins(rules) == [3, 2]
 
 
 def test_else_the_list_decides() -> None:

@@ -13,7 +13,7 @@ from convoy.rules.ending import LoseSession
 from convoy.rules.landing import FailMerge, waiting_to_merge
 from convoy.rules.people import BlockTask, DropTask
 from convoy.rules.plan_changes import LinkTask
-from convoy.rules.turns import Turn, in_order, predicted_files, turns, unmet
+from convoy.rules.turns import Turn, in_order, turns, unmet
 from convoy.rules.verdict import Checks, Observed
 from convoy.views.reasons import reasons, waits_for
 from tests.world.rules import NAME, Rules, sha, spec
@@ -42,27 +42,6 @@ def herd(*numbers: int) -> Rules:
     for number in numbers:
         rules.accepted(number, sha(f"{number:x}"), "a.py")
     return rules
-
-
-def fought_over(**more: object) -> Rules:
-    """Return rules where two works conflicted in a.py, and tasks 3 and 4 wait."""
-    specs = (spec(1), spec(2), spec(3), spec(4, **more))
-    rules = Rules().planned(*specs)
-    for number in (1, 2):
-        rules.started(number)
-    for number in (1, 2):
-        rules.accepted(number, sha(str(number)), "a.py", f"{number}.py")
-    rules.offered(1, sha("a"), sha("0")).landed_as(1, sha("a"))
-    return rules.do(
-        FailMerge(
-            convoy=NAME,
-            task=2,
-            candidate=None,
-            cause="conflict",
-            why="a.py",
-            paths=("a.py",),
-        )
-    )
 
 
 def conflicts(rules: Rules, number: int) -> Rules:
@@ -353,40 +332,6 @@ def _waiting_for_nobody(convoy: Convoy) -> set[int]:
         going |= more
         grown = bool(more)
     return left - going
-
-
-# --- what nobody declared -------------------------------------------------------------
-
-
-def test_what_works_fight_over_is_expected_of_tasks_that_declare_nothing() -> None:
-    rules = fought_over()
-
-    two, three = (Turn(number, ("a.py",), is_guess=True) for number in (2, 3))
-    assert turns(rules.convoy) == {3: (two,), 4: (two, three)}
-    assert waits_for(rules.convoy, rules.task(3)) == (
-        "task 2 to land first (both probably touch a.py)"
-    )
-
-
-def test_a_task_that_says_what_it_touches_is_believed() -> None:
-    assert 4 not in turns(fought_over(paths=("d.py",)).convoy)
-
-
-def test_a_file_that_few_touch_is_expected_of_nobody() -> None:
-    convoy = fought_over().convoy
-    assert predicted_files(convoy) == {"a.py"}
-
-    for number in range(5, 8):
-        other = Task(spec=spec(number), touched=("e.py",))
-        convoy = replace(convoy, tasks=(*convoy.tasks, other))
-
-    assert predicted_files(convoy) == frozenset()
-
-
-def test_a_file_that_many_touch_without_conflicts_holds_nobody_up() -> None:
-    rules = herd(1, 2)
-
-    assert predicted_files(rules.convoy) == frozenset()
 
 
 def test_who_is_needed_goes_first_however_it_is_listed() -> None:

@@ -82,8 +82,6 @@ _OWN: Final = {
         "Landing",
         "way",
     ): "The bot pushes, the forge or its queue merges, or a person does.",
-    ("Overlap", "one"): "The number of the one task.",
-    ("Overlap", "other"): "The number of the other.",
     ("Report", "findings"): "What it found, the weightiest first.",
     ("Report", "recommendation"): "What it would do.",
     ("Scope", "task"): "The task's number.",

@@ -16,7 +16,7 @@ from bot.text.convoy_comment import LABELS, convoy_table, wanted_labels
 from bot.text.pull_request_texts import pull_title, task_pull_body
 from convoy.events.people_events import PauseConvoy
 from convoy.model import ids
-from convoy.model.records import Overlap, Usage, Wait, outlined
+from convoy.model.records import Usage, Wait, outlined
 from convoy.model.state import Convoy, Task
 from convoy.rules.ending import LoseSession
 from convoy.rules.people import BlockTask, FailConvoy
@@ -282,22 +282,19 @@ def test_a_comment_fits_into_what_a_forge_takes(count: int) -> None:
     assert ("more" in text) == (count > 1)
 
 
-def test_a_plan_that_waits_shows_its_order_and_its_risks() -> None:
+def test_a_plan_that_waits_shows_its_order() -> None:
     shared = (Wait(1, "both touch `src/`"),)
     rules = Rules().planned(
         spec(1, title='Say "one"]; <b>'),
         spec(2, title="Say two", after=(1,), waits=shared),
         approve="plan",
     )
-    risks = (Overlap(one=1, other=3, chance=0.25, files=("a_b.py",)),)
     tasks = (*rules.convoy.tasks, Task(spec=spec(3)))
     known = outlined(task.spec for task in tasks)
-    convoy = replace(rules.convoy, overlaps=risks, tasks=tasks, outline=known)
+    convoy = replace(rules.convoy, tasks=tasks, outline=known)
 
     assert convoy_comment(convoy).split("\n")[8:40] == snapshot(
         [
-            "",
-            "**May collide**, at a guess: tasks 1 and 3: 25%, in a\\_b.py.",
             "",
             "**The plan waits for a person:** somebody who may write has to approve the plan: `/brat approve` here, or `brat convoy approve fix-7`; nothing starts before.",
             "",
@@ -315,7 +312,6 @@ def test_a_plan_that_waits_shows_its_order_and_its_risks() -> None:
             "  - does: Do it",
             "  - declares no paths",
             "  - engine `default`",
-            "  - may collide with task 3: 25%, in `a_b.py`",
             "  - estimate: nothing known yet",
             "- **2. Say two** (small: 2 words of instructions, no paths declared)",
             "  - does: Do it",
@@ -327,7 +323,10 @@ def test_a_plan_that_waits_shows_its_order_and_its_risks() -> None:
             "  - does: Do it",
             "  - declares no paths",
             "  - engine `default`",
-            "  - may collide with task 1: 25%, in `a_b.py`",
+            "  - estimate: nothing known yet",
+            "",
+            "**Estimate for all of it:** nothing known yet.",
+            "",
         ]
     )
 

@@ -18,7 +18,6 @@ from bot.text.pull_request_texts import (
     task_pull_body,
 )
 from bot.text.replies import ANSWER_CUT, Reply
-from convoy.model.records import Overlap
 from convoy.model.state import Convoy, ConvoyState, Task, TaskState
 from convoy.model.work import Approval, HandedIn
 from convoy.text import POST_CHARS, SUMMARY_CHARS, TITLE_CHARS, posted
@@ -49,10 +48,6 @@ def convoy(worst: Worst) -> Convoy:
         title=worst.title,
         why=worst.title,
         warnings=(worst.title,) * MANY,
-        overlaps=tuple(
-            Overlap(one=n, other=n + 1, files=(worst.title,), chance=0.9)
-            for n in range(1, MANY)
-        ),
         tasks=tuple(_task(task, worst) for task in plan.tasks),
     )
 

@@ -33,7 +33,7 @@ from convoy.kinds import kind_of
 from convoy.kinds.rivals import rivals_left
 from convoy.log.record import fold
 from convoy.model import ids, records
-from convoy.model.records import Overlap, Scope, TaskSpec
+from convoy.model.records import Scope, TaskSpec
 from convoy.model.state import Convoy, State, Task
 from convoy.model.work import Attempt
 from convoy.owed import (
@@ -102,11 +102,6 @@ class ModelCommits(MirroredCommits):
     def __init__(self, mirror: "ModelMirror") -> None:
         super().__init__(mirror)
         self.forge = mirror.forge
-
-    def foreseen(self, commit: str, tasks: tuple[TaskSpec, ...]) -> tuple[Overlap, ...]:
-        """Nothing: there are no files here."""
-        del commit, tasks
-        return ()
 
     def scopes(self, commit: str, tasks: tuple[TaskSpec, ...]) -> tuple[Scope, ...]:
         """Nothing: there are no files here."""

@@ -10,7 +10,7 @@ from typing import Final
 
 from convoy.kinds import awaited, kept_by_tasks, relief
 from convoy.model.state import Convoy, State, Task
-from convoy.rules.landing import clashes_ahead, kept_by_people, waiting_to_merge
+from convoy.rules.landing import kept_by_people, waiting_to_merge
 from convoy.rules.starting import conflicting_leases
 from convoy.rules.turns import turns, unmet
 from convoy.views.reasons import waits_for
@@ -85,13 +85,10 @@ def _queue(convoy: Convoy, task: Task) -> frozenset[int]:
         return END  # CI, which judges it alone
     if why := kept_by_tasks(convoy, task):
         return frozenset(_numbers(why))  # none named: CI
-    ahead = {each.number: each for each in waiting_to_merge(convoy)}
-    queue = [*ahead]
+    queue = [each.number for each in waiting_to_merge(convoy)]
     if task.number in queue:  # CI judges the front; all others stand behind it
         return frozenset(queue[: queue.index(task.number)])
     first = frozenset(turn.on for turn in turns(convoy).get(task.number, ()))
-    if (turn := clashes_ahead(task, ahead)) is not None:
-        first |= {turn.on}
     assert first, f"task {task.number} is not in the queue, and nothing keeps it out"
     return first
 
