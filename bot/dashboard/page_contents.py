@@ -42,7 +42,6 @@ from convoy.views import estimates, saved_s, worked_s
 from convoy.views.history import LogLine, PastSession, PersonDecision
 from convoy.views.interventions import Intervention, interventions
 from convoy.views.plan import (
-    HOW_COMPARED,
     forecast_words,
     plan_document,
     range_words,
@@ -139,7 +138,6 @@ _pages.filters["ago"] = ago
 _pages.filters["rough"] = rough
 _pages.globals["forecast_words"] = forecast_words
 _pages.globals["range_words"] = range_words
-_pages.globals["coverage_how"] = HOW_COMPARED
 _pages.globals["static"] = address
 _pages.globals["task_buttons"] = verb_table.task_buttons
 

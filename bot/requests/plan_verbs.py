@@ -193,10 +193,10 @@ _ITEM: Final = re.compile(r"^ {0,3}(?:[-*+]|\d{1,3}[.)]) +(?:\[ \] +)?", re.MULT
 
 def plan_changes(context: RequestContext, before: Convoy) -> str:
     from bot.text.plan_section import diff_block
-    from convoy.views.plan import current_outline, outline_changes
+    from convoy.views.plan import title_changes
 
     after = context.convoy
-    lines = outline_changes(current_outline(before), current_outline(after))
+    lines = title_changes(before.titles_now, after.titles_now)
     return "\n".join(("", "", *diff_block(lines, WHOLE_CHARS, after.name)))
 
 

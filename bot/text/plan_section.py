@@ -7,7 +7,6 @@ from bot.text.visible_text import code_span
 from convoy.model.state import Convoy
 from convoy.text import clean, counted, fitting, inline
 from convoy.views.plan import (
-    HOW_COMPARED,
     PlanDocument,
     PlanTask,
     forecast_words,
@@ -53,17 +52,12 @@ def plan_section(convoy: Convoy, room: int) -> list[str]:
     if len(convoy.tasks) <= DRAWN_MOST and any(t.spec.after for t in convoy.tasks):
         graph = ("```mermaid", *_mermaid(convoy), "```", "")
     room -= sum(map(len, graph))
-    left_out = fitting(
-        [f"- {inline(each)}" for each in found.left_out],
-        f"- {{}}: `brat convoy show {convoy.name}`",
-        room // 4,
-    )
     changed = changes_block(found.changes, room // 4, convoy.name)
     room -= sum(len(line) + 1 for line in changed)
     blocks = fitting(
         ["\n".join(_task(task)) for task in found.tasks],
         f"- {{}}: `brat convoy show {convoy.name}` shows them all",
-        room - sum(len(line) + 1 for line in left_out),
+        room,
     )
     is_open = " open" if convoy.state == "planning" else ""
     return [
@@ -75,7 +69,6 @@ def plan_section(convoy: Convoy, room: int) -> list[str]:
         "",
         f"**Estimate for all of it:** {range_words(found.total)}.",
         "",
-        *_left_out(found, left_out),
         "</details>",
         "",
     ]
@@ -103,8 +96,6 @@ def diff_block(changes: Sequence[str], room: int, name: str) -> list[str]:
 
 def _summary(found: PlanDocument) -> str:
     told = f"The plan: {counted(len(found.tasks), 'task')}"
-    if found.left_out:
-        told += f", {counted(len(found.left_out), 'statement')} of the issue in none"
     if found.changes:
         told += f", {counted(len(found.changes), 'change')}"
     if found.protected:
@@ -139,11 +130,3 @@ def _paths(paths: Sequence[str]) -> str:
     more = len(paths) - _NAMES
     named = ", ".join(code_span(path, _PATH_CHARS) for path in paths[:_NAMES])
     return f"{named} and {more} more" if more > 0 else named
-
-
-def _left_out(found: PlanDocument, lines: list[str]) -> list[str]:
-    if not found.covered:
-        return []
-    if not lines:
-        return [f"Every statement of the issue is in a task ({HOW_COMPARED}).", ""]
-    return [f"**In no task** ({HOW_COMPARED}):", "", *lines, ""]

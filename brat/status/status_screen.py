@@ -25,7 +25,6 @@ from convoy.text import clean, clock, counted, spoken_duration
 from convoy.views import SCHEMA_VERSION, saved_s
 from convoy.views.interventions import Intervention, interventions
 from convoy.views.plan import (
-    HOW_COMPARED,
     PlanTask,
     forecast_words,
     plan_document,
@@ -386,11 +385,6 @@ def _lines(convoy: Convoy) -> Iterator[str]:
     if found.changes:
         yield "changed since it was made or last approved:"
         yield from (f"{_LEVEL}{each}" for each in found.changes)
-    if found.left_out:
-        yield f"of the issue in no task ({HOW_COMPARED}):"
-        yield from (f"{_LEVEL}- {each}" for each in found.left_out)
-    elif found.covered:
-        yield f"every statement of the issue is in a task ({HOW_COMPARED})"
     if found.approval:
         yield found.approval.replace("`", "")
 

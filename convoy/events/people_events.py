@@ -25,7 +25,6 @@ from convoy.events import (
     unsettled,
 )
 from convoy.model import ids
-from convoy.model.records import outlined
 from convoy.model.state import Convoy, Moment, State, Task, without_failures
 from convoy.model.work import Approval, Message
 
@@ -243,13 +242,12 @@ class ConvoyApproved(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.approve
         return f"{self.by} approved the plan."
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
-        left = (task.spec for task in convoy.tasks if task.state != "dropped")
         return replace(
             convoy,
             state="active",
             vouched_by=self.by,
             vouched_in=self.comment,
-            outline=outlined(left),
+            titles=convoy.titles_now,
         )
 
 

@@ -24,7 +24,6 @@ from convoy.model.records import (
     Settings,
     TaskSpec,
     Wait,
-    outlined,
 )
 from convoy.model.session_result import scratchpad_with
 from convoy.model.state import Convoy, Moment, State, Task, with_convoy
@@ -189,7 +188,7 @@ class ConvoyPlanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.planned"
             planner=self.planner,
             estimate=self.estimate,
             warnings=self.warnings,
-            outline=convoy.outline or outlined(self.tasks),
+            titles=convoy.titles or {spec.number: spec.title for spec in self.tasks},
             scopes=self.scopes,
             forecasts=self.forecasts,
         )

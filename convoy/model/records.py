@@ -6,7 +6,6 @@ starts it and reads it; tests/runner/engines/test_complete.py names every other 
 is missing from.
 """
 
-from collections.abc import Iterable
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -280,32 +279,6 @@ class Scope(Struct, frozen=True, kw_only=True):
     """How many of the last commits changed one of them."""
     creates: tuple[str, ...] = ()
     """Those that do not exist yet: the task makes them."""
-
-
-class Outline(Struct, frozen=True, kw_only=True):
-    """What people saw of a task when its plan was last shown as a whole."""
-
-    number: int
-    title: str
-    after: tuple[int, ...] = ()
-    paths: tuple[str, ...] = ()
-    engine: str = "default"
-    acceptance: str = ""
-
-
-def outlined(specs: Iterable[TaskSpec]) -> tuple[Outline, ...]:
-    """Return what of a plan its changes are told against."""
-    return tuple(
-        Outline(
-            number=spec.number,
-            title=spec.title,
-            after=spec.after,
-            paths=spec.paths,
-            engine=spec.engine,
-            acceptance=spec.acceptance,
-        )
-        for spec in specs
-    )
 
 
 class EngineSpec(Struct, frozen=True, kw_only=True):

@@ -25,8 +25,7 @@ Mark = tuple[str, str]
 """A key (`after`, `paths`, `needs`, `engine`, `accept`) and one of its values, as
 written.
 
-`unread` is the key of what begins like a mark and goes on as something else;
-`doubtful` of words that stay, because they look like a mark and say something.
+`unread` is the key of what begins like a mark and goes on as something else.
 """
 
 _DIGITS = r"[0-9\uff10-\uff19]"
@@ -50,12 +49,6 @@ _AFTER_TAIL = re.compile(
     rf"(?P<values>{_NUMBERS})(?=\s*[.;\u3002]?\s*$)",
     re.IGNORECASE | re.MULTILINE,
 )
-_AFTER_LIKE = re.compile(
-    rf"(?<!`){_OPEN}\s*(?:{_WAITS}\s*{_COLON}|(?:depends\s+on|blocked\s+by)\s)"
-    rf"[^()\uff08\uff09\n]{{0,200}}{_CLOSE}",
-    re.IGNORECASE,
-)
-
 _KEYS = "paths|needs|engine|accept"
 _KEY = rf"{_OPEN}?\*{{0,2}}(?P<key>{_KEYS})\*{{0,2}}{_COLON}\*{{0,2}}"
 _VALUE = (
@@ -172,9 +165,7 @@ def _taken_out(text: str, known: Known | None = None) -> tuple[str, list[Mark]]:
     """
     orders = (*_orders(text, known), *_orders(text, known, _AFTER_TAIL))
     keyed = tuple(_keyed(_blank(text, orders), known))
-    kept, marks = _without(text, (*orders, *keyed), is_flow=known is not None)
-    marks += [("doubtful", found[0]) for found in _AFTER_LIKE.finditer(kept)]
-    return kept, marks
+    return _without(text, (*orders, *keyed), is_flow=known is not None)
 
 
 def _orders(
@@ -217,16 +208,13 @@ def _without(
         if kept == taken:
             break
         taken = kept
-    are_marks = set(taken)
-    words = [text[span.start : span.end] for span in spans if span not in are_marks]
     marks = [mark for span in taken for mark in span.marks]
     pieces, at = [], 0
     for span in sorted(taken, key=lambda span: span.start):
         gap = " " if text[span.end : span.end + 1].isalnum() else ""
         pieces += [text[at : span.start], gap]
         at = max(at, span.end)
-    rest = "".join((*pieces, text[at:]))
-    return rest, [*marks, *(("doubtful", each.strip()) for each in words)]
+    return "".join((*pieces, text[at:])), marks
 
 
 def _stands_apart(bare: str, span: _Span) -> bool:

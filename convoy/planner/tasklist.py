@@ -291,12 +291,6 @@ def plan_remarks(
 
 def _words_of(item: Item, issues: Mapping[int, int], known: Known) -> Iterator[str]:
     marks = marked(item, known)
-    for words in marks.of("doubtful"):
-        yield (
-            f'task {item.number}: "{cut(words, SHOWN_CHARS)}" is read as words: '
-            "a mark ends its line and names what there is, such as (after 1, 2), "
-            "paths: a.py, b/, needs: port:5432, engine: NAME or accept: `COMMAND`"
-        )
     for line in item.lines[item.lead :]:
         step = _STEP.fullmatch(line)
         if step and reference_in(step["words"]):

@@ -3,82 +3,15 @@
 from msgspec.structs import replace
 
 from convoy.model.records import EngineSpec, Scope, Usage, Wait
-from convoy.model.state import Convoy
 from convoy.planner.ground import Ground, absent_paths, scopes
-from convoy.planner.tasklist import plan
 from convoy.rules.ending import AcceptNothing
 from convoy.views.plan import (
     NO_FORECAST,
-    coverage,
     forecast_words,
     plan_document,
     range_words,
-    requirements,
 )
 from tests.world.rules import NAME, Rules, spec
-
-ISSUE = """\
-# Tokens
-
-Tokens must expire after an hour. Strangers are told too much at login.
-
-- [ ] Generate the tokens paths: auth/tokens.py accept: `pytest -q tests`
-- [ ] Verify the signature of each token (after 1)
-- [x] Read the standard
-
-Update `docs/tokens.md` as well. The dashboard gets a dark theme.
-
-```python
-raise SystemExit("This is no requirement at all.")
-```
-> Somebody said that it is slow.
-"""
-
-
-def planned(text: str = ISSUE) -> Convoy:
-    tasks = plan("Tokens", text, ["default"], 20)
-    return replace(Rules().planned(*tasks).convoy, text=text)
-
-
-def test_items_and_sentences_are_requirements_and_code_and_quotes_are_not() -> None:
-    assert requirements(ISSUE) == (
-        "Tokens must expire after an hour.",
-        "Strangers are told too much at login.",
-        "Generate the tokens paths: auth/tokens.py accept: `pytest -q tests`",
-        "Verify the signature of each token (after 1)",
-        "Update `docs/tokens.md` as well.",
-        "The dashboard gets a dark theme.",
-    )
-
-
-def test_what_no_task_does_is_named() -> None:
-    found = plan_document(planned())
-
-    assert [(each.tasks, each.by) for each in found.covered][2:4] == [
-        ((1,), "item"),
-        ((2,), "item"),
-    ]
-    assert "The dashboard gets a dark theme." in found.left_out
-    assert "Strangers are told too much at login." in found.left_out
-
-
-def test_a_path_and_words_place_a_requirement() -> None:
-    tasks = (
-        spec(1, title="Write it down", paths=("docs/",)),
-        spec(2, title="Let a token expire", instructions="After one hour."),
-    )
-    first, second = coverage(
-        "Tokens must expire after an hour. Update `docs/tokens.md` as well.", tasks
-    )
-
-    assert (first.tasks, first.by) == ((2,), "words")
-    assert (second.tasks, second.by) == ((1,), "path")
-
-
-def test_an_issue_that_is_one_task_is_covered_whole() -> None:
-    text = "The clock is slow. It loses a minute a day! Mend it in clock.py please."
-
-    assert plan_document(planned(text)).left_out == ()
 
 
 def test_a_task_says_what_it_makes_and_what_is_protected() -> None:

@@ -16,7 +16,7 @@ from bot.text.convoy_comment import LABELS, convoy_table, wanted_labels
 from bot.text.pull_request_texts import pull_title, task_pull_body
 from convoy.events.people_events import PauseConvoy
 from convoy.model import ids
-from convoy.model.records import Usage, Wait, outlined
+from convoy.model.records import Usage, Wait
 from convoy.model.state import Convoy, Task
 from convoy.rules.ending import LoseSession
 from convoy.rules.people import BlockTask, FailConvoy
@@ -93,7 +93,7 @@ def test_a_convoy_at_work_shows_where_each_task_stands() -> None:
 | 5 | Task 5 | blocked | shell | 0 |  |  |  | a person: no check has reported |
 | 6 | Task 6 | queued | shell | 0 |  |  |  | a free slot |
 
-<details><summary>The plan: 6 tasks, 1 statement of the issue in none</summary>
+<details><summary>The plan: 6 tasks</summary>
 
 ```mermaid
 graph LR
@@ -141,10 +141,6 @@ graph LR
   - estimate: nothing known yet
 
 **Estimate for all of it:** nothing known yet.
-
-**In no task** (compared by list items, paths and words only: a sentence may be background):
-
-- All of it.
 
 </details>
 
@@ -290,15 +286,15 @@ def test_a_plan_that_waits_shows_its_order() -> None:
         approve="plan",
     )
     tasks = (*rules.convoy.tasks, Task(spec=spec(3)))
-    known = outlined(task.spec for task in tasks)
-    convoy = replace(rules.convoy, tasks=tasks, outline=known)
+    changed = replace(rules.convoy, tasks=tasks)
+    convoy = replace(changed, titles=changed.titles_now)
 
-    assert convoy_comment(convoy).split("\n")[8:40] == snapshot(
+    assert convoy_comment(convoy).split("\n")[8:39] == snapshot(
         [
             "",
             "**The plan waits for a person:** somebody who may write has to approve the plan: `/brat approve` here, or `brat convoy approve fix-7`; nothing starts before.",
             "",
-            "<details open><summary>The plan: 3 tasks, 1 statement of the issue in none</summary>",
+            "<details open><summary>The plan: 3 tasks</summary>",
             "",
             "```mermaid",
             "graph LR",
@@ -326,7 +322,6 @@ def test_a_plan_that_waits_shows_its_order() -> None:
             "  - estimate: nothing known yet",
             "",
             "**Estimate for all of it:** nothing known yet.",
-            "",
         ]
     )
 

@@ -45,12 +45,13 @@ def test_an_order_in_words_is_found_and_none_is_invented(
 
 @pytest.mark.parametrize("box", ["[x]", "[ ]"])
 def test_a_form_is_one_task_with_its_whole_text(box: str) -> None:
-    text = f"It crashes.\n\n- {box} I have searched the existing issues"
-    (task,) = plan("Crash", text, OPTIONS, 20)
+    text = f"It crashes.\n\n- {box} I searched"
+    labels = box_labels([FORM])
+    (task,) = plan("Crash", text, OPTIONS, 20, labels)
 
     assert task.title == "Crash"
     assert "It crashes." in task.instructions
-    assert plan_remarks(text) == (
+    assert plan_remarks(text, labels) == (
         "this is an issue form: a box is an issue form's and no task",
     )
 
@@ -109,18 +110,6 @@ def test_paths_may_hold_spaces_and_full_width_signs(
     task = plan("x", f"- [x] z\n- [ ] {written}", OPTIONS, 9)[0]
 
     assert (task.title, task.paths) == ("a", paths or ("a.py",))
-
-
-@pytest.mark.parametrize(
-    "title", ["Fix paths: they are wrong", "Start (depends on the first of them)"]
-)
-def test_what_is_read_as_words_is_said(title: str) -> None:
-    text = f"- [ ] {title}"
-
-    assert plan("x", text, OPTIONS, 9)[0].title == title
-    (said,) = plan_remarks(text)
-    assert said.startswith("task 1: ")
-    assert "is read as words: a mark ends its line" in said
 
 
 def test_a_plain_list_is_told_nothing() -> None:
