@@ -31,7 +31,6 @@ from convoy.planner.ground import (
 from convoy.planner.issue_text import box_labels, form_files
 from convoy.text.project_tests import propose_all
 from grite import git
-from grite.errors import GitFailed, Unavailable
 
 RECENT_COMMITS: Final = 500
 """How many commits count as recent."""
@@ -275,23 +274,14 @@ class MirroredCommits:
         return box_labels(map(read, form_files(self.files(commit))))
 
     def scopes(self, commit: str, tasks: tuple[TaskSpec, ...]) -> tuple[Scope, ...]:
-        """Return how much of a commit each of a plan's tasks is about.
-
-        It only informs people: if git fails, the result is empty.
-        """
+        """Return which paths of a plan's tasks a commit does not have."""
         if not any(task.paths for task in tasks):
             return ()
-        try:
-            past = changed_lately(self.mirror.path, commit)
-        except (GitFailed, Unavailable) as error:
-            said = f"How large the tasks are is not known: {error}"
-            self.mirror.notices.append(said)
-            return ()
-        return scopes(tasks, Ground(files=self.files(commit)), past)
+        return scopes(tasks, Ground(files=self.files(commit)))
 
     def absent(self, commit: str, found: tuple[Scope, ...]) -> tuple[str, ...]:
         """Return remarks about declared paths that do not exist at a commit."""
-        if not any(scope.creates for scope in found):
+        if not found:
             return ()
         return tuple(absent_paths(found, Ground(files=self.files(commit))))[
             :ABSENT_MOST

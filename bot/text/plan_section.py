@@ -106,9 +106,7 @@ def _summary(found: PlanDocument) -> str:
 def _task(task: PlanTask) -> Iterator[str]:
     engine = code_span(task.engine)
     why = f": {inline(task.why)}" if task.why else ""
-    yield (
-        f"- **{task.number}. {inline(task.title)}** ({task.size}: {task.size_reason})"
-    )
+    yield f"- **{task.number}. {inline(task.title)}**"
     if task.does:
         yield f"  - does: {inline(task.does)}"
     changes = f"changes {_paths(task.paths)}" if task.paths else ""

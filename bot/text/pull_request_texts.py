@@ -1,7 +1,4 @@
-"""The texts of pull requests, a task's and a convoy's own, and of brat's checks.
-
-The text of a convoy's pull request lists its tasks for a reviewer, the riskiest first.
-"""
+"""The texts of pull requests, a task's and a convoy's own, and of brat's checks."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -11,11 +8,11 @@ from bot.text.convoy_comment import box_warnings, comment_url, run_url
 from bot.text.visible_text import code_block
 from convoy.model import ids
 from convoy.model.state import Convoy, Task
+from convoy.model.task_graph import area_of_path
 from convoy.model.work import HandedIn
 from convoy.rules.turns import lacking_approvals
 from convoy.text import TITLE_CHARS, counted, cut, fitting, full_stop, inert, inline
 from convoy.text.project_tests import failing_places
-from convoy.views.estimates import Risk, files_of, landed_ranges, risks, untested
 
 _SHORT: Final = 10
 _ROWS_CHARS: Final = 40_000
@@ -68,23 +65,19 @@ def convoy_pull_body(convoy: Convoy, web: str = "", dashboard: str = "") -> str:
 
     Its tasks are all merged or dropped.
     """
-    shown = tuple(risks(convoy))
+    shown = [task for task in convoy.tasks if task.state == "merged"]
     count = f"{len(shown)} of {counted(len(convoy.tasks), 'task')}"
     lines = [
         ids.marker(ids.pull_key(convoy.name, 0)),
-        f"Convoy `{convoy.name}` for #{convoy.issue}: {count}, the riskiest first.",
+        f"Convoy `{convoy.name}` for #{convoy.issue}: {count}.",
         "",
-        "| # | Task | Look at | Change | Accepted because |",
-        "|---|---|---|---|---|",
+        "| # | Task | Change | Accepted because |",
+        "|---|---|---|---|",
     ]
     between = landed_ranges(convoy)
-    rows = [
-        _row(convoy, task, risk, between.get(task.number), web)
-        for risk in shown
-        if (task := convoy.task(risk.task))
-    ]
+    rows = [_row(convoy, task, between.get(task.number), web) for task in shown]
     more = f"{{}}: `brat report {convoy.name}`"
-    lines += fitting(rows, f"| | {more} | | | |", _ROWS_CHARS)
+    lines += fitting(rows, f"| | {more} | | |", _ROWS_CHARS)
     lines += [*_gaps(convoy), *box_warnings(convoy, convoy.tasks), *_left(convoy), ""]
     page = f"{dashboard}/convoys/{convoy.name}"
     live = f"[How it went]({page}). " if dashboard else ""
@@ -92,14 +85,10 @@ def convoy_pull_body(convoy: Convoy, web: str = "", dashboard: str = "") -> str:
     return "\n".join(lines)
 
 
-def _row(
-    convoy: Convoy, task: Task, risk: Risk, between: tuple[str, str] | None, web: str
-) -> str:
-    look = "; ".join(map(inline, risk.reasons)) or "nothing stands out"
+def _row(convoy: Convoy, task: Task, between: tuple[str, str] | None, web: str) -> str:
     cells = (
         str(task.number),
         inline(task.spec.title),
-        look,
         _change(task, between, web),
         _evidence(convoy, task),
     )
@@ -110,7 +99,7 @@ def _change(task: Task, between: tuple[str, str] | None, web: str) -> str:
     if between is None:
         return "none was needed"
     old, new = (commit[:_SHORT] for commit in between)
-    count = counted(len(files_of(task)), "file")
+    count = counted(len(task.files), "file")
     if not web:
         return f"{count}, `{old}...{new}`"
     return f"[{count}]({web}/compare/{between[0]}...{between[1]})"
@@ -126,6 +115,43 @@ def _evidence(convoy: Convoy, task: Task) -> str:
     approved = "".join(f", approved by {inline(by)}" for by in task.approved_by)
     judged = "CI was green on" if convoy.settings.require_ci else "judged by nothing:"
     return f"{judged} `{task.landed[:_SHORT]}`{pull}{tries}{approved}"
+
+
+def untested(convoy: Convoy, task: Task) -> tuple[str, ...]:
+    """Return the code that a task changed, if no test was changed with it.
+
+    A test counts that another task changed, which builds on this one or this on it: a
+    plan may keep tests apart.
+    """
+    files = task.files
+    beside = (
+        other
+        for other in convoy.tasks
+        if other.state == "merged"
+        and (
+            other.number in (*task.spec.after, *task.spec.on)
+            or task.number in (*other.spec.after, *other.spec.on)
+        )
+    )
+    if any(area_of_path(file) == "tests" for each in beside for file in each.files):
+        return ()
+    areas = {file: area_of_path(file) for file in files}
+    if "tests" in areas.values():
+        return ()
+    return tuple(file for file, area in areas.items() if area == "code")
+
+
+def landed_ranges(convoy: Convoy) -> dict[int, tuple[str, str]]:
+    """Return what to compare to see each task's change: from which commit to which.
+
+    Tasks land one on the other, so a change goes from the landing before it to its own.
+    """
+    tip, found = convoy.base, {}
+    landed = [task for task in convoy.tasks if task.landed]
+    for task in sorted(landed, key=lambda task: (task.ended_at, task.number)):
+        found[task.number] = (tip, str(task.landed))
+        tip = str(task.landed)
+    return found
 
 
 def _gaps(convoy: Convoy) -> Iterator[str]:

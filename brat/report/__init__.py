@@ -42,7 +42,6 @@ from convoy.model.task_graph import Area, area_of
 from convoy.rules.landing import JUDGED_BY_NONE
 from convoy.text import clock, rough
 from convoy.views import history, saved_s, worked_s
-from convoy.views.estimates import files_of, risks
 from convoy.views.history import PastSession, past_sessions
 from convoy.views.reasons import waits_for
 from grite.errors import BratError
@@ -135,7 +134,7 @@ def engine_tallies(
     groups: dict[tuple[str, str], list[PastSession]] = defaultdict(list)
     for one in sessions:
         task = convoy.task(one.task)
-        kind = area_of(files_of(task)) if task else "plan"
+        kind = area_of(task.files) if task else "plan"
         groups[one.engine, kind].append(one)
     return tuple(_engine_tally(*key, some) for key, some in sorted(groups.items()))
 
@@ -183,8 +182,7 @@ def page(convoy: Convoy, facts: Iterable[tuple[int, Event]], now: int) -> str:
         again=[one for one in sessions if one.why],
         tallies=engine_tallies(convoy, sessions),
         checks=check_tallies(convoy.name, facts),
-        risks=risks(convoy),
-        kinds={task.number: area_of(files_of(task)) for task in convoy.tasks},
+        kinds={task.number: area_of(task.files) for task in convoy.tasks},
         worked_s=worked_s(convoy),
         saved_s=saved_s(convoy),
         now=now,

@@ -390,7 +390,7 @@ def _lines(convoy: Convoy) -> Iterator[str]:
 
 
 def _plan_task(task: PlanTask) -> Iterator[str]:
-    yield f"{task.number}. {task.title} [{task.size}: {task.size_reason}]"
+    yield f"{task.number}. {task.title}"
     if task.does:
         yield f"{_LEVEL}does: {task.does}"
     yield f"{_LEVEL}changes: {_named(task.paths)}"

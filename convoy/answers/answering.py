@@ -67,7 +67,7 @@ class Repository(Protocol):
         ...
 
     def scopes(self, commit: str, tasks: tuple[TaskSpec, ...]) -> tuple[Scope, ...]:
-        """Return how much of a commit each task is about."""
+        """Return which paths of the tasks a commit does not have."""
         ...
 
 

@@ -70,6 +70,7 @@ SCHEDULES = "tables [schedule.NAME], with small letters, digits and - as the nam
 GONE: Final[Mapping[str, str]] = {
     "mayor.followups": "agents are not asked for further work: leave it out",
     "refinery.land": "a convoy lands as one, once all its tasks are done: leave it out",
+    "mayor.max_size": "leave it out; mayor.split says what becomes of large tasks",
 }
 """What to do about keys that the file could hold once, by table and key."""
 
@@ -502,10 +503,6 @@ class MayorTable(Table):
     """Whether the planning engine also splits a task that was too much for one agent:
     the agent reported it blocked, ran out of attempts, time or money, or its patch was
     too large. Otherwise such a task waits for a person."""
-    max_size: Annotated[int, Field(ge=0, le=100_000)] = _DEFAULT.max_size
-    """How large a task may be, in the points that its plan shows (docs/planning.md). A
-    larger one is split by the planning engine before it is tried; where none splits,
-    the plan says so. 0: any size."""
     pattern: Annotated[str, Field(max_length=40)] = ""
     """The pattern by which an issue without a task list is planned, such as `spec`
     (docs/workflows.md); empty: none. It takes precedence over `engine` and

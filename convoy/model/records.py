@@ -273,10 +273,6 @@ class Scope(Struct, frozen=True, kw_only=True):
     """What a task's declared paths are at the commit that the plan starts from."""
 
     task: int
-    files: int = 0
-    """How many files they are, or hold."""
-    changes: int = 0
-    """How many of the last commits changed one of them."""
     creates: tuple[str, ...] = ()
     """Those that do not exist yet: the task makes them."""
 
@@ -430,8 +426,6 @@ class Settings(Struct, frozen=True, kw_only=True):
     splitter: str = ""
     """The engine that splits a task that was too much for one agent; empty: such a task
     waits for a person."""
-    max_size: int = 0
-    """How many points of size a task may have before it is split; 0: any number."""
     max_parallel: int = 4
     """How many candidates CI judges at once."""
 

@@ -158,6 +158,11 @@ class Task(Struct, frozen=True, kw_only=True):
     """What its ended sessions used, according to their engines."""
 
     @property
+    def files(self) -> tuple[str, ...]:
+        """The paths that its newest work changed."""
+        return self.work.files if self.work else ()
+
+    @property
     def number(self) -> int:
         return self.spec.number
 

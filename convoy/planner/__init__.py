@@ -1,21 +1,19 @@
-"""Planning: where answers are left, what a plugin is given, how large a task is. Pure.
+"""Planning: where answers are left, and what a plugin is given. Pure.
 
 A plugin is given the work, the repository, the limits. The bot writes them into the
 hand-off as JSON, in place of an engine's brief; the runner adds the issue's text and
-passes it all to the plugin's function. A task's size rests on its files, their earlier
-changes, and what it is told by itself, without what all tasks of a list share.
+passes it all to the plugin's function.
 """
 
 import re
-from typing import Final, Literal
+from typing import Final
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from convoy.events.session_events import TaskStarted
-from convoy.model.records import PLANNER, Scope, TaskSpec
-from convoy.text import counted
+from convoy.model.records import PLANNER, TaskSpec
 
 FILE: Final = "plan.json"
 """The file in which the engine leaves its plan, at the top of its folder."""
@@ -104,37 +102,3 @@ def _is_path(word: str) -> bool:
         return True
     stem, dot, ending = word.strip("/").rpartition(".")
     return bool(dot and ending.isalpha() and len(stem) != 1) or word.endswith("/")
-
-
-Size = Literal["small", "medium", "large"]
-
-SMALL: Final = 6
-MEDIUM: Final = 20
-WORDS: Final = 60
-"""So many words of instructions count as much as one file."""
-CHANGES: Final = 25
-"""So many earlier changes to its files count as much as one file more."""
-
-
-def task_points(task: TaskSpec, scope: Scope | None) -> int:
-    """Return a task's size: its files, their earlier changes, and its words."""
-    words = len(own_words(task).split()) // WORDS
-    if scope is None:
-        return max(1, words)
-    files = scope.files + len(scope.creates)
-    return max(1, files + scope.changes // CHANGES + words)
-
-
-def task_size(task: TaskSpec, scope: Scope | None) -> Size:
-    found = task_points(task, scope)
-    return "small" if found <= SMALL else "medium" if found <= MEDIUM else "large"
-
-
-def size_reason(task: TaskSpec, scope: Scope | None) -> str:
-    """Return what its size rests on, in a few words."""
-    words = counted(len(own_words(task).split()), "word")
-    if scope is None:
-        paths = "its files were not counted" if task.paths else "no paths declared"
-        return f"{words} of instructions, {paths}"
-    files = counted(scope.files + len(scope.creates), "file")
-    return f"{files}, {counted(scope.changes, 'earlier change')} to them, {words}"

@@ -316,19 +316,11 @@ def changed_together(
     return tuple((one, other, count) for (one, other), count in often)
 
 
-def scopes(
-    tasks: Iterable[TaskSpec], ground: Ground, past: ChangedFiles
-) -> tuple[Scope, ...]:
-    changed = [frozenset(files) for files in past]
-    found = ((task, frozenset(ground.within(task))) for task in tasks if task.paths)
+def scopes(tasks: Iterable[TaskSpec], ground: Ground) -> tuple[Scope, ...]:
     return tuple(
-        Scope(
-            task=task.number,
-            files=len(files),
-            changes=sum(not files.isdisjoint(commit) for commit in changed),
-            creates=tuple(path for path in task.paths if not ground.has(path)),
-        )
-        for task, files in found
+        Scope(task=task.number, creates=absent)
+        for task in tasks
+        if (absent := tuple(path for path in task.paths if not ground.has(path)))
     )
 
 

@@ -1,9 +1,9 @@
 """May this be the plan? How a convoy takes it, and what of it waits for people.
 
-A plan comes from a list, a template or an engine's answer. Tasks that are too large are
-split before anybody tries them; those that change protected paths wait until a person
-lets them. What the plan may cost and how long it may take, by earlier attempts or by
-prices, only informs people and delays nothing; it assumes one attempt for each task.
+A plan comes from a list, a template or an engine's answer. Tasks that change protected
+paths wait until a person lets them. What the plan may cost and how long it may take, by
+earlier attempts or by prices, only informs people and delays nothing; it assumes one
+attempt for each task.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,7 +31,6 @@ from convoy.model.records import (
     Forecast,
     Gate,
     Scope,
-    Settings,
     Spread,
     TaskSpec,
     Usage,
@@ -39,9 +38,8 @@ from convoy.model.records import (
 from convoy.model.session_result import priced
 from convoy.model.state import Convoy, State, Task, past_work
 from convoy.model.task_graph import find_cycle
-from convoy.planner import own_words, paths_in, size_reason, task_points
+from convoy.planner import own_words, paths_in
 from convoy.rules.people import RetryTask, standing_still
-from convoy.text import counted
 
 
 class PlanConvoy(Command, frozen=True, kw_only=True):
@@ -74,13 +72,12 @@ class PlanConvoy(Command, frozen=True, kw_only=True):
             return Refusal(fault)
         ended = answered(state, convoy, self)
         settings = convoy.settings
-        large = oversized(self.tasks, self.scopes, settings)
         planned = ConvoyPlanned(
             convoy=convoy.name,
             planner=self.planner,
             tasks=self.tasks,
             estimate=estimate(state, convoy, self.tasks),
-            warnings=(*self.warnings, *size_remarks(large, settings)),
+            warnings=self.warnings,
             scopes=self.scopes,
             forecasts=forecasts(state, convoy.settings.workers),
         )
@@ -89,11 +86,8 @@ class PlanConvoy(Command, frozen=True, kw_only=True):
             for task in self.tasks
         )
         kept = kept_by_protected_paths(convoy.name, self.tasks, settings.gate)
-        is_kept = {event.task for event in kept if isinstance(event, TaskBlocked)}
-        left = {number: why for number, why in large.items() if number not in is_kept}
-        waits = (*kept, *to_be_split(convoy.name, left, settings))
         still = () if convoy.waits_for_approval else standing_still(state, convoy)
-        return (*ended, planned, *queued, *waits, *still)
+        return (*ended, planned, *queued, *kept, *still)
 
 
 def fault_of(convoy: Convoy, tasks: tuple[TaskSpec, ...]) -> str | None:
@@ -160,46 +154,6 @@ def answered(state: State, convoy: Convoy, command: PlanConvoy) -> Events:
     if mayor.attempt is not None or mayor.state != "blocked":
         raise Refusal(f"an engine plans {convoy.name}")
     return (TaskDropped(convoy=convoy.name, task=0, why=mayor.why),)
-
-
-def oversized(
-    specs: tuple[TaskSpec, ...], scopes: tuple[Scope, ...], settings: Settings
-) -> dict[int, str]:
-    """Return why tasks are larger than allowed, by their numbers."""
-    if not settings.max_size:
-        return {}
-    known = {scope.task: scope for scope in scopes}
-    found = {}
-    for spec in specs:
-        scope = known.get(spec.number)
-        size = task_points(spec, scope)
-        whole = kind_of(spec).is_work and not spec.part_of
-        if whole and size > settings.max_size:
-            found[spec.number] = (
-                f"it has {counted(size, 'point')} of size ({size_reason(spec, scope)}) "
-                f"and {settings.max_size} are allowed"
-            )
-    return found
-
-
-def to_be_split(convoy: str, found: dict[int, str], settings: Settings) -> Events:
-    """Return that the mayor is to split these tasks; nothing if no engine splits."""
-    if settings.splitter not in settings.engines:
-        return ()
-    return tuple(
-        TaskBlocked(convoy=convoy, task=number, why=why, splits=True)
-        for number, why in found.items()
-    )
-
-
-def size_remarks(found: dict[int, str], settings: Settings) -> tuple[str, ...]:
-    """Return remarks about tasks that are too large and that nobody splits."""
-    if settings.splitter in settings.engines:
-        return ()
-    return tuple(
-        f"task {number} is too large: {why}; /brat split {number} -- does it in parts"
-        for number, why in found.items()
-    )
 
 
 class AllowPaths(Command, frozen=True, kw_only=True):

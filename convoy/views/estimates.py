@@ -1,4 +1,4 @@
-"""When a convoy will be done, and what of it to look at first. Pure.
+"""When a convoy will be done. Pure.
 
 The end is judged by what its own sessions have taken: what is left
 is played through again and again. Each time each session and each landing takes as long
@@ -9,11 +9,8 @@ at a time or many at once. That knows nothing of what nobody has seen yet, such 
 that will overlap, so the range is wider than what was played, by as much as such
 estimates were wrong (decision 81). People's answers are not foreseen: what waits for
 one is left out, and said.
-
-A task's risk is read off the paths that it changed and how it came to land.
 """
 
-import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
@@ -22,8 +19,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from convoy.model.state import Convoy, Task
-from convoy.model.task_graph import DEPENDENCIES, area_of_path
+from convoy.model.state import Convoy
 from convoy.rules.turns import turns
 from convoy.text import counted
 from convoy.views.history import PastSession
@@ -265,99 +261,3 @@ class _Game:
             self._free -= 1
             end = now + self._draw.of(self._past.work)
             heappush(self._ends, (end, number, False))
-
-
-_GUARDS: Final = re.compile(
-    r"auth|login|passw|secret|token|crypt|session|permission|polic|secur|sign"
-    r"|migrat|deploy|dockerfile",
-    re.IGNORECASE,
-)
-_MANY_FILES: Final = 10
-_NAMED: Final = 3
-
-
-class Risk(Struct, frozen=True, kw_only=True):
-    """How much a task wants to be looked at, and why."""
-
-    task: int
-    score: int
-    """0: nothing stands out."""
-    reasons: tuple[str, ...] = ()
-
-
-def files_of(task: Task) -> tuple[str, ...]:
-    """Return the paths that the task's newest work changed."""
-    return task.work.files if task.work else ()
-
-
-def risks(convoy: Convoy) -> tuple[Risk, ...]:
-    """Return the risk of each task that has landed, the greatest first."""
-    merged = [task for task in convoy.tasks if task.state == "merged"]
-    found = [_risk(convoy, task) for task in merged]
-    return tuple(sorted(found, key=lambda risk: (-risk.score, risk.task)))
-
-
-def _risk(convoy: Convoy, task: Task) -> Risk:
-    files = files_of(task)
-    guards = [
-        file for file in files if _GUARDS.search(file) and area_of_path(file) == "code"
-    ]
-    needs = [file for file in files if DEPENDENCIES.search(file)]
-    told: list[tuple[int, str]] = []
-    if files and not convoy.settings.require_ci:
-        told.append((4, "no CI judged it"))
-    if untested(convoy, task):
-        told.append((3, "changes code and no test"))
-    if guards:
-        told.append((3, f"touches what guards: {_names(guards)}"))
-    if needs:
-        told.append((2, f"touches dependencies: {_names(needs)}"))
-    if len(files) > _MANY_FILES:
-        told.append((1, f"changes {len(files)} files"))
-    if task.started > 1:
-        told.append((1, f"took {counted(task.started, 'attempt')}"))
-    score = sum(points for points, _ in told)
-    return Risk(task=task.number, score=score, reasons=tuple(why for _, why in told))
-
-
-def untested(convoy: Convoy, task: Task) -> tuple[str, ...]:
-    """Return the code that a task changed, if no test was changed with it.
-
-    A test counts that another task changed, which builds on this one or this on it: a
-    plan may keep tests apart.
-    """
-    files = files_of(task)
-    beside = (
-        other
-        for other in convoy.tasks
-        if other.state == "merged"
-        and (
-            other.number in (*task.spec.after, *task.spec.on)
-            or task.number in (*other.spec.after, *other.spec.on)
-        )
-    )
-    if any(area_of_path(file) == "tests" for each in beside for file in files_of(each)):
-        return ()
-    areas = {file: area_of_path(file) for file in files}
-    if "tests" in areas.values():
-        return ()
-    return tuple(file for file, area in areas.items() if area == "code")
-
-
-def landed_ranges(convoy: Convoy) -> dict[int, tuple[str, str]]:
-    """Return what to compare to see each task's change: from which commit to which.
-
-    Tasks land one on the other, so a change goes from the landing before it to its own.
-    """
-    tip, found = convoy.base, {}
-    landed = [task for task in convoy.tasks if task.landed]
-    for task in sorted(landed, key=lambda task: (task.ended_at, task.number)):
-        found[task.number] = (tip, str(task.landed))
-        tip = str(task.landed)
-    return found
-
-
-def _names(files: list[str]) -> str:
-    names = ", ".join(file.rpartition("/")[2] for file in files[:_NAMED])
-    more = len(files) - _NAMED
-    return f"{names} and {more} more" if more > 0 else names

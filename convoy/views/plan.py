@@ -14,13 +14,7 @@ from convoy.gate import forbidden, protected
 from convoy.model.records import Forecast, Spread, TaskSpec
 from convoy.model.session_result import dollars
 from convoy.model.state import Convoy, Task
-from convoy.planner import (
-    Size,
-    own_words,
-    size_reason,
-    task_points,
-    task_size,
-)
+from convoy.planner import own_words
 from convoy.rules.plans import named_paths
 from convoy.text import counted, shortened
 
@@ -137,9 +131,6 @@ class PlanTask(Struct, frozen=True, kw_only=True):
     waits: tuple[PlanWait, ...]
     acceptance: str
     """The command that shows that it is done; empty: none, CI alone judges."""
-    size: Size
-    points: int
-    size_reason: str
     protected: tuple[str, ...]
     """The protected paths that it declares or names."""
     protected_by: str
@@ -194,13 +185,12 @@ def approval(convoy: Convoy) -> str:
 
 
 def _tasks(convoy: Convoy) -> Iterator[PlanTask]:
-    scopes = {scope.task: scope for scope in convoy.scopes}
+    made = {scope.task: scope.creates for scope in convoy.scopes}
     forecasts = {each.engine: each for each in convoy.forecasts}
     for task in convoy.tasks:
         if task.state == "dropped":
             continue
-        spec, scope = task.spec, scopes.get(task.number)
-        creates = scope.creates if scope else ()
+        spec, creates = task.spec, made.get(task.number, ())
         paths = protected(named_paths(spec), convoy.settings.gate)
         # What its instructions add to its title, in one line.
         told = " ".join(own_words(spec).split())
@@ -217,9 +207,6 @@ def _tasks(convoy: Convoy) -> Iterator[PlanTask]:
             why=spec.why,
             waits=tuple(PlanWait(on=n, why=because(spec, n)) for n in spec.after),
             acceptance=spec.acceptance,
-            size=task_size(spec, scope),
-            points=task_points(spec, scope),
-            size_reason=size_reason(spec, scope),
             protected=paths,
             protected_by=_allowed_by(task, paths),
             forecast=forecasts.get(spec.engine),

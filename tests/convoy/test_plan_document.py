@@ -22,8 +22,8 @@ def test_a_task_says_what_it_makes_and_what_is_protected() -> None:
     )
     files = ("src/a.py", "b.py", "old/new.py", ".github/workflows/ci.yml")
     ground = Ground(files=files)
-    found = scopes(tasks, ground, [("src/a.py",), ("src/a.py", "b.py"), ("c.py",)])
-    assert found[0] == Scope(task=1, files=2, changes=2, creates=("src/new.py",))
+    found = scopes(tasks, ground)
+    assert found == (Scope(task=1, creates=("src/new.py",)),)
     (said,) = absent_paths(found, ground)
     assert said.startswith("task 1 names src/new.py, which does not exist")
     assert said.endswith("; there is old/new.py")
@@ -36,7 +36,7 @@ def test_a_task_says_what_it_makes_and_what_is_protected() -> None:
     )
     assert two.protected == ("CLAUDE.md",)
     assert [(wait.on, wait.why) for wait in three.waits] == [(2, "the plan says so")]
-    assert (three.acceptance, three.size, three.protected) == ("make test", "small", ())
+    assert (three.acceptance, three.protected) == ("make test", ())
 
 
 def test_a_wait_has_its_reason_and_a_dropped_task_is_gone() -> None:

@@ -107,34 +107,34 @@ graph LR
   t3 --> t2
 ```
 
-- **1. Task 1** (small: 2 words of instructions, no paths declared)
+- **1. Task 1**
   - does: Do it
   - declares no paths
   - engine `default`
   - estimate: nothing known yet
-- **2. Task 2** (small: 2 words of instructions, no paths declared)
+- **2. Task 2**
   - does: Do it
   - declares no paths
   - engine `default`
   - waits for task 1: the plan says so
   - waits for task 3: the plan says so
   - estimate: nothing known yet
-- **3. Task 3** (small: 2 words of instructions, no paths declared)
+- **3. Task 3**
   - does: Do it
   - declares no paths
   - engine `default`
   - estimate: nothing known yet
-- **4. Task 4** (small: 2 words of instructions, no paths declared)
+- **4. Task 4**
   - does: Do it
   - declares no paths
   - engine `default`
   - estimate: nothing known yet
-- **5. Task 5** (small: 2 words of instructions, no paths declared)
+- **5. Task 5**
   - does: Do it
   - declares no paths
   - engine `default`
   - estimate: nothing known yet
-- **6. Task 6** (small: 2 words of instructions, no paths declared)
+- **6. Task 6**
   - does: Do it
   - declares no paths
   - engine `default`
@@ -304,18 +304,18 @@ def test_a_plan_that_waits_shows_its_order() -> None:
             "  t1 --> t2",
             "```",
             "",
-            '- **1. Say "one"]; &lt;b>** (small: 2 words of instructions, no paths declared)',
+            '- **1. Say "one"]; &lt;b>**',
             "  - does: Do it",
             "  - declares no paths",
             "  - engine `default`",
             "  - estimate: nothing known yet",
-            "- **2. Say two** (small: 2 words of instructions, no paths declared)",
+            "- **2. Say two**",
             "  - does: Do it",
             "  - declares no paths",
             "  - engine `default`",
             "  - waits for task 1: both touch \\`src/\\`",
             "  - estimate: nothing known yet",
-            "- **3. Task 3** (small: 2 words of instructions, no paths declared)",
+            "- **3. Task 3**",
             "  - does: Do it",
             "  - declares no paths",
             "  - engine `default`",
