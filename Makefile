@@ -26,7 +26,7 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.run
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements-dev.lock
 	@touch $@
 
-.PHONY: help demo test landing npm static first-five-minutes engines engines-install attacks deep mutants check fmt lint types layers dead promises house bench soak replay estimates pictures dist docs image lock clean
+.PHONY: help demo test landing npm static first-five-minutes engines engines-install attacks deep mutants check fmt lint types layers dead promises house bench soak replay pictures dist docs image lock clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -105,9 +105,6 @@ soak: $(VENV)/.dev ## half an hour of convoys under kills; ARGS="--minutes 5"
 
 replay: $(VENV)/.dev ## histories done again as convoys; ARGS="herd --beside DIR"
 	@$(BIN)/python -m benchmarks.replay $(ARGS)
-
-estimates: $(VENV)/.dev ## how well finish times that were shown held; ARGS="DIR/slugify" of a kept replay
-	@$(BIN)/python -m benchmarks.replay.finish_estimates $(ARGS)
 
 pictures: $(VENV)/.dev ## the pages as docs/pictures shows them; ARGS="--to DIR --kind png"
 	@$(BIN)/python -m tests.pictures.take $(ARGS)

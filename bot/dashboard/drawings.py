@@ -8,7 +8,7 @@ bars that need no script, and the first page's headline.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -18,7 +18,6 @@ from convoy.model.work import Candidate
 from convoy.rules.landing import suspects, waiting_to_merge
 from convoy.rules.verdict import Checks
 from convoy.text import counted, rough
-from convoy.views.estimates import Finish
 from convoy.views.history import How, PastSession
 from convoy.views.interventions import Intervention, needs_a_person
 
@@ -120,7 +119,6 @@ ROW_HEIGHT: Final = 18
 HEAD_HEIGHT: Final = 20
 TICKS: Final = 3
 _LEAST: Final = 0.4
-_AHEAD: Final = 4
 """At most so many times the past lies ahead, or what happened could not be seen."""
 Stage = Literal["queue", "session", "ci"]
 
@@ -150,15 +148,6 @@ class Tick(Struct, frozen=True):
     said: str
 
 
-class Band(Struct, frozen=True):
-    """When the convoy may be done, in percent."""
-
-    x: float
-    width: float
-    likely: float | None
-    """None: it is farther off than the axis."""
-
-
 class Gantt(Struct, frozen=True, kw_only=True):
     """The whole drawing; the height in pixels."""
 
@@ -168,7 +157,6 @@ class Gantt(Struct, frozen=True, kw_only=True):
     ticks: tuple[Tick, ...]
     now: float | None
     """The place of this moment in percent; None: nothing goes on."""
-    band: Band | None
     left_out: int
     """How many tasks have no row."""
 
@@ -177,7 +165,6 @@ def draw_gantt(
     convoy: Convoy,
     sessions: Sequence[PastSession],
     now: int,
-    finish: Finish | None = None,
     most: int | None = None,
 ) -> Gantt:
     """Return the drawing.
@@ -195,10 +182,7 @@ def draw_gantt(
     }
     ended = max((*ends.values(), begun + 1))
     goes_on = any(_goes_on(one, convoy) for one in sessions)
-    last = ended
-    if finish is not None:
-        last = max(now + _ahead(finish, now - begun), ended)
-    scale = 100 / max(1, last - begun)
+    scale = 100 / (ended - begun)
 
     def x(at: int) -> float:
         return round(min(100.0, max(0.0, (at - begun) * scale)), 2)
@@ -206,7 +190,7 @@ def draw_gantt(
     rows = {
         number: HEAD_HEIGHT + place * ROW_HEIGHT for place, number in enumerate(kept)
     }
-    step = (last - begun) / TICKS
+    step = (ended - begun) / TICKS
     return Gantt(
         height=HEAD_HEIGHT + len(rows) * ROW_HEIGHT + 4,
         rows=tuple(GanttRow(rows[n], n, *names[n]) for n in kept),
@@ -223,20 +207,12 @@ def draw_gantt(
             for stage, begins, stops in _stages(one, ends[id(one)])
         ),
         now=x(now) if goes_on else None,
-        band=_band(finish, now, last, x),
         left_out=len(names) - len(kept),
         ticks=tuple(
             Tick(x(begun + round(step * n)), rough(step * n / 1000))
             for n in range(TICKS + 1)
         ),
     )
-
-
-def _ahead(finish: Finish, been: int) -> int:
-    """Return how much of the time to come is drawn (ms)."""
-    if finish.soonest * 1000 > _AHEAD * been:
-        return been // _AHEAD
-    return min(round(finish.latest * 1000), _AHEAD * been)
 
 
 def _stages(one: PastSession, end: int) -> Iterator[tuple[Stage, int, int]]:
@@ -249,21 +225,6 @@ def _stages(one: PastSession, end: int) -> Iterator[tuple[Stage, int, int]]:
         if one.offered and asked > stops:
             yield "queue", stops, asked
         yield ("ci" if one.offered else "queue"), asked, end
-
-
-def _band(
-    finish: Finish | None, now: int, last: int, x: Callable[[int], float]
-) -> Band | None:
-    if finish is None:
-        return None
-    low, likely, high = (
-        now + round(each * 1000)
-        for each in (finish.soonest, finish.likely, finish.latest)
-    )
-    if low > last:
-        return None
-    width = max(_LEAST, round(x(high) - x(low), 2))
-    return Band(x(low), width, x(likely) if likely <= last else None)
 
 
 def _goes_on(one: PastSession, convoy: Convoy) -> bool:

@@ -33,18 +33,16 @@ from bot.dashboard.drawings import (
 )
 from bot.requests import verb_table
 from convoy.model import ids
-from convoy.model.session_result import dollars, tokens, usage_in_words
+from convoy.model.session_result import dollars, estimate_words, tokens, usage_in_words
 from convoy.model.state import Convoy, State, Task
 from convoy.rules.verdict import Checks
 from convoy.text import ago, clock, iso, rough
 from convoy.text.project_tests import compiler_errors, failing_tests
-from convoy.views import estimates, saved_s, worked_s
+from convoy.views import saved_s, worked_s
 from convoy.views.history import LogLine, PastSession, PersonDecision
 from convoy.views.interventions import Intervention, interventions
 from convoy.views.plan import (
-    forecast_words,
     plan_document,
-    range_words,
 )
 from convoy.views.reasons import reasons, waits_for
 
@@ -136,8 +134,6 @@ _pages.filters["clock"] = clock
 _pages.filters["iso"] = iso
 _pages.filters["ago"] = ago
 _pages.filters["rough"] = rough
-_pages.globals["forecast_words"] = forecast_words
-_pages.globals["range_words"] = range_words
 _pages.globals["static"] = address
 _pages.globals["task_buttons"] = verb_table.task_buttons
 
@@ -216,7 +212,6 @@ class Clock(Struct, frozen=True, kw_only=True):
     convoy: Convoy
     merged: int
     parts: tuple[StatePart, ...]
-    finish: str
     gantt: Gantt | None
     train: tuple[Car, ...]
 
@@ -227,15 +222,11 @@ def _shown(
     now: int,
     seen: Mapping[str, Checks],
 ) -> Clock:
-    found = estimates.finish(convoy, sessions, now)
-    chart = (
-        drawings.draw_gantt(convoy, sessions, now, found, ROWS) if sessions else None
-    )
+    chart = drawings.draw_gantt(convoy, sessions, now, ROWS) if sessions else None
     return Clock(
         convoy=convoy,
         merged=sum(task.state == "merged" for task in convoy.tasks),
         parts=state_parts(convoy),
-        finish=estimates.finish_words(found) if found else "",
         gantt=chart,
         train=merge_train(convoy, seen)[:HEAD],
     )
@@ -252,17 +243,14 @@ def of_convoy(
     The decisions are those of people, the newest first.
     """
     now = view.now
-    estimate = estimates.finish(convoy, sessions, now)
     waits = interventions(view.state, now)
     return {
         "convoy": convoy,
         "base": ids.base_branch(convoy.name),
         "drawing": draw_graph(convoy),
         "box": BOX_SIZE,
-        "gantt": drawings.draw_gantt(convoy, sessions, now, estimate)
-        if sessions
-        else None,
-        "finish": estimates.finish_words(estimate) if estimate else "",
+        "gantt": drawings.draw_gantt(convoy, sessions, now) if sessions else None,
+        "estimate": estimate_words(convoy.estimate),
         "progress": state_parts(convoy),
         "merged": sum(task.state == "merged" for task in convoy.tasks),
         "plan": plan_document(convoy),

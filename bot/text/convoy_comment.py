@@ -7,7 +7,7 @@ from typing import Final
 from bot.text.plan_section import plan_section
 from convoy.model import ids
 from convoy.model.ids import SetAside
-from convoy.model.session_result import cost_foreseen, usage_in_words
+from convoy.model.session_result import estimate_words, usage_in_words
 from convoy.model.state import Convoy, Lease, Task
 from convoy.model.work import ShownAnswer
 from convoy.text import (
@@ -317,7 +317,7 @@ def _look_out(convoy: Convoy) -> list[str]:
 
 
 def _money(convoy: Convoy) -> list[str]:
-    about = "" if convoy.ended else cost_foreseen(convoy.estimate)
+    about = "" if convoy.ended else estimate_words(convoy.estimate)
     spent = usage_in_words(convoy.used)
     told = [f"Estimate: {about}."] * bool(about)
     told += [f"Its sessions used {spent}."] * bool(spent)

@@ -6,13 +6,7 @@ from typing import Final
 from bot.text.visible_text import code_span
 from convoy.model.state import Convoy
 from convoy.text import clean, counted, fitting, inline
-from convoy.views.plan import (
-    PlanDocument,
-    PlanTask,
-    forecast_words,
-    plan_document,
-    range_words,
-)
+from convoy.views.plan import PlanDocument, PlanTask, plan_document
 
 NODE_CHARS: Final = 40
 DRAWN_MOST: Final = 30
@@ -67,8 +61,6 @@ def plan_section(convoy: Convoy, room: int) -> list[str]:
         *changed,
         *blocks,
         "",
-        f"**Estimate for all of it:** {range_words(found.total)}.",
-        "",
         "</details>",
         "",
     ]
@@ -121,7 +113,6 @@ def _task(task: PlanTask) -> Iterator[str]:
     if task.protected:
         by = inline(task.protected_by)
         yield f"  - **needs protected paths**: {_paths(task.protected)}; {by}"
-    yield f"  - estimate: {forecast_words(task.forecast)}"
 
 
 def _paths(paths: Sequence[str]) -> str:

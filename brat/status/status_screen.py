@@ -17,7 +17,7 @@ from rich.text import Text
 
 from brat.terminal.live_screen import View
 from convoy.model import ids
-from convoy.model.session_result import cost_foreseen, usage_in_words
+from convoy.model.session_result import estimate_words, usage_in_words
 from convoy.model.state import Convoy, Lease, State, Task
 from convoy.rules.landing import waiting_to_merge
 from convoy.rules.starting import valid_leases
@@ -26,9 +26,7 @@ from convoy.views import SCHEMA_VERSION, saved_s
 from convoy.views.interventions import Intervention, interventions
 from convoy.views.plan import (
     PlanTask,
-    forecast_words,
     plan_document,
-    range_words,
 )
 from convoy.views.reasons import landing_document, plan_waits, waits_for
 
@@ -321,7 +319,7 @@ COLUMNS: Final = (
         shown=lambda task: usage_in_words(task.used),
         fields=lambda task: {"usage": msgspec.to_builtins(task.used)},
         in_all=lambda convoy: usage_in_words(convoy.used) or "not said",
-        estimate=lambda convoy: cost_foreseen(convoy.estimate),
+        estimate=lambda convoy: estimate_words(convoy.estimate),
     ),
 )
 
@@ -381,7 +379,8 @@ def _lines(convoy: Convoy) -> Iterator[str]:
     for task in found.tasks:
         yield from _plan_task(task)
     yield f"graph: {_graph(found.tasks)}"
-    yield f"estimate for all of it: {range_words(found.total)}"
+    if told := estimate_words(convoy.estimate):
+        yield f"estimate: {told}"
     if found.changes:
         yield "changed since it was made or last approved:"
         yield from (f"{_LEVEL}{each}" for each in found.changes)
@@ -404,7 +403,6 @@ def _plan_task(task: PlanTask) -> Iterator[str]:
     if task.protected:
         paths = _named(task.protected)
         yield f"{_LEVEL}needs protected paths: {paths}; {task.protected_by}"
-    yield f"{_LEVEL}estimate: {forecast_words(task.forecast)}"
 
 
 def _graph(tasks: Sequence[PlanTask]) -> str:

@@ -18,7 +18,6 @@ from convoy.events.people_events import stands_still
 from convoy.model import ids
 from convoy.model.records import (
     Estimate,
-    Forecast,
     NamedIssue,
     Scope,
     Settings,
@@ -168,14 +167,12 @@ class ConvoyPlanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.planned"
     planner: str
     tasks: tuple[TaskSpec, ...]
     estimate: Estimate | None = None
-    """What its tasks may cost; null: unknown."""
+    """What its tasks may take; null: nothing is known."""
     warnings: tuple[str, ...] = ()
     """Remarks for readers of the plan, each a sentence without its full stop."""
 
     scopes: tuple[Scope, ...] = ()
     """What the paths of its tasks are where they start from."""
-    forecasts: tuple[Forecast, ...] = ()
-    """What earlier tasks of its engines took; of the others nothing is known."""
 
     def sentence(self) -> str:
         return f"Planned {counted(len(self.tasks), 'task')} ({self.planner})."
@@ -190,7 +187,6 @@ class ConvoyPlanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.planned"
             warnings=self.warnings,
             titles=convoy.titles or {spec.number: spec.title for spec in self.tasks},
             scopes=self.scopes,
-            forecasts=self.forecasts,
         )
 
 

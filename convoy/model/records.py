@@ -241,32 +241,14 @@ class Usage(Struct, frozen=True, kw_only=True):
 
 
 class Estimate(Struct, frozen=True, kw_only=True):
-    """What tasks may cost if each takes one attempt."""
+    """What a plan may take, by the median of earlier tasks of its engines."""
 
-    usd: float
-    attempts: int = 0
-    """How many earlier tasks of the same engines it rests on; 0: a guess by price."""
-
-
-class Spread(Struct, frozen=True):
-    """Of several amounts the least, the middle one and the most."""
-
-    low: float
-    middle: float
-    high: float
-
-
-class Forecast(Struct, frozen=True, kw_only=True):
-    """What the settled tasks of one engine took, planning aside."""
-
-    engine: str
-    """A name in the convoy's engines."""
-    tasks: int
-    """How many earlier tasks it rests on."""
-    seconds: Spread
-    """What a task's sessions took, with all its attempts."""
-    usd: Spread | None = None
-    """What a task cost, in US dollars; null: no price is known."""
+    usd: float | None = None
+    """Null: no price is known."""
+    seconds: float | None = None
+    """Of all sessions, one after another; null: of some engine nothing is known."""
+    tasks: int = 0
+    """How many earlier tasks it rests on; 0: the money is a guess by price."""
 
 
 class Scope(Struct, frozen=True, kw_only=True):

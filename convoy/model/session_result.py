@@ -16,7 +16,7 @@ from typing import Final, Literal
 from msgspec import MsgspecError, Struct, json
 
 from convoy.model.records import Estimate, Price, Report, Usage
-from convoy.text import clean, cut, redacted
+from convoy.text import clean, counted, cut, redacted, rough
 
 Trouble = Literal["credentials", "budget", "rate_limited", "vendor_down", "failed"]
 """What an engine can meet: a key that is not taken, no money or turns left, too many
@@ -203,16 +203,18 @@ def usage_in_words(usage: Usage) -> str:
     return f"{said}, {cost}"
 
 
-def cost_foreseen(found: Estimate | None) -> str:
-    """Return the plan's estimated cost in a few words; empty: there is none."""
+def estimate_words(found: Estimate | None) -> str:
+    """Return what a plan may take in a few words; empty: nothing is known."""
     if found is None:
         return ""
+    usd = dollars(found.usd) if found.usd is not None else ""
+    length = f"{rough(found.seconds)} of sessions" if found.seconds is not None else ""
     by = (
-        f"by {found.attempts} earlier attempts of the same engines"
-        if found.attempts
+        f"the median of {counted(found.tasks, 'earlier task')} of the same engines"
+        if found.tasks
         else "a guess by the price of its engines"
     )
-    return f"about {dollars(found.usd)} if each task takes one attempt ({by})"
+    return f"about {' and '.join(filter(None, (usd, length)))} ({by})"
 
 
 def dollars(usd: float) -> str:

@@ -28,7 +28,6 @@ from convoy.model.records import (
     Cause,
     EngineSpec,
     Estimate,
-    Forecast,
     NamedIssue,
     Report,
     Scope,
@@ -248,8 +247,6 @@ class Convoy(Struct, frozen=True, kw_only=True):
     """The tasks of its plan as it was first made, or last approved, by number."""
     scopes: tuple[Scope, ...] = ()
     """What the paths of its tasks are, as planned."""
-    forecasts: tuple[Forecast, ...] = ()
-    """What earlier tasks of its engines took, when they were planned."""
     scratchpad: tuple[str, ...] = ()
     """The notes its agents left for each other, oldest first."""
     priority: int = 1
@@ -481,12 +478,17 @@ def with_failure(state: State) -> State:
     return replace(state, failures=state.failures + 1)
 
 
-def past_work(state: State, engine: EngineSpec) -> Iterator[Task]:
-    """Yield every convoy's tasks of engines of its type and model."""
+def past_tasks(state: State, engine: EngineSpec) -> Iterator[Task]:
+    """Yield every convoy's settled tasks that engines of its type and model tried."""
     for convoy in state.convoys.values():
         for task in convoy.tasks:
             spec = convoy.settings.engines.get(task.spec.engine)
-            if spec and (spec.type, spec.model) == (engine.type, engine.model):
+            is_past = task.settled and task.started
+            if (
+                spec
+                and is_past
+                and (spec.type, spec.model) == (engine.type, engine.model)
+            ):
                 yield task
 
 

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from convoy.model.records import ENGINE_TYPES, EngineSpec, TaskSpec, Wait
-from convoy.model.state import State, Task, past_work
+from convoy.model.state import State, Task, past_tasks
 from convoy.model.task_graph import (
     Area,
     area_of,
@@ -373,9 +373,8 @@ def area_of_task(task: TaskSpec) -> Area:
 def engine_records(state: State, engine: EngineSpec) -> dict[str, EngineRecord]:
     """Return how engines of its type and model did, by the tasks' area."""
     found: dict[str, EngineRecord] = {}
-    for task in past_work(state, engine):
-        if task.settled and task.started:
-            found.setdefault(area_of_task(task.spec), EngineRecord()).add(task)
+    for task in past_tasks(state, engine):
+        found.setdefault(area_of_task(task.spec), EngineRecord()).add(task)
     return dict(sorted(found.items()))
 
 

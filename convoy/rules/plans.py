@@ -1,12 +1,11 @@
 """May this be the plan? How a convoy takes it, and what of it waits for people.
 
 A plan comes from a list, a template or an engine's answer. Tasks that change protected
-paths wait until a person lets them. What the plan may cost and how long it may take, by
-earlier attempts or by prices, only informs people and delays nothing; it assumes one
-attempt for each task.
+paths wait until a person lets them. What the plan may take, by the
+median of earlier tasks, only informs people and delays nothing.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from statistics import median
 from typing import Final
 
@@ -28,15 +27,13 @@ from convoy.kinds import kind_of
 from convoy.model.records import (
     EngineSpec,
     Estimate,
-    Forecast,
     Gate,
     Scope,
-    Spread,
     TaskSpec,
     Usage,
 )
 from convoy.model.session_result import priced
-from convoy.model.state import Convoy, State, Task, past_work
+from convoy.model.state import Convoy, State, Task, past_tasks
 from convoy.model.task_graph import find_cycle
 from convoy.planner import own_words, paths_in
 from convoy.rules.people import RetryTask, standing_still
@@ -79,7 +76,6 @@ class PlanConvoy(Command, frozen=True, kw_only=True):
             estimate=estimate(state, convoy, self.tasks),
             warnings=self.warnings,
             scopes=self.scopes,
-            forecasts=forecasts(state, convoy.settings.workers),
         )
         queued = (
             TaskQueued(convoy=convoy.name, task=task.number, cause="planned")
@@ -217,53 +213,36 @@ GUESSED: Final = Usage(
 
 
 def estimate(
-    state: State, convoy: Convoy, tasks: Iterable[TaskSpec]
+    state: State, convoy: Convoy, tasks: Collection[TaskSpec]
 ) -> Estimate | None:
-    """Return what these tasks may cost; None: no price is known.
+    """Return what these tasks may take; None: nothing is known.
 
-    Tasks of an engine without a known price count nothing.
+    Each is thought to take the median of what earlier tasks of its engine's type and
+    model took with all their attempts. One whose price is not known counts nothing.
     """
-    usd, attempts, is_known = 0.0, 0, False
-    engines = convoy.settings.engines
-    for task in tasks:
-        engine = engines[task.engine]
-        past = (each for each in past_work(state, engine) if each.attempt is None)
-        spent = [each for each in past if each.started and _is_priced(each)]
-        if spent:
-            tries = sum(each.started for each in spent)
-            usd += sum(each.used.usd for each in spent) / tries
-            attempts = max(attempts, tries)
-        elif engine.price:
-            usd += priced(GUESSED, None, engine.price).usd
-        is_known = is_known or bool(spent) or engine.price is not None
-    return Estimate(usd=round(usd, 2), attempts=attempts) if is_known else None
+    engines = {task.engine: convoy.settings.engines[task.engine] for task in tasks}
+    past = {name: tuple(past_tasks(state, each)) for name, each in engines.items()}
+    prices = {name: _price(past[name], each) for name, each in engines.items()}
+    usd = [price for task in tasks if (price := prices[task.engine]) is not None]
+    worked = {n: [task.worked_ms / 1000 for task in each] for n, each in past.items()}
+    if not usd and not all(worked.values()):
+        return None
+    return Estimate(
+        usd=round(sum(usd), 2) if usd else None,
+        seconds=sum(round(median(worked[task.engine])) for task in tasks)
+        if all(worked.values())
+        else None,
+        tasks=sum(map(len, past.values())),
+    )
 
 
-def _is_priced(task: Task) -> bool:
-    return task.used.usd > 0 and not task.used.unpriced_tokens
-
-
-def forecasts(state: State, engines: Mapping[str, EngineSpec]) -> tuple[Forecast, ...]:
-    """Return what settled tasks of each engine took; nothing known: no entry.
-
-    Earlier tasks count by their engine's type and model, with all their attempts.
-    """
-    found: list[Forecast] = []
-    for name, engine in sorted(engines.items()):
-        past = past_work(state, engine)
-        tasks = [task for task in past if task.settled and task.worked_ms]
-        costs = [task.used.usd for task in tasks if _is_priced(task)]
-        if tasks:
-            forecast = Forecast(
-                engine=name,
-                tasks=len(tasks),
-                seconds=_spread([task.worked_ms / 1000 for task in tasks], 0),
-                usd=_spread(costs, 4) if costs else None,
-            )
-            found.append(forecast)
-    return tuple(found)
-
-
-def _spread(values: Sequence[float], digits: int) -> Spread:
-    low, middle, high = min(values), median(values), max(values)
-    return Spread(*(round(value, digits) for value in (low, middle, high)))
+def _price(past: Collection[Task], engine: EngineSpec) -> float | None:
+    """Return what a task may cost, in US dollars; None: no price is known."""
+    known = [
+        task.used.usd
+        for task in past
+        if task.used.usd > 0 and not task.used.unpriced_tokens
+    ]
+    if known:
+        return median(known)
+    return priced(GUESSED, None, engine.price).usd if engine.price else None

@@ -10,10 +10,10 @@ from convoy.events.plan_events import RequestConvoy
 from convoy.events.session_events import TaskStarted
 from convoy.model.ids import base_branch
 from convoy.model.records import Budget, EngineSpec, Estimate, Price, Usage
-from convoy.model.session_result import cost_foreseen
+from convoy.model.session_result import estimate_words
 from convoy.owed import Begin, Block, MakePlan, Patience
 from convoy.owed.owed import owed_actions
-from convoy.rules.ending import AcceptWork, RefuseWork
+from convoy.rules.ending import AcceptNothing, AcceptWork, RefuseWork
 from convoy.rules.people import BlockTask, DeferTask, RetryTask
 from convoy.rules.plans import estimate
 from convoy.rules.starting import StartPlanning, StartTask
@@ -263,14 +263,21 @@ def test_before_the_first_attempt_it_is_a_guess_by_price() -> None:
 
     # 0.1 million read, 0.4 from the cache and 0.015 written, each twice.
     assert rules.convoy.estimate == Estimate(usd=1.1)
-    assert cost_foreseen(rules.convoy.estimate).startswith(
-        "about $1.10 if each task takes one "
+    assert estimate_words(rules.convoy.estimate) == (
+        "about $1.10 (a guess by the price of its engines)"
     )
 
 
-def test_then_it_is_what_such_attempts_cost_before() -> None:
-    rules = failed(planned().started(1), 1, 1.0)
-    failed(rules.started(1), 1, 2.0)
+def test_then_it_is_the_median_of_what_such_tasks_took_before() -> None:
+    rules = Rules().planned(*(spec(number) for number in range(1, 5)))
+    for number, usd in ((1, 0.5), (2, 9.0), (3, 1.5)):
+        used = Usage(usd=usd)
+        rules.started(number)
+        rules.do(AcceptNothing(convoy=NAME, task=number, attempt=1, usage=used))
 
-    specs = (spec(1), spec(2))
-    assert estimate(rules.state, rules.convoy, specs) == Estimate(usd=3.0, attempts=2)
+    found = estimate(rules.state, rules.convoy, (spec(1), spec(2)))
+    assert found == Estimate(usd=3.0, seconds=2, tasks=3)
+    assert estimate_words(found) == (
+        "about $3.00 and 2 s of sessions "
+        "(the median of 3 earlier tasks of the same engines)"
+    )

@@ -2,16 +2,10 @@
 
 from msgspec.structs import replace
 
-from convoy.model.records import EngineSpec, Scope, Usage, Wait
+from convoy.model.records import Scope, Wait
 from convoy.planner.ground import Ground, absent_paths, scopes
-from convoy.rules.ending import AcceptNothing
-from convoy.views.plan import (
-    NO_FORECAST,
-    forecast_words,
-    plan_document,
-    range_words,
-)
-from tests.world.rules import NAME, Rules, spec
+from convoy.views.plan import plan_document
+from tests.world.rules import Rules, spec
 
 
 def test_a_task_says_what_it_makes_and_what_is_protected() -> None:
@@ -46,30 +40,6 @@ def test_a_wait_has_its_reason_and_a_dropped_task_is_gone() -> None:
     assert plan_document(convoy).tasks[1].waits[0].why == "both touch src/"
     gone = replace(convoy, tasks=(replace(convoy.tasks[0], state="dropped"),))
     assert plan_document(gone).tasks == ()
-
-
-def test_an_estimate_comes_from_the_log_with_its_range() -> None:
-    first = Rules().planned(spec(1), spec(2))
-    assert forecast_words(plan_document(first.convoy).tasks[0].forecast) == NO_FORECAST
-    assert range_words(plan_document(first.convoy).total) == NO_FORECAST
-
-    for number, usd in ((1, 0.5), (2, 1.5)):
-        first.started(number)
-        first.do(
-            AcceptNothing(convoy=NAME, task=number, attempt=1, usage=Usage(usd=usd))
-        )
-    later = forecast_of(first)
-    assert later.startswith("about 1 s (1 s to 1 s), $1.00 ($0.50 to $1.50), by 2")
-
-
-def forecast_of(rules: Rules) -> str:
-    from convoy.rules.plans import forecasts
-
-    engine = rules.convoy.settings.engines["default"]
-    (found,) = forecasts(rules.state, {"default": engine})
-    other = EngineSpec(type="codex")
-    assert forecasts(rules.state, {"other": other}) == ()
-    return forecast_words(found)
 
 
 def test_approval_is_said_before_there_is_a_plan_and_not_after_it() -> None:

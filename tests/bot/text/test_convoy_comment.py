@@ -111,36 +111,28 @@ graph LR
   - does: Do it
   - declares no paths
   - engine `default`
-  - estimate: nothing known yet
 - **2. Task 2**
   - does: Do it
   - declares no paths
   - engine `default`
   - waits for task 1: the plan says so
   - waits for task 3: the plan says so
-  - estimate: nothing known yet
 - **3. Task 3**
   - does: Do it
   - declares no paths
   - engine `default`
-  - estimate: nothing known yet
 - **4. Task 4**
   - does: Do it
   - declares no paths
   - engine `default`
-  - estimate: nothing known yet
 - **5. Task 5**
   - does: Do it
   - declares no paths
   - engine `default`
-  - estimate: nothing known yet
 - **6. Task 6**
   - does: Do it
   - declares no paths
   - engine `default`
-  - estimate: nothing known yet
-
-**Estimate for all of it:** nothing known yet.
 
 </details>
 
@@ -289,7 +281,7 @@ def test_a_plan_that_waits_shows_its_order() -> None:
     changed = replace(rules.convoy, tasks=tasks)
     convoy = replace(changed, titles=changed.titles_now)
 
-    assert convoy_comment(convoy).split("\n")[8:39] == snapshot(
+    assert convoy_comment(convoy).split("\n")[8:34] == snapshot(
         [
             "",
             "**The plan waits for a person:** somebody who may write has to approve the plan: `/brat approve` here, or `brat convoy approve fix-7`; nothing starts before.",
@@ -308,20 +300,15 @@ def test_a_plan_that_waits_shows_its_order() -> None:
             "  - does: Do it",
             "  - declares no paths",
             "  - engine `default`",
-            "  - estimate: nothing known yet",
             "- **2. Say two**",
             "  - does: Do it",
             "  - declares no paths",
             "  - engine `default`",
             "  - waits for task 1: both touch \\`src/\\`",
-            "  - estimate: nothing known yet",
             "- **3. Task 3**",
             "  - does: Do it",
             "  - declares no paths",
             "  - engine `default`",
-            "  - estimate: nothing known yet",
-            "",
-            "**Estimate for all of it:** nothing known yet.",
         ]
     )
 
