@@ -30,7 +30,6 @@ from convoy.gate import forbidden, unallowed
 from convoy.model.records import TaskSpec
 from convoy.model.state import Convoy, Task
 from convoy.planner import own_words
-from convoy.rules.people import BlockTask
 from convoy.rules.plan_changes import AddTask, AssignTask, LinkTask, PartTask
 from convoy.rules.plans import AllowPaths
 from convoy.text import cut, inline
@@ -200,38 +199,15 @@ def plan_changes(context: RequestContext, before: Convoy) -> str:
     return "\n".join(("", "", *diff_block(lines, WHOLE_CHARS, after.name)))
 
 
-def _split(context: RequestContext, *, task: int, text: str = "") -> str:
-    """Split a task into the parts of a list, or let the mayor find them."""
+def _split(context: RequestContext, *, task: int, text: str) -> str:
     before = context.convoy
     found = before.task(task)
     if found is None:
         raise NotPossible(f"{before.name} has no task {task}")
-    if not text:
-        return _split_by_mayor(context, before, found)
     parts = _parts(before, found, text)
     command = PartTask(convoy=before.name, task=task, parts=parts, by=context.by)
     context.submit(command)
     return f"Task {task} is done in {len(parts)} parts.{plan_changes(context, before)}"
-
-
-def _split_by_mayor(context: RequestContext, convoy: Convoy, task: Task) -> str:
-    number = task.number
-    is_active = convoy.state == "active"
-    if not is_active or convoy.settings.splitter not in convoy.settings.engines:
-        raise NotPossible(
-            "no engine can split it now: write the parts as a list, "
-            f"`/brat split {number} -- ` and `- one` and `- two` on lines of their own"
-        )
-    if task.attempt is not None or task.state not in ("queued", "blocked"):
-        raise NotPossible(f"task {number} is {task.state}: it is too late for that")
-    if task.state == "blocked":
-        raise NotPossible(f"task {number} is blocked: say `/brat retry {number}` first")
-    why = f"{context.by} wants it split"
-    command = BlockTask(
-        convoy=convoy.name, task=number, why=why, by=context.by, splits=True
-    )
-    context.submit(command)
-    return f"The engine `{convoy.settings.splitter}` splits task {number}."
 
 
 def _parts(convoy: Convoy, whole: Task, text: str) -> tuple[TaskSpec, ...]:
@@ -270,10 +246,9 @@ SPLIT: Final = (
     Verb(
         name="split",
         words=(TASK,),
-        text="may",
+        text="must",
         text_help="The parts, as items of a list.",
-        help="Does a task in the parts that the text lists; without a text the engine "
-        "of `[mayor]` finds them.",
+        help="Does a task in the parts that the text lists.",
         rule=_split,
         of_task=TaskEndpoint(
             word="split",

@@ -80,7 +80,6 @@ async def test_a_task_is_split_and_the_difference_is_shown(
         assert "**Changed** since the plan was made or last approved" in comment
         assert "- task 3: Tell" in comment
 
-        assert "write the parts" in await here.answer("/brat split 4")
         assert "at least 2 parts" in await here.answer("/brat split 4 -- one")
 
 

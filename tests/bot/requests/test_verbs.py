@@ -47,7 +47,6 @@ ASKED: dict[str, Request] = {
     "engine docs 3": Request("engine", {"engine": "docs", "task": 3}),
     "priority P0": Request("priority", {"priority": 0}),
     "merge": Request("merge"),
-    "split 3": Request("split", {"task": 3}),
     "split 3 -- a list": Request("split", {"task": 3}, "a list"),
     "unqueue": Request("unqueue"),
     "rebase": Request("rebase"),
