@@ -20,7 +20,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from bot.repository import merges
-from bot.repository.merges import Dropped, is_attributed
+from bot.repository.merges import is_attributed
 from convoy import text
 from convoy.model.records import Strategy
 
@@ -110,8 +110,6 @@ def _is_utf8(raw: bytes) -> bool:
     return True
 
 
-HELPED: Final = "Brat-Merged-By"
-"""The trailer that tells which program merged which files of a commit."""
 BOT: Final = text.AUTHOR
 
 
@@ -133,24 +131,8 @@ class Piece(Struct, frozen=True, kw_only=True):
     """Committer date, unix ms."""
     target: str = ""
     """For a task that takes the target in: the target's commit."""
-    mergers: tuple[str, ...] = ()
-    """The programs that may merge files that conflict, after git."""
     is_again: bool = False
     """Whether CI has judged this before: the candidate must be another commit."""
-
-
-class Tree(Struct, frozen=True):
-    """A merge without a conflict."""
-
-    id: pygit2.Oid
-    helped: str = ""
-    """Which program merged which files that git had left in conflict."""
-
-    def message(self, said: str) -> str:
-        """Return a commit's message that tells of the help that its merge had."""
-        if not self.helped:
-            return said
-        return text.trailed(said, HELPED, self.helped)
 
 
 class Composer:
@@ -181,12 +163,6 @@ class Composer:
         """Return the files of `work` in which conflict markers of a merge are left."""
         return merges.files_with_markers(self._path, merge, work)
 
-    def dropped(self, merge: str, work: str) -> tuple[Dropped, ...]:
-        """Return what `work` lost of the sides of an unresolved merge."""
-        ours, theirs = (str(each) for each in self._commit(merge).parent_ids)
-        paths = merges.merged_by_git(self._path, ours, theirs).paths
-        return tuple(merges.dropped_lines(self._repo, merge, work, paths))
-
     def flattened(self, base: str, work: str) -> str:
         """Return the files of `work` as one commit on `base`; deterministic."""
         made = self._commit(work)
@@ -208,9 +184,8 @@ class Composer:
         if isinstance(tree, Conflicted):
             return tree
         author = author_of(self._repo, self._commit(piece.work))
-        said = tree.message(piece.message)
         parents = [piece.onto, taken]
-        return self._write(author, _bot(piece.at), said, tree.id, parents)
+        return self._write(author, _bot(piece.at), piece.message, tree, parents)
 
     def inert(self, base: str, work: str) -> str:
         """Return `work` with messages that no forge acts on; deterministic.
@@ -231,14 +206,6 @@ class Composer:
                     author, committer, message, commit.tree_id, parents
                 )
         return made.get(work, work)
-
-    def helped(self, base: str, commit: str) -> tuple[str, ...]:
-        """Return which programs merged which files in `base..commit`, oldest first."""
-        name = BOT[0].encode()
-        commits = self._commits(base, commit)
-        ours = (each for each in commits if each.committer.raw_name == name)
-        found = (text.trailer(message_of(self._repo, each), HELPED) for each in ours)
-        return tuple(filter(None, found))
 
     def is_ancestor(self, old: str, new: str) -> bool:
         """Whether `new` contains `old`."""
@@ -261,9 +228,8 @@ class Composer:
         tree = self._merged_tree(piece, base, piece.work)
         if isinstance(tree, Conflicted):
             return tree
-        bot, said = _bot(piece.at), tree.message(piece.message)
-        parents = [piece.onto, piece.work]
-        return self._write(bot, bot, said, tree.id, parents)
+        bot, parents = _bot(piece.at), [piece.onto, piece.work]
+        return self._write(bot, bot, piece.message, tree, parents)
 
     def _squash(self, piece: Piece) -> str | Conflicted:
         tree = self._merged_tree(piece, piece.base, piece.work)
@@ -272,8 +238,8 @@ class Composer:
         author = author_of(self._repo, self._commit(piece.work))
         commits = self._commits(piece.base, piece.work)
         said = [message_of(self._repo, commit) for commit in commits]
-        told = tree.message(text.squashed(piece.message, said))
-        return self._write(author, _bot(piece.at), told, tree.id, [piece.onto])
+        told = text.squashed(piece.message, said)
+        return self._write(author, _bot(piece.at), told, tree, [piece.onto])
 
     def _rebase(self, piece: Piece) -> str | Conflicted:
         """Replay each commit; on an unmoved base the work lands as it is.
@@ -292,11 +258,11 @@ class Composer:
             tree = self._merged_tree(next_one, parent, str(commit.id))
             if isinstance(tree, Conflicted):
                 return tree
-            if tree.id == self._commit(onto).tree_id:
+            if tree == self._commit(onto).tree_id:
                 continue  # other work has landed the change already
-            said = tree.message(text.inert(message_of(self._repo, commit)))
+            said = text.inert(message_of(self._repo, commit))
             author, bot = author_of(self._repo, commit), _bot(piece.at)
-            onto = self._write(author, bot, said, tree.id, [onto])
+            onto = self._write(author, bot, said, tree, [onto])
         return onto
 
     def _commits(self, base: str, work: str) -> list[pygit2.Commit]:
@@ -308,19 +274,19 @@ class Composer:
 
     def _merged_tree(
         self, piece: Piece, ancestor: str, commit: str
-    ) -> Tree | Conflicted:
+    ) -> pygit2.Oid | Conflicted:
         """Merge what a commit changed since its ancestor into what it stands on."""
         commits = (ancestor, piece.onto, commit)
         base, onto, work = (self._commit(each).tree for each in commits)
         index = self._repo.merge_trees(base, onto, work)
         if index.conflicts is None and not is_attributed(base, onto, work):
-            return Tree(index.write_tree(self._repo))
+            return index.write_tree(self._repo)
         root = self._bare(base, [])  # git takes the base from the commits' history
         ours, theirs = (self._bare(tree, [root]) for tree in (onto, work))
-        made = merges.merged_by_git(self._path, ours, theirs, piece.mergers)
+        made = merges.merged_by_git(self._path, ours, theirs)
         if made.paths:
             return Conflicted(made.paths)
-        return Tree(pygit2.Oid(hex=made.tree), made.helped)
+        return pygit2.Oid(hex=made.tree)
 
     def _bare(self, tree: pygit2.Tree, parents: list[str]) -> str:
         nobody = _bot(0)

@@ -25,7 +25,6 @@ from bot.roles.witness import (
     EndedAttempt,
     conflicts_left,
     fit_text,
-    lines_dropped,
     whole_work,
 )
 from convoy.answers import ANSWERS
@@ -239,12 +238,12 @@ def _pass_gate(ended: EndedAttempt, result: Result, handed_in: str) -> None:
         is_done = result.conclusion == "success"
         is_half = not patch.refusals and result.outcome in CUT_OFF
         failed = result.why or "the agent did not finish"
-        why = _refused(ended, result, commit, patch) if is_done else failed
+        why = _refused(ended, commit, patch) if is_done else failed
         if kept and (patch.is_large or result.outcome == "oversized"):
             why = f"{why} What could be kept is at {kept}."
         left = handed_in if is_half else ""
         ended.turn_down(result, why, left, is_large=patch.is_large)
-    elif why := _changed_tests(ended, commit) or _unfinished(ended, result, commit):
+    elif why := _changed_tests(ended, commit) or conflicts_left(ended, commit):
         ended.keep(commit)
         ended.turn_down(result, why)
     else:
@@ -253,16 +252,10 @@ def _pass_gate(ended: EndedAttempt, result: Result, handed_in: str) -> None:
         _accept(ended, result, inert, patch.files)
 
 
-def _refused(ended: EndedAttempt, result: Result, commit: str, patch: Patch) -> str:
-    """Return why the gate refuses a patch, or whose side is gone where it is empty."""
-    gone = "" if patch.files else _unfinished(ended, result, commit)
-    return gone or " ".join(patch.refusals)
-
-
-def _unfinished(ended: EndedAttempt, result: Result, commit: str) -> str:
-    """Return why a merge that an agent was to make whole is not; empty: it is."""
-    said = " ".join((result.summary, *result.left.notes))
-    return conflicts_left(ended, commit) or lines_dropped(ended, commit, said)
+def _refused(ended: EndedAttempt, commit: str, patch: Patch) -> str:
+    """Return why the gate refuses a patch, or that an empty one leaves conflicts."""
+    left = "" if patch.files else conflicts_left(ended, commit)
+    return left or " ".join(patch.refusals)
 
 
 def _accept(

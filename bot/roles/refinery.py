@@ -13,7 +13,7 @@ from bot.repository.draft import Draft
 from bot.roles import target_merges
 from bot.roles.bot_context import BotContext, alone
 from bot.text import merge_texts
-from convoy.events.forge_actions import Answer, SetItemAside
+from convoy.events.forge_actions import SetItemAside
 from convoy.kinds import kind_of
 from convoy.model import ids
 from convoy.model.ids import task_item
@@ -135,7 +135,6 @@ def build_convoy(context: BotContext, draft: Draft, action: BuildConvoy) -> None
         onto=action.onto,
         message=inert(merge_texts.convoy_merge(convoy)),
         at=at,
-        mergers=convoy.settings.merge,
     )
     made: str | Conflicted = work
     is_again = convoy.sync.judged > 0
@@ -158,7 +157,6 @@ def piece_of(convoy: Convoy, task: Task, work: Work, onto: str) -> Piece:
         message=inert(f"{title}\n\nBrat-Task: {branch}\n"),
         at=work.at + _SECOND_MS * (task.doubted.judged if task.doubted else 0),
         is_again=task.doubted is not None,
-        mergers=convoy.settings.merge,
     )
 
 
@@ -207,7 +205,6 @@ def land(context: BotContext, draft: Draft, action: Land) -> None:
             return
         if _land(context, draft, convoy, number, candidate):
             draft.move(branch, candidate.commit)
-            tell_of_help(context, draft, task, candidate)
 
 
 def land_convoy(context: BotContext, draft: Draft, action: LandConvoy) -> None:
@@ -343,17 +340,6 @@ def send_back(draft: Draft, command: FailMerge) -> None:
     work = task.work if task else None
     if draft.submit(command) is None and work is not None:
         draft.keep(command.convoy, command.task, work.attempt, work.commit)
-
-
-def tell_of_help(
-    context: BotContext, draft: Draft, task: Task | None, candidate: Candidate
-) -> None:
-    """Comment on a task's pull request, once for each candidate that lands."""
-    helped = context.composer.helped(candidate.base, candidate.commit)
-    if task is not None and task.pull is not None and helped:
-        sign = ids.sign_key("helped", candidate.commit)
-        text = merge_texts.merged_with_help(candidate.commit, helped)
-        draft.submit(Answer(issue=task.pull, sign=sign, text=text))
 
 
 def try_out(context: BotContext, draft: Draft, action: Try) -> None:

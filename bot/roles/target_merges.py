@@ -72,7 +72,6 @@ def _made(
         onto=tip,
         message=inert(merge_texts.target_merge(convoy)),
         at=_at(convoy),
-        mergers=convoy.settings.merge,
     )
     return context.composer.build("merge", piece)
 

@@ -276,10 +276,6 @@ def fit_text(said: str) -> str:
     return redacted(clean(said))
 
 
-DROPPED: Final = "Lines of one side are gone from "
-_LINES_SHOWN: Final = 3
-
-
 def resolution(
     context: BotContext, convoy: Convoy, task: Task, base: str
 ) -> Resolution | None:
@@ -354,24 +350,3 @@ def conflicts_left(ended: EndedAttempt, commit: str) -> str:
     left = ended.context.composer.left_over(merge, commit)
     names = path_list([fit_text(path) for path in left])
     return f"Conflict markers are left in {names}." if left else ""
-
-
-def lines_dropped(ended: EndedAttempt, commit: str, said: str) -> str:
-    """Return a sentence on lines of a side that are gone; empty: none, or it is said.
-
-    An agent is asked once: what it leaves out again is CI's and people's to judge. A
-    file that the agent's report names is accounted for.
-    """
-    was_asked = any(DROPPED in note for note in ended.task.notes[-1:])
-    if not ended.attempt.resolves or was_asked:
-        return ""
-    gone = ended.context.composer.dropped(ended.attempt.resolves, commit)
-    silent = [each for each in gone if each.path.rpartition("/")[2] not in said]
-    if not silent:
-        return ""
-    lines = "; ".join(f"`{fit_text(line)}`" for line in silent[0].lines[:_LINES_SHOWN])
-    names = path_list([fit_text(each.path) for each in silent])
-    return (
-        f"{DROPPED}{names}, such as {lines}: keep what both sides meant; where lines "
-        "have to go, name the file after `BRAT: done` and say why."
-    )

@@ -12,7 +12,7 @@ from msgspec import Struct
 from convoy.model import ids
 from convoy.model.records import Strategy
 from convoy.model.state import Convoy, Task
-from convoy.text import clean, cut, inert, inline, redacted
+from convoy.text import clean, cut, inert, redacted
 from convoy.text.project_tests import headline
 
 TEXT_CHARS: Final = 2_000
@@ -56,15 +56,6 @@ def ci_cannot_judge(candidate: str, said: str) -> str:
 def conflicts(what: str, paths: Sequence[str]) -> str:
     """Say in which files the work conflicts, and with what."""
     return f"it conflicts with {what} in {', '.join(paths[:_FILES])}"
-
-
-def merged_with_help(commit: str, helped: Sequence[str]) -> str:
-    """Say what programs merged where git had left a conflict."""
-    did = "\n".join(f"- {inline(each)}" for each in helped)
-    return (
-        f"git left conflicts in this work, and a program merged them by the structure "
-        f"of the code in `{commit[:10]}`, which CI judged:\n\n{did}"
-    )
 
 
 def may_not_write(by: str) -> str:

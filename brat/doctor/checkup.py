@@ -323,11 +323,7 @@ def _startable(checkout: Checkout) -> Iterator[Finding]:
         config = local_mode.configuration(checkout)
     except ConfigError:
         return  # told already
-    lacks = (
-        *start_checks.engine_lacks(checkout, config),
-        *start_checks.merge_lacks(config),
-    )
-    for lack in lacks:
+    for lack in start_checks.engine_lacks(checkout, config):
         yield Finding("fault", lack.said, lack.mend)
 
 

@@ -21,7 +21,6 @@ from brat.local.start_checks import (
     ci_lacks,
     clone_lacks,
     engine_lacks,
-    merge_lacks,
     require,
 )
 from brat.repository import registration as registrations
@@ -392,7 +391,6 @@ def checked(checkout: Checkout, roles: Collection[Role] = ROLES) -> Config:
     if {"mayor", "refinery"} & {*roles}:
         ci = ci_of(checkout, config, known)
         lacks += ci_lacks(checkout, config, ci)
-        lacks += merge_lacks(config)
     require(*lacks)
     for lack in awaited_checks(config) if "refinery" in roles else ():
         write(f"note: {lack.said}: {lack.mend}")

@@ -21,7 +21,6 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bot.repository.merges import STRUCTURAL
 from brat.forge.resources.account_resource import Ci
 from brat.forge.service.local_ci import NAME as LOCAL_CI
 from brat.forge.service.programs import plain_environment
@@ -262,16 +261,6 @@ def _has_module(top: Path, python: str, name: str) -> bool:
     except subprocess.TimeoutExpired:
         return True
     return done.returncode == 0
-
-
-def merge_lacks(config: Config) -> Iterator[Lack]:
-    """Yield which programs that are to merge are not here."""
-    for name in config.refinery.merge:
-        row = STRUCTURAL.get(name)
-        if row and not shutil.which(row.program, path=plain_environment()["PATH"]):
-            said = f"[refinery] merge: there is no program {row.program}"
-            mend = f"run `{row.install}`, or take {name} out of the list in {CONFIG}"
-            yield Lack(said, mend)
 
 
 def _shell_word(args: tuple[str, ...]) -> str:

@@ -34,7 +34,6 @@ from convoy.model.records import (
     EngineSpec,
     Gate,
     Limits,
-    Merger,
     Occasion,
     Price,
     Settings,
@@ -63,13 +62,13 @@ HOST = (
     'a host such as "pypi.org", "*.npmjs.org" or "registry.example.org:8443", or "*" '
     "for all"
 )
-MERGERS = 'a list such as ["git", "mergiraf"], each once and "git" first'
 PLANNER_NAME = "a name of at most 31 letters, digits, - and _"
 SCHEDULES = "tables [schedule.NAME], with small letters, digits and - as the name"
 
 GONE: Final[Mapping[str, str]] = {
     "mayor.followups": "agents are not asked for further work: leave it out",
     "refinery.land": "a convoy lands as one, once all its tasks are done: leave it out",
+    "refinery.merge": "leave it out; git merges, as the branch's .gitattributes say",
     "mayor.max_size": "leave it out; mayor.split says what becomes of large tasks",
 }
 """What to do about keys that the file could hold once, by table and key."""
@@ -135,17 +134,6 @@ Text = Annotated[str, StringConstraints(min_length=1), AfterValidator(_startable
 WordList = Annotated[tuple[Text, ...], Field(strict=False)]
 
 
-def _after_git(given: tuple[Merger, ...]) -> tuple[Merger, ...]:
-    if given[:1] != ("git",) or len({*given}) < len(given):
-        raise ValueError(MERGERS)
-    return given
-
-
-Mergers = Annotated[
-    tuple[Merger, ...],
-    Field(strict=False, json_schema_extra={"x-allowed": MERGERS}),
-    AfterValidator(_after_git),
-]
 EngineName = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$")
 ]
@@ -407,10 +395,6 @@ class RefineryTable(Table):
     sync: bool = _DEFAULT.sync
     """Whether the target branch is taken into a convoy's branch whenever it moves, so
     that what does not fit is found early; otherwise only after the last task."""
-    merge: Mergers = _DEFAULT.merge
-    """What merges, in order: each program only the files that those before it left in
-    conflict. `git` comes first; `mergiraf` merges code by its structure and has to be
-    installed where brat runs. CI judges what it makes, and the pull request tells."""
     conflicts: Literal["agent", "person"] = _DEFAULT.conflicts
     """Who makes work fit that conflicts with what has landed: the task's agent, who is
     told of both sides (`agent`), or a `person` at once."""

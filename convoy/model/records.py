@@ -108,8 +108,6 @@ ENGINE_TYPES: Final = {
 
 
 Strategy = Literal["rebase", "squash", "merge"]
-Merger = Literal["git", "mergiraf"]
-"""What may merge files that two sides changed."""
 Cause = Literal[
     "planned",
     "lost",
@@ -366,8 +364,6 @@ class Settings(Struct, frozen=True, kw_only=True):
     reporters: dict[str, str] = {}
     """The App or account whose word counts for a check, by the check's name."""
     attempts: int = 3
-    merge: tuple[Merger, ...] = ("git",)
-    """What merges, in order: each only what those before it left in conflict."""
     conflicts: Literal["agent", "person"] = "agent"
     """Who is to make work fit that conflicts with what has landed."""
     rounds: int = 3

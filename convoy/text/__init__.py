@@ -369,13 +369,6 @@ def trailed(message: str, key: str, value: str) -> str:
     return f"{text}{chr(10) if is_open else chr(10) * 2}{key}: {value}\n"
 
 
-def trailer(message: str, key: str) -> str:
-    """Return the value of a trailer; empty: there is none."""
-    last = message.rstrip("\n").rpartition("\n\n")[2].split("\n")
-    found = (row.removeprefix(f"{key}: ") for row in last if row.startswith(f"{key}: "))
-    return next(found, "")
-
-
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name most like `name`, or None when none is like it.
 

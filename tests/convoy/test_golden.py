@@ -15,8 +15,9 @@ LATER: dict[str, object] = {"landing": None}
 """What status says of a convoy since then, where its log says nothing of it."""
 UNREAD = frozenset(
     {("", "overlaps"), ("convoys", "overlaps"), ("estimate", "attempts")}
-    | {("settings", "max_size"), ("settings", "followups"), ("", "followups")}
-    | {("tasks", "follows"), ("spec", "follows"), ("report", "followups")}
+    | {("settings", "max_size"), ("settings", "merge"), ("settings", "followups")}
+    | {("tasks", "follows"), ("parts", "follows"), ("spec", "follows")}
+    | {("", "followups"), ("report", "followups")}
 )
 """The fields, by what holds them, that no version reads or says any more."""
 BODIES: list[str] = json.loads((GOLDEN / "bodies.json").read_text())

@@ -32,11 +32,6 @@ NO_MODULE = (
 )
 MOVE = "move it into the repository, and name it by its path from the top"
 OUT = "out of the list in .brat/config.toml"
-NO_MERGER = (
-    "[refinery] merge: there is no program mergiraf",
-    f"run `cargo install --locked mergiraf`, or take mergiraf {OUT}",
-)
-MERGER = '[refinery]\nmerge = ["git", "mergiraf"]\n'
 BY_MODULE = f'[ci]\ncommand = "python -m {MODULE} -q"\n'
 CI = f'[ci]\ncommand = "FAST=1 {TESTER} -q"\n'
 
@@ -45,7 +40,6 @@ LACKS = [
     (None, NO_CLAUDE, (START,)),
     (engine("agent-nobody-has -p"), NO_AGENT, ("brat up --port 0",)),
     (engine("my-agent", CI), NO_CI, (f"{START} --headless", "brat refinery run")),
-    (engine("my-agent", MERGER), NO_MERGER, (START, "brat refinery run")),
     (engine("my-agent", BY_MODULE), NO_MODULE, (START,)),
 ]
 
@@ -53,7 +47,7 @@ LACKS = [
 @pytest.mark.parametrize(
     ("config", "lack", "lines"),
     sampled(LACKS, LACKS[::2]),
-    ids=["engine", "shell", "ci", "merge", "module"],
+    ids=["engine", "shell", "ci", "module"],
 )
 def test_what_is_not_here_is_one_sentence_and_nothing_begins(
     tmp_path: Path,

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from msgspec.structs import replace
 
 from bot.repository.compose import Composer, Conflicted, Piece
 from convoy.model.records import Strategy
@@ -138,62 +137,6 @@ def test_attributes_in_a_folder_rule_that_folder_as_in_git(
     assert git(history.path, "rev-parse", f"{made}^{{tree}}") == git(
         there, "rev-parse", "HEAD^{tree}"
     )
-
-
-UNITER = """#!/bin/sh
-# Stands where a program that merges by structure would: merges lines of text alone.
-[ "$1 $2 $6" = "merge --git -p" ] || exit 129
-case "$7" in *.txt) git merge-file -q --union "$4" "$3" "$5" ;; *) exit 1 ;; esac
-"""
-
-
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_a_structural_merge_gets_what_git_leaves_in_conflict_and_says_so(
-    strategy: Strategy,
-    history: History,
-    composer: Composer,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    program = tmp_path / "bin" / "mergiraf"
-    program.parent.mkdir()
-    program.write_text(UNITER)
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
-    base = history.commit({"a b.txt": b"1\n", "c": b"1\n"})
-    onto = history.commit({"a b.txt": b"one\n", "c": b"1\n"}, base)
-    work = history.commit({"a b.txt": b"two\n", "c": b"2\n"}, base)
-    piece = Piece(base=base, work=work, onto=onto, message="Task 1\n", at=1_000)
-    helping = replace(piece, mergers=("git", "mergiraf"))
-
-    assert composer.build(strategy, piece) == Conflicted(("a b.txt",))
-    made = composer.build(strategy, helping)
-    assert isinstance(made, str)
-    assert history.files(made) == {"a b.txt": b"one\ntwo\n", "c": b"2\n"}
-    assert composer.helped(onto, made) == ("mergiraf: a b.txt",)
-    assert history.at(made).message.endswith("\n\nBrat-Merged-By: mergiraf: a b.txt\n")
-    other = history.commit({"a b.txt": b"1\n", "c": b"one\n"}, base)
-    assert composer.build(strategy, replace(helping, onto=other)) == Conflicted(("c",))
-
-
-def test_a_structural_merge_that_leaves_markers_is_none_whatever_it_ends_with(
-    history: History,
-    composer: Composer,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    program = tmp_path / "bin" / "mergiraf"
-    program.parent.mkdir()
-    program.write_text("#!/bin/sh\nprintf '1<<<<<<< ours\\n' > \"$4\"\n")
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
-    base = history.commit({"a.txt": b"1"})
-    onto = history.commit({"a.txt": b"1\none\n"}, base)
-    work = history.commit({"a.txt": b"1\ntwo\n"}, base)
-    piece = Piece(base=base, work=work, onto=onto, message="Task 1\n", at=1_000)
-    helping = replace(piece, mergers=("git", "mergiraf"))
-
-    assert composer.build("merge", helping) == Conflicted(("a.txt",))
 
 
 def git(folder: Path, *args: str) -> str:

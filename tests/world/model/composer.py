@@ -55,11 +55,6 @@ class ModelComposer(Composer):
         parents = (piece.onto, taken)
         return self._made(began, piece, parents)
 
-    def helped(self, base: str, commit: str) -> tuple[str, ...]:
-        """Return nothing: commits in memory are merged without help."""
-        del base, commit
-        return ()
-
     def is_ancestor(self, old: str, new: str) -> bool:
         """Whether `new` contains `old`."""
         return self.commits.contains(new, old)
