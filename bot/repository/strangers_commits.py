@@ -366,7 +366,7 @@ def _sizes(repository: Path, touched: Iterable[Touched]) -> tuple[dict[str, int]
     return found, all_bytes
 
 
-_PATCH: Final = ("diff-tree", "-r", "--no-renames", "--patch", "--binary", "--root")
+_PATCH: Final = ("diff-tree", "-r", "--no-renames", "--patch", "--text", "--root")
 
 
 def _patches(repository: Path, base: str, commit: str) -> bytes:

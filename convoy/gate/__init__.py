@@ -118,7 +118,7 @@ def refusals(
 
     Args:
         changes: against the commit the attempt started from.
-        patch_bytes: the length of `git diff --binary` between the same two commits.
+        patch_bytes: the length of `git diff --text` between the same two commits.
         gate: protected patterns match in any case (some file systems do not tell
             `.GitHub` from `.github`), allowed ones exactly.
         limits: how large the patch may be.

@@ -79,6 +79,8 @@ PATCH_BYTES = 10_000_000
 
 PATCH = "patch"
 """The file in the store that holds the whole change, as `git apply` takes it."""
+_TEXT_PATCH = "patch.text"
+"""The same with binary files as they are: its size counts, and it is searched."""
 _AGENT = "refs/brat/agent"
 _DIFF = ("diff-tree", "-r", "--no-renames", "--no-ext-diff", "--no-textconv")
 _TREES = (*_DIFF, "--raw", "-z", "--root")
@@ -120,7 +122,7 @@ def without_leaks(
     A key that the base shows, such as an ordinary word, is none to keep from it. Call
     it after `AttemptCommits.keep`, in the same workspace.
     """
-    file = workspace.store / PATCH
+    file = workspace.store / _TEXT_PATCH
     if not file.is_file():
         return work
     with file.open("rb") as source:
@@ -545,9 +547,10 @@ class AttemptCommits:
         return parse_raw(self._git(*_TREES, *form, stdin=new).stdout)
 
     def _patch_bytes(self) -> int:
-        patch = self._workspace.store / PATCH
-        self._diff("--patch", "--binary", f"--output={patch}")
-        return patch.stat().st_size
+        store = self._workspace.store
+        self._diff("--patch", "--binary", f"--output={store / PATCH}")
+        self._diff("--patch", "--text", f"--output={store / _TEXT_PATCH}")
+        return (store / _TEXT_PATCH).stat().st_size
 
     def _diff(self, *form: str) -> bytes:
         ends = self._workspace.base, "HEAD"

@@ -31,7 +31,7 @@ def said(
     history = History(folder / "a.git")
     base = history.commit(before)
     tip = history.commit(after, base)
-    args = ["diff-tree", "-r", "--no-renames", "--patch", "--binary", base, tip]
+    args = ["diff-tree", "-r", "--no-renames", "--patch", "--text", base, tip]
     patch = git.run(args, cwd=history.path).stdout
     return leaks("It", patch, gate or Gate(), known)
 
@@ -45,30 +45,8 @@ def test_what_is_added_is_told_by_its_file(tmp_path: Path, secret: bytes) -> Non
     assert found == ("It adds what looks like a secret: d/b c.txt.",)
 
 
-def wrapped(data: bytes) -> bytes:
-    return base64.encodebytes(b"api:\n  key: " + data + b"\n  region: eu\n" * 4)
-
-
-@pytest.mark.parametrize(
-    "secret",
-    [
-        base64.b64encode(TOKEN),
-        b"KEY_" + base64.b64encode(TOKEN),
-        base64.urlsafe_b64encode(b"??>>" + VENDOR),
-        wrapped(TOKEN),
-        base64.b64encode(base64.b64encode(KEY)),
-        TOKEN.hex().encode(),
-        b"x = '" + b"".join(b"\\x%02x" % each for each in TOKEN) + b"'",
-        b"?q=" + b"".join(b"%%%02X" % each for each in TOKEN),
-        TOKEN[::-1],
-        base64.b64encode(TOKEN[::-1]),
-        TOKEN.decode().encode("utf-16"),
-        b"\0\1\2" * 50 + TOKEN + b"\0" * 50,
-        b"\0" + base64.b64encode(TOKEN) + b"\0",
-    ],
-)
-def test_what_is_encoded_or_binary_is_found(tmp_path: Path, secret: bytes) -> None:
-    after = {"a.py": b"1\n", "d/b c.bin": b"one\n" + secret + b"\n"}
+def test_what_is_in_a_binary_file_is_found(tmp_path: Path) -> None:
+    after = {"a.py": b"1\n", "d/b c.bin": b"\0\1\2" * 50 + TOKEN + b"\0" * 50}
 
     told = ("It adds what looks like a secret: d/b c.bin.",)
     assert said(tmp_path, {"a.py": b"1\n"}, after) == told
@@ -83,19 +61,11 @@ def test_what_is_added_to_a_large_binary_file_is_found(tmp_path: Path) -> None:
     assert said(tmp_path, after, before) == ()
 
 
-def test_a_secret_of_ours_is_found_in_what_is_encoded(tmp_path: Path) -> None:
-    ours = "correct horse battery staple"
-    after = {"a": base64.b64encode(ours.encode())}
-
-    assert said(tmp_path, {}, after, known=Redaction([ours])) != ()
-
-
 def test_noise_is_no_secret(tmp_path: Path) -> None:
     noise = random.Random(7)  # noqa: S311  the same each time
     after = {
         "a.bin": noise.randbytes(300_000),
         "b.txt": base64.encodebytes(noise.randbytes(300_000)),
-        "c.txt": noise.randbytes(100_000).hex().encode(),
     }
 
     assert said(tmp_path, {}, after) == ()
@@ -106,6 +76,9 @@ def test_what_no_line_tells_is_not_found(tmp_path: Path) -> None:
     pieces = [TOKEN[at : at + 10] for at in range(0, len(TOKEN), 10)]
     after = {
         "a.gz": gzip.compress(TOKEN),
+        "a.txt": base64.b64encode(TOKEN),
+        "b.txt": TOKEN[::-1],
+        "c.txt": TOKEN.decode().encode("utf-16"),
         "b.py": b"key = (" + b"\n".join(b"'%s'" % each for each in pieces) + b")\n",
     }
 
