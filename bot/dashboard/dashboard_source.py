@@ -7,9 +7,10 @@ changes are read on from the last look's end.
 import asyncio
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import islice
 from pathlib import Path
 from threading import Lock
 from typing import Final, TypeVar
@@ -23,6 +24,7 @@ from convoy.log.record import NOTHING_READ, Reading
 from convoy.model import ids
 from convoy.model.state import Convoy, Task
 from convoy.rules.verdict import Checks
+from convoy.text import clean, cut
 from convoy.views import history
 from convoy.views.analytics import (
     Analytics,
@@ -180,33 +182,82 @@ class LogHistory:
         self._head = reading.head
 
 
-class Changes(Struct, frozen=True):
-    """How many files a commit changes, and how many lines."""
+class FileChange(Struct, frozen=True, kw_only=True):
+    """What happens to one file between two commits."""
 
-    files: int
+    path: str
+    was: str
+    """Its path before; empty: the same."""
+    added: int
+    removed: int
+    lines: tuple[tuple[str, str], ...]
+    """Each line that is shown: `+`, `-`, a blank, or `@` where lines are left out; and
+    its text. None of a file that is no text."""
+
+
+class Changes(Struct, frozen=True):
+    """What changes between two commits."""
+
+    files: tuple[FileChange, ...]
+    count: int
+    """How many files change, of which some may not be shown."""
     added: int
     removed: int
 
 
-def unknown_changes(_commit: str, _base: str) -> Changes | None:
+def unknown_changes(_base: str, _commit: str) -> Changes | None:
     return None
 
 
+MOST_FILES: Final = 300
+MOST_DIFF_LINES: Final = 5000
+"""So much of a change is shown: `brat diff` prints all of it."""
+_LONGEST_LINE: Final = 500
+
+
 def changes_in(path: Path) -> Callable[[str, str], Changes | None]:
-    """Return what counts changes between two commits of the repository at `path`.
+    """Return what tells the changes between two commits of the repository at `path`.
 
     It answers None where a commit is not there, as in a clone without the work.
     """
 
-    def changes(commit: str, base: str) -> Changes | None:
+    def changes(base: str, commit: str) -> Changes | None:
         repository = pygit2.Repository(str(path))
         try:
-            found = repository.diff(base, commit).stats
+            tree = repository.revparse_single(base).peel(pygit2.Tree)
+            found = tree.diff_to_tree(repository[commit].peel(pygit2.Tree))
+            found.find_similar()
         except (KeyError, ValueError, pygit2.GitError):
             return None
-        return Changes(found.files_changed, found.insertions, found.deletions)
+        stats = found.stats
+        shown = tuple(_shown_files(found))
+        return Changes(shown, stats.files_changed, stats.insertions, stats.deletions)
 
     return changes
+
+
+def _shown_files(diff: pygit2.Diff) -> Iterator[FileChange]:
+    room = MOST_DIFF_LINES
+    for patch in islice(filter(None, diff), MOST_FILES):
+        lines = tuple(islice(_lines_of(patch), room))
+        room -= len(lines)
+        old, new = patch.delta.old_file.path, patch.delta.new_file.path
+        _, added, removed = patch.line_stats
+        yield FileChange(
+            path=clean(new),
+            was=clean(old) if old != new else "",
+            added=added,
+            removed=removed,
+            lines=lines,
+        )
+
+
+def _lines_of(patch: pygit2.Patch) -> Iterator[tuple[str, str]]:
+    for hunk in patch.hunks:
+        yield "@", clean(hunk.header).strip()
+        for line in hunk.lines:
+            if line.origin in "+- ":
+                yield line.origin, cut(clean(line.content).rstrip(), _LONGEST_LINE)
 
 
 _Row = TypeVar("_Row")
@@ -245,7 +296,7 @@ class DashboardSource:
     checks: Callable[[], Mapping[str, Checks]] = dict
     """Returns what CI was seen to say last, by commit; none where nobody looks."""
     changes: Callable[[str, str], Changes | None] = unknown_changes
-    """Returns what a commit changes since another one; may block."""
+    """Returns what changes from one commit to another; may block."""
     web: str = ""
     """The repository's address on the forge for people; empty: none."""
     carry_out: CarryOut | None = None

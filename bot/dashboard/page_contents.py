@@ -38,7 +38,7 @@ from convoy.model.state import Convoy, State, Task
 from convoy.rules.verdict import Checks
 from convoy.text import ago, clock, iso, rough
 from convoy.text.project_tests import compiler_errors, failing_tests
-from convoy.views import saved_s, worked_s
+from convoy.views import left_words, saved_s, worked_s
 from convoy.views.history import LogLine, PastSession, PersonDecision
 from convoy.views.interventions import Intervention, interventions
 from convoy.views.plan import (
@@ -214,6 +214,9 @@ class Clock(Struct, frozen=True, kw_only=True):
     parts: tuple[StatePart, ...]
     gantt: Gantt | None
     train: tuple[Car, ...]
+    left: str
+    used: str
+    """What its sessions cost so far; empty: not known."""
 
 
 def _shown(
@@ -229,6 +232,8 @@ def _shown(
         parts=state_parts(convoy),
         gantt=chart,
         train=merge_train(convoy, seen)[:HEAD],
+        left=left_words(convoy, now),
+        used=dollars(convoy.used.usd) if convoy.used.usd else "",
     )
 
 
@@ -251,6 +256,7 @@ def of_convoy(
         "box": BOX_SIZE,
         "gantt": drawings.draw_gantt(convoy, sessions, now) if sessions else None,
         "estimate": estimate_words(convoy.estimate),
+        "left": left_words(convoy, now),
         "progress": state_parts(convoy),
         "merged": sum(task.state == "merged" for task in convoy.tasks),
         "plan": plan_document(convoy),

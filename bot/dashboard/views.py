@@ -23,6 +23,7 @@ from bot.dashboard.access_policy import (
 )
 from bot.dashboard.dashboard_source import (
     MOST_LINES,
+    Changes,
     DashboardSource,
     LogHistory,
     Output,
@@ -87,6 +88,10 @@ class Views:
             *(
                 web.get(base + at, partial(self._kept, name, find))
                 for at, name, find in pages
+            ),
+            web.get(
+                base + "/convoys/{convoy}/changes",
+                partial(self._page, "changes", _convoy_changes),
             ),
             web.get(task, partial(self._page, "task", _task)),
             web.get(task + "/output", _output),
@@ -228,11 +233,20 @@ async def _task(request: web.Request, view: RepositoryView) -> Values:
         if chosen
         else source.printed(convoy, task)
     )
-    changes = None
-    if work := task.work:
-        changes = await asyncio.to_thread(source.changes, work.commit, work.base)
+    changes = await _changes(source, task.changed)
     more = {"attempts": tried, "chosen": chosen, "changes": changes}
     return {**page_contents.of_task(view, convoy, task, output), **more}
+
+
+async def _convoy_changes(request: web.Request, view: RepositoryView) -> Values:
+    convoy = convoy_at(view.state, request)
+    return {"convoy": convoy, "changes": await _changes(view.source, convoy.changed)}
+
+
+async def _changes(
+    source: DashboardSource, changed: tuple[str, str] | None
+) -> Changes | None:
+    return await asyncio.to_thread(source.changes, *changed) if changed else None
 
 
 async def _output(request: web.Request) -> web.Response:

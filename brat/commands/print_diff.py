@@ -70,30 +70,21 @@ def _ends(state: State, about: str | None, convoy: str | None) -> tuple[str, str
 
 
 def _of_task(convoy: Convoy, task: Task) -> tuple[str, str]:
-    if task.landed is not None:
-        return task.stood_on or f"{task.landed}^1", task.landed
-    for work in (task.work, task.unmerged, task.earlier, task.half_done):
-        if work is not None:
-            return work.base, work.commit
+    if task.changed is not None:
+        return task.changed
     if task.state == "merged":
-        raise BratError(f"task {task.number} needed no change{_because(task.why)}")
-    named = f"task {task.number} of {convoy.name}"
+        because = f": {task.why}" if task.why else ""
+        raise BratError(f"task {task.number} needed no change{because}")
     raise BratError(
-        f"{named} is {task.state}, and nothing of it is handed in yet: "
-        f"brat why {task.number}"
+        f"task {task.number} of {convoy.name} is {task.state}, and nothing of it is "
+        f"handed in yet: brat why {task.number}"
     )
 
 
 def _of_convoy(convoy: Convoy) -> tuple[str, str]:
-    if convoy.landed is not None:
-        return convoy.stood_on or convoy.base, convoy.landed
-    if not convoy.tip:
+    if convoy.changed is None:
         raise BratError(f"nothing of {convoy.name} has landed on its branch yet")
-    return convoy.base, convoy.tip
-
-
-def _because(why: str) -> str:
-    return f": {why}" if why else ""
+    return convoy.changed
 
 
 def _patch(log: Path, base: str, commit: str, how: str) -> bytes:

@@ -182,6 +182,17 @@ class Task(Struct, frozen=True, kw_only=True):
         return self.runs[-1] if self.runs else None
 
     @property
+    def changed(self) -> tuple[str, str] | None:
+        """The commits between which its changes lie, landed or not; None: it has none.
+
+        The first may be written as git's name for the parent of the second.
+        """
+        if self.landed is not None:
+            return self.stood_on or f"{self.landed}^", self.landed
+        made = (self.work, self.unmerged, self.earlier, self.half_done)
+        return next(((each.base, each.commit) for each in made if each), None)
+
+    @property
     def settled(self) -> bool:
         """Whether it is over: nothing more will happen to it."""
         return self.state in ("merged", "dropped")
@@ -302,6 +313,13 @@ class Convoy(Struct, frozen=True, kw_only=True):
     def in_session(self, number: int) -> Task | None:
         """Return what a session may work on: a task, or for 0 the plan itself."""
         return self.task(number) if number else self.mayor
+
+    @property
+    def changed(self) -> tuple[str, str] | None:
+        """The commits between which its changes lie, landed or not; None: none are."""
+        if self.landed is not None:
+            return self.stood_on or self.base, self.landed
+        return (self.base, self.tip) if self.tip else None
 
     @property
     def next_number(self) -> int:

@@ -4,14 +4,18 @@
 not change it. docs/status.md describes every field, and a test compares.
 """
 
+from math import ceil
+from statistics import median
 from typing import Any, Final
 
 import msgspec
 
 from convoy.model import ids
 from convoy.model.state import Convoy, Lease, State, Task
+from convoy.model.task_graph import order
 from convoy.rules.landing import waiting_to_merge
 from convoy.rules.starting import valid_leases
+from convoy.text import counted, rough
 from convoy.views.interventions import Intervention, interventions
 from convoy.views.plan import because, plan_document
 from convoy.views.reasons import landing_document, reasons, waits_for
@@ -148,6 +152,33 @@ def explained_task(
 def worked_s(convoy: Convoy) -> float:
     """Return how long the convoy's sessions took one after the other, in seconds."""
     return sum(task.worked_ms for task in convoy.tasks) / 1000
+
+
+def left_words(convoy: Convoy, now: int) -> str:
+    """Return about how long its tasks still take; empty: nothing tells it yet.
+
+    Each task that is left takes what the median one took from its first start to its
+    landing. They follow the plan, as many at once as agents are at work now. What waits
+    for a person is only counted.
+    """
+    took = [t.ended_at - t.begun_at for t in convoy.tasks if t.landed and t.begun_at]
+    going = {
+        t.number: t for t in convoy.tasks if not t.settled and t.state != "blocked"
+    }
+    if convoy.state != "active" or not took or not going:
+        return ""
+    each, ends = median(took), dict.fromkeys(going, 0.0)
+    for number in order(task.spec for task in going.values()):
+        begun = going[number].begun_at
+        rest = max(0.0, each - (now - begun)) if begun else each
+        before = (ends.get(after, 0.0) for after in going[number].spec.after)
+        ends[number] = rest + max(before, default=0.0)
+    at_once = max(1, sum(task.attempt is not None for task in going.values()))
+    queued = sum(task.state == "queued" for task in going.values())
+    left_ms = max(*ends.values(), ceil(queued / at_once) * each)
+    blocked = sum(task.state == "blocked" for task in convoy.tasks)
+    beside = f", and {counted(blocked, 'task')} waiting for you" if blocked else ""
+    return f"about {rough(left_ms / 1000)} left{beside}"
 
 
 def saved_s(convoy: Convoy) -> float:

@@ -9,12 +9,14 @@ import pytest
 
 from bot.dashboard.application import serving
 from bot.dashboard.dashboard_source import (
+    Changes,
     DashboardSource,
     Here,
     LogHistory,
     Output,
     Session,
     nothing_here,
+    unknown_changes,
 )
 from bot.requests.verb import Asker, Request
 from bot.text.replies import Reply
@@ -72,6 +74,7 @@ def opens() -> Opens:
         here: Here = nothing_here,
         faults: tuple[str, ...] = (),
         history: LogHistory | None = None,
+        changes: Callable[[str, str], Changes | None] = unknown_changes,
     ) -> AsyncIterator[Visit]:
         async def carry_out(asker: Asker, request: Request) -> Reply:
             if trouble:
@@ -89,6 +92,7 @@ def opens() -> Opens:
             here=here,
             web=web,
             history=history,
+            changes=changes,
             token=TOKEN,
         )
         async with (

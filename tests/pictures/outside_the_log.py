@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from bot.dashboard.dashboard_source import Changes, FileChange
 from convoy.model.state import State
 from convoy.rules.verdict import Checks
 from tests.pictures.passkeys_plan import RED, REFUSED
@@ -31,6 +32,36 @@ def printed(number: int, attempt: int) -> str:
         f"{3 + attempt} passed in 0.{number % 90 + 10}s\n"
         f"Editing src/auth/part_{number}.py\n"
     )
+
+
+def changes(_base: str, commit: str) -> Changes:
+    """Return what a picture shows of a commit."""
+    lines = (
+        ("@", "@@ -38,6 +38,8 @@ class Attempts:"),
+        (" ", "    def count(self, account: Account) -> int:"),
+        ("-", "        return self._counts[account.id]"),
+        ("+", "        with self._lock:"),
+        ("+", "            return self._counts.get(account.id, 0)"),
+        (" ", ""),
+        (" ", "    def reset(self, account: Account) -> None:"),
+    )
+    added = 2 + int(commit[0], 16)
+    limits = FileChange(
+        path="src/auth/limits.py", was="", added=added, removed=1, lines=lines
+    )
+    test = FileChange(
+        path="tests/test_limits.py",
+        was="",
+        added=3,
+        removed=0,
+        lines=(
+            ("@", "@@ -0,0 +1,3 @@"),
+            ("+", "def test_ten_attempts_lock_an_account(account):"),
+            ("+", "    fail(account, times=10)"),
+            ("+", "    assert account.locked_until is not None"),
+        ),
+    )
+    return Changes((limits, test), 2, added + 3, 1)
 
 
 def checks(state: State) -> dict[str, Checks]:

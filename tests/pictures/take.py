@@ -17,7 +17,6 @@ from playwright.async_api import Page
 
 from bot.dashboard.application import serving
 from bot.dashboard.dashboard_source import (
-    Changes,
     DashboardSource,
     LogHistory,
     LogTail,
@@ -48,7 +47,8 @@ SCHEMES: Final[tuple[Scheme, ...]] = ("light", "dark")
 PAGES: Final = {
     "overview": "/",
     "convoy": f"/convoys/{NAME}",
-    "task": f"/convoys/{NAME}/tasks/6",
+    "task": f"/convoys/{NAME}/tasks/12",
+    "changes": f"/convoys/{NAME}/changes",
     "sessions": "/sessions",
     "log": "/log",
     "analytics": "/analytics",
@@ -84,7 +84,7 @@ async def shown(busy: Busy) -> AsyncIterator[str]:
         carry_out=carry_out,
         output=printed,
         checks=lambda: outside_the_log.checks(busy.state),
-        changes=lambda commit, _: Changes(2, 40 + int(commit[0], 16), 7),
+        changes=outside_the_log.changes,
         web="https://github.com/pat/passkeys",
         token=TOKEN,
     )

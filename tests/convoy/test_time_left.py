@@ -1,0 +1,53 @@
+"""About how long a convoy still takes, told from the tasks of it that have landed."""
+
+from msgspec.structs import replace
+
+from convoy.model.state import Convoy
+from convoy.views import left_words
+from tests.world.rules import Rules, sha, spec
+
+MINUTE = 60_000
+
+
+def convoy(*states: str, after: tuple[int, ...] = ()) -> Convoy:
+    """Return a convoy with tasks in these states; the last one waits for `after`.
+
+    Whatever has begun began at 0, and what landed did so after ten minutes.
+    """
+    specs = [spec(n, after=after if n == len(states) else ()) for n in _numbers(states)]
+    known = Rules().planned(*specs).convoy
+    tasks = tuple(
+        replace(
+            task,
+            state=state,
+            begun_at=0 if state == "queued" else 1,
+            ended_at=1 + 10 * MINUTE if state == "merged" else 0,
+            landed=sha("a") if state == "merged" else None,
+        )
+        for task, state in zip(known.tasks, states, strict=True)
+    )
+    return replace(known, tasks=tasks)
+
+
+def _numbers(states: tuple[str, ...]) -> range:
+    return range(1, 1 + len(states))
+
+
+def test_what_is_left_follows_the_plan() -> None:
+    now = 1 + 4 * MINUTE
+
+    assert left_words(convoy("merged", "running"), now) == "about 6 min left"
+    chain = convoy("merged", "running", "queued", after=(2,))
+    assert left_words(chain, now) == "about 16 min left"
+    beside = convoy("merged", "queued", "queued", "queued")
+    assert left_words(beside, now) == "about 30 min left"
+    assert left_words(convoy("merged", "running", "queued"), now) == "about 10 min left"
+
+
+def test_it_is_said_only_where_something_tells_it() -> None:
+    waiting = convoy("merged", "blocked", "queued")
+
+    assert left_words(convoy("running", "queued"), 5) == ""
+    assert left_words(convoy("merged", "blocked"), 5) == ""
+    assert left_words(waiting, 5) == "about 10 min left, and 1 task waiting for you"
+    assert left_words(replace(waiting, state="complete"), 5) == ""
