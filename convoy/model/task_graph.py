@@ -160,7 +160,7 @@ def declared_need(text: str) -> str:
 
 Area = Literal["code", "tests", "docs", "nothing"]
 
-DEPENDENCIES: Final = re.compile(
+_DEPENDENCIES: Final = re.compile(
     r"(^|/)(requirements[^/]*\.txt|pyproject\.toml|setup\.(py|cfg)|package\.json|go\.mod"
     r"|Cargo\.toml|Gemfile|pom\.xml|build\.gradle[^/]*|[^/]*\.lock|package-lock\.json)$"
 )
@@ -182,6 +182,6 @@ def area_of_path(path: str) -> Area:
     """Return the area of one path; build files are code."""
     if _TEST.search(path):
         return "tests"
-    if DEPENDENCIES.search(path):
+    if _DEPENDENCIES.search(path):
         return "code"
     return "docs" if _DOCS.search(path) else "code"

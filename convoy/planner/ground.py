@@ -296,16 +296,13 @@ SWEEPING: Final = 30
 OFTEN: Final = 3
 """Fewer common commits than this are chance."""
 
-ChangedFiles = Iterable[tuple[str, ...]]
-"""The files of each commit, the newest first."""
-
 
 def changed_together(
-    past: ChangedFiles, files: Collection[str]
+    past: Iterable[tuple[str, ...]], files: Collection[str]
 ) -> tuple[tuple[str, str, int], ...]:
     """Return pairs of files that changed together, and in how many commits, most first.
 
-    Only `files` count, which are still there.
+    `past` has the files of each commit. Only `files` count, which are still there.
     """
     counted: Counter[tuple[str, str]] = Counter()
     for commit in past:

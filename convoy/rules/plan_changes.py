@@ -264,8 +264,7 @@ class SplitTask(Command, frozen=True, kw_only=True):
 
 
 def _split_spec(convoy: Convoy, task: Task) -> TaskSpec:
-    tried = "An agent tried this as one task, and it stopped"
-    why = f"{tried if task.started else 'Nobody has tried it yet'}: {task.why}"
+    why = f"An agent tried this as one task, and it stopped: {task.why}"
     told = f"{task.spec.title}\n\n{task.spec.instructions}\n\n{why}"
     return TaskSpec(
         number=convoy.next_number,

@@ -1,8 +1,8 @@
 """May this be the plan? How a convoy takes it, and what of it waits for people.
 
 A plan comes from a list, a template or an engine's answer. Tasks that change protected
-paths wait until a person lets them. What the plan may take, by the
-median of earlier tasks, only informs people and delays nothing.
+paths wait until a person lets them. What the plan may take, by the median of earlier
+tasks, only informs people and delays nothing.
 """
 
 from collections.abc import Collection, Mapping

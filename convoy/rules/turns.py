@@ -72,18 +72,17 @@ def _turns(convoy: Convoy) -> Mapping[int, tuple[Turn, ...]]:
     return {number: tuple(waits) for number, waits in found.items() if waits}
 
 
-def area(task: Task) -> frozenset[str]:
-    """Return the paths that a task may touch, without slashes at their ends."""
-    return frozenset(path.rstrip("/") for path in (*task.spec.paths, *task.touched))
-
-
 def _by_area(
     convoy: Convoy,
     tasks: Mapping[int, Task],
     stuck: Collection[int],
     found: dict[int, list[Turn]],
 ) -> None:
-    areas = {n: area(task) for n, task in tasks.items() if _takes_turns(convoy, task)}
+    areas = {
+        number: frozenset(p.rstrip("/") for p in (*task.spec.paths, *task.touched))
+        for number, task in tasks.items()
+        if _takes_turns(convoy, task)
+    }
     met = {
         (one, other): paths
         for (one, other), paths in _met(areas).items()

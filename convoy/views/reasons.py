@@ -73,7 +73,7 @@ def plan_waits(convoy: Convoy) -> str:
 
 def _turn(convoy: Convoy, task: Task) -> str:
     """Return whom the task lets go first that is not ahead of it in the merge queue."""
-    queue = {each.number: each for each in waiting_to_merge(convoy)}
+    queue = {each.number for each in waiting_to_merge(convoy)}
     if task.number in queue:
         return ""
     first = (
