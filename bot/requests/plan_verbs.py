@@ -42,8 +42,7 @@ def _add(context: RequestContext, *, text: str) -> str:
     context.submit(AddTask(convoy=convoy.name, spec=spec, by=context.by))
     after = ", ".join(map(str, spec.after))
     waits = f" It waits for task {after}." if after else ""
-    said = f"That is task {spec.number}: {inline(spec.title)}.{waits}"
-    return f"{said}{plan_changes(context, convoy)}"
+    return f"That is task {spec.number}: {inline(spec.title)}.{waits}"
 
 
 def _spec(convoy: Convoy, text: str) -> TaskSpec:
@@ -72,17 +71,16 @@ def _essence(spec: TaskSpec) -> tuple[object, ...]:
 
 
 def _depends(context: RequestContext, *, task: int, on: bool, other: int) -> str:  # noqa: ARG001  the word `on`
-    before = context.convoy
-    context.submit(LinkTask(convoy=before.name, task=task, on=other, by=context.by))
-    said = f"Task {task} waits until task {other} is merged."
-    return f"{said}{plan_changes(context, before)}"
+    name = context.convoy.name
+    context.submit(LinkTask(convoy=name, task=task, on=other, by=context.by))
+    return f"Task {task} waits until task {other} is merged."
 
 
 def _engine(context: RequestContext, *, engine: str, task: int | None = None) -> str:
-    before, by = context.convoy, context.by
-    context.submit(AssignTask(convoy=before.name, task=task, engine=engine, by=by))
+    name, by = context.convoy.name, context.by
+    context.submit(AssignTask(convoy=name, task=task, engine=engine, by=by))
     what = f"Task {task} goes" if task else "All tasks that have not started go"
-    return f"{what} to the engine `{engine}`.{plan_changes(context, before)}"
+    return f"{what} to the engine `{engine}`."
 
 
 def _priority(context: RequestContext, *, priority: int) -> str:
@@ -190,16 +188,10 @@ WHOLE_CHARS: Final = 6_000
 _ITEM: Final = re.compile(r"^ {0,3}(?:[-*+]|\d{1,3}[.)]) +(?:\[ \] +)?", re.MULTILINE)
 
 
-def plan_changes(context: RequestContext, before: Convoy) -> str:
+def _split(context: RequestContext, *, task: int, text: str) -> str:
     from bot.text.plan_section import diff_block
     from convoy.views.plan import title_changes
 
-    after = context.convoy
-    lines = title_changes(before.titles_now, after.titles_now)
-    return "\n".join(("", "", *diff_block(lines, WHOLE_CHARS, after.name)))
-
-
-def _split(context: RequestContext, *, task: int, text: str) -> str:
     before = context.convoy
     found = before.task(task)
     if found is None:
@@ -207,7 +199,9 @@ def _split(context: RequestContext, *, task: int, text: str) -> str:
     parts = _parts(before, found, text)
     command = PartTask(convoy=before.name, task=task, parts=parts, by=context.by)
     context.submit(command)
-    return f"Task {task} is done in {len(parts)} parts.{plan_changes(context, before)}"
+    changes = title_changes(before.titles_now, context.convoy.titles_now)
+    block = "\n".join(diff_block(changes, WHOLE_CHARS, before.name))
+    return f"Task {task} is done in {len(parts)} parts.\n\n{block}"
 
 
 def _parts(convoy: Convoy, whole: Task, text: str) -> tuple[TaskSpec, ...]:

@@ -3,7 +3,6 @@
 import asyncio
 from typing import Final
 
-from bot.requests.plan_verbs import plan_changes
 from bot.requests.verb import (
     ANY_TASK,
     MOST_BOXES,
@@ -309,11 +308,10 @@ def _cancel(context: RequestContext, *, task: int | None = None) -> str:
 
 
 def _drop(context: RequestContext, *, task: int) -> str:
-    before, by = context.convoy, context.by
-    drop = DropTask(convoy=before.name, task=task, why=f"dropped by {by}", by=by)
+    name, by = context.convoy.name, context.by
+    drop = DropTask(convoy=name, task=task, why=f"dropped by {by}", by=by)
     context.submit(drop)
-    is_plan = before.state == "planning"
-    return f"Task {task} is dropped.{plan_changes(context, before) if is_plan else ''}"
+    return f"Task {task} is dropped."
 
 
 def _require_session(convoy: Convoy, request: Request) -> None:

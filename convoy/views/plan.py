@@ -58,7 +58,7 @@ class PlanDocument(Struct, frozen=True, kw_only=True):
     tasks: tuple[PlanTask, ...]
     """Without those that were dropped."""
     changes: tuple[str, ...]
-    """The tasks that are new, gone or another since it was made, or last approved."""
+    """The tasks that are new or gone since it was made, or last approved."""
     approval: str
     """Who has to approve it, and how; empty: nobody has to."""
 
@@ -145,14 +145,10 @@ def edge_words(task: TaskSpec) -> tuple[str, ...]:
 def title_changes(
     before: Mapping[int, str], after: Mapping[int, str]
 ) -> tuple[str, ...]:
-    """Return the tasks that are new, gone or have another title, by their numbers."""
-    told: list[str] = []
-    for number in sorted({*before, *after}):
-        was, now = before.get(number), after.get(number)
-        if was is None:
-            told.append(f"+ task {number}: {now}")
-        elif now is None:
-            told.append(f"- task {number}: {was}")
-        elif was != now:
-            told.append(f"~ task {number}: {now}")
-    return tuple(told)
+    """Return the tasks that are new or gone, by their numbers."""
+    return tuple(
+        f"- task {number}: {before[number]}"
+        if number in before
+        else f"+ task {number}: {after[number]}"
+        for number in sorted(before.keys() ^ after.keys())
+    )
