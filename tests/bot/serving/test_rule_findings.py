@@ -29,6 +29,7 @@ def ruled(
     rules: Mapping[str, list[dict[str, Any]]] | None = None,
     classic: dict[str, Any] | None = None,
 ) -> None:
+    forge.get(REPO).respond(json={"full_name": NAME, "default_branch": "trunk"})
     for branch in ("trunk", *repository_checks.OWN_BRANCHES):
         path = branch.replace("/", "%2F")
         url = f"{REPO}/rules/branches/{path}?per_page=100"
