@@ -224,7 +224,7 @@ async def _labelled_request(context: BotContext, issue: Issue) -> StartRequest |
 
 
 LOOK_BACK: Final = timedelta(days=3)
-"""GitHub can repeat a delivery for as long."""
+"""How far back a new process looks at most."""
 SKEW: Final = timedelta(minutes=10)
 """How far the forge's clock may differ from the log's."""
 
