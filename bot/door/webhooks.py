@@ -2,10 +2,6 @@
 
 Deliveries may be lost, doubled or reordered: each only says which part of the world to
 look at again. A stranger's request is always answered with 2xx or 4xx.
-
-The metrics are in Prometheus' text format, on a port of their own. No label takes a
-value that a stranger sends: every label value is kept for good.
-https://prometheus.io/docs/practices/naming/
 """
 
 import hmac
@@ -18,13 +14,6 @@ from http import HTTPStatus
 from typing import Final
 
 from aiohttp import web
-from prometheus_client import (
-    CONTENT_TYPE_LATEST,
-    CollectorRegistry,
-    Counter,
-    Gauge,
-    generate_latest,
-)
 from pydantic import ValidationError
 
 from bot.door.delivery_meaning import LOOK_AT, ROSTER, meaning, read_delivery
@@ -32,47 +21,6 @@ from bot.door.inbox import Inbox, InboxWriter, Wake
 from bot.door.listening import READ_S, BytesInFlight, receive_body, refusal_with
 from bot.forge.payloads import Repository
 from bot.settings.hosts import Origins
-
-METRICS_PATH: Final = "/metrics"
-
-
-class Metrics:
-    """The counters; one object per process."""
-
-    def __init__(self) -> None:
-        self.registry = CollectorRegistry()
-        self.deliveries = Counter(
-            "brat_deliveries_total",
-            "Webhook deliveries, by event and by what was answered.",
-            ("event", "status"),
-            registry=self.registry,
-        )
-        self.ticks = Counter(
-            "brat_ticks_total",
-            "Rounds of a repository's loop, by how they ended.",
-            ("repository", "outcome"),
-            registry=self.registry,
-        )
-
-    def answered(self, event: str, status: int) -> None:
-        self.deliveries.labels(event, status).inc()
-
-    def watch(self, name: str, said: str, count: Callable[[], float]) -> None:
-        """Add a gauge whose value `count` returns at each scrape."""
-        Gauge(name, said, registry=self.registry).set_function(count)
-
-    def application(self) -> web.Application:
-        app = web.Application()
-        app.router.add_get(METRICS_PATH, self._show)
-        return app
-
-    def text(self) -> bytes:
-        return generate_latest(self.registry)
-
-    async def _show(self, _: web.Request) -> web.Response:
-        body = self.text()
-        return web.Response(body=body, headers={"Content-Type": CONTENT_TYPE_LATEST})
-
 
 WEBHOOK_PATH: Final = "/webhooks/github"
 BODY_BYTES: Final = 25_000_000

@@ -16,7 +16,7 @@ from typing import Final
 from bot import wall_clock
 from bot.door.feed import Feed
 from bot.door.inbox import Inbox, Wake
-from bot.door.webhooks import DeliveryPlace, Metrics
+from bot.door.webhooks import DeliveryPlace
 from bot.forge import transport
 from bot.forge.github import GitHub, repository_id_of
 from bot.forge.pace import Pace, pacing
@@ -122,7 +122,6 @@ class Host:
     def __init__(self, hosting: ServiceSettings, tell: Tell) -> None:
         self.hosting = hosting
         self.tell = tell
-        self.metrics = Metrics()
         self.served: dict[str, Served] = {}
         """By full name in lower case."""
         self.port = 0
@@ -138,9 +137,7 @@ class Host:
         """The installations that do not show their repositories, and why."""
         self.unserved: dict[str, str] = {}
         """The repositories that have no place on the disk, and why."""
-        self.figures = ServiceMetrics(
-            self.metrics.registry, self._standing, self.standing_still, wall_clock
-        )
+        self.metrics = ServiceMetrics(self._standing, self.standing_still, wall_clock)
 
     # --- what the door asks ---------------------------------------------------------
 
@@ -321,7 +318,7 @@ class Host:
             if one.place is not None:
                 one.place = replace(one.place, login=loop.context.login)
             loop.wake.all()
-            await asyncio.to_thread(self.figures.begin, name, loop.context.mirror)
+            await asyncio.to_thread(self.metrics.begin, name, loop.context.mirror)
             try:
                 watch = MirrorWatch(loop.context.mirror.path)
 
@@ -337,19 +334,18 @@ class Host:
                         await loop.release()
 
     def _count(self, name: str, cut_short: bool) -> None:  # noqa: FBT001  a callback
-        outcome = "cut short" if cut_short else "whole"
-        self.metrics.ticks.labels(name, outcome).inc()
+        self.metrics.ticked(name, cut_short=cut_short)
         one = self.served.get(name.casefold())
         if one is not None and one.loop is not None:
             one.standstill.seen(one.loop)
-            self.figures.follow(name, one.loop.context.mirror)
+            self.metrics.follow(name, one.loop.context.mirror)
 
     def _standing(self) -> dict[str, RepositoryStanding]:
         return {
             name: RepositoryStanding(
                 state=one.loop.context.mirror.state,
                 calls_left=one.pace.left,
-                log_commits=self.figures.log_commits.get(name, 0),
+                log_commits=self.metrics.log_commits.get(name, 0),
                 faults=one.loop.context.mirror.faults,
             )
             for one in self.served.values()

@@ -1,13 +1,23 @@
 """Metrics of a service: how its repositories stand at each scrape, and events counted.
 
+They are in Prometheus' text format, on a port of their own. No label takes a value that
+a stranger sends: every label value is kept for good.
 https://prometheus.io/docs/practices/naming/
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
-from prometheus_client import CollectorRegistry, Counter as CounterMetric
+from aiohttp import web
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    CollectorRegistry,
+    Counter as CounterMetric,
+    Gauge,
+    generate_latest,
+)
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
@@ -29,6 +39,8 @@ from convoy.views.interventions import interventions
 from grite import git
 from grite.errors import BratError
 
+METRICS_PATH: Final = "/metrics"
+
 
 @dataclass(frozen=True)
 class RepositoryStanding:
@@ -41,28 +53,76 @@ class RepositoryStanding:
 
 
 class ServiceMetrics(Collector):
-    """The metrics of all repositories; for one event loop."""
+    """The metrics of the service and all repositories; for one event loop."""
 
     def __init__(
         self,
-        registry: CollectorRegistry,
         standing: Callable[[], Mapping[str, RepositoryStanding]],
         still: Callable[[], Mapping[str, str]],
         clock: Callable[[], int],
     ) -> None:
-        """Register the metrics; `clock` returns unix ms.
+        """Ask at each scrape how the repositories stand; `clock` returns unix ms.
 
         `still` returns why each repository stands still; empty: it moves.
         """
         self._standing = standing
         self._still = still
         self._clock = clock
-        self._counted = LogCounters(registry)
         self._known: dict[str, str | None] = {}
+        self._engines: dict[tuple[str, str, int], str] = {}
         self.log_commits: dict[str, int] = {}
-        registry.register(self)
+        self.registry = CollectorRegistry()
+        self.registry.register(self)
+        self._deliveries = self._counter(
+            "brat_deliveries_total",
+            "Webhook deliveries, by event and by what was answered.",
+            ("event", "status"),
+        )
+        self._ticks = self._counter(
+            "brat_ticks_total",
+            "Rounds of a repository's loop, by how they ended.",
+            ("repository", "outcome"),
+        )
+        self._attempts = self._counter(
+            "brat_attempts_total",
+            "Sessions that ended, by engine and by what became of them.",
+            ("repository", "engine", "outcome"),
+        )
+        self._candidates = self._counter(
+            "brat_candidates_total",
+            "Commits that CI was asked to judge; over the landed: its runs for each.",
+            ("repository",),
+        )
+        self._landed = self._counter(
+            "brat_landed_total", "Changes that landed.", ("repository",)
+        )
+
+    def _counter(self, name: str, said: str, labels: tuple[str, ...]) -> CounterMetric:
+        return CounterMetric(name, said, labels, registry=self.registry)
+
+    def watch(self, name: str, said: str, count: Callable[[], float]) -> None:
+        """Add a gauge whose value `count` returns at each scrape."""
+        Gauge(name, said, registry=self.registry).set_function(count)
+
+    def application(self) -> web.Application:
+        app = web.Application()
+        app.router.add_get(METRICS_PATH, self._show)
+        return app
+
+    def text(self) -> bytes:
+        return generate_latest(self.registry)
+
+    async def _show(self, _: web.Request) -> web.Response:
+        body = self.text()
+        return web.Response(body=body, headers={"Content-Type": CONTENT_TYPE_LATEST})
 
     # --- what happens ---------------------------------------------------------------
+
+    def answered(self, event: str, status: int) -> None:
+        self._deliveries.labels(event, status).inc()
+
+    def ticked(self, repository: str, *, cut_short: bool) -> None:
+        self._ticks.labels(repository, "cut short" if cut_short else "whole").inc()
 
     def begin(self, name: str, mirror: Mirror) -> None:
         """Count a repository's log from here on; may block."""
@@ -85,7 +145,35 @@ class ServiceMetrics(Collector):
             return  # the log was rewritten; the loop reports it
         self.log_commits[name] = self.log_commits.get(name, 0) + len(new)
         for _, fact in history.bot_facts(new, mirror.state.bots):
-            self._counted.note(name, fact)
+            self.note(name, fact)
+
+    def note(self, repository: str, fact: Event) -> None:
+        """Count one fact that a bot wrote."""
+        where = (repository, getattr(fact, "convoy", ""), getattr(fact, "task", 0))
+        match fact:
+            case TaskStarted():
+                self._engines[where] = fact.engine.type
+            case WorkAccepted() | WorkReviewed():
+                self._ended(where, "handed in")
+            case ChoiceMade() if fact.attempt:  # else no session made the choice
+                self._ended(where, "handed in")
+            case WorkRefused():
+                self._ended(where, "refused")
+            case SessionLost():
+                self._ended(where, "lost")
+            case TaskMerged(commit=None) if where in self._engines:
+                # Other work was counted when handed in, a review with its verdict.
+                self._ended(where, "nothing to do")
+            case MergeAttempted():
+                self._candidates.labels(repository).inc()
+            case MergeLanded():
+                self._landed.labels(repository).inc()
+            case _:
+                pass
+
+    def _ended(self, where: tuple[str, str, int], outcome: str) -> None:
+        engine = self._engines.pop(where, "unknown")
+        self._attempts.labels(where[0], engine, outcome).inc()
 
     # --- what is so now -------------------------------------------------------------
 
@@ -151,54 +239,3 @@ class ServiceMetrics(Collector):
         for name, why in self._still().items():
             still.add_metric((name,), bool(why))
         yield from (tasks, convoys, waits, tokens, dollars, aside, left, log, still)
-
-
-class LogCounters:
-    def __init__(self, registry: CollectorRegistry) -> None:
-        self.attempts = CounterMetric(
-            "brat_attempts_total",
-            "Sessions that ended, by engine and by what became of them.",
-            ("repository", "engine", "outcome"),
-            registry=registry,
-        )
-        self.candidates = CounterMetric(
-            "brat_candidates_total",
-            "Commits that CI was asked to judge; over the landed: its runs for each.",
-            ("repository",),
-            registry=registry,
-        )
-        self.landed = CounterMetric(
-            "brat_landed_total",
-            "Changes that landed.",
-            ("repository",),
-            registry=registry,
-        )
-        self._engines: dict[tuple[str, str, int], str] = {}
-
-    def note(self, repository: str, fact: Event) -> None:
-        """Count one fact that a bot wrote."""
-        where = (repository, getattr(fact, "convoy", ""), getattr(fact, "task", 0))
-        match fact:
-            case TaskStarted():
-                self._engines[where] = fact.engine.type
-            case WorkAccepted() | WorkReviewed():
-                self._ended(where, "handed in")
-            case ChoiceMade() if fact.attempt:  # else no session made the choice
-                self._ended(where, "handed in")
-            case WorkRefused():
-                self._ended(where, "refused")
-            case SessionLost():
-                self._ended(where, "lost")
-            case TaskMerged(commit=None) if where in self._engines:
-                # Other work was counted when handed in, a review with its verdict.
-                self._ended(where, "nothing to do")
-            case MergeAttempted():
-                self.candidates.labels(repository).inc()
-            case MergeLanded():
-                self.landed.labels(repository).inc()
-            case _:
-                pass
-
-    def _ended(self, where: tuple[str, str, int], outcome: str) -> None:
-        engine = self._engines.pop(where, "unknown")
-        self.attempts.labels(where[0], engine, outcome).inc()

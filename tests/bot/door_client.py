@@ -13,7 +13,7 @@ import httpx
 
 from bot.door.inbox import Inbox, StartRequest, Wake
 from bot.door.listening import listening
-from bot.door.webhooks import WEBHOOK_PATH, DeliveryPlace, Door, Metrics
+from bot.door.webhooks import WEBHOOK_PATH, DeliveryPlace, Door
 from tests.world.given_secrets import given
 from tests.world.patience import patient
 
@@ -52,7 +52,8 @@ class DoorClient:
     inbox: Inbox
     wake: Wake
     door: Door
-    metrics: Metrics
+    answered: list[tuple[str, int]]
+    """The event and the status of each delivery."""
     roster: list[str]
     """Grows when the door hears that the App's installations changed."""
     trouble: list[str]
@@ -90,18 +91,18 @@ async def built(folder: Path) -> AsyncIterator[DoorClient]:
     wake.take()
     roster, trouble = list[str](), list[str]()
     place = DeliveryPlace(label="brat", login="brat[bot]", inbox=inbox, wake=wake)
-    metrics = Metrics()
+    answered = list[tuple[str, int]]()
     door = Door(
         secrets=(SECRET, PREVIOUS),
         place_of={"octo/project": place}.get,
         roster_changed=lambda: roster.append("changed"),
         unready=lambda: "".join(trouble) or None,
         version="1.2.3",
-        answered=metrics.answered,
+        answered=lambda *told: answered.append(told),
     )
     async with listening(door.application(), "127.0.0.1", 0) as port:
         url = f"http://127.0.0.1:{port}"
         async with httpx.AsyncClient(
             base_url=url, trust_env=False, timeout=patient(20)
         ) as client:
-            yield DoorClient(client, inbox, wake, door, metrics, roster, trouble)
+            yield DoorClient(client, inbox, wake, door, answered, roster, trouble)

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from bot.door.listening import listening
-from bot.door.webhooks import WEBHOOK_PATH, Door, Metrics
+from bot.door.webhooks import WEBHOOK_PATH, Door
 from bot.settings.bot_settings import ServiceSettings
 from bot.settings.hosts import Origins
 from tests.world.cases import looped
@@ -78,12 +78,10 @@ def test_behind_proxies_only_theirs_is_believed(
     ],
 )
 async def test_the_door_answers_403(origins: Origins, status: int) -> None:
-    metrics = Metrics()
     door = Door(
         secrets=("made-up-secret",),
         place_of=lambda _: None,
         origins=origins,
-        answered=metrics.answered,
     )
     async with listening(door.application(), "127.0.0.1", 0) as port:
         url = f"http://127.0.0.1:{port}"

@@ -1,8 +1,6 @@
 """What is counted of a repository's log."""
 
-from prometheus_client import CollectorRegistry
-
-from bot.serving.service_metrics import LogCounters, RepositoryStanding, ServiceMetrics
+from bot.serving.service_metrics import RepositoryStanding, ServiceMetrics
 from convoy.model.records import Usage
 from convoy.rules.ending import LoseSession
 from convoy.rules.landing import FailMerge
@@ -32,13 +30,13 @@ def story() -> Rules:
 
 
 def test_attempts_candidates_and_landings_are_counted() -> None:
-    rules, registry = story(), CollectorRegistry()
-    counted = LogCounters(registry)
+    rules = story()
+    metrics = ServiceMetrics(dict, dict, lambda: rules.now)
     for fact in rules.facts:
-        counted.note(REPO, fact)
+        metrics.note(REPO, fact)
 
     def value(name: str, **labels: str) -> float | None:
-        return registry.get_sample_value(name, {"repository": REPO, **labels})
+        return metrics.registry.get_sample_value(name, {"repository": REPO, **labels})
 
     assert value("brat_attempts_total", engine="shell", outcome="handed in") == 2
     assert value("brat_attempts_total", engine="shell", outcome="lost") == 1
@@ -46,13 +44,13 @@ def test_attempts_candidates_and_landings_are_counted() -> None:
 
 
 def test_what_is_so_now_is_looked_up() -> None:
-    rules, registry = story(), CollectorRegistry()
+    rules = story()
     now = RepositoryStanding(state=rules.state, calls_left=4321, log_commits=9)
     still = {REPO: "", "pat/stuck": "the forge refuses its log"}
-    ServiceMetrics(registry, lambda: {REPO: now}, lambda: still, lambda: rules.now)
+    metrics = ServiceMetrics(lambda: {REPO: now}, lambda: still, lambda: rules.now)
 
     def value(name: str, **labels: str) -> float | None:
-        return registry.get_sample_value(name, {"repository": REPO, **labels})
+        return metrics.registry.get_sample_value(name, {"repository": REPO, **labels})
 
     assert value("brat_tasks", state="merged") == 1
     assert value("brat_set_aside") == 0
@@ -64,3 +62,15 @@ def test_what_is_so_now_is_looked_up() -> None:
     assert value("brat_log_commits") == 9
     assert value("brat_repository_standing_still") == 0
     assert value("brat_repository_standing_still", repository="pat/stuck") == 1
+
+
+def test_deliveries_and_rounds_are_counted() -> None:
+    metrics = ServiceMetrics(dict, dict, lambda: 0)
+    metrics.answered("issues", 202)
+    metrics.answered("issues", 202)
+    metrics.ticked(REPO, cut_short=True)
+
+    shown = metrics.text().decode()
+
+    assert 'brat_deliveries_total{event="issues",status="202"} 2.0' in shown
+    assert f'brat_ticks_total{{outcome="cut short",repository="{REPO}"}} 1.0' in shown
