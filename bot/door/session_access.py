@@ -15,15 +15,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-_KEY_FILE: Final = "feed.key"
 _KEY_BYTES: Final = 32
 
 
 def feed_key(folder: Path) -> bytes:
     """Return the key in a bot's folder, creating it the first time."""
-    file = folder / _KEY_FILE
+    return kept_key(folder / "feed.key")
+
+
+def kept_key(file: Path) -> bytes:
+    """Return the key in a file, which is made the first time, for its owner alone."""
     if not file.exists():
-        beside = folder / f".{_KEY_FILE}.{secrets.token_hex(4)}"
+        beside = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
         beside.touch(mode=0o600)
         beside.write_text(secrets.token_hex(_KEY_BYTES))
         try:

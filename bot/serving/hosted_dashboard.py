@@ -7,12 +7,9 @@ to press a button at each press.
 
 import asyncio
 import hmac
-import os
-import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import partial
-from pathlib import Path
 from typing import Final
 from urllib.parse import quote, urlsplit
 
@@ -32,6 +29,7 @@ from bot.dashboard.dashboard_source import (
 from bot.dashboard.login import Login, OAuth, Person, Rights, Sessions
 from bot.door.feed import last_output
 from bot.door.listening import listener_at, serving_on
+from bot.door.session_access import kept_key
 from bot.forge.github import AnotherRepository
 from bot.loop.loop import Loop
 from bot.requests.verb import Asker, Request
@@ -53,7 +51,6 @@ from grite.errors import BratError, Unavailable
 Asked = Callable[[], Awaitable[bool]]
 """A question about a right, put to the forge."""
 BASE: Final = "/{owner}/{repository}"
-_KEY: Final = "dashboard.key"
 _NOT_THERE: Final = "There is no such page, or not for you.\n"
 
 
@@ -65,7 +62,7 @@ class HostedDashboard:
         self._host = host
         self._group = group
         self._own = urlsplit(oauth.own_url).netloc
-        self._sessions = Sessions(sessions_key(host.hosting.folder))
+        self._sessions = Sessions(kept_key(host.hosting.folder / "dashboard.key"))
         self._login = Login(oauth, self._sessions)
         self._rights = Rights()
         self._views: dict[str, RepositoryView] = {}
@@ -200,16 +197,6 @@ def _asking(one: Served, question: Asked) -> Asked:
         return await question()
 
     return asked
-
-
-def sessions_key(folder: Path) -> bytes:
-    """Return the sessions' key, created the first time; only its owner can read it."""
-    file = folder / _KEY
-    with suppress(FileExistsError):
-        handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "w") as made:
-            made.write(secrets.token_hex(32))
-    return bytes.fromhex(file.read_text())
 
 
 @asynccontextmanager

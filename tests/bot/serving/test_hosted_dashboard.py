@@ -14,7 +14,7 @@ import pytest
 
 from bot.dashboard.application import MOST_ANONYMOUS
 from bot.dashboard.login import LOGIN, SESSION, Sessions
-from bot.serving.hosted_dashboard import sessions_key
+from bot.door.session_access import kept_key
 from bot.settings.bot_settings import ServiceSettings
 from tests.world.forge import REPO, Town, until
 from tests.world.patience import patient
@@ -285,7 +285,7 @@ async def test_who_signed_out_is_out_everywhere(served: Visited) -> None:
 
 
 async def test_a_cookie_that_we_did_not_make_is_nobodys(served: Visited) -> None:
-    ours = Sessions(sessions_key(served.state))
+    ours = Sessions(kept_key(served.state / "dashboard.key"))
     theirs = Sessions(b"another key of the same length..")
     values = (
         theirs.begin("alice"),
