@@ -62,6 +62,5 @@ configurations = st.builds(
     locks=st.sampled_from(["require", "require", "warn", "off"]),
     approve=st.sampled_from(["auto", "auto", "auto", "plan"]),
     approvals=st.sampled_from([0, 0, 0, 2]),
-    land=st.sampled_from(["whole", "parts"]),
     splitter=st.sampled_from(["", "docs"]),
 )
