@@ -108,7 +108,8 @@ _ARGUMENT: Final = re.compile(
     rf"""\s+(?:
         (?P<text>--?|[\u2010-\u2015\u2212])(?=\s|$)
       | (?:(?P<key>[A-Za-z][A-Za-z0-9_-]*)=)?
-        (?:[{_QUOTE}](?P<quoted>(?:[^{_QUOTE}\\]|\\.)*)[{_QUOTE}](?=\s|$)
+        (?:"(?P<quoted>(?:[^"\\]|\\.)*)"(?=\s|$)
+         | [{_QUOTE}](?P<typeset>(?:[^{_QUOTE}\\]|\\.)*)[{_QUOTE}](?=\s|$)
          | (?P<bare>[^\s{_QUOTE}]\S*|(?<==)))
     )""",
     re.VERBOSE,
@@ -272,6 +273,5 @@ def _command_in(line: str, below: list[str]) -> FoundCommand:
 
 
 def _value(found: re.Match[str]) -> str:
-    if found["quoted"] is not None:
-        return _ESCAPED.sub(r"\1", found["quoted"])
-    return found["bare"]
+    inside = found["quoted"] if found["quoted"] is not None else found["typeset"]
+    return found["bare"] if inside is None else _ESCAPED.sub(r"\1", inside)

@@ -206,6 +206,10 @@ def test_a_dash_in_quotes_or_in_a_word_is_none() -> None:
     assert only('/brat x "a -- b" --force a--b').words == ("a -- b", "--force", "a--b")
 
 
+def test_straight_quotes_hold_typeset_ones() -> None:
+    assert only('/brat lock "path:a » b" "»"').words == ("path:a » b", "»")
+
+
 def test_what_cannot_be_taken_apart_is_said_in_one_sentence() -> None:
     assert [
         refused("/brat"),
