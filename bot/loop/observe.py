@@ -108,13 +108,10 @@ async def _checks(context: BotContext, seen: Observed) -> dict[str, Checks]:
 
 def _awaited(convoy: Convoy, seen: Observed) -> frozenset[str]:
     """Return the commits whose verdict counts: candidates, and what was merged."""
-    landed = {convoy.asked, _merged_as(convoy, seen)} - {""}
-    return frozenset({one.commit for one in open_candidates(convoy)} | landed)
-
-
-def _merged_as(convoy: Convoy, seen: Observed) -> str:
     branch = ids.HEADS + ids.base_branch(convoy.name)
-    return seen.merged_as(convoy.pull, seen.refs.get(branch))
+    merged = seen.merged_as(convoy.pull, seen.refs.get(branch))
+    landed = {convoy.asked, merged} - {""}
+    return frozenset({one.commit for one in open_candidates(convoy)} | landed)
 
 
 async def _judged(context: BotContext, convoy: Convoy, commit: str) -> Checks:

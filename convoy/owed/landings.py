@@ -90,12 +90,9 @@ def merges(
 def _moved(convoy: Convoy, observed: Observed, patience: Patience, now: int) -> str:
     """Return the commit of the target that is to be taken in now; empty: none is."""
     target = observed.refs.get(ids.HEADS + convoy.target, "")
-    wanted = convoy.settings.sync and target and may_take_target_in(convoy, target)
-    return (
-        target
-        if wanted and not took_target_lately(convoy, now, patience.sync_s)
-        else ""
-    )
+    if not (convoy.settings.sync and target and may_take_target_in(convoy, target)):
+        return ""
+    return "" if took_target_lately(convoy, now, patience.sync_s) else target
 
 
 def _sync_judged(

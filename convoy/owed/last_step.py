@@ -47,33 +47,22 @@ def last_step(
     convoy: Convoy, candidate: Candidate, observed: Observed
 ) -> Iterator[Action]:
     """Yield what lands a convoy whose candidate is green."""
-    landing = convoy.landing or Landing()
-    if convoy.pull is None:
+    pull, landing = convoy.pull, convoy.landing or Landing()
+    if pull is None:
         if candidate.commit == candidate.base:  # the target holds all of it
             yield LandConvoy(convoy.name, candidate.base)
         return
     if landing.way == "push":
         yield LandConvoy(convoy.name, candidate.base)
         return
-    yield from by_forge(convoy, candidate, observed)
-
-
-def by_forge(
-    convoy: Convoy, candidate: Candidate, observed: Observed
-) -> Iterator[Action]:
-    """Yield what lets the forge merge a green candidate."""
     head = observed.refs.get(ids.HEADS + ids.base_branch(convoy.name))
+    seen = observed.mergeable.get(pull)  # None: the next look shows it
     if head != candidate.commit:
         yield AlignConvoy(convoy.name, candidate.commit)
-        return
-    pull, landing = convoy.pull or 0, convoy.landing or Landing()
-    seen = observed.mergeable.get(pull)
-    if seen is None:
-        return  # the next look shows it
-    if seen.merged:  # before its branch held all of the work
+    elif seen is not None and seen.merged:  # before its branch held all of the work
         early = OpenAnotherPull(convoy=convoy.name, pull=pull)
         yield Note("refinery", convoy_item(convoy.name), early)
-    elif seen.head == candidate.commit:
+    elif seen is not None and seen.head == candidate.commit:
         yield from _asked(convoy, landing, candidate, seen)
 
 
