@@ -388,8 +388,13 @@ class RefusedParts:
             self._log = draft.now + MINUTE_MS, refused
             raise refused
         if named:
-            above = _standing(draft) & named.keys()
-            blamed = {item: each for item, each in named.items() if item not in above}
+            standing = _standing(draft)
+            blamed = {
+                draft.item_of(each.ref): each
+                for each in answer.refused
+                if draft.refs.get(each.ref) not in standing
+            }
+            above = frozenset(named.keys() - blamed.keys())
             self._groups = [group - named.keys() for group in self._groups]
             if above and not blamed:  # what they stand on is tried without them
                 self._groups = [draft.parts - above, above, *self._groups]
@@ -416,8 +421,8 @@ class RefusedParts:
         return ()
 
 
-def _standing(draft: Draft) -> Group:
-    """Return the tasks whose candidates stand on others of the same push.
+def _standing(draft: Draft) -> frozenset[str]:
+    """Return the candidates that stand on others of the same push.
 
     They hold those others' changes: a server that refuses these refuses both.
     """
@@ -430,8 +435,8 @@ def _standing(draft: Draft) -> Group:
         }
         for task in convoy.tasks:
             below = made.get(task.candidate.base) if task.candidate else None
-            if below in draft.parts:
-                found.add(task_item(convoy.name, task.number))
+            if task.candidate and below in draft.parts:
+                found.add(task.candidate.commit)
     return frozenset(found)
 
 

@@ -9,7 +9,7 @@ import warnings
 from typing import Final
 
 import pytest
-from hypothesis import HealthCheck, seed, settings as profile, strategies as st
+from hypothesis import HealthCheck, given, seed, settings as profile, strategies as st
 from hypothesis.stateful import (
     initialize,
     invariant,
@@ -21,10 +21,11 @@ from convoy.events import Refusal, decided
 from convoy.kinds import attending
 from convoy.kinds.rivals import choice_of
 from convoy.kinds.task_kinds import coder
-from convoy.model.records import Settings
+from convoy.model.records import EngineSpec, Settings
 from convoy.model.state import Convoy
 from convoy.rules.landing import open_candidates
 from tests.world.model.agents import Agents
+from tests.world.model.bots import Mishap
 from tests.world.model.drawn import configurations, patterns, plans
 from tests.world.model.gestures import Gestures
 
@@ -238,3 +239,26 @@ def test_many_more_mixes_keep_every_promise() -> None:
     else:
         walk(MORE_SEEDS)
     warn_of_never_met()
+
+
+@given(st.none())
+@profile(max_examples=1, database=None, deadline=None)
+def test_two_branches_that_are_refused_together_are_not_tried_again_at_once(
+    nothing: None,
+) -> None:
+    machine = Machine()
+    engines = {"default": EngineSpec(type="shell", max_sessions=2)}
+    machine.the_first_convoy_is_asked_for(
+        text="- [ ] Task 1\n- [ ] Task 2",
+        settings=Settings(engines=engines),
+        pattern="",
+        season="commands",
+    )
+    machine.the_forge_begins_to_refuse(
+        named=True, number=0, what="/convoy/{convoy}/task-"
+    )
+
+    machine.all_sessions_end_alike(how="good", mishap=Mishap("none", 0))
+
+    machine.every_promise_holds()
+    machine.teardown()
