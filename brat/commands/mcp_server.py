@@ -29,9 +29,9 @@ from bot.requests.verb import Endpoint, Verb
 from bot.requests.verb_table import BY_CONVOY_WORD, BY_TASK_WORD
 from brat.repository import checkout as checkouts, registration as registrations
 from brat.repository.log_reader import Reader, log_repository, newest_lines
-from brat.status import task_output
 from brat.status.find_task import convoy_named, task_in
 from brat.status.local_attention import here
+from brat.status.session_views import output_of
 from convoy import views
 from convoy.model.state import Convoy, State, Task
 from convoy.rules.starting import valid_leases
@@ -173,7 +173,7 @@ class Backend:
                 "its sessions run elsewhere: the forge's page of the run shows what "
                 "they print, and so does: brat session tail --bot"
             )
-        printed = task_output.of(checkout.folder, convoy, task)
+        printed = output_of(checkout.folder, convoy, task)
         return printed.last(running=task.attempt is not None)
 
 

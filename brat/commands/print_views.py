@@ -200,7 +200,7 @@ def sessions(path: Path, *, as_json: bool, watch: bool) -> int:
 
 def _last_lines(path: Path) -> status_screen.LastLine:
     """Return what tells the last line of a session whose output is on this machine."""
-    from brat.status import task_output  # loads the forge's own records
+    from brat.status.session_views import output_of  # loads the forge's own records
 
     try:
         folder = checkouts.find(path).folder
@@ -208,7 +208,7 @@ def _last_lines(path: Path) -> status_screen.LastLine:
         return lambda _convoy, _task: ""
 
     def last_line(convoy: Convoy, task: Task) -> str:
-        said = task_output.of(folder, convoy, task).last(running=True)
+        said = output_of(folder, convoy, task).last(running=True)
         return next((line for line in reversed(said.splitlines()) if line.strip()), "")
 
     return last_line

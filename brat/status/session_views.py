@@ -1,13 +1,15 @@
 """One session, running or ended: what the log says of it, and what it printed.
 
 `brat session tail` shows its output, here or from a bot elsewhere over its live feed;
-`brat session show` all else.
+`brat session show` all else. On this machine the output comes live from the feed, and
+whole from its job's log. The runner has redacted it; control codes are removed here.
 """
 
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
@@ -19,26 +21,27 @@ import msgspec
 import pygit2
 from msgspec import Struct
 
+from bot.door.feed import pieces_in, tape_file
 from bot.door.session_access import FEED_PATH
 from bot.forge.transport import client_of
+from brat.forge.service.run_processes import Place
 from brat.repository import (
     checkout as checkouts,
     log_reader,
     registration as registrations,
 )
 from brat.repository.log_reader import Reader, log_repository
+from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER
 from brat.repository.remote_forge import origin_of
-from brat.status import task_output
 from brat.status.find_task import live_or_named, run_of, session_names, task_in
 from brat.status.status_screen import kept_lines
-from brat.status.task_output import LAST_BYTES, shown
 from brat.terminal.console import write
 from convoy import views
 from convoy.events.forge_actions import ActionDone
 from convoy.model import ids
 from convoy.model.session_result import usage_in_words
 from convoy.model.state import Convoy, State, Task
-from convoy.text import clock, did_you_mean, spoken_duration as length
+from convoy.text import clean, clock, did_you_mean, spoken_duration as length
 from convoy.views.history import PastSession, bot_facts, past_sessions
 from grite import outbound
 from grite.errors import BratError, Unavailable
@@ -47,6 +50,110 @@ FEED_TOKEN: Final = "BRAT_FEED_TOKEN"  # noqa: S105  the variable's name
 WAIT_S: Final = 20.0
 DEADLINE_S: Final = 10.0
 _REPOSITORY: Final = re.compile(r"([\w.-]+/[\w.-]+?)(?:\.git)?/?$")
+
+
+LOOK_S: Final = 0.3
+PATIENCE_S: Final = 3.0
+"""How long a session's first output may take to reach the feed."""
+LAST_BYTES: Final = 64 * 1024
+"""How many bytes of the output's end people see at first."""
+Running = Callable[[], bool]
+"""Whether the session still runs."""
+_COMMAND: Final = re.compile(r"^::[^\n]*\n?", re.MULTILINE)
+"""Workflow commands, such as the marks around an agent's words."""
+
+
+@dataclass(frozen=True)
+class Printed:
+    """The files of one session's output; either may be missing."""
+
+    tape: Path
+    """The output that the session sent while it ran."""
+    log: Path
+    """The job's log: complete once the job has ended."""
+
+    def last(self, *, running: bool) -> str:
+        """Return the end of the output so far; empty: there is none."""
+        if self._is_live(running=running):
+            return shown("".join(_texts(_end_of(self.tape))))
+        return shown(_end_of(self.log).decode(errors="replace"))
+
+    def follow(self, running: Running) -> Iterator[str]:
+        """Yield the output from its beginning until the session has ended."""
+        until = time.monotonic() + PATIENCE_S
+        while running() and not self.tape.exists() and time.monotonic() < until:
+            time.sleep(LOOK_S)
+        if self._is_live(running=running()):
+            return _followed_tape(self.tape, running)
+        return _followed_log(self.log, running)
+
+    def _is_live(self, *, running: bool) -> bool:
+        return self.tape.exists() and (running or not self.log.exists())
+
+
+def output_of(folder: Path, convoy: Convoy, task: Task) -> Printed:
+    """Return the files of the output of a task's newest session."""
+    session = ids.session_name(convoy.name, task.number, task.started)
+    return output_of_session(folder, session, task.newest_run or 0)
+
+
+def output_of_session(folder: Path, session: str, run: int) -> Printed:
+    """Return the files of one session's output."""
+    place = Place(folder / FORGE_FOLDER / "runs" / str(run))
+    return Printed(tape=tape_file(folder / BOT_FOLDER, session), log=place.log)
+
+
+def shown(text: str) -> str:
+    """Return output as people may see it. Pure."""
+    return clean(_COMMAND.sub("", text))
+
+
+def _end_of(file: Path) -> bytes:
+    """Return the last bytes of a file, starting at the beginning of a line."""
+    try:
+        with file.open("rb") as source:
+            start = max(0, file.stat().st_size - LAST_BYTES)
+            source.seek(start)
+            data = source.read()
+    except FileNotFoundError:
+        return b""
+    return data.partition(b"\n")[2] if start else data
+
+
+def _texts(data: bytes) -> Iterator[str]:
+    return (piece.text for piece in pieces_in(data))
+
+
+def _followed_tape(tape: Path, running: Running) -> Iterator[str]:
+    """Yield the pieces by number: a shorter file may replace this one."""
+    last = -1
+    while True:
+        ended = not running()
+        for piece in pieces_in(tape.read_bytes()):
+            if piece.number > last:
+                last = piece.number
+                yield shown(piece.text)
+        if ended:
+            return
+        time.sleep(LOOK_S)
+
+
+def _followed_log(log: Path, running: Running) -> Iterator[str]:
+    place = 0
+    while True:
+        ended = not running()
+        if log.exists():
+            with log.open("rb") as source:
+                source.seek(place)
+                chunk = source.read()
+            whole = chunk.rpartition(b"\n")[0] + b"\n" if b"\n" in chunk else b""
+            whole = chunk if ended else whole
+            place += len(whole)
+            if whole:
+                yield shown(whole.decode(errors="replace"))
+        if ended:
+            return
+        time.sleep(LOOK_S)
 
 
 @dataclass(frozen=True)
@@ -149,7 +256,7 @@ def tail_session(
     found = live_or_named(reader.read(), convoy)
     task = task_in(found, number)
     run = run_of(task)
-    printed = task_output.of(folder, found, task)
+    printed = output_of(folder, found, task)
 
     def running() -> bool:
         now = reader.read().convoys[found.name].task(number)
@@ -265,7 +372,7 @@ def _output(path: Path, log: Path, name: str, run: int) -> tuple[str, str]:
             return "", page
     except BratError:
         return "", ""
-    return task_output.of_session(folder, name, run).last(running=False), ""
+    return output_of_session(folder, name, run).last(running=False), ""
 
 
 INDENT: Final = "    "
