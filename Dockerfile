@@ -29,7 +29,7 @@ RUN python3 -m venv /tmp/venv \
 FROM node AS npm
 WORKDIR /engines
 ENV PATH=/opt/node/bin:$PATH
-COPY tests/engines/npm/package.json tests/engines/npm/package-lock.json ./
+COPY runner/engines/pins/package.json runner/engines/pins/package-lock.json ./
 # No package runs anything here; the programs are its native ones, without a start script
 # around them that would keep signals from the agent.
 RUN node /opt/node/lib/node_modules/npm/bin/npm-cli.js ci --ignore-scripts --no-audit --no-fund --loglevel=error \
@@ -44,7 +44,7 @@ RUN node /opt/node/lib/node_modules/npm/bin/npm-cli.js ci --ignore-scripts --no-
         /continue/node_modules/@github /continue/node_modules/opencode-*
 
 FROM ${BASE} AS aider
-COPY tests/engines/aider/requirements.lock /tmp/
+COPY runner/engines/pins/aider/requirements.lock /tmp/
 RUN python3 -m venv /opt/aider \
     && /opt/aider/bin/python -m pip install --no-cache-dir --quiet --only-binary :all: --require-hashes -r /tmp/requirements.lock
 

@@ -33,11 +33,12 @@ from convoy.model import ids
 from convoy.model.session_result import bounded_notes
 from convoy.text import Redaction, cut
 from grite import outbound, trusted_programs
-from grite.errors import Unavailable
+from grite.errors import BratError, Unavailable
 from runner import engines
 from runner.box import agent_box, surroundings
 from runner.box.processes import guarded, harden
 from runner.box.supervisor import Cancelled, Ending, Stop
+from runner.engines import pinned_program
 from runner.engines.output_reader import Report
 from runner.inputs.job_inputs import (
     BadInput,
@@ -209,6 +210,7 @@ class _Session:
     def _run(self, scratch: Path, folder: Path) -> Result:
         try:
             with self._stop.leaving_at_once():
+                self._bring_program()
                 workspace = prepare_workspace(
                     self._inputs, self._started, folder, scratch
                 )
@@ -234,6 +236,16 @@ class _Session:
         work = self._salvaged(workspace, ending)
         self._try_out(workspace, scratch, ending, report)
         return self._close(ending, report, work)
+
+    def _bring_program(self) -> None:
+        """Install the engine where the job has none; else its start will say so."""
+        engine, is_boxed = self._started.engine, self._started.box == "on"
+        try:
+            self._inputs = pinned_program.at_hand(
+                self._inputs, engine, is_boxed=is_boxed
+            )
+        except (BratError, ValueError, OSError) as error:
+            note(self._inputs, str(error), sys.stdout)
 
     @property
     def _hosts(self) -> tuple[str, ...] | None:

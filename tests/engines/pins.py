@@ -2,24 +2,14 @@
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Final
 
-_HERE: Final = Path(__file__).parent
-_PACKAGES: Final = {
-    "claude-code": "@anthropic-ai/claude-code",
-    "codex": "@openai/codex",
-    "continue": "@continuedev/cli",
-    "copilot": "@github/copilot",
-    "gemini": "@google/gemini-cli",
-    "opencode": "opencode-linux-x64-baseline",
-}
+from runner.engines.pinned_program import NPM, PINS
 
 
 def pinned_versions() -> Mapping[str, str]:
     """Return the pinned version of each type of engine."""
-    npm = json.loads((_HERE / "npm/package.json").read_text("utf-8"))
+    npm = json.loads((PINS / "package.json").read_text("utf-8"))
     wanted = npm["dependencies"] | npm["optionalDependencies"]
-    asked = (_HERE / "aider/requirements.in").read_text("utf-8").strip()
-    of_npm = {name: wanted[package] for name, package in _PACKAGES.items()}
+    asked = (PINS / "aider/requirements.in").read_text("utf-8").strip()
+    of_npm = {name: wanted[package] for name, (package, _) in NPM.items()}
     return {"aider": asked.partition("==")[2], **of_npm}

@@ -2,9 +2,11 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
+from runner.engines.pinned_program import PINS
 from tests.engines.cases import ENGINES
 from tests.engines.install import HERE
 from tests.engines.pins import pinned_versions
@@ -12,8 +14,9 @@ from tests.engines.record import kept
 
 pytestmark = pytest.mark.layer("landing")
 
-NPM = json.loads((HERE / "npm/package.json").read_text())
-LOCKED = json.loads((HERE / "npm/package-lock.json").read_text())["packages"]
+NPM = json.loads((PINS / "package.json").read_text())
+LOCKED = json.loads((PINS / "package-lock.json").read_text())["packages"]
+PYTHON = (PINS / "aider", HERE / "node")
 
 
 def test_npm_packages_are_pinned_exactly_and_locked_by_content() -> None:
@@ -29,15 +32,15 @@ def test_npm_packages_are_pinned_exactly_and_locked_by_content() -> None:
 
 def test_no_lock_file_names_a_registry() -> None:
     assert not any("resolved" in each for each in LOCKED.values())
-    for name in ("aider", "node"):
-        assert "://" not in (HERE / name / "requirements.lock").read_text()
+    for folder in PYTHON:
+        assert "://" not in (folder / "requirements.lock").read_text()
 
 
-@pytest.mark.parametrize("name", ["aider", "node"])
-def test_python_packages_are_locked_as_they_are_asked_for(name: str) -> None:
-    (asked,) = (HERE / name / "requirements.in").read_text().split()
+@pytest.mark.parametrize("folder", PYTHON, ids=lambda each: each.name)
+def test_python_packages_are_locked_as_they_are_asked_for(folder: Path) -> None:
+    (asked,) = (folder / "requirements.in").read_text().split()
 
-    assert f"\n{asked} \\\n" in "\n" + (HERE / name / "requirements.lock").read_text()
+    assert f"\n{asked} \\\n" in "\n" + (folder / "requirements.lock").read_text()
 
 
 @pytest.mark.layer("landing")

@@ -1,0 +1,218 @@
+"""An engine's program at its pinned version, for a job of a forge that has none.
+
+It is installed before there is an agent, from the lock files in `pins`, which name each
+package by its content; no package runs anything meanwhile. On a machine that keeps a
+folder of tools from job to job the next one finds it there.
+"""
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+from msgspec.structs import replace
+
+from convoy.model.records import EngineSpec
+from grite import outbound
+from grite.errors import Unavailable
+from runner import engines
+from runner.engines.row import program_of
+from runner.inputs.job_inputs import Inputs
+
+PINS: Final = Path(__file__).with_name("pins")
+INSTALL_S: Final = 600
+_AIDER: Final = "aider"
+_TOO_NEW: Final = (3, 13)
+_SAID_CHARS: Final = 1000
+_SETTINGS: Final = ("npm_config_", "pip_", "node_extra_ca")
+"""How the variables begin by which a machine names its registries."""
+# Not the npm packages' start scripts: a signal does not reach the agent behind one. And
+# so no package has to run anything when it is installed.
+NPM: Final = {
+    "claude-code": ("@anthropic-ai/claude-code", "@anthropic-ai/claude-code-*/claude"),
+    "codex": ("@openai/codex", "@openai/codex-*/vendor/*/bin/codex"),
+    "continue": ("@continuedev/cli", ".bin/cn"),
+    "copilot": ("@github/copilot", "@github/copilot-*/copilot"),
+    "gemini": ("@google/gemini-cli", ".bin/gemini"),
+    "opencode": (
+        "opencode-linux-x64-baseline",
+        "opencode-linux-x64-baseline/bin/opencode",
+    ),
+}
+"""The package of each engine, and where its program is among the modules."""
+
+
+def at_hand(inputs: Inputs, spec: EngineSpec, *, is_boxed: bool) -> Inputs:
+    """Return the inputs with a PATH on which the engine's program is found.
+
+    A job in which it is, or that no forge runs, stays as it is. Where an agent has no
+    box it could change what is kept for the next job, so nothing is.
+
+    Raises:
+        Unavailable: it could not be installed; the text says why.
+    """
+    if not inputs.on_actions or spec.type not in (*NPM, _AIDER):
+        return inputs
+    program = program_of(engines.found(spec.type), spec)
+    if os.sep in program or shutil.which(program, path=inputs.path):
+        return inputs
+    kept = inputs.cache if is_boxed and inputs.cache else inputs.temp
+    folder = installed(spec.type, program, kept, inputs.path, inputs.offered)
+    return replace(inputs, path=os.pathsep.join((inputs.path, str(folder))))
+
+
+def installed(
+    kind: str, program: str, kept: Path, path: str, offered: Mapping[str, str]
+) -> Path:
+    """Install an engine below a folder that exists; return where its program is.
+
+    What is `offered` may say by which proxy, and from which registry. Safe to call
+    again, from several processes, and after being killed: the stamp of what is there
+    whole is written last.
+    """
+    lock = _python_lock() if kind == _AIDER else msgspec.json.encode(npm_lock(kind))
+    name = f"{kind}-{hashlib.sha256(lock).hexdigest()[:16]}"
+    folder = kept / "brat-engines" / name
+    folder.parent.mkdir(exist_ok=True)
+    with _alone(folder):
+        if not (folder / "whole").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            (folder / "bin").mkdir(parents=True)
+            way = path, offered
+            found = (
+                _by_pip(folder, *way) if kind == _AIDER else _by_npm(kind, folder, *way)
+            )
+            (folder / "bin" / program).symlink_to(found)
+            (folder / "whole").touch()
+    return folder / "bin"
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def npm_lock(kind: str) -> dict[str, Any]:
+    """Return npm's lock of one engine alone: its package and what that depends on."""
+    package, _ = NPM[kind]
+    whole = msgspec.json.decode((PINS / "package-lock.json").read_bytes())
+    known: Mapping[str, Any] = whole["packages"]
+    root = f"node_modules/{package}"
+    needed, left = {}, [root]
+    while left:
+        at = left.pop()
+        if at in needed:
+            continue
+        needed[at] = known[at]
+        places = (_resolved(known, at, name) for name in _needs(known[at]))
+        left += filter(None, places)
+    wanted = {package: known[root]["version"]}
+    first = {"name": "brat-engine", "dependencies": wanted}
+    return {
+        "name": "brat-engine",
+        "lockfileVersion": whole["lockfileVersion"],
+        "requires": True,
+        "packages": {"": first, **dict(sorted(needed.items()))},
+    }
+
+
+def _needs(package: Mapping[str, Any]) -> Iterator[str]:
+    for kind in ("dependencies", "optionalDependencies", "peerDependencies"):
+        yield from package.get(kind, ())
+
+
+def _resolved(known: Mapping[str, Any], at: str, name: str) -> str:
+    """Return where a package finds another one, as Node does; empty: nowhere."""
+    above = at
+    while True:
+        if (place := f"{above}/node_modules/{name}".lstrip("/")) in known:
+            return place
+        if not above:
+            return ""
+        above = (
+            above.rpartition("/node_modules/")[0] if "/node_modules/" in above else ""
+        )
+
+
+def _by_npm(kind: str, folder: Path, path: str, offered: Mapping[str, str]) -> Path:
+    npm = shutil.which("npm", path=path)
+    if npm is None:
+        raise Unavailable(
+            f"There is no {kind} in this job, and no npm to install it: name an image "
+            "with it in the variable BRAT_CONTAINER"
+        )
+    lock = npm_lock(kind)
+    modules = folder / "lib"
+    modules.mkdir()
+    (modules / "package-lock.json").write_bytes(msgspec.json.encode(lock))
+    (modules / "package.json").write_bytes(msgspec.json.encode(lock["packages"][""]))
+    quiet = ("--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+    _run((npm, "ci", *quiet), modules, path, offered)
+    _, where = NPM[kind]
+    found = next(iter((modules / "node_modules").glob(where)), None)
+    if found is None:
+        raise Unavailable(f"{kind} has no program for this machine in its package")
+    return found
+
+
+def _python_lock() -> bytes:
+    return (PINS / _AIDER / "requirements.lock").read_bytes()
+
+
+def _by_pip(folder: Path, path: str, offered: Mapping[str, str]) -> Path:
+    if sys.version_info >= _TOO_NEW:
+        raise Unavailable(
+            f"There is no {_AIDER} in this job, and it runs on no Python from "
+            f"{'.'.join(map(str, _TOO_NEW))} on: name an image with it in the variable "
+            "BRAT_CONTAINER"
+        )
+    place = folder / "lib"
+    _run((sys.executable, "-I", "-m", "venv", str(place)), folder, path, offered)
+    lock = str(PINS / _AIDER / "requirements.lock")
+    quiet = ("--quiet", "--disable-pip-version-check", "--no-input")
+    locked = ("--only-binary", ":all:", "--require-hashes", "-r", lock)
+    python = str(place / "bin/python")
+    pip = (python, "-I", "-m", "pip", "install", *quiet, *locked)
+    _run(pip, folder, path, offered)
+    return place / "bin" / _AIDER
+
+
+def _run(
+    command: tuple[str, ...], folder: Path, path: str, offered: Mapping[str, str]
+) -> None:
+    """Run a command that reaches the registries; it gets none of the job's secrets."""
+    settings = {n: v for n, v in offered.items() if n.lower().startswith(_SETTINGS)}
+    env = {
+        **settings,
+        **outbound.named_in(offered).variables,
+        "PATH": path,
+        "HOME": offered.get("HOME", str(folder)),
+    }
+    try:
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=INSTALL_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise Unavailable(
+            f"{command[0]} took longer than {INSTALL_S} s to install the engine"
+        ) from error
+    if done.returncode:
+        said = (done.stderr or done.stdout).strip()[-_SAID_CHARS:]
+        raise Unavailable(f"The engine could not be installed: {said}")
