@@ -55,7 +55,10 @@ def test_what_is_in_a_binary_file_is_found(tmp_path: Path) -> None:
 def test_what_is_added_to_a_large_binary_file_is_found(tmp_path: Path) -> None:
     noise = random.Random(7).randbytes(40_000)  # noqa: S311  the same each time
     before = {"é": noise, "z.txt": b"1\n"}
-    after = {"é": noise[:20_000] + TOKEN + noise[20_000:], "z.txt": b"2\n"}
+    after = {
+        "é": noise[:20_000] + b"\0" + TOKEN + b"\0" + noise[20_000:],
+        "z.txt": b"2\n",
+    }
 
     assert said(tmp_path, before, after) == ("It adds what looks like a secret: é.",)
     assert said(tmp_path, after, before) == ()

@@ -95,8 +95,8 @@ def test_what_no_commit_reaches_stays_out(box: Box) -> None:
 
 
 def test_work_that_is_too_dear_to_look_at_is_refused(box: Box) -> None:
-    base, work = box.base, box.work.commit({"a": b"QUJD" * 2_000_000}, box.base)
-    patch = examined_patch(box.work.path, base, work, settings(), 60_000_000)
+    base, work = box.base, box.work.commit({"a": b"QUJD" * 4_000_000}, box.base)
+    patch = examined_patch(box.work.path, base, work, settings(), 50_000_000)
 
     assert "more memory or time" in patch.refusals[0]
     assert not patch.keeps
