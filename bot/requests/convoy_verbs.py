@@ -128,8 +128,8 @@ READING: Final = (
     Verb(
         name="plan",
         right="read",
-        help="Shows the plan: what each task does, touches, waits for and may take, "
-        "and what of the issue no task does.",
+        help="Shows the plan: what each task does, touches and waits for, and what all "
+        "of it may take.",
         rule=_plan,
         asks=True,
         brief="This comment shows the plan, folded.",

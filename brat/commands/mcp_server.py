@@ -322,7 +322,7 @@ READINGS: Final = (
         name="convoy_show",
         title="One convoy",
         help="One convoy whole, also one that has ended: its tasks and its plan with "
-        "paths, estimates, the order and what of the issue no task does.",
+        "paths, its order and its estimate.",
         takes=OfConvoy,
         answer=_convoy,
     ),

@@ -105,8 +105,8 @@ class TaskKind(Struct, frozen=True, kw_only=True):
     # --- its place in a plan --------------------------------------------------------
 
     is_work: bool = False
-    """Whether it is a step of work: it may be split, merged with others, held to the
-    size allowed, and ordered behind what it may collide with."""
+    """Whether it is a step of work: it may be split, and comes after what touches the
+    same."""
     in_templates: bool = True
     """Whether a step of a template may be one."""
     target: Target | None = None

@@ -35,7 +35,6 @@ def test_a_convoy_is_shown_with_its_plan(terminal: Terminal) -> None:
     shown = terminal.done("brat convoy show say-words-1")
 
     assert "plan: " in shown
-    assert "estimate: " in shown
     assert "graph: 1 -> 2" in shown
     told = json.loads(terminal.done("brat convoy show say-words-1 --json"))
     assert told["convoys"][0]["plan"]["tasks"][1]["waits"][0]["on"] == 1
