@@ -278,13 +278,8 @@ def planned_container(image: str, engine: str) -> Look:
             f"name the image in {CONTAINER} by its digest, as NAME@sha256:...: what "
             f"{image} means may change from one task to the next"
         )
-    if not engine:
-        return wanted("agents work on the job's own machine")
-    return for_a_person(
-        f"name an image with {engine} by its digest in the variable {CONTAINER} "
-        f"(docker build --target runner-{engine} makes one), or install it in "
-        ".brat/setup.sh"
-    )
+    with_it = f", and each job installs {engine}" if engine else ""
+    return wanted(f"agents work on the job's own machine{with_it}")
 
 
 class ContainerStep:

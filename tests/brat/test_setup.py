@@ -260,7 +260,7 @@ async def test_the_key_of_the_persons_terminal_is_stored_once_they_agree(
 @looped(
     ("image", "engine", "state", "said"),
     [
-        ("", "codex", "by hand", "docker build --target runner-codex"),
+        ("", "codex", "wanted", "each job installs codex"),
         ("", "", "wanted", "the job's own machine"),
         ("ghcr.io/o/brat/runner-codex:v1", "codex", "by hand", "by its digest"),
         (f"ghcr.io/o/runner@sha256:{'0' * 64}", "codex", "wanted", "ghcr.io/o/runner"),
