@@ -26,7 +26,6 @@ from bot.forge.branch_rules import BranchRules
 from bot.forge.payloads import Payload, Repository, Workflow
 from bot.forge.rest import GraphQl, Rest, StaticToken, Tokens, Unless
 from bot.forge.transport import DEADLINE_S
-from bot.forge.workflows import DefaultRight
 from bot.serving import repository_checks
 from bot.serving.github_app import EVENTS, Covered, Installations, read_app_key
 from bot.serving.repository_checks import Finding, IsOurs
@@ -199,28 +198,23 @@ async def _repository(
         own = hosting.of(name, visit.installation, known.id)
         files = await repository_checks.workflow_texts(rest, name)
         has_loop = repository_checks.LOOP_FILE in files
-        default: DefaultRight = ""
-        settings: Rest | None = None
-        if hosting.token or right != "none":  # the bot's own token cannot see them
+        settings = rest
+        if right != "none":  # the bot's own token cannot see them
             settings = await visit.rest({repository_checks.ADMINISTRATION: right})
-            default = await repository_checks.default_token(settings, name)
+        jobs = await repository_checks.job_settings(settings, name)
+        default = jobs.default_workflow_permissions if jobs else ""
         checks = [
             repository_checks.examined_workflows(name, files, is_ours),
             repository_checks.examined_rules(rules, name, main),
             repository_checks.examined_exposures(rest, name, files, default),
             repository_checks.examined_signers(rest, rules, own, main),
+            repository_checks.examined_actions(
+                settings, name, jobs, has_loop=has_loop, fix=fix
+            ),
         ]
-        if settings is not None:
-            checks.append(
-                repository_checks.examined_actions(
-                    settings, name, has_loop=has_loop, fix=fix
-                )
-            )
         for check in checks:
             async for found in check:
                 yield found
-        if settings is None:
-            yield repository_checks.actions_unseen(name)
     except BratError as error:
         yield Finding("fault", f"{name}: {error}")
 

@@ -128,25 +128,31 @@ class _Actions(Payload):
     allowed_actions: str = "all"
 
 
-class _Jobs(Payload):
+class JobSettings(Payload):
     can_approve_pull_request_reviews: bool
     default_workflow_permissions: DefaultRight = ""
 
 
+async def job_settings(rest: Rest, name: str) -> JobSettings | None:
+    """Return what a job's token may do by default; None: the App may not see it."""
+    url = f"/repos/{name}/actions/permissions/workflow"
+    with suppress(Refused):
+        return await rest.read(JobSettings, url)
+    return None
+
+
 async def examined_actions(
-    rest: Rest, name: str, *, has_loop: bool, fix: bool
+    rest: Rest, name: str, jobs: JobSettings | None, *, has_loop: bool, fix: bool
 ) -> AsyncIterator[Finding]:
     """Give the findings about the settings of Actions.
 
     `fix` makes the default token read-only; nothing is ever loosened.
     """
-    url = f"/repos/{name}/actions/permissions"
-    try:
-        actions = await rest.read(_Actions, url)
-        jobs = await rest.read(_Jobs, f"{url}/workflow")
-    except Refused:
-        yield actions_unseen(name)
+    if jobs is None:
+        said = f"{name}: the App may not see whether Actions may run"
+        yield Finding("note", f"{said} ({ADMINISTRATION}: read)", f"look {_WHERE}")
         return
+    actions = await rest.read(_Actions, f"/repos/{name}/actions/permissions")
     if actions.enabled:
         yield Finding("ok", f"{name}: Actions may run")
     else:
@@ -164,23 +170,7 @@ async def examined_actions(
         yield Finding("note", said, mend)
 
 
-def actions_unseen(name: str) -> Finding:
-    said = (
-        f"{name}: the App may not see whether Actions may run ({ADMINISTRATION}: read)"
-    )
-    return Finding("note", said, f"look {_WHERE}")
-
-
-async def default_token(rest: Rest, name: str) -> DefaultRight:
-    """Return what a job's token may do by default; empty: the App may not see it."""
-    try:
-        url = f"/repos/{name}/actions/permissions/workflow"
-        return (await rest.read(_Jobs, url)).default_workflow_permissions
-    except Refused:
-        return ""
-
-
-async def _token(rest: Rest, name: str, known: _Jobs, *, fix: bool) -> Finding:
+async def _token(rest: Rest, name: str, known: JobSettings, *, fix: bool) -> Finding:
     """Check the default token of jobs: CI runs what agents write with it."""
     if known.default_workflow_permissions != "write":
         return Finding("ok", f"{name}: by default a job's token only reads")

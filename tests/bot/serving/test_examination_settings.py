@@ -40,13 +40,20 @@ def settings(
     forge.get(f"{ACTIONS}/workflow").respond(json=jobs)
 
 
+async def actions(rest: Rest, *, has_loop: bool, fix: bool) -> list[tuple[str, str]]:
+    jobs = await repository_checks.job_settings(rest, NAME)
+    return await all_of(
+        repository_checks.examined_actions(rest, NAME, jobs, has_loop=has_loop, fix=fix)
+    )
+
+
 async def test_actions_that_are_off_are_a_fault(
     rest: Rest, forge: respx.MockRouter
 ) -> None:
     settings(forge, on=False)
-    looked = repository_checks.examined_actions(rest, NAME, has_loop=True, fix=False)
+    looked = await actions(rest, has_loop=True, fix=False)
 
-    assert await all_of(looked) == [
+    assert looked == [
         ("fault", "Actions may not run"),
         READS,
         ("note", "jobs may not open pull requests, so brat.yml needs an App"),
@@ -57,9 +64,9 @@ async def test_a_default_token_that_can_write_is_a_fault(
     rest: Rest, forge: respx.MockRouter
 ) -> None:
     settings(forge, on=True, default="write")
-    looked = repository_checks.examined_actions(rest, NAME, has_loop=False, fix=False)
+    looked = await actions(rest, has_loop=False, fix=False)
 
-    assert await all_of(looked) == [
+    assert looked == [
         ("ok", "Actions may run"),
         ("fault", "by default a job's token can write, and CI runs agents' code"),
     ]
@@ -69,9 +76,9 @@ async def test_nothing_is_loosened_when_asked_to_fix(
     rest: Rest, forge: respx.MockRouter
 ) -> None:
     settings(forge, on=False)
-    looked = repository_checks.examined_actions(rest, NAME, has_loop=True, fix=True)
+    looked = await actions(rest, has_loop=True, fix=True)
 
-    assert [grade for grade, _ in await all_of(looked)] == ["fault", "ok", "note"]
+    assert [grade for grade, _ in looked] == ["fault", "ok", "note"]
     assert {call.request.method for call in forge.calls} == {"GET"}
 
 
@@ -81,9 +88,9 @@ async def test_the_default_token_only_reads_when_asked_to_fix(
     settings(forge, on=True, default="write")
     told = {"default_workflow_permissions": "read"}
     put = forge.put(f"{ACTIONS}/workflow", json=told).respond(204)
-    looked = repository_checks.examined_actions(rest, NAME, has_loop=True, fix=True)
+    looked = await actions(rest, has_loop=True, fix=True)
 
-    assert [grade for grade, _ in await all_of(looked)] == ["ok", "ok", "ok"]
+    assert [grade for grade, _ in looked] == ["ok", "ok", "ok"]
     assert put.call_count == 1
 
 
@@ -92,27 +99,27 @@ async def test_what_may_not_be_switched_stays_a_fault(
 ) -> None:
     settings(forge, on=True, default="write")
     forge.put(f"{ACTIONS}/workflow").respond(403, json={"message": "no"})
-    looked = repository_checks.examined_actions(rest, NAME, has_loop=False, fix=True)
+    looked = await actions(rest, has_loop=False, fix=True)
 
-    assert [grade for grade, _ in await all_of(looked)] == ["ok", "fault"]
+    assert [grade for grade, _ in looked] == ["ok", "fault"]
 
 
 async def test_actions_of_others_are_needed(
     rest: Rest, forge: respx.MockRouter
 ) -> None:
     settings(forge, on=True, actions="local_only")
-    looked = repository_checks.examined_actions(rest, NAME, has_loop=True, fix=False)
+    looked = await actions(rest, has_loop=True, fix=False)
 
-    assert [grade for grade, _ in await all_of(looked)] == ["ok", "ok", "fault", "ok"]
+    assert [grade for grade, _ in looked] == ["ok", "ok", "fault", "ok"]
 
 
 async def test_settings_that_are_not_shown_are_a_note(
     rest: Rest, forge: respx.MockRouter
 ) -> None:
-    forge.get(ACTIONS).respond(403, json={"message": "no"})
-    looked = repository_checks.examined_actions(rest, NAME, has_loop=True, fix=True)
+    forge.get(f"{ACTIONS}/workflow").respond(403, json={"message": "no"})
+    looked = await actions(rest, has_loop=True, fix=True)
 
-    assert [grade for grade, _ in await all_of(looked)] == ["note"]
+    assert [grade for grade, _ in looked] == ["note"]
 
 
 # --- workflows ------------------------------------------------------------------------
