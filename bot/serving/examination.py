@@ -17,6 +17,7 @@ from typing import Final
 from urllib.parse import quote, urlsplit
 
 import httpx
+from msgspec import structs
 from pydantic import Field
 
 from bot.door.webhooks import WEBHOOK_PATH
@@ -80,7 +81,7 @@ async def examined(
             installation = covered.installation if covered else None
             visit = _Visit(stack, client, hosting, name, installation, settings_right)
             async for found in _repository(visit, is_ours, fix=fix):
-                yield found
+                yield structs.replace(found, said=f"{name}: {found.said}")
 
 
 @dataclass(frozen=True)
@@ -204,8 +205,8 @@ async def _repository(
         jobs = await repository_checks.job_settings(settings, name)
         default = jobs.default_workflow_permissions if jobs else ""
         checks = [
-            repository_checks.examined_workflows(name, files, is_ours),
-            repository_checks.examined_rules(rules, name, main),
+            repository_checks.examined_workflows(files, is_ours),
+            repository_checks.examined_rules(rules, main),
             repository_checks.examined_exposures(rest, name, files, default),
             repository_checks.examined_signers(rest, rules, own, main),
             repository_checks.examined_actions(
@@ -216,7 +217,7 @@ async def _repository(
             async for found in check:
                 yield found
     except BratError as error:
-        yield Finding("fault", f"{name}: {error}")
+        yield Finding("fault", str(error))
 
 
 async def _label(
@@ -225,27 +226,25 @@ async def _label(
     url = f"/repos/{name}/labels"
     label = quote(hosting.label, safe="")
     if await _is_there(rest, f"{url}/{label}"):
-        return Finding("ok", f"{name}: the label {hosting.label} is there")
+        return Finding("ok", f"the label {hosting.label} is there")
     if not fix:
-        return Finding(
-            "note", f"{name}: there is no label {hosting.label}", "--fix makes it"
-        )
+        return Finding("note", f"there is no label {hosting.label}", "--fix makes it")
     told = {"name": hosting.label, "color": LABEL_COLOUR}
     await rest.write("POST", url, told)
-    return Finding("ok", f"{name}: made the label {hosting.label}")
+    return Finding("ok", f"made the label {hosting.label}")
 
 
 async def _workflow(hosting: ServiceSettings, rest: Rest, name: str) -> Finding:
     file = hosting.workflow
     url = f"/repos/{name}/actions/workflows/{file}"
     if not await _is_there(rest, url):
-        said = f"{name}: there is no workflow {file} on the default branch"
+        said = f"there is no workflow {file} on the default branch"
         return Finding("fault", said, "brat init --hosted writes it; push it")
     state = (await rest.read(Workflow, url)).state
     if state != "active":
         mend = "enable it under Actions in the repository"
-        return Finding("fault", f"{name}: the workflow {file} is {state}", mend)
-    return Finding("ok", f"{name}: the workflow {file} can be dispatched")
+        return Finding("fault", f"the workflow {file} is {state}", mend)
+    return Finding("ok", f"the workflow {file} can be dispatched")
 
 
 async def _is_there(rest: Rest, url: str) -> bool:

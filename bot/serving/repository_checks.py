@@ -94,26 +94,26 @@ async def text_at(rest: Rest, name: str, path: str) -> str | None:
 
 
 async def examined_workflows(
-    name: str, files: Mapping[str, str], is_ours: IsOurs
+    files: Mapping[str, str], is_ours: IsOurs
 ) -> AsyncIterator[Finding]:
     for file in OWN_FILES:
         if file not in files:
             continue
         if is_ours(file, files[file]):
-            yield Finding("ok", f"{name}: {file} is this version's")
+            yield Finding("ok", f"{file} is this version's")
         else:
             mend = "if nobody changed it: remove it, brat init --actions, push"
-            yield Finding("note", f"{name}: {file} is not this version's", mend)
+            yield Finding("note", f"{file} is not this version's", mend)
     own = {file: text for file, text in files.items() if file not in OWN_FILES}
     started: set[StartWay] = {"push"}
     if LOOP_FILE in files:  # it dispatches, if it is no App
         started.add("dispatch")
     judging = [file for file, text in own.items() if ways_to_start(text) & started]
     if judging:
-        said = f"{name}: {', '.join(judging)} may judge what brat builds"
+        said = f"{', '.join(judging)} may judge what brat builds"
         yield Finding("ok", said)
     else:
-        said = f"{name}: no workflow runs on pushes to brat/queue/**"
+        said = "no workflow runs on pushes to brat/queue/**"
         mend = 'add "brat/queue/**" to the branches of your CI\'s push, or set '
         yield Finding("note", said, f"{mend}[refinery] require_ci = false")
 
@@ -149,23 +149,23 @@ async def examined_actions(
     `fix` makes the default token read-only; nothing is ever loosened.
     """
     if jobs is None:
-        said = f"{name}: the App may not see whether Actions may run"
+        said = "the App may not see whether Actions may run"
         yield Finding("note", f"{said} ({ADMINISTRATION}: read)", f"look {_WHERE}")
         return
     actions = await rest.read(_Actions, f"/repos/{name}/actions/permissions")
     if actions.enabled:
-        yield Finding("ok", f"{name}: Actions may run")
+        yield Finding("ok", "Actions may run")
     else:
-        yield Finding("fault", f"{name}: Actions may not run", f"allow them {_WHERE}")
+        yield Finding("fault", "Actions may not run", f"allow them {_WHERE}")
     yield await _token(rest, name, jobs, fix=fix)
     if actions.enabled and actions.allowed_actions == "local_only":
-        said = f"{name}: only actions of the repository's own may run"
+        said = "only actions of the repository's own may run"
         mend = f"allow actions/upload-artifact {_WHERE}: brat-task.yml hands in by it"
         yield Finding("fault", said, mend)
     if has_loop and jobs.can_approve_pull_request_reviews:
-        yield Finding("ok", f"{name}: jobs may open pull requests")
+        yield Finding("ok", "jobs may open pull requests")
     elif has_loop:
-        said = f"{name}: jobs may not open pull requests, so brat.yml needs an App"
+        said = "jobs may not open pull requests, so brat.yml needs an App"
         mend = f"give it one, or allow GitHub Actions to create pull requests {_WHERE}"
         yield Finding("note", said, mend)
 
@@ -173,13 +173,13 @@ async def examined_actions(
 async def _token(rest: Rest, name: str, known: JobSettings, *, fix: bool) -> Finding:
     """Check the default token of jobs: CI runs what agents write with it."""
     if known.default_workflow_permissions != "write":
-        return Finding("ok", f"{name}: by default a job's token only reads")
+        return Finding("ok", "by default a job's token only reads")
     url = f"/repos/{name}/actions/permissions/workflow"
     if fix:
         with suppress(Refused):
             await rest.write("PUT", url, {"default_workflow_permissions": "read"})
-            return Finding("ok", f"{name}: let a job's token only read by default")
-    said = f"{name}: by default a job's token can write, and CI runs agents' code"
+            return Finding("ok", "let a job's token only read by default")
+    said = "by default a job's token can write, and CI runs agents' code"
     mend = (
         f"choose read permissions {_WHERE}; with {ADMINISTRATION}: write --fix does it"
     )
@@ -209,24 +209,22 @@ _READ: Final = "see under Settings, Rules, what it asks for"
 _BYPASS: Final = "(the bot may pass its rules by: [refinery] bypass = true lets it)"
 
 
-async def examined_rules(
-    rules: BranchRules, name: str, main: str
-) -> AsyncIterator[Finding]:
+async def examined_rules(rules: BranchRules, main: str) -> AsyncIterator[Finding]:
     """Give the findings about the rules of the default branch and of the bot's own."""
-    yield await _landing(rules, name, main)
+    yield await _landing(rules, main)
     for branch in OWN_BRANCHES:
         listed = await rules.listed(branch) or ()
         binding = [rule for rule in listed if rule.type in _AGAINST]
         if binding:
-            yield await _judged(rules, name, branch, binding)
+            yield await _judged(rules, branch, binding)
         else:
-            yield Finding("ok", f"{name}: no rule keeps the bot from {branch}")
+            yield Finding("ok", f"no rule keeps the bot from {branch}")
 
 
-async def _landing(rules: BranchRules, name: str, main: str) -> Finding:
+async def _landing(rules: BranchRules, main: str) -> Finding:
     found = await rules.of(main)
     landing = landing_by(found, bypass=False)
-    said = f"{name}: how a convoy lands: {way_of_landing(landing, main)}"
+    said = f"how a convoy lands: {way_of_landing(landing, main)}"
     if found.passes and landing.way != "push":
         said = f"{said} {_BYPASS}"
     if landing.unknown:
@@ -236,18 +234,16 @@ async def _landing(rules: BranchRules, name: str, main: str) -> Finding:
     return Finding("ok", said)
 
 
-async def _judged(
-    rules: BranchRules, name: str, branch: str, binding: Sequence[Rule]
-) -> Finding:
+async def _judged(rules: BranchRules, branch: str, binding: Sequence[Rule]) -> Finding:
     """Return the finding about a branch's rules, if the bot may not pass them by."""
     may = {rule.ruleset_id: await rules.bypass(rule.ruleset_id) for rule in binding}
     left = [rule for rule in binding if may[rule.ruleset_id] not in MAY_PASS]
     if not left:
-        return Finding("ok", f"{name}: the bot may pass by the rules on {branch}")
+        return Finding("ok", f"the bot may pass by the rules on {branch}")
     wanted = ", ".join(sorted({_AGAINST[rule.type] for rule in left}))
     is_sure = any(may[rule.ruleset_id] for rule in left)
     more = "" if is_sure else "; whether the bot may pass by is not shown"
-    said = f"{name}: the rules on {branch} want {wanted}{more}"
+    said = f"the rules on {branch} want {wanted}{more}"
     return Finding("fault" if is_sure else "note", said, _MEND)
 
 
@@ -262,9 +258,9 @@ async def examined_exposures(
     reachable = await open_environments(rest, name, environments_in(own))
     found = exposures(own, default, reachable)
     for one in found:
-        yield Finding("fault", f"{name}: {one.said}", one.mend)
+        yield Finding("fault", one.said, one.mend)
     if not found:
-        said = f"{name}: CI hands agents' code no secret and no token that writes"
+        said = "CI hands agents' code no secret and no token that writes"
         yield Finding("ok", said)
 
 
@@ -289,7 +285,7 @@ async def examined_signers(
     found = source_in_force(
         settings.allowed_signers, has_file=text is not None, rules=await rules.of(main)
     )
-    said = f"{name}: allowed signers: {found.why}"
+    said = f"allowed signers: {found.why}"
     if text is not None and found.source == "own key":
         mend = (
             f"protect {main}: a pull request with an approval; or pin the keys: "
@@ -303,7 +299,7 @@ async def examined_signers(
     if line and not _holds(text or "", line):
         yield Finding(
             "note",
-            f"{name}: {SIGNERS_FILE} does not name the key of the bot, whose hand-offs "
+            f"{SIGNERS_FILE} does not name the key of the bot, whose hand-offs "
             "sessions take only if the variable BRAT_ALLOWED_SIGNERS does",
             f"put this line there: {line}",
         )

@@ -19,7 +19,7 @@ ACTIONS = f"{REPO}/actions/permissions"
 
 
 async def all_of(found: AsyncIterator[Finding]) -> list[tuple[str, str]]:
-    return [(one.grade, one.said.removeprefix(f"{NAME}: ")) async for one in found]
+    return [(one.grade, one.said) async for one in found]
 
 
 # --- Actions --------------------------------------------------------------------------
@@ -133,7 +133,7 @@ async def test_a_workflow_file_is_held_against_this_version() -> None:
         "ci.yml": ci,
     }
 
-    assert await all_of(repository_checks.examined_workflows(NAME, files, is_ours)) == [
+    assert await all_of(repository_checks.examined_workflows(files, is_ours)) == [
         ("ok", "brat.yml is this version's"),
         ("note", "brat-task.yml is not this version's"),
         ("ok", "ci.yml may judge what brat builds"),

@@ -21,7 +21,7 @@ QUIET = [
 
 
 async def all_of(found: AsyncIterator[Finding]) -> list[tuple[str, str]]:
-    return [(one.grade, one.said.removeprefix(f"{NAME}: ")) async for one in found]
+    return [(one.grade, one.said) async for one in found]
 
 
 def ruled(
@@ -40,7 +40,7 @@ def ruled(
 
 async def told(rest: Rest) -> list[tuple[str, str]]:
     rules = BranchRules(rest, GraphQl(rest, API), NAME)
-    return await all_of(repository_checks.examined_rules(rules, NAME, "trunk"))
+    return await all_of(repository_checks.examined_rules(rules, "trunk"))
 
 
 async def test_a_branch_without_rules_takes_a_push(
