@@ -195,8 +195,7 @@ def boxed(
         return
     if not room.is_boxed:
         closing = (*launched("runner.box.network_namespace"), way.word) if way else ()
-        ends = (_END, _END) if way else ()
-        yield Box((*closing, *ends, *argv), (way.fd,) if way else ())
+        yield Box((*closing, *argv), (way.fd,) if way else ())
         return
     with agent_user_number() as number:
         if number is not None:

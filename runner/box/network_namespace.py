@@ -1,18 +1,13 @@
-"""Start a program in a sandbox: with a network, users and mounts of its own.
+"""Start a program that gets no box with a network and users of its own.
 
-`FD,PORT,PORT... KEPT... -- HIDDEN... -- PROGRAM ARGUMENT...`, run by
-`runner.box.processes.launched` where `runner.box.namespaces` cannot do it all at once:
-it stands between the witness and an engine, so it loads little. Kept paths are
-read-only, hidden folders are empty. In the new network there is nothing but loopback.
-The sockets that are made at those ports go through FD to the session's proxy, which
-serves them from outside; nothing else leads out. With users of its own no process can
-enter another network, nor read or trace a process outside, even where both are root.
-
-The functions that hand sockets over take and return descriptors, so each side can open
-them as it likes.
+`FD,PORT,PORT... PROGRAM ARGUMENT...`, run by `runner.box.processes.launched` between
+the witness and an engine, so it loads little. In the new network there is nothing but
+loopback. The sockets that are made at those ports go through FD to the session's proxy,
+which serves them from outside; nothing else leads out. With users of its own no process
+can enter another network, nor read or trace a process outside, even where both are
+root.
 https://man7.org/linux/man-pages/man7/user_namespaces.7.html
 https://man7.org/linux/man-pages/man7/network_namespaces.7.html
-https://man7.org/linux/man-pages/man7/mount_namespaces.7.html
 https://man7.org/linux/man-pages/man7/netdevice.7.html
 """
 
@@ -72,15 +67,11 @@ def raise_loopback() -> None:
 CLOSED = b"closed"
 """The text sent with the sockets; any other text is the reason why there are none."""
 _NEW_USER, _NEW_NET, _NEW_MOUNTS = 0x10000000, 0x40000000, 0x20000
-_READ_ONLY, _NO_SUID, _NO_DEV, _NO_EXEC = 0x1, 0x2, 0x4, 0x8
-_REMOUNT, _BIND, _WITH_ALL, _PRIVATE = 0x20, 0x1000, 0x4000, 0x40000
-_NO_ATIME, _NO_DIR_ATIME, _REL_ATIME = 0x400, 0x800, 0x200000
-_ST_REL_ATIME = 0x1000
 _SYS_ADMIN = 21
 
 
-def enter(kept: Sequence[str], hidden: Sequence[str]) -> None:
-    """Enter a network that has only loopback, and hide and protect the paths."""
+def enter() -> None:
+    """Enter a network that has only loopback."""
     user, group = os.getuid(), os.getgid()
     mapped = _mapped_from_outside() if user == 0 else None
     checked(kernel.libc.unshare(_NEW_USER | _NEW_NET | _NEW_MOUNTS))
@@ -90,33 +81,8 @@ def enter(kept: Sequence[str], hidden: Sequence[str]) -> None:
         kernel.write("/proc/self/setgroups", "deny")
         kernel.write("/proc/self/uid_map", f"{user} {user} 1")
         kernel.write("/proc/self/gid_map", f"{group} {group} 1")
-    _mount(None, "/", None, _WITH_ALL | _PRIVATE)
-    for path in kept:
-        _keep(path)
-    for path in hidden:
-        _hide(path)
-    # With this right root could undo the mounts; in namespaces of its own it cannot.
+    # Root needs it to enter other namespaces, and to mount something.
     kernel.prctl(kernel.DROP_RIGHT, _SYS_ADMIN)
-
-
-def _keep(path: str) -> None:
-    found = os.statvfs(path).f_flag  # the mount's restrictions have to stay
-    kept = found & (_NO_SUID | _NO_DEV | _NO_EXEC | _NO_ATIME | _NO_DIR_ATIME)
-    kept |= _REL_ATIME if found & _ST_REL_ATIME else 0
-    _mount(path, path, None, _BIND | _WITH_ALL)
-    _mount(None, path, None, _BIND | _REMOUNT | _READ_ONLY | kept)
-
-
-def _hide(path: str) -> None:
-    if os.path.isdir(path):  # noqa: PTH112  it would load pathlib
-        _mount("none", path, "tmpfs", _READ_ONLY | _NO_SUID | _NO_DEV | _NO_EXEC)
-    elif os.path.exists(path):  # noqa: PTH110  likewise
-        _mount(os.devnull, path, None, _BIND)
-
-
-def _mount(what: str | None, where: str, kind: str | None, flags: int) -> None:
-    source, found = (None if each is None else each.encode() for each in (what, kind))
-    checked(kernel.libc.mount(source, os.fsencode(where), found, flags, None))
 
 
 def _mapped_from_outside() -> Callable[[], None]:
@@ -158,7 +124,7 @@ def same_names(name: str) -> str:
     return "\n".join(f"{first} {first} {count}" for first, _, count in lines)
 
 
-def refusal(kept: Sequence[str] = (), hidden: Sequence[str] = ()) -> str:
+def refusal() -> str:
     """Return why this machine lets this user close no network, or "" if it does.
 
     A child process tries it, because it cannot be undone.
@@ -169,7 +135,7 @@ def refusal(kept: Sequence[str] = (), hidden: Sequence[str] = ()) -> str:
     child = os.fork()
     if child == 0:
         try:
-            enter(kept, hidden)
+            enter()
         except OSError as error:
             os.write(write, (error.strerror or repr(error)).encode())
         finally:
@@ -197,14 +163,10 @@ def main(argv: Sequence[str]) -> int:
     if not argv:
         sys.stdout.write(refusal())
         return 0
-    (number, *ports), rest = map(int, argv[0].split(",")), list(argv[1:])
-    mark = rest.index("--")
-    kept, rest = rest[:mark], rest[mark + 1 :]
-    mark = rest.index("--")
-    hidden, program = rest[:mark], rest[mark + 1 :]
-    if why := refusal(kept, hidden):
+    (number, *ports), program = map(int, argv[0].split(",")), list(argv[1:])
+    if why := refusal():
         send_sockets(number, why.encode())
     else:
-        enter(kept, hidden)
+        enter()
         hand_over(number, ports)
     return kernel.become_program(program)
