@@ -331,11 +331,9 @@ class _Session:
 
     def _salvaged(self, workspace: Workspace, ending: Ending) -> Work:
         budget_s = HASTY_SALVAGE_S if self._stop.wanted else SALVAGE_S
-        branch = ids.task_branch(self._started.convoy, self._started.task)
         is_half = ending.exit_code != 0 or ending.cut_off
-        message = CommitMessage(
-            self._started.title, f"Brat-Task: {branch}", half_done=is_half
-        )
+        title, branch = self._started.title, workspace.branch
+        message = CommitMessage(title, branch, half_done=is_half)
         litter = (*engines.litter(self._started.engine.type), *self._litter)
         work = AttemptCommits(workspace, budget_s, litter).keep(message)
         asked = self._started.title, self._started.instructions

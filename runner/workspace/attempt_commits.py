@@ -159,7 +159,8 @@ class CommitMessage(Struct, frozen=True):
     """The message of the witness's commit."""
 
     title: str
-    trailer: str
+    task: str
+    """The task's branch, which the trailer names."""
     half_done: bool = False
     """Whether the agent was ended, or failed, before it was done."""
 
@@ -167,7 +168,7 @@ class CommitMessage(Struct, frozen=True):
         """Return the whole message."""
         title = " ".join(self.title.split())[:200] or "Work of an agent"
         mark = "Brat-Half-Done: yes\n" if self.half_done else ""
-        return f"{title}\n\n{self.trailer}\n{mark}{SIGNED_OFF}\n"
+        return f"{title}\n\nBrat-Task: {self.task}\n{mark}{SIGNED_OFF}\n"
 
 
 class AttemptCommits:

@@ -1,13 +1,19 @@
 """Saves a running agent's work from time to time.
 
-A process of its own does it (`runner.workspace.save_work`). The supervisor of the agent
-starts and reaps that process, which ends with the agent. If one fails, the next one
-does its work.
+`python -I -m runner.workspace.work_saver FOLDER`, which `WorkSaver` starts, saves it.
+The folder is the witness's: it holds `order.json` and `store.git`. It gets a bundle
+when the work has changed since the last time and the patch gate would let it land. The
+agent works on meanwhile and could replace a file while git reads it. So this runs in a
+box like the agent's, where it can only read what the agent can read itself. The
+supervisor of the agent starts and reaps that process, which ends with the agent. If one
+fails, the next one does its work.
 """
 
 import contextlib
 import math
 import os
+import resource
+import shutil
 import subprocess
 import sys
 import time
@@ -15,17 +21,43 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from convoy.events.session_events import TaskStarted
-from convoy.model import ids
+from convoy.gate import passing, refusals
+from convoy.model.records import Gate, Limits
 from runner import engines
 from runner.box.agent_box import boxed_for_us, session_room
 from runner.box.surroundings import STORE, read_hostile
 from runner.inputs.job_inputs import Inputs
-from runner.workspace.save_work import BYTES, SaveOrder, bundle_in, copied, write_order
+from runner.workspace.attempt_commits import (
+    AttemptCommits,
+    CommitMessage,
+    without_leaks,
+)
 from runner.workspace.workspace import Workspace
 
 FOLDER: Final = "checkpoint"
 """The folder's name, in the witness's scratch folder."""
+BYTES: Final = 8_000_000
+"""The largest bundle; larger work is not saved before the session's end."""
+FILE_BYTES: Final = 64_000_000
+"""The largest file that git may write while saving."""
+LONGEST_S: Final = 60.0
+_ORDER, _BUNDLE, _TREE, _USED = "order.json", "new.bundle", "tree", "used.git"
+_NICE: Final = 10
+
+
+class _Order(msgspec.Struct, frozen=True):
+    """The work to save, and the rules for saving it."""
+
+    checkout: str
+    base: str
+    branch: str
+    title: str
+    litter: tuple[str, ...]
+    gate: Gate
+    limits: Limits
 
 
 class WorkSaver:
@@ -72,7 +104,7 @@ class WorkSaver:
         process.returncode = os.waitstatus_to_exitcode(statuses[process.pid])
         self.close()
         with contextlib.suppress(OSError):
-            if bundle := _read(bundle_in(self._folder)):
+            if bundle := _read(self._folder / _BUNDLE):
                 self._keep(bundle)
 
     def close(self) -> None:
@@ -81,13 +113,8 @@ class WorkSaver:
         self._held.close()
 
     def _start(self) -> None:
-        argv = (
-            sys.executable,
-            "-I",
-            "-m",
-            "runner.workspace.save_work",
-            str(self._folder),
-        )
+        program = (sys.executable, "-I", "-m", "runner.workspace.work_saver")
+        argv = (*program, str(self._folder))
         checkout, inputs = self._workspace.folder, self._inputs
         is_boxed = self._started.box == "on"
         room = session_room(inputs, checkout, self._scratch, is_boxed=is_boxed)
@@ -111,20 +138,18 @@ class WorkSaver:
         if self._folder.is_dir():
             return
         self._folder.mkdir(mode=0o700)
-        copied(self._workspace.store, self._folder / STORE)
-        started = self._started
-        branch = ids.task_branch(started.convoy, started.task)
-        order = SaveOrder(
-            checkout=str(self._workspace.folder),
-            base=self._workspace.base,
-            branch=self._workspace.branch,
-            title=started.title,
-            trailer=f"Brat-Task: {branch}",
-            litter=self._litter,
-            gate=started.gate,
-            limits=started.limits,
+        workspace, started = self._workspace, self._started
+        _copy(workspace.store, self._folder / STORE)
+        order = _Order(
+            str(workspace.folder),
+            workspace.base,
+            workspace.branch,
+            started.title,
+            self._litter,
+            started.gate,
+            started.limits,
         )
-        write_order(self._folder, order)
+        (self._folder / _ORDER).write_bytes(msgspec.json.encode(order))
 
 
 def _read(file: Path) -> bytes:
@@ -133,3 +158,56 @@ def _read(file: Path) -> bytes:
     with contextlib.suppress(FileNotFoundError):
         file.unlink()
     return found if len(found) <= BYTES else b""
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a repository; its objects are linked, since nobody changes them."""
+
+    def copy(one: str, other: str) -> None:
+        is_object = one.startswith(f"{source / 'objects'}{os.sep}")
+        (os.link if is_object else shutil.copy2)(one, other)
+
+    shutil.copytree(source, target, copy_function=copy)
+
+
+def main(argv: list[str]) -> int:
+    """Write a bundle if there is new work; returns 0 in either case."""
+    folder = Path(argv[0])
+    os.nice(_NICE)  # the agent comes first
+    _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES, most))
+    order = msgspec.json.decode((folder / _ORDER).read_bytes(), type=_Order)
+    used = folder / _USED
+    shutil.rmtree(used, ignore_errors=True)
+    _copy(folder / STORE, used)
+    try:
+        _save(folder, order, used)
+    finally:
+        shutil.rmtree(used, ignore_errors=True)
+    return 0
+
+
+def _save(folder: Path, order: _Order, used: Path) -> None:
+    workspace = Workspace(Path(order.checkout), used, order.base, order.branch)
+    message = CommitMessage(order.title, order.branch, half_done=True)
+    work = AttemptCommits(workspace, LONGEST_S, order.litter).keep(message)
+    work = without_leaks(work, workspace, order.gate)
+    if work.commit is None or work.bundle is None:
+        return
+    if work.bundle.stat().st_size > BYTES or any(
+        (
+            *refusals(work.changes, work.patch_bytes, order.gate, order.limits),
+            *passing(work.between, order.gate),
+        )
+    ):
+        return
+    known = folder / _TREE
+    found = workspace.git("rev-parse", "HEAD^{tree}", deadline_s=LONGEST_S).stdout
+    if known.is_file() and known.read_bytes() == found:
+        return
+    work.bundle.replace(folder / _BUNDLE)
+    known.write_bytes(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

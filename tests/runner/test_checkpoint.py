@@ -138,7 +138,7 @@ def test_it_is_taken_where_there_is_nothing_that_the_agent_may_not_see(
         for process in psutil.process_iter():
             with suppress(psutil.Error, OSError):
                 words = process.cmdline()
-                is_it = words[1:4] == ["-I", "-m", "runner.workspace.save_work"]
+                is_it = words[1:4] == ["-I", "-m", "runner.workspace.work_saver"]
                 if is_it and words[4].startswith(str(forge.root)):
                     seen.add(Path(f"/proc/{process.pid}/ns/mnt").readlink())
         return bool(seen)

@@ -333,7 +333,7 @@ def worked(forge: Forge, script: str) -> tuple[Workspace, Work]:
     workspace = prepare_workspace(inputs, forge.started("sh"), folder, scratch)
     argv = ["sh", "-ec", script]
     subprocess.run(argv, cwd=folder, env=CLEAN, check=True, capture_output=True)
-    message = CommitMessage("Do it", "Brat-Task: t")
+    message = CommitMessage("Do it", "t")
     return workspace, AttemptCommits(workspace, patient(60)).keep(message)
 
 
