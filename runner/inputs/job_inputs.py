@@ -44,23 +44,6 @@ class FeedAddress(Struct, frozen=True):
     def __repr__(self) -> str:
         return repr_without(self, "token")
 
-    def reached(self) -> "FeedAddress":
-        """Return this address itself."""
-        return self
-
-    def lost(self) -> None:
-        """Do nothing: the token stays the same as long as the session runs."""
-
-
-class FeedRoute(Protocol):
-    """A way to get the feed's address; for any thread."""
-
-    def reached(self) -> FeedAddress:
-        """Return the feed's address; the first call may have to ask for it."""
-
-    def lost(self) -> None:
-        """Ask for a new token the next time: this one is no longer accepted."""
-
 
 def handed_feed(env: Mapping[str, str]) -> FeedAddress | None:
     """Return the address from the descriptor BRAT_FEED_FD; None: there is no feed.

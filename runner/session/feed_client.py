@@ -29,13 +29,12 @@ from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, Self
 from urllib.parse import quote, urlsplit
 
 from grite import outbound
 from grite.errors import BratError
-from runner.inputs.job_inputs import FeedAddress, FeedRoute, Message, OidcAddress
+from runner.inputs.job_inputs import FeedAddress, Message, OidcAddress
 
 DEADLINE_S = 5.0
 """For a connection, and for each answer on top of the time the feed is asked to
@@ -58,7 +57,7 @@ class FeedError(Exception):
 class FeedClient:
     """A client for one thread."""
 
-    def __init__(self, way: FeedRoute) -> None:
+    def __init__(self, way: "FeedRoute") -> None:
         self._way = way
         self._line: HTTPConnection | None = None
 
@@ -71,14 +70,24 @@ class FeedClient:
         patience_s: float = DEADLINE_S,
     ) -> Mapping[str, Any]:
         """Return the feed's answer."""
+        way = self._way
         try:
-            return self._asked(method, what, body, patience_s)
+            place = way if isinstance(way, FeedAddress) else way.reached()
+            if self._line is None:
+                self._line = connect(place.url)
+            if self._line.sock is not None:
+                self._line.sock.settimeout(patience_s)
+            path = f"{urlsplit(place.url).path}/{what}"
+            return request(self._line, method, path, f"Bearer {place.token}", body)
+        except FeedError as missed:
+            self.close()
+            is_unknown = missed.status == HTTPStatus.UNAUTHORIZED
+            if is_unknown and isinstance(way, OidcExchange):
+                way.lost()
+            raise
         except (OSError, HTTPException, ValueError) as error:
             self.close()
             raise FeedError(str(error) or repr(error)) from error
-        except FeedError:
-            self.close()
-            raise
 
     def close(self) -> None:
         """Hang up; safe to call twice."""
@@ -86,22 +95,6 @@ class FeedClient:
             with contextlib.suppress(OSError):
                 self._line.close()
             self._line = None
-
-    def _asked(
-        self, method: str, what: str, body: bytes | None, patience_s: float
-    ) -> Mapping[str, Any]:
-        place = self._way.reached()
-        if self._line is None:
-            self._line = connect(place.url)
-        if self._line.sock is not None:
-            self._line.sock.settimeout(patience_s)
-        path = f"{urlsplit(place.url).path}/{what}"
-        try:
-            return request(self._line, method, path, f"Bearer {place.token}", body)
-        except FeedError as missed:
-            if missed.status == HTTPStatus.UNAUTHORIZED:
-                self._way.lost()
-            raise
 
 
 def connect(url: str) -> HTTPConnection:
@@ -219,7 +212,7 @@ PATH = "/feed/v1"
 
 
 class OidcExchange:
-    """A route that gets its token when it is first used; for any thread."""
+    """A way to the feed whose token is got when it is first used; for any thread."""
 
     def __init__(self, by: OidcAddress) -> None:
         self._lead = by
@@ -252,6 +245,10 @@ class OidcExchange:
         return FeedAddress(url, given)
 
 
+FeedRoute = FeedAddress | OidcExchange
+"""A way to get the feed's address."""
+
+
 def _asked(method: str, url: str, path: str, bearer: str) -> Mapping[str, object]:
     with contextlib.closing(connect(url)) as line:
         return request(line, method, path, bearer)
@@ -267,18 +264,70 @@ def route_of(
     return (None, why) if why else (OidcExchange(given), "")
 
 
+AGAIN_S = 1.0
+AGAIN_MOST_S = 30.0
+LAST_S = 0.5
+
+
+class _Thread:
+    """Speaks to the feed in a thread of its own, and tries again what failed.
+
+    Close it when the session ends, or use it as a context manager.
+    """
+
+    def __init__(self, way: FeedRoute) -> None:
+        self._way = way
+        self._ending = threading.Event()
+        self._stirred = threading.Event()
+        """There is something to do, or the end has come."""
+        self._thread: threading.Thread | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self, last_s: float = LAST_S) -> None:
+        """End it; a request that is under way is left alone."""
+        self._ending.set()
+        self._stirred.set()
+        if self._thread is not None:
+            self._thread.join(last_s)
+
+    def _start(self) -> None:
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, daemon=True)
+            self._thread.start()
+
+    def _run(self) -> None:
+        wire = FeedClient(self._way)
+        again_s = AGAIN_S
+        while not self._is_over():
+            try:
+                wait_s = self._turn(wire)
+                again_s = AGAIN_S
+            except FeedError as missed:
+                wait_s = max(again_s, missed.wait_s)
+                again_s = min(again_s * 2, AGAIN_MOST_S)
+            self._pause(wait_s)
+        wire.close()
+
+    def _turn(self, wire: FeedClient) -> float:
+        """Wait for something to do, and do it; return how long to wait afterwards."""
+        raise NotImplementedError
+
+    def _is_over(self) -> bool:
+        return self._ending.is_set()
+
+    def _pause(self, wait_s: float) -> None:
+        self._ending.wait(wait_s)
+
+
 WAITING_CHARS = 500_000
 """How much output is kept while the feed cannot be reached."""
 PIECE_CHARS = 8_000
 BATCH_CHARS = 64_000
-
-
-class Batch(NamedTuple):
-    """Pieces in a row."""
-
-    first: int
-    """The number of the first piece."""
-    pieces: tuple[str, ...]
 
 
 class OutputQueue:
@@ -286,7 +335,6 @@ class OutputQueue:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._filled = threading.Event()
         self._waiting: deque[str] = deque()
         self._first = 0
         self._chars = 0
@@ -299,10 +347,12 @@ class OutputQueue:
             self._chars += len(text)
             while self._chars > WAITING_CHARS and len(self._waiting) > 1:
                 self._drop()
-        self._filled.set()
 
-    def batch(self) -> Batch:
-        """Return the next batch to send; it stays in the queue until it has arrived."""
+    def batch(self) -> tuple[int, list[str]]:
+        """Return the number of the next piece to send, and it with those after it.
+
+        They stay in the queue until they have arrived.
+        """
         with self._lock:
             found: list[str] = []
             room = BATCH_CHARS
@@ -311,23 +361,13 @@ class OutputQueue:
                 if found and room < 0:
                     break
                 found.append(piece)
-            return Batch(self._first, tuple(found))
+            return self._first, found
 
     def arrived(self, upto: int) -> None:
         """Forget the pieces below a number, if the number makes sense."""
         with self._lock:
             while self._waiting and self._first < upto:
                 self._drop()
-            if not self._waiting:
-                self._filled.clear()
-
-    def wait(self, most_s: float) -> bool:
-        """Wait until there is output to send; return whether there is any."""
-        return self._filled.wait(most_s)
-
-    def wake(self) -> None:
-        """End the waiting for output."""
-        self._filled.set()
 
     def _drop(self) -> None:
         self._chars -= len(self._waiting.popleft())
@@ -335,65 +375,41 @@ class OutputQueue:
 
 
 PACE_S = 0.5
-AGAIN_S = 1.0
-AGAIN_MOST_S = 30.0
 LAST_WORDS_S = 2.0
 """How long the end of the session waits for its last output to arrive."""
 
 
-class OutputSender:
-    """A context manager; its exit waits a moment for the last output to be sent."""
+class OutputSender(_Thread):
+    """Sends output as it comes; its end waits a moment for the last to arrive."""
 
     def __init__(self, way: FeedRoute) -> None:
-        self._way = way
+        super().__init__(way)
         self._outbox = OutputQueue()
-        self._ending = threading.Event()
-        self._thread = threading.Thread(target=self._send, name="feed", daemon=True)
-        self._again_s = AGAIN_S
 
     def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
-        self._ending.set()
-        self._outbox.wake()
-        self._thread.join(LAST_WORDS_S)
+        self._start()
+        return super().__enter__()
 
     def show(self, text: str) -> None:
         """Take a piece of output, redacted; returns at once."""
         self._outbox.put(text)
+        self._stirred.set()
 
-    def _send(self) -> None:
-        wire = FeedClient(self._way)
-        try:
-            while not self._is_over():
-                self._outbox.wait(AGAIN_MOST_S)
-                self._pause(self._sent(wire))
-        finally:
-            wire.close()
+    def close(self, last_s: float = LAST_WORDS_S) -> None:
+        """Send the last output, and end."""
+        super().close(last_s)
 
     def _is_over(self) -> bool:
-        return self._ending.is_set() and not self._outbox.batch().pieces
+        return self._ending.is_set() and not self._outbox.batch()[1]
 
-    def _sent(self, wire: FeedClient) -> float:
-        """Send a batch; return how long to wait before the next."""
-        batch = self._outbox.batch()
-        if not batch.pieces:
+    def _turn(self, wire: FeedClient) -> float:
+        first, pieces = self._outbox.batch()
+        if not pieces:
+            self._stirred.wait()
+            self._stirred.clear()
             return 0.0
-        body = json.dumps({"first": batch.first, "pieces": batch.pieces}).encode()
-        try:
-            told = wire.ask("POST", "output", body)
-        except FeedError as missed:
-            wait_s = max(self._again_s, missed.wait_s)
-            self._again_s = min(self._again_s * 2, AGAIN_MOST_S)
-            return wait_s
-        self._again_s = AGAIN_S
+        body = json.dumps({"first": first, "pieces": pieces}).encode()
+        told = wire.ask("POST", "output", body)
         next_number = told.get("next")
         if isinstance(next_number, int):
             self._outbox.arrived(next_number)
@@ -409,7 +425,6 @@ class OutputSender:
 
 
 PATIENCE_S = 30.0
-LAST_S = 0.5
 _FOR_GOOD = frozenset(
     {
         HTTPStatus.BAD_REQUEST,
@@ -419,55 +434,35 @@ _FOR_GOOD = frozenset(
 )
 
 
-class WorkSender:
-    """A sender; close it when the session ends: the result then holds all work."""
+class WorkSender(_Thread):
+    """Sends saved work, of which only the newest counts; the result then holds all."""
 
     def __init__(self, way: FeedRoute) -> None:
-        self._way = way
+        super().__init__(way)
         self._lock = threading.Lock()
-        self._newest: bytes | None = None
-        self._filled = threading.Event()
-        self._ending = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._newest = b""
 
     def send(self, bundle: bytes) -> None:
         """Send this bundle instead of any that still waits; returns at once."""
         with self._lock:
             self._newest = bundle
-        self._filled.set()
-        if self._thread is None:
-            self._thread = threading.Thread(
-                target=self._carry, name="checkpoints", daemon=True
-            )
-            self._thread.start()
+        self._stirred.set()
+        self._start()
 
-    def close(self) -> None:
-        """Stop sending; a bundle that is under way is left alone."""
-        self._ending.set()
-        self._filled.set()
-        if self._thread is not None:
-            self._thread.join(LAST_S)
-
-    def _carry(self) -> None:
-        wire = FeedClient(self._way)
-        again_s = AGAIN_S
-        while self._filled.wait() and not self._ending.is_set():
-            with self._lock:
-                bundle = self._newest
-                self._filled.clear()
-            if bundle is None:
-                continue
-            try:
-                wire.ask("POST", "checkpoint", bundle, patience_s=PATIENCE_S)
-            except FeedError as missed:
-                if missed.status in _FOR_GOOD:
-                    continue
-                self._filled.set()
-                self._ending.wait(max(again_s, missed.wait_s))
-                again_s = min(again_s * 2, AGAIN_MOST_S)
-                continue
-            again_s = AGAIN_S
-        wire.close()
+    def _turn(self, wire: FeedClient) -> float:
+        self._stirred.wait()
+        if self._ending.is_set():
+            return 0.0
+        with self._lock:
+            bundle = self._newest
+            self._stirred.clear()
+        try:
+            wire.ask("POST", "checkpoint", bundle, patience_s=PATIENCE_S)
+        except FeedError as missed:
+            if missed.status not in _FOR_GOOD:
+                self._stirred.set()
+                raise
+        return 0.0
 
 
 WAIT_S = 20.0
@@ -475,25 +470,20 @@ GIVEN_S = 10.0
 """How long the engine has to read its messages before the feed is asked again."""
 
 
-class MessagePoller:
-    """An inbox; close it when the session ends."""
+class MessagePoller(_Thread):
+    """An inbox for people's messages."""
 
     def __init__(self, way: FeedRoute) -> None:
-        self._way = way
+        super().__init__(way)
         self._lock = threading.Lock()
         self._new: list[Message] = []
         self._last = 0
         self._heard = 0
-        self._stirred = threading.Event()
-        self._ending = threading.Event()
-        self._thread: threading.Thread | None = None
 
     def listen(self, wake: Callable[[], None]) -> None:
         """Begin to ask; `wake` is called in the other thread."""
-        self._thread = threading.Thread(
-            target=self._ask, args=(wake,), name="messages", daemon=True
-        )
-        self._thread.start()
+        self._wake = wake
+        self._start()
 
     def take(self) -> tuple[Message, ...]:
         """Return the messages that are new, each once."""
@@ -506,30 +496,14 @@ class MessagePoller:
         self._heard = number
         self._stirred.set()
 
-    def close(self) -> None:
-        """Stop asking; a request that is under way is left alone."""
-        self._ending.set()
-        self._stirred.set()
-        if self._thread is not None:
-            self._thread.join(LAST_S)
-
-    def _ask(self, wake: Callable[[], None]) -> None:
-        wire = FeedClient(self._way)
-        again_s = AGAIN_S
-        while not self._ending.is_set():
-            self._stirred.clear()
-            what = f"messages?after={self._last}&heard={self._heard}&wait_s={WAIT_S:g}"
-            try:
-                told = wire.ask("GET", what, patience_s=WAIT_S + DEADLINE_S)
-            except FeedError as missed:
-                self._ending.wait(max(again_s, missed.wait_s))
-                again_s = min(again_s * 2, AGAIN_MOST_S)
-                continue
-            again_s = AGAIN_S
-            if not self._ending.is_set() and self._take_in(told.get("messages")):
-                wake()
-                self._stirred.wait(GIVEN_S)
-        wire.close()
+    def _turn(self, wire: FeedClient) -> float:
+        self._stirred.clear()
+        what = f"messages?after={self._last}&heard={self._heard}&wait_s={WAIT_S:g}"
+        told = wire.ask("GET", what, patience_s=WAIT_S + DEADLINE_S)
+        if not self._ending.is_set() and self._take_in(told.get("messages")):
+            self._wake()
+            self._stirred.wait(GIVEN_S)
+        return 0.0
 
     def _take_in(self, messages: Any) -> bool:  # noqa: ANN401  whatever came
         """Keep the new messages; return whether there are any."""

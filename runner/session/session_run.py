@@ -12,7 +12,7 @@ import io
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, TypedDict
 
@@ -121,8 +121,8 @@ def live_feed(inputs: Inputs) -> Iterator[LiveFeed]:
         yield LiveFeed()
         return
     with (
-        closing(WorkSender(route)) as work_sender,
-        closing(MessagePoller(route)) as inbox,
+        WorkSender(route) as work_sender,
+        MessagePoller(route) as inbox,
         OutputSender(route) as output_sender,
     ):
         yield LiveFeed(output_sender.show, work_sender.send, inbox)
