@@ -181,17 +181,17 @@ def boxed(
     room: Room,
     way: NetworkExit | None = None,
     also: tuple[Path, ...] = (),
-) -> Iterator[Box | None]:
-    """Yield the start of an agent's program in a box; None: there is no such program.
+) -> Iterator[Box]:
+    """Yield the start of an agent's program in a box.
 
     Call it while no other program of the agent runs: it is given its folders, and may
     write to `also` besides. Without a `way` its network stays the machine's.
     """
     if not _is_there(argv[0], room):
-        yield None  # the start itself fails and reports it
+        yield Box(argv, (), known=BoxReport())  # the start itself fails and reports it
         return
     if room.is_boxed and sys.platform != "linux":
-        yield Box(("false",), (), None, BoxReport(why=NO_BOX))
+        yield Box(("false",), (), known=BoxReport(why=NO_BOX))
         return
     if not room.is_boxed:
         closing = (*launched("runner.box.network_namespace"), way.word) if way else ()
@@ -207,7 +207,7 @@ def boxed(
 @contextmanager
 def boxed_for_us(
     argv: tuple[str, ...], room: Room, also: tuple[Path, ...]
-) -> Iterator[Box | None]:
+) -> Iterator[Box]:
     """Yield the start of a program of the witness in a box like the agent's.
 
     It keeps its user, so that the agent cannot touch it, and may run beside the agent.
@@ -245,17 +245,18 @@ def cannot_box() -> str:
     with TemporaryDirectory(prefix="brat-") as name:
         room = Room(Path(name), Path(name), Path(name), Sight(path=os.defpath))
         with boxed(("true",), room) as box:
-            if box is None:
+            try:
+                subprocess.run(
+                    box.argv,
+                    cwd=name,
+                    env={"PATH": os.defpath},
+                    pass_fds=box.fds,
+                    stdin=subprocess.DEVNULL,
+                    timeout=PROBE_S,
+                    check=False,
+                )
+            except FileNotFoundError:
                 return "there is no program `true`"
-            subprocess.run(
-                box.argv,
-                cwd=name,
-                env={"PATH": os.defpath},
-                pass_fds=box.fds,
-                stdin=subprocess.DEVNULL,
-                timeout=PROBE_S,
-                check=False,
-            )
             return box.report().why
 
 

@@ -15,15 +15,14 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from convoy.events.session_events import TaskStarted
+from convoy.events.session_events import SessionRunning
 from convoy.model.records import EngineSpec
-from convoy.text import Redaction
 from grite.git import pair_of
 from runner import engines
-from runner.box import agent_box, surroundings
-from runner.box.agent_box import boxed, session_room
+from runner.box import surroundings
+from runner.box.agent_box import BoxReport, boxed
 from runner.box.supervisor import Ending, Order, SideTask, Stop, Stream, supervise
-from runner.box.surroundings import fill_home, left_in, plain_environment
+from runner.box.surroundings import fill_home, left_in
 from runner.engines.engine_events import (
     Cost,
     Error,
@@ -37,9 +36,9 @@ from runner.engines.engine_events import (
 from runner.engines.output_reader import OutputReader, Report
 from runner.engines.row import Call, Row, key_for, missing_key, reached_by
 from runner.inputs.job_inputs import Inbox, Inputs, Message
+from runner.session.project_commands import Setting
 from runner.session.prompt import message, prompt
 from runner.session.proxy_client import ProxyClient
-from runner.session.result_folder import Transcript
 
 
 class Steering:
@@ -101,37 +100,27 @@ class Since:
 
 
 class Job(Struct, frozen=True):
-    """The engine run to make, and the receivers of its output and reports."""
+    """The engine run to make."""
 
-    inputs: Inputs
-    started: TaskStarted
-    scratch: Path
-    transcript: Path
-    redaction: Redaction
-    show: Callable[[str], None]
-    """Gets the redacted output as it comes."""
-    running: Callable[[str], None]
-    """Told the program's name just before it starts."""
-    boxed: Callable[[agent_box.BoxReport], None]
-    """Told at the end which walls stood around the engine."""
-    used: Callable[[Usage | Cost], None]
-    """Told the usage that the engine reports; if it reports none, the proxy's
-    count."""
-    absent: tuple[str, ...] = ()
+    setting: Setting
+    absent: tuple[str, ...]
     """The parts that the checkout leaves out, a sentence or two each."""
-    proxy: ProxyClient | None = None
+    proxy: ProxyClient | None
     """The proxy that holds the model's key; None: the engine cannot use one."""
-    saver: SideTask | None = None
+    saver: SideTask | None
     """Saves half-done work from time to time; None: work is kept only at the end."""
-    inbox: Inbox | None = None
+    inbox: Inbox | None
     """Where people's messages arrive; None: there is no feed."""
+    boxed: Callable[[BoxReport], None]
+    """Told at the end which walls stood around the engine."""
 
 
 def run_engine(job: Job, folder: Path, stop: Stop) -> tuple[Ending, Report]:
     """Run the task's engine in `folder` until every process it started is gone."""
+    spec = job.setting.started.engine
     try:
-        row = engines.found(job.started.engine.type)
-        if job.started.engine.tools and not row.tools:
+        row = engines.found(spec.type)
+        if spec.tools and not row.tools:
             why = f"The engine {row.name} cannot be told which tools it may use."
             return Ending(fault=why), Report("missing_tool")
         call = _call(job, row)
@@ -151,9 +140,10 @@ def run_engine(job: Job, folder: Path, stop: Stop) -> tuple[Ending, Report]:
 class _Run:
     def __init__(self, job: Job, row: Row, call: Call) -> None:
         self._job, self._row, self._call = job, row, call
+        self._setting = job.setting
         self._reader = OutputReader(row, self._note)
-        limit = job.started.limits.output_bytes
-        self._transcript = Transcript(job.transcript, job.redaction, limit, self._take)
+        limit = self._setting.started.limits.output_bytes
+        self._transcript = self._setting.transcript(limit, self._take)
         self._says_tokens = False
         self._since = Since()
         self._steering = self._steered()
@@ -163,8 +153,16 @@ class _Run:
     def go(
         self, argv: tuple[str, ...], folder: Path, stop: Stop
     ) -> tuple[Ending, Report]:
-        job, row, spec = self._job, self._row, self._job.started.engine
-        job.running(argv[0])
+        job, row, started = self._job, self._row, self._setting.started
+        spec = started.engine
+        running = SessionRunning(
+            convoy=started.convoy,
+            task=started.task,
+            attempt=started.attempt,
+            engine=spec.type,
+            argv0=argv[0],
+        )
+        self._setting.folder.claim(running)
         for each in job.absent:
             self._transcript.note(Text(text=each, by="program"))
         if self._steering and job.inbox:
@@ -187,7 +185,7 @@ class _Run:
             ending = self._supervised(order, stop)
             self._transcript.flush()
             left = left_in(self._call.home, row.leaves) if row.leaves else ""
-            self._reader.close(job.redaction(left))
+            self._reader.close(self._setting.redaction(left))
             self._count()
         finally:
             self._transcript.close()
@@ -201,13 +199,10 @@ class _Run:
         """Run the engine, in a box if possible, and note whether it had a box."""
         job = self._job
         way = job.proxy.way() if job.proxy else None
-        is_boxed = job.started.box == "on"
-        room = session_room(job.inputs, order.folder, job.scratch, is_boxed=is_boxed)
-        with boxed(order.argv, room, way) as box:
-            if box:
-                order = replace(order, argv=box.argv, fds=box.fds)
+        with boxed(order.argv, self._setting.room(order.folder), way) as box:
+            order = replace(order, argv=box.argv, fds=box.fds)
             ending = supervise(order, self._transcript.write, stop)
-            if box is None or ending.fault:
+            if ending.fault:
                 return ending
             report = box.report()
         refusal = report.refusal(is_killed=ending.is_killed)
@@ -220,15 +215,15 @@ class _Run:
 
     def _steered(self) -> Steering | None:
         """Return the writer of people's messages to the engine, if it takes any."""
-        job, says = self._job, self._row.says
-        if job.inbox is None or says is None:
+        inbox, says, started = self._job.inbox, self._row.says, self._setting.started
+        if inbox is None or says is None:
             return None
 
         def worded(said: Message) -> bytes:
-            return says(message(job.started, said.by, said.text))
+            return says(message(started, said.by, said.text))
 
         told = self._call.prompt.read_text(encoding="utf-8")
-        return Steering(says(told), job.inbox, worded)
+        return Steering(says(told), inbox, worded)
 
     def _trouble(self, ending: Ending) -> Error | None:
         proxy = self._job.proxy
@@ -248,11 +243,11 @@ class _Run:
 
     def _note_refused(self, said: Said) -> None:
         if isinstance(said, Refused):
-            said = Refused(what=self._job.redaction(said.what))
+            said = Refused(what=self._setting.redaction(said.what))
         self._transcript.note(said)
 
     def _take(self, stream: Stream, text: str) -> None:
-        self._job.show(text)
+        self._setting.show(text)
         self._reader.feed(stream, text)
 
     def _note(self, said: Said) -> None:
@@ -263,7 +258,7 @@ class _Run:
             self._transcript.note(said)
         self._says_tokens = self._says_tokens or isinstance(said, Usage)
         if isinstance(said, Usage | Cost):
-            self._job.used(said)
+            self._setting.folder.note(said)
 
 
 def secrets_of(inputs: Inputs, spec: EngineSpec) -> tuple[str, ...]:
@@ -279,9 +274,9 @@ def secrets_of(inputs: Inputs, spec: EngineSpec) -> tuple[str, ...]:
 
 def environment_of(job: Job, row: Row, call: Call) -> dict[str, str]:
     """Return the agent's whole environment."""
-    started = job.started
+    started = job.setting.started
     return {
-        **plain_environment(job.inputs, call.home, job.scratch / "tmp"),
+        **job.setting.environment(),
         "BRAT_PROMPT": str(call.prompt),
         "BRAT_CONVOY": started.convoy,
         "BRAT_TASK": str(started.task),
@@ -295,12 +290,12 @@ def environment_of(job: Job, row: Row, call: Call) -> dict[str, str]:
 
 
 def _call(job: Job, row: Row) -> Call:
-    home = job.scratch / "home"
-    file = job.scratch / "prompt.md"
+    scratch, inputs = job.setting.scratch, job.setting.inputs
+    started, file = job.setting.started, scratch / "prompt.md"
     hosts = job.proxy.hosts if job.proxy else None
-    is_told = row.tells or (lambda started: prompt(started, hosts, job.absent))
-    file.write_text(is_told(job.started), encoding="utf-8")
+    told = row.tells(started) if row.tells else prompt(started, hosts, job.absent)
+    file.write_text(told, encoding="utf-8")
     steered = job.inbox is not None and row.says is not None
-    endpoint = job.inputs.endpoint
-    call = Call(job.started.engine, file, home, steered=steered, endpoint=endpoint)
-    return replace(call, key=key_for(row, call, job.inputs.offered))
+    home, endpoint = scratch / "home", inputs.endpoint
+    call = Call(started.engine, file, home, steered=steered, endpoint=endpoint)
+    return replace(call, key=key_for(row, call, inputs.offered))

@@ -28,6 +28,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from convoy.events.session_events import TaskStarted
 from convoy.text import Redaction, clean, shortened
 from grite import git
 from runner.box import surroundings
@@ -38,7 +39,7 @@ from runner.engines.engine_events import Text
 from runner.inputs.job_inputs import Inputs
 from runner.proxy.proxy_protocol import ProxyOrder
 from runner.session.proxy_client import ProxyClient
-from runner.session.result_folder import Transcript
+from runner.session.result_folder import TRANSCRIPT, Folder, Reader, Transcript
 from runner.workspace import repositories
 from runner.workspace.workspace import Workspace
 
@@ -49,18 +50,16 @@ _LAST_PIECES: Final = 20
 
 
 class Setting(Struct, frozen=True):
-    """Where a command runs, for how long, and who sees its output."""
+    """Where a session's programs run, and who sees their output."""
 
     inputs: Inputs
+    started: TaskStarted
     scratch: Path
     """The witness's folder, which holds `home` and `tmp`."""
-    limit_s: int
-    transcript: Path
+    folder: Folder
     redaction: Redaction
     show: Callable[[str], None]
     """Gets the redacted output as it comes."""
-    is_boxed: bool
-    """Whether it gets a box, as the agent does."""
 
     def environment(self) -> dict[str, str]:
         """Return the variables that every program of the session gets."""
@@ -68,17 +67,23 @@ class Setting(Struct, frozen=True):
             self.inputs, self.scratch / "home", self.scratch / "tmp"
         )
 
-    def room(self, folder: Path) -> Room:
-        """Return where the command works: in this checkout, as the agent does."""
-        return session_room(self.inputs, folder, self.scratch, is_boxed=self.is_boxed)
+    def room(self, checkout: Path) -> Room:
+        """Return where they work: in this checkout, with a box or without one."""
+        is_boxed = self.started.box == "on"
+        return session_room(self.inputs, checkout, self.scratch, is_boxed=is_boxed)
+
+    def transcript(self, limit_bytes: int, reader: Reader) -> Transcript:
+        """Open the session's transcript for one program's output."""
+        path = self.folder.path / TRANSCRIPT
+        return Transcript(path, self.redaction, limit_bytes, reader)
 
 
 def run_script(
-    name: str, order: Order, setting: Setting, stop: Stop, box: Box | None
+    name: str, box: Box, order: Order, setting: Setting, stop: Stop
 ) -> tuple[Ending, str]:
     """Run a command to its end; return how it ended, and the end of its output.
 
-    Without a box there is no such program. The transcript has it under its name.
+    The transcript has it under its name.
     """
     said: list[str] = []
 
@@ -86,13 +91,13 @@ def run_script(
         setting.show(text)
         said.append(text)
 
-    transcript = Transcript(setting.transcript, setting.redaction, OUTPUT_BYTES, take)
+    transcript = setting.transcript(OUTPUT_BYTES, take)
     try:
         transcript.note(Text(text=f"brat runs {name}", by="program"))
         ending = supervise(order, transcript.write, stop)
     finally:
         transcript.close()
-    if box and (refusal := box.report().refusal(is_killed=ending.is_killed)):
+    if refusal := box.report().refusal(is_killed=ending.is_killed):
         ending = Ending(fault=refusal)
     return ending, "".join(said[-_LAST_PIECES:])
 
@@ -141,6 +146,7 @@ def set_up(
     script = workspace.folder / SCRIPT
     if not script.is_file() or script.is_symlink():
         return Prepared()
+    limit_s = setting.started.limits.setup_s
     argv = (str(script),) if os.access(script, os.X_OK) else ("sh", str(script))
     with (
         _kept(script, workspace.base, setting.inputs.cache) as cache,
@@ -149,17 +155,11 @@ def set_up(
     ):
         env = {**setting.environment(), **ways}
         env["BRAT_CACHE"] = str(cache[0] if cache else setting.scratch / "tmp")
-        order = Order(
-            box.argv if box else argv,
-            workspace.folder,
-            env,
-            setting.limit_s,
-            fds=box.fds if box else (),
-        )
-        ending, said = run_script(SCRIPT, order, setting, stop, box)
+        order = Order(box.argv, workspace.folder, env, limit_s, fds=box.fds)
+        ending, said = run_script(SCRIPT, box, order, setting, stop)
     if ending.cancelled:
         return Prepared(cancelled=True)
-    if why := script_fault(SCRIPT, ending, setting.limit_s, said):
+    if why := script_fault(SCRIPT, ending, limit_s, said):
         return Prepared(why=why)
     return Prepared(litter=_put_in_order(workspace))
 
@@ -231,13 +231,14 @@ def _put_in_order(workspace: Workspace) -> tuple[str, ...]:
 
 
 def acceptance_fault(
-    command: str, folder: Path, setting: Setting, stop: Stop, *, closed: bool
+    setting: Setting, folder: Path, stop: Stop, *, closed: bool
 ) -> str:
     """Run the command in the checkout, as the agent left it, for `sh -c`.
 
     Returns:
         Why the work is not accepted, a sentence; empty: the command exited with 0.
     """
+    command, limit_s = setting.started.acceptance, setting.started.limits.acceptance_s
     argv = ("sh", "-c", command)
     env = setting.environment()
     env |= surroundings.own_sources(env, folder)
@@ -245,17 +246,11 @@ def acceptance_fault(
         _no_network(closed=closed) as way,
         boxed(argv, setting.room(folder), way) as box,
     ):
-        order = Order(
-            box.argv if box else argv,
-            folder,
-            env,
-            setting.limit_s,
-            fds=box.fds if box else (),
-        )
-        ending, said = run_script(command, order, setting, stop, box)
+        order = Order(box.argv, folder, env, limit_s, fds=box.fds)
+        ending, said = run_script(command, box, order, setting, stop)
     if ending.cancelled:
         return "The acceptance command was ended with the job."
-    return script_fault("The acceptance command", ending, setting.limit_s, said)
+    return script_fault("The acceptance command", ending, limit_s, said)
 
 
 @contextlib.contextmanager

@@ -23,7 +23,6 @@ from convoy.events.session_events import (
     SessionExited,
     SessionHandoff,
     SessionReady,
-    SessionRunning,
     SessionSpawned,
     TaskStarted,
 )
@@ -54,7 +53,6 @@ from runner.session.job_annotations import LiveView, annotate, mask, note
 from runner.session.project_commands import Prepared, Setting, set_up
 from runner.session.proxy_client import ProxyClient
 from runner.session.result_folder import (
-    TRANSCRIPT,
     EngineUsed,
     Folder,
     Result,
@@ -193,6 +191,7 @@ class _Session:
             "task": started.task,
             "attempt": started.attempt,
         }
+        self._page = sys.stdout if inputs.on_actions else None
         self._folder = Folder(inputs.result, started, now_ms)
         self._redaction = Redaction(engine_run.secrets_of(inputs, started.engine))
         self._litter: tuple[str, ...] = ()
@@ -256,19 +255,19 @@ class _Session:
         self, workspace: Workspace, scratch: Path, ending: Ending, report: Report
     ) -> None:
         """Run the acceptance command if the agent says that the work is complete."""
-        command = self._started.acceptance
         whole = ending.exit_code == 0 and not ending.cut_off and not self._stop.wanted
-        if not (command and whole and report.status in ("done", "noop")):
+        is_claimed = whole and report.status in ("done", "noop")
+        if not (self._started.acceptance and is_claimed):
             return
         closed = self._hosts is not None
-        with self._setting(scratch, self._started.limits.acceptance_s) as setting:
+        with LiveView(self._page) as view:
+            setting = self._setting(scratch, view.show)
             self._unaccepted = project_commands.acceptance_fault(
-                command, workspace.folder, setting, self._stop, closed=closed
+                setting, workspace.folder, self._stop, closed=closed
             )
 
     def _run_engine(self, workspace: Workspace, scratch: Path) -> tuple[Ending, Report]:
-        page = sys.stdout if self._inputs.on_actions else None
-        with live_feed(self._inputs) as feed, LiveView(page) as view:
+        with live_feed(self._inputs) as feed, LiveView(self._page) as view:
 
             def show(text: str) -> None:
                 view.show(text)
@@ -282,19 +281,12 @@ class _Session:
             args = self._inputs, self._started, workspace, self._litter, keep
             saver = WorkSaver(*args) if is_saved else None
             job = engine_run.Job(
-                inputs=self._inputs,
-                started=self._started,
-                scratch=scratch,
-                transcript=self._folder.path / TRANSCRIPT,
-                redaction=self._redaction,
-                show=show,
-                running=self._note_running,
-                boxed=self._note_box,
-                used=self._folder.note,
-                absent=self._absent,
-                proxy=self._proxy,
-                inbox=feed.inbox,
-                saver=saver,
+                self._setting(scratch, show),
+                self._absent,
+                self._proxy,
+                saver,
+                feed.inbox,
+                self._note_box,
             )
             try:
                 return engine_run.run_engine(job, workspace.folder, self._stop)
@@ -305,26 +297,14 @@ class _Session:
     def _set_up(self, workspace: Workspace, scratch: Path) -> Prepared:
         if not self._kind.is_set_up:
             return Prepared()
-        with self._setting(scratch, self._started.limits.setup_s) as setting:
+        with LiveView(self._page) as view:
             hosts = setup_hosts(self._started, self._hosts)
+            setting = self._setting(scratch, view.show)
             return set_up(workspace, setting, self._stop, hosts)
 
-    @contextmanager
-    def _setting(self, scratch: Path, limit_s: int) -> Iterator[Setting]:
-        with LiveView(sys.stdout if self._inputs.on_actions else None) as view:
-            yield Setting(
-                inputs=self._inputs,
-                scratch=scratch,
-                limit_s=limit_s,
-                transcript=self._folder.path / TRANSCRIPT,
-                redaction=self._redaction,
-                show=view.show,
-                is_boxed=self._started.box == "on",
-            )
-
-    def _note_running(self, argv0: str) -> None:
-        engine = self._started.engine.type
-        self._folder.claim(SessionRunning(**self._who, engine=engine, argv0=argv0))
+    def _setting(self, scratch: Path, show: Callable[[str], None]) -> Setting:
+        own = self._inputs, self._started, scratch, self._folder, self._redaction
+        return Setting(*own, show)
 
     def _note_box(self, report: agent_box.BoxReport) -> None:
         self._box = report

@@ -121,13 +121,13 @@ class WorkSaver:
         box = self._held.enter_context(boxed_for_us(argv, room, (self._folder,)))
         try:
             self._process = subprocess.Popen(
-                box.argv if box else argv,
+                box.argv,
                 cwd=self._folder,
                 env={"PATH": inputs.path},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                pass_fds=box.fds if box else (),
+                pass_fds=box.fds,
                 start_new_session=True,
             )
         except OSError:

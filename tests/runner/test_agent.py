@@ -11,6 +11,8 @@ from runner.engines import ENGINES
 from runner.engines.row import Call, Vendor, key_for
 from runner.inputs import job_inputs
 from runner.session.engine_run import Job, environment_of, secrets_of
+from runner.session.project_commands import Setting
+from runner.session.result_folder import Folder
 from runner.session.session_run import BAD_INPUT
 from tests.runner.job import TOKEN, Forge
 
@@ -36,8 +38,9 @@ def test_an_engine_gets_the_keys_its_row_asks_for_and_they_are_hidden(
     spec = replace(started.engine, secret="TEAM_KEY")
     call = Call(spec=spec, prompt=tmp_path / "p", home=tmp_path / "home")
     call = replace(call, key=key_for(row, call, told.offered))
-    says = print, print, print, print
-    job = Job(told, started, tmp_path, tmp_path / "t", Redaction(()), *says)
+    folder = Folder(tmp_path / "result", started, lambda: 0)
+    setting = Setting(told, started, tmp_path, folder, Redaction(()), print)
+    job = Job(setting, (), None, None, None, print)
 
     env = environment_of(job, row, call)
 

@@ -62,7 +62,6 @@ def start(
     room = Room(folder, home, home, sight)
     way = None if ports is None else NetworkExit(theirs.fileno(), ports)
     with ours, theirs, boxed(program, room, way) as box:
-        assert box is not None
         done = subprocess.run(
             [*PREFIXES[machine], *box.argv],
             cwd=folder,

@@ -356,8 +356,7 @@ class CiBox:
             way = proxy.way()
             self.env |= proxy.environment()
         self._box = self._stack.enter_context(boxed(self.argv, self._room, way))
-        if self._box is not None:
-            self.argv, self.fds = self._box.argv, self._box.fds
+        self.argv, self.fds = self._box.argv, self._box.fds
 
     def close(self) -> BoxReport:
         """Take the folders back and return what the box reports; safe to call twice."""
