@@ -6,7 +6,6 @@ https://code.claude.com/docs/en/headless
 import json
 from collections.abc import Iterator, Mapping
 
-from runner.box.supervisor import Stream
 from runner.engines.engine_events import (
     EMPTY,
     EMPTY_LIST,
@@ -19,11 +18,10 @@ from runner.engines.engine_events import (
     Usage,
     agent,
     at,
-    decoded,
     error,
     errors,
+    of_lines,
     pick,
-    program,
     tool,
 )
 from runner.engines.row import Call, Row, Vendor
@@ -32,12 +30,8 @@ _SYNTHETIC = "<synthetic>"
 """The model name with which Claude Code marks its own messages."""
 
 
-def read(stream: Stream, text: str) -> Iterator[Said]:
-    """Understand one line."""
-    line = decoded(text) if stream == "out" else None
+def _understood(line: Line) -> Iterator[Said]:
     match line:
-        case None:
-            yield from program(text)
         case {"type": "system", "subtype": "init"}:
             yield Session(id=pick(line, "session_id", ""))
         case {"type": "system", "subtype": "api_retry"}:
@@ -137,7 +131,7 @@ _LARGE = (
 ROW = Row(
     name="claude-code",
     argv=_argv,
-    read=read,
+    read=of_lines(_understood),
     says=_says,
     vendors=(Vendor("anthropic", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),),
     also=("CLAUDE_CODE_OAUTH_TOKEN",),

@@ -6,17 +6,17 @@ https://developers.openai.com/codex/noninteractive
 import json
 from collections.abc import Iterator, Mapping
 
-from runner.box.supervisor import Stream
 from runner.engines.engine_events import (
+    Line,
     Result,
     Said,
     Session,
     Usage,
     agent,
     at,
-    decoded,
     error,
     errors,
+    of_lines,
     pick,
     program,
     tool,
@@ -24,12 +24,8 @@ from runner.engines.engine_events import (
 from runner.engines.row import Call, Row, Vendor, server, vendor_of
 
 
-def read(stream: Stream, text: str) -> Iterator[Said]:
-    """Understand one line."""
-    line = decoded(text) if stream == "out" else None
+def _understood(line: Line) -> Iterator[Said]:
     match line:
-        case None:
-            yield from program(text)
         case {"type": "thread.started"}:
             yield Session(id=pick(line, "thread_id", ""))
         case {"type": "item.completed", "item": {"type": "agent_message"}}:
@@ -107,7 +103,7 @@ _VENDOR = Vendor("responses", "OPENAI_API_KEY", writes="-c", path="/v1")
 ROW = Row(
     name="codex",
     argv=_argv,
-    read=read,
+    read=of_lines(_understood),
     vendors=(_VENDOR,),
     sets=_sets,
     files=_files,

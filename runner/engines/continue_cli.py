@@ -23,14 +23,7 @@ from runner.engines.engine_events import (
     program,
     tool,
 )
-from runner.engines.row import (
-    Call,
-    Row,
-    Vendor,
-    plain_model,
-    server,
-    vendor_of,
-)
+from runner.engines.row import Call, Row, Vendor, plain_model, server, vendor_of
 from runner.proxy.proxy_protocol import Dialect
 
 _CONFIG, _FOLDER, _SESSION = ".continue/brat.yaml", ".continue", "brat"

@@ -6,43 +6,31 @@ https://docs.github.com/en/copilot/concepts/agents/about-copilot-cli
 import re
 from collections.abc import Iterator, Mapping
 
-from runner.box.supervisor import Stream
 from runner.engines.engine_events import (
     EMPTY,
+    Line,
     Result,
     Said,
     Session,
     Usage,
     agent,
     at,
-    decoded,
     error,
     errors,
+    of_lines,
     parsed,
     pick,
-    program,
     tool,
 )
-from runner.engines.row import (
-    Call,
-    Row,
-    Vendor,
-    plain_model,
-    server,
-    vendor_of,
-)
+from runner.engines.row import Call, Row, Vendor, plain_model, server, vendor_of
 
 _USAGE = "usage.json"
 _UNKNOWN = re.compile(r"Tool '([^']{1,100})' does not exist")
 
 
-def read(stream: Stream, text: str) -> Iterator[Said]:
-    """Understand one line."""
-    line = decoded(text) if stream == "out" else None
+def _understood(line: Line) -> Iterator[Said]:
     status = pick(line, "data.statusCode", 0) or None
     match line:
-        case None:
-            yield from program(text)
         case {"type": "assistant.message"}:
             yield from agent(pick(line, "data.content", ""))
         case {"type": "tool.execution_start"}:
@@ -126,7 +114,7 @@ _URL = "COPILOT_PROVIDER_BASE_URL"
 ROW = Row(
     name="copilot",
     argv=_argv,
-    read=read,
+    read=of_lines(_understood),
     vendors=(
         Vendor("copilot", "COPILOT_GITHUB_TOKEN"),
         Vendor("chat", "OPENAI_API_KEY", _URL, path="/v1", models=("openai/",)),

@@ -10,7 +10,7 @@ own failure, and costs an attempt like any other.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from http import HTTPStatus
 from typing import Any, Final, Literal, TypeVar
 
@@ -18,6 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from convoy.model.session_result import Trouble
+from runner.box.supervisor import Stream
 
 
 class Event(Struct, frozen=True, kw_only=True, tag_field="type"):
@@ -192,6 +193,22 @@ def tool(name: str, given: object = None, *, refused: bool = False) -> ToolUse:
     words = (each for each in values if isinstance(each, str) and each.strip())
     about = " ".join(next(words, "").split())
     return ToolUse(name=name, about=about[:SHOWN_CHARS], refused=refused)
+
+
+def of_lines(
+    understood: Callable[[Line], Iterable[Said]],
+    prose: Callable[[str], Iterable[Said]] = program,
+) -> Callable[[Stream, str], Iterable[Said]]:
+    """Return the reader of an engine that writes one JSON object a line.
+
+    Each has a `type`; whatever else is written is `prose`.
+    """
+
+    def read(stream: Stream, text: str) -> Iterable[Said]:
+        line = decoded(text) if stream == "out" else None
+        return prose(text) if line is None else understood(line)
+
+    return read
 
 
 MESSAGE_CHARS = 500

@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
-from runner.box.supervisor import Stream
 from runner.engines.engine_events import (
     EMPTY,
     Error,
@@ -18,9 +17,9 @@ from runner.engines.engine_events import (
     Text,
     Usage,
     at,
-    decoded,
     error,
     kind_of,
+    of_lines,
     pick,
     program,
     tool,
@@ -30,12 +29,8 @@ from runner.engines.row import Call, Row, Vendor
 _RETRY = re.compile(r"Attempt [0-9]+ failed(?: with status ([0-9]{3})\b)?")
 
 
-def read(stream: Stream, text: str) -> Iterator[Said]:
-    """Understand one line."""
-    line = decoded(text) if stream == "out" else None
+def _understood(line: Line) -> Iterator[Said]:
     match line:
-        case None:
-            yield from _prose(text)
         case {"type": "init"}:
             yield Session(id=pick(line, "session_id", ""))
         case {"type": "message", "role": "assistant"}:
@@ -108,7 +103,7 @@ def _files(call: Call) -> Mapping[str, str]:
 ROW = Row(
     name="gemini",
     argv=_argv,
-    read=read,
+    read=of_lines(_understood, _prose),
     vendors=(Vendor("gemini", "GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL"),),
     sets=_sets,
     files=_files,

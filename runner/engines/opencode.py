@@ -7,9 +7,9 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
-from runner.box.supervisor import Stream
 from runner.engines.engine_events import (
     Cost,
+    Line,
     RateLimit,
     Result,
     Said,
@@ -17,32 +17,21 @@ from runner.engines.engine_events import (
     Usage,
     agent,
     at,
-    decoded,
     error,
+    of_lines,
     pick,
     program,
     tool,
 )
-from runner.engines.row import (
-    Call,
-    Row,
-    Vendor,
-    plain_model,
-    server,
-    vendor_of,
-)
+from runner.engines.row import Call, Row, Vendor, plain_model, server, vendor_of
 from runner.proxy.proxy_protocol import Dialect
 
 _RETRY = re.compile(r'message="stream error" .*\berror\.error="([^"]*)')
 _REFUSED = re.compile("rejected permission|unavailable tool")
 
 
-def read(stream: Stream, text: str) -> Iterator[Said]:
-    """Understand one line."""
-    line = decoded(text) if stream == "out" else None
+def _understood(line: Line) -> Iterator[Said]:
     match line:
-        case None:
-            yield from _prose(text)
         case {"type": "step_start"}:
             yield Session(id=pick(line, "sessionID", ""))
         case {"type": "text"}:
@@ -163,7 +152,7 @@ def _vendor(dialect: Dialect, key: str, models: str) -> Vendor:
 ROW = Row(
     name="opencode",
     argv=_argv,
-    read=read,
+    read=of_lines(_understood, _prose),
     vendors=(
         _vendor("anthropic", "ANTHROPIC_API_KEY", "anthropic/"),
         _vendor("responses", "OPENAI_API_KEY", "openai/"),
