@@ -24,14 +24,7 @@ from grite import outbound
 from runner import engines
 from runner.box.agent_box import NetworkExit
 from runner.box.processes import launched
-from runner.engines.engine_events import (
-    Error,
-    Metered as Sum,
-    Network,
-    Refused as Denied,
-    Said,
-    Usage,
-)
+from runner.engines import engine_events as events
 from runner.engines.row import (
     Call,
     Key,
@@ -43,19 +36,8 @@ from runner.engines.row import (
     vendor_of,
 )
 from runner.inputs.job_inputs import Inputs
-from runner.proxy.proxy_protocol import (
-    Caps,
-    Enclosed,
-    Metered,
-    Model,
-    ProxyOrder,
-    Ready,
-    Refused,
-    Spent,
-    Told,
-    local_services,
-    reachable_hosts,
-)
+from runner.proxy import proxy_protocol as protocol
+from runner.proxy.proxy_protocol import ProxyOrder
 
 START_S: Final = 20.0
 END_S: Final = 3.0
@@ -101,11 +83,11 @@ def _order(inputs: Inputs, started: TaskStarted) -> ProxyOrder | None:
         return None  # reported when the engine is to start
     call = Call(started.engine, Path(), Path(), endpoint=inputs.endpoint)
     model = _model(row, call, key_for(row, call, inputs.offered))
-    egress = reachable_hosts(started.egress, by_default=model is None)
+    egress = protocol.reachable_hosts(started.egress, by_default=model is None)
     if model is None and egress is None:
         return None
     limits = started.limits
-    caps = Caps(
+    caps = protocol.Caps(
         calls=limits.model_calls,
         tokens=limits.tokens,
         usd=limits.usd,
@@ -114,11 +96,11 @@ def _order(inputs: Inputs, started: TaskStarted) -> ProxyOrder | None:
     return ProxyOrder(model=model, caps=caps, egress=egress)
 
 
-def _model(row: Row, call: Call, key: Key | None) -> Model | None:
+def _model(row: Row, call: Call, key: Key | None) -> protocol.Model | None:
     vendor = vendor_of(row, call)
     if vendor is None or key is None or not can_be_pointed(vendor):
         return None
-    return Model(
+    return protocol.Model(
         dialect=vendor.dialect,
         upstream=call.endpoint or own_server(vendor),
         key=key.value,
@@ -157,13 +139,13 @@ class ProxyClient:
         """Start the proxy; `offered` is the job's environment."""
         self._order = order = replace(order, token=secrets.token_hex(16))
         self._url = self._egress = ""
-        self._note: Callable[[Said], None] = lambda _said: None
+        self._note: Callable[[events.Said], None] = lambda _said: None
         self._unread = b""
-        self._used: dict[str, Usage] = {}
+        self._used: dict[str, events.Usage] = {}
         self._calls = 0
         self.over = False
         """Whether the session must end."""
-        self.trouble: Error | None = None
+        self.trouble: events.Error | None = None
         """Why the session must end; None: because the proxy has ended."""
         self.leak = ""
         """Why the agent's network is not closed although it should be."""
@@ -222,9 +204,11 @@ class ProxyClient:
             return None
         self._await_ready()
         own = (int(url.rpartition(":")[2]) for url in (self._url, self._egress))
-        return NetworkExit(self._handing.fileno(), (*own, *local_services(self.hosts)))
+        return NetworkExit(
+            self._handing.fileno(), (*own, *protocol.local_services(self.hosts))
+        )
 
-    def listen(self, note: Callable[[Said], None]) -> None:
+    def listen(self, note: Callable[[events.Said], None]) -> None:
         """Call `note` with each refusal and each cap that is met."""
         self._note = note
 
@@ -237,7 +221,7 @@ class ProxyClient:
         chunk = os.read(self.fileno(), CHUNK_BYTES)
         *lines, self._unread = (self._unread + chunk).split(b"\n")
         for line in lines:
-            self._hear(msgspec.json.decode(line, type=Told))
+            self._hear(msgspec.json.decode(line, type=protocol.Told))
         self.over = self.over or not chunk
         return bool(chunk)
 
@@ -253,13 +237,13 @@ class ProxyClient:
         self._process.kill()
         self._process.wait()
 
-    def used(self) -> tuple[Usage, ...]:
+    def used(self) -> tuple[events.Usage, ...]:
         """Return the proxy's token counts, by model."""
         return tuple(self._used.values())
 
-    def sum(self) -> Sum:
+    def sum(self) -> events.Metered:
         """Return the proxy's total."""
-        return Sum(
+        return events.Metered(
             calls=self._calls,
             input_tokens=sum(each.input_tokens for each in self.used()),
             cached_tokens=sum(each.cached_tokens for each in self.used()),
@@ -276,26 +260,26 @@ class ProxyClient:
         left = max(0.0, limit - time.monotonic())
         return bool(select.select([self], [], [], left)[0])
 
-    def _hear(self, told: Told) -> None:
+    def _hear(self, told: protocol.Told) -> None:
         match told:
-            case Ready():
+            case protocol.Ready():
                 self._url, self._egress = told.url, told.egress
-            case Metered():
+            case protocol.Metered():
                 self._add(told)
-            case Refused():
-                self._note(Denied(what=told.what))
-            case Enclosed():
+            case protocol.Refused():
+                self._note(events.Refused(what=told.what))
+            case protocol.Enclosed():
                 self.leak = told.why
-                self._note(Network(closed=not told.why, why=told.why))
-            case Spent():
+                self._note(events.Network(closed=not told.why, why=told.why))
+            case protocol.Spent():
                 self.over = True
-                self.trouble = Error(kind="budget", message=told.why)
+                self.trouble = events.Error(kind="budget", message=told.why)
                 self._note(self.trouble)
 
-    def _add(self, said: Metered) -> None:
-        before = self._used.get(said.model, Usage(model=said.model))
+    def _add(self, said: protocol.Metered) -> None:
+        before = self._used.get(said.model, events.Usage(model=said.model))
         self._calls += 1
-        self._used[said.model] = Usage(
+        self._used[said.model] = events.Usage(
             model=said.model,
             input_tokens=before.input_tokens + said.input_tokens,
             cached_tokens=before.cached_tokens + said.cached_tokens,

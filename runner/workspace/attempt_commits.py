@@ -25,35 +25,9 @@ from convoy.text import NO_SECRETS, SIGNED_OFF, Redaction
 from grite import errors, git
 from grite.errors import BratError, GitFailed, Unavailable
 from runner.box.surroundings import left_in, read_hostile
-from runner.workspace import repositories
+from runner.workspace import repositories, stray_content as stray
 from runner.workspace.repositories import has_foreign_objects
-from runner.workspace.stray_content import (
-    ASIDE,
-    CONVERTING,
-    LINE_ENDS,
-    MADE_AGAIN,
-    NO_SUBMODULE,
-    NOT_IN_LFS,
-    POINTER,
-    TWIN,
-    UNSAFE,
-    Staged,
-    batched,
-    changed_attributes,
-    converted,
-    is_empty,
-    is_stray,
-    links_in,
-    made_folders,
-    pattern,
-    sentences,
-    staged_in,
-    unfiltered,
-    unfit,
-    unportable,
-    untracked,
-    with_line_ends_of,
-)
+from runner.workspace.stray_content import Staged, batched
 from runner.workspace.workspace import Workspace
 
 BUNDLE_LIMIT = 80_000_000
@@ -137,8 +111,8 @@ def without_leaks(
 def _is_in_base(workspace: Workspace, text: str) -> bool:
     """Whether a file of the base holds a text; git reads it where nobody else can."""
     find = ("grep", "--quiet", "--fixed-strings", "-f", "-", workspace.base)
-    pattern = text.encode()
-    found = workspace.git(*find, deadline_s=git.DEADLINE_S, stdin=pattern, check=False)
+    told, limit_s = text.encode(), git.DEADLINE_S
+    found = workspace.git(*find, deadline_s=limit_s, stdin=told, check=False)
     return found.status == 0 and "\n" not in text
 
 
@@ -214,13 +188,13 @@ class AttemptCommits:
         leftover = head != own
         if head == workspace.base:
             left_out |= self._put_aside()
-            return Work(faults=faults, left_out=sentences(left_out))
+            return Work(faults=faults, left_out=stray.sentences(left_out))
         changes = parse_raw(self._diff("--raw", "-z"))
         files = [each.path for each in changes if each.mode_after.startswith("100")]
         kept = self._unfiltered(files, landing=True)
         left_out |= {why: [*paths] for why, paths in kept.items()}
         left_out |= self._odd_names(changes)
-        told = sentences(left_out)
+        told = stray.sentences(left_out)
         bundle = workspace.store / "work.bundle"
         self._git(
             "bundle", "create", "--quiet", str(bundle), "HEAD", f"^{workspace.base}"
@@ -323,19 +297,21 @@ class AttemptCommits:
         pairs = [line.split("\t") for line in os.fsdecode(told.stdout).splitlines()]
         seen = {self._workspace.base, *(at for at, ref in pairs if ref == "HEAD")}
         found = [ref.removeprefix("refs/heads/") for at, ref in pairs if at not in seen]
-        return {ASIDE: found} if found else {}
+        return {stray.ASIDE: found} if found else {}
 
     def _submodules(self) -> dict[str, list[str]]:
         """Let git leave submodules as they are; return those that are not.
 
         Their folders are empty, and whatever becomes of them is no work.
         """
-        links = links_in(self._git("ls-files", "--stage", "-z").stdout)
+        links = stray.links_in(self._git("ls-files", "--stage", "-z").stdout)
         if links:
             paths = b"\0".join(map(os.fsencode, links))
             self._git("update-index", "-z", "--skip-worktree", "--stdin", stdin=paths)
-        changed = [link for link in links if not is_empty(self._workspace.folder, link)]
-        return {NO_SUBMODULE: changed} if changed else {}
+        changed = [
+            link for link in links if not stray.is_empty(self._workspace.folder, link)
+        ]
+        return {stray.NO_SUBMODULE: changed} if changed else {}
 
     def _stage(self, left_out: dict[str, list[str]]) -> tuple[str, ...]:
         """Put the work tree into the index, without what is no work.
@@ -344,10 +320,10 @@ class AttemptCommits:
         """
         workspace = self._workspace
         listing = ("ls-files", "--others", "--directory", "--exclude-standard", "-z")
-        strays = untracked(workspace.folder, self._git(*listing).stdout)
+        strays = stray.untracked(workspace.folder, self._git(*listing).stdout)
         for path, reason in strays.items():
             left_out.setdefault(reason, []).append(path)
-        ignored = (*self._litter, *map(pattern, strays))
+        ignored = (*self._litter, *map(stray.pattern, strays))
         repositories.ignore_files(workspace.store, ignored)
         added = self._git("add", "--all", "--ignore-errors", check=False)
         return () if added.status == 0 else self._stage_each(left_out)
@@ -365,7 +341,7 @@ class AttemptCommits:
             add = ("update-index", "--add", "--remove", "--", path)
             done = self._git(*add, check=False)
             if not is_safe(path):  # git takes only some of them
-                left_out.setdefault(UNSAFE, []).append(path)
+                left_out.setdefault(stray.UNSAFE, []).append(path)
             elif done.status != 0:
                 refused.insert(0, path)
                 why = errors.git_reason(done.stderr)
@@ -379,27 +355,29 @@ class AttemptCommits:
         """
         staged = self._staged()
         undone = []
-        for each, reason in unfit(staged):
+        for each, reason in stray.unfit(staged):
             left_out.setdefault(reason, []).append(each.path)
             undone.append(each)
         for folder, news in self._made_again(staged).items():
-            left_out.setdefault(MADE_AGAIN, []).append(folder)
+            left_out.setdefault(stray.MADE_AGAIN, []).append(folder)
             undone += news
         files = [each for each in staged if each.mode_after.startswith("100")]
         shown = self._unfiltered([each.path for each in files], landing=False)
-        raw = self._raw_before(e for e in files if e.path in shown.get(NOT_IN_LFS, ()))
+        raw = self._raw_before(
+            e for e in files if e.path in shown.get(stray.NOT_IN_LFS, ())
+        )
         shown = {why: found for why, all_ in shown.items() if (found := all_ - raw)}
         left_out |= {why: [*paths] for why, paths in shown.items()}
         undone += [e for e in files if any(e.path in paths for paths in shown.values())]
-        if NO_SUBMODULE in left_out:  # `git rm` of one edits this file, too
+        if stray.NO_SUBMODULE in left_out:  # `git rm` of one edits this file, too
             about = [each for each in staged if each.path == ".gitmodules"]
-            left_out[NO_SUBMODULE] += [each.path for each in about]
+            left_out[stray.NO_SUBMODULE] += [each.path for each in about]
             undone += about
         untouched = self._untouched(staged)
         gone = {each.path for each in (*undone, *untouched)}
         rewritten = self._rewritten([e for e in staged if e.path not in gone])
         if rewritten:
-            left_out[LINE_ENDS] = [each.path for each in rewritten]
+            left_out[stray.LINE_ENDS] = [each.path for each in rewritten]
         self._undo(undone)
         self._undo((*untouched, *rewritten), keeps_mode=True)
         base = self._workspace.base
@@ -407,14 +385,14 @@ class AttemptCommits:
         kept = {each.path for each in staged} - gone
         steps = self._steps(own) if own != base else ()
         is_mixed = any(
-            each.path in gone or (each.path not in kept and is_stray(each))
+            each.path in gone or (each.path not in kept and stray.is_stray(each))
             for each in steps
         )
         return base if is_mixed else own
 
     def _staged(self) -> tuple[Staged, ...]:
         base = self._workspace.base
-        return staged_in(
+        return stray.staged_in(
             self._git("diff-index", "--cached", "--raw", "-z", base).stdout
         )
 
@@ -425,7 +403,7 @@ class AttemptCommits:
 
     def _made_again(self, staged: Sequence[Staged]) -> dict[str, list[Staged]]:
         """Return what is added in folders that tools make, unless the base has them."""
-        found = made_folders(self._workspace.folder, staged)
+        found = stray.made_folders(self._workspace.folder, staged)
         if not found:
             return found
         listing = ("ls-tree", "-r", "-z", "--name-only", self._workspace.base)
@@ -457,7 +435,7 @@ class AttemptCommits:
         held = [*batched(said)]
         found = []
         for each, before, after in zip(texts, held[::2], held[1::2], strict=False):
-            meant = with_line_ends_of(before, after)
+            meant = stray.with_line_ends_of(before, after)
             if meant == before:
                 return []
             if meant is not None:
@@ -465,9 +443,9 @@ class AttemptCommits:
                 blob = self._git(*write, stdin=meant).stdout.strip()
                 found.append(replace(each, blob_before=blob))
         paths = b"\0".join(os.fsencode(each.path) for each in found)
-        ask = ("check-attr", "-z", "--stdin", *CONVERTING)
+        ask = ("check-attr", "-z", "--stdin", *stray.CONVERTING)
         told = self._git(*ask, stdin=paths).stdout if found else b""
-        gits = converted(told)
+        gits = stray.converted(told)
         return [each for each in found if each.path not in gits]
 
     def _untouched(self, staged: Sequence[Staged]) -> list[Staged]:
@@ -483,11 +461,11 @@ class AttemptCommits:
         store, folder = self._workspace.store, self._workspace.folder
         index, again = store / "checked-out.index", store / "checked-out"
         index.unlink(missing_ok=True)
-        attributes = ("check-attr", "-z", "--stdin", *CONVERTING)
+        attributes = ("check-attr", "-z", "--stdin", *stray.CONVERTING)
         now = self._git(*attributes, stdin=paths).stdout
         self._git("read-tree", self._workspace.base, index=index)
         was = self._git(*attributes, "--cached", stdin=paths, index=index).stdout
-        asked_for = changed_attributes(was, now)
+        asked_for = stray.changed_attributes(was, now)
         write = ("checkout-index", "-z", "--stdin", f"--prefix={again}/")
         try:
             self._git(*write, stdin=paths, index=index)
@@ -502,16 +480,16 @@ class AttemptCommits:
         asked = b"".join(b"%b\n" % each.blob_before for each in known)
         said = self._git("cat-file", "--batch", stdin=asked).stdout if known else b""
         held = zip(known, batched(said), strict=False)
-        return {each.path for each, was in held if not was.startswith(POINTER)}
+        return {each.path for each, was in held if not was.startswith(stray.POINTER)}
 
     def _unfiltered(
         self, files: Sequence[str], *, landing: bool
     ) -> dict[str, set[str]]:
-        """Return the files that a filter should have written; see `unfiltered`."""
+        """Return those that a filter should have written; see `stray.unfiltered`."""
         paths = b"\0".join(map(os.fsencode, files))
         asked = ("check-attr", "-z", "--stdin", "filter")
         told = self._git(*asked, stdin=paths).stdout if files else b""
-        return unfiltered(self._workspace.folder, told, landing=landing)
+        return stray.unfiltered(self._workspace.folder, told, landing=landing)
 
     def _odd_names(self, changes: Sequence[PathChange]) -> dict[str, list[str]]:
         """Return the new files whose names not every machine can hold."""
@@ -520,7 +498,7 @@ class AttemptCommits:
         said = self._git(*listing).stdout if news else b""
         counted = Counter(os.fsdecode(each).casefold() for each in said.split(b"\0"))
         twins = [path for path in news if counted[path.casefold()] > 1]
-        return unportable(news) | ({TWIN: twins} if twins else {})
+        return stray.unportable(news) | ({stray.TWIN: twins} if twins else {})
 
     def _commit_the_rest(self, message: CommitMessage) -> None:
         commit = ("commit", "--quiet", "--no-verify", "--cleanup=verbatim", "--file=-")
