@@ -516,3 +516,13 @@ class MessagePoller(_Thread):
             self._new += new
         self._last += len(new)
         return bool(new)
+
+
+class LiveFeed(contextlib.ExitStack):
+    """A session's outputs to its feed, and its inbox there, while the block lasts."""
+
+    def __init__(self, way: FeedRoute) -> None:
+        super().__init__()
+        self.work = self.enter_context(WorkSender(way))
+        self.inbox = self.enter_context(MessagePoller(way))
+        self.output = self.enter_context(OutputSender(way))

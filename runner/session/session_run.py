@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from msgspec.structs import replace
 
@@ -41,14 +41,19 @@ from runner.engines import pinned_program
 from runner.engines.output_reader import Report
 from runner.inputs.job_inputs import (
     BadInput,
-    Inbox,
     Inputs,
     environment,
     prompted,
     read_inputs,
 )
 from runner.proxy.proxy_protocol import setup_hosts
-from runner.session import engine_run, project_commands, proxy_client, result_folder
+from runner.session import (
+    engine_run,
+    project_commands,
+    proxy_client,
+    result_folder,
+    session_verdict,
+)
 from runner.session.job_annotations import LiveView, annotate, mask, note
 from runner.session.project_commands import Prepared, Setting, set_up
 from runner.session.proxy_client import ProxyClient
@@ -58,13 +63,6 @@ from runner.session.result_folder import (
     Result,
     TurnedAway,
     leave_turned_away,
-)
-from runner.session.session_verdict import (
-    Seen,
-    answered,
-    conclude,
-    gate_refusals,
-    too_large,
 )
 from runner.workspace.attempt_commits import (
     PATCH,
@@ -83,47 +81,26 @@ from runner.workspace.workspace import (
     prepare_workspace,
 )
 
-
-def _drop(_what: object) -> None:
-    """Tell nobody."""
-
-
-class LiveFeed(NamedTuple):
-    """A session's outputs to its feed, and its inbox there."""
-
-    show: Callable[[str], None] = _drop
-    """Sends a piece of redacted output."""
-    keep: Callable[[bytes], None] = _drop
-    """Sends a bundle of saved work."""
-    inbox: Inbox | None = None
-    """Where people's messages come in; None: there is no feed."""
+if TYPE_CHECKING:
+    from runner.session.feed_client import LiveFeed
 
 
 @contextmanager
-def live_feed(inputs: Inputs) -> Iterator[LiveFeed]:
+def live_feed(inputs: Inputs) -> Iterator["LiveFeed | None"]:
     """Connect to the feed while the block lasts, if the job has a feed it may use."""
     if inputs.feed is None:
-        yield LiveFeed()
+        yield None
         return
-    # These load HTTP, which takes time, so they are imported only here.
-    from runner.session.feed_client import (
-        MessagePoller,
-        OutputSender,
-        WorkSender,
-        route_of,
-    )
+    # It loads HTTP, which takes time, so it is imported only here.
+    from runner.session.feed_client import LiveFeed, route_of
 
     route, why = route_of(inputs.feed, trusted_programs.folders())
     if route is None:
         note(inputs, f"the live feed is off: {why}", sys.stdout)
-        yield LiveFeed()
+        yield None
         return
-    with (
-        WorkSender(route) as work_sender,
-        MessagePoller(route) as inbox,
-        OutputSender(route) as output_sender,
-    ):
-        yield LiveFeed(output_sender.show, work_sender.send, inbox)
+    with LiveFeed(route) as feed:
+        yield feed
 
 
 SALVAGE_S = 120.0
@@ -148,20 +125,14 @@ def attend(
     cancelled before its task was known.
     """
     with Stop() as stop:
-        with stop.leaving_at_once():
-            started = asked or _handed_off(inputs, folders.scratch, now_ms())
-        session = _Session(inputs, started, stop, now_ms, keeps_patch=bool(asked))
-        return session.run(folders.scratch, folders.checkout)
-
-
-def _handed_off(inputs: Inputs, scratch: Path, now: int) -> TaskStarted:
-    """Return what the log hands over; who is turned away leaves the reason behind."""
-    try:
-        return handed_off(inputs, scratch, now)
-    except NobodySigned as error:
-        name = ids.session_name(inputs.convoy, inputs.task, inputs.attempt)
-        leave_turned_away(inputs.result, TurnedAway(session=name, why=str(error)))
-        raise
+        try:
+            with stop.leaving_at_once():
+                started = asked or handed_off(inputs, folders.scratch, now_ms())
+        except NobodySigned as error:
+            name = ids.session_name(inputs.convoy, inputs.task, inputs.attempt)
+            leave_turned_away(inputs.result, TurnedAway(session=name, why=str(error)))
+            raise
+        return _Session(inputs, started, stop, now_ms, folders, asked is not None).run()
 
 
 class _Who(TypedDict):
@@ -177,9 +148,10 @@ class _Session:
         started: TaskStarted,
         stop: Stop,
         now_ms: Callable[[], int],
-        *,
-        keeps_patch: bool,
+        folders: Folders,
+        keeps_patch: bool,  # noqa: FBT001  its only caller is above
     ) -> None:
+        self._folders = folders
         self._keeps_patch = keeps_patch
         self._inputs = inputs
         self._started = started
@@ -191,7 +163,6 @@ class _Session:
             "task": started.task,
             "attempt": started.attempt,
         }
-        self._page = sys.stdout if inputs.on_actions else None
         self._folder = Folder(inputs.result, started, now_ms)
         self._redaction = Redaction(engine_run.secrets_of(inputs, started.engine))
         self._litter: tuple[str, ...] = ()
@@ -201,40 +172,40 @@ class _Session:
         self._unaccepted: str | None = None
         """Why the work is not accepted; empty: it is accepted; None: no command ran."""
 
-    def run(self, scratch: Path, folder: Path) -> Result:
+    def run(self) -> Result:
         self._folder.claim(SessionSpawned(**self._who))
         with proxy_client.session_proxy(self._inputs, self._started) as self._proxy:
-            return self._run(scratch, folder)
+            return self._run(self._folders.scratch)
 
-    def _run(self, scratch: Path, folder: Path) -> Result:
+    def _run(self, scratch: Path) -> Result:
         try:
             with self._stop.leaving_at_once():
                 self._bring_program()
                 workspace = prepare_workspace(
-                    self._inputs, self._started, folder, scratch
+                    self._inputs, self._started, self._folders.checkout, scratch
                 )
         except Cancelled:
             return self._close(Ending(cancelled=True), Report(None), Work())
         self._folder.claim(SessionReady(**self._who))
         surroundings.create_home(scratch)
         self._absent = missing_content(workspace)
-        ready = self._set_up(workspace, scratch)
+        ready = self._set_up(workspace)
         if ready.cancelled or ready.why:
             ending = Ending(cancelled=ready.cancelled)
             return self._close(ending, Report(None), Work(), why=ready.why)
         self._litter = ready.litter
-        ending, report = self._run_engine(workspace, scratch)
+        ending, report = self._run_engine(workspace)
+        answer = ""
         if self._kind.answer:
-            text = result_folder.answer_left(
+            said = result_folder.answer_left(
                 self._started, workspace.folder, report.text
             )
-            said = self._redaction(text)
-            tries = self._kind.keeps_tries
-            work = self._salvaged(workspace, ending) if tries else Work()
-            return self._close(ending, report, work, said)
-        work = self._salvaged(workspace, ending)
-        self._try_out(workspace, scratch, ending, report)
-        return self._close(ending, report, work)
+            answer = self._redaction(said)
+        is_work = not self._kind.answer or self._kind.keeps_tries
+        work = self._salvaged(workspace, ending) if is_work else Work()
+        if not self._kind.answer:
+            self._try_out(workspace, ending, report)
+        return self._close(ending, report, work, answer)
 
     def _bring_program(self) -> None:
         """Install the engine where the job has none; else its start will say so."""
@@ -251,63 +222,60 @@ class _Session:
         """The only hosts that the agent may reach; None: all."""
         return self._proxy.hosts if self._proxy else None
 
-    def _try_out(
-        self, workspace: Workspace, scratch: Path, ending: Ending, report: Report
-    ) -> None:
-        """Run the acceptance command if the agent says that the work is complete."""
-        whole = ending.exit_code == 0 and not ending.cut_off and not self._stop.wanted
-        is_claimed = whole and report.status in ("done", "noop")
-        if not (self._started.acceptance and is_claimed):
-            return
-        closed = self._hosts is not None
-        with LiveView(self._page) as view:
-            setting = self._setting(scratch, view.show)
-            self._unaccepted = project_commands.acceptance_fault(
-                setting, workspace.folder, self._stop, closed=closed
-            )
-
-    def _run_engine(self, workspace: Workspace, scratch: Path) -> tuple[Ending, Report]:
-        with live_feed(self._inputs) as feed, LiveView(self._page) as view:
+    @contextmanager
+    def _setting(self, feed: "LiveFeed | None" = None) -> Iterator[Setting]:
+        """Yield where a program runs, and show its output while the block lasts."""
+        with LiveView(sys.stdout if self._inputs.on_actions else None) as view:
 
             def show(text: str) -> None:
                 view.show(text)
-                feed.show(text)
+                if feed:
+                    feed.output.show(text)
+
+            own = self._inputs, self._started, self._folders.scratch, self._folder
+            yield Setting(*own, self._redaction, show)
+
+    def _set_up(self, workspace: Workspace) -> Prepared:
+        if not self._kind.is_set_up:
+            return Prepared()
+        with self._setting() as setting:
+            hosts = setup_hosts(self._started, self._hosts)
+            return set_up(workspace, setting, self._stop, hosts)
+
+    def _run_engine(self, workspace: Workspace) -> tuple[Ending, Report]:
+        with live_feed(self._inputs) as feed, self._setting(feed) as setting:
 
             def keep(bundle: bytes) -> None:
                 self._folder.keep_so_far(bundle)
-                feed.keep(bundle)
+                if feed:
+                    feed.work.send(bundle)
 
             is_saved = self._started.limits.checkpoint_s and not self._kind.answer
             args = self._inputs, self._started, workspace, self._litter, keep
             saver = WorkSaver(*args) if is_saved else None
-            job = engine_run.Job(
-                self._setting(scratch, show),
-                self._absent,
-                self._proxy,
-                saver,
-                feed.inbox,
-                self._note_box,
-            )
+            inbox = feed.inbox if feed else None
+            own = setting, self._absent, self._proxy, saver, inbox
+            job = engine_run.Job(*own, boxed=self._note_box)
             try:
                 return engine_run.run_engine(job, workspace.folder, self._stop)
             finally:
                 if saver:
                     saver.close()
 
-    def _set_up(self, workspace: Workspace, scratch: Path) -> Prepared:
-        if not self._kind.is_set_up:
-            return Prepared()
-        with LiveView(self._page) as view:
-            hosts = setup_hosts(self._started, self._hosts)
-            setting = self._setting(scratch, view.show)
-            return set_up(workspace, setting, self._stop, hosts)
-
-    def _setting(self, scratch: Path, show: Callable[[str], None]) -> Setting:
-        own = self._inputs, self._started, scratch, self._folder, self._redaction
-        return Setting(*own, show)
-
     def _note_box(self, report: agent_box.BoxReport) -> None:
         self._box = report
+
+    def _try_out(self, workspace: Workspace, ending: Ending, report: Report) -> None:
+        """Run the acceptance command if the agent says that the work is complete."""
+        whole = ending.exit_code == 0 and not ending.cut_off and not self._stop.wanted
+        is_claimed = whole and report.status in ("done", "noop")
+        if not (self._started.acceptance and is_claimed):
+            return
+        closed = self._hosts is not None
+        with self._setting() as setting:
+            self._unaccepted = project_commands.acceptance_fault(
+                setting, workspace.folder, self._stop, closed=closed
+            )
 
     def _salvaged(self, workspace: Workspace, ending: Ending) -> Work:
         budget_s = HASTY_SALVAGE_S if self._stop.wanted else SALVAGE_S
@@ -354,19 +322,23 @@ class _Session:
         self, ending: Ending, report: Report, work: Work, answer: str, why: str
     ) -> Result:
         started = self._started
-        unfit = gate_refusals(work, started)
+        unfit = session_verdict.gate_refusals(work, started)
         spec = started.engine
         limits = spec.timeout_s, spec.silence_s
         goes_on = started.salvaged > 0
-        seen = Seen(
+        seen = session_verdict.Seen(
             *(ending, report, work, unfit, *limits, goes_on),
             unaccepted=self._unaccepted or "",
-            oversized=too_large(work, started),
+            oversized=session_verdict.too_large(work, started),
             unprepared=why,
         )
         said = report.left.notes
         asked = self._kind.answer
-        found = answered(seen, answer, asked) if asked else conclude(seen)
+        found = (
+            session_verdict.answered(seen, answer, asked)
+            if asked
+            else session_verdict.conclude(seen)
+        )
         files = (printable(change.path) for change in work.changes[:LISTED_FILES])
         return Result(
             **self._who,
