@@ -2,13 +2,12 @@
 
 The same box stands around the engine, the project's setup script, its acceptance
 command and the witness's own look at an agent's repository; only their networks differ.
-The process that builds a box loads no library, so it reports which walls it built, or
-why none, by plain words: `files=namespaces processes=namespaces`.
+What builds a box loads no library, so it reports which walls it built, or why none, by
+plain words: `files=namespaces processes=namespaces`.
 
-Where the witness is root, the agent becomes a user of its own. The user's number
-belongs to nobody on the machine and to no other session at the same time, so an agent
-can neither read nor end what others run. Elsewhere the agent stays the witness's user,
-without rights outside its namespaces.
+Where the witness is root, the agent becomes a user of its own, whose number belongs to
+nobody else on the machine and to no other session, so it can neither read nor end what
+others run. Elsewhere it stays the witness's user, without rights outside.
 https://systemd.io/UIDS-GIDS/
 """
 
@@ -46,8 +45,6 @@ _SILENT: Final = "it ended before it stood"
 
 
 class BoxReport(msgspec.Struct, frozen=True):
-    """What a box reports of itself."""
-
     walls: Walls = Walls()
     is_off: bool = False
     """Whether the configuration has turned the box off."""
@@ -71,8 +68,7 @@ class BoxReport(msgspec.Struct, frozen=True):
 def read_report(text: str) -> BoxReport:
     """Return what a report says.
 
-    Raises:
-        msgspec.ValidationError: it names a wall that there is not.
+    Raises `msgspec.ValidationError`: it names a wall that there is not.
     """
     if not text or text.startswith(REPORTS_NO_BOX):
         why = text.removeprefix(REPORTS_NO_BOX).strip()

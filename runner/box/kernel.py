@@ -16,10 +16,9 @@ CANNOT_START = 126
 
 
 def checked(result: int, what: str = "", where: str = "") -> int:
-    """Return what a call returned.
+    """Return what a call returned; raise an OSError if the kernel refused it.
 
-    Raises:
-        OSError: the kernel refused it; `what` begins its text, `where` is its path.
+    `what` begins its text, `where` is its path.
     """
     if result < 0:
         number = ctypes.get_errno()
@@ -28,7 +27,6 @@ def checked(result: int, what: str = "", where: str = "") -> int:
 
 
 def prctl(option: int, value: object) -> None:
-    """Change something of this process."""
     checked(libc.prctl(option, value, 0, 0, 0))
 
 

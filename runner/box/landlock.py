@@ -1,15 +1,12 @@
 """Closes the files that a process was not given, without any right: Landlock.
 
 It runs between fork and exec, so it loads little. What is restricted stays so for the
-process and all that it starts. Beside files it closes TCP, signals to others, and the
-abstract sockets of others, where this kernel's Landlock knows them. It also keeps a
-restricted process from tracing or reading the memory of any other.
+process and all that it starts. Where this kernel's Landlock knows them, it closes TCP,
+signals to others and the abstract sockets of others, too, and it keeps the process from
+tracing or reading the memory of any other. A folder is given with all that lies in it.
 
 It does not close: sockets with a path, UDP, the modes, owners, attributes and times of
 files that the user owns. `runner.box.seccomp` closes all but the last.
-
-It knows folders, no mounts. A folder that is given to it is given with all that lies in
-it.
 https://docs.kernel.org/userspace-api/landlock.html
 """
 
@@ -126,8 +123,7 @@ def read_only_in(words: Sequence[str]) -> list[str]:
 def writable_in(words: Sequence[str]) -> list[str]:
     """Return what may be written to.
 
-    Raises:
-        OSError: something is hidden in it, so it cannot be given.
+    Raises `OSError`: something is hidden in it, so it cannot be given.
     """
     found = _sources(words, WRITABLE)
     for path in found:

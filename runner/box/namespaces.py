@@ -2,18 +2,15 @@
 
 `FD WAY USER PLACES... -- PROGRAM ARGUMENT...`, run by `runner.box.processes`: it
 stands between the witness and each program of an agent, so it loads little. Inside, the
-program sees no other process and can neither read nor signal one, and no file but those
-below the PLACES (`runner.box.root_folder`); it cannot call what only administrators and
-debuggers need. When the first process inside ends, the
-kernel ends all others. FD is told which walls stand; if one fails, FD is told why, and
-the program is not started.
+program can neither see, read nor signal another process, sees no file but those of the
+PLACES (`runner.box.root_folder`), and cannot call what only administrators and
+debuggers need. When the first process inside ends, the kernel ends all others. FD is
+told which walls stand, or why one fails: then the program is not started.
 
-WAY is `FD,PORT,PORT...`: the box then has a network of its own, as made by
-`runner.box.network_namespace`; empty: it has the machine's. USER is the user that the
-program becomes, `NUMBER:GROUP:HOME`; empty: it stays the one it is.
-
-Where the machine refuses this, `runner.box.unprivileged_box` takes over.
-
+WAY is `FD,PORT,PORT...`, for a network of its own (`runner.box.network_namespace`);
+empty: the machine's. USER is what the program becomes, `NUMBER:GROUP:HOME`; empty: it
+stays the user it is. Where the machine refuses this, `runner.box.unprivileged_box`
+takes over.
 https://man7.org/linux/man-pages/man7/pid_namespaces.7.html
 https://man7.org/linux/man-pages/man7/user_namespaces.7.html
 https://man7.org/linux/man-pages/man2/pr_set_no_new_privs.2const.html
@@ -52,8 +49,6 @@ def main(argv: Sequence[str]) -> int:
 
 
 class _Box:
-    """What a box is made of."""
-
     def __init__(
         self,
         places: Sequence[str],

@@ -55,7 +55,6 @@ def receive_sockets(line: int) -> tuple[bytes, list[int]]:
 
 
 def raise_loopback() -> None:
-    """Make this network's loopback usable."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
         asked = struct.pack("16sH14s", b"lo", 0, b"")
         said = fcntl.ioctl(control, _GET_FLAGS, asked)

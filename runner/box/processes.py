@@ -5,22 +5,19 @@ this module does. Without the site module Python starts in half the time; an imp
 module is compiled only once, while a file that is run is compiled each time.
 
 /proc/PID/environ shows the memory in which a process received its environment, even
-after the process has changed its own copy. So that memory is wiped. Other processes
-without privileges can no longer read our memory either. Neither holds against root;
-that is why the token can only read.
+after it has changed its own copy, so that memory is wiped, and closed to processes
+without privileges. Neither holds against root; that is why the token can only read.
 https://man7.org/linux/man-pages/man5/proc_pid_environ.5.html
 https://man7.org/linux/man-pages/man2/pr_set_dumpable.2const.html
 https://man7.org/linux/man-pages/man7/capabilities.7.html
 
 On Linux a process can become the parent of every orphan below it. So when it has no
-child, nothing is left, and no daemon escapes by forking twice. On other systems an
-orphan can only be reached through its process group.
+child, nothing is left, and no daemon escapes by forking twice.
 https://man7.org/linux/man-pages/man2/pr_set_child_subreaper.2const.html
 
-The kernel may kill the witness for want of memory, and so may an agent that shares its
-user; then the witness ends nothing itself. Its parent, the guard, does, and is a
-smaller target: it reads nothing and keeps nothing. Only Linux has what this takes;
-elsewhere the witness works alone.
+The witness may be killed, by the kernel for want of memory or by an agent that shares
+its user, and then ends nothing. Its parent, the guard, does, and is a smaller target:
+it reads nothing and keeps nothing. Only Linux has what this takes.
 https://man7.org/linux/man-pages/man2/pr_set_pdeathsig.2const.html
 """
 

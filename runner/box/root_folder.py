@@ -1,9 +1,7 @@
 """Builds the root folder that an agent sees: what is not named is not there.
 
-It runs in a mount namespace of its own, as one of the first things of a box, and loads
-little. Named places are mounted read-only or writable; whatever else the machine has
-(homes, sockets below /run, other folders) does not exist inside. /dev and /proc are
-new, and have nothing of the machine.
+It runs in a mount namespace of its own, early, and loads little. Named places are
+mounted read-only or writable; /dev and /proc are new, and have nothing of the machine.
 https://man7.org/linux/man-pages/man7/mount_namespaces.7.html
 https://man7.org/linux/man-pages/man2/mount.2.html
 https://man7.org/linux/man-pages/man2/mount_setattr.2.html
@@ -31,7 +29,6 @@ def separate_mounts() -> None:
 
 
 def mount_new(kind: str, where: str, flags: int, told: str = "") -> None:
-    """Mount a new file system of a kind, such as tmpfs."""
     _mount(kind, where, kind, flags, told)
 
 
@@ -45,7 +42,6 @@ def bind_mount(source: str, where: str, flags: int) -> None:
 
 
 def bind_device(source: str, where: str) -> None:
-    """Mount a device once more."""
     _mount(source, where, "", _BIND)
 
 

@@ -3,17 +3,14 @@
 It runs between fork and exec, so it loads little. What is refused stays so for the
 process and all that it starts: other families of sockets (a VSOCK leads out of a
 network namespace), tracing, mounts, namespaces, keyrings, io_uring (whose calls no
-filter sees), BPF, a line put into a terminal's input, and all calls of 32 bits.
-
-A call that programs can do without fails as if the kernel did not have it.
+filter sees), BPF, a line put into a terminal's input, and all calls of 32 bits. What
+programs can do without fails as if the kernel did not have it.
 
 A filter is instructions of classic BPF. They see the call's number, the machine's kind
 and the arguments, and nothing that an argument points to.
 https://docs.kernel.org/userspace-api/seccomp_filter.html
 https://docs.kernel.org/networking/filter.html
 https://man7.org/linux/man-pages/man2/seccomp.2.html
-
-The numbers of the calls:
 https://github.com/torvalds/linux/blob/master/arch/x86/entry/syscalls/syscall_64.tbl
 https://github.com/torvalds/linux/blob/master/scripts/syscall.tbl
 """
@@ -128,7 +125,6 @@ def begun(machine: str) -> list[Instruction]:
 
 
 def when(number: int, then: Sequence[Instruction]) -> list[Instruction]:
-    """Do something only for the call of that number."""
     return [(_LOAD, 0, 0, _NUMBER), (_IF_EQUAL, 0, len(then), number), *then]
 
 
@@ -139,12 +135,10 @@ def argument(place: int, bits: int = 0) -> list[Instruction]:
 
 
 def equal(value: int, then: Sequence[Instruction]) -> list[Instruction]:
-    """Do something only if what is looked at has that value."""
     return [(_IF_EQUAL, 0, len(then), value), *then]
 
 
 def any_bit(bits: int, then: Sequence[Instruction]) -> list[Instruction]:
-    """Do something only if what is looked at has one of the bits."""
     return [(_IF_ANY_BIT, 0, len(then), bits), *then]
 
 

@@ -1,9 +1,8 @@
 """Runs one program: passes its output on, bounds its time, ends its whole tree.
 
-An agent's tools start programs in sessions of their own, ignore SIGTERM, and keep pipes
-open after their parent has gone. So a program has ended when none of its descendants is
-left, not when its pipe closes; and nothing here waits without a deadline, nor for the
-program to read its input.
+An agent's tools start sessions of their own, ignore SIGTERM, and keep pipes open after
+their parent has gone. So a program has ended when none of its descendants is left, not
+when its pipe closes; and nothing here waits without a deadline.
 
 A cancelled job gets SIGINT, and SIGTERM 7.5 s later. Both mean: end the agent, keep its
 work, say so. The first part of a job has nothing to keep, and is left at once.
@@ -33,8 +32,6 @@ CHUNK_BYTES = 65_536
 
 
 class InputSource(Protocol):
-    """The source of the bytes."""
-
     def next(self) -> bytes | None:
         """Return the next bytes; empty: none yet; None: the end.
 
@@ -52,7 +49,6 @@ class StdinWriter:
         self._unsaid = b""
 
     def fileno(self) -> int:
-        """Return the descriptor that becomes writable when more fits."""
         return self._pipe.fileno()
 
     def turn(self) -> bool:
@@ -142,7 +138,6 @@ class Stop:
                     os.write(self._writer, b"\0")
 
     def drain(self) -> None:
-        """Forget the wake-ups so far."""
         try:
             while os.read(self._reader, 4096):
                 pass
@@ -175,8 +170,7 @@ class Watcher(Protocol):
     over: bool
     """Whether the program must end."""
 
-    def fileno(self) -> int:
-        """Return the descriptor that becomes readable when there is news."""
+    def fileno(self) -> int: ...
 
     def take(self) -> bool:
         """Read the news; False: there will be no more."""
@@ -196,8 +190,6 @@ class SideTask(Protocol):
 
 
 class Order(Struct, frozen=True):
-    """The program to start, with its environment and limits."""
-
     argv: tuple[str, ...]
     folder: Path
     env: Mapping[str, str]
@@ -218,8 +210,6 @@ class Order(Struct, frozen=True):
 
 
 class Ending(Struct, frozen=True):
-    """How the program ended."""
-
     exit_code: int | None = None
     signal: int | None = None
     timed_out: bool = False

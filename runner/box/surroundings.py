@@ -2,14 +2,12 @@
 
 A box has the system's programs and libraries, the folders of PATH with what stands
 beside them, and the runner's own code, to be read; the session's folders, to be
-written; and nothing else of the machine. Nobody's logins are among them.
+written; and nothing else of the machine, no login among it.
 
 In a new HOME rustup, pyenv or nvm would find nothing that is installed. So they are
 told of their folders in the person's home, which a box shows read-only. Where code is
 loaded from (PYTHONPATH, NODE_PATH) is told to nobody: it may be the person's own work
 tree, and CI would test that.
-
-What an agent may have made is read with care: only regular files, only up to a limit.
 """
 
 import os
@@ -113,7 +111,6 @@ def tool_variables(env: Mapping[str, str]) -> dict[str, str]:
 
 
 def own_tool_variables() -> dict[str, str]:
-    """Return the variables of this process's tools."""
     return tool_variables(os.environ)  # noqa: TID251  a person's own terminal
 
 

@@ -2,8 +2,7 @@
 
 `FD WAY USER WHY PLACES... -- PROGRAM ARGUMENT...`, started by `runner.box.namespaces`,
 with its words, where a machine refuses namespaces, as most containers do; WHY says so.
-The program reads, runs and writes what the PLACES name, at their own paths. FD is told
-which walls stand; if one fails, FD is told why, and nothing is started.
+The program reads, runs and writes what the PLACES name, at their own paths.
 
 This process stays outside as its parent and makes its sockets, for the filter lets the
 program make and connect none. The kernel stops the program in each call of `socket` for
@@ -11,10 +10,9 @@ TCP, of `connect`, of `bind` and of `chmod`, and asks here. The socket is made o
 side, from an address that was read once, and put into the program: it cannot change the
 address after it was looked at. Sockets lead to the given ports of loopback and to those
 where the program itself listens; they listen on loopback alone. Sockets with a path
-lead to paths in the folders that the program may write to, and in those alone it
-changes the modes of files: its user owns others, which it could open to everybody. A
-wrong answer would be a hole, none is a refusal: whatever fails here, fails there.
-
+lead to folders that the program may write to, and in those alone it changes the modes
+of files: its user owns others, which it could open to everybody. A wrong answer would
+be a hole, none is a refusal: whatever fails here, fails there.
 https://docs.kernel.org/userspace-api/landlock.html
 https://man7.org/linux/man-pages/man2/seccomp_unotify.2.html
 https://man7.org/linux/man-pages/man5/proc_pid_net.5.html
@@ -39,8 +37,6 @@ _QUIET = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 class _Box:
-    """What a box is made of."""
-
     def __init__(self, way: str, user: str, places: Sequence[str]) -> None:
         self.exits = [int(each) for each in way.split(",") if each]
         self.user = [int(each) for each in user.split(":", 2)[:2]] if user else []

@@ -1,9 +1,8 @@
 """The kinds of agent: a row for each says how to start it and read its output.
 
-A row is data and functions without side effects; the witness starts, watches and ends
-the program. A new engine is a module here with a `ROW`, and a row in
-`convoy.model.records`. An engine that is installed beside brat has an entry point
-in the group `brat.engines`, a planner has one in the group `brat.planners`.
+A new engine is a module here with a `ROW`, and a row in `convoy.model.records`. One
+that is installed beside brat has an entry point in the group `brat.engines`, a planner
+has one in `brat.planners`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -66,8 +65,7 @@ def key_names() -> frozenset[str]:
 def found(kind: str) -> Row:
     """Return the row of a `type`.
 
-    Raises:
-        ValueError: there is no such type; one sentence suggests the nearest name.
+    Raises `ValueError`: there is no such type; one sentence suggests the nearest name.
     """
     if kind.startswith(PLANNER):
         return _planner(kind.removeprefix(PLANNER))

@@ -50,7 +50,6 @@ def read(stream: Stream, text: str) -> Iterator[Said]:
 
 
 def recount(text: str) -> Iterator[Said]:
-    """Understand the session file."""
     left = parsed(text)
     if left is None:
         return

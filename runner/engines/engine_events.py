@@ -1,12 +1,11 @@
 """The events of engines at work, in one vocabulary for all engines.
 
-An engine's reader turns each line of output into these events; a line that it does not
-understand, such as JSON of another form, is text. No event is believed alone: the
-verdict also looks at the exit status and at git.
+A line of output that is not understood, such as JSON of another form, is text. No event
+is believed alone: the verdict also looks at the exit status and at git.
 
 The kind of trouble of an error is known by its HTTP status, else by its words: those
 that the engines of docs/engines.md were seen to print. Any other error is the engine's
-own failure, and costs an attempt like any other.
+own failure, and costs an attempt.
 """
 
 import re
@@ -26,8 +25,6 @@ class Event(Struct, frozen=True, kw_only=True, tag_field="type"):
 
 
 class Text(Event, frozen=True, kw_only=True, tag="text"):
-    """Something for people to read."""
-
     text: str
     by: Literal["agent", "program"] = "agent"
     """The model, or the program around it: banners, warnings, lines without JSON."""
@@ -249,7 +246,6 @@ def _says(words: str, message: str) -> bool:
 
 
 def kind_of(status: int | None, message: str) -> Trouble:
-    """Return the kind of trouble of an error."""
     match status:
         case None:
             return next((k for k, words in _WORDS if _says(words, message)), "failed")

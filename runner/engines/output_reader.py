@@ -43,8 +43,6 @@ _LAST_WORD = re.compile(
 
 
 class Report(Struct, frozen=True):
-    """The content of an engine's output."""
-
     status: Status | None
     """The agent's claim; None: it made none, or failed."""
     summary: str = ""
@@ -73,8 +71,6 @@ class Report(Struct, frozen=True):
 
 
 class OutputReader:
-    """Reads the output of one run of an engine."""
-
     def __init__(self, row: Row, note: Callable[[Said], None]) -> None:
         """Call `note` with each event as it comes."""
         self._row = row

@@ -1,12 +1,10 @@
 """Python functions as engines and as planners, each called in a process of its own.
 
 `python -I -m runner.engines.plugins MODULE:NAME ARGUMENT...` calls an engine's function
-in the checkout with the prompt, from the file that BRAT_PROMPT names. What it prints is
-shown as it comes, and what it returns are its last words. An exception means failure.
-
-`python -I -m runner.engines.plugins --planner NAME MODULE:NAME` calls a planner's with
-the planning prompt, and leaves what it returns where a plan is looked for.
-The package is imported there and nowhere else: never beside the job's token or a key.
+in the checkout with the prompt, from the file that BRAT_PROMPT names. What it returns
+are its last words. `... --planner NAME MODULE:NAME` calls a planner's, and leaves what
+it returns where a plan is looked for. The package is imported there and nowhere else:
+never beside the job's token or a key.
 """
 
 import os

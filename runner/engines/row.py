@@ -1,8 +1,7 @@
 """The facts that the witness needs about a kind of agent, and the key of its model.
 
-The key comes from one variable of the job's environment. The configuration names the
-variable (`secret`), else the engine's row does. No file of the repository and no event
-holds a key.
+The key comes from one variable of the job's environment, which the configuration names
+(`secret`), or else the engine's row. No file of the repository and no event holds one.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -59,8 +58,6 @@ class Key(Struct, frozen=True):
 
 
 class Call(Struct, frozen=True):
-    """One start of an engine."""
-
     spec: EngineSpec
     prompt: Path
     """The file with the whole prompt; not there yet when only the program is asked
@@ -140,15 +137,13 @@ class Row(Struct, frozen=True):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The variables that may hold this engine's keys."""
         return (*(vendor.key for vendor in self.vendors), *self.also)
 
 
 def program_of(row: Row, spec: EngineSpec) -> str:
     """Return the program that settings start; there is no prompt and no home yet.
 
-    Raises:
-        ValueError: the settings allow no start; one sentence says why.
+    Raises `ValueError`: the settings allow no start; one sentence says why.
     """
     return row.argv(Call(spec, Path("prompt.md"), Path("home")))[0]
 

@@ -6,8 +6,7 @@ feed and its token come by a descriptor, or, for a bot on another machine, as wh
 forge's identity token is asked with.
 
 A job may instead describe its task by its inputs: one session without a convoy or a
-log. They become the same `TaskStarted` that a bot hands over, so the session that
-follows is like any other: its box, its gateway, its limits and its gate.
+log. They become the same `TaskStarted` that a bot hands over.
 """
 
 import json
@@ -129,8 +128,6 @@ class BadInput(Exception):
 
 
 class Inputs(Struct, frozen=True):
-    """The inputs of one job."""
-
     convoy: str
     task: int
     attempt: int
@@ -317,13 +314,10 @@ class Message(NamedTuple):
 
 
 class Inbox(Protocol):
-    """Where messages arrive."""
-
     def listen(self, wake: Callable[[], None]) -> None:
         """Begin to ask for messages; call `wake`, from any thread, when one comes."""
 
-    def take(self) -> tuple[Message, ...]:
-        """Return the messages that are new, each once."""
+    def take(self) -> tuple[Message, ...]: ...
 
     def heard(self, number: int) -> None:
         """Record that the engine was given the messages up to this one."""
@@ -346,8 +340,6 @@ _HOST: Final = re.compile(
 
 
 class PromptedTask(Struct, frozen=True):
-    """What the inputs ask for."""
-
     prompt: str
     engine: EngineSpec
     limits: Limits

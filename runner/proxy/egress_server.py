@@ -1,12 +1,9 @@
 """Connects an agent to the hosts it may reach, and runs all of the proxy's servers.
 
-It is an ordinary HTTP proxy: it takes CONNECT for encrypted connections, and plain
-requests, one for each connection. It does not look into a tunnel. Its own way out leads
-there directly, or through a proxy of this machine's network.
+It is an ordinary HTTP proxy: it takes CONNECT, and plain requests, one for each
+connection. It does not look into a tunnel. Its own way out leads there directly, or
+through a proxy of this machine's network.
 https://www.rfc-editor.org/rfc/rfc9110#name-connect
-
-The model's server loads a web server, which takes 0.3 s, so it is loaded when it is
-first wanted.
 """
 
 import asyncio
@@ -57,8 +54,7 @@ class Upstream(Struct, frozen=True):
     async def through(self, host: str, port: int, *, is_plain: bool) -> Streams:
         """Connect to the proxy, and through it to the host unless `is_plain`.
 
-        Raises:
-            OSError: the proxy or the host cannot be reached, or the proxy refuses.
+        Raises `OSError`: the proxy or the host cannot be reached, or the proxy refuses.
         """
         streams = await dialled(self.host, self.port, is_tls=self.is_tls)
         if is_plain:
@@ -82,8 +78,7 @@ class Upstream(Struct, frozen=True):
 def upstream_to(host: str, port: int, *, is_plain: bool) -> Upstream | None:
     """Return the proxy that the machine's environment names for a host, if any.
 
-    Raises:
-        OSError: the proxy is of a kind that cannot be gone through.
+    Raises `OSError`: the proxy is of a kind that cannot be gone through.
     """
     name = f"[{host}]" if ":" in host else host
     scheme = "http" if is_plain else "https"
@@ -102,8 +97,7 @@ def upstream_to(host: str, port: int, *, is_plain: bool) -> Upstream | None:
 async def dialled(host: str, port: int, *, is_tls: bool = False) -> Streams:
     """Connect to a host.
 
-    Raises:
-        OSError: the host cannot be reached in time.
+    Raises `OSError`: the host cannot be reached in time.
     """
     try:
         trusted = outbound.here().authorities() if is_tls else None
@@ -162,7 +156,6 @@ class Egress:
         self._open: set[asyncio.Task[None]] = set()
 
     async def serve(self, listening: socket.socket) -> asyncio.Server:
-        """Serve as a proxy."""
         return await self._server(self._proxied, listening)
 
     async def relay(self, port: int, listening: socket.socket) -> asyncio.Server:
@@ -174,7 +167,6 @@ class Egress:
         return await self._server(relayed, listening)
 
     def close(self) -> None:
-        """End all connections."""
         for each in self._open:
             each.cancel()
 
@@ -225,8 +217,7 @@ class Egress:
     async def _reached(self, asked: _Asked) -> Streams:
         """Connect, and pass on the head of a request that opens no tunnel.
 
-        Raises:
-            OSError: the host cannot be reached, or its name leads to a barred address.
+        Raises `OSError`: it cannot be reached, or its name leads to a barred address.
         """
         is_plain = asked.method != "CONNECT"
         above = upstream_to(asked.host, asked.port, is_plain=is_plain)
@@ -390,5 +381,4 @@ async def _ways_out(
 
 
 def _tell(told: Told) -> None:
-    """Send one message to the witness."""
     os.write(1, msgspec.json.encode(told) + b"\n")

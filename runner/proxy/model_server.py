@@ -105,8 +105,6 @@ LEFT_ANSWER_S: Final = 20.0
 
 
 class AnswerRelay:
-    """One answer on its way."""
-
     def __init__(self, request: web.BaseRequest, answer: ClientResponse) -> None:
         self._request = request
         self._answer = answer
@@ -115,7 +113,6 @@ class AnswerRelay:
         self._is_whole = False
 
     async def pass_on(self) -> web.StreamResponse:
-        """Pass all of it on."""
         answer = self._answer
         response = web.StreamResponse(status=answer.status, reason=answer.reason)
         response.headers.extend(request_rules.answer_headers(answer.headers.items()))
@@ -193,7 +190,6 @@ class Gate:
         self._helpers = (*model.helpers, *self._allowed.models)
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        """Answer one request."""
         if not outbound.names_this_machine(request.host):
             return self._no(HTTPStatus.MISDIRECTED_REQUEST, "This is not our name.")
         if request.method in ("GET", "HEAD") and request.raw_path == "/":
@@ -327,8 +323,7 @@ class _Way(TypedDict, total=False):
 def _way(url: URL) -> _Way:
     """Return this machine's own way to a vendor.
 
-    Raises:
-        BratError: its settings name none that can be gone.
+    Raises `BratError`: its settings name none that can be gone.
     """
     ours, way = outbound.here(), _Way()
     if proxy := ours.proxy(str(url)):

@@ -3,12 +3,10 @@
 Its order is one line of JSON on its standard input (`proxy_protocol.ProxyOrder`); what
 it has to tell are lines on its standard output. It ends on SIGTERM, or when its input
 does, so that it never outlives its witness. With FD, a socket, it is also the agent's
-way to other hosts than its model's. If the agent has a network of its own
-(`runner.box.network_namespace`), the sockets in that come through FD.
+way to other hosts; the sockets in an agent's own network come through FD.
 
 A web server takes 0.3 s of processor time to load, as much as all else before an engine
-starts. So only the sockets are made at first, without any library, and the rest when
-somebody comes.
+starts. So only the sockets are made at first, and the rest when somebody comes.
 """
 
 import os

@@ -1,11 +1,8 @@
 """What a witness and its proxy agree on: messages, and the hosts an agent may reach.
 
-A message is a line of JSON. The witness writes one order to the proxy's standard input
-and leaves that open; the proxy ends when it is closed. The proxy writes its messages to
-its standard output.
-
-The hosts are pure rules over `[runner] egress` and `setup_hosts`. The setup script of a
-base commit may run what an agent wrote there, so it gets a list of its own.
+The witness writes one order, a line of JSON, to the proxy's standard input and leaves
+that open; the proxy ends when it is closed, and writes its messages to its standard
+output.
 """
 
 from collections.abc import Sequence
@@ -59,8 +56,6 @@ class Caps(Struct, frozen=True, kw_only=True):
 
 
 class ProxyOrder(Struct, frozen=True, kw_only=True):
-    """The order for one proxy."""
-
     model: Model | None = None
     caps: Caps = Caps()
     egress: tuple[str, ...] | None = None
@@ -189,7 +184,6 @@ def _inner(number: IPv6Address) -> IPv4Address | IPv6Address:
 
 
 def is_address(host: str) -> bool:
-    """Return whether the host is an address, not a name."""
     try:
         ip_address(host)
     except ValueError:

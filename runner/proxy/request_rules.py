@@ -1,9 +1,8 @@
 """What an agent may ask its model's vendor for: pure rules, no input or output.
 
-An agent may only call a model. The same key also opens files, batches, fine-tuning and
-the account's administration, and their use would not be counted. So each address is
-built anew: nothing of what was asked reaches the vendor as it was written, and no
-reading of it can lead elsewhere. Headers that are not listed are left out, for they
+The same key also opens files, batches, fine-tuning and the account's administration,
+whose use would not be counted. So each address is built anew: nothing of what was asked
+reaches the vendor as it was written. Headers that are not listed are left out, for they
 could move the cost to another project of the key, turn on what the schemas leave out,
 or stand for another method. A body is read by its dialect's schema and written anew:
 the vendor gets what was read here, so that the two cannot understand it differently.
@@ -38,8 +37,6 @@ class OpenField(Struct, frozen=True):
 
 
 class Allowances(Struct, frozen=True):
-    """What is opened."""
-
     fields: tuple[OpenField, ...] = ()
     headers: frozenset[str] = frozenset()
     """Names, or names and values with `=` between them, in small letters."""
@@ -56,7 +53,6 @@ class Allowances(Struct, frozen=True):
 
 
 def read_allowances(listed: Iterable[str]) -> Allowances:
-    """Understand the entries of a configuration."""
     fields, headers, models, paths = [], set(), [], set()
     for each in listed:
         if each.startswith(OPENS_HEADER):
@@ -109,8 +105,6 @@ which is not looked into."""
 
 
 class Route(Struct, frozen=True):
-    """An allowed request."""
-
     purpose: Purpose
     path: str
     """The path, in characters that need no escape."""
@@ -295,8 +289,7 @@ def checked(
     Names of models may have `*` in them. A vendor that `stores` answers unless it is
     told not to is told.
 
-    Raises:
-        RequestRefused: no agent may ask that.
+    Raises `RequestRefused`: no agent may ask that.
     """
     said = _decoded(body)
     name = route.model or said.get("model")

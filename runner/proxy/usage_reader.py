@@ -62,8 +62,6 @@ class _Answer(Struct, frozen=True):
 
 
 class UsageReader:
-    """Watches one answer."""
-
     def __init__(self, *, streams: bool) -> None:
         """Watch a stream of events if it `streams`, else one piece of JSON."""
         self._streams = streams
@@ -226,7 +224,6 @@ class UsageMeter:
         self._held.remove(most)
 
     def add(self, said: Metered) -> None:
-        """Count the tokens of one answer."""
         used = Usage(
             input_tokens=said.input_tokens,
             cached_tokens=said.cached_tokens,

@@ -1,7 +1,6 @@
 """Runs an engine in its workspace, with its environment, its prompt and its key.
 
-The environment is built from nothing: the agent gets only variables that this module
-or the engine's row names.
+The agent gets only variables that this module or the engine's row names.
 
 A running engine gets its prompt, and then people's messages. A message counts as heard
 when all of it is in the engine's standard input. Once the engine has ended its work, it
@@ -42,8 +41,6 @@ from runner.session.proxy_client import ProxyClient
 
 
 class Steering:
-    """Writes to one engine."""
-
     def __init__(
         self, prompt: bytes, inbox: Inbox, says: Callable[[Message], bytes]
     ) -> None:
@@ -100,8 +97,6 @@ class Since:
 
 
 class Job(Struct, frozen=True):
-    """The engine run to make."""
-
     setting: Setting
     absent: tuple[str, ...]
     """The parts that the checkout leaves out, a sentence or two each."""
@@ -273,7 +268,6 @@ def secrets_of(inputs: Inputs, spec: EngineSpec) -> tuple[str, ...]:
 
 
 def environment_of(job: Job, row: Row, call: Call) -> dict[str, str]:
-    """Return the agent's whole environment."""
     started = job.setting.started
     return {
         **job.setting.environment(),

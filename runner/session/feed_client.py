@@ -1,9 +1,8 @@
 """The session's way to the live feed: by HTTP, with deadlines, over a kept connection.
 
-Nothing here may harm a session. Output, saved work and people's messages have a thread
-each: whatever goes wrong is tried again later or dropped, nothing is raised, and nobody
-waits for the feed longer than the few seconds named here. It uses no HTTP library,
-since the runner sits in the agent's box and must start fast.
+Nothing here may harm a session: whatever goes wrong is tried again later or dropped,
+and nobody waits longer than the few seconds named here. It uses no HTTP library, since
+the runner must start fast.
 
 For a bot on another machine the job asks the forge for a token that says which run this
 is and that only the bot accepts. The bot takes it once and returns the session's token.
@@ -11,8 +10,7 @@ https://docs.github.com/actions/reference/security/oidc
 
 With the job's identity token an agent could identify itself as this job to anybody who
 trusts the forge: a cloud, a registry. So a process of ours tries here what an agent
-could do; only the witness itself is closed to others (`runner.box.processes`). Where an
-agent could take the token, the witness does not use the feed.
+could do. Where an agent could take the token, the witness does not use the feed.
 """
 
 import contextlib
@@ -69,7 +67,6 @@ class FeedClient:
         *,
         patience_s: float = DEADLINE_S,
     ) -> Mapping[str, Any]:
-        """Return the feed's answer."""
         way = self._way
         try:
             place = way if isinstance(way, FeedAddress) else way.reached()
@@ -220,7 +217,6 @@ class OidcExchange:
         self._place: FeedAddress | None = None
 
     def reached(self) -> FeedAddress:
-        """Return the feed's address."""
         with self._lock:
             if self._place is None:
                 self._place = self._exchanged()
@@ -396,7 +392,6 @@ class OutputSender(_Thread):
         self._stirred.set()
 
     def close(self, last_s: float = LAST_WORDS_S) -> None:
-        """Send the last output, and end."""
         super().close(last_s)
 
     def _is_over(self) -> bool:
@@ -471,8 +466,6 @@ GIVEN_S = 10.0
 
 
 class MessagePoller(_Thread):
-    """An inbox for people's messages."""
-
     def __init__(self, way: FeedRoute) -> None:
         super().__init__(way)
         self._lock = threading.Lock()

@@ -1,13 +1,11 @@
 """Runs the project's own commands: its setup script, and a task's acceptance command.
 
-Each gets a box as the agent does. Its output goes into the transcript, and to the
-people who watch the session.
-
-`.brat/setup.sh` of the base commit sets the toolchain up. No agent can have written it,
-for the patch gate lets no attempt touch it. But what it runs (a Makefile, a package's
-scripts) may be an earlier attempt's work. So it gets hosts of its own, and neither a
-secret, nor the model's key, nor the proxy that holds it. Files that it adds to the
-checkout do not count as work, and its changes to other files are undone.
+Each gets a box as the agent does. `.brat/setup.sh` of the base commit sets the
+toolchain up. No agent can have written it, for the patch gate lets no attempt touch it.
+But what it runs (a Makefile, a package's scripts) may be an earlier attempt's work. So
+it gets hosts of its own, and neither a secret, nor the model's key, nor the proxy that
+holds it. Files that it adds to the checkout do not count as work, and its changes to
+other files are undone.
 
 The acceptance command runs the agent's work, and has no network at all if the agent's
 was closed. Its result is a claim. What it writes does not count: the work is kept
@@ -126,8 +124,6 @@ _MEANT: Final = re.compile(r"[\\*?\[\]!# ]")
 
 
 class Prepared(Struct, frozen=True):
-    """The outcome of the setup script."""
-
     litter: tuple[str, ...] = ()
     """The files it added to the checkout: patterns as in .gitignore."""
     why: str = ""

@@ -133,8 +133,6 @@ def _for_java(proxy: str) -> dict[str, str]:
 
 
 class ProxyClient:
-    """One session's proxy."""
-
     def __init__(self, order: ProxyOrder, offered: Mapping[str, str]) -> None:
         """Start the proxy; `offered` is the job's environment."""
         self._order = order = replace(order, token=secrets.token_hex(16))
@@ -242,7 +240,6 @@ class ProxyClient:
         return tuple(self._used.values())
 
     def sum(self) -> events.Metered:
-        """Return the proxy's total."""
         return events.Metered(
             calls=self._calls,
             input_tokens=sum(each.input_tokens for each in self.used()),

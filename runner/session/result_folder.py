@@ -3,11 +3,10 @@
 Each file is whole or missing. result.json is written last: a folder that has it is
 complete.
 
-transcript.jsonl is what the engine wrote and meant, redacted. Its beginning is written
-as it comes, so that it stays if the job is killed; its end is kept in memory until it
-is known to be the end. Output arrives in pieces that may cut a secret in two, so only
-whole lines are passed on. The last part of an unfinished line is held back; this part
-is longer than any secret.
+The beginning of transcript.jsonl is written as it comes, so that it stays if the job is
+killed; its end is kept in memory until it is known to be the end. Output arrives in
+pieces that may cut a secret in two, so only whole lines are passed on; of an unfinished
+line a part is held back that is longer than any secret.
 """
 
 import codecs
@@ -46,8 +45,6 @@ TRANSCRIPT, USAGE = "transcript.jsonl", "usage.jsonl"
 
 
 class EngineUsed(msgspec.Struct, frozen=True, kw_only=True):
-    """The kind of agent."""
-
     type: str
     model: str | None
     session: str
@@ -120,8 +117,6 @@ def leave_turned_away(path: Path, said: TurnedAway) -> None:
 
 
 class Folder:
-    """The result folder of one session."""
-
     def __init__(
         self, path: Path, started: TaskStarted, now_ms: Callable[[], int]
     ) -> None:
@@ -232,7 +227,6 @@ class RedactedStream:
         return self._release(cut)
 
     def close(self) -> str:
-        """Return the rest of the output."""
         self._held += self._decoder.decode(b"", final=True)
         return self._release(len(self._held))
 
@@ -268,7 +262,6 @@ class Transcript:
         """Bytes that were left out between the beginning and the end."""
 
     def write(self, stream: Stream, chunk: bytes) -> None:
-        """Take a piece of output."""
         self._show(stream, self._streams[stream].feed(chunk))
 
     def flush(self) -> None:

@@ -1,8 +1,7 @@
 """One job: the session that the environment names, from fetch to result, below a guard.
 
 Check out, set up, run the engine, keep its work. Every step writes to the result folder
-as it happens, so a killed session leaves its results so far. result.json comes last:
-with it, the result is complete.
+as it happens, so a killed session leaves its results so far.
 
 The exit status is 0 if the result is success or noop, 1 if it is anything else, 2 for
 bad inputs, 75 if the forge does not answer, 3 if the fault is ours.

@@ -24,8 +24,6 @@ from runner.workspace.attempt_commits import Work
 
 
 class Finding(NamedTuple):
-    """A conclusion, how the session ended and, in one sentence, the reason."""
-
     conclusion: Verdict
     outcome: Outcome
     why: str

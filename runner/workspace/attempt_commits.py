@@ -61,8 +61,6 @@ _TREES = (*_DIFF, "--raw", "-z", "--root")
 
 
 class Work(Struct, frozen=True):
-    """The work of an attempt."""
-
     commit: str | None = None
     """The newest commit; None: there is none besides the base."""
     changes: tuple[PathChange, ...] = ()
@@ -130,8 +128,6 @@ def sizes_of(
 
 
 class CommitMessage(Struct, frozen=True):
-    """The message of the witness's commit."""
-
     title: str
     task: str
     """The task's branch, which the trailer names."""
@@ -139,7 +135,6 @@ class CommitMessage(Struct, frozen=True):
     """Whether the agent was ended, or failed, before it was done."""
 
     def text(self) -> str:
-        """Return the whole message."""
         title = " ".join(self.title.split())[:200] or "Work of an agent"
         mark = "Brat-Half-Done: yes\n" if self.half_done else ""
         return f"{title}\n\nBrat-Task: {self.task}\n{mark}{SIGNED_OFF}\n"

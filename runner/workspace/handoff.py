@@ -1,13 +1,9 @@
 """The hand-off: this attempt's `task.started`, read from one commit of the log.
 
-Nothing else of the log is fetched, nothing is folded, and the copy is gone before the
-agent starts.
-
-It counts if it is signed by a key that may sign the log, as this job is told them.
-Those are in the variable BRAT_ALLOWED_SIGNERS, which nobody changes by a push. If it is
-empty, they are in `.brat/allowed_signers` at the commit of this very run, which must be
-one of the default branch: on any other branch, whoever may push could have written
-them.
+It counts if it is signed by a key that may sign the log. Those are in the variable
+BRAT_ALLOWED_SIGNERS, which nobody changes by a push. If it is empty, they are in
+`.brat/allowed_signers` at the commit of this very run, which must be one of the default
+branch: on any other branch, whoever may push could have written them.
 """
 
 import contextlib

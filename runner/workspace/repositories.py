@@ -1,10 +1,9 @@
 """Repositories that git is safe to use: the witness's own, and a look at the agent's.
 
 A bare repository is written without git: no template, no hooks, a known configuration.
-The runner uses the git program, through `grite.git`, and not GitPython, whose import
-takes 130 ms: as much as all the rest of a runner. After the agent has run, git only
-works in the witness's own repository, and its configuration is written anew first. So
-git obeys nothing that the agent left in a `.git`.
+After the agent has run, git only works in the witness's own repository, whose
+configuration is written anew first. So git obeys nothing that the agent left in a
+`.git`. It is not GitPython, whose import takes 130 ms: as much as all of a runner.
 
 The witness reads the agent's repository with its own rights. One that refers to other
 objects, by alternates, by a link or from a server on this disk, could so hand over

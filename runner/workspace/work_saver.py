@@ -1,11 +1,10 @@
 """Saves a running agent's work from time to time.
 
 `python -I -m runner.workspace.work_saver FOLDER`, which `WorkSaver` starts, saves it.
-The folder is the witness's: it holds `order.json` and `store.git`. It gets a bundle
-when the work has changed since the last time and the patch gate would let it land. The
-agent works on meanwhile and could replace a file while git reads it. So this runs in a
-box like the agent's, where it can only read what the agent can read itself. The
-supervisor of the agent starts and reaps that process, which ends with the agent. If one
+The folder gets a bundle when the work has changed since the last time and the patch
+gate would let it land. The agent works on meanwhile and could replace a file while git
+reads it. So this runs in a box like the agent's, where it can only read what the agent
+can read itself. The supervisor of the agent starts and reaps that process. If one
 fails, the next one does its work.
 """
 
@@ -49,8 +48,6 @@ _NICE: Final = 10
 
 
 class _Order(msgspec.Struct, frozen=True):
-    """The work to save, and the rules for saving it."""
-
     checkout: str
     base: str
     branch: str

@@ -2,11 +2,10 @@
 
 The agent may do to its `.git` what it likes: its work is still compared with, and
 committed on, a base that it could not change by accident. Neither repository knows a
-remote's address. Both lie in the session's two folders, which are removed at its end.
+remote's address.
 
-A checkout may lack submodules and Git LFS files. These lie on other servers, which want
-tokens of their own; a session has none. The sentences on them are for the agent and for
-people, and quote nothing from the repository.
+A checkout may lack submodules and Git LFS files, which lie on other servers that want
+tokens of their own. The sentences on them quote nothing from the repository.
 """
 
 import os
@@ -32,8 +31,6 @@ from runner.workspace.handoff import fetch_near
 
 
 class Folders(Struct, frozen=True):
-    """The folders that one session uses while it lasts."""
-
     scratch: Path
     """The witness's folder: its store, the engine's home."""
     checkout: Path
@@ -63,8 +60,6 @@ def _fresh(parent: Path) -> Iterator[str]:
 
 
 class Workspace(Struct, frozen=True):
-    """The repositories in which one attempt works."""
-
     folder: Path
     """The agent's checkout."""
     store: Path
@@ -74,7 +69,6 @@ class Workspace(Struct, frozen=True):
 
     @property
     def ref(self) -> str:
-        """The full name of the branch, in both repositories."""
         return f"refs/heads/{self.branch}"
 
     def git(
