@@ -44,19 +44,31 @@ class FeedAddress(Struct, frozen=True):
         return repr_without(self, "token")
 
 
-def handed_feed(env: Mapping[str, str]) -> FeedAddress | None:
-    """Return the address from the descriptor BRAT_FEED_FD; None: there is no feed.
+def _handed(env: Mapping[str, str], name: str, most: int) -> bytes | None:
+    """Return what a descriptor holds, which is read once and closed; None: not given.
 
-    The descriptor can be read once, and is closed. An invalid address counts as none.
+    Raises `BadInput`: it is no descriptor from 3 on, or cannot be read.
     """
-    number = env.get("BRAT_FEED_FD", "").strip()
-    if not (number.isascii() and number.isdigit() and int(number) > _STANDARD):
+    number = env.get(name, "").strip()
+    if not number:
         return None
+    if not (number.isascii() and number.isdigit() and int(number) > _STANDARD):
+        raise BadInput(f"{name} is {number!r}; it is a descriptor from 3 on.")
     try:
         with open(int(number), "rb", buffering=0) as source:  # noqa: PTH123  a descriptor has no path
-            told = json.loads(source.read(HANDED_BYTES))
+            return source.read(most)
+    except OSError as error:
+        raise BadInput(
+            f"{name} is {number}, which cannot be read: {error.strerror}."
+        ) from None
+
+
+def handed_feed(env: Mapping[str, str]) -> FeedAddress | None:
+    """Return the address that a descriptor holds; None: there is no valid one."""
+    try:
+        told = json.loads(_handed(env, "BRAT_FEED_FD", HANDED_BYTES) or b"")
         return FeedAddress(_sound(told["url"]), str(told["token"]))
-    except (OSError, ValueError, KeyError, TypeError):
+    except (BadInput, ValueError, KeyError, TypeError):
         return None
 
 
@@ -117,6 +129,7 @@ TOKEN_LIMIT = 4096
 
 _NUMBER = re.compile(r"[1-9][0-9]{0,18}")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
+_A_COMMIT = "the 40 hex digits of a commit"
 _REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*/(?!\.\.?$)[A-Za-z0-9_.-]+")
 _ENDPOINT = re.compile(r"https?://[^/@?#\s]+")
 _SERVER = re.compile(r"(?:https?://[^/@?#\s]+|file://)(?:/[^@?#\s]*)?")
@@ -205,12 +218,12 @@ def read_inputs(env: Mapping[str, str]) -> Inputs:
         convoy=convoy,
         task=task,
         attempt=attempt,
-        log=_matching(env, "BRAT_LOG", _COMMIT, "the 40 hex digits of a commit"),
+        log=_matching(env, "BRAT_LOG", _COMMIT, _A_COMMIT),
         url=f"{server.rstrip('/')}/{repository}.git",
         repository_id=_matching(env, "GITHUB_REPOSITORY_ID", _NUMBER, "1296269"),
         signers=env.get("BRAT_ALLOWED_SIGNERS", ""),
         ref=env.get("GITHUB_REF", "").strip(),
-        head=_head(env),
+        head=_optional(env, "GITHUB_SHA", _COMMIT, _A_COMMIT),
         event=_file(env, "GITHUB_EVENT_PATH"),
         token=token,
         result=_fresh(env, "BRAT_RESULT"),
@@ -222,7 +235,7 @@ def read_inputs(env: Mapping[str, str]) -> Inputs:
         summary=_file(env, "GITHUB_STEP_SUMMARY"),
         cache=_file(env, "RUNNER_TOOL_CACHE"),
         objects=_file(env, "BRAT_OBJECTS"),
-        endpoint=_endpoint(env),
+        endpoint=_optional(env, "BRAT_MODEL_URL", _ENDPOINT, "http://127.0.0.1:8000"),
         hidden=_listed(
             os.pathsep.join((env.get("BRAT_HIDDEN", ""), env.get("SSH_AUTH_SOCK", "")))
         ),
@@ -230,12 +243,6 @@ def read_inputs(env: Mapping[str, str]) -> Inputs:
         offered={name: env[name] for name in env if not _WITHHELD.match(name)},
         feed=handed_feed(env) or oidc_address_in(env, _given(env, "BRAT_SESSION")),
     )
-
-
-def _head(env: Mapping[str, str]) -> str:
-    if not env.get("GITHUB_SHA", "").strip():
-        return ""
-    return _matching(env, "GITHUB_SHA", _COMMIT, "the 40 hex digits of a commit")
 
 
 def _listed(text: str) -> tuple[Path, ...]:
@@ -258,10 +265,11 @@ def _matching(
     return value
 
 
-def _endpoint(env: Mapping[str, str]) -> str:
-    if not env.get("BRAT_MODEL_URL", "").strip():
-        return ""
-    return _matching(env, "BRAT_MODEL_URL", _ENDPOINT, "http://127.0.0.1:8000")
+def _optional(
+    env: Mapping[str, str], name: str, form: re.Pattern[str], example: str
+) -> str:
+    given = env.get(name, "").strip()
+    return _matching(env, name, form, example) if given else ""
 
 
 def _folder(env: Mapping[str, str], name: str) -> Path:
@@ -284,25 +292,18 @@ def _file(env: Mapping[str, str], name: str) -> Path | None:
 
 
 def _token(env: Mapping[str, str]) -> str | None:
-    number = env.get("BRAT_TOKEN_FD", "").strip()
-    text = _read_once(number) if number else env.get("BRAT_TOKEN", "").strip()
+    handed = _handed(env, "BRAT_TOKEN_FD", TOKEN_LIMIT)
+    given = (
+        env.get("BRAT_TOKEN", "")
+        if handed is None
+        else handed.decode("ascii", "replace")
+    )
+    text = given.strip()
     if not text:
         return None
     if not (text.isascii() and text.isprintable()) or " " in text:
         raise BadInput("The token has characters that no token has.")
     return text
-
-
-def _read_once(number: str) -> str:
-    if not (number.isascii() and number.isdigit() and int(number) > 2):  # noqa: PLR2004  0 to 2 are the standard ones
-        raise BadInput(f"BRAT_TOKEN_FD is {number!r}; it is a descriptor from 3 on.")
-    try:
-        with open(int(number), "rb", buffering=0) as source:  # noqa: PTH123  a descriptor has no path
-            return source.read(TOKEN_LIMIT).decode("ascii", "replace").strip()
-    except OSError as error:
-        raise BadInput(
-            f"BRAT_TOKEN_FD is {number}, which cannot be read: {error.strerror}."
-        ) from None
 
 
 class Message(NamedTuple):
@@ -331,7 +332,6 @@ MINUTES_MOST: Final = 360
 TOKENS_MOST: Final = 10**9
 _TITLE_CHARS: Final = 100
 _NO_LOG: Final = "0" * 40
-_BASE_COMMIT: Final = re.compile(r"[0-9a-f]{40}")
 _LIMIT_NUMBER: Final = re.compile(r"[1-9][0-9]{0,9}")
 _MODEL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+\[\]-]{0,199}")
 _HOST: Final = re.compile(
@@ -462,10 +462,8 @@ def _number(env: Mapping[str, str], name: str, usual: int, most: int) -> int:
 
 def _base(env: Mapping[str, str]) -> str:
     commit = env.get("BRAT_TASK_BASE", "").strip()
-    if commit and _BASE_COMMIT.fullmatch(commit) is None:
-        raise BadInput(
-            f"The input base is {commit[:80]!r}; give the 40 hex digits of a commit."
-        )
+    if commit and _COMMIT.fullmatch(commit) is None:
+        raise BadInput(f"The input base is {commit[:80]!r}; give {_A_COMMIT}.")
     return commit
 
 

@@ -61,43 +61,29 @@ def key_header(model: Model) -> tuple[str, str]:
     return name, f"Bearer {model.key}" if name == _AUTHORIZATION else model.key
 
 
+_KINDS: Final[Mapping[int, tuple[str, str, str]]] = {
+    400: ("invalid_request_error", "invalid_request_error", "INVALID_ARGUMENT"),
+    401: ("authentication_error", "invalid_api_key", "UNAUTHENTICATED"),
+    402: ("billing_error", "insufficient_quota", "RESOURCE_EXHAUSTED"),
+    404: ("not_found_error", "invalid_request_error", "NOT_FOUND"),
+    413: ("request_too_large", "invalid_request_error", "INVALID_ARGUMENT"),
+    502: ("api_error", "server_error", "UNAVAILABLE"),
+}
+"""How Anthropic, OpenAI and Google name what a status means."""
+_OTHER_KINDS: Final = ("api_error", "server_error", "UNKNOWN")
+
+
 def said_no(dialect: Dialect, status: HTTPStatus, why: str) -> dict[str, Any]:
     """Return the body of an error, in the vendor's own form."""
+    anthropic, openai, google = _KINDS.get(status, _OTHER_KINDS)
     match dialect:
         case "anthropic":
-            kind = _ANTHROPIC_KINDS.get(status, "api_error")
-            return {"type": "error", "error": {"type": kind, "message": why}}
+            return {"type": "error", "error": {"type": anthropic, "message": why}}
         case "gemini":
-            kind = _GEMINI_KINDS.get(status, "UNKNOWN")
-            return {"error": {"code": status, "message": why, "status": kind}}
+            return {"error": {"code": status, "message": why, "status": google}}
         case _:
-            kind = _OPENAI_KINDS.get(status, "server_error")
-            error = {"message": why, "type": kind, "param": None, "code": kind}
+            error = {"message": why, "type": openai, "param": None, "code": openai}
             return {"error": error}
-
-
-_ANTHROPIC_KINDS: Final[Mapping[int, str]] = {
-    400: "invalid_request_error",
-    401: "authentication_error",
-    402: "billing_error",
-    404: "not_found_error",
-    413: "request_too_large",
-}
-_OPENAI_KINDS: Final[Mapping[int, str]] = {
-    400: "invalid_request_error",
-    401: "invalid_api_key",
-    402: "insufficient_quota",
-    404: "invalid_request_error",
-    413: "invalid_request_error",
-}
-_GEMINI_KINDS: Final[Mapping[int, str]] = {
-    400: "INVALID_ARGUMENT",
-    401: "UNAUTHENTICATED",
-    402: "RESOURCE_EXHAUSTED",
-    404: "NOT_FOUND",
-    413: "INVALID_ARGUMENT",
-    502: "UNAVAILABLE",
-}
 
 
 LEFT_ANSWER_S: Final = 20.0

@@ -110,10 +110,18 @@ class TurnedAway(msgspec.Struct, frozen=True, kw_only=True):
 
 def leave_turned_away(path: Path, said: TurnedAway) -> None:
     """Leave a folder that only says why the hand-off was not taken."""
-    path.mkdir(parents=True, exist_ok=True)
-    unfinished = path / f".{TURNED_AWAY}"
-    unfinished.write_bytes(msgspec.json.encode(said) + b"\n")
-    unfinished.replace(path / TURNED_AWAY)
+    _write(path, TURNED_AWAY, msgspec.json.encode(said) + b"\n")
+
+
+def _write(folder: Path, name: str, content: bytes) -> None:
+    folder.mkdir(parents=True, exist_ok=True)  # the agent may have removed it
+    unfinished = folder / f".{name}"
+    with unfinished.open("wb") as file:
+        file.write(content)
+        file.flush()
+        if name == RESULT:
+            os.fsync(file.fileno())
+    unfinished.replace(folder / name)
 
 
 class Folder:
@@ -138,19 +146,15 @@ class Folder:
             kind=CommentAdded(body_of(fact, fact.sentence())),
         )
         self._events.append(event)
-        self._write(EVENTS, chunk.encode(self._events))
+        _write(self.path, EVENTS, chunk.encode(self._events))
 
-    def keep(self, bundle: Path) -> None:
-        """Move the bundle here."""
-        shutil.move(bundle, self.path / BUNDLE)
-
-    def keep_patch(self, patch: Path) -> None:
-        """Move the patch here."""
-        shutil.move(patch, self.path / PATCH)
+    def keep(self, file: Path, name: str) -> None:
+        """Move a file here."""
+        shutil.move(file, self.path / name)
 
     def keep_so_far(self, bundle: bytes) -> None:
         """Keep the newest checkpoint, replacing the earlier one."""
-        self._write(CHECKPOINT, bundle)
+        _write(self.path, CHECKPOINT, bundle)
 
     def note(self, used: Usage | Cost) -> None:
         """Add a line on the engine's usage; without a call there is no file."""
@@ -176,19 +180,8 @@ class Folder:
 
     def close(self, result: Result) -> None:
         """Write result.json; nothing may be added after it."""
-        self._write(RESULT, msgspec.json.encode(result) + b"\n")
+        _write(self.path, RESULT, msgspec.json.encode(result) + b"\n")
         (self.path / CHECKPOINT).unlink(missing_ok=True)
-
-    def _write(self, name: str, content: bytes) -> None:
-        # The agent may have removed the folder.
-        self.path.mkdir(parents=True, exist_ok=True)
-        unfinished = self.path / f".{name}"
-        with unfinished.open("wb") as file:
-            file.write(content)
-            file.flush()
-            if name == RESULT:
-                os.fsync(file.fileno())
-        unfinished.replace(self.path / name)
 
 
 _BYTES: Final = 4 * ANSWER_CHARS

@@ -287,9 +287,9 @@ class _Session:
         known = self._redaction.but(asked)
         work = without_leaks(work, workspace, self._started.gate, known)
         if work.bundle:
-            self._folder.keep(work.bundle)
+            self._folder.keep(work.bundle, result_folder.BUNDLE)
         if work.commit and self._keeps_patch:
-            self._folder.keep_patch(workspace.store / PATCH)
+            self._folder.keep(workspace.store / PATCH, result_folder.PATCH)
         return work
 
     def _close(

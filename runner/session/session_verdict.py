@@ -59,27 +59,27 @@ _MEANING: dict[Trouble, str] = {
 
 def conclude(seen: Seen) -> Finding:
     """Return the verdict on a session: the first thing that went wrong."""
-    steps = (_unready, _ended, _said, _left, _unaccepted)
-    for finding in chain.from_iterable(step(seen) for step in steps):
+    if seen.unprepared:
+        return Finding("failure", "setup", seen.unprepared)
+    for finding in chain(_ended(seen), _said(seen), _left(seen)):
         return finding
+    if seen.unaccepted:
+        return Finding("failure", _clean(seen), seen.unaccepted)
     more = " more" if seen.goes_on else ""
     return Finding("success", _clean(seen), f"Changed {_files(seen.work, more)}.")
 
 
 def answered(seen: Seen, answer: str, what: str) -> Finding:
     """Return the verdict on a session that has to answer with a plan or a report."""
-    for finding in (*_unready(seen), *_ended(seen)):
+    if seen.unprepared:
+        return Finding("failure", "setup", seen.unprepared)
+    for finding in _ended(seen):
         return finding
     if seen.report.status == "done" and answer:
         return Finding("success", "exited", f"It answered with a {what}.")
     said = (seen.report.status or "nothing").replace("_", " ")
     why = f"The agent gave no {what}; it reported {said}: {seen.report.summary}"
     return Finding("failure", "nothing", why)
-
-
-def _unready(seen: Seen) -> Iterator[Finding]:
-    if seen.unprepared:
-        yield Finding("failure", "setup", seen.unprepared)
 
 
 def _ended(seen: Seen) -> Iterator[Finding]:
@@ -152,11 +152,6 @@ def _left(seen: Seen) -> Iterator[Finding]:
     if seen.ending.survivors:
         left = f"{seen.ending.survivors} processes of the agent could not be ended."
         yield Finding("failure", ended, left)
-
-
-def _unaccepted(seen: Seen) -> Iterator[Finding]:
-    if seen.unaccepted:
-        yield Finding("failure", _clean(seen), seen.unaccepted)
 
 
 def _clean(seen: Seen) -> Outcome:

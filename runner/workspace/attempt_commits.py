@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
@@ -301,8 +302,8 @@ class AttemptCommits:
         """
         links = stray.links_in(self._git("ls-files", "--stage", "-z").stdout)
         if links:
-            paths = b"\0".join(map(os.fsencode, links))
-            self._git("update-index", "-z", "--skip-worktree", "--stdin", stdin=paths)
+            skip = ("update-index", "-z", "--skip-worktree", "--stdin")
+            self._git(*skip, stdin=_listed(links))
         changed = [
             link for link in links if not stray.is_empty(self._workspace.folder, link)
         ]
@@ -424,10 +425,8 @@ class AttemptCommits:
             sizes_of((each for each in staged if each.is_changed_file), folder)
         )
         texts = [e for e in staged if sizes.get(e.path, TEXT_BYTES) < TEXT_BYTES]
-        blobs = [(each.blob_before, each.blob_after) for each in texts[:ALONE_MOST]]
-        asked = b"".join(b"%b\n%b\n" % each for each in blobs)
-        said = self._git("cat-file", "--batch", stdin=asked).stdout if blobs else b""
-        held = [*batched(said)]
+        pairs = ((each.blob_before, each.blob_after) for each in texts[:ALONE_MOST])
+        held = self._contents(chain.from_iterable(pairs))
         found = []
         for each, before, after in zip(texts, held[::2], held[1::2], strict=False):
             meant = stray.with_line_ends_of(before, after)
@@ -437,9 +436,7 @@ class AttemptCommits:
                 write = ("hash-object", "-w", "--stdin")
                 blob = self._git(*write, stdin=meant).stdout.strip()
                 found.append(replace(each, blob_before=blob))
-        paths = b"\0".join(os.fsencode(each.path) for each in found)
-        ask = ("check-attr", "-z", "--stdin", *stray.CONVERTING)
-        told = self._git(*ask, stdin=paths).stdout if found else b""
+        told = self._attributes([each.path for each in found], *stray.CONVERTING)
         gits = stray.converted(told)
         return [each for each in found if each.path not in gits]
 
@@ -452,18 +449,17 @@ class AttemptCommits:
         files = [each for each in staged if each.is_changed_file]
         if not files:
             return []
-        paths = b"\0".join(os.fsencode(each.path) for each in files)
+        paths = [each.path for each in files]
         store, folder = self._workspace.store, self._workspace.folder
         index, again = store / "checked-out.index", store / "checked-out"
         index.unlink(missing_ok=True)
-        attributes = ("check-attr", "-z", "--stdin", *stray.CONVERTING)
-        now = self._git(*attributes, stdin=paths).stdout
+        now = self._attributes(paths, *stray.CONVERTING)
         self._git("read-tree", self._workspace.base, index=index)
-        was = self._git(*attributes, "--cached", stdin=paths, index=index).stdout
+        was = self._attributes(paths, *stray.CONVERTING, "--cached", index=index)
         asked_for = stray.changed_attributes(was, now)
         write = ("checkout-index", "-z", "--stdin", f"--prefix={again}/")
         try:
-            self._git(*write, stdin=paths, index=index)
+            self._git(*write, stdin=_listed(paths), index=index)
             found = [each for each in files if _is_same(folder, again, each.path)]
         finally:
             shutil.rmtree(again, ignore_errors=True)
@@ -472,18 +468,15 @@ class AttemptCommits:
     def _raw_before(self, files: Iterable[Staged]) -> set[str]:
         """Return the files that are no pointers of Git LFS in the base, either."""
         known = [each for each in files if each.mode_before != GONE]
-        asked = b"".join(b"%b\n" % each.blob_before for each in known)
-        said = self._git("cat-file", "--batch", stdin=asked).stdout if known else b""
-        held = zip(known, batched(said), strict=False)
+        blobs = self._contents(each.blob_before for each in known)
+        held = zip(known, blobs, strict=False)
         return {each.path for each, was in held if not was.startswith(stray.POINTER)}
 
     def _unfiltered(
         self, files: Sequence[str], *, landing: bool
     ) -> dict[str, set[str]]:
         """Return those that a filter should have written; see `stray.unfiltered`."""
-        paths = b"\0".join(map(os.fsencode, files))
-        asked = ("check-attr", "-z", "--stdin", "filter")
-        told = self._git(*asked, stdin=paths).stdout if files else b""
+        told = self._attributes(files, "filter")
         return stray.unfiltered(self._workspace.folder, told, landing=landing)
 
     def _odd_names(self, changes: Sequence[PathChange]) -> dict[str, list[str]]:
@@ -499,12 +492,9 @@ class AttemptCommits:
         commit = ("commit", "--quiet", "--no-verify", "--cleanup=verbatim", "--file=-")
         text = message.text().encode(errors="replace")
         done = self._git(*commit, stdin=text, check=False)
-        if done.status != 0 and not self._has_nothing():
+        # It says like a fault that there is nothing to commit.
+        if done.status and not self._says_yes("diff", "--cached", "--quiet", "HEAD"):
             raise GitFailed(["git", *commit], done.status, done.stderr)
-
-    def _has_nothing(self) -> bool:
-        """Whether there is nothing to commit, which git reports like a fault."""
-        return self._git("diff", "--cached", "--quiet", "HEAD", check=False).status == 0
 
     def _between(self, lasting: tuple[PathChange, ...]) -> tuple[PathChange, ...]:
         kept = {(each.path, each.mode_after) for each in lasting}
@@ -530,6 +520,18 @@ class AttemptCommits:
         ends = self._workspace.base, "HEAD"
         return self._git(*_DIFF, *form, *ends).stdout
 
+    def _contents(self, blobs: Iterable[bytes]) -> list[bytes]:
+        asked = b"".join(b"%b\n" % each for each in blobs)
+        cat = ("cat-file", "--batch")
+        return [*batched(self._git(*cat, stdin=asked).stdout)] if asked else []
+
+    def _attributes(
+        self, paths: Sequence[str], *what: str, index: Path | None = None
+    ) -> bytes:
+        ask = ("check-attr", "-z", "--stdin", *what)
+        told = _listed(paths)
+        return self._git(*ask, stdin=told, index=index).stdout if paths else b""
+
     def _says_yes(self, *args: str) -> bool:
         return self._git(*args, check=False).status == 0
 
@@ -550,6 +552,10 @@ class AttemptCommits:
             memory_bytes=MEMORY_BYTES,
             index=index,
         )
+
+
+def _listed(paths: Iterable[str]) -> bytes:
+    return b"\0".join(map(os.fsencode, paths))
 
 
 def _is_same(folder: Path, other: Path, path: str) -> bool:

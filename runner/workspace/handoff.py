@@ -24,7 +24,7 @@ from grite.chunk import read_commit
 from grite.errors import BratError, Corrupt, GitFailed, Unavailable
 from grite.event import CommentAdded, Event
 from grite.remote import Remote
-from grite.signatures import ENTRY, SIGNERS_FILE, AllowedSigners, Authority
+from grite.signatures import ENTRY, SIGNERS_FILE, Authority
 from runner.inputs.job_inputs import BadInput, Inputs
 from runner.workspace import repositories
 
@@ -40,16 +40,8 @@ _SET: Final = (
 )
 
 
-def handoff_authority(inputs: Inputs, repo: Path) -> Authority:
-    """Return who may hand off to this job: whose signature, for this repository.
-
-    The signers' file may be fetched into `repo`. Raises `NobodySigned`: nobody is
-    allowed to sign.
-    """
-    return Authority(inputs.repository_id, _signers(inputs, repo))
-
-
-def _signers(inputs: Inputs, repo: Path) -> AllowedSigners:
+def _authority(inputs: Inputs, repo: Path) -> Authority:
+    """Return who may hand off to this job; the file may be fetched into `repo`."""
     where = "BRAT_ALLOWED_SIGNERS"
     text = inputs.signers
     if not text.strip():
@@ -60,7 +52,7 @@ def _signers(inputs: Inputs, repo: Path) -> AllowedSigners:
         raise NobodySigned(f"{where}: {error}.") from error
     if not found.signers:
         raise NobodySigned(f"{where} allows no key to sign hand-offs: {_SET}.")
-    return found
+    return Authority(inputs.repository_id, found)
 
 
 def _committed(inputs: Inputs, repo: Path) -> str:
@@ -120,15 +112,13 @@ def handed_off(inputs: Inputs, scratch: Path, now: int) -> TaskStarted:
 
     The log's copy lies in `scratch` meanwhile; `now` is unix ms.
 
-    Raises:
-        NobodySigned: nobody who may signed it for this repository.
-        BadInput: it hands off something else, or too long ago.
+    Raises `BadInput`: nobody who may signed it, or it is too old, or something else.
     """
     log = scratch / "log.git"
     repositories.create_bare(log, "log")
     fetch(inputs, log, inputs.log)
     try:
-        authority = handoff_authority(inputs, log)
+        authority = _authority(inputs, log)
         events = read_commit(log, inputs.log, partial(_check_signed, inputs, authority))
     except Corrupt as error:
         raise BadInput(
