@@ -7,20 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 
 from runner.box.supervisor import Stream
-from runner.engines.engine_events import (
-    Cost,
-    Error,
-    Result,
-    Said,
-    ToolUse,
-    Usage,
-    agent,
-    at,
-    kind_of,
-    parsed,
-    pick,
-    program,
-)
+from runner.engines import engine_events as events
+from runner.engines.engine_events import Said, at, pick
 from runner.engines.row import Call, Row, Vendor
 
 _LOG = "analytics.jsonl"
@@ -46,32 +34,34 @@ _STATUS = {
 def read(stream: Stream, text: str) -> Iterator[Said]:
     """Understand one line."""
     if stream == "err":
-        yield from program(text)
+        yield from events.program(text)
     elif found := _ERROR.match(text):
         status = _STATUS.get(found[1])
-        yield Error(kind=kind_of(status, text), message=text[:500], status=status)
+        yield events.Error(
+            kind=events.kind_of(status, text), message=text[:500], status=status
+        )
     elif found := _APPLIED.fullmatch(text):
-        yield ToolUse(name="edit", about=found[1][:200])
+        yield events.ToolUse(name="edit", about=found[1][:200])
     elif _TOKENS.match(text):
-        yield from program(text)
-        yield Result(ok=True)
+        yield from events.program(text)
+        yield events.Result(ok=True)
     else:
-        yield from agent(text)
+        yield from events.agent(text)
 
 
 def recount(text: str) -> Iterator[Said]:
     """Understand the analytics log, which stays on this machine."""
     for line in text.splitlines():
-        logged = parsed(line)
+        logged = events.parsed(line)
         if at(logged, "event") == "message_send":
             sent = at(logged, "properties")
-            yield Usage(
+            yield events.Usage(
                 model=pick(sent, "main_model", ""),
                 input_tokens=pick(sent, "prompt_tokens", 0),
                 output_tokens=pick(sent, "completion_tokens", 0),
             )
             if cost := pick(sent, "cost", 0.0):
-                yield Cost(usd=cost)
+                yield events.Cost(usd=cost)
 
 
 def _argv(call: Call) -> tuple[str, ...]:

@@ -6,24 +6,8 @@ https://code.claude.com/docs/en/headless
 import json
 from collections.abc import Iterator, Mapping
 
-from runner.engines.engine_events import (
-    EMPTY,
-    EMPTY_LIST,
-    Cost,
-    Line,
-    RateLimit,
-    Result,
-    Said,
-    Session,
-    Usage,
-    agent,
-    at,
-    error,
-    errors,
-    of_lines,
-    pick,
-    tool,
-)
+from runner.engines import engine_events as events
+from runner.engines.engine_events import Line, Said, at, pick
 from runner.engines.row import Call, Row, Vendor
 
 _SYNTHETIC = "<synthetic>"
@@ -33,17 +17,17 @@ _SYNTHETIC = "<synthetic>"
 def _understood(line: Line) -> Iterator[Said]:
     match line:
         case {"type": "system", "subtype": "init"}:
-            yield Session(id=pick(line, "session_id", ""))
+            yield events.Session(id=pick(line, "session_id", ""))
         case {"type": "system", "subtype": "api_retry"}:
             said, status = pick(line, "error", ""), pick(line, "error_status", 0)
             # An error that never reached a server is called unknown.
             is_net = said == "unknown" and not status
-            yield error("connection failed" if is_net else said, status or None)
+            yield events.error("connection failed" if is_net else said, status or None)
         case {"type": "assistant"}:
             yield from _spoken(line)
         case {"type": "rate_limit_event", "rate_limit_info": {"status": "rejected"}}:
             until = pick(line, "rate_limit_info.resetsAt", 0.0)
-            yield RateLimit(until=int(until) or None)
+            yield events.RateLimit(until=int(until) or None)
         case {"type": "result"}:
             yield from _ended(line)
         case _:
@@ -53,17 +37,17 @@ def _understood(line: Line) -> Iterator[Said]:
 def _spoken(line: Line) -> Iterator[Said]:
     if at(line, "message.model") == _SYNTHETIC:
         return
-    for block in pick(line, "message.content", EMPTY_LIST):
+    for block in pick(line, "message.content", events.EMPTY_LIST):
         if at(block, "type") == "tool_use":
-            yield tool(pick(block, "name", ""), at(block, "input"))
+            yield events.tool(pick(block, "name", ""), at(block, "input"))
         elif at(block, "type") == "text":
-            yield from agent(pick(block, "text", ""))
+            yield from events.agent(pick(block, "text", ""))
 
 
 def _ended(line: Line) -> Iterator[Said]:
-    yield Session(id=pick(line, "session_id", ""))
-    for model, used in pick(line, "modelUsage", EMPTY).items():
-        yield Usage(
+    yield events.Session(id=pick(line, "session_id", ""))
+    for model, used in pick(line, "modelUsage", events.EMPTY).items():
+        yield events.Usage(
             model=model,
             input_tokens=pick(used, "inputTokens", 0)
             + pick(used, "cacheCreationInputTokens", 0),
@@ -71,17 +55,17 @@ def _ended(line: Line) -> Iterator[Said]:
             output_tokens=pick(used, "outputTokens", 0),
         )
     if cost := pick(line, "total_cost_usd", 0.0):
-        yield Cost(usd=cost)
-    for denial in pick(line, "permission_denials", EMPTY_LIST):
-        yield tool(pick(denial, "tool_name", ""), refused=True)
+        yield events.Cost(usd=cost)
+    for denial in pick(line, "permission_denials", events.EMPTY_LIST):
+        yield events.tool(pick(denial, "tool_name", ""), refused=True)
     subtype, text = at(line, "subtype"), pick(line, "result", "")
     ok = not pick(line, "is_error", False) and subtype == "success"  # noqa: FBT003
     if not ok:
-        reasons = map(str, pick(line, "errors", EMPTY_LIST))
+        reasons = map(str, pick(line, "errors", events.EMPTY_LIST))
         said = text or "; ".join(reasons) or pick(line, "subtype", "")
         kind = f"{subtype}: " if subtype != "success" else ""
-        yield from errors(kind + said, pick(line, "api_error_status", 0) or None)
-    yield Result(ok=ok, text=text if ok else "")
+        yield from events.errors(kind + said, pick(line, "api_error_status", 0) or None)
+    yield events.Result(ok=ok, text=text if ok else "")
 
 
 def _argv(call: Call) -> tuple[str, ...]:
@@ -131,7 +115,7 @@ _LARGE = (
 ROW = Row(
     name="claude-code",
     argv=_argv,
-    read=of_lines(_understood),
+    read=events.of_lines(_understood),
     says=_says,
     vendors=(Vendor("anthropic", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),),
     also=("CLAUDE_CODE_OAUTH_TOKEN",),

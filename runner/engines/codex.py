@@ -6,50 +6,37 @@ https://developers.openai.com/codex/noninteractive
 import json
 from collections.abc import Iterator, Mapping
 
-from runner.engines.engine_events import (
-    Line,
-    Result,
-    Said,
-    Session,
-    Usage,
-    agent,
-    at,
-    error,
-    errors,
-    of_lines,
-    pick,
-    program,
-    tool,
-)
+from runner.engines import engine_events as events
+from runner.engines.engine_events import Line, Said, at, pick
 from runner.engines.row import Call, Row, Vendor, server, vendor_of
 
 
 def _understood(line: Line) -> Iterator[Said]:
     match line:
         case {"type": "thread.started"}:
-            yield Session(id=pick(line, "thread_id", ""))
+            yield events.Session(id=pick(line, "thread_id", ""))
         case {"type": "item.completed", "item": {"type": "agent_message"}}:
-            yield from agent(pick(line, "item.text", ""))
+            yield from events.agent(pick(line, "item.text", ""))
         case {"type": "item.started" | "item.completed", "item": {"type": "error"}}:
-            yield from program(pick(line, "item.message", ""))  # only a warning
+            yield from events.program(pick(line, "item.message", ""))  # only a warning
         case {"item": {"type": "agent_message" | "reasoning"}}:
             return
         case {"type": "item.started", "item": {}}:
-            yield tool(pick(line, "item.type", ""), at(line, "item.command"))
+            yield events.tool(pick(line, "item.type", ""), at(line, "item.command"))
         case {"type": "error"}:
-            yield error(pick(line, "message", ""))
+            yield events.error(pick(line, "message", ""))
         case {"type": "turn.failed"}:
-            yield from errors(pick(line, "error.message", ""))
-            yield Result(ok=False)
+            yield from events.errors(pick(line, "error.message", ""))
+            yield events.Result(ok=False)
         case {"type": "turn.completed"}:
             if isinstance(used := line.get("usage"), dict):
                 cached = pick(used, "cached_input_tokens", 0)
-                yield Usage(
+                yield events.Usage(
                     input_tokens=max(0, pick(used, "input_tokens", 0) - cached),
                     cached_tokens=cached,
                     output_tokens=pick(used, "output_tokens", 0),
                 )
-            yield Result(ok=True)
+            yield events.Result(ok=True)
         case _:
             return
 
@@ -103,7 +90,7 @@ _VENDOR = Vendor("responses", "OPENAI_API_KEY", writes="-c", path="/v1")
 ROW = Row(
     name="codex",
     argv=_argv,
-    read=of_lines(_understood),
+    read=events.of_lines(_understood),
     vendors=(_VENDOR,),
     sets=_sets,
     files=_files,

@@ -7,22 +7,8 @@ import json
 from collections.abc import Iterator, Mapping
 
 from runner.box.supervisor import Stream
-from runner.engines.engine_events import (
-    EMPTY_LIST,
-    Cost,
-    Result,
-    Said,
-    Session,
-    Usage,
-    agent,
-    at,
-    decoded,
-    errors,
-    parsed,
-    pick,
-    program,
-    tool,
-)
+from runner.engines import engine_events as events
+from runner.engines.engine_events import Said, at, pick
 from runner.engines.row import Call, Row, Vendor, plain_model, server, vendor_of
 from runner.proxy.proxy_protocol import Dialect
 
@@ -31,43 +17,43 @@ _CONFIG, _FOLDER, _SESSION = ".continue/brat.yaml", ".continue", "brat"
 
 def read(stream: Stream, text: str) -> Iterator[Said]:
     """Understand one line; JSON without a status is the model's own."""
-    line = decoded(text, "status")
+    line = events.decoded(text, "status")
     match line:
         case None if stream == "out" and text.strip():
-            yield from agent(text)
-            yield Result(ok=True, text=text)
+            yield from events.agent(text)
+            yield events.Result(ok=True, text=text)
         case None:
-            yield from program(text)
+            yield from events.program(text)
         case {"status": "success"}:
             said = pick(line, "response", "")
-            yield from agent(said)
-            yield Result(ok=bool(said))
+            yield from events.agent(said)
+            yield events.Result(ok=bool(said))
         case {"status": "error"}:
-            yield from errors(pick(line, "message", ""))
-            yield Result(ok=False)
+            yield from events.errors(pick(line, "message", ""))
+            yield events.Result(ok=False)
         case _:
-            yield from agent(text)
+            yield from events.agent(text)
 
 
 def recount(text: str) -> Iterator[Said]:
-    left = parsed(text)
+    left = events.parsed(text)
     if left is None:
         return
     if name := pick(left, "sessionId", ""):
-        yield Session(id=name)
-    for turn in pick(left, "history", EMPTY_LIST):
-        for state in pick(turn, "toolCallStates", EMPTY_LIST):
+        yield events.Session(id=name)
+    for turn in pick(left, "history", events.EMPTY_LIST):
+        for state in pick(turn, "toolCallStates", events.EMPTY_LIST):
             # Canceled by its permissions, for nobody else is there.
             if at(state, "status") == "canceled":
                 asked = at(state, "toolCall.function")
                 given = pick(asked, "arguments", "")
-                yield tool(pick(asked, "name", ""), given, refused=True)
-    yield Usage(
+                yield events.tool(pick(asked, "name", ""), given, refused=True)
+    yield events.Usage(
         input_tokens=pick(left, "usage.promptTokens", 0),
         output_tokens=pick(left, "usage.completionTokens", 0),
     )
     if cost := pick(left, "usage.totalCost", 0.0):
-        yield Cost(usd=cost)
+        yield events.Cost(usd=cost)
 
 
 def _argv(call: Call) -> tuple[str, ...]:

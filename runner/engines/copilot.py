@@ -6,22 +6,8 @@ https://docs.github.com/en/copilot/concepts/agents/about-copilot-cli
 import re
 from collections.abc import Iterator, Mapping
 
-from runner.engines.engine_events import (
-    EMPTY,
-    Line,
-    Result,
-    Said,
-    Session,
-    Usage,
-    agent,
-    at,
-    error,
-    errors,
-    of_lines,
-    parsed,
-    pick,
-    tool,
-)
+from runner.engines import engine_events as events
+from runner.engines.engine_events import Line, Said, at, pick
 from runner.engines.row import Call, Row, Vendor, plain_model, server, vendor_of
 
 _USAGE = "usage.json"
@@ -32,36 +18,39 @@ def _understood(line: Line) -> Iterator[Said]:
     status = pick(line, "data.statusCode", 0) or None
     match line:
         case {"type": "assistant.message"}:
-            yield from agent(pick(line, "data.content", ""))
+            yield from events.agent(pick(line, "data.content", ""))
         case {"type": "tool.execution_start"}:
-            yield tool(pick(line, "data.toolName", ""), at(line, "data.arguments"))
+            yield events.tool(
+                pick(line, "data.toolName", ""), at(line, "data.arguments")
+            )
         case {"type": "tool.execution_complete"}:
             unknown = _UNKNOWN.match(pick(line, "data.error.message", ""))
             if unknown or at(line, "data.error.code") == "denied":
                 name = pick(line, "data.toolName", "") or "tool"
-                yield tool(unknown[1] if unknown else name, refused=True)
+                yield events.tool(unknown[1] if unknown else name, refused=True)
         case {"type": "model.call_failure"}:
             is_down = at(line, "data.failureKind") == "transport"
             down = "connection: " if is_down else ""
-            yield error(down + pick(line, "data.errorMessage", ""), status)
+            yield events.error(down + pick(line, "data.errorMessage", ""), status)
         case {"type": "session.error"}:
             kind, said = (
                 pick(line, "data.errorType", ""),
                 pick(line, "data.message", ""),
             )
-            yield from errors(f"{kind}: {said}", status)
+            yield from events.errors(f"{kind}: {said}", status)
         case {"type": "result"}:
-            yield Session(id=pick(line, "sessionId", ""))
-            yield Result(ok=line.get("exitCode") == 0)
+            yield events.Session(id=pick(line, "sessionId", ""))
+            yield events.Result(ok=line.get("exitCode") == 0)
         case _:
             return
 
 
 def recount(text: str) -> Iterator[Said]:
     """Understand the file of `--usage-output-file`."""
-    for model, metric in pick(parsed(text), "modelMetrics", EMPTY).items():
+    metrics = pick(events.parsed(text), "modelMetrics", events.EMPTY)
+    for model, metric in metrics.items():
         cached = pick(metric, "usage.cacheReadTokens", 0)
-        yield Usage(
+        yield events.Usage(
             model=model,
             input_tokens=max(0, pick(metric, "usage.inputTokens", 0) - cached),
             cached_tokens=cached,
@@ -114,7 +103,7 @@ _URL = "COPILOT_PROVIDER_BASE_URL"
 ROW = Row(
     name="copilot",
     argv=_argv,
-    read=of_lines(_understood),
+    read=events.of_lines(_understood),
     vendors=(
         Vendor("copilot", "COPILOT_GITHUB_TOKEN"),
         Vendor("chat", "OPENAI_API_KEY", _URL, path="/v1", models=("openai/",)),

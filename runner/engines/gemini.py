@@ -7,23 +7,8 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
-from runner.engines.engine_events import (
-    EMPTY,
-    Error,
-    Line,
-    Result,
-    Said,
-    Session,
-    Text,
-    Usage,
-    at,
-    error,
-    kind_of,
-    of_lines,
-    pick,
-    program,
-    tool,
-)
+from runner.engines import engine_events as events
+from runner.engines.engine_events import Line, Said, at, pick
 from runner.engines.row import Call, Row, Vendor
 
 _RETRY = re.compile(r"Attempt [0-9]+ failed(?: with status ([0-9]{3})\b)?")
@@ -32,16 +17,18 @@ _RETRY = re.compile(r"Attempt [0-9]+ failed(?: with status ([0-9]{3})\b)?")
 def _understood(line: Line) -> Iterator[Said]:
     match line:
         case {"type": "init"}:
-            yield Session(id=pick(line, "session_id", ""))
+            yield events.Session(id=pick(line, "session_id", ""))
         case {"type": "message", "role": "assistant"}:
             if piece := pick(line, "content", ""):
-                yield Text(text=piece, goes_on=True)
+                yield events.Text(text=piece, goes_on=True)
         case {"type": "tool_use"}:
-            yield tool(pick(line, "tool_name", ""), at(line, "parameters"))
+            yield events.tool(pick(line, "tool_name", ""), at(line, "parameters"))
         case {"type": "tool_result", "error": {"type": "tool_not_registered"}}:
-            yield tool(pick(line, "tool_id", "").partition("__")[0], refused=True)
+            yield events.tool(
+                pick(line, "tool_id", "").partition("__")[0], refused=True
+            )
         case {"type": "error", "severity": "error"}:
-            yield error(pick(line, "message", ""))
+            yield events.error(pick(line, "message", ""))
         case {"type": "result"}:
             yield from _ended(line)
         case _:
@@ -51,26 +38,28 @@ def _understood(line: Line) -> Iterator[Said]:
 def _prose(text: str) -> Iterator[Said]:
     found = _RETRY.match(text)
     if found is None:
-        yield from program(text)
+        yield from events.program(text)
         return
     status = int(found[1]) if found[1] else None
-    yield Error(kind=kind_of(status, text), message=text[:200], status=status)
+    yield events.Error(
+        kind=events.kind_of(status, text), message=text[:200], status=status
+    )
 
 
 def _ended(line: Line) -> Iterator[Said]:
-    for model, used in pick(line, "stats.models", EMPTY).items():
+    for model, used in pick(line, "stats.models", events.EMPTY).items():
         put_in, put_out = pick(used, "input_tokens", 0), pick(used, "output_tokens", 0)
         if put_in or put_out:
             cached = pick(used, "cached", 0)
-            yield Usage(
+            yield events.Usage(
                 model=model,
                 input_tokens=max(0, put_in - cached),
                 cached_tokens=cached,
                 output_tokens=put_out,
             )
     if isinstance(line.get("error"), dict):
-        yield error(pick(line, "error.message", ""))
-    yield Result(ok=line.get("status") == "success")
+        yield events.error(pick(line, "error.message", ""))
+    yield events.Result(ok=line.get("status") == "success")
 
 
 def _argv(call: Call) -> tuple[str, ...]:
@@ -103,7 +92,7 @@ def _files(call: Call) -> Mapping[str, str]:
 ROW = Row(
     name="gemini",
     argv=_argv,
-    read=of_lines(_understood, _prose),
+    read=events.of_lines(_understood, _prose),
     vendors=(Vendor("gemini", "GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL"),),
     sets=_sets,
     files=_files,

@@ -7,22 +7,8 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
-from runner.engines.engine_events import (
-    Cost,
-    Line,
-    RateLimit,
-    Result,
-    Said,
-    Session,
-    Usage,
-    agent,
-    at,
-    error,
-    of_lines,
-    pick,
-    program,
-    tool,
-)
+from runner.engines import engine_events as events
+from runner.engines.engine_events import Line, Said, at, pick
 from runner.engines.row import Call, Row, Vendor, plain_model, server, vendor_of
 from runner.proxy.proxy_protocol import Dialect
 
@@ -33,17 +19,17 @@ _REFUSED = re.compile("rejected permission|unavailable tool")
 def _understood(line: Line) -> Iterator[Said]:
     match line:
         case {"type": "step_start"}:
-            yield Session(id=pick(line, "sessionID", ""))
+            yield events.Session(id=pick(line, "sessionID", ""))
         case {"type": "text"}:
-            yield from agent(pick(line, "part.text", ""))
+            yield from events.agent(pick(line, "part.text", ""))
         case {"type": "tool_use", "part": {}}:
             refused = _REFUSED.search(pick(line, "part.state.error", "")) is not None
             given = at(line, "part.state.input")
-            yield tool(pick(line, "part.tool", ""), given, refused=refused)
+            yield events.tool(pick(line, "part.tool", ""), given, refused=refused)
         case {"type": "step_finish", "part": {} as part}:
             yield from _step(part)
         case {"type": "error", "error": {} as found}:
-            yield Session(id=pick(line, "sessionID", ""))
+            yield events.Session(id=pick(line, "sessionID", ""))
             yield from _failed(found)
         case _:
             return
@@ -53,21 +39,21 @@ def _prose(text: str) -> Iterator[Said]:
     """Understand a line of its log, the only place that mentions its retries."""
     found = _RETRY.search(text) if "level=ERROR" in text[:99] else None
     if found:
-        yield error(found[1])
+        yield events.error(found[1])
     else:
-        yield from program(text)
+        yield from events.program(text)
 
 
 def _step(part: object) -> Iterator[Said]:
-    yield Usage(
+    yield events.Usage(
         input_tokens=_count(part, "input") + _count(part, "cache.write"),
         cached_tokens=_count(part, "cache.read"),
         output_tokens=_count(part, "output") + _count(part, "reasoning"),
     )
     if cost := pick(part, "cost", 0.0):
-        yield Cost(usd=cost)
+        yield events.Cost(usd=cost)
     if at(part, "reason") == "stop":
-        yield Result(ok=True)
+        yield events.Result(ok=True)
 
 
 def _count(part: object, name: str) -> int:
@@ -76,11 +62,11 @@ def _count(part: object, name: str) -> int:
 
 def _failed(found: object) -> Iterator[Said]:
     said = pick(found, "data.message", "") or pick(found, "name", "")
-    yield error(said, pick(found, "data.statusCode", 0) or None)
+    yield events.error(said, pick(found, "data.statusCode", 0) or None)
     wait = pick(found, "data.responseHeaders.retry-after", "")
     if wait.isascii() and wait.isdigit():
-        yield RateLimit(wait_s=float(wait[:9]))
-    yield Result(ok=False)
+        yield events.RateLimit(wait_s=float(wait[:9]))
+    yield events.Result(ok=False)
 
 
 def _argv(call: Call) -> tuple[str, ...]:
@@ -152,7 +138,7 @@ def _vendor(dialect: Dialect, key: str, models: str) -> Vendor:
 ROW = Row(
     name="opencode",
     argv=_argv,
-    read=of_lines(_understood, _prose),
+    read=events.of_lines(_understood, _prose),
     vendors=(
         _vendor("anthropic", "ANTHROPIC_API_KEY", "anthropic/"),
         _vendor("responses", "OPENAI_API_KEY", "openai/"),

@@ -9,15 +9,8 @@ from msgspec import Struct
 from convoy.model.session_result import NOTHING_LEFT, Left, bounded_notes
 from convoy.text import clean, shortened
 from runner.box.supervisor import Stream
-from runner.engines.engine_events import (
-    Error,
-    RateLimit,
-    Result,
-    Said,
-    Session,
-    Text,
-    ToolUse,
-)
+from runner.engines import engine_events as events
+from runner.engines.engine_events import Said
 from runner.engines.row import Row
 
 SUMMARY_CHARS = 500
@@ -46,9 +39,9 @@ class Report(Struct, frozen=True):
     status: Status | None
     """The agent's claim; None: it made none, or failed."""
     summary: str = ""
-    trouble: Error | None = None
+    trouble: events.Error | None = None
     """The last error, unless the engine recovered from it."""
-    limit: RateLimit | None = None
+    limit: events.RateLimit | None = None
     """How long the vendor wants no calls, if it says so."""
     session: str = ""
     """The engine's own name for the session; empty: there is none."""
@@ -62,9 +55,9 @@ class Report(Struct, frozen=True):
     def retry_after_s(self, now_ms: int) -> float | None:
         """Return how long the vendor wants no calls, from `now_ms` on."""
         match self.limit:
-            case RateLimit(wait_s=float() as wait_s):
+            case events.RateLimit(wait_s=float() as wait_s):
                 return wait_s
-            case RateLimit(until=int() as until):
+            case events.RateLimit(until=int() as until):
                 return max(0.0, until - now_ms / 1000)
             case _:
                 return None
@@ -82,8 +75,8 @@ class OutputReader:
         self._words: list[tuple[str, str]] = []
         self._noted: dict[tuple[str, str], None] = {}
         self._session = ""
-        self._trouble: Error | None = None
-        self._limit: RateLimit | None = None
+        self._trouble: events.Error | None = None
+        self._limit: events.RateLimit | None = None
         self._is_done = False
 
     def feed(self, stream: Stream, text: str) -> None:
@@ -141,7 +134,7 @@ class OutputReader:
         status = next(each for each in get_args(Status) if each == word)
         return status, summary
 
-    def _hear(self, said: Text) -> None:
+    def _hear(self, said: events.Text) -> None:
         """Take what the model said; what is said after its last word is not it."""
         if said.goes_on and self._is_speaking:
             self._text = (self._text + said.text)[-TEXT_CHARS:]
@@ -161,26 +154,26 @@ class OutputReader:
             self._fold(each)
 
     def _fold(self, said: Said) -> None:
-        if isinstance(said, Text) and said.text.strip():
+        if isinstance(said, events.Text) and said.text.strip():
             before = self._last if said.goes_on else ""
             self._last = (before + said.text)[-TEXT_CHARS:]
         match said:
-            case Text(by="agent"):
+            case events.Text(by="agent"):
                 self._hear(said)
-            case ToolUse(refused=False):  # so the model answers again
+            case events.ToolUse(refused=False):  # so the model answers again
                 self._is_speaking, self._trouble, self._limit = False, None, None
-            case Session():
+            case events.Session():
                 self._session = said.id
-            case Error():
+            case events.Error():
                 self._trouble = said
                 self._is_done = False
-            case RateLimit():
+            case events.RateLimit():
                 self._limit = said
-            case Result(ok=True):
+            case events.Result(ok=True):
                 self._is_done = True
                 self._keep_words()
                 self._text = said.text or self._text
-            case Result():
+            case events.Result():
                 self._is_done = False
             case _:
                 return

@@ -20,31 +20,12 @@ from yarl import URL
 
 from grite import outbound
 from grite.errors import BratError
-from runner.proxy import request_rules
-from runner.proxy.proxy_protocol import (
-    Caps,
-    Dialect,
-    Metered,
-    Model,
-    Refused,
-    Spent,
-    Told,
-)
-from runner.proxy.request_rules import (
-    KEY_IN_QUERY,
-    RequestRefused,
-    Route,
-    checked,
-    fits,
-    model_of,
-    route_of,
-    unreadable,
-)
+from runner.proxy import proxy_protocol as protocol, request_rules
 from runner.proxy.usage_reader import UsageMeter, UsageReader, most_of
 
 KEY_HEADERS: Final = ("authorization", "x-api-key", "api-key", "x-goog-api-key")
 _AUTHORIZATION: Final = "authorization"
-_KEY_HEADER_OF: Final[Mapping[Dialect, str]] = {
+_KEY_HEADER_OF: Final[Mapping[protocol.Dialect, str]] = {
     "anthropic": "x-api-key",
     "chat": _AUTHORIZATION,
     "responses": _AUTHORIZATION,
@@ -55,7 +36,7 @@ https://platform.openai.com/docs/api-reference/authentication
 https://ai.google.dev/api"""
 
 
-def key_header(model: Model) -> tuple[str, str]:
+def key_header(model: protocol.Model) -> tuple[str, str]:
     """Return the header that carries the real key."""
     name = _AUTHORIZATION if model.bearer else _KEY_HEADER_OF[model.dialect]
     return name, f"Bearer {model.key}" if name == _AUTHORIZATION else model.key
@@ -73,7 +54,7 @@ _KINDS: Final[Mapping[int, tuple[str, str, str]]] = {
 _OTHER_KINDS: Final = ("api_error", "server_error", "UNKNOWN")
 
 
-def said_no(dialect: Dialect, status: HTTPStatus, why: str) -> dict[str, Any]:
+def said_no(dialect: protocol.Dialect, status: HTTPStatus, why: str) -> dict[str, Any]:
     """Return the body of an error, in the vendor's own form."""
     anthropic, openai, google = _KINDS.get(status, _OTHER_KINDS)
     match dialect:
@@ -110,7 +91,7 @@ class AnswerRelay:
                 self._request.transport.abort()
         return response
 
-    def usage(self, asked_bytes: int) -> Metered:
+    def usage(self, asked_bytes: int) -> protocol.Metered:
         """Return its tokens, once it has ended or was broken off."""
         return self._reader.read(asked_bytes, is_cut=not self._is_whole)
 
@@ -157,10 +138,10 @@ class Gate:
 
     def __init__(
         self,
-        model: Model,
-        caps: Caps,
+        model: protocol.Model,
+        caps: protocol.Caps,
         client: ClientSession,
-        tell: Callable[[Told], None],
+        tell: Callable[[protocol.Told], None],
     ) -> None:
         self._model = model
         self._meter = UsageMeter(caps)
@@ -184,10 +165,12 @@ class Gate:
         if not self._knows(request):
             return self._no(HTTPStatus.UNAUTHORIZED, "This is no key of the session.")
         asked_of, opened = self._model.dialect, self._allowed.paths
-        found = route_of(asked_of, request.method, request.raw_path, opened)
+        found = request_rules.route_of(
+            asked_of, request.method, request.raw_path, opened
+        )
         if found is None:
             asked = f"{request.method} {request.raw_path}"[:200]
-            self._tell_once(Refused(what=asked), asked)
+            self._tell_once(protocol.Refused(what=asked), asked)
             why = f"brat lets no agent ask for {asked}."
             return self._no(HTTPStatus.NOT_FOUND, why)
         body = await _body(request)
@@ -196,9 +179,9 @@ class Gate:
             return self._no(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, why)
         try:
             body = self._checked(request, found, body)
-        except RequestRefused as refused:
+        except request_rules.RequestRefused as refused:
             what = f"{refused.what} in a request to its model"
-            self._tell_once(Refused(what=what), what)
+            self._tell_once(protocol.Refused(what=what), what)
             return self._no(HTTPStatus.BAD_REQUEST, str(refused))
         most, meter = most_of(body), self._meter
         async with self._slots:
@@ -207,7 +190,7 @@ class Gate:
                 await self._freed.wait()
             if spent:
                 why = f"the session's budget of {spent} is spent"
-                self._tell_once(Spent(why=why), "")
+                self._tell_once(protocol.Spent(why=why), "")
                 return self._no(HTTPStatus.PAYMENT_REQUIRED, f"brat: {why}.")
             meter.begin(most)
             try:
@@ -216,30 +199,36 @@ class Gate:
                 meter.end(most)
                 self._freed.set()
 
-    def _checked(self, request: web.BaseRequest, asked: Route, body: bytes) -> bytes:
+    def _checked(
+        self, request: web.BaseRequest, asked: request_rules.Route, body: bytes
+    ) -> bytes:
         """Return the body that the vendor gets."""
         if "Content-Encoding" in request.headers:
-            raise unreadable("compressed")
+            raise request_rules.unreadable("compressed")
         for name in request_rules.refused_trials(
             request.headers.items(), self._allowed
         ):
             what = f"header:anthropic-beta={name[:100]}, which was left out"
-            self._tell_once(Refused(what=what), what)
+            self._tell_once(protocol.Refused(what=what), what)
         if asked.purpose == "opened":
             return body
         dialect = self._model.dialect
         own = self._model.upstream == OPENAI
         stores = dialect == "responses" or (dialect == "chat" and own)
-        name = model_of(asked, body)
-        pinned = self._models or (() if fits(name, self._helpers) else (name,))
+        name = request_rules.model_of(asked, body)
+        pinned = self._models or (
+            () if request_rules.fits(name, self._helpers) else (name,)
+        )
         models = (*pinned, *self._helpers)
-        body = checked(dialect, asked, body, models, self._allowed, stores=stores)
+        body = request_rules.checked(
+            dialect, asked, body, models, self._allowed, stores=stores
+        )
         self._models = pinned
         return body
 
     def _knows(self, request: web.BaseRequest) -> bool:
         given = [request.headers.get(name, "") for name in KEY_HEADERS]
-        given.append(request.query.get(KEY_IN_QUERY, ""))
+        given.append(request.query.get(request_rules.KEY_IN_QUERY, ""))
         token = self._model.token.encode()
         return any(
             hmac.compare_digest(each.removeprefix("Bearer ").encode(), token)
@@ -252,13 +241,13 @@ class Gate:
             status=status, body=msgspec.json.encode(body), content_type=_JSON
         )
 
-    def _tell_once(self, told: Told, key: str) -> None:
+    def _tell_once(self, told: protocol.Told, key: str) -> None:
         if key not in self._told and len(self._told) < _TOLD_MOST:
             self._told.add(key)
             self._tell(told)
 
     async def _forward(
-        self, request: web.BaseRequest, asked: Route, body: bytes
+        self, request: web.BaseRequest, asked: request_rules.Route, body: bytes
     ) -> web.StreamResponse:
         query = f"?{asked.query}" if asked.query else ""
         upstream = self._model.upstream.rstrip("/")

@@ -22,16 +22,8 @@ from runner.box import surroundings
 from runner.box.agent_box import BoxReport, boxed
 from runner.box.supervisor import Ending, Order, SideTask, Stop, Stream, supervise
 from runner.box.surroundings import fill_home, left_in
-from runner.engines.engine_events import (
-    Cost,
-    Error,
-    Refused,
-    Result,
-    Said,
-    Text,
-    Unboxed,
-    Usage,
-)
+from runner.engines import engine_events as events
+from runner.engines.engine_events import Said
 from runner.engines.output_reader import OutputReader, Report
 from runner.engines.row import Call, Row, key_for, missing_key, reached_by
 from runner.inputs.job_inputs import Inbox, Inputs, Message
@@ -68,7 +60,7 @@ class Steering:
 
     def note(self, said: Said) -> None:
         """Take an event of the engine, which may say that it is done."""
-        if isinstance(said, Result):
+        if isinstance(said, events.Result):
             self._is_done = True
 
 
@@ -76,23 +68,23 @@ class Since:
     """What was used since the last count, for an engine that counts from its start."""
 
     def __init__(self) -> None:
-        self._tokens: dict[str, Usage] = {}
+        self._tokens: dict[str, events.Usage] = {}
         self._usd = 0.0
 
     def __call__(self, said: Said) -> Said:
         """Return the event; a count is reduced by what was counted before."""
-        if isinstance(said, Usage):
-            before = self._tokens.get(said.model, Usage())
+        if isinstance(said, events.Usage):
+            before = self._tokens.get(said.model, events.Usage())
             self._tokens[said.model] = said
-            return Usage(
+            return events.Usage(
                 model=said.model,
                 input_tokens=max(0, said.input_tokens - before.input_tokens),
                 cached_tokens=max(0, said.cached_tokens - before.cached_tokens),
                 output_tokens=max(0, said.output_tokens - before.output_tokens),
             )
-        if isinstance(said, Cost):
+        if isinstance(said, events.Cost):
             usd, self._usd = said.usd - self._usd, said.usd
-            return Cost(usd=max(0.0, usd))
+            return events.Cost(usd=max(0.0, usd))
         return said
 
 
@@ -123,7 +115,7 @@ def run_engine(job: Job, folder: Path, stop: Stop) -> tuple[Ending, Report]:
     except ValueError as error:
         return Ending(fault=str(error)), Report("missing_tool")
     if fault := missing_key(row, call):
-        trouble = Error(kind="credentials", message=fault)
+        trouble = events.Error(kind="credentials", message=fault)
         return Ending(fault=fault), Report(None, trouble=trouble)
     if job.proxy:
         call = job.proxy.pointed(call)
@@ -159,7 +151,7 @@ class _Run:
         )
         self._setting.folder.claim(running)
         for each in job.absent:
-            self._transcript.note(Text(text=each, by="program"))
+            self._transcript.note(events.Text(text=each, by="program"))
         if self._steering and job.inbox:
             job.inbox.listen(stop.nudge)
         is_read = row.prompt == "stdin" and not self._steering
@@ -205,7 +197,7 @@ class _Run:
             return ending  # killed before the box stood
         job.boxed(report)
         if report.why:
-            self._transcript.note(Unboxed(why=report.why))
+            self._transcript.note(events.Unboxed(why=report.why))
         return Ending(fault=refusal) if refusal else ending
 
     def _steered(self) -> Steering | None:
@@ -220,11 +212,13 @@ class _Run:
         told = self._call.prompt.read_text(encoding="utf-8")
         return Steering(says(told), inbox, worded)
 
-    def _trouble(self, ending: Ending) -> Error | None:
+    def _trouble(self, ending: Ending) -> events.Error | None:
         proxy = self._job.proxy
         if proxy and proxy.trouble:
             return proxy.trouble
-        ended = Error(kind="failed", message="the proxy that holds its key has ended")
+        ended = events.Error(
+            kind="failed", message="the proxy that holds its key has ended"
+        )
         return ended if ending.called_off else None
 
     def _count(self) -> None:
@@ -237,8 +231,8 @@ class _Run:
                 self._note(used)
 
     def _note_refused(self, said: Said) -> None:
-        if isinstance(said, Refused):
-            said = Refused(what=self._setting.redaction(said.what))
+        if isinstance(said, events.Refused):
+            said = events.Refused(what=self._setting.redaction(said.what))
         self._transcript.note(said)
 
     def _take(self, stream: Stream, text: str) -> None:
@@ -249,10 +243,10 @@ class _Run:
         if self._steering:
             self._steering.note(said)
             said = self._since(said)
-        if not isinstance(said, Text):  # the transcript has it as it was written
+        if not isinstance(said, events.Text):  # the transcript has it as it was written
             self._transcript.note(said)
-        self._says_tokens = self._says_tokens or isinstance(said, Usage)
-        if isinstance(said, Usage | Cost):
+        self._says_tokens = self._says_tokens or isinstance(said, events.Usage)
+        if isinstance(said, events.Usage | events.Cost):
             self._setting.folder.note(said)
 
 

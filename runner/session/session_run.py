@@ -38,13 +38,8 @@ from runner.box.processes import guarded, harden
 from runner.box.supervisor import Cancelled, Ending, Stop
 from runner.engines import pinned_program
 from runner.engines.output_reader import Report
-from runner.inputs.job_inputs import (
-    BadInput,
-    Inputs,
-    environment,
-    prompted,
-    read_inputs,
-)
+from runner.inputs import job_inputs
+from runner.inputs.job_inputs import BadInput, Inputs
 from runner.proxy.proxy_protocol import setup_hosts
 from runner.session import (
     engine_run,
@@ -56,20 +51,8 @@ from runner.session import (
 from runner.session.job_annotations import LiveView, annotate, mask, note
 from runner.session.project_commands import Prepared, Setting, set_up
 from runner.session.proxy_client import ProxyClient
-from runner.session.result_folder import (
-    EngineUsed,
-    Folder,
-    Result,
-    TurnedAway,
-    leave_turned_away,
-)
-from runner.workspace.attempt_commits import (
-    PATCH,
-    AttemptCommits,
-    CommitMessage,
-    Work,
-    without_leaks,
-)
+from runner.workspace import attempt_commits
+from runner.workspace.attempt_commits import AttemptCommits, Work
 from runner.workspace.handoff import NobodySigned, handed_off
 from runner.workspace.work_saver import WorkSaver
 from runner.workspace.workspace import (
@@ -116,7 +99,7 @@ def attend(
     folders: Folders,
     now_ms: Callable[[], int],
     asked: TaskStarted | None = None,
-) -> Result:
+) -> result_folder.Result:
     """Run one session in two empty folders and leave its result folder.
 
     `now_ms` tells the time, unix ms. The attempt is the one that the log hands over, or
@@ -129,7 +112,9 @@ def attend(
                 started = asked or handed_off(inputs, folders.scratch, now_ms())
         except NobodySigned as error:
             name = ids.session_name(inputs.convoy, inputs.task, inputs.attempt)
-            leave_turned_away(inputs.result, TurnedAway(session=name, why=str(error)))
+            result_folder.leave_turned_away(
+                inputs.result, result_folder.TurnedAway(session=name, why=str(error))
+            )
             raise
         return _Session(inputs, started, stop, now_ms, folders, asked is not None).run()
 
@@ -162,7 +147,7 @@ class _Session:
             "task": started.task,
             "attempt": started.attempt,
         }
-        self._folder = Folder(inputs.result, started, now_ms)
+        self._folder = result_folder.Folder(inputs.result, started, now_ms)
         self._redaction = Redaction(engine_run.secrets_of(inputs, started.engine))
         self._litter: tuple[str, ...] = ()
         self._absent: tuple[str, ...] = ()
@@ -171,12 +156,12 @@ class _Session:
         self._unaccepted: str | None = None
         """Why the work is not accepted; empty: it is accepted; None: no command ran."""
 
-    def run(self) -> Result:
+    def run(self) -> result_folder.Result:
         self._folder.claim(SessionSpawned(**self._who))
         with proxy_client.session_proxy(self._inputs, self._started) as self._proxy:
             return self._run(self._folders.scratch)
 
-    def _run(self, scratch: Path) -> Result:
+    def _run(self, scratch: Path) -> result_folder.Result:
         try:
             with self._stop.leaving_at_once():
                 self._bring_program()
@@ -280,16 +265,18 @@ class _Session:
         budget_s = HASTY_SALVAGE_S if self._stop.wanted else SALVAGE_S
         is_half = ending.exit_code != 0 or ending.cut_off
         title, branch = self._started.title, workspace.branch
-        message = CommitMessage(title, branch, half_done=is_half)
+        message = attempt_commits.CommitMessage(title, branch, half_done=is_half)
         litter = (*engines.litter(self._started.engine.type), *self._litter)
         work = AttemptCommits(workspace, budget_s, litter).keep(message)
         asked = self._started.title, self._started.instructions
         known = self._redaction.but(asked)
-        work = without_leaks(work, workspace, self._started.gate, known)
+        work = attempt_commits.without_leaks(work, workspace, self._started.gate, known)
         if work.bundle:
             self._folder.keep(work.bundle, result_folder.BUNDLE)
         if work.commit and self._keeps_patch:
-            self._folder.keep(workspace.store / PATCH, result_folder.PATCH)
+            self._folder.keep(
+                workspace.store / attempt_commits.PATCH, result_folder.PATCH
+            )
         return work
 
     def _close(
@@ -299,7 +286,7 @@ class _Session:
         work: Work,
         answer: str = "",
         why: str = "",
-    ) -> Result:
+    ) -> result_folder.Result:
         result = self._result(ending, report, work, answer, why)
         if result.files:
             self._folder.claim(FilesModified(**self._who, paths=result.files))
@@ -319,7 +306,7 @@ class _Session:
 
     def _result(
         self, ending: Ending, report: Report, work: Work, answer: str, why: str
-    ) -> Result:
+    ) -> result_folder.Result:
         started = self._started
         unfit = session_verdict.gate_refusals(work, started)
         spec = started.engine
@@ -339,7 +326,7 @@ class _Session:
             else session_verdict.conclude(seen)
         )
         files = (printable(change.path) for change in work.changes[:LISTED_FILES])
-        return Result(
+        return result_folder.Result(
             **self._who,
             session=ids.session_name(**self._who),
             nonce=started.nonce,
@@ -359,7 +346,7 @@ class _Session:
             accepted=None if self._unaccepted is None else not self._unaccepted,
             refusals=unfit,
             seconds=ending.seconds,
-            engine=EngineUsed(
+            engine=result_folder.EngineUsed(
                 type=spec.type, model=spec.model, session=report.session[:100]
             ),
             network=self._proxy.leak if self._proxy else "",
@@ -383,7 +370,7 @@ def run_job() -> int:
 
 def _guarded() -> int:
     """Run the session below a guard, which ends every process it leaves running."""
-    env = environment()
+    env = job_inputs.environment()
     inputs, started = _asked(env)
     harden(inputs.path, outbound.named_in(inputs.offered).variables)
     mask(inputs, sys.stdout)
@@ -396,9 +383,9 @@ def _guarded() -> int:
 def _asked(env: Mapping[str, str]) -> tuple[Inputs, TaskStarted | None]:
     """Return the job's inputs, and the attempt that they describe themselves, if so."""
     if not any(env.get(name, "").strip() for name in PROMPTS):
-        return read_inputs(env), None
-    task = prompted(env)
-    inputs = read_inputs(task.environment(env))
+        return job_inputs.read_inputs(env), None
+    task = job_inputs.prompted(env)
+    inputs = job_inputs.read_inputs(task.environment(env))
     return inputs, task.started(inputs)
 
 
