@@ -66,10 +66,7 @@ class BoxReport(msgspec.Struct, frozen=True):
 
 
 def read_report(text: str) -> BoxReport:
-    """Return what a report says.
-
-    Raises `msgspec.ValidationError`: it names a wall that there is not.
-    """
+    """Return what a report says; raise a ValidationError if it names no such wall."""
     if not text or text.startswith(REPORTS_NO_BOX):
         why = text.removeprefix(REPORTS_NO_BOX).strip()
         return BoxReport(why=why or _SILENT)
@@ -204,10 +201,7 @@ def boxed(
 def boxed_for_us(
     argv: tuple[str, ...], room: Room, also: tuple[Path, ...]
 ) -> Iterator[Box]:
-    """Yield the start of a program of the witness in a box like the agent's.
-
-    It keeps its user, so that the agent cannot touch it, and may run beside the agent.
-    """
+    """Yield a program of the witness, which keeps its user, boxed beside an agent."""
     if room.is_boxed:
         yield from _made(argv, room, "", None, also)
     else:
@@ -288,10 +282,7 @@ _TAKING: Final = threading.Lock()
 
 @contextmanager
 def agent_user_number() -> Iterator[int | None]:
-    """Lend the number of a box's user and group; None: the witness's own.
-
-    Boxes of one process that follow each other have the same.
-    """
+    """Lend the number of a box's user and group; None: the witness's own."""
     if os.getuid() != 0:
         yield None
         return
@@ -322,10 +313,7 @@ def _knows(users: Path, number: int) -> bool:
 
 
 def give_folders(places: Iterable[Path], number: int) -> None:
-    """Make the user the owner of the places and all that lies below them.
-
-    Call it while no program of an agent runs. Links are not followed.
-    """
+    """Make a user the owner of all below, while no agent runs; follow no links."""
     for place in places:
         for path, owner in _all_below(place):
             if owner != number:

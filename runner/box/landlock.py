@@ -121,10 +121,7 @@ def read_only_in(words: Sequence[str]) -> list[str]:
 
 
 def writable_in(words: Sequence[str]) -> list[str]:
-    """Return what may be written to.
-
-    Raises `OSError`: something is hidden in it, so it cannot be given.
-    """
+    """Return what may be written to; raise an OSError if some of it is hidden."""
     found = _sources(words, WRITABLE)
     for path in found:
         for each in _sources(words, HIDDEN):

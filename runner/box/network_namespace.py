@@ -114,20 +114,14 @@ def _mapped_from_outside() -> Callable[[], None]:
 
 
 def same_names(name: str) -> str:
-    """Return the map of all users of this namespace to themselves.
-
-    In a container the namespace may know only some users.
-    """
+    """Return the map to themselves of all users here, in a container but some."""
     with open(f"/proc/self/{name}", encoding="ascii") as file:  # noqa: PTH123  likewise
         lines = [line.split() for line in file]
     return "\n".join(f"{first} {first} {count}" for first, _, count in lines)
 
 
 def refusal() -> str:
-    """Return why this machine lets this user close no network, or "" if it does.
-
-    A child process tries it, because it cannot be undone.
-    """
+    """Return why no network can be closed here, as a child tries it, or ""."""
     if sys.platform != "linux":
         return "only Linux can close it"
     read, write = os.pipe()

@@ -73,10 +73,7 @@ another user made; the agent's lose them, too, by becoming another user."""
 
 
 def give_up_rights() -> None:
-    """Let no program that this process becomes have the other rights; safe twice.
-
-    Without root there is nothing to give up, and the kernel refuses it.
-    """
+    """Give up the other rights, for all we become; safe twice, and without root."""
     for right in range(_RIGHTS):
         if right not in _KEPT_RIGHTS:
             libc.prctl(DROP_RIGHT, right, 0, 0, 0)  # the kernel may not know it
@@ -119,10 +116,7 @@ def reap_children() -> tuple[dict[int, int], bool]:
 
 
 def send_signal(number: int, group: int, spared: frozenset[int] = frozenset()) -> None:
-    """Send a signal to every descendant that is not spared.
-
-    On systems other than Linux, the process group `group` gets the signal, too.
-    """
+    """Signal every descendant that is not spared; not on Linux, the group, too."""
     if sys.platform != "linux":
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(group, number)

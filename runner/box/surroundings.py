@@ -44,10 +44,7 @@ CREDENTIALS: Final = (
 
 
 def read_hostile(file: Path, most_bytes: int) -> bytes:
-    """Return the beginning of a file, or nothing if it is missing or not regular.
-
-    The function follows no link, and never waits for a pipe's writer.
-    """
+    """Return a regular file's beginning, else nothing; follow no link, never wait."""
     try:
         number = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
@@ -307,10 +304,7 @@ def visible(sight: Sight) -> Iterator[Place]:
 
 
 def of_etc(folder: Path) -> Iterator[str]:
-    """Yield what is shown of /etc; machines have keys and other programs' logins there.
-
-    How to find a name server is shown by another path.
-    """
+    """Yield what is shown of /etc, where keys and others' logins lie, too."""
     with suppress(OSError):
         names = sorted(each.name for each in folder.iterdir())
         yield from (
@@ -454,10 +448,7 @@ def installed(root: Path, programs: Iterable[str]) -> tuple[str, ...]:
 
 
 def _beside_programs(search: str, homes: Iterable[str]) -> Iterator[str]:
-    """Yield each folder of PATH, and for `X/bin` of an installation X itself.
-
-    Not where X is a home, or `.local` in one: too much else lies there.
-    """
+    """Yield each folder of PATH, and for `X/bin` also X, unless it is a home."""
     wide = {os.sep, *homes, *(f"{home}/.local" for home in homes)}
     for each in search.split(os.pathsep):
         if not each.startswith(os.sep):

@@ -162,11 +162,7 @@ class Broker:
     def __init__(
         self, asking: int, ports: Sequence[int], writable: Sequence[str]
     ) -> None:
-        """Answer what comes through the filter's descriptor.
-
-        The program may connect to the ports of 127.0.0.1, and to sockets with a path in
-        the writable folders.
-        """
+        """Let it connect to ports of 127.0.0.1, and to paths in the folders."""
         self._asking = asking
         self._ports = frozenset(ports)
         self._writable = tuple(writable)
@@ -308,10 +304,7 @@ class _Call:
         return self._read(self.arguments[place], _PATH_BYTES).split(b"\0", 1)[0]
 
     def opened(self, name: bytes, base: int = _HERE) -> int:
-        """Open what the program means by a name: from its own folder, or from `base`.
-
-        An empty name is what is open there.
-        """
+        """Open a name as the program would, or at `base`; empty: `base` itself."""
         beside = f"/proc/{self.thread}/".encode()
         folder = beside + (b"cwd" if base == _HERE else b"fd/%d" % base)
         own = name.removeprefix(b"/proc/self/")

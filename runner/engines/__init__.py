@@ -63,10 +63,7 @@ def key_names() -> frozenset[str]:
 
 
 def found(kind: str) -> Row:
-    """Return the row of a `type`.
-
-    Raises `ValueError`: there is no such type; one sentence suggests the nearest name.
-    """
+    """Return the row of a `type`; raise a ValueError that suggests the nearest name."""
     if kind.startswith(PLANNER):
         return _planner(kind.removeprefix(PLANNER))
     if row := ENGINES.get(kind):

@@ -141,19 +141,12 @@ class Row(Struct, frozen=True):
 
 
 def program_of(row: Row, spec: EngineSpec) -> str:
-    """Return the program that settings start; there is no prompt and no home yet.
-
-    Raises `ValueError`: the settings allow no start; one sentence says why.
-    """
+    """Return the program that settings start; raise a ValueError if they allow none."""
     return row.argv(Call(spec, Path("prompt.md"), Path("home")))[0]
 
 
 def vendor_of(row: Row, call: Call) -> Vendor | None:
-    """Return the vendor of the call's model; None: the row has none.
-
-    If another server stands in for the vendor's, only vendors that allow a stand-in
-    count.
-    """
+    """Return the vendor of the call's model, one that allows a stand-in if needed."""
     ways = [each for each in row.vendors if not call.endpoint or can_be_pointed(each)]
     model = call.spec.model or ""
     meant = (each for each in ways if model.startswith(each.models or ("\0",)))
@@ -191,10 +184,7 @@ def reached_by(row: Row, call: Call) -> dict[str, str]:
 
 
 def pinned_models(row: Row, call: Call) -> tuple[str, ...]:
-    """Return the models that a call names, as its vendor is asked for them.
-
-    They are names with or without `*` in them; none: the engine chooses.
-    """
+    """Return the models a call names, perhaps with `*`; none: the engine chooses."""
     model, vendor = call.spec.model, vendor_of(row, call)
     if not model or vendor is None:
         return ()

@@ -36,10 +36,7 @@ def main(argv: list[str]) -> NoReturn:
 
 
 def handed_on(env: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment that came through the pipe, else `env`.
-
-    Call it once: it empties the pipe.
-    """
+    """Return the environment from the pipe, which that empties, else `env`."""
     number = env.get(BY_PIPE, "")
     if not number.isdigit():
         return dict(env)

@@ -98,10 +98,7 @@ class OidcAddress(Struct, frozen=True):
 
 
 def oidc_address_in(env: Mapping[str, str], session: str) -> OidcAddress | None:
-    """Return the feed that the job's environment names; None: there is no feed.
-
-    Invalid values count as no feed, so that no session fails because of them.
-    """
+    """Return the feed that the environment names; None: there is no valid one."""
     bot = env.get("BRAT_FEED_URL", "").strip().rstrip("/")
     asks = env.get("ACTIONS_ID_TOKEN_REQUEST_URL", "").strip()
     token = env.get("ACTIONS_ID_TOKEN_REQUEST_TOKEN", "").strip()
@@ -353,10 +350,7 @@ class PromptedTask(Struct, frozen=True):
         return {**env, "BRAT_SESSION": session, "BRAT_LOG": _NO_LOG}
 
     def started(self, inputs: Inputs) -> TaskStarted:
-        """Return the attempt to make.
-
-        Raises `BadInput`: neither the inputs nor the run name a commit to start from.
-        """
+        """Return the attempt to make; raise a BadInput if nothing names a commit."""
         base = self.base or inputs.head
         if not base:
             raise BadInput("There is no commit to start from: give the input base.")

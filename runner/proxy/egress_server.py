@@ -52,10 +52,7 @@ class Upstream(Struct, frozen=True):
         return repr_without(self, "pass_word")
 
     async def through(self, host: str, port: int, *, is_plain: bool) -> Streams:
-        """Connect to the proxy, and through it to the host unless `is_plain`.
-
-        Raises `OSError`: the proxy or the host cannot be reached, or the proxy refuses.
-        """
+        """Connect to the proxy, and through it to the host unless `is_plain`."""
         streams = await dialled(self.host, self.port, is_tls=self.is_tls)
         if is_plain:
             return streams
@@ -76,10 +73,7 @@ class Upstream(Struct, frozen=True):
 
 
 def upstream_to(host: str, port: int, *, is_plain: bool) -> Upstream | None:
-    """Return the proxy that the machine's environment names for a host, if any.
-
-    Raises `OSError`: the proxy is of a kind that cannot be gone through.
-    """
+    """Return the proxy that the environment names for a host, if any."""
     name = f"[{host}]" if ":" in host else host
     scheme = "http" if is_plain else "https"
     try:
@@ -95,10 +89,7 @@ def upstream_to(host: str, port: int, *, is_plain: bool) -> Upstream | None:
 
 
 async def dialled(host: str, port: int, *, is_tls: bool = False) -> Streams:
-    """Connect to a host.
-
-    Raises `OSError`: the host cannot be reached in time.
-    """
+    """Connect to a host; raise an OSError if it cannot be reached in time."""
     try:
         trusted = outbound.here().authorities() if is_tls else None
     except BratError as error:
@@ -144,10 +135,7 @@ class Egress:
         group: asyncio.TaskGroup,
         token: str,
     ) -> None:
-        """Serve each connection in a task of the group; `close` ends them.
-
-        With a token each has to show it, as the password of `brat`.
-        """
+        """Serve in tasks of the group; a token is the password of `brat`."""
         self._word = outbound.proxy_word(f"http://brat:{token}@") if token else ""
         self._listed = listed
         self._tell = tell
@@ -215,10 +203,7 @@ class Egress:
         return await joined(near, there)
 
     async def _reached(self, asked: _Asked) -> Streams:
-        """Connect, and pass on the head of a request that opens no tunnel.
-
-        Raises `OSError`: it cannot be reached, or its name leads to a barred address.
-        """
+        """Connect, and pass on the head of a request that opens no tunnel."""
         is_plain = asked.method != "CONNECT"
         above = upstream_to(asked.host, asked.port, is_plain=is_plain)
         if above is not None:

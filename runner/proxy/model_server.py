@@ -296,10 +296,7 @@ class _Way(TypedDict, total=False):
 
 
 def _way(url: URL) -> _Way:
-    """Return this machine's own way to a vendor.
-
-    Raises `BratError`: its settings name none that can be gone.
-    """
+    """Return this machine's own way to a vendor, or raise a BratError."""
     ours, way = outbound.here(), _Way()
     if proxy := ours.proxy(str(url)):
         way["proxy"] = proxy

@@ -50,10 +50,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _received(told: int, own: list[int]) -> list[int]:
-    """Serve on the sockets of the agent's own network instead of ours, and say so.
-
-    If the agent has no such network, say that, and keep ours.
-    """
+    """Serve on the sockets of the agent's own network, if it has one, and say so."""
     said, found = receive_sockets(told)
     why = "" if said == CLOSED else said.decode("utf-8", "replace")
     _tell_enclosed(why if said else "it was not tried")

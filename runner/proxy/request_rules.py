@@ -150,11 +150,7 @@ _TARGET: Final = re.compile(r"(?P<path>(?:/[\w:@-][\w.:@-]*)+)(?:\?(?P<query>.*)
 def route_of(
     dialect: Dialect, method: str, target: str, opened: frozenset[str] = frozenset()
 ) -> Route | None:
-    """Return what a request is for; None: no agent may ask for it.
-
-    The target, as it was written, should be a path. `opened` has further methods and
-    paths, such as `GET /v1/models`.
-    """
+    """Return what a request for a path, as written, is for; None: none may ask it."""
     found = _TARGET.fullmatch(target) if target.isascii() else None
     if found is None:
         return None

@@ -162,10 +162,7 @@ _LOOK: Final = "import sys; open(sys.argv[1], 'rb').read(1)"
 
 
 def why_exposed(token: str, path: str) -> str:
-    """Return why an agent here could take the token, or "" if it could not.
-
-    Call it after this process has been hardened.
-    """
+    """Return why an agent could take the token of this hardened process, or ""."""
     if sys.platform != "linux":
         return "this system does not keep processes of one user apart"
     if os.geteuid() == 0:
@@ -266,10 +263,7 @@ LAST_S = 0.5
 
 
 class _Thread:
-    """Speaks to the feed in a thread of its own, and tries again what failed.
-
-    Close it when the session ends, or use it as a context manager.
-    """
+    """Speaks to the feed in a thread until closed, and tries again what failed."""
 
     def __init__(self, way: FeedRoute) -> None:
         self._way = way
@@ -345,10 +339,7 @@ class OutputQueue:
                 self._drop()
 
     def batch(self) -> tuple[int, list[str]]:
-        """Return the number of the next piece to send, and it with those after it.
-
-        They stay in the queue until they have arrived.
-        """
+        """Return the number of the next piece to send, and it with those after."""
         with self._lock:
             found: list[str] = []
             room = BATCH_CHARS

@@ -27,11 +27,7 @@ _COUNTED = {
 
 
 def job_outputs(folder: Path, result: Result, *, is_alone: bool) -> dict[str, str]:
-    """Return the outputs of a session, by name; unknown outputs are empty.
-
-    The folder has all its files. A task that `is_alone` is of no convoy, so that no bot
-    pushes it.
-    """
+    """Return a session's outputs; some are empty for one of no convoy."""
     of_convoy = {
         "session-id": result.session,
         "attempt": str(result.attempt),
@@ -140,10 +136,7 @@ class LiveView:
 def annotate(
     inputs: Inputs, result: Result, out: TextIO, *, is_alone: bool = False
 ) -> None:
-    """Report the session's result: on `out`, in the outputs and in the summary.
-
-    `is_alone` says that the task is of no convoy, whose name would say nothing.
-    """
+    """Report the result on `out`, in outputs and summary; `is_alone`: of no convoy."""
     who = "the task" if is_alone else result.session
     line = f"{who}: {result.conclusion}. {result.why}"
     is_good = result.conclusion in {"success", "noop"}
@@ -166,10 +159,7 @@ def output(name: str, value: str) -> str:
 
 
 def summary(result: Result, who: str) -> str:
-    """Return the step's summary in Markdown; the agent's words only in code blocks.
-
-    `who` names the session.
-    """
+    """Return the step's summary in Markdown; the agent's words only in code blocks."""
     files = "\n".join(result.files[:LISTED_FILES])
     more = len(result.files) - LISTED_FILES
     parts = [

@@ -79,10 +79,7 @@ class Setting(Struct, frozen=True):
 def run_script(
     name: str, box: Box, order: Order, setting: Setting, stop: Stop
 ) -> tuple[Ending, str]:
-    """Run a command to its end; return how it ended, and the end of its output.
-
-    The transcript has it under its name.
-    """
+    """Run a command to its end; return how it ended, and the end of its output."""
     said: list[str] = []
 
     def take(_stream: Stream, text: str) -> None:
@@ -134,11 +131,7 @@ class Prepared(Struct, frozen=True):
 def set_up(
     workspace: Workspace, setting: Setting, stop: Stop, hosts: tuple[str, ...] | None
 ) -> Prepared:
-    """Run the base commit's script, if any, until every process it started has ended.
-
-    It may reach only the hosts; None: all. Raises `GitFailed`: the checkout cannot be
-    cleaned up afterwards.
-    """
+    """Run the base commit's script, if any, with these hosts to reach; None: all."""
     script = workspace.folder / SCRIPT
     if not script.is_file() or script.is_symlink():
         return Prepared()
@@ -229,11 +222,7 @@ def _put_in_order(workspace: Workspace) -> tuple[str, ...]:
 def acceptance_fault(
     setting: Setting, folder: Path, stop: Stop, *, closed: bool
 ) -> str:
-    """Run the command in the checkout, as the agent left it, for `sh -c`.
-
-    Returns:
-        Why the work is not accepted, a sentence; empty: the command exited with 0.
-    """
+    """Run the command in the checkout; return why work is not accepted, or ""."""
     command, limit_s = setting.started.acceptance, setting.started.limits.acceptance_s
     argv = ("sh", "-c", command)
     env = setting.environment()

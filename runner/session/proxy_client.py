@@ -48,10 +48,7 @@ CHUNK_BYTES: Final = 65_536
 def session_proxy(
     inputs: Inputs, started: TaskStarted
 ) -> Iterator["ProxyClient | None"]:
-    """Yield a session's proxy and end it afterwards; None: the session needs none.
-
-    The proxy starts while the workspace is made; `ProxyClient.ready` waits for it.
-    """
+    """Yield a session's proxy, which starts meanwhile; None: it needs none."""
     order = _order(inputs, started)
     if order is None:
         yield None
@@ -164,10 +161,7 @@ class ProxyClient:
         self._line.sendall(msgspec.json.encode(order) + b"\n")
 
     def pointed(self, call: Call) -> Call:
-        """Return the call with the proxy as its vendor; waits until the proxy is ready.
-
-        Raises `RuntimeError`: the proxy does not start.
-        """
+        """Return the call with the proxy as its vendor, once that is ready."""
         self._await_ready()
         model = self._order.model
         if model is None or call.key is None:

@@ -237,10 +237,7 @@ class Transcript:
     def __init__(
         self, path: Path, redaction: Redaction, limit_bytes: int, reader: Reader
     ) -> None:
-        """Open the file, which keeps what it holds already.
-
-        It keeps so much text, half of it from the end; the reader gets all of it.
-        """
+        """Add so much text to the file, half from the end; the reader gets all."""
         self._file = path.open("a", encoding="utf-8")
         self._started = time.monotonic()
         self._streams: dict[Stream, RedactedStream] = {

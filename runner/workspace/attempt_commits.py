@@ -153,11 +153,7 @@ class AttemptCommits:
         self._deadline = time.monotonic() + budget_s
 
     def keep(self, message: CommitMessage) -> Work:
-        """Commit all uncommitted work, and bundle all new commits.
-
-        Never raises because of what the agent did: the result says what could not be
-        kept.
-        """
+        """Commit and bundle all new work; never raise for what the agent did."""
         folder = self._workspace.folder
         # In a box the folder is a mount, so it can only be emptied.
         is_there = folder.is_dir() and not folder.is_symlink()
@@ -296,10 +292,7 @@ class AttemptCommits:
         return {stray.ASIDE: found} if found else {}
 
     def _submodules(self) -> dict[str, list[str]]:
-        """Let git leave submodules as they are; return those that are not.
-
-        Their folders are empty, and whatever becomes of them is no work.
-        """
+        """Let git leave submodules as they are; return those that are not."""
         links = stray.links_in(self._git("ls-files", "--stage", "-z").stdout)
         if links:
             skip = ("update-index", "-z", "--skip-worktree", "--stdin")
@@ -310,10 +303,7 @@ class AttemptCommits:
         return {stray.NO_SUBMODULE: changed} if changed else {}
 
     def _stage(self, left_out: dict[str, list[str]]) -> tuple[str, ...]:
-        """Put the work tree into the index, without what is no work.
-
-        Returns a sentence on what could not be kept.
-        """
+        """Put the work into the index, without strays; return what cannot be kept."""
         workspace = self._workspace
         listing = ("ls-files", "--others", "--directory", "--exclude-standard", "-z")
         strays = stray.untracked(workspace.folder, self._git(*listing).stdout)
@@ -325,10 +315,7 @@ class AttemptCommits:
         return () if added.status == 0 else self._stage_each(left_out)
 
     def _stage_each(self, left_out: dict[str, list[str]]) -> tuple[str, ...]:
-        """Put file after file into the index; return a sentence on what git refuses.
-
-        Over some files git gives up and adds nothing at all.
-        """
+        """Put file after file into the index, for git adds none over some."""
         kinds = ("--modified", "--deleted", "--others", "--exclude-standard")
         listed = self._git("ls-files", "-z", "--deduplicate", *kinds).stdout
         paths = [*map(os.fsdecode, filter(None, listed.split(b"\0")))]

@@ -94,10 +94,7 @@ def point_ref(path: Path, ref: str, commit: str) -> None:
 
 
 def ref_value(path: Path, ref: str) -> str:
-    """Return the commit that `ref` points at.
-
-    Raises `FileNotFoundError`: there is no such ref, or git has packed it away.
-    """
+    """Return the commit that a ref points at; raise FileNotFoundError if packed."""
     return (path / ref).read_text().strip()
 
 

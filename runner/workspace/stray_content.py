@@ -126,10 +126,7 @@ def staged_in(raw: bytes) -> tuple[Staged, ...]:
 
 
 def untracked(folder: Path, listed: bytes) -> dict[str, str]:
-    """Return what of the untracked content is no work, with the reason.
-
-    `listed` is by `git ls-files --others --directory -z`.
-    """
+    """Return what of `git ls-files --others --directory -z` is no work, and why."""
     left = iter(range(LOOKED_MOST))
     found: dict[str, str] = {}
     for entry in map(os.fsdecode, filter(None, listed.split(b"\0"))):
@@ -184,10 +181,7 @@ def _is_made_folder(path: PurePosixPath, top: Path | None = None) -> bool:
 
 
 def made_folders(folder: Path, added: Iterable[Staged]) -> dict[str, list[Staged]]:
-    """Return what is added in folders that tools make, by the uppermost such folder.
-
-    A program that was built stands by itself.
-    """
+    """Return what is added in tools' folders, by the uppermost, and built programs."""
     news = [each for each in added if each.mode_before == GONE]
     marked = {
         str(path.parent)

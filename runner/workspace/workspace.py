@@ -80,10 +80,7 @@ class Workspace(Struct, frozen=True):
         memory_bytes: int | None = None,
         index: Path | None = None,
     ) -> git.Completed:
-        """Run git on the checkout with the witness's store; raises as `git.run`.
-
-        Another `index` than the store's own is one for a while.
-        """
+        """Run git on the checkout with the witness's store; raises as `git.run`."""
         env = {
             "GIT_DIR": str(self.store),
             "GIT_WORK_TREE": str(self.folder),
