@@ -47,7 +47,6 @@ _SILENT: Final = "it ended before it stood"
 class BoxReport(msgspec.Struct, frozen=True):
     walls: Walls = Walls()
     is_off: bool = False
-    """Whether the configuration has turned the box off."""
     why: str = ""
     """Why there is no box; empty: there is one."""
 
@@ -88,7 +87,6 @@ class NetworkExit(Struct, frozen=True):
     fd: int
     """The descriptor through which the proxy gets the sockets inside."""
     ports: tuple[int, ...]
-    """The ports of those sockets."""
 
     @property
     def word(self) -> str:
@@ -106,7 +104,6 @@ class Room(Struct, frozen=True):
     sight: Sight
     prompt: Path | None = None
     is_boxed: bool = True
-    """False: the configuration has turned the box off."""
 
     def owned(self) -> tuple[Path, ...]:
         """Return the folders that belong to the agent, as far as there are any."""

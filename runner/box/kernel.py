@@ -11,7 +11,6 @@ import sys
 
 libc = ctypes.CDLL(None, use_errno=True)
 DIE_WITH_PARENT, NO_NEW_RIGHTS, DROP_RIGHT = 1, 38, 24
-"""What `prctl` is asked for."""
 CANNOT_START = 126
 
 

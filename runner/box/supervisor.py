@@ -168,7 +168,6 @@ class Watcher(Protocol):
     """A source to read while the program runs; it can end the program."""
 
     over: bool
-    """Whether the program must end."""
 
     def fileno(self) -> int: ...
 
@@ -198,12 +197,10 @@ class Order(Struct, frozen=True):
     stdin: Path | None = None
     """A file for its standard input; None: the input is empty."""
     silence_s: float = math.inf
-    """How long the program may stay silent."""
     watcher: Watcher | None = None
     source: InputSource | None = None
     """The writer of its standard input while it runs; then `stdin` is None."""
     fds: tuple[int, ...] = ()
-    """Descriptors that the program gets besides the standard ones."""
     side_task: SideTask | None = None
     clock: Callable[[], float] = time.monotonic
     """The seconds by which its limits are measured; they never go back."""

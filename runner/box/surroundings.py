@@ -32,7 +32,6 @@ from runner.box.root_folder import HIDDEN, LINK, SEEN, WRITABLE
 from runner.inputs.job_inputs import Inputs
 
 STORE: Final = "store.git"
-"""The witness's repository, in its scratch folder."""
 CREDENTIALS: Final = (
     *(".netrc", ".git-credentials", ".config/git", ".config/gh", ".gitconfig"),
     *(".ssh", ".gnupg", ".docker", ".kube", ".aws", ".azure", ".config/gcloud"),
@@ -81,7 +80,6 @@ TOOL_FOLDERS: Final = (
     *("SCALA_HOME", "KOTLIN_HOME", "GEM_HOME", "SWIFTLY_HOME_DIR", "VCPKG_ROOT"),
     "RUNNER_TOOL_CACHE",
 )
-"""Variables that name the folder of a tool."""
 TOOL_CHOICES: Final = (
     *("RUSTUP_TOOLCHAIN", "PYENV_VERSION", "RBENV_VERSION", "NODENV_VERSION"),
     *("GOENV_VERSION", "JENV_VERSION", "GOTOOLCHAIN", "CONDA_DEFAULT_ENV"),

@@ -40,7 +40,6 @@ class _Rows(Mapping[str, Row]):
 
 
 ENGINES: Final = _Rows()
-"""The rows by their `type` in the configuration."""
 
 GROUP: Final = "brat.engines"
 PLUGIN: Final = "plugin:"

@@ -63,7 +63,6 @@ class Error(Event, frozen=True, kw_only=True, tag="error"):
     kind: Trouble
     message: str
     status: int | None = None
-    """The HTTP status behind the error, if known."""
 
 
 class RateLimit(Event, frozen=True, kw_only=True, tag="rate_limit"):
@@ -101,7 +100,6 @@ class Network(Event, frozen=True, kw_only=True, tag="network"):
 
     closed: bool
     why: str = ""
-    """Why the network is not closed."""
 
 
 class Unboxed(Event, frozen=True, kw_only=True, tag="unboxed"):
@@ -139,7 +137,6 @@ SHOWN_CHARS = 200
 _EXACT = 1 << 53
 
 Line = dict[str, object]
-"""The JSON object that a line of output is."""
 Kind = TypeVar("Kind")
 EMPTY: Final[Line] = {}
 EMPTY_LIST: Final[list[object]] = []

@@ -21,7 +21,6 @@ TEXT_CHARS = 100_000
 """How much of the end of a message that comes in pieces is kept."""
 
 Status = Literal["done", "noop", "blocked", "missing_tool", "missing_data"]
-"""An agent's claim about its task."""
 
 _NOTED = re.compile(
     r"^[^\w\n]{0,20}BRAT: *(note|share)\b[:,*` \t-]*(\S.*)$", re.MULTILINE
@@ -44,9 +43,7 @@ class Report(Struct, frozen=True):
     limit: events.RateLimit | None = None
     """How long the vendor wants no calls, if it says so."""
     session: str = ""
-    """The engine's own name for the session; empty: there is none."""
     text: str = ""
-    """The whole of the agent's last message."""
     left: Left = NOTHING_LEFT
     """The lines that the agent leaves for others, from all of its messages."""
     last: str = ""

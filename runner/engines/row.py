@@ -23,7 +23,6 @@ SERVERS: Mapping[Dialect, str] = {
     "responses": "https://api.openai.com",
     "gemini": "https://generativelanguage.googleapis.com",
 }
-"""The vendors' own servers, by dialect."""
 
 
 class Vendor(Struct, frozen=True):

@@ -118,7 +118,6 @@ class AnswerRelay:
 
 BODY_BYTES: Final = 64_000_000
 AT_ONCE: Final = 8
-"""How many calls may be in flight."""
 CONNECT_S: Final = 60.0
 OPENAI: Final = "https://api.openai.com"
 """It keeps the answers of both dialects for some accounts.

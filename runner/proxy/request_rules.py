@@ -42,7 +42,6 @@ class Allowances(Struct, frozen=True):
     """Names, or names and values with `=` between them, in small letters."""
     models: tuple[str, ...] = ()
     paths: frozenset[str] = frozenset()
-    """Methods and paths."""
 
     def without(self, body: Mapping[str, object]) -> Mapping[str, object]:
         """Return a body less what is opened; what is left must fit its schema."""
@@ -115,7 +114,6 @@ class Route(Struct, frozen=True):
 
 class _Template(Struct, frozen=True):
     asked: re.Pattern[str]
-    """Method and path."""
     purpose: Purpose
     query: frozenset[str] = frozenset()
     """The parameters that may be given, with their values."""

@@ -97,7 +97,6 @@ class Job(Struct, frozen=True):
     saver: SideTask | None
     """Saves half-done work from time to time; None: work is kept only at the end."""
     inbox: Inbox | None
-    """Where people's messages arrive; None: there is no feed."""
     boxed: Callable[[BoxReport], None]
     """Told at the end which walls stood around the engine."""
 

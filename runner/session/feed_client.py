@@ -239,7 +239,6 @@ class OidcExchange:
 
 
 FeedRoute = FeedAddress | OidcExchange
-"""A way to get the feed's address."""
 
 
 def _asked(method: str, url: str, path: str, bearer: str) -> Mapping[str, object]:

@@ -57,7 +57,6 @@ class Setting(Struct, frozen=True):
     folder: Folder
     redaction: Redaction
     show: Callable[[str], None]
-    """Gets the redacted output as it comes."""
 
     def environment(self) -> dict[str, str]:
         """Return the variables that every program of the session gets."""
@@ -115,7 +114,6 @@ def script_fault(what: str, ending: Ending, limit_s: int, said: str) -> str:
 
 SCRIPT: Final = ".brat/setup.sh"
 KEPT_FOLDERS: Final = 16
-"""How many folders of downloads a machine keeps."""
 _MEANT: Final = re.compile(r"[\\*?\[\]!# ]")
 """Characters that mean something in a line of .gitignore."""
 

@@ -48,7 +48,6 @@ class EngineUsed(msgspec.Struct, frozen=True, kw_only=True):
     type: str
     model: str | None
     session: str
-    """The engine's own name for the session; empty: there is none."""
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,18 +60,14 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     attempt: int
     nonce: str
     status: Status | None
-    """The agent's claim about its task."""
     conclusion: Verdict
-    """The witness's verdict."""
     outcome: Outcome
     """How the session ended, by the witness's judgement."""
     retry_after_s: float | None
     """The wait that the model's vendor asked for; None: it asked for none."""
     why: str
-    """The reason, in one sentence."""
     summary: str
     left: Left = Left()
-    """The agent's notes, and its lines for all sessions."""
     report: str = ""
     """The plan or the report that the agent answered with; empty: there is none."""
     base: str
@@ -85,9 +80,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     accepted: bool | None = None
     """Whether the acceptance command exited with 0; None: it was not run."""
     refusals: tuple[str, ...]
-    """Why the patch gate would not let the work land."""
     seconds: float
-    """How long the engine ran."""
     engine: EngineUsed
     network: str = ""
     """Why its network was not closed although it should have been; empty: nothing

@@ -65,7 +65,6 @@ class Work(Struct, frozen=True):
     commit: str | None = None
     """The newest commit; None: there is none besides the base."""
     changes: tuple[PathChange, ...] = ()
-    """The changes against the base."""
     between: tuple[PathChange, ...] = ()
     """Changes of single commits that later commits undid."""
     patch_bytes: int = 0

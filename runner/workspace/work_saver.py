@@ -37,7 +37,6 @@ from runner.workspace.attempt_commits import (
 from runner.workspace.workspace import Workspace
 
 FOLDER: Final = "checkpoint"
-"""The folder's name, in the witness's scratch folder."""
 BYTES: Final = 8_000_000
 """The largest bundle; larger work is not saved before the session's end."""
 FILE_BYTES: Final = 64_000_000

@@ -34,7 +34,6 @@ class Folders(Struct, frozen=True):
     scratch: Path
     """The witness's folder: its store, the engine's home."""
     checkout: Path
-    """The agent's working tree."""
 
 
 @contextmanager
@@ -61,7 +60,6 @@ def _fresh(parent: Path) -> Iterator[str]:
 
 class Workspace(Struct, frozen=True):
     folder: Path
-    """The agent's checkout."""
     store: Path
     """The witness's repository; its index knows the files of `folder`."""
     base: str
