@@ -1,4 +1,1 @@
-"""Processes and what keeps them apart: the agent's box, supervision, signals.
-
-Each step by which a box is made raises OSError where the kernel refuses it.
-"""
+"""Processes and what keeps them apart; what the kernel refuses is an OSError."""

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import IO, Final
 
 import msgspec
 from msgspec import Struct
@@ -134,35 +134,24 @@ class Box:
         self,
         argv: tuple[str, ...],
         fds: tuple[int, ...],
-        pipe: tuple[int, int] | None = None,
         known: BoxReport = _OFF,
+        pipe: tuple[IO[bytes], IO[bytes]] | None = None,
     ) -> None:
-        """Take over the pipe by which a box reports; without one, `known` is so."""
+        """Take the pipe by which the box reports; without one, `known` is so."""
         self.argv = argv
-        self._known = known
         self.fds = fds
         """The descriptors that the program needs."""
-        self._reader, self._writer = pipe or (-1, -1)
+        self._known = known
+        self._pipe = pipe
 
     def report(self) -> BoxReport:
         """Return which walls stood. Call it once, after the program's end."""
-        if self._reader < 0:
+        if self._pipe is None:
             return self._known
-        self._hang_up()
-        return read_report(
-            os.read(self._reader, _REPORT_BYTES).decode(errors="replace")
-        )
-
-    def close(self) -> None:
-        """Close the pipe; call it once."""
-        self._hang_up()
-        if self._reader >= 0:
-            os.close(self._reader)
-
-    def _hang_up(self) -> None:
-        if self._writer >= 0:
-            os.close(self._writer)
-            self._writer = -1
+        heard, telling = self._pipe
+        telling.close()
+        said = os.read(heard.fileno(), _REPORT_BYTES)
+        return read_report(said.decode(errors="replace"))
 
 
 @contextmanager
@@ -213,16 +202,12 @@ def _made(
     also: tuple[Path, ...],
 ) -> Iterator[Box]:
     own = (way.fd,) if way else ()
-    reader, writer = os.pipe()
-    told = str(writer), way.word if way else "", user
     words = (word for place in _places(room, also) for word in place)
-    found = Box(
-        (*_LAUNCHER, *told, *words, _END, *argv), (writer, *own), (reader, writer)
-    )
-    try:
-        yield found
-    finally:
-        found.close()
+    reader, writer = os.pipe()
+    with open(reader, "rb", 0) as heard, open(writer, "wb", 0) as telling:  # noqa: PTH123  descriptors
+        told = str(writer), way.word if way else "", user
+        command = (*_LAUNCHER, *told, *words, _END, *argv)
+        yield Box(command, (writer, *own), pipe=(heard, telling))
 
 
 def cannot_box() -> str:

@@ -239,19 +239,14 @@ def supervise(order: Order, sink: Sink, stop: Stop) -> Ending:
     before are left alone. Every child of this process is reaped here, so nobody else in
     it may wait for one. Only the main thread may call it.
     """
-    with processes.adopting_orphans():
-        return _supervised(order, sink, stop)
-
-
-def _supervised(order: Order, sink: Sink, stop: Stop) -> Ending:
-    spared = frozenset(processes.descendants())
-    started = order.clock()
-    try:
-        process = _started(order)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        return Ending(fault=f"Cannot start {order.argv[0]!r}: {reason}.")
-    with selectors.DefaultSelector() as selector:
+    with processes.adopting_orphans(), selectors.DefaultSelector() as selector:
+        spared = frozenset(processes.descendants())
+        started = order.clock()
+        try:
+            process = _started(order)
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            return Ending(fault=f"Cannot start {order.argv[0]!r}: {reason}.")
         return _Supervision(process, selector, sink, stop, spared, order).run(started)
 
 
@@ -282,10 +277,8 @@ class _Supervision:
         order: Order,
     ) -> None:
         self._process = process
-        self._clock = order.clock
         self._order = order
-        self._watcher = order.watcher
-        self._side_task = order.side_task
+        self._watcher, self._side_task = order.watcher, order.side_task
         self._spared = spared
         self._selector = selector
         self._sink = sink
@@ -311,15 +304,15 @@ class _Supervision:
         while self._is_running() and not (self._stop.wanted or self._is_called_off()):
             self._write_stdin()
             silent_at = self._last_output + self._order.silence_s
-            left = min(deadline, silent_at) - self._clock()
+            left = min(deadline, silent_at) - self._order.clock()
             if left <= 0:
                 break
             self._pump(min(left, self._side_task_due_s()))
         cut_off, cancelled = self._process.returncode is None, self._stop.wanted
         called_off = self._is_called_off()
-        is_late = self._clock() >= deadline
+        is_late = self._order.clock() >= deadline
         by_time = cut_off and not cancelled and not called_off
-        seconds = self._clock() - started
+        seconds = self._order.clock() - started
         self._close_stdin()
         survivors = self._end_tree()
         self._drain()
@@ -415,7 +408,7 @@ class _Supervision:
             elif key.fd not in self._open:
                 self._stop.drain()
             elif chunk := os.read(key.fd, CHUNK_BYTES):
-                self._last_output = self._clock()
+                self._last_output = self._order.clock()
                 self._sink(self._open[key.fd][0], chunk)
             else:
                 self._close(key.fd)

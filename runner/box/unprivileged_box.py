@@ -120,7 +120,7 @@ def _serve(box: _Box, line: socket.socket, watch: int) -> None:
     """Answer the program's calls until it has ended."""
     handing, ports = box.exits[:1], box.exits[1:]
     try:
-        asking = receive_filter(line)
+        asking = _received(line)
         for each in handing:
             send_sockets(each, CLOSED)
     except OSError as error:  # it could not enter the box, and has said why
@@ -373,7 +373,7 @@ def _where(family: int, address: bytes) -> tuple[str, int]:
     return socket.inet_ntop(family, address[8:24]), port
 
 
-def receive_filter(line: socket.socket) -> int:
+def _received(line: socket.socket) -> int:
     """Return the filter's descriptor that the program sends before it begins."""
     _, found, _, _ = socket.recv_fds(line, 1, 1)
     if not found:

@@ -39,8 +39,6 @@ class Vendor(Struct, frozen=True):
     server."""
     path: str = ""
     """The path after the server's address, such as `/v1`."""
-    own_server: str = ""
-    """Its own server, where that is not the one of all who speak the dialect."""
     models: tuple[str, ...] = ()
     """The beginnings of the models of this vendor; all others go to the row's first
     vendor."""
@@ -75,10 +73,6 @@ Reader = Callable[[Stream, str], Iterable[Said]]
 """Understands one line of output, without its line break. Never raises."""
 
 
-def _nothing(_call: Call) -> Mapping[str, str]:
-    return {}
-
-
 class Row(Struct, frozen=True):
     """How a kind of agent is started and understood."""
 
@@ -100,9 +94,9 @@ class Row(Struct, frozen=True):
     messages."""
     also: tuple[str, ...] = ()
     """Other variables that may hold its key, such as one for a subscription."""
-    sets: Callable[[Call], Mapping[str, str]] = field(default=_nothing)
+    sets: Callable[[Call], Mapping[str, str]] = field(default=lambda _call: {})
     """Variables that only this engine gets, besides its key and its server."""
-    files: Callable[[Call], Mapping[str, str]] = field(default=_nothing)
+    files: Callable[[Call], Mapping[str, str]] = field(default=lambda _call: {})
     """Files to write into its HOME before it starts, by their path there."""
     leaves: str = ""
     """A file in its HOME, written at its end, that reports its usage."""
@@ -170,7 +164,7 @@ def server(vendor: Vendor, call: Call) -> str:
 
 def own_server(vendor: Vendor) -> str:
     """Return the vendor's own server; empty: brat knows none."""
-    return vendor.own_server or SERVERS.get(vendor.dialect, "")
+    return SERVERS.get(vendor.dialect, "")
 
 
 def reached_by(row: Row, call: Call) -> dict[str, str]:

@@ -95,28 +95,28 @@ WHY_CHARS = 2_000
 
 
 def attend(
-    inputs: Inputs,
-    folders: Folders,
-    now_ms: Callable[[], int],
-    asked: TaskStarted | None = None,
+    inputs: Inputs, folders: Folders, asked: TaskStarted | None = None
 ) -> result_folder.Result:
     """Run one session in two empty folders and leave its result folder.
 
-    `now_ms` tells the time, unix ms. The attempt is the one that the log hands over, or
-    else the one `asked` for, whose patch is left, too. Raises `Cancelled`: the job was
-    cancelled before its task was known.
+    The attempt is the one that the log hands over, or else the one `asked` for, whose
+    patch is left, too. Raises `Cancelled`: the job was cancelled before its task was
+    known.
     """
     with Stop() as stop:
         try:
             with stop.leaving_at_once():
-                started = asked or handed_off(inputs, folders.scratch, now_ms())
+                started = asked or handed_off(inputs, folders.scratch, _now_ms())
         except NobodySigned as error:
             name = ids.session_name(inputs.convoy, inputs.task, inputs.attempt)
-            result_folder.leave_turned_away(
-                inputs.result, result_folder.TurnedAway(session=name, why=str(error))
-            )
+            said = result_folder.TurnedAway(session=name, why=str(error))
+            result_folder.leave_turned_away(inputs.result, said)
             raise
-        return _Session(inputs, started, stop, now_ms, folders, asked is not None).run()
+        return _Session(inputs, started, stop, folders, asked is not None).run()
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
 
 
 class _Who(TypedDict):
@@ -131,7 +131,6 @@ class _Session:
         inputs: Inputs,
         started: TaskStarted,
         stop: Stop,
-        now_ms: Callable[[], int],
         folders: Folders,
         keeps_patch: bool,  # noqa: FBT001  its only caller is above
     ) -> None:
@@ -141,13 +140,12 @@ class _Session:
         self._started = started
         self._kind = KINDS[started.kind]
         self._stop = stop
-        self._now_ms = now_ms
         self._who: _Who = {
             "convoy": started.convoy,
             "task": started.task,
             "attempt": started.attempt,
         }
-        self._folder = result_folder.Folder(inputs.result, started, now_ms)
+        self._folder = result_folder.Folder(inputs.result, started, _now_ms)
         self._redaction = Redaction(engine_run.secrets_of(inputs, started.engine))
         self._litter: tuple[str, ...] = ()
         self._absent: tuple[str, ...] = ()
@@ -288,9 +286,10 @@ class _Session:
         why: str = "",
     ) -> result_folder.Result:
         result = self._result(ending, report, work, answer, why)
+        claim = self._folder.claim
         if result.files:
-            self._folder.claim(FilesModified(**self._who, paths=result.files))
-        self._folder.claim(SessionHandoff(**self._who, commit=work.commit))
+            claim(FilesModified(**self._who, paths=result.files))
+        claim(SessionHandoff(**self._who, commit=work.commit))
         exited = SessionExited(
             **self._who,
             exit_code=result.exit_code,
@@ -300,7 +299,7 @@ class _Session:
             summary=result.summary,
             seconds=result.seconds,
         )
-        self._folder.claim(exited)
+        claim(exited)
         self._folder.close(result)
         return result
 
@@ -333,7 +332,7 @@ class _Session:
             status=report.status,
             conclusion=found.conclusion,
             outcome=found.outcome,
-            retry_after_s=report.retry_after_s(self._now_ms()),
+            retry_after_s=report.retry_after_s(_now_ms()),
             why=cut(self._redaction(found.why), WHY_CHARS),
             summary=report.summary,
             left=bounded_notes(replace(report.left, notes=(*work.left_out, *said))),
@@ -375,9 +374,7 @@ def _guarded() -> int:
     harden(inputs.path, outbound.named_in(inputs.offered).variables)
     mask(inputs, sys.stdout)
     with fresh_folders(inputs) as folders:
-        return guarded(
-            lambda: _told(lambda: _attend_and_annotate(inputs, started, folders))
-        )
+        return guarded(lambda: _told(lambda: _attended(inputs, started, folders)))
 
 
 def _asked(env: Mapping[str, str]) -> tuple[Inputs, TaskStarted | None]:
@@ -389,10 +386,8 @@ def _asked(env: Mapping[str, str]) -> tuple[Inputs, TaskStarted | None]:
     return inputs, task.started(inputs)
 
 
-def _attend_and_annotate(
-    inputs: Inputs, started: TaskStarted | None, folders: Folders
-) -> int:
-    result = attend(inputs, folders, lambda: time.time_ns() // 1_000_000, started)
+def _attended(inputs: Inputs, started: TaskStarted | None, folders: Folders) -> int:
+    result = attend(inputs, folders, started)
     annotate(inputs, result, sys.stdout, is_alone=started is not None)
     return DONE if result.conclusion in {"success", "noop"} else NOT_DONE
 
