@@ -40,8 +40,6 @@ class InputSource(Protocol):
 
 
 class StdinWriter:
-    """Writes as much as the program reads."""
-
     def __init__(self, pipe: IO[bytes], source: InputSource) -> None:
         os.set_blocking(pipe.fileno(), False)
         self._pipe = pipe
@@ -178,14 +176,12 @@ class Watcher(Protocol):
 class SideTask(Protocol):
     """Work that a child process does from time to time while the program runs."""
 
-    def due_s(self) -> float:
-        """Return the seconds until the next child must be started."""
+    def due_s(self) -> float: ...
 
     def begin(self) -> None:
         """Start the work as a child of this process; nobody waits for the child."""
 
-    def ended(self, statuses: Mapping[int, int]) -> None:
-        """Take the wait statuses of the children that have ended, by process id."""
+    def ended(self, statuses: Mapping[int, int]) -> None: ...
 
 
 class Order(Struct, frozen=True):

@@ -480,7 +480,6 @@ def _is_lived_in(folder: Path) -> bool:
 
 
 def _holds_any(folder: Path, names: Iterable[str]) -> bool:
-    """Whether one of the names is there; what may not be looked at is not there."""
     return any(os.path.exists(f"{folder}/{name}") for name in names)  # noqa: PTH110  a path's own `exists` raises PermissionError
 
 

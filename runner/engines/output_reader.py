@@ -87,7 +87,6 @@ class OutputReader:
             self._take(self._row.read(stream, line.removesuffix("\r")))
 
     def close(self, left: str) -> None:
-        """Take the unfinished lines and the file that the row says it leaves."""
         for stream, line in self._unfinished.items():
             self._take(self._row.read(stream, line))
         self._unfinished = {"out": "", "err": ""}

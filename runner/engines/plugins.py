@@ -28,8 +28,6 @@ _FAULT: Final = "brat: "
 
 
 def function_row(name: str, target: str) -> Row:
-    """Return the row of the function that `target` (`module:name`) says."""
-
     def argv(call: Call) -> tuple[str, ...]:
         return (*_STARTED, target, *call.spec.args)
 
@@ -44,7 +42,6 @@ def function_row(name: str, target: str) -> Row:
 
 
 def planner_row(name: str, target: str) -> Row:
-    """Return the row of the planner that `target` (`module:name`) names."""
     return Row(
         name=name,
         argv=lambda _call: (*_STARTED, _PLANNER, name, target),
@@ -77,7 +74,6 @@ def main(first: str, *rest: str) -> int:
 
 
 def _plan(prompt: Path, name: str, target: str) -> int:
-    """Write the planner's plan to the plan's file."""
     told = msgspec.json.decode(prompt.read_bytes(), type=Asked)
     try:
         module, _, function = target.partition(":")

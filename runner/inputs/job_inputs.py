@@ -312,13 +312,11 @@ class Message(NamedTuple):
 
 
 class Inbox(Protocol):
-    def listen(self, wake: Callable[[], None]) -> None:
-        """Begin to ask for messages; call `wake`, from any thread, when one comes."""
+    def listen(self, wake: Callable[[], None]) -> None: ...
 
     def take(self) -> tuple[Message, ...]: ...
 
-    def heard(self, number: int) -> None:
-        """Record that the engine was given the messages up to this one."""
+    def heard(self, number: int) -> None: ...
 
 
 CONVOY: Final = "prompt-1"

@@ -37,7 +37,6 @@ https://ai.google.dev/api"""
 
 
 def key_header(model: protocol.Model) -> tuple[str, str]:
-    """Return the header that carries the real key."""
     name = _AUTHORIZATION if model.bearer else _KEY_HEADER_OF[model.dialect]
     return name, f"Bearer {model.key}" if name == _AUTHORIZATION else model.key
 

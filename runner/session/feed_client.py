@@ -131,7 +131,6 @@ def request(
     authorization: str,
     body: bytes | None = None,
 ) -> Mapping[str, Any]:
-    """Make one request and return the object in the answer."""
     headers = {"Authorization": authorization, "Content-Type": "application/json"}
     line.request(method, path, body, headers)
     answer = line.getresponse()
@@ -220,7 +219,6 @@ class OidcExchange:
             return self._place
 
     def lost(self) -> None:
-        """Ask for a new token the next time."""
         with self._lock:
             self._place = None
 
@@ -469,7 +467,6 @@ class MessagePoller(_Thread):
         self._start()
 
     def take(self) -> tuple[Message, ...]:
-        """Return the messages that are new, each once."""
         with self._lock:
             new, self._new = tuple(self._new), []
         return new

@@ -75,12 +75,10 @@ def escaped(text: str) -> str:
 
 
 def escaped_property(text: str) -> str:
-    """Return `text` as the value of a workflow command's property."""
     return escaped(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def error(message: str, title: str) -> str:
-    """Return the command that shows an error on the job's page."""
     return f"::error title={escaped_property(title)}::{escaped(message)}"
 
 

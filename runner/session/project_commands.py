@@ -59,7 +59,6 @@ class Setting(Struct, frozen=True):
     show: Callable[[str], None]
 
     def environment(self) -> dict[str, str]:
-        """Return the variables that every program of the session gets."""
         return plain_environment(
             self.inputs, self.scratch / "home", self.scratch / "tmp"
         )
@@ -70,7 +69,6 @@ class Setting(Struct, frozen=True):
         return session_room(self.inputs, checkout, self.scratch, is_boxed=is_boxed)
 
     def transcript(self, limit_bytes: int, reader: Reader) -> Transcript:
-        """Open the session's transcript for one program's output."""
         path = self.folder.path / TRANSCRIPT
         return Transcript(path, self.redaction, limit_bytes, reader)
 

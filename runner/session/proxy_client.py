@@ -205,11 +205,9 @@ class ProxyClient:
         self._note = note
 
     def fileno(self) -> int:
-        """Return the descriptor that becomes readable when the proxy has a message."""
         return self._process.stdout.fileno() if self._process.stdout else -1
 
     def take(self) -> bool:
-        """Read the proxy's messages; False: there will be no more."""
         chunk = os.read(self.fileno(), CHUNK_BYTES)
         *lines, self._unread = (self._unread + chunk).split(b"\n")
         for line in lines:
@@ -230,7 +228,6 @@ class ProxyClient:
         self._process.wait()
 
     def used(self) -> tuple[events.Usage, ...]:
-        """Return the proxy's token counts, by model."""
         return tuple(self._used.values())
 
     def sum(self) -> events.Metered:

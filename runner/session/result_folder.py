@@ -142,7 +142,6 @@ class Folder:
         _write(self.path, EVENTS, chunk.encode(self._events))
 
     def keep(self, file: Path, name: str) -> None:
-        """Move a file here."""
         shutil.move(file, self.path / name)
 
     def keep_so_far(self, bundle: bytes) -> None:

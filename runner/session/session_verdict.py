@@ -171,7 +171,6 @@ def _name(number: int) -> str:
 
 
 def too_large(work: Work, started: TaskStarted) -> tuple[str, ...]:
-    """Return why the work is too large to land or to be kept, a sentence each."""
     if work.oversized:
         return (work.oversized,)
     size = len(work.changes), work.patch_bytes

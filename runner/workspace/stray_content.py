@@ -307,7 +307,6 @@ def unfiltered(
 
 
 def sentences(found: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """Return a sentence for each reason, with the paths."""
     return tuple(
         f"{reason}: {path_list(sorted({*paths}))}." for reason, paths in found.items()
     )

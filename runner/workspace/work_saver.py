@@ -93,7 +93,6 @@ class WorkSaver:
             self._start()
 
     def ended(self, statuses: Mapping[int, int]) -> None:
-        """Take the wait statuses of processes that have ended, by their ids."""
         process = self._process
         if process is None or process.pid not in statuses:
             return

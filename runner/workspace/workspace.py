@@ -38,7 +38,6 @@ class Folders(Struct, frozen=True):
 
 @contextmanager
 def fresh_folders(inputs: Inputs) -> Iterator[Folders]:
-    """Make both folders, empty, and remove them at the end."""
     with _fresh(inputs.temp) as scratch, _fresh(inputs.workspace) as checkout:
         yield Folders(Path(scratch), Path(checkout))
 
