@@ -54,15 +54,6 @@ def receive_sockets(line: int) -> tuple[bytes, list[int]]:
     return text, found
 
 
-def raise_loopback() -> None:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
-        asked = struct.pack("16sH14s", b"lo", 0, b"")
-        said = fcntl.ioctl(control, _GET_FLAGS, asked)
-        flags = struct.unpack("16sH14s", said)[1]
-        up = struct.pack("16sH14s", b"lo", flags | _UP, b"")
-        fcntl.ioctl(control, _SET_FLAGS, up)
-
-
 CLOSED = b"closed"
 """The text sent with the sockets; any other text is the reason why there are none."""
 _NEW_USER, _NEW_NET, _NEW_MOUNTS = 0x10000000, 0x40000000, 0x20000
@@ -141,8 +132,13 @@ def refusal() -> str:
 
 
 def hand_over(number: int, ports: Sequence[int]) -> None:
-    """Send the proxy its sockets in this network through a descriptor, and close it."""
-    raise_loopback()
+    """Raise loopback, and send the proxy sockets there through a descriptor."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
+        asked = struct.pack("16sH14s", b"lo", 0, b"")
+        said = fcntl.ioctl(control, _GET_FLAGS, asked)
+        flags = struct.unpack("16sH14s", said)[1]
+        up = struct.pack("16sH14s", b"lo", flags | _UP, b"")
+        fcntl.ioctl(control, _SET_FLAGS, up)
     send_sockets(number, CLOSED, [listening(port)[0] for port in ports])
 
 

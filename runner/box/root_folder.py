@@ -23,11 +23,6 @@ _HERE, _RECURSIVE = -100, 0x8000
 _DETACH = 2
 
 
-def separate_mounts() -> None:
-    """Keep the mounts of this namespace from every other one."""
-    _mount("none", "/", "", _ALL_BELOW | _PRIVATE)
-
-
 def mount_new(kind: str, where: str, flags: int, told: str = "") -> None:
     _mount(kind, where, kind, flags, told)
 
@@ -54,11 +49,6 @@ def pivot_root(new: str, old: str) -> None:
     """Make the mount `new` the root; the root so far then lies at `old` in it."""
     number = _PIVOT_ROOT[os.uname().machine]
     checked(libc.syscall(number, os.fsencode(new), os.fsencode(old)))
-
-
-def unmount(where: str) -> None:
-    """Unmount a mount with all below it."""
-    checked(libc.umount2(os.fsencode(where), _DETACH), where=where)
 
 
 def _restrict(where: str, flags: int, reach: int) -> None:
@@ -99,7 +89,7 @@ def build(words: Sequence[str], user: Sequence[str] = ()) -> None:
     The words are kind, source and target of each place; a deeper place wins. The user,
     if the machine does not know it, is given by number, group and home.
     """
-    separate_mounts()
+    _mount("none", "/", "", _ALL_BELOW | _PRIVATE)  # apart from every other namespace
     mount_new("tmpfs", _BASE, _SAFE, "mode=755,size=4m")
     for name in (_OLD, _NEW):
         os.mkdir(_BASE + name)  # noqa: PTH102  pathlib takes 5 ms
@@ -121,7 +111,7 @@ def build(words: Sequence[str], user: Sequence[str] = ()) -> None:
     make_read_only(_NEW)
     os.chdir(_NEW)
     pivot_root(".", ".")  # the old root now lies on the new one
-    unmount(".")
+    checked(libc.umount2(b".", _DETACH), where=".")
     os.chdir("/")
 
 

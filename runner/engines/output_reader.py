@@ -101,6 +101,11 @@ class OutputReader:
         got_over = self._is_done and exit_code is not None
         says = self._is_done if self._row.ends == "says" else True
         status, summary = self._last_words()
+        lines = clean(self._last).strip().splitlines()
+
+        def noted(kind: str) -> tuple[str, ...]:
+            return tuple(line for what, line in self._noted if what == kind)
+
         return Report(
             status=status if says and exit_code == 0 else None,
             summary=summary.strip()[:SUMMARY_CHARS],
@@ -108,19 +113,9 @@ class OutputReader:
             limit=None if got_over else self._limit,
             session=self._session,
             text=self._text,
-            left=self._left(),
-            last=self._last_line(),
+            left=bounded_notes(Left(notes=noted("note"), shared=noted("share"))),
+            last=shortened(lines[-1].strip(), LAST_CHARS) if lines else "",
         )
-
-    def _last_line(self) -> str:
-        lines = clean(self._last).strip().splitlines()
-        return shortened(lines[-1].strip(), LAST_CHARS) if lines else ""
-
-    def _left(self) -> Left:
-        def said(kind: str) -> tuple[str, ...]:
-            return tuple(line for what, line in self._noted if what == kind)
-
-        return bounded_notes(Left(notes=said("note"), shared=said("share")))
 
     def _last_words(self) -> tuple[Status, str]:
         self._keep_words()

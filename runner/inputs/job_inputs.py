@@ -334,44 +334,11 @@ _HOST: Final = re.compile(
 )
 
 
-class PromptedTask(Struct, frozen=True):
-    prompt: str
-    engine: EngineSpec
-    limits: Limits
-    base: str
-    """The commit to start from; empty: the run's own."""
-    egress: tuple[str, ...] | None
+def prompted(env: Mapping[str, str]) -> tuple[Inputs, TaskStarted]:
+    """Return the inputs of a job that describes its task, and the attempt to make.
 
-    def environment(self, env: Mapping[str, str]) -> dict[str, str]:
-        """Return the job's environment with what a convoy would have named."""
-        session = ids.session_name(CONVOY, 1, 1)
-        return {**env, "BRAT_SESSION": session, "BRAT_LOG": _NO_LOG}
-
-    def started(self, inputs: Inputs) -> TaskStarted:
-        """Return the attempt to make; raise a BadInput if nothing names a commit."""
-        base = self.base or inputs.head
-        if not base:
-            raise BadInput("There is no commit to start from: give the input base.")
-        first = self.prompt.strip().splitlines()[0]
-        return TaskStarted(
-            convoy=CONVOY,
-            task=1,
-            attempt=1,
-            session=secrets.token_hex(16),
-            nonce=secrets.token_hex(8),
-            base=base,
-            branch=ids.task_branch(CONVOY, 1),
-            title=first[:_TITLE_CHARS],
-            instructions=self.prompt,
-            engine=self.engine,
-            limits=self.limits,
-            gate=Gate(),
-            egress=self.egress,
-        )
-
-
-def prompted(env: Mapping[str, str]) -> PromptedTask:
-    """Return the task that the inputs describe; one of them gives the prompt."""
+    One input gives the prompt. What a convoy would have named is made up.
+    """
     text, file = env.get("BRAT_TASK_PROMPT", ""), env.get("BRAT_TASK_PROMPT_FILE", "")
     if env.get("BRAT_SESSION", "").strip() or env.get("BRAT_LOG", "").strip():
         raise BadInput("Give a prompt, or session and log of a convoy, not both.")
@@ -380,14 +347,26 @@ def prompted(env: Mapping[str, str]) -> PromptedTask:
     prompt = text if text.strip() else _content(env, file.strip())
     if len(prompt.encode()) > PROMPT_BYTES:
         raise BadInput(f"The prompt is longer than {PROMPT_BYTES} bytes.")
-    return PromptedTask(
-        prompt=prompt,
-        engine=_engine(env),
-        limits=Limits(
-            tokens=_number(env, "BRAT_TASK_BUDGET", Limits().tokens, TOKENS_MOST)
-        ),
-        base=_base(env),
-        egress=_hosts(env),
+    engine, base, egress = _engine(env), _base(env), _hosts(env)
+    tokens = _number(env, "BRAT_TASK_BUDGET", Limits().tokens, TOKENS_MOST)
+    session = ids.session_name(CONVOY, 1, 1)
+    inputs = read_inputs({**env, "BRAT_SESSION": session, "BRAT_LOG": _NO_LOG})
+    if not (base or inputs.head):
+        raise BadInput("There is no commit to start from: give the input base.")
+    return inputs, TaskStarted(
+        convoy=CONVOY,
+        task=1,
+        attempt=1,
+        session=secrets.token_hex(16),
+        nonce=secrets.token_hex(8),
+        base=base or inputs.head,
+        branch=ids.task_branch(CONVOY, 1),
+        title=prompt.strip().splitlines()[0][:_TITLE_CHARS],
+        instructions=prompt,
+        engine=engine,
+        limits=Limits(tokens=tokens),
+        gate=Gate(),
+        egress=egress,
     )
 
 

@@ -10,8 +10,7 @@ import asyncio
 import hmac
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
-from ssl import SSLContext
-from typing import Any, Final, TypedDict
+from typing import Any, Final
 
 import msgspec
 from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout, web
@@ -288,14 +287,10 @@ _JSON: Final = "application/json"
 _TOLD_MOST: Final = 200
 
 
-class _Way(TypedDict, total=False):
-    proxy: str
-    ssl: SSLContext
-
-
-def _way(url: URL) -> _Way:
+def _way(url: URL) -> dict[str, Any]:
     """Return this machine's own way to a vendor, or raise a BratError."""
-    ours, way = outbound.here(), _Way()
+    ours = outbound.here()
+    way: dict[str, Any] = {}
     if proxy := ours.proxy(str(url)):
         way["proxy"] = proxy
     if url.scheme == "https":

@@ -24,17 +24,8 @@ from grite import outbound
 from runner import engines
 from runner.box.agent_box import NetworkExit
 from runner.box.processes import launched
-from runner.engines import engine_events as events
-from runner.engines.row import (
-    Call,
-    Key,
-    Row,
-    can_be_pointed,
-    key_for,
-    own_server,
-    pinned_models,
-    vendor_of,
-)
+from runner.engines import engine_events as events, row as rows
+from runner.engines.row import Call, Key, Row
 from runner.inputs.job_inputs import Inputs
 from runner.proxy import proxy_protocol as protocol
 from runner.proxy.proxy_protocol import ProxyOrder
@@ -79,7 +70,7 @@ def _order(inputs: Inputs, started: TaskStarted) -> ProxyOrder | None:
     except ValueError:
         return None  # reported when the engine is to start
     call = Call(started.engine, Path(), Path(), endpoint=inputs.endpoint)
-    model = _model(row, call, key_for(row, call, inputs.offered))
+    model = _model(row, call, rows.key_for(row, call, inputs.offered))
     egress = protocol.reachable_hosts(started.egress, by_default=model is None)
     if model is None and egress is None:
         return None
@@ -94,16 +85,16 @@ def _order(inputs: Inputs, started: TaskStarted) -> ProxyOrder | None:
 
 
 def _model(row: Row, call: Call, key: Key | None) -> protocol.Model | None:
-    vendor = vendor_of(row, call)
-    if vendor is None or key is None or not can_be_pointed(vendor):
+    vendor = rows.vendor_of(row, call)
+    if vendor is None or key is None or not rows.can_be_pointed(vendor):
         return None
     return protocol.Model(
         dialect=vendor.dialect,
-        upstream=call.endpoint or own_server(vendor),
+        upstream=call.endpoint or rows.own_server(vendor),
         key=key.value,
         bearer=key.variable in row.also,
         token=f"brat-{secrets.token_hex(16)}",
-        models=pinned_models(row, call),
+        models=rows.pinned_models(row, call),
         helpers=row.helpers,
         allow=call.spec.allow,
     )

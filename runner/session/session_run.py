@@ -381,9 +381,7 @@ def _asked(env: Mapping[str, str]) -> tuple[Inputs, TaskStarted | None]:
     """Return the job's inputs, and the attempt that they describe themselves, if so."""
     if not any(env.get(name, "").strip() for name in PROMPTS):
         return job_inputs.read_inputs(env), None
-    task = job_inputs.prompted(env)
-    inputs = job_inputs.read_inputs(task.environment(env))
-    return inputs, task.started(inputs)
+    return job_inputs.prompted(env)
 
 
 def _attended(inputs: Inputs, started: TaskStarted | None, folders: Folders) -> int:

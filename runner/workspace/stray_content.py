@@ -13,15 +13,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from convoy.gate import (
-    GONE,
-    SUBMODULE,
-    SYMLINK,
-    PathChange,
-    is_safe,
-    path_list,
-    printable,
-)
+from convoy import gate
+from convoy.gate import GONE, PathChange, is_safe, path_list
 from runner.box.surroundings import read_hostile
 
 REPOSITORY: Final = "Left out, as a repository of its own"
@@ -230,12 +223,12 @@ def with_line_ends_of(before: bytes, after: bytes) -> bytes | None:
 
 def unfit(changes: Sequence[Staged]) -> Iterator[tuple[Staged, str]]:
     """Yield what can never land, with the reason: submodules, and unsafe names."""
-    links = {each.path for each in changes if each.mode_before == SUBMODULE}
+    links = {each.path for each in changes if each.mode_before == gate.SUBMODULE}
     for each in changes:
         above = map(str, PurePosixPath(each.path).parents)
-        if each.mode_before == SUBMODULE or not links.isdisjoint(above):
+        if each.mode_before == gate.SUBMODULE or not links.isdisjoint(above):
             yield each, NO_SUBMODULE
-        elif each.mode_after == SUBMODULE:
+        elif each.mode_after == gate.SUBMODULE:
             yield each, REPOSITORY
         elif each.mode_after != GONE and not is_safe(each.path):
             yield each, UNSAFE
@@ -249,7 +242,7 @@ def unportable(paths: Iterable[str]) -> dict[str, list[str]]:
 
 def is_stray(change: PathChange) -> bool:
     """Whether a commit should not have made a change that later ones undid."""
-    is_link = change.mode_after in (SYMLINK, SUBMODULE)
+    is_link = change.mode_after in (gate.SYMLINK, gate.SUBMODULE)
     is_made = _is_made_folder(PurePosixPath(change.path).parent)
     return is_link or is_made or not is_safe(change.path)
 
@@ -300,7 +293,7 @@ def unfiltered(
             continue
         if encrypts or read_hostile(folder / path, len(POINTER)) != POINTER:
             reason = _UNENCRYPTED if encrypts else _UNFILTERED
-            reason = reason.format(printable(driver)[:40])
+            reason = reason.format(gate.printable(driver)[:40])
             reason = NOT_IN_LFS if driver == "lfs" else reason
             found.setdefault(reason, set()).add(path)
     return found
