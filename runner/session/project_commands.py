@@ -38,8 +38,7 @@ from runner.inputs.job_inputs import Inputs
 from runner.proxy.proxy_protocol import ProxyOrder
 from runner.session.proxy_client import ProxyClient
 from runner.session.result_folder import TRANSCRIPT, Folder, Reader, Transcript
-from runner.workspace import repositories
-from runner.workspace.workspace import Workspace
+from runner.workspace.workspace import Workspace, ignore_files
 
 OUTPUT_BYTES: Final = 1_000_000
 SAID_CHARS: Final = 300
@@ -211,7 +210,7 @@ def _put_in_order(workspace: Workspace) -> tuple[str, ...]:
     names = found.decode(errors="surrogateescape").split("\0")
     litter = tuple("/" + _MEANT.sub(r"\\\g<0>", name) for name in names if name)
     if (own := workspace.folder / ".git").is_dir():
-        repositories.ignore_files(own, litter)
+        ignore_files(own, litter)
     return litter
 
 

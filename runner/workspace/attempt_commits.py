@@ -26,10 +26,16 @@ from convoy.text import NO_SECRETS, SIGNED_OFF, Redaction
 from grite import errors, git
 from grite.errors import BratError, GitFailed, Unavailable
 from runner.box.surroundings import left_in, read_hostile
-from runner.workspace import repositories, stray_content as stray
-from runner.workspace.repositories import has_foreign_objects
+from runner.workspace import stray_content as stray
 from runner.workspace.stray_content import Staged, batched
-from runner.workspace.workspace import Workspace
+from runner.workspace.workspace import (
+    Workspace,
+    configure_own,
+    has_foreign_objects,
+    ignore_files,
+    point_ref,
+    ref_value,
+)
 
 BUNDLE_LIMIT = 80_000_000
 """Bytes; a result over 100 MB is refused unread."""
@@ -167,15 +173,15 @@ class AttemptCommits:
 
     def _keep(self, message: CommitMessage) -> Work:
         workspace = self._workspace
-        repositories.configure_own(workspace.store)
-        repositories.ignore_files(workspace.store, self._litter)
+        configure_own(workspace.store)
+        ignore_files(workspace.store, self._litter)
         left_out = self._submodules()
         own = self._agents_commit() or workspace.base
         faults = self._stage(left_out)
         own = self._unstage(own, left_out)
-        repositories.point_ref(workspace.store, workspace.ref, own)
+        point_ref(workspace.store, workspace.ref, own)
         self._commit_the_rest(message)
-        head = repositories.ref_value(workspace.store, workspace.ref)
+        head = ref_value(workspace.store, workspace.ref)
         leftover = head != own
         if head == workspace.base:
             left_out |= self._put_aside()
@@ -233,7 +239,7 @@ class AttemptCommits:
         commit = ("commit-tree", tree, "-p", base, "-F", "-")
         made = self._git(*commit, stdin=message.text().encode(errors="replace"))
         head = made.stdout.decode().strip()
-        repositories.point_ref(self._workspace.store, self._workspace.ref, head)
+        point_ref(self._workspace.store, self._workspace.ref, head)
         self._git("bundle", "create", "--quiet", str(bundle), "HEAD", f"^{base}")
         if bundle.stat().st_size > BUNDLE_LIMIT:
             return Work(oversized=" None of it is.")
@@ -259,7 +265,7 @@ class AttemptCommits:
             return None
         if fetched.status != 0:
             return None
-        commit = repositories.ref_value(workspace.store, _AGENT)
+        commit = ref_value(workspace.store, _AGENT)
         if commit == workspace.base:
             return None
         if not self._says_yes("merge-base", "--is-ancestor", workspace.base, commit):
@@ -309,7 +315,7 @@ class AttemptCommits:
         for path, reason in strays.items():
             left_out.setdefault(reason, []).append(path)
         ignored = (*self._litter, *map(stray.pattern, strays))
-        repositories.ignore_files(workspace.store, ignored)
+        ignore_files(workspace.store, ignored)
         added = self._git("add", "--all", "--ignore-errors", check=False)
         return () if added.status == 0 else self._stage_each(left_out)
 

@@ -6,10 +6,8 @@ BRAT_ALLOWED_SIGNERS, which nobody changes by a push. If it is empty, they are i
 branch: on any other branch, whoever may push could have written them.
 """
 
-import contextlib
 import json
 import shutil
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -21,12 +19,11 @@ from convoy.log import VERSION, event_json
 from convoy.model import ids
 from grite import git, outbound, signatures
 from grite.chunk import read_commit
-from grite.errors import BratError, Corrupt, GitFailed, Unavailable
+from grite.errors import BratError, Corrupt, GitFailed
 from grite.event import CommentAdded, Event
-from grite.remote import Remote
 from grite.signatures import ENTRY, SIGNERS_FILE, Authority
 from runner.inputs.job_inputs import BadInput, Inputs
-from runner.workspace import repositories
+from runner.workspace.workspace import create_bare, fetch
 
 
 class NobodySigned(BadInput):
@@ -115,7 +112,7 @@ def handed_off(inputs: Inputs, scratch: Path, now: int) -> TaskStarted:
     Raises `BadInput`: nobody who may signed it, or it is too old, or something else.
     """
     log = scratch / "log.git"
-    repositories.create_bare(log, "log")
+    create_bare(log, "log")
     fetch(inputs, log, inputs.log)
     try:
         authority = _authority(inputs, log)
@@ -152,50 +149,6 @@ def _check_time(inputs: Inputs, started: TaskStarted, at: int, now: int) -> None
             f"Commit {inputs.log} of the log handed this attempt over until {late_s} s "
             "ago, and the bot waits for it no more."
         )
-
-
-def fetch(inputs: Inputs, into: Path, *commits: str) -> None:
-    """Fetch commits without their history."""
-    try:
-        Remote(inputs.url, into, inputs.token).fetch(commits, depth=1)
-    except GitFailed as error:
-        names = " and ".join(commits)
-        raise BadInput(f"Cannot fetch {names} from {inputs.url}: {error}.") from error
-
-
-def fetch_near(inputs: Inputs, into: Path, *commits: str) -> None:
-    """Fetch commits from this machine's own mirror, else as `fetch` does.
-
-    Objects from a mirror are copied, for the mirror may go at any time. It need not be
-    trusted, since git checks objects against their names.
-    """
-    if inputs.objects is not None:
-        mirror = inputs.objects.joinpath(*inputs.url.split("/")[-2:])
-        # The mirror may be missing, older than a commit, or another user's.
-        with contextlib.suppress(GitFailed, Unavailable, OSError):
-            _fetch_copied(mirror.resolve(), into, commits)
-            return
-    fetch(inputs, into, *commits)
-
-
-def _fetch_copied(mirror: Path, into: Path, commits: Sequence[str]) -> None:
-    """Fetch from a repository on this disk, whoever it belongs to.
-
-    Git serves another user's repository only if git's own configuration allows it.
-    https://git-scm.com/docs/git-config#Documentation/git-config.txt-safedirectory
-    """
-    quoted = str(mirror).replace("\\", "\\\\").replace('"', '\\"')
-    allowed = into.with_suffix(".config")
-    allowed.write_text(f'[safe]\n\tdirectory = "{quoted}"\n', errors="surrogateescape")
-    options = ("--quiet", "--no-tags", "--no-write-fetch-head", "--depth=1")
-    try:
-        git.run(
-            ("fetch", *options, "--", f"file://{mirror}", *commits),
-            cwd=into,
-            env={"GIT_CONFIG_GLOBAL": str(allowed)},
-        )
-    finally:
-        allowed.unlink()
 
 
 def _started(event: Event) -> TaskStarted | None:

@@ -2,17 +2,27 @@
 
 The agent may do to its `.git` what it likes: its work is still compared with, and
 committed on, a base that it could not change by accident. Neither repository knows a
-remote's address.
+remote's address. After the agent has run, git only works in the witness's repository,
+whose configuration is written anew first, so it obeys nothing that the agent left in a
+`.git`. A bare repository is written without git: no template, no hooks. It is not
+GitPython, whose import takes 130 ms: as much as all of a runner.
+
+The witness reads the agent's repository with its own rights. One that refers to other
+objects, by alternates, by a link or from a server on this disk, could so hand over
+files that the agent cannot read.
+https://git-scm.com/docs/gitrepository-layout
 
 A checkout may lack submodules and Git LFS files, which lie on other servers that want
 tokens of their own. The sentences on them quote nothing from the repository.
 """
 
 import os
+import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -21,13 +31,166 @@ from msgspec import Struct
 
 from convoy.events.session_events import TaskStarted
 from convoy.model import ids
+from convoy.text import AUTHOR
 from grite import git, trusted_programs
 from grite.errors import GitFailed, Unavailable
 from grite.remote import Remote
-from runner.box.surroundings import STORE
-from runner.inputs.job_inputs import Inputs
-from runner.workspace import repositories
-from runner.workspace.handoff import fetch_near
+from runner.box.surroundings import STORE, left_in
+from runner.inputs.job_inputs import BadInput, Inputs
+
+_NAME, _EMAIL = AUTHOR
+
+EVERY_OWNER = "every-owner.config"
+"""A file in the witness's repository: it makes git read a repository that another user
+owns. Git asks for this in the user's own configuration, nowhere else.
+https://git-scm.com/docs/git-config#Documentation/git-config.txt-safedirectory
+"""
+_CONFIG = f"""\
+[core]
+\trepositoryFormatVersion = 0
+\tbare = false
+\tlogAllRefUpdates = false
+\tsafecrlf = false
+[user]
+\tname = {_NAME}
+\temail = {_EMAIL}
+[gc]
+\tauto = 0
+[maintenance]
+\tauto = false
+[advice]
+\taddEmbeddedRepo = false
+"""
+_WITNESS_CONFIG = f"""\
+{_CONFIG}\
+[core]
+\tattributesFile = /dev/null
+\texcludesFile = /dev/null
+[fetch]
+\tunpackLimit = 1
+"""
+# What is fetched stays packed: to write a file for each object, and to copy those files
+# for the agent, was a tenth of all the work.
+
+
+def create_bare(path: Path, branch: str) -> None:
+    """Make an empty repository where there is none, whose HEAD names `branch`."""
+    for folder in ("objects", "refs"):
+        (path / folder).mkdir(parents=True)
+    (path / "HEAD").write_text(f"ref: refs/heads/{branch}\n")
+    configure_own(path)
+
+
+def configure_own(path: Path) -> None:
+    """Give the witness's repository its configuration, whatever it has now."""
+    config = path / "config"
+    config.unlink(missing_ok=True)  # it may have become a link
+    config.write_text(_WITNESS_CONFIG)
+    (path / EVERY_OWNER).write_text("[safe]\n\tdirectory = *\n")
+
+
+def ignore_files(path: Path, patterns: Iterable[str]) -> None:
+    """Let git ignore new files that these patterns name."""
+    exclude = path / "info/exclude"
+    exclude.parent.mkdir(exist_ok=True)
+    exclude.unlink(missing_ok=True)  # it may have become a link
+    text = "".join(f"{each}\n" for each in patterns)
+    exclude.write_text(text, encoding="utf-8", errors="surrogateescape")
+
+
+def configure_agents(path: Path) -> None:
+    """Give the agent's repository a configuration that only says who commits."""
+    (path / "config").write_text(_CONFIG)
+
+
+def point_ref(path: Path, ref: str, commit: str) -> None:
+    """Point a ref at `commit`, in a repository that nobody else uses."""
+    file = path / ref
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f"{commit}\n")
+
+
+def ref_value(path: Path, ref: str) -> str:
+    """Return the commit that a ref points at; raise FileNotFoundError if packed."""
+    return (path / ref).read_text().strip()
+
+
+LOOKED_MOST: Final = 200_000
+"""The most files and folders to check; git would have packed so many objects."""
+_ELSEWHERE: Final = (
+    *("commondir", "objects/info/alternates", "objects/info/http-alternates"),
+)
+_LAZY: Final = re.compile("promisor|partialclone|include", re.IGNORECASE)
+"""Settings that make git before 2.39.4 fetch missing objects, or read other files."""
+
+
+def has_foreign_objects(repository: Path) -> bool:
+    """Whether any object may lie outside; True also if this cannot be found out."""
+    if any(os.path.lexists(repository / each) for each in _ELSEWHERE):
+        return True
+    if _LAZY.search(left_in(repository, "config")):
+        return True
+    objects = repository / "objects"
+    if objects.is_symlink():
+        return True
+    try:
+        found = list(islice(_links(objects), LOOKED_MOST))
+    except OSError:
+        return True
+    return len(found) == LOOKED_MOST or any(found)
+
+
+def _links(folder: Path, depth: int = 1) -> Iterator[bool]:
+    """Yield, for each file that git reads below a folder, whether it is a link."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            yield entry.is_symlink()
+            if depth and entry.is_dir(follow_symlinks=False):
+                yield from _links(Path(entry.path), depth - 1)
+
+
+def fetch(inputs: Inputs, into: Path, *commits: str) -> None:
+    """Fetch commits without their history."""
+    try:
+        Remote(inputs.url, into, inputs.token).fetch(commits, depth=1)
+    except GitFailed as error:
+        names = " and ".join(commits)
+        raise BadInput(f"Cannot fetch {names} from {inputs.url}: {error}.") from error
+
+
+def fetch_near(inputs: Inputs, into: Path, *commits: str) -> None:
+    """Fetch commits from this machine's own mirror, else as `fetch` does.
+
+    Objects from a mirror are copied, for the mirror may go at any time. It need not be
+    trusted, since git checks objects against their names.
+    """
+    if inputs.objects is not None:
+        mirror = inputs.objects.joinpath(*inputs.url.split("/")[-2:])
+        # The mirror may be missing, older than a commit, or another user's.
+        with suppress(GitFailed, Unavailable, OSError):
+            _fetch_copied(mirror.resolve(), into, commits)
+            return
+    fetch(inputs, into, *commits)
+
+
+def _fetch_copied(mirror: Path, into: Path, commits: Sequence[str]) -> None:
+    """Fetch from a repository on this disk, whoever it belongs to.
+
+    Git serves another user's repository only if git's own configuration allows it.
+    https://git-scm.com/docs/git-config#Documentation/git-config.txt-safedirectory
+    """
+    quoted = str(mirror).replace("\\", "\\\\").replace('"', '\\"')
+    allowed = into.with_suffix(".config")
+    allowed.write_text(f'[safe]\n\tdirectory = "{quoted}"\n', errors="surrogateescape")
+    options = ("--quiet", "--no-tags", "--no-write-fetch-head", "--depth=1")
+    try:
+        git.run(
+            ("fetch", *options, "--", f"file://{mirror}", *commits),
+            cwd=into,
+            env={"GIT_CONFIG_GLOBAL": str(allowed)},
+        )
+    finally:
+        allowed.unlink()
 
 
 class Folders(Struct, frozen=True):
@@ -83,7 +246,7 @@ class Workspace(Struct, frozen=True):
             "GIT_WORK_TREE": str(self.folder),
             "GIT_ALLOW_PROTOCOL": "file",
             "GIT_NO_LAZY_FETCH": "1",
-            "GIT_CONFIG_GLOBAL": str(self.store / repositories.EVERY_OWNER),
+            "GIT_CONFIG_GLOBAL": str(self.store / EVERY_OWNER),
             **({"GIT_INDEX_FILE": str(index)} if index else {}),
         }
         return git.run(
@@ -103,16 +266,16 @@ def prepare_workspace(
     """Check the base out into `folder`, an empty folder."""
     branch = ids.task_branch(started.convoy, started.task)
     workspace = Workspace(folder, scratch / STORE, started.base, branch)
-    repositories.create_bare(workspace.store, workspace.branch)
+    create_bare(workspace.store, workspace.branch)
     # For earlier work, fetch its root too, so that a diff shows the work.
     goes_on = started.salvaged or started.resolves is not None
     beside = (started.root,) if goes_on else ()
     fetch_near(inputs, workspace.store, workspace.base, *beside)
-    repositories.point_ref(workspace.store, workspace.ref, workspace.base)
+    point_ref(workspace.store, workspace.ref, workspace.base)
     _name(inputs, workspace, started.root or started.base)
     workspace.git("read-tree", "--reset", "-u", "HEAD", deadline_s=git.DEADLINE_S)
     shutil.copytree(workspace.store, folder / ".git")
-    repositories.configure_agents(folder / ".git")
+    configure_agents(folder / ".git")
     return workspace
 
 
