@@ -15,10 +15,7 @@ CANNOT_START = 126
 
 
 def checked(result: int, what: str = "", where: str = "") -> int:
-    """Return what a call returned; raise an OSError if the kernel refused it.
-
-    `what` begins its text, `where` is its path.
-    """
+    """Return what a call returned, or raise an OSError that begins with `what`."""
     if result < 0:
         number = ctypes.get_errno()
         raise OSError(number, what + os.strerror(number), where or None)

@@ -14,14 +14,10 @@ from http import HTTPStatus
 from typing import Any, Final, Literal, TypeVar
 
 import msgspec
-from msgspec import Struct
 
 from convoy.model.session_result import Trouble
 from runner.box.supervisor import Stream
-
-
-class Event(Struct, frozen=True, kw_only=True, tag_field="type"):
-    """The base of all events: the field `type` in their JSON form."""
+from runner.proxy.proxy_protocol import Event, Network, Refused
 
 
 class Text(Event, frozen=True, kw_only=True, tag="text"):
@@ -87,19 +83,6 @@ class Session(Event, frozen=True, kw_only=True, tag="session"):
     """The engine's name for this session."""
 
     id: str
-
-
-class Refused(Event, frozen=True, kw_only=True, tag="refused"):
-    """The session's proxy refused something; an event of the witness's own."""
-
-    what: str
-
-
-class Network(Event, frozen=True, kw_only=True, tag="network"):
-    """Whether the agent reaches only what its proxy allows; the witness's own."""
-
-    closed: bool
-    why: str = ""
 
 
 class Unboxed(Event, frozen=True, kw_only=True, tag="unboxed"):

@@ -316,11 +316,8 @@ def _no(writer: asyncio.StreamWriter, status: HTTPStatus, why: str) -> None:
 def run_servers(order: bytes, listening: Sequence[int], *, is_shared: bool) -> None:
     """Serve until the witness is gone, beginning with calls that already wait.
 
-    Args:
-        order: a `runner.proxy.proxy_protocol.ProxyOrder`, as JSON.
-        listening: sockets, which it takes over: for the model, for all other hosts, and
-            for each service of this machine that may be reached.
-        is_shared: whether all of the machine's users can come to them.
+    `order` is JSON. The sockets are for the model, for all other hosts, and for each
+    service of this machine; `is_shared`: all of its users can come to them.
     """
     sockets = [socket.socket(fileno=each) for each in listening]
     known = msgspec.json.decode(order, type=ProxyOrder)

@@ -53,16 +53,16 @@ def _received(told: int, own: list[int]) -> list[int]:
     """Serve on the sockets of the agent's own network, if it has one, and say so."""
     said, found = receive_sockets(told)
     why = "" if said == CLOSED else said.decode("utf-8", "replace")
-    _tell_enclosed(why if said else "it was not tried")
+    _tell_network(why if said else "it was not tried")
     for each in own if found else ():
         os.close(each)
     return found or own
 
 
-def _tell_enclosed(why: str) -> None:
-    said = b'{"type":"enclosed"}'
+def _tell_network(why: str) -> None:
+    said = b'{"type":"network"}'
     if why:
         import json
 
-        said = json.dumps({"type": "enclosed", "why": why}).encode()
+        said = json.dumps({"type": "network", "closed": False, "why": why}).encode()
     os.write(1, said + b"\n")

@@ -65,11 +65,11 @@ class ProxyOrder(Struct, frozen=True, kw_only=True):
     machine can ask, too."""
 
 
-class _Told(Struct, frozen=True, kw_only=True, tag_field="type"):
-    pass
+class Event(Struct, frozen=True, kw_only=True, tag_field="type"):
+    """The base of a proxy's messages, and of an engine's events; some are both."""
 
 
-class Ready(_Told, frozen=True, kw_only=True, tag="ready"):
+class Ready(Event, frozen=True, kw_only=True, tag="ready"):
     """The proxy can be reached; always its first message."""
 
     url: str
@@ -78,7 +78,7 @@ class Ready(_Told, frozen=True, kw_only=True, tag="ready"):
     """Its address as a proxy for all other hosts."""
 
 
-class Metered(_Told, frozen=True, kw_only=True, tag="metered"):
+class Metered(Event, frozen=True, kw_only=True, tag="metered"):
     """A call of the model has ended."""
 
     model: str = ""
@@ -90,26 +90,26 @@ class Metered(_Told, frozen=True, kw_only=True, tag="metered"):
     """Whether the vendor gave no figures, and four bytes were counted as a token."""
 
 
-class Refused(_Told, frozen=True, kw_only=True, tag="refused"):
+class Refused(Event, frozen=True, kw_only=True, tag="refused"):
     """The agent asked for something forbidden; sent once for each thing."""
 
     what: str
 
 
-class Spent(_Told, frozen=True, kw_only=True, tag="spent"):
+class Spent(Event, frozen=True, kw_only=True, tag="spent"):
     """A cap is met: no further call is let through."""
 
     why: str
 
 
-class Enclosed(_Told, frozen=True, kw_only=True, tag="enclosed"):
-    """The agent's network was closed, or could not be."""
+class Network(Event, frozen=True, kw_only=True, tag="network"):
+    """Whether the agent reaches only what its proxy allows."""
 
+    closed: bool = True
     why: str = ""
-    """Why the network could not be closed; empty: it is closed."""
 
 
-Told = Ready | Metered | Refused | Spent | Enclosed
+Told = Ready | Metered | Refused | Spent | Network
 
 
 USUAL_PORTS: Final = frozenset({80, 443})

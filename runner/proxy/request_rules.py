@@ -353,15 +353,12 @@ _SHOWN: Final = 200
 
 
 class RequestRefused(Exception):
-    """A request that no agent may make; its text is a sentence for people.
-
-    Attributes:
-        what: what of the request it is, as `allow` in the configuration would name it.
-    """
+    """A request that no agent may make; its text is a sentence for people."""
 
     def __init__(self, what: str, why: str) -> None:
         super().__init__(why)
         self.what = what
+        """What of the request it is, as `allow` in the configuration would name it."""
 
 
 def checked(
@@ -373,12 +370,9 @@ def checked(
     *,
     stores: bool = False,
 ) -> bytes:
-    """Return the body that the vendor gets.
+    """Return the body that the vendor gets, or raise `RequestRefused`.
 
-    Names of models may have `*` in them. A vendor that `stores` answers unless it is
-    told not to is told.
-
-    Raises `RequestRefused`: no agent may ask that.
+    A vendor that `stores` answers unless it is told not to is told.
     """
     said = _decoded(body)
     name = route.model or said.get("model")

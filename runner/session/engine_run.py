@@ -27,6 +27,7 @@ from runner.engines.engine_events import Said
 from runner.engines.output_reader import OutputReader, Report
 from runner.engines.row import Call, Row, key_for, missing_key, reached_by
 from runner.inputs.job_inputs import Inbox, Inputs, Message
+from runner.proxy.proxy_protocol import Refused
 from runner.session.project_commands import Setting
 from runner.session.prompt import message, prompt
 from runner.session.proxy_client import ProxyClient
@@ -230,8 +231,8 @@ class _Run:
                 self._note(used)
 
     def _note_refused(self, said: Said) -> None:
-        if isinstance(said, events.Refused):
-            said = events.Refused(what=self._setting.redaction(said.what))
+        if isinstance(said, Refused):
+            said = Refused(what=self._setting.redaction(said.what))
         self._transcript.note(said)
 
     def _take(self, stream: Stream, text: str) -> None:

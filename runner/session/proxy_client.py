@@ -246,10 +246,10 @@ class ProxyClient:
             case protocol.Metered():
                 self._add(told)
             case protocol.Refused():
-                self._note(events.Refused(what=told.what))
-            case protocol.Enclosed():
+                self._note(told)
+            case protocol.Network():
                 self.leak = told.why
-                self._note(events.Network(closed=not told.why, why=told.why))
+                self._note(told)
             case protocol.Spent():
                 self.over = True
                 self.trouble = events.Error(kind="budget", message=told.why)

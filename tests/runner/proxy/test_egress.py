@@ -2,7 +2,7 @@
 
 import pytest
 
-from runner.engines.engine_events import Refused
+from runner.proxy.proxy_protocol import Refused
 from tests.runner.proxy.vendor import heard
 from tests.runner.proxy.world import asked, proxy, said, server, tunnelled
 from tests.world.cases import looped

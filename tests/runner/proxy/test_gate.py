@@ -10,8 +10,8 @@ import pytest
 from aiohttp import ClientPayloadError, ClientSession
 
 from convoy.model.records import Price
-from runner.engines.engine_events import Error, Refused
-from runner.proxy.proxy_protocol import Caps, Dialect
+from runner.engines.engine_events import Error
+from runner.proxy.proxy_protocol import Caps, Dialect, Refused
 from tests.runner.proxy.attacks import BODIES, PATHS
 from tests.runner.proxy.vendor import KEY, TOKEN, Vendor, client, heard, proxy, serving
 from tests.world.cases import looped

@@ -8,8 +8,7 @@ import select
 import pytest
 from aiohttp import ClientPayloadError, ClientSession
 
-from runner.engines.engine_events import Refused
-from runner.proxy.proxy_protocol import Caps, Dialect
+from runner.proxy.proxy_protocol import Caps, Dialect, Refused
 from runner.session.proxy_client import ProxyClient
 from tests.runner.proxy.attacks import ATTACKS, BODIES, MODEL, PATHS
 from tests.runner.proxy.vendor import TOKEN, Vendor, client, heard, proxy, serving
