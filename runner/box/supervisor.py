@@ -40,16 +40,39 @@ class InputSource(Protocol):
 
 
 class StdinWriter:
-    def __init__(self, pipe: IO[bytes], source: InputSource) -> None:
+    """Writes what the program reads; while its pipe is full, the selector waits."""
+
+    def __init__(
+        self, pipe: IO[bytes], source: InputSource, selector: selectors.BaseSelector
+    ) -> None:
         os.set_blocking(pipe.fileno(), False)
         self._pipe = pipe
         self._source = source
+        self._selector = selector
         self._unsaid = b""
+        self._is_full = False
 
     def fileno(self) -> int:
         return self._pipe.fileno()
 
-    def turn(self) -> bool:
+    def write(self) -> None:
+        """Write what fits."""
+        is_full = self._fills()
+        if is_full and not self._is_full:
+            self._selector.register(self, selectors.EVENT_WRITE)
+        elif self._is_full and not is_full:
+            self._selector.unregister(self)
+        self._is_full = is_full
+
+    def close(self) -> None:
+        """Close the program's input; safe to call twice."""
+        if self._is_full:
+            self._selector.unregister(self)
+            self._is_full = False
+        with contextlib.suppress(OSError):
+            self._pipe.close()
+
+    def _fills(self) -> bool:
         """Write what fits; return whether more has to wait for the program to read."""
         while not self._pipe.closed:
             if not self._unsaid:
@@ -69,11 +92,6 @@ class StdinWriter:
                 return False
             self._unsaid = self._unsaid[count:]
         return False
-
-    def close(self) -> None:
-        """Close the program's input; safe to call twice."""
-        with contextlib.suppress(OSError):
-            self._pipe.close()
 
 
 _ASKING = (signal.SIGINT, signal.SIGTERM)
@@ -291,14 +309,14 @@ class _Supervision:
         if self._watcher is not None:
             selector.register(self._watcher, selectors.EVENT_READ, self._watcher)
         self._stdin: StdinWriter | None = None
-        self._stdin_is_full = False
         if order.source is not None and process.stdin is not None:
-            self._stdin = StdinWriter(process.stdin, order.source)
+            self._stdin = StdinWriter(process.stdin, order.source, selector)
 
     def run(self, started: float) -> Ending:
         deadline = started + self._order.timeout_s
         while self._is_running() and not (self._stop.wanted or self._is_called_off()):
-            self._write_stdin()
+            if self._stdin:
+                self._stdin.write()
             silent_at = self._last_output + self._order.silence_s
             left = min(deadline, silent_at) - self._order.clock()
             if left <= 0:
@@ -309,7 +327,8 @@ class _Supervision:
         is_late = self._order.clock() >= deadline
         by_time = cut_off and not cancelled and not called_off
         seconds = self._order.clock() - started
-        self._close_stdin()
+        if self._stdin:
+            self._stdin.close()
         survivors = self._end_tree()
         self._drain()
         code = self._process.returncode
@@ -334,23 +353,6 @@ class _Supervision:
         if self._side_task.due_s() == 0:
             self._side_task.begin()
         return self._side_task.due_s()
-
-    def _write_stdin(self) -> None:
-        """Write what fits; while the pipe is full, wait for it with the others."""
-        if self._stdin is None:
-            return
-        is_full = self._stdin.turn()
-        if is_full and not self._stdin_is_full:
-            self._selector.register(self._stdin, selectors.EVENT_WRITE)
-        elif self._stdin_is_full and not is_full:
-            self._selector.unregister(self._stdin)
-        self._stdin_is_full = is_full
-
-    def _close_stdin(self) -> None:
-        if self._stdin is not None:
-            if self._stdin_is_full:
-                self._selector.unregister(self._stdin)
-            self._stdin.close()
 
     def _is_running(self) -> bool:
         self._reap()

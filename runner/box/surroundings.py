@@ -470,13 +470,9 @@ def _homes(told: str, search: str) -> tuple[str, ...]:
         own.append(pwd.getpwuid(os.getuid()).pw_dir)
     programs = search.split(os.pathsep)
     above = dict.fromkeys(up for each in programs for up in Path(each).parents)
-    lived_in = (str(up) for up in above if _is_lived_in(up))
+    lived_in = (str(up) for up in above if _holds_any(up, _HOME_SIGNS))
     found = dict.fromkeys((told, *own, *lived_in))
     return tuple(each for each in found if each.startswith(os.sep) and each != os.sep)
-
-
-def _is_lived_in(folder: Path) -> bool:
-    return _holds_any(folder, _HOME_SIGNS)
 
 
 def _holds_any(folder: Path, names: Iterable[str]) -> bool:

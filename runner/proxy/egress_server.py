@@ -22,7 +22,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from grite import outbound
-from grite.errors import BratError, repr_without
+from grite.errors import BratError
 from runner.proxy.proxy_protocol import (
     LOCALHOST,
     ProxyOrder,
@@ -39,53 +39,37 @@ CONNECT_S: Final = 30.0
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
-class Upstream(Struct, frozen=True):
-    """A proxy that the machine's environment names."""
-
-    host: str
-    port: int
-    is_tls: bool
-    pass_word: str
-    """The value of `Proxy-Authorization`; empty: the proxy wants none."""
-
-    def __repr__(self) -> str:
-        return repr_without(self, "pass_word")
-
-    async def through(self, host: str, port: int, *, is_plain: bool) -> Streams:
-        """Connect to the proxy, and through it to the host unless `is_plain`."""
-        streams = await dialled(self.host, self.port, is_tls=self.is_tls)
-        if is_plain:
-            return streams
-        reader, writer = streams
-        name = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-        word = f"Proxy-Authorization: {self.pass_word}\r\n" if self.pass_word else ""
-        writer.write(f"CONNECT {name} HTTP/1.1\r\nHost: {name}\r\n{word}\r\n".encode())
-        try:
-            async with asyncio.timeout(CONNECT_S):
-                head = await reader.readuntil(b"\r\n\r\n")
-        except (asyncio.IncompleteReadError, asyncio.LimitOverrunError) as error:
-            raise OSError("the machine's own proxy answers no HTTP") from error
-        status = head.split(b" ", 2)[1:2]
-        if status != [b"200"]:
-            writer.close()
-            raise OSError(f"the machine's own proxy says {head[:60]!r}")
-        return streams
-
-
-def upstream_to(host: str, port: int, *, is_plain: bool) -> Upstream | None:
-    """Return the proxy that the environment names for a host, if any."""
+def own_proxy(host: str, port: int, *, is_plain: bool) -> str:
+    """Return the proxy that the environment names for a host; empty: none."""
     name = f"[{host}]" if ":" in host else host
     scheme = "http" if is_plain else "https"
     try:
-        named = outbound.here().proxy(f"{scheme}://{name}:{port}")
+        return outbound.here().proxy(f"{scheme}://{name}:{port}")
     except BratError as error:
         raise OSError(str(error)) from error
-    if not named:
-        return None
-    url = urlsplit(named)
+
+
+async def through(proxy: str, host: str, port: int, *, is_plain: bool) -> Streams:
+    """Connect to the proxy, and through it to the host unless `is_plain`."""
+    url = urlsplit(proxy)
     is_tls = url.scheme == "https"
     above = url.port or (443 if is_tls else 80)
-    return Upstream(url.hostname or "", above, is_tls, outbound.proxy_word(named))
+    reader, writer = await dialled(url.hostname or "", above, is_tls=is_tls)
+    if is_plain:
+        return reader, writer
+    name = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    shown = outbound.proxy_word(proxy)
+    word = f"Proxy-Authorization: {shown}\r\n" if shown else ""
+    writer.write(f"CONNECT {name} HTTP/1.1\r\nHost: {name}\r\n{word}\r\n".encode())
+    try:
+        async with asyncio.timeout(CONNECT_S):
+            head = await reader.readuntil(b"\r\n\r\n")
+    except (asyncio.IncompleteReadError, asyncio.LimitOverrunError) as error:
+        raise OSError("the machine's own proxy answers no HTTP") from error
+    if head.split(b" ", 2)[1:2] != [b"200"]:
+        writer.close()
+        raise OSError(f"the machine's own proxy says {head[:60]!r}")
+    return reader, writer
 
 
 async def dialled(host: str, port: int, *, is_tls: bool = False) -> Streams:
@@ -205,15 +189,15 @@ class Egress:
     async def _reached(self, asked: _Asked) -> Streams:
         """Connect, and pass on the head of a request that opens no tunnel."""
         is_plain = asked.method != "CONNECT"
-        above = upstream_to(asked.host, asked.port, is_plain=is_plain)
-        if above is not None:
-            there = await above.through(asked.host, asked.port, is_plain=is_plain)
-            word = above.pass_word
-            there[1].write(_head(asked, absolute=True, word=word) if is_plain else b"")
-            return there
-        addresses = await self._addresses(asked)
-        there = await dialled(addresses[0], asked.port)
-        there[1].write(_head(asked) if is_plain else b"")
+        where = asked.host, asked.port
+        if proxy := own_proxy(*where, is_plain=is_plain):
+            there = await through(proxy, *where, is_plain=is_plain)
+            head = _head(asked, absolute=True, word=outbound.proxy_word(proxy))
+        else:
+            addresses = await self._addresses(asked)
+            there = await dialled(addresses[0], asked.port)
+            head = _head(asked)
+        there[1].write(head if is_plain else b"")
         return there
 
     async def _addresses(self, asked: _Asked) -> list[str]:

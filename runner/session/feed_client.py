@@ -317,47 +317,6 @@ PIECE_CHARS = 8_000
 BATCH_CHARS = 64_000
 
 
-class OutputQueue:
-    """A queue for one thread that adds and one that sends."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._waiting: deque[str] = deque()
-        self._first = 0
-        self._chars = 0
-
-    def put(self, text: str) -> None:
-        """Add some output; waits for a moment at most."""
-        with self._lock:
-            for start in range(0, len(text), PIECE_CHARS):
-                self._waiting.append(text[start : start + PIECE_CHARS])
-            self._chars += len(text)
-            while self._chars > WAITING_CHARS and len(self._waiting) > 1:
-                self._drop()
-
-    def batch(self) -> tuple[int, list[str]]:
-        """Return the number of the next piece to send, and it with those after."""
-        with self._lock:
-            found: list[str] = []
-            room = BATCH_CHARS
-            for piece in self._waiting:
-                room -= len(piece)
-                if found and room < 0:
-                    break
-                found.append(piece)
-            return self._first, found
-
-    def arrived(self, upto: int) -> None:
-        """Forget the pieces below a number, if the number makes sense."""
-        with self._lock:
-            while self._waiting and self._first < upto:
-                self._drop()
-
-    def _drop(self) -> None:
-        self._chars -= len(self._waiting.popleft())
-        self._first += 1
-
-
 PACE_S = 0.5
 LAST_WORDS_S = 2.0
 """How long the end of the session waits for its last output to arrive."""
@@ -368,7 +327,11 @@ class OutputSender(_Thread):
 
     def __init__(self, way: FeedRoute) -> None:
         super().__init__(way)
-        self._outbox = OutputQueue()
+        self._lock = threading.Lock()
+        self._waiting: deque[str] = deque()
+        self._first = 0
+        """The number of the first piece that waits."""
+        self._chars = 0
 
     def __enter__(self) -> Self:
         self._start()
@@ -376,17 +339,22 @@ class OutputSender(_Thread):
 
     def show(self, text: str) -> None:
         """Take a piece of output, redacted; returns at once."""
-        self._outbox.put(text)
+        with self._lock:
+            for start in range(0, len(text), PIECE_CHARS):
+                self._waiting.append(text[start : start + PIECE_CHARS])
+            self._chars += len(text)
+            while self._chars > WAITING_CHARS and len(self._waiting) > 1:
+                self._drop()
         self._stirred.set()
 
     def close(self, last_s: float = LAST_WORDS_S) -> None:
         super().close(last_s)
 
     def _is_over(self) -> bool:
-        return self._ending.is_set() and not self._outbox.batch()[1]
+        return self._ending.is_set() and not self._waiting
 
     def _turn(self, wire: FeedClient) -> float:
-        first, pieces = self._outbox.batch()
+        first, pieces = self._batch()
         if not pieces:
             self._stirred.wait()
             self._stirred.clear()
@@ -395,8 +363,26 @@ class OutputSender(_Thread):
         told = wire.ask("POST", "output", body)
         next_number = told.get("next")
         if isinstance(next_number, int):
-            self._outbox.arrived(next_number)
+            with self._lock:
+                while self._waiting and self._first < next_number:
+                    self._drop()
         return max(PACE_S, bounded(told.get("wait_s")))
+
+    def _batch(self) -> tuple[int, list[str]]:
+        """Return the first pieces, with their number; they wait until they arrive."""
+        with self._lock:
+            found: list[str] = []
+            room = BATCH_CHARS
+            for piece in self._waiting:
+                room -= len(piece)
+                if found and room < 0:
+                    break
+                found.append(piece)
+            return self._first, found
+
+    def _drop(self) -> None:
+        self._chars -= len(self._waiting.popleft())
+        self._first += 1
 
     def _pause(self, wait_s: float) -> None:
         """Wait; the end of the session shortens it, so that its last output is sent."""
