@@ -68,7 +68,7 @@ def restrict(
     stays open.
     """
     found = version()
-    files = _files(found)
+    files = max((bits for since, bits in _FILES.items() if found >= since), default=0)
     tcp = _TCP if found >= _TCP_FROM and not network else 0
     scopes = _SCOPES if found >= _SCOPES_FROM else 0
     asked = (ctypes.c_uint64 * 3)(files, tcp, scopes)
@@ -84,10 +84,6 @@ def restrict(
     finally:
         os.close(rules)
     return found
-
-
-def _files(found: int) -> int:
-    return max((bits for since, bits in _FILES.items() if found >= since), default=0)
 
 
 def _open_path(rules: int, path: str, rights: int) -> None:

@@ -133,7 +133,12 @@ def descendants() -> list[int]:
         import psutil  # takes 55 ms, and is needed only here
 
         return [each.pid for each in psutil.Process().children(recursive=True)]
-    return _below(os.getpid(), _children())
+    children, found, left = _children(), [], [os.getpid()]
+    while left:
+        below = children.get(left.pop(), [])
+        found += below
+        left += below
+    return found
 
 
 def _children() -> dict[int, list[int]]:
@@ -153,16 +158,6 @@ def _children() -> dict[int, list[int]]:
                 children.setdefault(parent, []).append(int(name))
             os.close(number)
     return children
-
-
-def _below(root: int, children: dict[int, list[int]]) -> list[int]:
-    found: list[int] = []
-    left = [root]
-    while left:
-        below = children.get(left.pop(), [])
-        found += below
-        left += below
-    return found
 
 
 KILL_S = 3.0

@@ -195,8 +195,14 @@ def restrict_and_ask(*, network: bool) -> int:
     if network:
         asked += _families((AF_INET, AF_INET6, AF_NETLINK), EAFNOSUPPORT)
     else:
-        asked += [*_families((AF_UNIX, AF_INET, AF_INET6), EACCES), *_only_streams()]
-        asked += [*_no_connecting_by_sending()]
+        asked += _families((AF_UNIX, AF_INET, AF_INET6), EACCES)
+        # Each datagram may name where it goes; some calls connect by sending.
+        datagrams = [*argument(1, _KIND), *equal(SOCK_DGRAM, [refuse(EACCES)])]
+        for name in ("socket", "socketpair"):
+            asked += when(_number(name), datagrams)
+        for name, place in (("sendto", 3), ("sendmsg", 2), ("sendmmsg", 3)):
+            told = [*argument(place), *any_bit(_CONNECT_BY_SENDING, [refuse(EACCES)])]
+            asked += when(_number(name), told)
         for name in ("connect", "bind"):
             asked += when(_number(name), [NOTIFY])
         tcp = [*argument(0), *equal(AF_UNIX, [ALLOW]), NOTIFY]
@@ -239,19 +245,6 @@ def _nothing_of_others() -> Iterable[Instruction]:
 def _families(these: tuple[int, ...], error: int) -> list[Instruction]:
     """Refuse sockets of other families."""
     return when(_number("socket"), [*argument(0), *no_other_than(these, error)])
-
-
-def _only_streams() -> Iterable[Instruction]:
-    """Refuse datagrams: each of them may name where it goes."""
-    datagrams = [*argument(1, _KIND), *equal(SOCK_DGRAM, [refuse(EACCES)])]
-    for name in ("socket", "socketpair"):
-        yield from when(_number(name), datagrams)
-
-
-def _no_connecting_by_sending() -> Iterable[Instruction]:
-    for name, place in (("sendto", 3), ("sendmsg", 2), ("sendmmsg", 3)):
-        told = [*argument(place), *any_bit(_CONNECT_BY_SENDING, [refuse(EACCES)])]
-        yield from when(_number(name), told)
 
 
 def _number(name: str) -> int:

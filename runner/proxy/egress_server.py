@@ -332,18 +332,12 @@ async def _serve(
             known = (*listed, f"127.0.0.1:{own}") if order.model else listed
             egress = Egress(known, _tell, group, order.token)
             stack.callback(egress.close)
-            for each in await _ways_out(egress, local_services(listed), *others):
-                stack.callback(each.close)
+            world, *local = others
+            stack.callback((await egress.serve(world)).close)
+            # There are none where the agent has no network of its own.
+            for port, each in zip(local_services(listed), local, strict=False):
+                stack.callback((await egress.relay(port, each)).close)
         await ended.wait()
-
-
-async def _ways_out(
-    egress: Egress, ports: Sequence[int], world: socket.socket, *local: socket.socket
-) -> list[asyncio.Server]:
-    served = [await egress.serve(world)]
-    for port, each in zip(ports, local, strict=False):  # none where it has no network
-        served.append(await egress.relay(port, each))
-    return served
 
 
 def _tell(told: Told) -> None:

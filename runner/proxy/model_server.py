@@ -35,11 +35,6 @@ https://platform.openai.com/docs/api-reference/authentication
 https://ai.google.dev/api"""
 
 
-def key_header(model: protocol.Model) -> tuple[str, str]:
-    name = _AUTHORIZATION if model.bearer else _KEY_HEADER_OF[model.dialect]
-    return name, f"Bearer {model.key}" if name == _AUTHORIZATION else model.key
-
-
 _KINDS: Final[Mapping[int, tuple[str, str, str]]] = {
     400: ("invalid_request_error", "invalid_request_error", "INVALID_ARGUMENT"),
     401: ("authentication_error", "invalid_api_key", "UNAUTHENTICATED"),
@@ -148,7 +143,9 @@ class Gate:
         self._freed = asyncio.Event()
         """Some call has ended since somebody began to wait for room."""
         self._told: set[str] = set()
-        self._header, self._value = key_header(model)
+        bearer = model.bearer or _KEY_HEADER_OF[model.dialect] == _AUTHORIZATION
+        self._header = _AUTHORIZATION if bearer else _KEY_HEADER_OF[model.dialect]
+        self._value = f"Bearer {model.key}" if bearer else model.key
         self._allowed = request_rules.read_allowances(model.allow)
         self._models = model.models
         self._helpers = (*model.helpers, *self._allowed.models)

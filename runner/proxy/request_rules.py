@@ -211,8 +211,10 @@ def request_headers(
         is_opened = {small, f"{small}={value.lower()}"} & allowed.headers
         if is_opened or small in _ASKED or small.startswith(_ASKED_BEGINNINGS):
             yield name, value
-        elif small == _BETA and (kept := _trials(value, allowed)):
-            yield name, kept
+        elif small == _BETA:
+            kept = [each for each in _listed(value) if _may_try(each, allowed)]
+            if kept:
+                yield name, ",".join(kept)
 
 
 def refused_trials(
@@ -234,10 +236,6 @@ def answer_headers(headers: Iterable[tuple[str, str]]) -> Iterator[tuple[str, st
         small = name.lower()
         if small in _ANSWERED or small.startswith(_ANSWERED_BEGINNINGS):
             yield name, value
-
-
-def _trials(value: str, allowed: Allowances) -> str:
-    return ",".join(each for each in _listed(value) if _may_try(each, allowed))
 
 
 def _listed(value: str) -> list[str]:

@@ -137,12 +137,14 @@ class ProxyClient:
         """Why the agent's network is not closed although it should be."""
         self._line, theirs = socket.socketpair()
         self._handing, taking = socket.socketpair()
+        # NETRC: where a client looks for passwords of its own accord.
+        own = {"PATH": os.defpath, "NETRC": os.devnull}
         fds = () if order.egress is None else (taking.fileno(),)
         with theirs, taking:
             self._process = subprocess.Popen(
                 [*launched("runner.proxy.proxy_main"), *map(str, fds)],
                 cwd="/",
-                env=_environment(offered),
+                env=own | outbound.named_in(offered).variables,
                 pass_fds=fds,
                 stdin=theirs.fileno(),
                 stdout=subprocess.PIPE,
@@ -264,9 +266,3 @@ class ProxyClient:
             cached_tokens=before.cached_tokens + said.cached_tokens,
             output_tokens=before.output_tokens + said.output_tokens,
         )
-
-
-def _environment(offered: Mapping[str, str]) -> dict[str, str]:
-    # NETRC: where a client looks for passwords of its own accord.
-    own = {"PATH": os.defpath, "NETRC": os.devnull}
-    return own | outbound.named_in(offered).variables

@@ -17,14 +17,8 @@ from typing import TYPE_CHECKING, TypedDict
 
 from msgspec.structs import replace
 
-from convoy.events.session_events import (
-    FilesModified,
-    SessionExited,
-    SessionHandoff,
-    SessionReady,
-    SessionSpawned,
-    TaskStarted,
-)
+from convoy.events import session_events as facts
+from convoy.events.session_events import TaskStarted
 from convoy.gate import printable
 from convoy.kinds import KINDS
 from convoy.model import ids
@@ -155,7 +149,7 @@ class _Session:
         """Why the work is not accepted; empty: it is accepted; None: no command ran."""
 
     def run(self) -> result_folder.Result:
-        self._folder.claim(SessionSpawned(**self._who))
+        self._folder.claim(facts.SessionSpawned(**self._who))
         with proxy_client.session_proxy(self._inputs, self._started) as self._proxy:
             return self._run(self._folders.scratch)
 
@@ -168,7 +162,7 @@ class _Session:
                 )
         except Cancelled:
             return self._close(Ending(cancelled=True), Report(None), Work())
-        self._folder.claim(SessionReady(**self._who))
+        self._folder.claim(facts.SessionReady(**self._who))
         surroundings.create_home(scratch)
         self._absent = missing_content(workspace)
         ready = self._set_up(workspace)
@@ -288,9 +282,9 @@ class _Session:
         result = self._result(ending, report, work, answer, why)
         claim = self._folder.claim
         if result.files:
-            claim(FilesModified(**self._who, paths=result.files))
-        claim(SessionHandoff(**self._who, commit=work.commit))
-        exited = SessionExited(
+            claim(facts.FilesModified(**self._who, paths=result.files))
+        claim(facts.SessionHandoff(**self._who, commit=work.commit))
+        exited = facts.SessionExited(
             **self._who,
             exit_code=result.exit_code,
             signal=result.signal,

@@ -191,37 +191,34 @@ class AttemptCommits:
         kept = self._unfiltered(files, landing=True)
         left_out |= {why: [*paths] for why, paths in kept.items()}
         left_out |= self._odd_names(changes)
-        told = stray.sentences(left_out)
-        bundle = workspace.store / "work.bundle"
-        self._git(
-            "bundle", "create", "--quiet", str(bundle), "HEAD", f"^{workspace.base}"
-        )
         sizes = sizes_of(changes, workspace.folder)
-        largest = file_and_size(*sizes[0]) if sizes else ""
+        work = Work(
+            changes=changes,
+            faults=faults,
+            leftover=leftover,
+            largest=file_and_size(*sizes[0]) if sizes else "",
+            left_out=stray.sentences(left_out),
+        )
+        bundle = workspace.store / "work.bundle"
+        ends = "HEAD", f"^{workspace.base}"
+        self._git("bundle", "create", "--quiet", str(bundle), *ends)
         size = bundle.stat().st_size
         if size > BUNDLE_LIMIT:
-            work = self._lighter(message, sizes, bundle)
-            said = f"The work has {size} bytes, most of them in {largest}"
+            lighter = self._lighter(message, sizes, bundle)
+            said = f"The work has {size} bytes, most of them in {work.largest}"
             return replace(
                 work,
-                changes=changes,
+                commit=lighter.commit,
+                bundle=lighter.bundle,
                 patch_bytes=size,
-                faults=faults,
-                leftover=leftover,
-                largest=largest,
-                oversized=f"{said}; {BUNDLE_LIMIT} can be kept.{work.oversized}",
-                left_out=told,
+                oversized=f"{said}; {BUNDLE_LIMIT} can be kept.{lighter.oversized}",
             )
-        return Work(
-            head,
-            changes,
-            () if own == workspace.base else self._between(changes),
-            self._patch_bytes(),
-            bundle,
-            faults,
-            leftover=leftover,
-            largest=largest,
-            left_out=told,
+        return replace(
+            work,
+            commit=head,
+            bundle=bundle,
+            between=() if own == workspace.base else self._between(changes),
+            patch_bytes=self._patch_bytes(),
         )
 
     def _lighter(
@@ -478,7 +475,9 @@ class AttemptCommits:
         said = self._git(*listing).stdout if news else b""
         counted = Counter(os.fsdecode(each).casefold() for each in said.split(b"\0"))
         twins = [path for path in news if counted[path.casefold()] > 1]
-        return stray.unportable(news) | ({stray.TWIN: twins} if twins else {})
+        odd = [path for path in news if stray.NOT_ON_WINDOWS.search(path)]
+        found = {stray.UNPORTABLE: odd, stray.TWIN: twins}
+        return {why: paths for why, paths in found.items() if paths}
 
     def _commit_the_rest(self, message: CommitMessage) -> None:
         commit = ("commit", "--quiet", "--no-verify", "--cleanup=verbatim", "--file=-")

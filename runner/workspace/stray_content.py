@@ -72,7 +72,7 @@ _PROGRAM: Final = re.compile(
 https://man7.org/linux/man-pages/man5/elf.5.html
 """
 _HEAD_BYTES: Final = 8
-_NOT_ON_WINDOWS: Final = re.compile(
+NOT_ON_WINDOWS: Final = re.compile(
     r'[<>:"|?*\\]|[ .](?:/|$)|(?:^|/)(?:con|prn|aux|nul|com\d|lpt\d)(?:[./]|$)',
     re.IGNORECASE,
 )
@@ -232,12 +232,6 @@ def unfit(changes: Sequence[Staged]) -> Iterator[tuple[Staged, str]]:
             yield each, REPOSITORY
         elif each.mode_after != GONE and not is_safe(each.path):
             yield each, UNSAFE
-
-
-def unportable(paths: Iterable[str]) -> dict[str, list[str]]:
-    """Return the paths that not every machine can write, by the reason."""
-    found = [path for path in paths if _NOT_ON_WINDOWS.search(path)]
-    return {UNPORTABLE: found} if found else {}
 
 
 def is_stray(change: PathChange) -> bool:
