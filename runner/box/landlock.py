@@ -31,7 +31,7 @@ _DEVICES = 1 << 6 | 1 << 11
 _FILES = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 5: (1 << 16) - 1}
 """The rights to files that a version knows, from that version on."""
 _TCP_FROM, _TCP = 4, 3
-_SCOPES_FROM, _SCOPES = 6, 3
+SCOPES_FROM, _SCOPES = 6, 3
 WHOLE_FROM = 3
 """The version that closes files entirely; before it any file could be emptied."""
 
@@ -53,11 +53,6 @@ def refusal() -> str:
     return ""
 
 
-def closes_signals(found: int) -> bool:
-    """Whether that version closes signals to other processes, and their sockets."""
-    return found >= _SCOPES_FROM
-
-
 def restrict(
     read_only: Iterable[str], writable: Iterable[str], *, network: bool
 ) -> int:
@@ -70,9 +65,9 @@ def restrict(
     found = version()
     files = max((bits for since, bits in _FILES.items() if found >= since), default=0)
     tcp = _TCP if found >= _TCP_FROM and not network else 0
-    scopes = _SCOPES if found >= _SCOPES_FROM else 0
+    scopes = _SCOPES if found >= SCOPES_FROM else 0
     asked = (ctypes.c_uint64 * 3)(files, tcp, scopes)
-    size = 24 if found >= _SCOPES_FROM else 16 if found >= _TCP_FROM else 8
+    size = 24 if found >= SCOPES_FROM else 16 if found >= _TCP_FROM else 8
     rules = _called(_CREATE, asked, ctypes.c_size_t(size), 0)
     try:
         for path in read_only:

@@ -85,9 +85,7 @@ TOOL_CHOICES: Final = (
     *("GOENV_VERSION", "JENV_VERSION", "GOTOOLCHAIN", "CONDA_DEFAULT_ENV"),
     *("RUSTUP_AUTO_INSTALL", "UV_PYTHON_DOWNLOADS"),
 )
-"""Variables that choose among the versions that are installed, or say that no other
-is to be.
-"""
+"""Variables that choose among installed versions, or say that no other is to be."""
 
 _NAMED_IN: Final = ("pyproject.toml", "setup.cfg", "setup.py")
 _NAME: Final = re.compile(r"\bname\s*=\s*[\"']?([\w.-]{1,200})")
@@ -480,14 +478,6 @@ def _holds_any(folder: Path, names: Iterable[str]) -> bool:
 
 
 LEFT_BYTES = 10_000_000
-
-
-def create_home(scratch: Path) -> Path:
-    """Make the session's home, and beside it the folder `tmp`."""
-    home = scratch / "home"
-    home.mkdir()
-    (scratch / "tmp").mkdir()
-    return home
 
 
 def plain_environment(inputs: Inputs, home: Path, temp: Path) -> dict[str, str]:

@@ -104,7 +104,7 @@ def _enter(box: _Box, line: socket.socket) -> str:
         walls.append("user=uid")
     is_open = not box.exits
     found = landlock.restrict(box.read_only, box.writable, network=is_open)
-    if landlock.closes_signals(found):
+    if found >= landlock.SCOPES_FROM:
         walls.append("processes=landlock")
     if not is_open:
         os.close(box.exits[0])

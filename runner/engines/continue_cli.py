@@ -62,14 +62,11 @@ def _argv(call: Call) -> tuple[str, ...]:
             'The engine continue needs a model, such as model = "openai/gpt-5".'
         )
     config = str(call.home / _CONFIG)
+    # These tools, in spite of the file that forbids all; --auto allows all.
+    tools = (word for each in call.spec.tools for word in ("--allow", each))
+    options = (*(tuple(tools) or ("--auto",)), "--format", "json")
     # Whatever follows -p is the prompt.
-    options = (*_allowed(call.spec.tools), "--format", "json")
     return ("cn", "--config", config, *options, *call.spec.args, "-p")
-
-
-def _allowed(tools: tuple[str, ...]) -> tuple[str, ...]:
-    """Allow these tools in spite of the file that forbids all; --auto allows all."""
-    return tuple(w for each in tools for w in ("--allow", each)) or ("--auto",)
 
 
 def _sets(call: Call) -> Mapping[str, str]:

@@ -35,8 +35,7 @@ from grite.errors import BratError
 from runner.inputs.job_inputs import FeedAddress, Message, OidcAddress
 
 DEADLINE_S = 5.0
-"""For a connection, and for each answer on top of the time the feed is asked to
-wait."""
+"""For a connection, and for an answer on top of the time the feed may wait."""
 ANSWER_BYTES = 262_144
 WAIT_MOST_S = 60.0
 
@@ -155,8 +154,7 @@ def bounded(value: object) -> float:
 
 TRY_S: Final = 10.0
 _RUNNER: Final = b"Runner."
-"""The beginning of the names of the forge's processes, which hold all tokens of a
-job."""
+"""Begins the names of the forge's processes, which hold all tokens of a job."""
 _LOOK: Final = "import sys; open(sys.argv[1], 'rb').read(1)"
 
 

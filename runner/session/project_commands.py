@@ -12,7 +12,6 @@ was closed. Its result is a claim. What it writes does not count: the work is ke
 before.
 """
 
-import contextlib
 import fcntl
 import hashlib
 import os
@@ -233,7 +232,7 @@ def acceptance_fault(
     return script_fault("The acceptance command", ending, limit_s, said)
 
 
-@contextlib.contextmanager
+@contextmanager
 def _no_network(*, closed: bool) -> Iterator[NetworkExit | None]:
     """Yield a network without a proxy; None: the command gets the machine's network."""
     if not closed:

@@ -83,8 +83,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     engine: EngineUsed
     network: str = ""
-    """Why its network was not closed although it should have been; empty: nothing
-    failed."""
+    """Why its network is not closed though it should be; empty: nothing failed."""
     box: str = ""
     """Why the agent had no users, processes and mounts of its own; empty: it had."""
     walls: Walls = Walls()

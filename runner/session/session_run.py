@@ -27,7 +27,7 @@ from convoy.text import Redaction, cut
 from grite import outbound, trusted_programs
 from grite.errors import BratError, Unavailable
 from runner import engines
-from runner.box import agent_box, surroundings
+from runner.box import agent_box
 from runner.box.processes import guarded, harden
 from runner.box.supervisor import Cancelled, Ending, Stop
 from runner.engines import pinned_program
@@ -81,8 +81,7 @@ def live_feed(inputs: Inputs) -> Iterator["LiveFeed | None"]:
 
 SALVAGE_S = 120.0
 HASTY_SALVAGE_S = 4.0
-"""The same when the job is being cancelled: 7.5 s less the time for ending the
-agent."""
+"""The same for a cancelled job: 7.5 s less the time for ending the agent."""
 LISTED_FILES = 1000
 WHY_CHARS = 2_000
 """The bot takes no longer reason; the paths in one may be longer."""
@@ -163,7 +162,8 @@ class _Session:
         except Cancelled:
             return self._close(Ending(cancelled=True), Report(None), Work())
         self._folder.claim(facts.SessionReady(**self._who))
-        surroundings.create_home(scratch)
+        for name in ("home", "tmp"):
+            (scratch / name).mkdir()
         self._absent = missing_content(workspace)
         ready = self._set_up(workspace)
         if ready.cancelled or ready.why:
@@ -193,11 +193,6 @@ class _Session:
         except (BratError, ValueError, OSError) as error:
             note(self._inputs, str(error), sys.stdout)
 
-    @property
-    def _hosts(self) -> tuple[str, ...] | None:
-        """The only hosts that the agent may reach; None: all."""
-        return self._proxy.hosts if self._proxy else None
-
     @contextmanager
     def _setting(self, feed: "LiveFeed | None" = None) -> Iterator[Setting]:
         """Yield where a program runs, and show its output while the block lasts."""
@@ -215,7 +210,8 @@ class _Session:
         if not self._kind.is_set_up:
             return Prepared()
         with self._setting() as setting:
-            hosts = setup_hosts(self._started, self._hosts)
+            agents = self._proxy.hosts if self._proxy else None
+            hosts = setup_hosts(self._started, agents)
             return set_up(workspace, setting, self._stop, hosts)
 
     def _run_engine(self, workspace: Workspace) -> tuple[Ending, Report]:
@@ -247,7 +243,7 @@ class _Session:
         is_claimed = whole and report.status in ("done", "noop")
         if not (self._started.acceptance and is_claimed):
             return
-        closed = self._hosts is not None
+        closed = self._proxy is not None and self._proxy.hosts is not None
         with self._setting() as setting:
             self._unaccepted = project_commands.acceptance_fault(
                 setting, workspace.folder, self._stop, closed=closed

@@ -85,8 +85,7 @@ class Work(Struct, frozen=True):
     oversized: str = ""
     """Why not all of it could be kept, a sentence; empty: all could."""
     leaks: tuple[str, ...] = ()
-    """Sentences on what looks like a secret in it; if there are any, nothing is
-    kept."""
+    """What looks like a secret in it, a sentence each; if any, nothing is kept."""
     left_out: tuple[str, ...] = ()
     """Sentences on what the agent left that is no part of it, or not as it should be;
     the rest lands all the same."""

@@ -98,11 +98,6 @@ def ignore_files(path: Path, patterns: Iterable[str]) -> None:
     exclude.write_text(text, encoding="utf-8", errors="surrogateescape")
 
 
-def configure_agents(path: Path) -> None:
-    """Give the agent's repository a configuration that only says who commits."""
-    (path / "config").write_text(_CONFIG)
-
-
 def point_ref(path: Path, ref: str, commit: str) -> None:
     """Point a ref at `commit`, in a repository that nobody else uses."""
     file = path / ref
@@ -275,7 +270,7 @@ def prepare_workspace(
     _name(inputs, workspace, started.root or started.base)
     workspace.git("read-tree", "--reset", "-u", "HEAD", deadline_s=git.DEADLINE_S)
     shutil.copytree(workspace.store, folder / ".git")
-    configure_agents(folder / ".git")
+    (folder / ".git/config").write_text(_CONFIG)  # which only says who commits
     return workspace
 
 
