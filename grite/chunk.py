@@ -30,8 +30,6 @@ HEADER: Final = MAGIC + VERSION.to_bytes(2, "little") + bytes([len(CODEC)]) + CO
 
 
 class Chunk(Struct, frozen=True):
-    """What a chunk holds."""
-
     events: tuple[Event, ...]
     """Those whose stored id is theirs, in the array's order."""
     faults: tuple[str, ...] = ()
@@ -96,7 +94,6 @@ def verified(name: str, data: bytes) -> Chunk:
 
 
 def file_name(data: bytes) -> str:
-    """Return the name of a chunk's file."""
     return chunk_hash(data).hex() + SUFFIX
 
 

@@ -109,15 +109,11 @@ class CommentAdded(Struct, frozen=True):
 
 
 class LabelAdded(Struct, frozen=True):
-    """A label was put on."""
-
     tag: ClassVar[int] = 4
     label: str
 
 
 class LabelRemoved(Struct, frozen=True):
-    """A label was taken off."""
-
     tag: ClassVar[int] = 5
     label: str
 

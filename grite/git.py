@@ -62,8 +62,6 @@ _GLOBAL: Final = {"GIT_CONFIG_GLOBAL": os.devnull}
 
 
 class Completed(Struct, frozen=True):
-    """How git ended."""
-
     status: int
     """0 unless `check` was off; negative for the signal that ended it."""
     stdout: bytes

@@ -101,12 +101,10 @@ class Outbound(Struct, frozen=True):
 
 
 def here() -> Outbound:
-    """Return what this process's environment says."""
     return named_in(os.environ)  # noqa: TID251  every process has its own way
 
 
 def named_in(env: Mapping[str, str]) -> Outbound:
-    """Return what an environment says."""
     return Outbound({n: env[n] for n in (*PROXIES, *TRUST) if env.get(n)})
 
 

@@ -76,8 +76,6 @@ class RefAnswer(Struct, frozen=True):
 
 
 class PushAnswer(Struct, frozen=True):
-    """What a push came to."""
-
     refs: tuple[RefAnswer, ...]
     """In the order in which they were asked for."""
     said: str

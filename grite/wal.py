@@ -154,7 +154,6 @@ class Log:
 
     @property
     def folder(self) -> Path:
-        """The repository's git folder."""
         return Path(self._repo.path)
 
     def head(self, ref: str = WAL_REF) -> str | None:
