@@ -105,7 +105,7 @@ def attend(
             said = result_folder.TurnedAway(session=name, why=str(error))
             result_folder.leave_turned_away(inputs.result, said)
             raise
-        return _Session(inputs, started, stop, folders, asked is not None).run()
+        return _Session(inputs, started, stop, folders, keeps_patch=bool(asked)).run()
 
 
 def _now_ms() -> int:
@@ -125,7 +125,8 @@ class _Session:
         started: TaskStarted,
         stop: Stop,
         folders: Folders,
-        keeps_patch: bool,  # noqa: FBT001  its only caller is above
+        *,
+        keeps_patch: bool,
     ) -> None:
         self._folders = folders
         self._keeps_patch = keeps_patch
