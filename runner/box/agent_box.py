@@ -187,7 +187,7 @@ def boxed(
 def boxed_for_us(
     argv: tuple[str, ...], room: Room, also: tuple[Path, ...]
 ) -> Iterator[Box]:
-    """Yield a program of the witness, which keeps its user, boxed beside an agent."""
+    """Yield the start of a program of the witness, which keeps its user, in a box."""
     if room.is_boxed:
         yield from _made(argv, room, "", None, also)
     else:

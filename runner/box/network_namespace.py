@@ -105,14 +105,14 @@ def _mapped_from_outside() -> Callable[[], None]:
 
 
 def same_names(name: str) -> str:
-    """Return the map to themselves of all users here, in a container but some."""
+    """Return the map of the users that this namespace knows to themselves."""
     with open(f"/proc/self/{name}", encoding="ascii") as file:  # noqa: PTH123  likewise
         lines = [line.split() for line in file]
     return "\n".join(f"{first} {first} {count}" for first, _, count in lines)
 
 
 def refusal() -> str:
-    """Return why no network can be closed here, as a child tries it, or ""."""
+    """Return why no network can be closed here, or ""; a child process tries it."""
     if sys.platform != "linux":
         return "only Linux can close it"
     read, write = os.pipe()

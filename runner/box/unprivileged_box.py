@@ -162,7 +162,7 @@ class Broker:
     def __init__(
         self, asking: int, ports: Sequence[int], writable: Sequence[str]
     ) -> None:
-        """Let it connect to ports of 127.0.0.1, and to paths in the folders."""
+        """Let it reach these ports of 127.0.0.1, and paths in the writable folders."""
         self._asking = asking
         self._ports = frozenset(ports)
         self._writable = tuple(writable)

@@ -151,7 +151,7 @@ _TARGET: Final = re.compile(r"(?P<path>(?:/[\w:@-][\w.:@-]*)+)(?:\?(?P<query>.*)
 def route_of(
     dialect: Dialect, method: str, target: str, opened: frozenset[str] = frozenset()
 ) -> Route | None:
-    """Return what a request for a path, as written, is for; None: none may ask it."""
+    """Return what a request is for; None: no agent may ask for it."""
     found = _TARGET.fullmatch(target) if target.isascii() else None
     if found is None:
         return None

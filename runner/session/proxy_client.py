@@ -39,7 +39,7 @@ CHUNK_BYTES: Final = 65_536
 def session_proxy(
     inputs: Inputs, started: TaskStarted
 ) -> Iterator["ProxyClient | None"]:
-    """Yield a session's proxy, which starts meanwhile; None: it needs none."""
+    """Yield a session's proxy, which is still starting; None: it needs none."""
     order = _order(inputs, started)
     if order is None:
         yield None

@@ -316,7 +316,7 @@ class AttemptCommits:
         return () if added.status == 0 else self._stage_each(left_out)
 
     def _stage_each(self, left_out: dict[str, list[str]]) -> tuple[str, ...]:
-        """Put file after file into the index, for git adds none over some."""
+        """Put file after file into the index: over some git adds none."""
         kinds = ("--modified", "--deleted", "--others", "--exclude-standard")
         listed = self._git("ls-files", "-z", "--deduplicate", *kinds).stdout
         paths = [*map(os.fsdecode, filter(None, listed.split(b"\0")))]
