@@ -29,6 +29,7 @@ from runner.inputs.job_inputs import Inputs
 PINS: Final = Path(__file__).with_name("pins")
 INSTALL_S: Final = 600
 _AIDER: Final = "aider"
+_LOCK: Final = PINS / _AIDER / "requirements.lock"
 _TOO_NEW: Final = (3, 13)
 _SAID_CHARS: Final = 1000
 _SETTINGS: Final = ("npm_config_", "pip_", "node_extra_ca")
@@ -77,7 +78,8 @@ def installed(
     again, from several processes, and after being killed: the stamp of what is there
     whole is written last.
     """
-    lock = _python_lock() if kind == _AIDER else msgspec.json.encode(npm_lock(kind))
+    is_python = kind == _AIDER
+    lock = _LOCK.read_bytes() if is_python else msgspec.json.encode(npm_lock(kind))
     name = f"{kind}-{hashlib.sha256(lock).hexdigest()[:16]}"
     folder = kept / "brat-engines" / name
     folder.parent.mkdir(exist_ok=True)
@@ -85,10 +87,8 @@ def installed(
         if not (folder / "whole").exists():
             shutil.rmtree(folder, ignore_errors=True)
             (folder / "bin").mkdir(parents=True)
-            way = path, offered
-            found = (
-                _by_pip(folder, *way) if kind == _AIDER else _by_npm(kind, folder, *way)
-            )
+            way = folder, path, offered
+            found = _by_pip(*way) if is_python else _by_npm(kind, *way)
             (folder / "bin" / program).symlink_to(found)
             (folder / "whole").touch()
     return folder / "bin"
@@ -132,15 +132,11 @@ def _needs(package: Mapping[str, Any]) -> Iterator[str]:
 
 def _resolved(known: Mapping[str, Any], at: str, name: str) -> str:
     """Return where a package finds another one, as Node does; empty: nowhere."""
-    above = at
-    while True:
-        if (place := f"{above}/node_modules/{name}".lstrip("/")) in known:
+    while at:
+        if (place := f"{at}/node_modules/{name}") in known:
             return place
-        if not above:
-            return ""
-        above = (
-            above.rpartition("/node_modules/")[0] if "/node_modules/" in above else ""
-        )
+        at = at.rpartition("/node_modules/")[0]
+    return place if (place := f"node_modules/{name}") in known else ""
 
 
 def _by_npm(kind: str, folder: Path, path: str, offered: Mapping[str, str]) -> Path:
@@ -164,10 +160,6 @@ def _by_npm(kind: str, folder: Path, path: str, offered: Mapping[str, str]) -> P
     return found
 
 
-def _python_lock() -> bytes:
-    return (PINS / _AIDER / "requirements.lock").read_bytes()
-
-
 def _by_pip(folder: Path, path: str, offered: Mapping[str, str]) -> Path:
     if sys.version_info >= _TOO_NEW:
         raise Unavailable(
@@ -177,9 +169,8 @@ def _by_pip(folder: Path, path: str, offered: Mapping[str, str]) -> Path:
         )
     place = folder / "lib"
     _run((sys.executable, "-I", "-m", "venv", str(place)), folder, path, offered)
-    lock = str(PINS / _AIDER / "requirements.lock")
     quiet = ("--quiet", "--disable-pip-version-check", "--no-input")
-    locked = ("--only-binary", ":all:", "--require-hashes", "-r", lock)
+    locked = ("--only-binary", ":all:", "--require-hashes", "-r", str(_LOCK))
     python = str(place / "bin/python")
     pip = (python, "-I", "-m", "pip", "install", *quiet, *locked)
     _run(pip, folder, path, offered)
