@@ -136,6 +136,18 @@ class Command(Struct, frozen=True, kw_only=True):
         raise NotImplementedError
 
 
+class ConvoyCommand(Command, frozen=True, kw_only=True):
+    convoy: str
+
+
+class TaskCommand(ConvoyCommand, frozen=True, kw_only=True):
+    task: int
+
+
+class AttemptCommand(TaskCommand, frozen=True, kw_only=True):
+    attempt: int
+
+
 def decided(command: Command, state: State) -> Decision:
     """Return what a command's rule and its guards decide.
 

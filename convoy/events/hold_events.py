@@ -14,10 +14,11 @@ from msgspec.structs import replace
 
 from convoy.events import (
     SHORT,
-    Command,
+    ConvoyCommand,
     ConvoyEvent,
     Decision,
     Refusal,
+    TaskCommand,
     clause,
     live,
     subject,
@@ -103,11 +104,9 @@ class WorkReleased(ConvoyEvent, frozen=True, kw_only=True, tag="work.released"):
         return change_part(convoy, self.task, held="")
 
 
-class WithdrawMerge(Command, frozen=True, kw_only=True):
+class WithdrawMerge(TaskCommand, frozen=True, kw_only=True):
     """A person wants a task out of the merge queue; task 0 is the convoy itself."""
 
-    convoy: str
-    task: int
     by: str
 
     def decide(self, state: State) -> Decision:
@@ -117,11 +116,9 @@ class WithdrawMerge(Command, frozen=True, kw_only=True):
         return (MergeWithdrawn(convoy=self.convoy, task=self.task, by=self.by),)
 
 
-class RequestMerge(Command, frozen=True, kw_only=True):
+class RequestMerge(TaskCommand, frozen=True, kw_only=True):
     """A person wants a task back in the merge queue; task 0 is the convoy itself."""
 
-    convoy: str
-    task: int
     by: str
 
     def decide(self, state: State) -> Decision:
@@ -134,11 +131,9 @@ class RequestMerge(Command, frozen=True, kw_only=True):
         return (MergeRequested(convoy=self.convoy, task=self.task, by=self.by),)
 
 
-class HoldWork(Command, frozen=True, kw_only=True):
+class HoldWork(TaskCommand, frozen=True, kw_only=True):
     """A label keeps this from starting and merging; task 0: the convoy."""
 
-    convoy: str
-    task: int
     label: str
 
     def decide(self, state: State) -> Decision:
@@ -148,11 +143,8 @@ class HoldWork(Command, frozen=True, kw_only=True):
         return (WorkHeld(convoy=self.convoy, task=self.task, label=self.label),)
 
 
-class ReleaseWork(Command, frozen=True, kw_only=True):
+class ReleaseWork(TaskCommand, frozen=True, kw_only=True):
     """The label was removed; task 0: the convoy's."""
-
-    convoy: str
-    task: int
 
     def decide(self, state: State) -> Decision:
         part = held_part(state, self.convoy, self.task)
@@ -207,11 +199,9 @@ class WorkTakenBack(ConvoyEvent, frozen=True, kw_only=True, tag="work.taken-back
         )
 
 
-class TakeOutWork(Command, frozen=True, kw_only=True):
+class TakeOutWork(TaskCommand, frozen=True, kw_only=True):
     """A person closed a pull request, deleted its branch or changed its base."""
 
-    convoy: str
-    task: int
     out: TakenOut
 
     def decide(self, state: State) -> Decision:
@@ -231,11 +221,8 @@ class TakeOutWork(Command, frozen=True, kw_only=True):
         )
 
 
-class TakeBackWork(Command, frozen=True, kw_only=True):
+class TakeBackWork(TaskCommand, frozen=True, kw_only=True):
     """The pull request is open, and its branch and base are as they should be."""
-
-    convoy: str
-    task: int
 
     def decide(self, state: State) -> Decision:
         part = held_part(state, self.convoy, self.task)
@@ -244,14 +231,12 @@ class TakeBackWork(Command, frozen=True, kw_only=True):
         return (WorkTakenBack(convoy=self.convoy, task=self.task),)
 
 
-class OfferAgain(Command, frozen=True, kw_only=True):
+class OfferAgain(TaskCommand, frozen=True, kw_only=True):
     """A person wants another pull request for what one that was closed offered.
 
     A closed pull request whose branch has moved since cannot be reopened.
     """
 
-    convoy: str
-    task: int
     by: str
 
     def decide(self, state: State) -> Decision:
@@ -328,23 +313,18 @@ class IssueGone(ConvoyEvent, frozen=True, kw_only=True, tag="issue.gone"):
         return replace(convoy, issue_is="gone")
 
 
-class NoteClosedIssue(Command, frozen=True, kw_only=True):
+class NoteClosedIssue(ConvoyCommand, frozen=True, kw_only=True):
     """The convoy's issue is closed, and it was open."""
 
-    convoy: str
-
     def decide(self, state: State) -> Decision:
-        """Pause what the issue asked for, until a person says how it goes on."""
         convoy = live(state, self.convoy)
         if convoy.issue_is != "open":
             return Refusal(f"issue #{convoy.issue} is known to be closed")
         return (IssueClosed(convoy=convoy.name, issue=convoy.issue),)
 
 
-class NoteReopenedIssue(Command, frozen=True, kw_only=True):
+class NoteReopenedIssue(ConvoyCommand, frozen=True, kw_only=True):
     """The convoy's issue is open, and it was closed."""
-
-    convoy: str
 
     def decide(self, state: State) -> Decision:
         """Let it go on if nothing but the closing paused it."""
@@ -384,23 +364,18 @@ class BaseRestored(ConvoyEvent, frozen=True, kw_only=True, tag="base.restored"):
         return replace(convoy, base_is="there")
 
 
-class NoteDeletedBase(Command, frozen=True, kw_only=True):
+class NoteDeletedBase(ConvoyCommand, frozen=True, kw_only=True):
     """The convoy's shared branch was there and is not."""
 
-    convoy: str
-
     def decide(self, state: State) -> Decision:
-        """Pause until a person wants the branch again."""
         convoy = live(state, self.convoy)
         if convoy.base_is != "there":
             return Refusal("its branch is known to be deleted")
         return (BaseDeleted(convoy=convoy.name),)
 
 
-class NoteRestoredBase(Command, frozen=True, kw_only=True):
+class NoteRestoredBase(ConvoyCommand, frozen=True, kw_only=True):
     """The convoy's shared branch was deleted and is there again."""
-
-    convoy: str
 
     def decide(self, state: State) -> Decision:
         """Let it go on if nothing but the deletion paused it."""
@@ -450,16 +425,14 @@ class BaseReturned(ConvoyEvent, frozen=True, kw_only=True, tag="base.returned"):
         return replace(convoy, pushed=None)
 
 
-class NotePush(Command, frozen=True, kw_only=True):
+class NotePush(ConvoyCommand, frozen=True, kw_only=True):
     """The shared branch has a tip that the log does not know."""
 
-    convoy: str
     commit: str
     files: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
 
     def decide(self, state: State) -> Decision:
-        """Wait for somebody who answers for it, or puts the branch back."""
         convoy = live(state, self.convoy)
         known = convoy.pushed.commit if convoy.pushed else ""
         if self.commit in (known, *convoy.base_tips):
@@ -474,10 +447,9 @@ class NotePush(Command, frozen=True, kw_only=True):
         )
 
 
-class TakePush(Command, frozen=True, kw_only=True):
+class TakePush(ConvoyCommand, frozen=True, kw_only=True):
     """A person wants what was pushed, at this commit, in full or abbreviated."""
 
-    convoy: str
     commit: str
     by: str
 
@@ -490,13 +462,10 @@ class TakePush(Command, frozen=True, kw_only=True):
         return (BaseTaken(convoy=convoy.name, commit=commit, by=self.by),)
 
 
-class NoteReturnedBase(Command, frozen=True, kw_only=True):
+class NoteReturnedBase(ConvoyCommand, frozen=True, kw_only=True):
     """The shared branch is gone, or is again where the log left it."""
 
-    convoy: str
-
     def decide(self, state: State) -> Decision:
-        """Wait for nobody's word any more."""
         convoy = live(state, self.convoy)
         if convoy.pushed is None:
             return Refusal("nothing was pushed to its branch")
@@ -520,10 +489,7 @@ class CommentDeleted(ConvoyEvent, frozen=True, kw_only=True, tag="comment.delete
         return replace(convoy, comment=None, deleted_comments=deleted)
 
 
-class NoteDeletedComment(Command, frozen=True, kw_only=True):
-    """Note that a convoy's comment is gone from its issue."""
-
-    convoy: str
+class NoteDeletedComment(ConvoyCommand, frozen=True, kw_only=True):
     comment: int
 
     def decide(self, state: State) -> Decision:

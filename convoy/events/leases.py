@@ -140,8 +140,6 @@ class FreeLease(Command, frozen=True, kw_only=True):
 
 
 class ExpireLease(Command, frozen=True, kw_only=True):
-    """The lease has expired."""
-
     resource: str
     nonce: str
     now: int

@@ -11,13 +11,7 @@ from typing import Final
 from msgspec import field
 from msgspec.structs import replace
 
-from convoy.events import (
-    SHORT,
-    ConvoyEvent,
-    TaskEvent,
-    clause,
-    subject,
-)
+from convoy.events import SHORT, ConvoyEvent, TaskEvent, clause, subject
 from convoy.model.records import Strategy
 from convoy.model.state import Convoy, Moment, State, Task, change_task
 from convoy.model.work import Candidate, Doubt, Unmerged

@@ -10,12 +10,15 @@ from msgspec.structs import replace
 
 from convoy.events import (
     SHORT,
+    AttemptCommand,
     Command,
+    ConvoyCommand,
     ConvoyEvent,
     Decision,
     Event,
     Events,
     Refusal,
+    TaskCommand,
     TaskEvent,
     clause,
     in_session,
@@ -94,10 +97,9 @@ class ConvoyResumed(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.resumed"
         )
 
 
-class PauseConvoy(Command, frozen=True, kw_only=True):
+class PauseConvoy(ConvoyCommand, frozen=True, kw_only=True):
     """Pause a convoy: start nothing new."""
 
-    convoy: str
     by: str
     why: str = ""
 
@@ -106,10 +108,7 @@ class PauseConvoy(Command, frozen=True, kw_only=True):
         return (ConvoyPaused(convoy=convoy.name, by=self.by, why=self.why),)
 
 
-class ResumeConvoy(Command, frozen=True, kw_only=True):
-    """Resume a convoy."""
-
-    convoy: str
+class ResumeConvoy(ConvoyCommand, frozen=True, kw_only=True):
     by: str
 
     def decide(self, state: State) -> Decision:
@@ -141,8 +140,6 @@ class PauseAll(Command, frozen=True, kw_only=True):
 
 
 class ResumeAll(Command, frozen=True, kw_only=True):
-    """A person resumes everything."""
-
     by: str
 
     def decide(self, state: State) -> Decision:
@@ -289,10 +286,9 @@ class ApprovalVoided(TaskEvent, frozen=True, kw_only=True, tag="approval.voided"
         return replace(task, approvals=left, candidate=None)
 
 
-class ApprovePlan(Command, frozen=True, kw_only=True):
+class ApprovePlan(ConvoyCommand, frozen=True, kw_only=True):
     """A person approves the plan."""
 
-    convoy: str
     by: str
     comment: int = 0
     """The comment that says so; 0: none does."""
@@ -314,11 +310,9 @@ class ApprovePlan(Command, frozen=True, kw_only=True):
         return (approved,)
 
 
-class ApproveWork(Command, frozen=True, kw_only=True):
+class ApproveWork(TaskCommand, frozen=True, kw_only=True):
     """A person approves a task's work at this commit, given in full or abbreviated."""
 
-    convoy: str
-    task: int
     commit: str
     by: str
     review: int = 0
@@ -353,11 +347,9 @@ class ApproveWork(Command, frozen=True, kw_only=True):
         return (approved,)
 
 
-class VoidApproval(Command, frozen=True, kw_only=True):
+class VoidApproval(TaskCommand, frozen=True, kw_only=True):
     """The approver has lost the right to approve."""
 
-    convoy: str
-    task: int
     by: str
     why: str
 
@@ -413,11 +405,9 @@ class TaskHeard(TaskEvent, frozen=True, kw_only=True, tag="task.heard"):
         return replace(task, attempt=attempt)
 
 
-class TellTask(Command, frozen=True, kw_only=True):
+class TellTask(TaskCommand, frozen=True, kw_only=True):
     """A person sends a message to a task's agents."""
 
-    convoy: str
-    task: int
     by: str
     text: str
 
@@ -433,12 +423,9 @@ class TellTask(Command, frozen=True, kw_only=True):
         )
 
 
-class NoteHeard(Command, frozen=True, kw_only=True):
+class NoteHeard(AttemptCommand, frozen=True, kw_only=True):
     """The running attempt's engine was given this many of its messages."""
 
-    convoy: str
-    task: int
-    attempt: int
     messages: int
 
     def decide(self, state: State) -> Decision:

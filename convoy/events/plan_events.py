@@ -5,7 +5,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from convoy.events import (
-    Command,
+    ConvoyCommand,
     ConvoyEvent,
     Decision,
     Refusal,
@@ -16,14 +16,7 @@ from convoy.events import (
 from convoy.events.forge_actions import ActionIntended
 from convoy.events.people_events import stands_still
 from convoy.model import ids
-from convoy.model.records import (
-    Estimate,
-    NamedIssue,
-    Scope,
-    Settings,
-    TaskSpec,
-    Wait,
-)
+from convoy.model.records import Estimate, NamedIssue, Scope, Settings, TaskSpec, Wait
 from convoy.model.session_result import scratchpad_with
 from convoy.model.state import Convoy, Moment, State, Task, with_convoy
 from convoy.model.task_graph import relinked
@@ -86,10 +79,9 @@ class ConvoyRequested(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.reques
         return Task(spec=spec)
 
 
-class RequestConvoy(Command, frozen=True, kw_only=True):
+class RequestConvoy(ConvoyCommand, frozen=True, kw_only=True):
     """Accept an issue; the asker's right was checked by the shell."""
 
-    convoy: str
     issue: int
     title: str
     text: str
@@ -144,10 +136,9 @@ class SettingsTaken(ConvoyEvent, frozen=True, kw_only=True, tag="settings.taken"
         return replace(convoy, settings=self.settings)
 
 
-class TakeSettings(Command, frozen=True, kw_only=True):
+class TakeSettings(ConvoyCommand, frozen=True, kw_only=True):
     """The configuration is another one now; what is frozen stays as it was."""
 
-    convoy: str
     settings: Settings
 
     def decide(self, state: State) -> Decision:
@@ -332,10 +323,7 @@ class ConvoyRanked(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.ranked"):
         return replace(convoy, priority=self.priority)
 
 
-class RankConvoy(Command, frozen=True, kw_only=True):
-    """A person wants the convoy before or behind others."""
-
-    convoy: str
+class RankConvoy(ConvoyCommand, frozen=True, kw_only=True):
     priority: int
     by: str
 

@@ -6,7 +6,15 @@ into the target, moves it to a commit that CI has judged already.
 
 from msgspec.structs import replace
 
-from convoy.events import SHORT, Command, ConvoyEvent, Decision, Refusal, clause, live
+from convoy.events import (
+    SHORT,
+    ConvoyCommand,
+    ConvoyEvent,
+    Decision,
+    Refusal,
+    clause,
+    live,
+)
 from convoy.events.forge_actions import ItemTakenUp
 from convoy.model.ids import convoy_item
 from convoy.model.state import Convoy, Moment, State
@@ -59,10 +67,9 @@ class PullMergedEarly(ConvoyEvent, frozen=True, kw_only=True, tag="pull.merged-e
         return replace(convoy, pull=None)
 
 
-class ChooseLanding(Command, frozen=True, kw_only=True):
+class ChooseLanding(ConvoyCommand, frozen=True, kw_only=True):
     """The rules of the target were read, or a refusal told one."""
 
-    convoy: str
     landing: Landing
     """The way, what else the rules want, what the bot may not read."""
 
@@ -77,10 +84,9 @@ class ChooseLanding(Command, frozen=True, kw_only=True):
         return (chosen, ItemTakenUp(item=convoy_item(convoy.name), works=True))
 
 
-class WaitToLand(Command, frozen=True, kw_only=True):
+class WaitToLand(ConvoyCommand, frozen=True, kw_only=True):
     """The forge was asked what keeps the convoy's pull request from merging."""
 
-    convoy: str
     why: str
 
     def decide(self, state: State) -> Decision:

@@ -10,7 +10,15 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from convoy.events import Command, Decision, Events, Refusal, in_session, task_in
+from convoy.events import (
+    AttemptCommand,
+    ConvoyCommand,
+    Decision,
+    Events,
+    Refusal,
+    in_session,
+    task_in,
+)
 from convoy.events.forge_actions import ActionIntended
 from convoy.events.session_events import (
     SessionLost,
@@ -47,12 +55,9 @@ _UNTRIED: Final[frozenset[Cause]] = frozenset({"outage", "setup"})
 """Ends that say nothing about the work the session continued."""
 
 
-class AcceptWork(Command, frozen=True, kw_only=True):
+class AcceptWork(AttemptCommand, frozen=True, kw_only=True):
     """The gate let the attempt's commits through."""
 
-    convoy: str
-    task: int
-    attempt: int
     commit: str
     base: str
     files: tuple[str, ...]
@@ -93,12 +98,9 @@ class AcceptWork(Command, frozen=True, kw_only=True):
         return (accepted, *leases_freed(state, self.convoy, task), *pull)
 
 
-class AcceptNothing(Command, frozen=True, kw_only=True):
+class AcceptNothing(AttemptCommand, frozen=True, kw_only=True):
     """There was nothing to do, and the acceptance command agrees."""
 
-    convoy: str
-    task: int
-    attempt: int
     usage: Usage = Usage()
 
     def decide(self, state: State) -> Decision:
@@ -116,12 +118,9 @@ class AcceptNothing(Command, frozen=True, kw_only=True):
         return (*leases_freed(state, convoy.name, task), merged, *after)
 
 
-class AcceptReport(Command, frozen=True, kw_only=True):
+class AcceptReport(AttemptCommand, frozen=True, kw_only=True):
     """The attempt ended in a valid report; the shell has checked and cleaned it."""
 
-    convoy: str
-    task: int
-    attempt: int
     report: Report
     usage: Usage = Usage()
 
@@ -148,12 +147,9 @@ HASTY_MS: Final = 30_000
 """An agent that fails within this time, twice alike, has not come to its work."""
 
 
-class RefuseWork(Command, frozen=True, kw_only=True):
+class RefuseWork(AttemptCommand, frozen=True, kw_only=True):
     """The attempt ended without work that may land."""
 
-    convoy: str
-    task: int
-    attempt: int
     cause: Cause
     why: str
     now: int = 0
@@ -212,12 +208,9 @@ class RefuseWork(Command, frozen=True, kw_only=True):
         return is_hasty and task.state == "running" and said in alike
 
 
-class LoseSession(Command, frozen=True, kw_only=True):
+class LoseSession(AttemptCommand, frozen=True, kw_only=True):
     """The session ended and left no result."""
 
-    convoy: str
-    task: int
-    attempt: int
     cause: Cause
     why: str
     usage: Usage = Usage()
@@ -255,12 +248,9 @@ def _continued_work(task: Task) -> str:
     return attempt.base if attempt is not None and attempt.salvaged else ""
 
 
-class AcceptReview(Command, frozen=True, kw_only=True):
+class AcceptReview(AttemptCommand, frozen=True, kw_only=True):
     """The attempt ended in a verdict on another task's work."""
 
-    convoy: str
-    task: int
-    attempt: int
     verdict: Opinion
     text: str = ""
     usage: Usage = Usage()
@@ -312,10 +302,9 @@ def _sent_back(
     return to_be_changed(convoy, subject, why)
 
 
-class MakeChoice(Command, frozen=True, kw_only=True):
+class MakeChoice(ConvoyCommand, frozen=True, kw_only=True):
     """A rival is chosen to land: by an attempt that judged, or as the only one left."""
 
-    convoy: str
     task: int
     """The choice's own number."""
     attempt: int = 0

@@ -26,7 +26,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from convoy import kinds
-from convoy.events import Command, Decision, Events, Refusal, live, task_in
+from convoy.events import Decision, Events, Refusal, TaskCommand, live, task_in
 from convoy.events.merge_events import (
     MergeAttempted,
     MergeCleared,
@@ -194,11 +194,9 @@ def queue_branches(state: State) -> frozenset[str]:
 HELD_ALREADY: Final = "nothing to do: the branch holds all of its changes already"
 
 
-class AttemptMerge(Command, frozen=True, kw_only=True):
+class AttemptMerge(TaskCommand, frozen=True, kw_only=True):
     """A candidate was built; task 0 is the convoy itself."""
 
-    convoy: str
-    task: int
     candidate: str
     base: str
     work: str
@@ -243,11 +241,9 @@ class AttemptMerge(Command, frozen=True, kw_only=True):
         return None
 
 
-class FailMerge(Command, frozen=True, kw_only=True):
+class FailMerge(TaskCommand, frozen=True, kw_only=True):
     """A task's work conflicts with what is landed, or CI found its candidate red."""
 
-    convoy: str
-    task: int
     candidate: str | None
     cause: Cause
     why: str
@@ -279,11 +275,9 @@ class FailMerge(Command, frozen=True, kw_only=True):
         return (failed, *queued_again(state, convoy.name, task, self.cause, self.why))
 
 
-class ProveWork(Command, frozen=True, kw_only=True):
+class ProveWork(TaskCommand, frozen=True, kw_only=True):
     """CI found work on trial as it should be: tests red, a rival's work green."""
 
-    convoy: str
-    task: int
     commit: str
     judged: tuple[str, ...]
     lines: int = 0
@@ -318,11 +312,9 @@ class ProveWork(Command, frozen=True, kw_only=True):
         return (proven,)
 
 
-class LandMerge(Command, frozen=True, kw_only=True):
+class LandMerge(TaskCommand, frozen=True, kw_only=True):
     """CI judged the candidate green; the same push moves the branch to it."""
 
-    convoy: str
-    task: int
     candidate: str
     judged: tuple[str, ...]
     reporters: dict[str, str] = field(default_factory=dict)
@@ -331,7 +323,6 @@ class LandMerge(Command, frozen=True, kw_only=True):
     """The checks that were awaited in vain."""
 
     def decide(self, state: State) -> Decision:
-        """Land the current candidate, after all its task needs."""
         convoy = live(state, self.convoy)
         if not _is_current(convoy, self):
             return Refusal(f"{self.candidate} is not the candidate any more")
@@ -377,15 +368,12 @@ class LandMerge(Command, frozen=True, kw_only=True):
         return (*events, merged, *convoy_next(convoy, done))
 
 
-class SettleEmpty(Command, frozen=True, kw_only=True):
+class SettleEmpty(TaskCommand, frozen=True, kw_only=True):
     """The branch holds all that a task's work changes: nothing is left to land."""
 
-    convoy: str
-    task: int
     work: str
 
     def decide(self, state: State) -> Decision:
-        """Settle a task whose changes came there by other work, or by hand."""
         task = task_in(state, self.convoy, self.task, "needs-review")
         convoy = state.convoys[self.convoy]
         if task.work is None or task.work.commit != self.work:
@@ -402,11 +390,9 @@ def _is_current(convoy: Convoy, command: FailMerge | LandMerge) -> bool:
     return candidate is not None and candidate.commit == command.candidate
 
 
-class DoubtMerge(Command, frozen=True, kw_only=True):
+class DoubtMerge(TaskCommand, frozen=True, kw_only=True):
     """CI found a task's candidate red, or ended without a verdict on it."""
 
-    convoy: str
-    task: int
     candidate: str
     is_red: bool
     checks: tuple[str, ...]
@@ -414,7 +400,6 @@ class DoubtMerge(Command, frozen=True, kw_only=True):
     why: str
 
     def decide(self, state: State) -> Decision:
-        """Keep the work and let CI judge it again."""
         task = task_in(state, self.convoy, self.task, "needs-review")
         candidate = task.candidate
         if candidate is None or candidate.commit != self.candidate:
@@ -433,16 +418,13 @@ class DoubtMerge(Command, frozen=True, kw_only=True):
         )
 
 
-class ClearMerge(Command, frozen=True, kw_only=True):
+class ClearMerge(TaskCommand, frozen=True, kw_only=True):
     """CI found a task's work green that it had found red."""
 
-    convoy: str
-    task: int
     candidate: str
     judged: tuple[str, ...]
 
     def decide(self, state: State) -> Decision:
-        """Let the work wait to land like any other."""
         task = task_in(state, self.convoy, self.task, "needs-review")
         candidate = task.candidate
         is_current = candidate is not None and candidate.commit == self.candidate

@@ -12,7 +12,15 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from convoy.events import Command, Decision, Events, Refusal, live, task_in
+from convoy.events import (
+    ConvoyCommand,
+    Decision,
+    Events,
+    Refusal,
+    TaskCommand,
+    live,
+    task_in,
+)
 from convoy.events.forge_actions import ActionIntended
 from convoy.events.hold_events import Gone, IssueGone
 from convoy.events.people_events import (
@@ -122,10 +130,9 @@ def _refused(state: State, convoy: Convoy) -> Iterator[Need]:
             yield Need(key=key, kind="refused", task=task, aside=aside)
 
 
-class CallPeople(Command, frozen=True, kw_only=True):
+class CallPeople(ConvoyCommand, frozen=True, kw_only=True):
     """Something waits for a person: say so."""
 
-    convoy: str
     text: str
     now: int
     """Unix ms."""
@@ -148,10 +155,9 @@ class CallPeople(Command, frozen=True, kw_only=True):
         )
 
 
-class FailConvoy(Command, frozen=True, kw_only=True):
+class FailConvoy(ConvoyCommand, frozen=True, kw_only=True):
     """Give the convoy up; what is not merged is dropped."""
 
-    convoy: str
     why: str
     by: str = ""
     """The person who wants it; empty: no person does."""
@@ -171,11 +177,9 @@ class FailConvoy(Command, frozen=True, kw_only=True):
         )
 
 
-class BlockTask(Command, frozen=True, kw_only=True):
+class BlockTask(TaskCommand, frozen=True, kw_only=True):
     """Only a person can help."""
 
-    convoy: str
-    task: int
     why: str
     by: str = ""
     """The person who stopped it; empty: no person did."""
@@ -199,11 +203,9 @@ class BlockTask(Command, frozen=True, kw_only=True):
         return (*blocked, *known(convoy.name, self.by, blocked_key(task)))
 
 
-class DeferTask(Command, frozen=True, kw_only=True):
+class DeferTask(TaskCommand, frozen=True, kw_only=True):
     """The day's money is spent: the task waits until then (unix ms)."""
 
-    convoy: str
-    task: int
     until: int
     why: str
 
@@ -224,11 +226,9 @@ class DeferTask(Command, frozen=True, kw_only=True):
         return (queued,)
 
 
-class RetryTask(Command, frozen=True, kw_only=True):
+class RetryTask(TaskCommand, frozen=True, kw_only=True):
     """A person wants a blocked task tried again, with all its attempts."""
 
-    convoy: str
-    task: int
     by: str
 
     def decide(self, state: State) -> Decision:
@@ -269,11 +269,9 @@ class RetryTask(Command, frozen=True, kw_only=True):
         )
 
 
-class DropTask(Command, frozen=True, kw_only=True):
+class DropTask(TaskCommand, frozen=True, kw_only=True):
     """A person does not want the task any more."""
 
-    convoy: str
-    task: int
     why: str
     by: str = ""
     """The person who does not want it; empty: nobody said so."""
@@ -295,10 +293,9 @@ class DropTask(Command, frozen=True, kw_only=True):
         return (dropped, *then, *known(convoy.name, self.why, *keys, *failed))
 
 
-class RetryConvoy(Command, frozen=True, kw_only=True):
+class RetryConvoy(ConvoyCommand, frozen=True, kw_only=True):
     """A person wants a convoy to go on that failed, or whose landing waits."""
 
-    convoy: str
     by: str
 
     def decide(self, state: State) -> Decision:
@@ -367,11 +364,9 @@ def standing_still(state: State, convoy: Convoy) -> Events:
     return (ConvoyPaused(convoy=convoy.name, by=state.paused_by, why=why),)
 
 
-class RebaseWork(Command, frozen=True, kw_only=True):
+class RebaseWork(TaskCommand, frozen=True, kw_only=True):
     """The work `old` was rebased for a person."""
 
-    convoy: str
-    task: int
     old: str
     commit: str
     base: str
@@ -402,11 +397,9 @@ class RebaseWork(Command, frozen=True, kw_only=True):
         )
 
 
-class ReviseTask(Command, frozen=True, kw_only=True):
+class ReviseTask(TaskCommand, frozen=True, kw_only=True):
     """A person wants a task's work changed, as the text says."""
 
-    convoy: str
-    task: int
     by: str
     text: str
 
@@ -428,10 +421,9 @@ def check_unjudged(convoy: Convoy, task: Task) -> None:
         raise Refusal(why)
 
 
-class NoteGoneIssue(Command, frozen=True, kw_only=True):
+class NoteGoneIssue(ConvoyCommand, frozen=True, kw_only=True):
     """The convoy's issue was deleted, or transferred to another repository."""
 
-    convoy: str
     how: Gone
 
     def decide(self, state: State) -> Decision:

@@ -3,10 +3,12 @@
 from msgspec.structs import replace
 
 from convoy.events import (
-    Command,
+    AttemptCommand,
+    ConvoyCommand,
     Decision,
     Events,
     Refusal,
+    TaskCommand,
     in_session,
     in_state,
     live,
@@ -33,10 +35,9 @@ from convoy.rules.plans import fault_of, kept_by_protected_paths
 from convoy.text import counted, did_you_mean
 
 
-class AddTask(Command, frozen=True, kw_only=True):
+class AddTask(ConvoyCommand, frozen=True, kw_only=True):
     """A person wants one more task; its number is the next one."""
 
-    convoy: str
     spec: TaskSpec
     by: str
 
@@ -60,18 +61,15 @@ class AddTask(Command, frozen=True, kw_only=True):
         return (TaskAdded(convoy=convoy.name, spec=spec, by=self.by), *waits)
 
 
-class LinkTask(Command, frozen=True, kw_only=True):
+class LinkTask(TaskCommand, frozen=True, kw_only=True):
     """A task should wait for another one."""
 
-    convoy: str
-    task: int
     on: int
     by: str = ""
     """The person who wants it; empty: the bot, because their work overlaps."""
     why: str = ""
 
     def decide(self, state: State) -> Decision:
-        """Let a task that has not begun its attempt wait for another one."""
         task = at_rest(state, self.convoy, self.task)
         convoy = state.convoys[self.convoy]
         other = convoy.task(self.on)
@@ -98,10 +96,9 @@ class LinkTask(Command, frozen=True, kw_only=True):
         )
 
 
-class AssignTask(Command, frozen=True, kw_only=True):
+class AssignTask(ConvoyCommand, frozen=True, kw_only=True):
     """A person wants another engine for a task; None: for all not started yet."""
 
-    convoy: str
     task: int | None
     engine: str
     by: str
@@ -148,17 +145,18 @@ def at_rest(state: State, name: str, number: int) -> Task:
     return task
 
 
-class PartTask(Command, frozen=True, kw_only=True):
+class PartTask(TaskCommand, frozen=True, kw_only=True):
     """A person wrote the parts that a task is to be done in."""
 
-    convoy: str
-    task: int
     parts: tuple[TaskSpec, ...]
     by: str
 
     def decide(self, state: State) -> Decision:
-        task = _whole_work(state, self.convoy, self.task)
+        task = at_rest(state, self.convoy, self.task)
         convoy = state.convoys[self.convoy]
+        tied = any(task.number in other.spec.on for other in convoy.tasks)
+        if not kind_of(task.spec).is_work or task.spec.on or tied:
+            return Refusal(f"task {task.number} is tied to another one, or is not work")
         if fault := split_fault(convoy, task, self.parts):
             return Refusal(fault)
         left = [each for each in convoy.tasks if each.state != "dropped"]
@@ -179,10 +177,9 @@ class PartTask(Command, frozen=True, kw_only=True):
         )
 
 
-class ReplanConvoy(Command, frozen=True, kw_only=True):
+class ReplanConvoy(ConvoyCommand, frozen=True, kw_only=True):
     """A person wants another plan, as their text says."""
 
-    convoy: str
     by: str
     text: str
 
@@ -200,20 +197,8 @@ class ReplanConvoy(Command, frozen=True, kw_only=True):
         return (ConvoyReplanned(convoy=convoy.name, by=self.by, text=self.text),)
 
 
-def _whole_work(state: State, name: str, number: int) -> Task:
-    """Return a task that is at rest, is work, and that no other one is tied to."""
-    task = at_rest(state, name, number)
-    tied = any(number in other.spec.on for other in state.convoys[name].tasks)
-    if not kind_of(task.spec).is_work or task.spec.on or tied:
-        raise Refusal(f"task {number} is tied to another one, or is not work")
-    return task
-
-
-class BeginSplit(Command, frozen=True, kw_only=True):
+class BeginSplit(TaskCommand, frozen=True, kw_only=True):
     """The mayor should split a task that was too much for one agent."""
-
-    convoy: str
-    task: int
 
     def decide(self, state: State) -> Decision:
         convoy = in_state(state, self.convoy, "active")
@@ -225,10 +210,9 @@ class BeginSplit(Command, frozen=True, kw_only=True):
         )
 
 
-class SplitTask(Command, frozen=True, kw_only=True):
+class SplitTask(ConvoyCommand, frozen=True, kw_only=True):
     """An attempt at a split ended in valid parts; the shell has checked them."""
 
-    convoy: str
     task: int
     """The split's own number."""
     attempt: int
@@ -298,12 +282,9 @@ def _waiting_for_a_person(convoy: Convoy, task: Task, numbers: str) -> Events:
     return (ConvoyPaused(convoy=convoy.name, by=MAYOR, why=why),)
 
 
-class NoteTask(Command, frozen=True, kw_only=True):
+class NoteTask(AttemptCommand, frozen=True, kw_only=True):
     """An attempt's agent left notes for others; the shell has cleaned them."""
 
-    convoy: str
-    task: int
-    attempt: int
     left: Left
 
     def decide(self, state: State) -> Decision:

@@ -10,10 +10,11 @@ from statistics import median
 from typing import Final
 
 from convoy.events import (
-    Command,
+    ConvoyCommand,
     Decision,
     Events,
     Refusal,
+    TaskCommand,
     clause,
     decided,
     in_session,
@@ -24,14 +25,7 @@ from convoy.events.plan_events import ConvoyPlanned, TaskAllowed
 from convoy.events.task_events import TaskBlocked, TaskDropped, TaskMerged, TaskQueued
 from convoy.gate import forbidden, protected, unallowed, wants
 from convoy.kinds import kind_of
-from convoy.model.records import (
-    EngineSpec,
-    Estimate,
-    Gate,
-    Scope,
-    TaskSpec,
-    Usage,
-)
+from convoy.model.records import EngineSpec, Estimate, Gate, Scope, TaskSpec, Usage
 from convoy.model.session_result import priced
 from convoy.model.state import Convoy, State, Task, past_tasks
 from convoy.model.task_graph import find_cycle
@@ -39,10 +33,9 @@ from convoy.planner import own_words, paths_in
 from convoy.rules.people import RetryTask, standing_still
 
 
-class PlanConvoy(Command, frozen=True, kw_only=True):
+class PlanConvoy(ConvoyCommand, frozen=True, kw_only=True):
     """Take a checked plan."""
 
-    convoy: str
     planner: str
     tasks: tuple[TaskSpec, ...]
     attempt: int = 0
@@ -152,11 +145,9 @@ def answered(state: State, convoy: Convoy, command: PlanConvoy) -> Events:
     return (TaskDropped(convoy=convoy.name, task=0, why=mayor.why),)
 
 
-class AllowPaths(Command, frozen=True, kw_only=True):
+class AllowPaths(TaskCommand, frozen=True, kw_only=True):
     """A person lets a task change protected paths."""
 
-    convoy: str
-    task: int
     by: str
     path: str = ""
     """One that its plan does not name; empty: those that it names."""

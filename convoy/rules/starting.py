@@ -16,7 +16,14 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from convoy.events import Command, Decision, Events, Refusal, in_state
+from convoy.events import (
+    ConvoyCommand,
+    Decision,
+    Events,
+    Refusal,
+    TaskCommand,
+    in_state,
+)
 from convoy.events.forge_actions import ActionIntended
 from convoy.events.leases import LeaseFreed, LeaseTaken
 from convoy.events.session_events import DAY_MS, TaskStarted
@@ -191,10 +198,9 @@ LEASE_SLACK_S = 300
 """A task's leases outlive its session's deadlines by this much; its end frees them."""
 
 
-class StartPlanning(Command, frozen=True, kw_only=True):
+class StartPlanning(ConvoyCommand, frozen=True, kw_only=True):
     """Begin the next attempt of task 0; `session` and `nonce` are fresh random hex."""
 
-    convoy: str
     brief: str
     session: str
     nonce: str
@@ -241,11 +247,9 @@ class StartPlanning(Command, frozen=True, kw_only=True):
         return (started, intent)
 
 
-class StartTask(Command, frozen=True, kw_only=True):
+class StartTask(TaskCommand, frozen=True, kw_only=True):
     """Begin the next attempt; `session` and `nonce` are fresh random hex."""
 
-    convoy: str
-    task: int
     base: str
     session: str
     nonce: str

@@ -13,7 +13,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from convoy.events import Command, Decision, Refusal, live
+from convoy.events import ConvoyCommand, Decision, Refusal, live
 from convoy.events.forge_actions import ActionIntended
 from convoy.events.merge_events import UNJUDGED, MergeLanded
 from convoy.events.plan_events import TaskAdded
@@ -31,11 +31,7 @@ from convoy.model.records import Strategy
 from convoy.model.state import State
 from convoy.model.work import LOST_MOST, SYNC_TRIES, Landing, TargetRules, Way
 from convoy.rules import completed, holds_own_work
-from convoy.rules.landing import (
-    is_judged,
-    may_take_target_in,
-    sync_task,
-)
+from convoy.rules.landing import is_judged, may_take_target_in, sync_task
 from convoy.rules.verdict import Mergeable
 
 LEARNT: Final[dict[str, TargetRules]] = {
@@ -60,7 +56,15 @@ def landing_by(
         return Landing()
     for name in learnt:
         rules = _with_learnt(rules, LEARNT[name])
-    method = next((m for m in _PREFERRED if m in _methods(rules)), None)
+    # The bot's commits carry no signature that the forge knows, so only a commit that
+    # the forge makes of them all is signed:
+    # https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches#require-signed-commits
+    # A branch that takes its target in is not linear, and a rebase would drop how its
+    # conflicts were resolved.
+    methods = frozenset(rules.methods)
+    if not rules.queue and (rules.signed or rules.linear):
+        methods &= {"squash"}
+    method = next((m for m in _PREFERRED if m in methods), None)
     way = _way(rules)
     if way in ("merge", "queue") and method is None:
         way = "person"
@@ -128,21 +132,6 @@ def _way(rules: TargetRules) -> Way:
     return "merge" if wants_merge or rules.reviews or rules.deployed else "push"
 
 
-def _methods(rules: TargetRules) -> frozenset[Strategy]:
-    """Return how the forge may merge the convoy's branch.
-
-    The bot's commits carry no signature that the forge knows, so only a commit that the
-    forge makes of them all is signed:
-    https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches#require-signed-commits
-    A branch that takes its target in is not linear, and a rebase would drop how its
-    conflicts were resolved.
-    """
-    allowed = frozenset(rules.methods)
-    if rules.queue:
-        return allowed
-    return allowed & {"squash"} if rules.signed or rules.linear else allowed
-
-
 def _other_waits(rules: TargetRules) -> Iterator[str]:
     if rules.owners:
         yield "a review by the owners of the code"
@@ -166,10 +155,9 @@ REFINERY = "the refinery"
 """The asker that a sync's task names."""
 
 
-class AttemptSync(Command, frozen=True, kw_only=True):
+class AttemptSync(ConvoyCommand, frozen=True, kw_only=True):
     """A candidate was built that takes the target into the convoy's branch."""
 
-    convoy: str
     candidate: str
     base: str
     target: str
@@ -192,13 +180,12 @@ class AttemptSync(Command, frozen=True, kw_only=True):
         )
 
 
-class FailSync(Command, frozen=True, kw_only=True):
+class FailSync(ConvoyCommand, frozen=True, kw_only=True):
     """The target conflicts with the convoy's branch, or CI is red on the candidate.
 
     Without a candidate it conflicts; with one, only the current one is blamed.
     """
 
-    convoy: str
     candidate: str | None
     target: str
     why: str
@@ -241,10 +228,9 @@ class FailSync(Command, frozen=True, kw_only=True):
         return (failed, TaskAdded(convoy=convoy.name, spec=spec, by=REFINERY))
 
 
-class LandSync(Command, frozen=True, kw_only=True):
+class LandSync(ConvoyCommand, frozen=True, kw_only=True):
     """CI judged it green; the same push moves the convoy's branch to it."""
 
-    convoy: str
     candidate: str
     judged: tuple[str, ...]
 
@@ -268,10 +254,9 @@ class LandSync(Command, frozen=True, kw_only=True):
         )
 
 
-class StallLanding(Command, frozen=True, kw_only=True):
+class StallLanding(ConvoyCommand, frozen=True, kw_only=True):
     """CI does not report on what is to land last, or on the target taken in."""
 
-    convoy: str
     why: str
 
     def decide(self, state: State) -> Decision:
@@ -282,10 +267,9 @@ class StallLanding(Command, frozen=True, kw_only=True):
         return (LandingStalled(convoy=convoy.name, why=self.why),)
 
 
-class AskForge(Command, frozen=True, kw_only=True):
+class AskForge(ConvoyCommand, frozen=True, kw_only=True):
     """CI judged the convoy's candidate green: the forge is to merge exactly that."""
 
-    convoy: str
     candidate: str
     judged: tuple[str, ...]
 
@@ -311,10 +295,9 @@ class AskForge(Command, frozen=True, kw_only=True):
         return (intent,)
 
 
-class OpenAnotherPull(Command, frozen=True, kw_only=True):
+class OpenAnotherPull(ConvoyCommand, frozen=True, kw_only=True):
     """The convoy's pull request was merged before its branch held all of the work."""
 
-    convoy: str
     pull: int
 
     def decide(self, state: State) -> Decision:
@@ -326,10 +309,9 @@ class OpenAnotherPull(Command, frozen=True, kw_only=True):
         return (early, ActionIntended(key=key, kind="pull", convoy=convoy.name))
 
 
-class NoteLanded(Command, frozen=True, kw_only=True):
+class NoteLanded(ConvoyCommand, frozen=True, kw_only=True):
     """The forge shows the convoy's pull request as merged, whoever asked for it."""
 
-    convoy: str
     commit: str
     """What is on the target now."""
     judged: tuple[str, ...]

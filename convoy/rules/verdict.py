@@ -22,8 +22,6 @@ GITHUB_PASSES: Final = frozenset({"success", "skipped", "neutral"})
 
 
 class Run(Struct, frozen=True, kw_only=True):
-    """A workflow run."""
-
     id: int
     completed: bool
     conclusion: str | None = None
@@ -212,11 +210,6 @@ class Reporters(Struct, frozen=True, kw_only=True):
             return check.app_id == wanted
         return self.named.get(check.name, check.app) == check.app
 
-    def are_strangers(self, checks: Iterable[Check]) -> bool:
-        """Whether none of these checks is a job's or of a name that is known."""
-        known = {*self.named, *self.ids}
-        return bool(known) and not any(c.workflow or c.name in known for c in checks)
-
 
 ANYBODY: Final = Reporters()
 
@@ -257,7 +250,11 @@ def judge(
         return _against("lost", names, lost)
     is_over = not running and all(check.has_passed for check in newest)
     lacking = sorted(set(required) - set(names)) if is_over else []
-    text = _awaited(lacking, reported, own_app) if lacking else ""
+    text = ""
+    if lacking:
+        have = sorted({each.name for each in reported if not each.is_own(own_app)})
+        others = f" (what has: {', '.join(have[:5])})" if have else ""
+        text = AWAITED.format(named=", ".join(lacking), others=others)
     if not newest:
         verdict: CiVerdict = "pending" if running else "none"
         return Checks(verdict=verdict, more=running, text=text)
@@ -268,13 +265,6 @@ def judge(
         text = f"nothing has tested it: {skipped}; {REQUIRE}"
         return Checks(verdict="broken", names=names, text=text)
     return _green(newest, required, reporters)
-
-
-def _awaited(lacking: Iterable[str], reported: Iterable[Check], own_app: str) -> str:
-    """Return which required checks have not reported, and which others have."""
-    have = sorted({each.name for each in reported if not each.is_own(own_app)})
-    others = f" (what has: {', '.join(have[:5])})" if have else ""
-    return AWAITED.format(named=", ".join(lacking), others=others)
 
 
 def _counted(
@@ -304,7 +294,8 @@ def _green(
     """Return the verdict where all have passed: green, if they are who should say."""
     names = tuple(sorted({check.name for check in passed}))
     sound = [check for check in passed if reporters.vouch_for(check)]
-    is_known = bool(sound) and not reporters.are_strangers(sound)
+    known = {*reporters.named, *reporters.ids}
+    is_known = any(not known or c.workflow or c.name in known for c in sound)
     wanted = set(required) - {check.name for check in sound}
     if lacking := wanted if required else set() if is_known else set(names):
         text = "\n".join(

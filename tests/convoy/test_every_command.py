@@ -60,7 +60,8 @@ def _passed() -> Iterator[State]:
 
 def _commands(of: type[Command]) -> Iterator[type[Command]]:
     for kind in of.__subclasses__():
-        yield kind
+        if kind.__module__ != Command.__module__:
+            yield kind
         yield from _commands(kind)
 
 
