@@ -10,13 +10,7 @@ from typing import Final, Literal, get_args
 from msgspec import Struct
 
 from convoy.events import Command
-from convoy.model.ids import (
-    SWEEP_ITEM,
-    convoy_item,
-    run_item,
-    show_item,
-    task_item,
-)
+from convoy.model.ids import SWEEP_ITEM, convoy_item, run_item, show_item, task_item
 from convoy.model.state import intent_item
 from convoy.model.work import Intent, TakenOut
 from convoy.rules.people import Need
@@ -34,234 +28,200 @@ class Note(Struct, frozen=True):
     command: Command
 
 
-class MakePlan(Struct, frozen=True):
+class ConvoyStep(Struct, frozen=True):
+    convoy: str
+
+
+class TaskStep(ConvoyStep, frozen=True):
+    task: int
+
+
+class MakePlan(ConvoyStep, frozen=True):
     """Turn the convoy's frozen text into tasks."""
 
-    convoy: str
 
-
-class BeginPlan(Struct, frozen=True):
+class BeginPlan(ConvoyStep, frozen=True):
     """Start the next session that plans the convoy."""
 
-    convoy: str
 
-
-class CreateBase(Struct, frozen=True):
+class CreateBase(ConvoyStep, frozen=True):
     """Push the convoy's shared branch at `commit`; it must not exist."""
 
-    convoy: str
     commit: str
 
 
-class Begin(Struct, frozen=True):
+class Begin(TaskStep, frozen=True):
     """Start the task's next attempt from `base`."""
 
-    convoy: str
-    task: int
     base: str
 
 
-class Collect(Struct, frozen=True):
+class Collect(TaskStep, frozen=True):
     """Take in the result of a run that has ended."""
 
-    convoy: str
-    task: int
     run: int
     called_off: bool = False
     """Whether the run was cancelled though its time was not over."""
 
 
-class Build(Struct, frozen=True):
+class Build(ConvoyStep, frozen=True):
     """Build candidates of these tasks, one on the other, the first on `onto`."""
 
-    convoy: str
     tasks: tuple[int, ...]
     onto: str
 
 
-class Try(Struct, frozen=True):
+class Try(TaskStep, frozen=True):
     """Let CI judge work as it is: tests before their code exists, or a rival's work."""
 
-    convoy: str
-    task: int
 
-
-class Prove(Struct, frozen=True):
+class Prove(TaskStep, frozen=True):
     """CI found work as it should be: tests red, a rival's green."""
 
-    convoy: str
-    task: int
     work: str
 
 
-class BuildSync(Struct, frozen=True):
+class BuildSync(ConvoyStep, frozen=True):
     """Take this commit of the target into the convoy's branch, as a candidate."""
 
-    convoy: str
     target: str
 
 
-class LandSync(Struct, frozen=True):
+class LandSync(ConvoyStep, frozen=True):
     """Move the convoy's branch from `tip` to the candidate that takes the target in."""
 
-    convoy: str
     tip: str
 
 
-class BuildConvoy(Struct, frozen=True):
+class BuildConvoy(ConvoyStep, frozen=True):
     """Build the convoy's own candidate on the target's tip."""
 
-    convoy: str
     onto: str
 
 
-class Align(Struct, frozen=True):
+class Align(ConvoyStep, frozen=True):
     """Move these tasks' branches to their candidates, so that they show as merged."""
 
-    convoy: str
     tasks: tuple[int, ...]
 
 
-class Land(Struct, frozen=True):
+class Land(ConvoyStep, frozen=True):
     """Move the convoy's branch from `tip` over these tasks' candidates."""
 
-    convoy: str
     tasks: tuple[int, ...]
     tip: str
 
 
-class LandConvoy(Struct, frozen=True):
+class LandConvoy(ConvoyStep, frozen=True):
     """Move the target branch from `tip` to the convoy's candidate."""
 
-    convoy: str
     tip: str
 
 
-class AlignConvoy(Struct, frozen=True):
+class AlignConvoy(ConvoyStep, frozen=True):
     """Move the convoy's branch to its green candidate, so that the forge merges it."""
 
-    convoy: str
     candidate: str
 
 
-class AskMerge(Struct, frozen=True):
+class AskMerge(ConvoyStep, frozen=True):
     """Announce that the forge is asked to merge the convoy's pull request."""
 
-    convoy: str
     candidate: str
 
 
-class TakeLanded(Struct, frozen=True):
+class TakeLanded(ConvoyStep, frozen=True):
     """The forge shows the convoy's pull request as merged."""
 
-    convoy: str
     commit: str
 
 
-class Reject(Struct, frozen=True):
+class Reject(TaskStep, frozen=True):
     """CI found the front candidate red; task 0 is the convoy's own, or a sync's."""
 
-    convoy: str
-    task: int
     candidate: str
     text: str
 
 
-class LookAgain(Struct, frozen=True):
+class LookAgain(TaskStep, frozen=True):
     """CI found a candidate red, or ended without a verdict: it is judged again."""
 
-    convoy: str
-    task: int
     candidate: str
     text: str
     checks: tuple[str, ...]
     is_red: bool
 
 
-class ClearWork(Struct, frozen=True):
+class ClearWork(TaskStep, frozen=True):
     """CI found work green that was red: it waits to land like any other."""
 
-    convoy: str
-    task: int
     candidate: str
 
 
-class Stall(Struct, frozen=True):
+class Stall(TaskStep, frozen=True):
     """CI cannot judge the front candidate before a person has mended CI.
 
     Task 0 is the convoy's own. The work is set aside and stays as it is.
     """
 
-    convoy: str
-    task: int
     candidate: str
     text: str
 
 
-class Block(Struct, frozen=True):
+class Block(TaskStep, frozen=True):
     """The task (0: the convoy's landing) cannot go on without a person."""
 
-    convoy: str
-    task: int
     why: str
     splits: bool = False
     """Whether smaller tasks may do what it cannot."""
 
 
-class HearIssue(Struct, frozen=True):
+class HearIssue(ConvoyStep, frozen=True):
     """A person did something to the convoy's issue by hand."""
 
-    convoy: str
     gesture: Literal["closed", "reopened", "unlabelled", "deleted", "transferred"]
     by: str = ""
     """Who did it, where the forge tells."""
 
 
-class HearBase(Struct, frozen=True):
+class HearBase(ConvoyStep, frozen=True):
     """A person deleted the convoy's shared branch, or it is there again."""
 
-    convoy: str
     there: bool
 
 
-class HearPush(Struct, frozen=True):
+class HearPush(ConvoyStep, frozen=True):
     """The convoy's shared branch has a tip that the log does not know.
 
     `commit` is empty where the branch is back, or gone.
     """
 
-    convoy: str
     commit: str
 
 
-class HearDequeue(Struct, frozen=True):
+class HearDequeue(ConvoyStep, frozen=True):
     """A person took the convoy's pull request out of the forge's merge queue."""
 
-    convoy: str
     by: str
 
 
-class TakeOut(Struct, frozen=True):
+class TakeOut(TaskStep, frozen=True):
     """A person took work out by hand; task 0 is the convoy itself."""
 
-    convoy: str
-    task: int
     out: TakenOut
 
 
-class Pause(Struct, frozen=True):
+class Pause(ConvoyStep, frozen=True):
     """Nothing new starts in the convoy until a person resumes it."""
 
-    convoy: str
     why: str
     tell: bool
     """Whether its issue is told; if several pause at once, only the first one's is."""
 
 
-class Call(Struct, frozen=True):
+class Call(ConvoyStep, frozen=True):
     """Tell people in a new comment, which notifies them, what waits for them."""
 
-    convoy: str
     needs: tuple[Need, ...]
 
 
@@ -289,10 +249,9 @@ Shown = Literal["labels", "checks", "comment"]
 SHOWN: Final[tuple[Shown, ...]] = get_args(Shown)
 
 
-class Show(Struct, frozen=True):
+class Show(ConvoyStep, frozen=True):
     """Bring a part of what people are shown of a convoy up to date."""
 
-    convoy: str
     part: Shown
 
 
@@ -415,18 +374,7 @@ def item_of(action: Staged) -> str:
             return SWEEP_ITEM
         case Note(item=item):
             return item
-        case (
-            Begin()
-            | Collect()
-            | Try()
-            | Prove()
-            | Reject()
-            | LookAgain()
-            | ClearWork()
-            | Stall()
-            | Block()
-            | TakeOut()
-        ):
+        case TaskStep():
             return task_item(action.convoy, action.task)
         case _:
             return convoy_item(action.convoy)

@@ -31,11 +31,7 @@ from convoy.owed import (
     Stall,
     Try,
 )
-from convoy.owed.ci_findings import (
-    finding,
-    is_green,
-    verdict_actions,
-)
+from convoy.owed.ci_findings import finding, is_green, verdict_actions
 from convoy.owed.last_step import last_step
 from convoy.rules.ending import MakeChoice
 from convoy.rules.landing import (

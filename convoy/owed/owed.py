@@ -64,12 +64,7 @@ from convoy.owed.sessions import (
     starts,
     taken_up,
 )
-from convoy.rules.landing import (
-    foreign_tip,
-    queue_branches,
-    sync_task,
-    target_taken_in,
-)
+from convoy.rules.landing import foreign_tip, queue_branches, sync_task, target_taken_in
 from convoy.rules.people import uncalled
 from convoy.rules.verdict import Observed, PullSeen
 
@@ -123,7 +118,9 @@ def _owed(
         for convoy in convoys:
             yield from rule(convoy)
     yield from starts(state, observed, now)
-    yield from _calls(state)
+    for convoy in state.convoys.at_hand.values():
+        if convoy.state != "complete" and (needs := uncalled(state, convoy)):
+            yield Call(convoy.name, needs)
     yield from _effects(state, observed, now)
     for run in observed.unneeded:
         if may_try(state, run_item(run), now):
@@ -225,12 +222,6 @@ def _unshown(state: State, now: int) -> Iterator[tuple[Convoy, Shown]]:
                     continue
                 if own is not None or (part == "comment" and refused):
                     yield convoy, part
-
-
-def _calls(state: State) -> Iterator[Action]:
-    for convoy in state.convoys.at_hand.values():
-        if convoy.state != "complete" and (needs := uncalled(state, convoy)):
-            yield Call(convoy.name, needs)
 
 
 def _foundations(convoy: Convoy, observed: Observed) -> Iterator[Action]:

@@ -46,10 +46,10 @@ def test_it_says_that_the_fault_is_brats_own() -> None:
 
 
 def test_a_fault_that_is_no_convoys_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(_: State) -> None:
+    def fails(*_: object) -> None:
         raise LookupError("nobody's")
 
-    monkeypatch.setattr("convoy.owed.owed._calls", fails)
+    monkeypatch.setattr("convoy.owed.owed._effects", fails)
     sound, _ = beside_a_broken_one()
 
     with pytest.raises(LookupError, match="nobody's"):
