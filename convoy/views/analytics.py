@@ -50,8 +50,6 @@ class EngineShare(Struct, frozen=True, kw_only=True):
 
 
 class Analytics(Struct, frozen=True, kw_only=True):
-    """The figures of a log."""
-
     changes: int
     """How many landed."""
     dropped: int
@@ -179,7 +177,6 @@ def engine_costs(history: ChangeHistory, since: int) -> tuple[EngineCost, ...]:
 
 
 def analytics_summary(found: Analytics) -> str:
-    """Return the sums in a line."""
     if not found.changes:
         return "no change has landed"
     days = len(found.per_day)

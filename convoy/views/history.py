@@ -4,7 +4,7 @@ Sessions, changes and people's decisions are read event by event, so that who ha
 log reads on where it stopped.
 """
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from typing import Final, Literal
 
@@ -14,11 +14,7 @@ from msgspec.structs import replace
 from convoy.events import Claim, Event
 from convoy.events.forge_actions import ActionDone, ActionIntended, AnswerShown
 from convoy.events.hold_events import MergeRequested, MergeWithdrawn, WorkTakenBack
-from convoy.events.merge_events import (
-    MergeAttempted,
-    MergeDoubted,
-    MergeLanded,
-)
+from convoy.events.merge_events import MergeAttempted, MergeDoubted, MergeLanded
 from convoy.events.people_events import ConvoyApproved
 from convoy.events.plan_events import ConvoyPlanned, ConvoyRanked
 from convoy.events.session_events import (
@@ -181,7 +177,6 @@ class SessionHistory:
     """The sessions of the newest convoys of a log, as far as it was read."""
 
     def __init__(self) -> None:
-        """Begin before the log's first event."""
         self._convoys: dict[str, _Sessions] = {}
 
     def read(self, facts: Iterable[tuple[int, Event]]) -> None:
@@ -347,37 +342,29 @@ class ChangeHistory:
     """The changes of a log, as far as it was read. Not for several threads at once."""
 
     def __init__(self) -> None:
-        """Begin before the log's first event."""
         self.changes: dict[tuple[str, int], Change] = {}
         """By convoy and number."""
         self.asked: list[AnsweredQuestion] = []
         self.spent: list[Spent] = []
-        self.reds: dict[str, int] = {}
+        self.reds = Counter[str]()
         """How often a check that was red had work judged again."""
         self._plans: dict[str, int] = {}
         """When plans were written that nobody has approved yet."""
 
     def read(self, facts: Iterable[tuple[int, Event]]) -> None:
-        """Go on with the bots' next events and their times (unix ms), in order."""
         for at, fact in facts:
             if isinstance(fact, ConvoyPlanned):
-                self._planned(at, fact)
+                self._plans[fact.convoy] = at
+                for spec in fact.tasks:
+                    change = Change(kind=spec.kind, planned=at)
+                    self.changes[fact.convoy, spec.number] = change
             elif isinstance(fact, ConvoyApproved):
-                self._approved(at, fact)
+                if since := self._plans.pop(fact.convoy, 0):
+                    self.asked.append(AnsweredQuestion("plan", since, at))
             elif (name := getattr(fact, "convoy", "")) and (
                 number := getattr(fact, "task", 0)
             ):
                 self._task(self.changes.setdefault((name, number), Change()), at, fact)
-
-    def _planned(self, at: int, fact: ConvoyPlanned) -> None:
-        self._plans[fact.convoy] = at
-        for spec in fact.tasks:
-            key = (fact.convoy, spec.number)
-            self.changes[key] = Change(kind=spec.kind, planned=at)
-
-    def _approved(self, at: int, fact: ConvoyApproved) -> None:
-        if since := self._plans.pop(fact.convoy, 0):
-            self.asked.append(AnsweredQuestion("plan", since, at))
 
     def _answered(self, change: Change, at: int) -> None:
         if change.blocked:
@@ -385,66 +372,37 @@ class ChangeHistory:
             change.blocked = 0
 
     def _task(self, change: Change, at: int, fact: Event) -> None:
-        self._waited(change, at, fact)
-        self._judged(change, fact)
         if usage := getattr(fact, "usage", None):
             self.spent.append(Spent(at, change.engine, usage))
-        _worked(change, at, fact)
-        _ended(change, at, fact)
-
-    def _waited(self, change: Change, at: int, fact: Event) -> None:
         match fact:
             case TaskQueued() if fact.cause != "planned":
                 self._answered(change, at)
                 change.rework.append(fact.cause)
             case TaskBlocked():
                 change.blocked = at
-            case TaskDropped():
-                self._answered(change, at)
-            case _:
-                pass
-
-    def _judged(self, change: Change, fact: Event) -> None:
-        match fact:
+            case TaskStarted():
+                change.started = change.started or at
+                change.sessions += 1
+                change.kind, change.engine = fact.kind, fact.engine.type
+            case WorkAccepted() | WorkReviewed() | ChoiceMade():
+                change.accepted = at
+                change.usage = plus(change.usage, fact.usage)
+            case WorkRefused() | SessionLost():
+                change.usage = plus(change.usage, fact.usage)
             case MergeAttempted():
                 change.ci_runs += 1
             case MergeDoubted(is_red=True):
-                _count(self.reds, fact.checks)
+                self.reds.update(fact.checks)
+            case MergeLanded():
+                change.ended, change.end = at, "landed"
+            case TaskMerged(commit=None) if not change.end:
+                change.ended, change.end = at, "done"
+                change.usage = plus(change.usage, fact.usage)
+            case TaskDropped():
+                self._answered(change, at)
+                change.ended, change.end = at, "dropped"
             case _:
                 pass
-
-
-def _worked(change: Change, at: int, fact: Event) -> None:
-    match fact:
-        case TaskStarted():
-            change.started = change.started or at
-            change.sessions += 1
-            change.kind, change.engine = fact.kind, fact.engine.type
-        case WorkAccepted() | WorkReviewed() | ChoiceMade():
-            change.accepted = at
-            change.usage = plus(change.usage, fact.usage)
-        case WorkRefused() | SessionLost():
-            change.usage = plus(change.usage, fact.usage)
-        case _:
-            pass
-
-
-def _ended(change: Change, at: int, fact: Event) -> None:
-    match fact:
-        case MergeLanded():
-            change.ended, change.end = at, "landed"
-        case TaskMerged(commit=None) if not change.end:
-            change.ended, change.end = at, "done"
-            change.usage = plus(change.usage, fact.usage)
-        case TaskDropped():
-            change.ended, change.end = at, "dropped"
-        case _:
-            pass
-
-
-def _count(counts: dict[str, int], names: Iterable[str]) -> None:
-    for name in names:
-        counts[name] = counts.get(name, 0) + 1
 
 
 MOST_DECISIONS: Final = 100
@@ -473,11 +431,9 @@ class DecisionHistory:
     """The decisions in a log, as far as it was read."""
 
     def __init__(self) -> None:
-        """Begin before the log's first event."""
         self._convoys: dict[str, deque[PersonDecision]] = {}
 
     def read(self, facts: Iterable[tuple[int, Event]]) -> None:
-        """Go on with the bots' next events and their times (unix ms), in order."""
         for at, fact in facts:
             name, by = getattr(fact, "convoy", ""), _decided_by(fact)
             if not (name and by):

@@ -52,8 +52,6 @@ class PlanTask(Struct, frozen=True, kw_only=True):
 
 
 class PlanDocument(Struct, frozen=True, kw_only=True):
-    """A whole plan."""
-
     planner: str
     tasks: tuple[PlanTask, ...]
     """Without those that were dropped."""

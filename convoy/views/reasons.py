@@ -40,7 +40,9 @@ def waits_for(convoy: Convoy, task: Task, leases: Iterable[Lease] = ()) -> str:
     if task.settled:
         return ""
     if task.state == "blocked":
-        return _help(convoy, task)
+        _, helper = relief(convoy, task) or (None, None)
+        mayor = "the mayor to split it" if can_be_split(convoy, task) else "a person"
+        return f"{helper.who if helper else mayor}: {task.why}"
     if task.set_aside is not None and task.waits_aside:
         return another_try(task.set_aside)
     if task.state == "running":
@@ -55,7 +57,11 @@ def waits_for(convoy: Convoy, task: Task, leases: Iterable[Lease] = ()) -> str:
         return _PLAN_WAITS[convoy.staged]
     numbers = ", ".join(str(number) for number in unmet(convoy, task))
     needed = f"task {numbers}" if numbers else ""
-    held = _held(convoy, task, leases)
+    found = blocking_leases(leases, task) if convoy.settings.locks == "require" else ()
+    held = "; ".join(
+        f"{each.resource}, which {each.holder} holds until {clock(each.expires)}"
+        for each in found
+    )
     turn = _turn(convoy, task)
     why = awaited(convoy, task) or needed or turn or held
     return why or task.why or "a free slot"
@@ -87,22 +93,6 @@ def _turn(convoy: Convoy, task: Task) -> str:
 def holding(lease: Lease) -> str:
     """Return who holds what until when."""
     return f"{lease.holder} holds {lease.resource} until {clock(lease.expires)}"
-
-
-def _held(convoy: Convoy, task: Task, leases: Iterable[Lease]) -> str:
-    """Return the locks that keep a task from starting, and when they end."""
-    found = blocking_leases(leases, task) if convoy.settings.locks == "require" else ()
-    return "; ".join(
-        f"{each.resource}, which {each.holder} holds until {clock(each.expires)}"
-        for each in found
-    )
-
-
-def _help(convoy: Convoy, task: Task) -> str:
-    """Return who may help a task that is blocked, and why it is."""
-    _, found = relief(convoy, task) or (None, None)
-    mayor = "the mayor to split it" if can_be_split(convoy, task) else "a person"
-    return f"{found.who if found else mayor}: {task.why}"
 
 
 def _blocked(convoy: Convoy, task: Task) -> Iterator[str]:
