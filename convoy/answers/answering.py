@@ -19,14 +19,7 @@ from convoy.kinds import task_kinds
 from convoy.kinds.rivals import CHOICE, rivals, rivals_left
 from convoy.kinds.task_kinds import REVIEW, TaskKind
 from convoy.model import ids
-from convoy.model.records import (
-    Finding,
-    Opinion,
-    Report,
-    Scope,
-    TaskSpec,
-    Usage,
-)
+from convoy.model.records import Finding, Opinion, Report, Scope, TaskSpec, Usage
 from convoy.model.state import Convoy, State, Task
 from convoy.model.work import Attempt
 from convoy.planner import REPLY, Survey
@@ -83,8 +76,6 @@ class Question(Struct, frozen=True, kw_only=True):
 
 
 class Reply(Struct, frozen=True, kw_only=True):
-    """What a session answered."""
-
     convoy: Convoy
     task: Task
     attempt: Attempt
@@ -323,12 +314,6 @@ def read_review(text: str) -> ReviewAnswer:
     return ReviewAnswer(verdict=found.verdict, text=said)
 
 
-def review_markdown(task: Task, commit: str, found: ReviewAnswer) -> str:
-    said = {"approve": "approves", "changes": "asks for changes of"}[found.verdict]
-    head = f"**Task {task.number} ({inline(task.spec.title)})** {said} `{commit[:10]}`"
-    return "\n".join((f"{head}{':' if found.text else '.'}", "", *harmless(found.text)))
-
-
 def _ask_review(question: Question) -> str:
     subject = question.convoy.task(question.task.spec.on[0])
     if subject is None or subject.work is None:
@@ -343,6 +328,9 @@ def _take_review(reply: Reply) -> Taken:
     found = read_review(reply.text)
     subject = convoy.task(task.spec.on[0])
     pull = subject.pull if subject is not None else None
+    said = {"approve": "approves", "changes": "asks for changes of"}[found.verdict]
+    what = f"{said} `{attempt.base[:10]}`{':' if found.text else '.'}"
+    head = f"**Task {task.number} ({inline(task.spec.title)})** {what}"
     return Taken(
         command=AcceptReview(
             convoy=convoy.name,
@@ -352,7 +340,7 @@ def _take_review(reply: Reply) -> Taken:
             text=found.text,
             usage=reply.usage,
         ),
-        said=reply.answer(REVIEW, review_markdown(task, attempt.base, found), pull),
+        said=reply.answer(REVIEW, "\n".join((head, "", *harmless(found.text))), pull),
         kept=subject if found.verdict == "changes" else None,
     )
 
@@ -425,11 +413,6 @@ def read_choice(text: str, rivals: Sequence[Task], green: Sequence[Task]) -> Cho
     return Choice(winner=found.winner, text=words(found.text))
 
 
-def choice_markdown(task: Task, found: Choice) -> str:
-    head = f"**Task {task.number} ({inline(task.spec.title)})** chose task "
-    return "\n".join((f"{head}{found.winner}:", "", *harmless(found.text)))
-
-
 def _ask_choice(question: Question) -> str:
     found = rivals_left(question.convoy, question.task)
     most = diff_room(found)
@@ -445,6 +428,8 @@ def _ask_choice(question: Question) -> str:
 def _take_choice(reply: Reply) -> Taken:
     convoy, task = reply.convoy, reply.task
     found = read_choice(reply.text, rivals(convoy, task), rivals_left(convoy, task))
+    head = f"**Task {task.number} ({inline(task.spec.title)})** chose task "
+    said = (f"{head}{found.winner}:", "", *harmless(found.text))
     return Taken(
         command=MakeChoice(
             convoy=convoy.name,
@@ -454,7 +439,7 @@ def _take_choice(reply: Reply) -> Taken:
             text=found.text,
             usage=reply.usage,
         ),
-        said=reply.answer(CHOICE, choice_markdown(task, found)),
+        said=reply.answer(CHOICE, "\n".join(said)),
     )
 
 

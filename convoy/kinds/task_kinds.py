@@ -74,8 +74,6 @@ class Stop(Struct, frozen=True):
 
 
 class TaskKind(Struct, frozen=True, kw_only=True):
-    """A kind of task."""
-
     name: KindName
     title: str
     """Its name in a sentence, with its article."""

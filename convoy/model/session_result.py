@@ -100,12 +100,13 @@ _MILLION: Final = 1_000_000
 
 def bounded_usage(said: Usage) -> Usage:
     """Return the figures, each kept in bounds; what is not a number counts as 0."""
+    usd = 0.0 if math.isnan(said.usd) else min(max(0.0, said.usd), USD_MOST)
     return Usage(
         input_tokens=_tokens(said.input_tokens),
         cached_tokens=_tokens(said.cached_tokens),
         output_tokens=_tokens(said.output_tokens),
         unpriced_tokens=_tokens(said.unpriced_tokens),
-        usd=_dollars(said.usd),
+        usd=round(usd, _DIGITS),
     )
 
 
@@ -178,12 +179,6 @@ def usage_noted(lines: bytes) -> tuple[Usage, float | None]:
 
 def _tokens(number: int) -> int:
     return min(max(0, number), TOKENS_MOST)
-
-
-def _dollars(number: float) -> float:
-    if math.isnan(number):
-        return 0.0
-    return round(min(max(0.0, number), USD_MOST), _DIGITS)
 
 
 _DIME: Final = 0.1

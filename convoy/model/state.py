@@ -413,8 +413,6 @@ class Lease(Struct, frozen=True, kw_only=True):
 
 
 class State(Struct, frozen=True, kw_only=True):
-    """Everything the log says."""
-
     moment: Moment = Moment()
     bots: frozenset[str] = frozenset()
     """Actors (hex) whose events count."""

@@ -48,7 +48,6 @@ class Compiled(Struct, frozen=True):
 
 
 def compiled(template: Template, use: Use) -> Compiled:
-    """Return the tasks that a template makes."""
     making = _Making(template, use, values(template, use))
     for step in _ordered(template):
         making.add(step)

@@ -313,7 +313,10 @@ class _Touching:
         """Return the tasks that change what the documents name, and which does."""
         found: dict[int, str] = {}
         for file, (path, numbers) in product(files, self._paths.items()):
-            if _names(ground.read(file), path):
+            text = ground.read(file)
+            end = "" if path.endswith("/") else r"(?![\w-]|\.\w)"
+            named = rf"(?<![\w./-]){re.escape(path)}{end}"
+            if path in text and re.search(named, text):
                 for number in numbers:
                     why = f"{file} names {path}, which task {number} changes"
                     found.setdefault(number, why)
@@ -328,13 +331,6 @@ class _Touching:
                 why = f"{test} is named after {path}, which task {number} changes"
                 found.setdefault(number, why)
         return found
-
-
-def _names(text: str, path: str) -> bool:
-    end = "" if path.endswith("/") else r"(?![\w-]|\.\w)"
-    return path in text and bool(
-        re.search(rf"(?<![\w./-]){re.escape(path)}{end}", text)
-    )
 
 
 @dataclass

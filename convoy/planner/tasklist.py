@@ -49,10 +49,6 @@ def in_waves(tasks: tuple[TaskSpec, ...], length: int) -> tuple[TaskSpec, ...]:
     return tuple(found)
 
 
-def wave_count(tasks: int, length: int) -> int:
-    return -(-tasks // length)
-
-
 Plan = tuple[TaskSpec, ...]
 
 TITLE_MOST = 120
@@ -277,9 +273,8 @@ def plan_remarks(
     todo = [item for item in items if not item.done]
     told = [f"this is {_KINDS[found.kind]}: {found.why}"] if found.why else []
     if wave and len(todo) > wave:
-        waves = f"{wave_count(len(todo), wave)} waves"
         told.append(
-            f"its {len(todo)} tasks go in {waves}: "
+            f"its {len(todo)} tasks go in {-(-len(todo) // wave)} waves: "
             f"{wave} are under way at a time ([mayor] tasks)"
         )
     told += (f"item {number} is no task: {why}" for number, why in left_out(items))

@@ -353,20 +353,12 @@ def squashed(message: str, said: Iterable[str]) -> str:
     if subject is not None:
         message = f"{subject}\n{message.partition(chr(10))[2]}"
     if any(SIGNED_OFF in each.split("\n") for each in given):
-        key, _, value = SIGNED_OFF.partition(": ")
-        message = trailed(message, key, value)
+        # https://git-scm.com/docs/git-interpret-trailers
+        text = message.rstrip("\n")
+        last = text.rpartition("\n\n")[2]
+        is_open = "\n\n" in text and all(map(_TRAILER.match, last.split("\n")))
+        message = f"{text}{chr(10) if is_open else chr(10) * 2}{SIGNED_OFF}\n"
     return message
-
-
-def trailed(message: str, key: str, value: str) -> str:
-    """Return the message with a trailer at its end.
-
-    https://git-scm.com/docs/git-interpret-trailers
-    """
-    text = message.rstrip("\n")
-    last = text.rpartition("\n\n")[2]
-    is_open = "\n\n" in text and all(_TRAILER.match(row) for row in last.split("\n"))
-    return f"{text}{chr(10) if is_open else chr(10) * 2}{key}: {value}\n"
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
