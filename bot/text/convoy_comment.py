@@ -10,21 +10,9 @@ from convoy.model.ids import SetAside
 from convoy.model.session_result import estimate_words, usage_in_words
 from convoy.model.state import Convoy, Lease, Task
 from convoy.model.work import ShownAnswer
-from convoy.text import (
-    POST_CHARS,
-    counted,
-    fitting,
-    full_stop,
-    inline,
-    spoken_duration,
-)
+from convoy.text import POST_CHARS, counted, fitting, full_stop, inline, spoken_duration
 from convoy.views.plan import approval
-from convoy.views.reasons import (
-    plan_waits,
-    unread_rules,
-    waits_for,
-    way_of_landing,
-)
+from convoy.views.reasons import plan_waits, unread_rules, waits_for, way_of_landing
 
 LABELS: Final = (
     "brat:planning",
@@ -58,12 +46,10 @@ def comment_url(convoy: Convoy, web: str) -> str:
 
 
 def run_url(run: int, web: str) -> str:
-    """Return the address of a workflow run, such as a session's."""
     return f"{web}/actions/runs/{run}"
 
 
 def checks_url(commit: str, web: str) -> str:
-    """Return the address of all checks of a commit."""
     return f"{web}/commit/{commit}/checks"
 
 
@@ -275,7 +261,11 @@ def convoy_table(
         lines += [f"**Why:** {inline(convoy.why)}", ""]
     lines += _landing(convoy)
     lines += _refused(asides)
-    lines += _money(convoy)
+    about = "" if convoy.ended else estimate_words(convoy.estimate)
+    spent = usage_in_words(convoy.used)
+    told = [f"Estimate: {about}."] * bool(about)
+    told += [f"Its sessions used {spent}."] * bool(spent)
+    lines += [" ".join(told), ""] if told else []
     lines += answer_lines(convoy, web)
     lines.append(
         f"<sub>Asked for by {inline(convoy.by)}. "
@@ -314,14 +304,6 @@ def _look_out(convoy: Convoy) -> list[str]:
     waits = plan_waits(convoy)
     told = [f"**The plan waits:** {inline(waits)}.", ""] if waits else []
     return told + ([f"**Look out:** {warned}.", ""] if warned else [])
-
-
-def _money(convoy: Convoy) -> list[str]:
-    about = "" if convoy.ended else estimate_words(convoy.estimate)
-    spent = usage_in_words(convoy.used)
-    told = [f"Estimate: {about}."] * bool(about)
-    told += [f"Its sessions used {spent}."] * bool(spent)
-    return [" ".join(told), ""] if told else []
 
 
 def _refused(asides: Sequence[SetAside]) -> list[str]:

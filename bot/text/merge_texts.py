@@ -25,7 +25,6 @@ _FILES: Final = 5
 
 
 def ci_is_red(candidate: str, said: str) -> str:
-    """Say that CI refused a candidate, with what failed."""
     return f"CI is red on {candidate[:10]}: {what_failed(said)}"
 
 
@@ -48,23 +47,19 @@ def end_of(said: str) -> str:
 
 
 def ci_cannot_judge(candidate: str, said: str) -> str:
-    """Say that CI itself is at fault, not the candidate."""
     told = " ".join(redacted(clean(said)).split())[:CI_CHARS]
     return f"CI cannot judge {candidate[:10]}: {told}"
 
 
 def conflicts(what: str, paths: Sequence[str]) -> str:
-    """Say in which files the work conflicts, and with what."""
     return f"it conflicts with {what} in {', '.join(paths[:_FILES])}"
 
 
 def may_not_write(by: str) -> str:
-    """Say that a person who authorized something has lost the right to."""
     return f"{by} may not write to this repository any more"
 
 
 def convoy_merge(convoy: Convoy) -> str:
-    """Return the message of the commit that merges a convoy with its target."""
     again = f"Brat-Try: {convoy.sync.judged + 1}\n" if convoy.sync.judged else ""
     title = f"Merge convoy {convoy.name}: {convoy.title}"
     return f"{title}\n\nFor #{convoy.issue}\n{again}"
@@ -87,7 +82,6 @@ def work_merge(convoy: Convoy, task: Task) -> str:
 
 
 def landing_message(convoy: Convoy, method: Strategy) -> tuple[str, str]:
-    """Return the title and the text of the commit that the forge makes of a convoy."""
     if method == "merge":
         title, _, text = convoy_merge(convoy).partition("\n\n")
         return inert(title), text.strip()
@@ -99,7 +93,6 @@ def landing_message(convoy: Convoy, method: Strategy) -> tuple[str, str]:
 
 
 def task_title(convoy: Convoy, task: Task) -> str:
-    """Return the title of the commit that lands a task."""
     if convoy.settings.strategy == "merge":
         return f"Merge task {task.number} of {convoy.name}: {task.spec.title}"
     return task.spec.title

@@ -16,7 +16,6 @@ from convoy.text import clean, counted, full_stop, inline, posted, redacted, sho
 
 
 def unvouched(by: str) -> str:
-    """Say that nobody answers for the convoy."""
     return (
         f"@{by} may not write to this repository any more, so nothing new starts in "
         "this convoy. Somebody who may lets it go on with `/brat resume`."
@@ -24,7 +23,6 @@ def unvouched(by: str) -> str:
 
 
 def plan_unapproved(by: str, why: str) -> str:
-    """Say that the approval of the plan is gone before something starts."""
     return (
         f"@{by}'s approval of the plan does not stand any more: {why}. So nothing new "
         "starts in this convoy; somebody who may write lets it go on with "
@@ -33,7 +31,6 @@ def plan_unapproved(by: str, why: str) -> str:
 
 
 def plan_unapproved_at_landing(by: str, why: str) -> str:
-    """Say that the approval of the plan is gone before the convoy lands."""
     return (
         f"@{by}'s approval of the plan does not stand any more: {why}. So this does "
         "not land; somebody who may puts it back with `/brat merge` on its pull "
@@ -42,12 +39,10 @@ def plan_unapproved_at_landing(by: str, why: str) -> str:
 
 
 def stopped_all(by: str, why: str) -> str:
-    """Say that every convoy pauses, and why."""
     return f"@{by} Every convoy of this repository pauses: {why}."
 
 
 def log_refused(why: str, helps: str) -> str:
-    """Say that nothing can go on: the forge refuses what the bot writes down."""
     return (
         "Nothing can start or land in this repository: the forge refuses the log in "
         f"`refs/grite/wal`, where the bot writes down all that it does. {inline(why)}. "
@@ -56,7 +51,6 @@ def log_refused(why: str, helps: str) -> str:
 
 
 def ci_changed(files: Sequence[str]) -> str:
-    """Say that what is to land changes what judges it."""
     named = ", ".join(code_span(path) for path in files[:5])
     return (
         f"This changes what CI runs, so that CI's word on it is not enough: {named}. "
@@ -66,7 +60,6 @@ def ci_changed(files: Sequence[str]) -> str:
 
 
 def unanswered_for(by: str) -> str:
-    """Say that nobody answers for the landing."""
     return (
         f"@{by} may not have this merged any more, so it is taken out of the merge "
         "queue. Somebody who may puts it back with `/brat merge` on its pull request."
@@ -74,7 +67,6 @@ def unanswered_for(by: str) -> str:
 
 
 def exposed(found: Sequence[Exposure]) -> str:
-    """Say what agents' code can reach by this repository's workflows."""
     listed = "\n".join(f"- {inline(f'{one.said}: {one.mend}')}" for one in found)
     said = (
         "CI runs what agents write on `brat/queue/**` and `convoy/**`, and GitHub "
@@ -86,7 +78,6 @@ def exposed(found: Sequence[Exposure]) -> str:
 
 
 def unstarted(fault: str) -> str:
-    """Say why CI starts on nothing that brat builds."""
     return (
         f"CI will not start on what is built here, so nothing lands: {inline(fault)}. "
         "GitHub starts no workflow for what a job pushes: brat dispatches the file "
@@ -96,7 +87,6 @@ def unstarted(fault: str) -> str:
 
 
 def comments_unread(count: int) -> str:
-    """Say that agents get an issue's text alone."""
     what = counted(count, "comment")
     told = f"Agents are told this issue's text, and nothing of its {what}."
     return (
@@ -107,7 +97,6 @@ def comments_unread(count: int) -> str:
 
 
 def unreported(lacking: Sequence[str], jobs: Sequence[str]) -> str:
-    """Say which required checks no workflow reports."""
     named, others = (", ".join(map(code_span, all_)) for all_ in (lacking, jobs[:10]))
     return (
         f"No workflow here reports the required check {named}, and nobody else is "
@@ -118,7 +107,6 @@ def unreported(lacking: Sequence[str], jobs: Sequence[str]) -> str:
 
 
 def hindered(found: Sequence[str]) -> str:
-    """Say what the job of the loop cannot do, or not for long."""
     listed = "\n".join(f"- {inline(each)}" for each in found)
     return (
         "The workflow job that does brat's work here is hindered. `brat init "
@@ -127,7 +115,6 @@ def hindered(found: Sequence[str]) -> str:
 
 
 def keyless(lacking: Mapping[str, Sequence[str]]) -> str:
-    """Say which engines find no key, with the secrets in which they look."""
     wants = "\n".join(
         f"- {code_span(name)} looks in {' or '.join(map(code_span, keys))}"
         for name, keys in lacking.items()
@@ -169,7 +156,6 @@ def about_issue(action: HearIssue, issue: int, label: str) -> str:
 
 
 def base_deleted(branch: str) -> str:
-    """Say that the convoy is paused, because the branch of its tasks was deleted."""
     return (
         f"The branch {code_span(branch)} was deleted, so the convoy is paused; the "
         "forge closed the pull requests into it. `/brat resume` makes the branch again "
@@ -179,7 +165,6 @@ def base_deleted(branch: str) -> str:
 
 
 def base_pushed(branch: str, pushed: Push, tip: str, kept: str) -> str:
-    """Ask who answers for what somebody pushed to the branch of a convoy's tasks."""
     head = pushed.commit[:10]
     files = ", ".join(code_span(each) for each in pushed.files) or "no file"
     faults = "".join(f"\n- {inline(each)}" for each in pushed.faults)
@@ -195,7 +180,6 @@ def base_pushed(branch: str, pushed: Push, tip: str, kept: str) -> str:
 
 
 def dequeued(by: str) -> str:
-    """Say that the forge's merge queue is not asked again, and what changes that."""
     return (
         f"@{by} The convoy is out of the merge queue, because you took this pull "
         "request out of the forge's. `/brat merge` puts it in again. Nothing is lost "
@@ -204,7 +188,6 @@ def dequeued(by: str) -> str:
 
 
 def taken_out(out: TakenOut, task: int, wanted: str) -> str:
-    """Say that the work of a task, or 0: the whole convoy's, is taken out."""
     what = f"The work of task {task}" if task else "The convoy"
     backs = {
         "closed": "Reopen this pull request, and it is queued again; `/brat merge` "

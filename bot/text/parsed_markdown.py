@@ -297,7 +297,8 @@ class ContentPlace:
 
     def columns(self, page: "Page") -> list[int]:
         """Return the column in which each line of the content begins."""
-        return [outside - page.line_start(outside) for _, outside in self._marks]
+        text = page.text
+        return [at - text.rfind("\n", 0, at) - 1 for _, at in self._marks]
 
 
 class Page:
@@ -315,10 +316,6 @@ class Page:
     def end(self, line: int) -> int:
         """Return where a line ends, without its newline."""
         return self._starts[line + 1] - 1
-
-    def line_start(self, at: int) -> int:
-        """Return where the line with the given place begins."""
-        return self.text.rfind("\n", 0, at) + 1
 
     def empty_line(self, line: int) -> int:
         """Return the first empty line from `line` on, or the number of lines."""

@@ -46,7 +46,10 @@ def plan_section(convoy: Convoy, room: int) -> list[str]:
     if len(convoy.tasks) <= DRAWN_MOST and any(t.spec.after for t in convoy.tasks):
         graph = ("```mermaid", *_mermaid(convoy), "```", "")
     room -= sum(map(len, graph))
-    changed = changes_block(found.changes, room // 4, convoy.name)
+    changed = diff_block(found.changes, room // 4, convoy.name)
+    if changed:
+        heading = "**Changed** since the plan was made or last approved:"
+        changed = [heading, "", *changed, ""]
     room -= sum(len(line) + 1 for line in changed)
     blocks = fitting(
         ["\n".join(_task(task)) for task in found.tasks],
@@ -64,13 +67,6 @@ def plan_section(convoy: Convoy, room: int) -> list[str]:
         "</details>",
         "",
     ]
-
-
-def changes_block(changes: Sequence[str], room: int, name: str) -> list[str]:
-    """Return what changed of a plan, in a block; empty: nothing did."""
-    heading = "**Changed** since the plan was made or last approved:"
-    block = diff_block(changes, room, name)
-    return [heading, "", *block, ""] if block else []
 
 
 def diff_block(changes: Sequence[str], room: int, name: str) -> list[str]:

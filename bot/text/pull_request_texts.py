@@ -35,7 +35,6 @@ def pull_title(convoy: Convoy, task: Task | None) -> str:
 def task_pull_body(
     convoy: Convoy, task: Task, web: str = "", dashboard: str = ""
 ) -> str:
-    """Return the text of a task's pull request, as Markdown."""
     links = " \u00b7 ".join(_links(convoy, task, web, dashboard))
     lines = (
         ids.marker(ids.pull_key(convoy.name, task.number)),
@@ -188,7 +187,6 @@ _AGAIN: Final = "The next attempt is told this; its work gets a check of its own
 
 
 def check_views(convoy: Convoy, page: str) -> Iterator[CheckView]:
-    """Give every check that a convoy should have."""
     for task in convoy.tasks:
         if (view := task_view(convoy, task, page)) is not None:
             yield view

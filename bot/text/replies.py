@@ -15,8 +15,6 @@ ANSWER_CUT: Final = (
 
 
 class Reply(Struct, frozen=True):
-    """The outcome of one request."""
-
     reaction: Reaction
     text: str
     why: str = ""
@@ -28,23 +26,19 @@ class Reply(Struct, frozen=True):
 
 
 def done(text: str, *, asks: bool = False, brief: str = "") -> Reply:
-    """Return the reply that the request was carried out."""
     return Reply("rocket", text, asks=asks, brief=brief)
 
 
 def refused(why: str) -> Reply:
-    """Return the reply that the rules refuse the request."""
     return Reply("confused", f"That cannot be done: {why.rstrip('.')}.", why)
 
 
 def denied(verb: str, right: str) -> Reply:
-    """Return the reply that the person lacks the right."""
     why = f"`{verb}` takes {right} access to this repository"
     return Reply("-1", f"{why}.", why)
 
 
 def malformed(why: str) -> Reply:
-    """Return the reply that the line is no command."""
     return Reply("confused", f"{why[:1].upper()}{why[1:].rstrip('.')}.")
 
 

@@ -96,7 +96,11 @@ def doubtful(content: str, taken: Sequence[Span]) -> Iterator[Edit]:
         yield Edit(0, len(content), OMISSION_NOTE)
     if _depth(content) > _DEEPEST and (link := _LINK.search(content)):
         yield Edit(link.start(), len(content), OMISSION_NOTE)
-    yield from _extensions(content)
+    # What only a forge reads as a table, or as no part of the paragraph.
+    if (column := _COLUMN.search(content)) is not None:
+        yield Edit(column.end(), TEXT_END, OMISSION_NOTE)
+    if (box := _BOX.match(content)) and markdown_blocks(content[box.end() :])[1]:
+        yield Edit(box.end(), len(content), OMISSION_NOTE)
 
 
 def _open_addresses(content: str) -> Iterator[int]:
@@ -117,14 +121,6 @@ def _open_addresses(content: str) -> Iterator[int]:
 
 def _is_open(address: str) -> bool:
     return address.count("(") > address.count(")")
-
-
-def _extensions(content: str) -> Iterator[Edit]:
-    """Find text that only a forge reads as a table or as no part of the paragraph."""
-    if (column := _COLUMN.search(content)) is not None:
-        yield Edit(column.end(), TEXT_END, OMISSION_NOTE)
-    if (box := _BOX.match(content)) and markdown_blocks(content[box.end() :])[1]:
-        yield Edit(box.end(), len(content), OMISSION_NOTE)
 
 
 def _depth(content: str) -> int:
@@ -481,7 +477,8 @@ def clean_markdown(text: str, *, limit: int) -> str:
     note = CUT_NOTE if len(CUT_NOTE) <= limit else ""
     room = limit - len(note)
     while room > 0:
-        whole = _settled(_whole_lines(shown, room) + note)
+        lines = shown[: room + 1].rpartition("\n")[0].rstrip()
+        whole = _settled((lines or shown[:room]) + note)
         if len(whole) <= limit:
             return whole
         room -= len(whole) - limit  # a cut can open what was closed: a note says so
@@ -498,9 +495,3 @@ def _settled(text: str) -> str:
 def _once(text: str) -> str:
     seen = normalize("NFC", plaintext.clean(text))
     return broken_up(_DATA_URL.sub("data:\u2026", visible(seen)))
-
-
-def _whole_lines(text: str, room: int) -> str:
-    """Return the lines that fit, or the beginning of the first line."""
-    lines = text[: room + 1].rpartition("\n")[0]
-    return lines.rstrip() or text[:room]
