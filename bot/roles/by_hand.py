@@ -36,15 +36,7 @@ from convoy.model import ids
 from convoy.model.ids import look_item, pull_item
 from convoy.model.state import Convoy, State
 from convoy.model.work import Push
-from convoy.owed import (
-    Call,
-    HearBase,
-    HearDequeue,
-    HearIssue,
-    HearPush,
-    Sweep,
-    TakeOut,
-)
+from convoy.owed import Call, HearBase, HearDequeue, HearIssue, HearPush, Sweep, TakeOut
 from convoy.owed.owed import gestures
 from convoy.rules.landing import queue_branches
 from convoy.rules.people import CallPeople, FailConvoy, NoteGoneIssue

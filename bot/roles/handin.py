@@ -20,13 +20,7 @@ from bot.repository.strangers_commits import NoBundle, Patch, examined_patch
 from bot.roles import result_artifact
 from bot.roles.bot_context import BotContext
 from bot.roles.result_artifact import Result, ResultArtifact
-from bot.roles.witness import (
-    LOST,
-    EndedAttempt,
-    conflicts_left,
-    fit_text,
-    whole_work,
-)
+from bot.roles.witness import LOST, EndedAttempt, conflicts_left, fit_text, whole_work
 from convoy.answers import ANSWERS
 from convoy.answers.answering import Answering, Reply
 from convoy.gate import ci_files, gate_of
@@ -237,8 +231,11 @@ def _pass_gate(ended: EndedAttempt, result: Result, handed_in: str) -> None:
         kept = ended.keep(commit) if patch.keeps else ""
         is_done = result.conclusion == "success"
         is_half = not patch.refusals and result.outcome in CUT_OFF
-        failed = result.why or "the agent did not finish"
-        why = _refused(ended, commit, patch) if is_done else failed
+        if is_done:
+            unmade = "" if patch.files else conflicts_left(ended, commit)
+            why = unmade or " ".join(patch.refusals)
+        else:
+            why = result.why or "the agent did not finish"
         if kept and (patch.is_large or result.outcome == "oversized"):
             why = f"{why} What could be kept is at {kept}."
         left = handed_in if is_half else ""
@@ -250,12 +247,6 @@ def _pass_gate(ended: EndedAttempt, result: Result, handed_in: str) -> None:
         ended.note(result)
         inert = ended.context.composer.inert(ended.root, commit)
         _accept(ended, result, inert, patch.files)
-
-
-def _refused(ended: EndedAttempt, commit: str, patch: Patch) -> str:
-    """Return why the gate refuses a patch, or that an empty one leaves conflicts."""
-    left = "" if patch.files else conflicts_left(ended, commit)
-    return left or " ".join(patch.refusals)
 
 
 def _accept(

@@ -102,12 +102,17 @@ async def begin(
         return words
     target = context.mirror.default_branch
     base = draft.refs[ids.HEADS + target]
-    listed = await holds_tasks(context, base, words.text)
+    labels = await asyncio.to_thread(context.commits.box_labels, base)
+    listed = bool(intake(words.text, labels).work.items)
     settings = _capped(context, config.settings(context.settings.cores))
     settings = replace(settings, planner="") if listed else settings
     if request.plan_only:
         settings = replace(settings, approve="plan")
-    pattern = chosen_pattern(request.pattern, config.mayor.pattern, listed=listed)
+    # The requester's choice comes first. A task list comes before the configured
+    # pattern: it is a person's plan.
+    pattern = request.pattern or ("" if listed else config.mayor.pattern)
+    if request.pattern == NO_PATTERN:
+        pattern = ""
     asks = config.mayor.ask and not (listed or pattern)
     command = RequestConvoy(
         convoy=convoy_name(words.title, request.issue, draft.state.convoys),
@@ -244,17 +249,6 @@ def make_plan(context: BotContext, draft: Draft, action: MakePlan) -> None:
         )
 
 
-def chosen_pattern(wanted: str, configured: str, *, listed: bool) -> str:
-    """Return the pattern that plans an issue; empty: none. Pure.
-
-    The requester's choice comes first. A task list comes before the configured pattern:
-    it is a person's plan. `listed` says whether the issue holds a task list.
-    """
-    if wanted:
-        return "" if wanted == NO_PATTERN else wanted
-    return "" if listed else configured
-
-
 def compiled_for(context: BotContext, wanted: RequestConvoy | Convoy) -> Compiled:
     """Return the plan that a pattern makes; deterministic, blocking.
 
@@ -292,15 +286,6 @@ def plan_by_pattern(context: BotContext, draft: Draft, convoy: Convoy) -> None:
     )
     if refused is not None:
         draft.submit(FailConvoy(convoy=convoy.name, why=refused.why))
-
-
-async def holds_tasks(context: BotContext, base: str, text: str) -> bool:
-    """Whether an issue holds a task list, and not only the boxes of a form.
-
-    The issue forms in the commit `base` count.
-    """
-    labels = await asyncio.to_thread(context.commits.box_labels, base)
-    return bool(intake(text, labels).work.items)
 
 
 async def planning_fault(context: BotContext, wanted: RequestConvoy) -> str | None:

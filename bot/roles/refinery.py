@@ -195,7 +195,6 @@ def align(draft: Draft, action: Align) -> None:
 
 
 def land(context: BotContext, draft: Draft, action: Land) -> None:
-    """Move the convoy's branch to the last of the green candidates in front."""
     convoy = draft.state.convoys[action.convoy]
     branch = ids.HEADS + ids.base_branch(convoy.name)
     for number in action.tasks:
@@ -208,7 +207,6 @@ def land(context: BotContext, draft: Draft, action: Land) -> None:
 
 
 def land_convoy(context: BotContext, draft: Draft, action: LandConvoy) -> None:
-    """Move the target branch to the convoy's candidate."""
     convoy = draft.state.convoys[action.convoy]
     target = ids.HEADS + convoy.target
     candidate = convoy.candidate
@@ -235,7 +233,6 @@ def _land(
 
 
 def reject(draft: Draft, action: Reject) -> None:
-    """Send the task back with CI's text."""
     if not action.task:
         target_merges.reject_whole(draft, action)
         return
@@ -254,7 +251,6 @@ def reject(draft: Draft, action: Reject) -> None:
 
 
 def look_again(draft: Draft, action: LookAgain) -> None:
-    """Note that CI is red on a candidate, or gave no verdict; blame nobody."""
     if not action.task:
         target_merges.reject_whole(draft, action)
         return
@@ -271,7 +267,6 @@ def look_again(draft: Draft, action: LookAgain) -> None:
 
 
 def clear(context: BotContext, draft: Draft, action: ClearWork) -> None:
-    """Note that CI is green on what was red."""
     checks = context.observed.checks.get(action.candidate)
     convoy = draft.state.convoys[action.convoy]
     judged = judged_by(convoy.settings, checks)
@@ -371,7 +366,6 @@ def try_out(context: BotContext, draft: Draft, action: Try) -> None:
 
 
 def prove(context: BotContext, draft: Draft, action: Prove) -> None:
-    """Note that CI found the tests red, or a rival's work green."""
     convoy = draft.state.convoys[action.convoy]
     task = convoy.task(action.task)
     if task is None or task.work is None:

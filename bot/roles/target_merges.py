@@ -12,14 +12,7 @@ from bot.text import merge_texts
 from convoy.kinds import kind_of
 from convoy.model import ids
 from convoy.model.state import Convoy, Task
-from convoy.owed import (
-    AskMerge,
-    BuildSync,
-    LandSync,
-    LookAgain,
-    Reject,
-    TakeLanded,
-)
+from convoy.owed import AskMerge, BuildSync, LandSync, LookAgain, Reject, TakeLanded
 from convoy.rules.landing import JUDGED_BY_NONE, foreign_tip, judged_by
 from convoy.rules.target import (
     AskForge,
@@ -77,7 +70,6 @@ def _made(
 
 
 def land_sync(context: BotContext, draft: Draft, action: LandSync) -> None:
-    """Move the convoy's branch to the candidate that takes the target in."""
     convoy = draft.state.convoys[action.convoy]
     candidate, branch = convoy.sync.candidate, _base(convoy)
     if candidate is None or draft.refs.get(branch) != candidate.base:

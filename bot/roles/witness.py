@@ -49,7 +49,8 @@ def begin(context: BotContext, draft: Draft, action: Begin) -> None:
     base, merge = action.base, ""
     resolves = None
     if task is not None and _merges_tips(convoy, task, base):
-        if not _is_logged(context, convoy.name, task.number):
+        logged = context.mirror.state.convoys.get(convoy.name)
+        if logged is None or logged.task(task.number) is None:
             return  # a refused ref of its could not be noted: the next push starts it
         base = merge = target_merges.unresolved_merge(context, draft, convoy)
     elif task is not None:
@@ -68,7 +69,9 @@ def begin(context: BotContext, draft: Draft, action: Begin) -> None:
             resolves=resolves,
         )
     )
-    kept = merge or _candidate_at(convoy, base)
+    kept = merge
+    if not kept and base in {each.commit for each in open_candidates(convoy)}:
+        kept = base  # its branch may go at any time
     if kept:
         context.mirror.ensure([kept])
     if task is not None and kept and refused is None:  # so that the runner gets it
@@ -82,17 +85,6 @@ def _merges_tips(convoy: Convoy, task: Task, base: str) -> bool:
     """
     own = {work.commit for work in (task.earlier, half_done(convoy, task)) if work}
     return kind_of(task.spec).takes_target_in and base not in own
-
-
-def _candidate_at(convoy: Convoy, base: str) -> str:
-    """Return the base if it is a candidate, whose branch may go at any time."""
-    return base if base in {c.commit for c in open_candidates(convoy)} else ""
-
-
-def _is_logged(context: BotContext, convoy: str, task: int) -> bool:
-    """Whether the log has the task, and not just this draft."""
-    known = context.mirror.state.convoys.get(convoy)
-    return known is not None and known.task(task) is not None
 
 
 def begin_plan(context: BotContext, draft: Draft, action: BeginPlan) -> None:
@@ -179,7 +171,6 @@ class EndedAttempt:
 
     @property
     def session(self) -> str:
-        """The attempt's name."""
         return ids.session_name(self.convoy.name, self.task.number, self.attempt.number)
 
     @property
