@@ -543,18 +543,15 @@ class _Acknowledging:
         try:
             async with self._slots:
                 with going(Precedence.ANSWER):
-                    if await self._is_answered(remark):
-                        await comments.acknowledge(self.context, remark.comment)
+                    context, key = self.context, ids.answer_key(remark.comment)
+                    state = context.mirror.state
+                    if (
+                        await comments.commands_in(context, state, remark)
+                        and await allowance(context, remark.by, key) == "answered"
+                    ):
+                        await comments.acknowledge(context, remark.comment)
         except Exception as error:  # noqa: BLE001  the tick meets it, too, and logs it
             self._note(f"a command cannot be acknowledged: {error}")
-
-    async def _is_answered(self, remark: Remark) -> bool:
-        """Whether a comment is a command that will be carried out, or refused."""
-        context = self.context
-        if not await comments.commands_in(context, context.mirror.state, remark):
-            return False
-        key = ids.answer_key(remark.comment)
-        return await allowance(context, remark.by, key) == "answered"
 
     def _note(self, why: str) -> None:
         if why != self._said:

@@ -91,7 +91,10 @@ async def _checks(context: BotContext, seen: Observed) -> dict[str, Checks]:
     """Return the verdict on each commit that is to land, as far as the forge tells."""
     found: dict[str, Checks] = {}
     for convoy in context.mirror.state.live():
-        for commit in _awaited(convoy, seen):
+        branch = ids.HEADS + ids.base_branch(convoy.name)
+        merged = seen.merged_as(convoy.pull, seen.refs.get(branch))
+        awaited = {convoy.asked, merged} - {""}
+        for commit in awaited | {one.commit for one in open_candidates(convoy)}:
             known = context.observed.checks.get(commit)
             if known is not None:
                 found[commit] = known
@@ -104,14 +107,6 @@ async def _checks(context: BotContext, seen: Observed) -> dict[str, Checks]:
                     since = known.since if known and is_old else context.clock()
                     found[commit] = replace(new, since=since)  # when it was seen first
     return found
-
-
-def _awaited(convoy: Convoy, seen: Observed) -> frozenset[str]:
-    """Return the commits whose verdict counts: candidates, and what was merged."""
-    branch = ids.HEADS + ids.base_branch(convoy.name)
-    merged = seen.merged_as(convoy.pull, seen.refs.get(branch))
-    landed = {convoy.asked, merged} - {""}
-    return frozenset({one.commit for one in open_candidates(convoy)} | landed)
 
 
 async def _judged(context: BotContext, convoy: Convoy, commit: str) -> Checks:
@@ -182,17 +177,13 @@ async def own_pulls(context: BotContext) -> dict[int, Mergeable]:
     found = {}
     for convoy in context.mirror.state.live():
         number = convoy.pull
-        if number is not None and _at_last_step(convoy):
+        is_pushed = convoy.landing is None or convoy.landing.way == "push"
+        if number is not None and convoy.settled and not is_pushed:
             look = partial(context.github.merging.seen, number)
             item = look_item(convoy.name, "landing")
             if seen := await tried(context, item, look):
                 found[number] = seen
     return found
-
-
-def _at_last_step(convoy: Convoy) -> bool:
-    is_pushed = convoy.landing is None or convoy.landing.way == "push"
-    return convoy.settled and not is_pushed
 
 
 SHOWN_MS: Final = 30_000

@@ -81,7 +81,6 @@ class BotLease:
 
     @property
     def ref(self) -> str:
-        """The lease's ref."""
         return lease.ref_of(RESOURCE)
 
     @property
@@ -453,7 +452,10 @@ async def tell_of_refused_log(context: BotContext, refused: LogRefused) -> None:
     """
     day = datetime.fromtimestamp(context.clock() / 1000, UTC)
     key = f"log-refused/{day:%Y-%m-%d}"
-    issue = _waiting_issue(context)
+    asked = [each.issue for each in context.inbox.requests().values()]
+    asked += [each.issue for each in context.inbox.remarks().values()]
+    live = [convoy.issue for convoy in context.mirror.state.live()]
+    issue = next(reversed(asked or live), None)  # the one that asked last
     if issue is None or key in context.memory.shown:
         return
     if await context.github.said(issue, key, context.login) is None:
@@ -462,11 +464,3 @@ async def tell_of_refused_log(context: BotContext, refused: LogRefused) -> None:
         text = with_box_note(log_refused(why.why, why.helps), convoy)
         await context.github.say(issue, f"{ids.marker(key)}\n{text}")
     context.memory.shown[key] = issue
-
-
-def _waiting_issue(context: BotContext) -> int | None:
-    """Return the issue that asked last, else the newest convoy's; None: none waits."""
-    asked = [each.issue for each in context.inbox.requests().values()]
-    asked += [each.issue for each in context.inbox.remarks().values()]
-    live = [convoy.issue for convoy in context.mirror.state.live()]
-    return next(reversed(asked or live), None)

@@ -178,7 +178,6 @@ class Clone:
                 yield ref, str(error)
 
     def _load(self, ref: str, commit: str) -> Reading:
-        """Return a checkpoint's content."""
         if commit not in self._whole:
             depth = checkpoint.DEPTH if self.is_new else None
             self.remote.fetch([f"+{ref}:{_seen(ref)}"], depth)

@@ -202,13 +202,10 @@ ABSENT_MOST: Final = 10
 
 
 class MirroredCommits:
-    """Reads the commits of a mirror."""
-
     def __init__(self, mirror: Mirror) -> None:
         self.mirror = mirror
 
     def files(self, commit: str) -> tuple[str, ...]:
-        """Return every path of a commit, in git's order."""
         return files_at(self.mirror.path, commit)
 
     def text(self, commit: str) -> Callable[[str], str]:
@@ -245,7 +242,6 @@ class MirroredCommits:
         return tuple(found.stdout.decode().split())
 
     def subject(self, commit: str) -> str:
-        """Return the first line of a commit's message."""
         line = ("show", "--no-patch", "--format=%s", commit)
         return git.run(line, cwd=self.mirror.path).stdout.decode(errors="replace")
 
@@ -258,12 +254,10 @@ class MirroredCommits:
         return sum(int(count) for row in rows for count in row if count.isdigit())
 
     def surveyed(self, commit: str) -> Survey:
-        """Return a survey of the repository at a commit."""
         self.mirror.ensure([commit])
         return survey_at(self.mirror.path, commit)
 
     def template(self, commit: str, name: str) -> Template:
-        """Return a pattern from a commit; see `template_at`."""
         self.mirror.ensure([commit])
         return template_at(self.mirror.path, commit, name)
 

@@ -45,11 +45,6 @@ def author_of(repo: pygit2.Repository, commit: pygit2.Commit) -> pygit2.Signatur
     return _person(commit.author, _claimed(repo, commit))
 
 
-def committer_of(repo: pygit2.Repository, commit: pygit2.Commit) -> pygit2.Signature:
-    """Return the committer, whose name and address are UTF-8."""
-    return _person(commit.committer, _claimed(repo, commit))
-
-
 def is_plain(repo: pygit2.Repository, commit: pygit2.Commit) -> bool:
     """Whether everybody reads the commit alike: as UTF-8, with no other claim."""
     head, said = _parts(repo, commit)
@@ -136,8 +131,6 @@ class Piece(Struct, frozen=True, kw_only=True):
 
 
 class Composer:
-    """Builds candidates in a bare repository."""
-
     def __init__(self, path: Path) -> None:
         self._path = path
         self._repo = pygit2.Repository(str(path))
@@ -212,7 +205,6 @@ class Composer:
         return old == new or self._repo.descendant_of(new, old)
 
     def same_tree(self, one: str, other: str) -> bool:
-        """Whether two commits hold the same files."""
         return self._commit(one).tree_id == self._commit(other).tree_id
 
     def base_of(self, one: str, other: str) -> str | None:
@@ -310,7 +302,8 @@ def _people(
     repo: pygit2.Repository, commit: pygit2.Commit
 ) -> tuple[pygit2.Signature, pygit2.Signature]:
     """Return the author and the committer, as they can be written again."""
-    return author_of(repo, commit), committer_of(repo, commit)
+    committer = _person(commit.committer, _claimed(repo, commit))
+    return author_of(repo, commit), committer
 
 
 def _bot(at: int) -> pygit2.Signature:

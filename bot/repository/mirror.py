@@ -177,7 +177,6 @@ class Mirror(Clone):
 
     @property
     def state(self) -> State:
-        """The state folded from the log."""
         return self.reading.state
 
     @property
@@ -329,7 +328,6 @@ class Mirror(Clone):
         return head
 
     def has(self, commit: str) -> bool:
-        """Whether the mirror holds a commit."""
         return isinstance(self.objects.get(commit), pygit2.Commit)
 
     def ensure(self, commits: Sequence[str]) -> None:
