@@ -88,14 +88,11 @@ class SessionOutput:
             file.write(lines.encode())
             size = file.tell()
         if size > OUTPUT_FILE_BYTES:
-            self._leave_out()
-
-    def _leave_out(self) -> None:
-        """Keep the newer half in a new file: a reader of the old file can finish."""
-        kept = self.file.read_bytes()[-OUTPUT_FILE_BYTES // 2 :].partition(b"\n")[2]
-        beside = self.file.with_suffix(".new")
-        beside.write_bytes(kept)
-        beside.replace(self.file)
+            # The newer half goes to a new file: a reader of the old file can finish.
+            kept = self.file.read_bytes()[-OUTPUT_FILE_BYTES // 2 :].partition(b"\n")[2]
+            beside = self.file.with_suffix(".new")
+            beside.write_bytes(kept)
+            beside.replace(self.file)
 
 
 def pieces_in(data: bytes) -> Iterator[OutputPiece]:

@@ -122,7 +122,9 @@ class FeedEndpoint:
         visitor = self._visitor(request)
         number, wait_s = asked_range(request)
         after = max(0, number)
-        visitor.feed.note_heard(visitor.session, heard_count(request))
+        said = request.query.get("heard", "0")  # how many it gave to the engine
+        is_count = said.isascii() and said.isdigit() and len(said) < DIGITS
+        visitor.feed.note_heard(visitor.session, int(said) if is_count else 0)
         new = await visitor.feed.messages(visitor.session, after, wait_s)
         told = [
             {"number": number, "by": each.by, "text": each.text}
@@ -184,12 +186,6 @@ def asked_range(request: web.Request) -> tuple[int, float]:
         why = "after and wait_s are numbers"
         raise refusal_with(HTTPStatus.BAD_REQUEST, why) from None
     return number, min(wait_s, WAIT_MOST_S) if wait_s > 0 else 0.0
-
-
-def heard_count(request: web.Request) -> int:
-    """Return how many messages the witness says it gave to the engine."""
-    said = request.query.get("heard", "0")
-    return int(said) if said.isascii() and said.isdigit() and len(said) < DIGITS else 0
 
 
 def json_answer(**told: Any) -> web.Response:  # noqa: ANN401  what JSON holds

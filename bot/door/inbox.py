@@ -133,8 +133,6 @@ _File = dict[str, Kept]
 
 
 class Inbox:
-    """A folder of requests."""
-
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder

@@ -174,7 +174,13 @@ async def serving_on(
     app.middlewares.insert(0, _bounded(limits, origins or Origins()))
     runner = web.AppRunner(app, shutdown_timeout=1)
     with listener:
-        _drop_when_unread(listener, limits.unread_s)
+        # The kernel drops connections whose client reads nothing for so long; they have
+        # the option from their listener.
+        # https://man7.org/linux/man-pages/man7/tcp.7.html (TCP_USER_TIMEOUT)
+        option = getattr(socket, "TCP_USER_TIMEOUT", None)  # Linux only
+        if option is not None:
+            unread_ms = int(limits.unread_s * 1000)
+            listener.setsockopt(socket.IPPROTO_TCP, option, unread_ms)
         await runner.setup()
         inner = runner.server
         assert inner is not None  # noqa: S101  `setup` makes it
@@ -204,16 +210,6 @@ def listener_at(host: str, port: int, *, or_any_port: bool = False) -> socket.so
         raise BratError(f"cannot listen on {host}:{port}: {error}") from error
 
 
-def _drop_when_unread(listener: socket.socket, seconds: float) -> None:
-    """Let the kernel drop connections whose client reads nothing for so long.
-
-    https://man7.org/linux/man-pages/man7/tcp.7.html (TCP_USER_TIMEOUT)
-    """
-    option = getattr(socket, "TCP_USER_TIMEOUT", None)  # Linux only
-    if option is not None:  # connections have it from their listener
-        listener.setsockopt(socket.IPPROTO_TCP, option, int(seconds * 1000))
-
-
 def _bounded(limits: ConnectionLimits, origins: Origins) -> Middleware:
     turn = asyncio.Lock()
 
@@ -231,7 +227,13 @@ def _bounded(limits: ConnectionLimits, origins: Origins) -> Middleware:
         body = loop.call_later(limits.body_s, end_if_late)
         connection.begin(request)
         try:
-            _refuse_encoding(request)
+            # A small encoded body can become a very large one; GitHub and browsers
+            # never encode one.
+            encodings = request.headers.getall("Content-Encoding", ())
+            if any(each.strip().casefold() != "identity" for each in encodings):
+                raise web.HTTPUnsupportedMediaType(
+                    text="Send the body without a Content-Encoding.\n"
+                )
             async with turn:  # other servers of this loop have theirs between two
                 await asyncio.sleep(0)
             return await handler(request)
@@ -240,18 +242,6 @@ def _bounded(limits: ConnectionLimits, origins: Origins) -> Middleware:
             body.cancel()
 
     return bounded
-
-
-def _refuse_encoding(request: web.Request) -> None:
-    """Refuse an encoded body: a small one can become a very large one.
-
-    GitHub and browsers never encode one.
-    """
-    encodings = request.headers.getall("Content-Encoding", ())
-    if any(each.strip().casefold() != "identity" for each in encodings):
-        raise web.HTTPUnsupportedMediaType(
-            text="Send the body without a Content-Encoding.\n"
-        )
 
 
 class BytesInFlight:

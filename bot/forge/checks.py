@@ -39,8 +39,6 @@ _EMPTY: Final = frozenset({"success", "skipped", "neutral", None})
 
 
 class CiRun(Struct, frozen=True, kw_only=True):
-    """A workflow run on a commit."""
-
     id: int
     event: str
     workflow: str
@@ -258,8 +256,6 @@ class Button(Struct, frozen=True, kw_only=True):
 
 
 class CheckView(Struct, frozen=True, kw_only=True):
-    """The content of a check."""
-
     key: str
     """Identifies the check, whichever process made it."""
     commit: str
@@ -294,10 +290,12 @@ class CheckRuns:
 
     async def show(self, view: CheckView, found: payloads.CheckRun | None) -> None:
         """Make a check, or update the found one if it differs."""
-        if found is not None and _shows(found, view):
-            return
-        output: dict[str, object] = {"title": view.title, "summary": view.summary}
         marked = found is not None and found.output.annotations_count > 0
+        if found is not None and (marked or not view.places):
+            said = (found.conclusion, found.output.title, found.output.summary)
+            if said == (view.conclusion, view.title, view.summary):
+                return
+        output: dict[str, object] = {"title": view.title, "summary": view.summary}
         if view.places and not marked:  # an update would add to them
             output["annotations"] = [
                 {
@@ -337,9 +335,3 @@ class CheckRuns:
         body = {"state": state, "context": view.name, "description": said}
         address = f"{self._repo}/statuses/{view.commit}"
         await self._rest.write("POST", address, {**body, "target_url": view.url})
-
-
-def _shows(check: payloads.CheckRun, view: CheckView) -> bool:
-    said = (check.conclusion, check.output.title, check.output.summary)
-    marked = bool(check.output.annotations_count) or not view.places
-    return marked and said == (view.conclusion, view.title, view.summary)

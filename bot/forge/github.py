@@ -174,7 +174,6 @@ class GitHub:
         return found.full_name, found.id
 
     async def may_write(self, login: str) -> bool:
-        """Whether `login` has write access now."""
         return await self.may(login, "write")
 
     async def may(self, login: str, right: Right) -> bool:
@@ -216,16 +215,13 @@ class GitHub:
         """
         url = f"{self._repo}/issues/{number}"
         found = await self._rest.read(payloads.Issue, url)
-        if found.number != number or await self._is_elsewhere(found):
+        home = found.repository_url.casefold().partition("/repos/")[2]
+        is_here = home in ("", self.repository.casefold()) or (
+            home == (await self.named())[0].casefold()
+        )
+        if found.number != number or not is_here:
             raise Refused(f"GET {url}", HTTPStatus.GONE, "it was transferred")
         return found
-
-    async def _is_elsewhere(self, found: payloads.Issue) -> bool:
-        """Whether an issue is in another repository than this, renamed or not."""
-        home = found.repository_url.casefold().partition("/repos/")[2]
-        if home in ("", self.repository.casefold()):
-            return False
-        return home != (await self.named())[0].casefold()
 
     async def issues_labelled(self, label: str) -> list[payloads.Issue]:
         """Return the open issues (no pull requests) that carry `label`."""

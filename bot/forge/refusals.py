@@ -315,7 +315,9 @@ def refusal_of_push(said: str, ref: str) -> ForgeRefusal:
     branch = ref.removeprefix("refs/heads/")
     noun = "branch " if branch != ref else ""
     what = f"the push of {noun}{branch}" if ref else "the push"
-    row = _row([row for row in ROWS if row.pushes], said, _status_in(said))
+    found = re.search(r"(?:returned error:|HTTP) (4\d\d)", said)  # a whole request's
+    status = int(found[1]) if found else 0
+    row = _row([row for row in ROWS if row.pushes], said, status)
     told = said.strip() or "nothing"
     return _refusal(row, f"the forge refused {what}", told)
 
@@ -327,7 +329,7 @@ def _row(rows: Sequence[RefusalRow], said: str, status: int) -> RefusalRow:
 
 
 def _refusal(row: RefusalRow, what: str, said: str) -> ForgeRefusal:
-    why = f"{what}: {_plain(said, SAID_CHARS)}"
+    why = f"{what}: {shortened(' '.join(clean(said).split()), SAID_CHARS)}"
     return ForgeRefusal(row.rule, row.passing, row.whose, row.helps, why)
 
 
@@ -359,13 +361,3 @@ def _asked(what: str) -> str:
         if found := re.fullmatch(pattern, path):
             return noun.format(*found.groups())
     return cut(" ".join(clean(path).split()), ASKED_CHARS)
-
-
-def _status_in(said: str) -> int:
-    """Return the HTTP status that git tells of a whole refused request; 0: none."""
-    found = re.search(r"(?:returned error:|HTTP) (4\d\d)", said)
-    return int(found[1]) if found else 0
-
-
-def _plain(text: str, most: int) -> str:
-    return shortened(" ".join(clean(text).split()), most)

@@ -151,11 +151,9 @@ class Rest:
         )
 
     async def get(self, url: str) -> Json:
-        """Return the JSON at `url`."""
         return (await self._page(url, url))[0]
 
     async def read(self, model: type[Model], url: str) -> Model:
-        """Return the JSON at `url`, checked by a model."""
         return checked(model, await self.get(url), f"GET {url}")
 
     async def each(

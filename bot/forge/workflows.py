@@ -30,8 +30,6 @@ Levels = Mapping[str, str]
 
 
 class WorkflowJob(Struct, frozen=True, kw_only=True):
-    """What one job gets."""
-
     name: str
     check: str
     """What matches the names of the checks that it can report."""
@@ -54,8 +52,6 @@ class WorkflowJob(Struct, frozen=True, kw_only=True):
 
 
 class WorkflowFile(Struct, frozen=True):
-    """One workflow file."""
-
     on: dict[str, Any]
     """The settings of each event that starts it, by the event's name."""
     jobs: tuple[WorkflowJob, ...]
