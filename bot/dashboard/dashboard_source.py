@@ -26,12 +26,7 @@ from convoy.model.state import Convoy, Task
 from convoy.rules.verdict import Checks
 from convoy.text import clean, cut
 from convoy.views import history
-from convoy.views.analytics import (
-    Analytics,
-    EngineCost,
-    analytics,
-    engine_costs,
-)
+from convoy.views.analytics import Analytics, EngineCost, analytics, engine_costs
 from convoy.views.history import (
     ChangeHistory,
     DecisionHistory,
@@ -150,13 +145,11 @@ class LogHistory:
             return engine_costs(self._history, since)
 
     def sessions(self, convoy: str) -> tuple[PastSession, ...]:
-        """Return a convoy's sessions."""
         with self._turn:
             self._read_on()
             return self._sessions.of(convoy)
 
     def decisions(self, convoy: str) -> tuple[PersonDecision, ...]:
-        """Return what people decided in a convoy."""
         with self._turn:
             self._read_on()
             return self._decisions.of(convoy)
@@ -183,8 +176,6 @@ class LogHistory:
 
 
 class FileChange(Struct, frozen=True, kw_only=True):
-    """What happens to one file between two commits."""
-
     path: str
     was: str
     """Its path before; empty: the same."""
@@ -196,8 +187,6 @@ class FileChange(Struct, frozen=True, kw_only=True):
 
 
 class Changes(Struct, frozen=True):
-    """What changes between two commits."""
-
     files: tuple[FileChange, ...]
     count: int
     """How many files change, of which some may not be shown."""

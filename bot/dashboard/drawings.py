@@ -250,14 +250,13 @@ def _busiest(
     if most is None or len(names) <= most:
         return list(names)
     newest = {one.task: max(one.begun, one.landed) for one in sessions}
-    ranks = {task.number: _rank(task) for task in convoy.tasks}
+    first = ("running", "needs-review", "blocked")
+    ranks = {
+        task.number: first.index(task.state) if task.state in first else len(first)
+        for task in convoy.tasks
+    }
     order = sorted(names, key=lambda n: (ranks.get(n, 9), -newest.get(n, 0), n))
     return sorted(order[:most])
-
-
-def _rank(task: Task) -> int:
-    order = ("running", "needs-review", "blocked")
-    return order.index(task.state) if task.state in order else len(order)
 
 
 _STAGE_WORDS: Final = {"queue": "waited", "session": "session", "ci": "CI and landing"}

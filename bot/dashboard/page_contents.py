@@ -41,9 +41,7 @@ from convoy.text.project_tests import compiler_errors, failing_tests
 from convoy.views import left_words, saved_s, worked_s
 from convoy.views.history import LogLine, PastSession, PersonDecision
 from convoy.views.interventions import Intervention, interventions
-from convoy.views.plan import (
-    plan_document,
-)
+from convoy.views.plan import plan_document
 from convoy.views.reasons import reasons, waits_for
 
 _FOLDER: Final = Path(__file__).with_name("static")
@@ -275,6 +273,7 @@ def of_task(
 ) -> Mapping[str, Any]:
     """Return the values of a task's page; `output` is what a session of it printed."""
     checks = view.source.checks().get(task.candidate.commit) if task.candidate else None
+    failing = dict.fromkeys((*failing_tests(output), *compiler_errors(output)))
     return {
         "convoy": convoy,
         "task": task,
@@ -283,7 +282,7 @@ def of_task(
         "run": task.newest_run,
         "used": usage_in_words(task.used),
         "output": output,
-        "failing": failing_part(output),
+        "failing": tuple(failing),
         "checks": check_marks(checks) if checks else (),
     }
 
@@ -408,13 +407,16 @@ def attempts_at(sessions: Iterable[PastSession], task: int) -> tuple[TaskAttempt
 
 def _attempt_told(one: PastSession) -> TaskAttempt:
     why, _, told = one.why.partition("\n")
+    walls = ""
+    if one.walls is not None:
+        walls = f"all but {', '.join(one.walls)}" if one.walls else "all"
     return TaskAttempt(
         past=one,
         used=usage_in_words(one.usage),
         why=why,
         told=told.strip(),
         acceptance=_acceptance(one),
-        walls=_walls(one),
+        walls=walls,
     )
 
 
@@ -427,18 +429,6 @@ def _acceptance(one: PastSession) -> str:
     return f"{one.acceptance}: {said}"
 
 
-def _walls(one: PastSession) -> str:
-    if one.walls is None:
-        return ""
-    return f"all but {', '.join(one.walls)}" if one.walls else "all"
-
-
 def session_of(convoy: str, one: PastSession) -> Session:
     name = ids.session_name(convoy, one.task, one.attempt)
     return Session(name=name, run=one.run, running=not one.ended)
-
-
-def failing_part(output: str) -> tuple[str, ...]:
-    """Return the lines of an output that say what failed, to stand first."""
-    clean = (*failing_tests(output), *compiler_errors(output))
-    return tuple(dict.fromkeys(clean))

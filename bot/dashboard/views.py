@@ -25,7 +25,6 @@ from bot.dashboard.dashboard_source import (
     MOST_LINES,
     Changes,
     DashboardSource,
-    LogHistory,
     Output,
     newest_session,
 )
@@ -40,12 +39,7 @@ from bot.dashboard.page_contents import (
 from convoy.model.session_result import dollars
 from convoy.model.state import Convoy, State, Task
 from convoy.text import spoken_duration
-from convoy.views.analytics import (
-    Analytics,
-    EngineCost,
-    TimeSpread,
-    analytics_summary,
-)
+from convoy.views.analytics import Analytics, EngineCost, TimeSpread, analytics_summary
 from grite.errors import BratError
 
 FRESH_MS: Final = 2000
@@ -337,7 +331,9 @@ WEEK_MS: Final = 7 * 86_400_000
 
 
 async def _analytics(_: web.Request, view: RepositoryView) -> Values:
-    history, now = _history_of(view.source), view.now
+    history, now = view.source.history, view.now
+    if history is None:
+        raise web.HTTPNotFound(text="This dashboard does not hold the whole log.\n")
     try:
         found = await asyncio.to_thread(history.figures)
         week = await asyncio.to_thread(history.costs, now - WEEK_MS)
@@ -377,12 +373,6 @@ async def _analytics(_: web.Request, view: RepositoryView) -> Values:
         ),
         "asked": _spreads(found.asked),
     }
-
-
-def _history_of(source: DashboardSource) -> LogHistory:
-    if source.history is None:
-        raise web.HTTPNotFound(text="This dashboard does not hold the whole log.\n")
-    return source.history
 
 
 def _costs(costs: Iterable[EngineCost]) -> list[tuple[object, ...]]:

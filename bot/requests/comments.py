@@ -153,7 +153,9 @@ async def answer_review(context: BotContext, draft: Draft, review: Review) -> No
     if asks and await has_heard_enough(context, draft, asked):
         return
     given = await _carry_out_commands(context, draft, review, said, key)
-    if convoy is not None and (review.late or not _repeats(review, said)):
+    verbs = {each.verb for each in said if isinstance(each, SlashCommand)}
+    is_repeated = _VERB_OF.get(review.verdict) in verbs  # the command counts instead
+    if convoy is not None and (review.late or not is_repeated):
         given += await _carry_out_verdict(context, draft, convoy, review, key)
     if given:
         give_answer(context, draft, asked, given)
@@ -180,12 +182,6 @@ def _keep_review(context: BotContext, task: Task, found: Reviewed) -> None:
     if review is not None:
         kept = structs.replace(review, late=True)
         context.inbox.put(f"sweep-review-{found.id}", kept)
-
-
-def _repeats(review: Review, said: tuple[FoundCommand, ...]) -> bool:
-    """Whether a command repeats the verdict; then the command counts instead."""
-    verbs = {each.verb for each in said if isinstance(each, SlashCommand)}
-    return _VERB_OF.get(review.verdict) in verbs
 
 
 async def _carry_out_commands(

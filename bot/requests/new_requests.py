@@ -88,7 +88,11 @@ async def listen(context: BotContext, draft: Draft, parts: frozenset[str]) -> li
     handled += await _handled(context, draft, context.inbox.signs())
     await _look_at_shown(context, draft, parts)
     if RIGHTS_PART in parts:
-        take_up_refused(context, draft)
+        # What was refused in this tick will hardly be allowed in the next.
+        refused = context.memory.failures.owed
+        for item, aside in [*asides(draft.state)]:
+            if aside.rule and item not in refused:
+                draft.submit(TakeItemUp(item=item))
     return handled
 
 
@@ -188,7 +192,14 @@ async def missed_labels(context: BotContext) -> dict[str, StartRequest]:
     known = {request.issue for request in context.inbox.requests().values()}
     found = {}
     labelled = await context.github.issues_labelled(context.settings.label)
-    context.memory.unread = {issue.number: _unread(issue) for issue in labelled}
+    context.memory.unread = {
+        issue.number: LabelledIssue(
+            number=issue.number,
+            title=shortened(clean(issue.title), TITLE_SHOWN),
+            never=NO_LABEL if NO_LABEL in issue.label_names else "",
+        )
+        for issue in labelled
+    }
     for issue in labelled:
         if issue.number in known or mayor.busy(context.mirror.state, issue.number):
             continue
@@ -200,12 +211,6 @@ async def missed_labels(context: BotContext) -> dict[str, StartRequest]:
         if request is not None:
             found[f"sweep-{issue.number}"] = request
     return found
-
-
-def _unread(issue: Issue) -> LabelledIssue:
-    title = shortened(clean(issue.title), TITLE_SHOWN)
-    never = NO_LABEL if NO_LABEL in issue.label_names else ""
-    return LabelledIssue(number=issue.number, title=title, never=never)
 
 
 async def _labelled_request(context: BotContext, issue: Issue) -> StartRequest | None:
@@ -441,14 +446,3 @@ async def observe_comment(context: BotContext, draft: Draft, convoy: Convoy) -> 
     issue = await context.github.issue(convoy.issue)
     if issue.number == convoy.issue:
         draft.submit(NoteDeletedComment(convoy=convoy.name, comment=number))
-
-
-def take_up_refused(context: BotContext, draft: Draft) -> None:
-    """Take up every item that waits for a rule or a right of the forge.
-
-    What was refused in this tick is left alone: it will hardly be allowed in the next.
-    """
-    refused = context.memory.failures.owed
-    for item, aside in [*asides(draft.state)]:
-        if aside.rule and item not in refused:
-            draft.submit(TakeItemUp(item=item))

@@ -335,7 +335,11 @@ class RequestContext:
         Raises:
             NotPossible: no convoy belongs to the issue.
         """
-        found = convoy_meant(self.draft.state, self.asker)
+        state, asker = self.draft.state, self.asker
+        if asker.convoy:
+            found = state.convoys.get(asker.convoy)
+        else:
+            found = convoy_of(state, asker.number)
         if found is None:
             raise NotPossible("no convoy belongs to this issue")
         return found
@@ -354,12 +358,6 @@ class RequestContext:
         """
         if refused := self.draft.submit(command):
             raise NotPossible(refused.why)
-
-
-def convoy_meant(state: State, asker: Asker) -> Convoy | None:
-    if asker.convoy:
-        return state.convoys.get(asker.convoy)
-    return convoy_of(state, asker.number)
 
 
 def convoy_of(state: State, number: int) -> Convoy | None:

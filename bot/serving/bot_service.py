@@ -68,12 +68,6 @@ async def identity_for(github: GitHub, settings: Settings) -> RepositoryIdentity
     return identity
 
 
-def confirming_from_threads(identity: RepositoryIdentity) -> Callable[[], None]:
-    """Return a call of `confirm` for other threads than the event loop's."""
-    here = asyncio.get_running_loop()
-    return lambda: asyncio.run_coroutine_threadsafe(identity.confirm(), here).result()
-
-
 @dataclass(frozen=True, kw_only=True)
 class WayIn:
     tokens: Tokens
@@ -222,11 +216,14 @@ async def _mirror(
     folder = settings.key_folder or settings.folder
     key = bot_folder.log_key_of(folder, settings.log_key_file)
     signers = key.signers | signatures.parse_signers(settings.allowed_signers)
+    here = asyncio.get_running_loop()  # the mirror works in other threads
     opening = partial(
         Mirror,
         authority=Authority(str(identity.number), signers),
         sign=key.sign,
-        confirm=confirming_from_threads(identity),
+        confirm=lambda: asyncio.run_coroutine_threadsafe(
+            identity.confirm(), here
+        ).result(),
     )
     url = f"{settings.git_url}/{settings.repository}.git"
     mirror = await asyncio.to_thread(opening, settings.folder / MIRROR, url, token)

@@ -172,7 +172,6 @@ class Host:
         }
 
     def troubles(self) -> Iterator[str]:
-        """Give what goes wrong while the service works."""
         for number, why in self.broken.items():
             yield _hides(number, why)
         yield from self.unserved.values()
@@ -292,8 +291,10 @@ class Host:
             begun = wall_clock()
             try:
                 await self._run(one)
-            except Exception as error:  # noqa: BLE001  other repositories go on
-                _end_if_cancelled(error)
+            except Exception as error:  # other repositories go on
+                task = asyncio.current_task()
+                if task is not None and task.cancelling():  # the fault replaced it
+                    raise asyncio.CancelledError from error
                 one.loop, one.trouble = None, cut(str(error) or repr(error), WHY_CHARS)
                 self.tell(f"{name}: {one.trouble}; tried again in {again_s:.0f} s")
                 if not isinstance(error, BratError) and one.trouble != one.fault:
@@ -351,13 +352,6 @@ class Host:
             for one in self.served.values()
             if one.loop is not None and (name := one.name)
         }
-
-
-def _end_if_cancelled(error: Exception) -> None:
-    """Go on with a cancellation that a fault on the way out has replaced."""
-    task = asyncio.current_task()
-    if task is not None and task.cancelling():
-        raise asyncio.CancelledError from error
 
 
 def _number(covered: Covered | None) -> int:

@@ -51,7 +51,10 @@ async def hosted(
     asyncio.get_running_loop().set_default_executor(threads)
     async with AsyncExitStack() as stack:
         client = await stack.enter_async_context(transport.async_client(DEADLINE_S))
-        roster = _roster(client, hosting)
+        roster = None
+        if hosting.app_id is not None and hosting.private_key_file is not None:
+            key = read_app_key(hosting.app_id, hosting.private_key_file)
+            roster = Installations(client, hosting.api_url, key)
         await _listen(stack, host, client, poll=poll)
         group = await stack.enter_async_context(asyncio.TaskGroup())
         keeping = group.create_task(host.keep(group, roster), name="roster")
@@ -60,15 +63,6 @@ async def hosted(
         finally:
             for task in [keeping, *host.tasks()]:
                 task.cancel()
-
-
-def _roster(
-    client: httpx.AsyncClient, hosting: ServiceSettings
-) -> Installations | None:
-    if hosting.app_id is None or hosting.private_key_file is None:
-        return None
-    key = read_app_key(hosting.app_id, hosting.private_key_file)
-    return Installations(client, hosting.api_url, key)
 
 
 def _issuer(client: httpx.AsyncClient, hosting: ServiceSettings) -> Issuer | None:

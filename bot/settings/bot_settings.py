@@ -284,7 +284,6 @@ class Settings(Common):
 
     @property
     def patience(self) -> Patience:
-        """How long the rules wait before they give up."""
         return Patience(
             session_slack_s=self.session_slack_s, check_start_s=self.check_start_s
         )
