@@ -21,10 +21,7 @@ from bot.requests.verb import Asker, Request
 from bot.requests.verb_table import BY_NAME
 from brat.local import run_roles
 from brat.local.local_mode import serving
-from brat.repository import (
-    checkout as checkouts,
-    registration as registrations,
-)
+from brat.repository import checkout as checkouts, registration as registrations
 from brat.repository.log_reader import Reader, log_repository
 from brat.terminal.console import out, say, write
 from convoy.model.state import State

@@ -26,13 +26,7 @@ from bot.settings.bot_settings import ROLES
 from brat.commands.init_repository import init, without_ci
 from brat.commands.print_diff import summary
 from brat.local import local_mode, run_roles
-from brat.local.local_mode import (
-    Local,
-    ending_agents,
-    person,
-    run_to_end,
-    serving,
-)
+from brat.local.local_mode import Local, ending_agents, person, run_to_end, serving
 from brat.local.start_checks import branch_lacks, require
 from brat.repository import checkout as checkouts, registration as registrations
 from brat.repository.checkout import Checkout

@@ -30,11 +30,7 @@ from brat.repository.log_reader import Reader, log_repository
 from brat.status.find_task import live_or_named
 from brat.terminal.console import say
 from convoy.events import Event
-from convoy.events.merge_events import (
-    MergeAttempted,
-    MergeDoubted,
-    MergeLanded,
-)
+from convoy.events.merge_events import MergeAttempted, MergeDoubted, MergeLanded
 from convoy.model.records import Usage
 from convoy.model.session_result import plus, usage_in_words
 from convoy.model.state import Convoy

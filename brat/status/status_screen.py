@@ -24,10 +24,7 @@ from convoy.rules.starting import valid_leases
 from convoy.text import clean, clock, counted, spoken_duration
 from convoy.views import SCHEMA_VERSION, saved_s
 from convoy.views.interventions import Intervention, interventions
-from convoy.views.plan import (
-    PlanTask,
-    plan_document,
-)
+from convoy.views.plan import PlanTask, plan_document
 from convoy.views.reasons import landing_document, plan_waits, waits_for
 
 _STYLES: Final = {
