@@ -26,6 +26,7 @@ from benchmarks.intake_labels import intake_labels
 from benchmarks.planning import planning
 from benchmarks.poisoned_hour import poisoned_hour
 from benchmarks.slow_ci import slow_ci
+from benchmarks.task_cost import task_cost
 
 Figures = dict[str, object]
 
@@ -78,6 +79,7 @@ BENCHMARKS: dict[str, Callable[[Path, int], Figures]] = {
     "ci-checkout": checkout_cost,
     "slow-ci": slow_ci,
     "forge-cost": forge_cost,
+    "task-cost": task_cost,
     "door": door,
     "eyes": eyes,
     "log-append": log_append.one_writer,

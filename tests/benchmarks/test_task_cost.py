@@ -1,0 +1,53 @@
+"""What one landed task costs, as `make bench ARGS=task-cost` counts it: at most this.
+
+Ticks, looks and requests are not held: how many there are depends on the clock.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.task_cost import counted
+
+pytestmark = pytest.mark.layer("landing")
+
+GIT_CALLS = {
+    "add": 1,
+    "bundle": 1,
+    "cat-file": 4,
+    "check-attr": 2,
+    "checkout": 1,
+    "commit": 1,
+    "config": 5,
+    "diff-index": 1,
+    "diff-tree": 6,
+    "for-each-ref": 3,
+    "init": 3,
+    "ls-files": 5,
+    "ls-tree": 2,
+    "pack-objects": 1,
+    "push": 8,
+    "read-tree": 1,
+    "receive-pack": 16,
+    "rev-list": 1,
+    "status": 3,
+    "unpack-objects": 2,
+    "update-ref": 1,
+    "version": 4,
+}
+PUSHES = 8
+PUSHED_BYTES = 20_000
+LOG_COMMITS = 7
+
+
+def test_one_task_costs_no_more_git_calls_pushes_and_commits_than_before(
+    tmp_path: Path,
+) -> None:
+    cost = counted(tmp_path)
+
+    calls = cost.steady_calls
+    more = {name: n for name, n in calls.items() if n > GIT_CALLS.get(name, 0)}
+    assert more == {}, "git calls by subcommand; docs/benchmarks.md says what they are"
+    assert cost.pushes <= PUSHES
+    assert cost.pushed_bytes <= PUSHED_BYTES
+    assert cost.log_commits <= LOG_COMMITS
