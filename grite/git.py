@@ -129,10 +129,15 @@ def trust(folder: Path) -> None:
 
 
 def version() -> tuple[int, int, int]:
-    """Return the version of git.
+    """Return the version of git; each program is asked once.
 
     Raises `BratError`: there is no git, or it does not say.
     """
+    return _version_of(trusted_programs.found("git"))
+
+
+@cache
+def _version_of(_program: str) -> tuple[int, int, int]:
     said = run(["version"]).stdout.decode(errors="replace")
     found = re.search(r"(\d+)\.(\d+)(?:\.(\d+))?", said)
     if found is None:

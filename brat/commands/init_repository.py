@@ -37,7 +37,11 @@ def init(path: Path) -> None:
     before = registrations.known(checkout.folder)
     now = before and replace(before, branch=checkout.branch)
     require(*clone_lacks(checkout, now))
-    config = local_mode.configuration(checkout)
+    register(checkout, local_mode.configuration(checkout))
+
+
+def register(checkout: Checkout, config: Config) -> None:
+    """Register a clean checkout that agents can start from; safe to call again."""
     proposal = checkout.propose_ci()
     command = local_mode.ci_command(config)
     known = registrations.register(

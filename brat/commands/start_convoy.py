@@ -23,7 +23,7 @@ from bot.forge.github import GitHub
 from bot.forge.payloads import Issue
 from bot.repository.commits import template_at, template_files, template_text
 from bot.settings.bot_settings import ROLES
-from brat.commands.init_repository import init, without_ci
+from brat.commands.init_repository import register, without_ci
 from brat.commands.print_diff import summary
 from brat.local import local_mode, run_roles
 from brat.local.local_mode import Local, ending_agents, person, run_to_end, serving
@@ -112,7 +112,7 @@ def mayor_start(path: Path, text: str, how: Start) -> int:
     checkouts.require_clean(checkout)
     config = run_roles.checked(checkout, ROLES if how.headless else ("mayor",))
     if how.headless:
-        _register(checkout)
+        _register(checkout, config)
     limit = float(limit_s) if how.headless else None
     return run_to_end(_start(checkout, config, text, how, limit))
 
@@ -123,12 +123,12 @@ def _fault_in(text: str) -> str:
     return "" if text.strip() else "empty: say what is to be done"
 
 
-def _register(checkout: Checkout) -> None:
+def _register(checkout: Checkout, config: Config) -> None:
     """Let brat know the repository; refuse where agents would start elsewhere."""
     known = registrations.known(checkout.folder)
     require(*branch_lacks(checkout, known))
     if known is None:
-        init(checkout.top)
+        register(checkout, config)
 
 
 async def _start(

@@ -18,7 +18,7 @@ GIT_CALLS = {
     "check-attr": 2,
     "checkout": 1,
     "commit": 1,
-    "config": 5,
+    "config": 4,
     "diff-index": 1,
     "diff-tree": 6,
     "for-each-ref": 3,
@@ -30,10 +30,10 @@ GIT_CALLS = {
     "read-tree": 1,
     "receive-pack": 16,
     "rev-list": 1,
-    "status": 3,
+    "status": 2,
     "unpack-objects": 2,
     "update-ref": 1,
-    "version": 4,
+    "version": 3,
 }
 PUSHES = 8
 PUSHED_BYTES = 20_000
