@@ -20,6 +20,8 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -352,17 +354,14 @@ def _largest(sizes: Mapping[str, int]) -> str:
 def _sizes(repository: Path, touched: Iterable[Touched]) -> tuple[dict[str, int], int]:
     """Return the largest that each path becomes, in bytes, and all bytes together."""
     paths = {each.blob: each.change.path for each in touched if each.blob}
-    asked = "".join(f"{blob}\n" for blob in paths).encode()
-    args = ["cat-file", "--batch-check=%(objectname) %(objectsize)"]
-    said = git.run(args, cwd=repository, stdin=asked).stdout.decode()
+    objects = pygit2.Repository(str(repository)).odb
     found: dict[str, int] = {}
     all_bytes = 0
-    for line in said.splitlines():
-        blob, _, size = line.partition(" ")
-        if size.isdigit():
-            path = paths[blob]
-            found[path] = max(found.get(path, 0), int(size))
-            all_bytes += int(size)
+    for blob, path in paths.items():
+        with suppress(KeyError):  # it is not here
+            _, size = objects.read_header(pygit2.Oid(hex=blob))
+            found[path] = max(found.get(path, 0), size)
+            all_bytes += size
     return found, all_bytes
 
 
@@ -371,14 +370,18 @@ _PATCH: Final = ("diff-tree", "-r", "--no-renames", "--patch", "--text", "--root
 
 def _patches(repository: Path, base: str, commit: str) -> bytes:
     """Return the patch of each commit in the range; empty if there is only one."""
-    listed = ["rev-list", commit, f"^{base}"]
-    steps = git.run(listed, cwd=repository).stdout
-    if steps.count(b"\n") < 2:  # noqa: PLR2004  a single commit is the whole patch
+    repo = pygit2.Repository(str(repository))
+    walk = repo.walk(commit, pygit2.enums.SortMode.NONE)
+    walk.hide(base)
+    steps = [str(each.id) for each in walk]
+    if len(steps) < 2:  # noqa: PLR2004  a single commit is the whole patch
         return b""
     args = [*_PATCH, "--stdin", "-m"]
-    return git.run(args, cwd=repository, stdin=steps).stdout
+    asked = "".join(f"{step}\n" for step in steps).encode()
+    return git.run(args, cwd=repository, stdin=asked).stdout
 
 
+@lru_cache(maxsize=256)
 def ci_changes(repository: Path, target: str, commit: str) -> tuple[str, ...]:
     """Return the CI files of `commit` that are not as on the target, in printable form.
 

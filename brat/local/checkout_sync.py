@@ -18,6 +18,8 @@ from brat.repository.checkout import (
     Checkout,
     branch_of,
     branches_apart,
+    committed_file,
+    has_tags,
     in_its_way,
     landed_line,
     tip_of,
@@ -97,9 +99,7 @@ class CheckoutConfig:
 
     def _committed(self) -> bytes:
         """Return the default branch's; it may be known before a mirror has seen it."""
-        args = ["cat-file", "blob", f"HEAD:{CONFIG}"]
-        shown = git.run(args, cwd=self.bare, check=False)
-        return shown.stdout if shown.status == 0 else b""
+        return committed_file(self.bare, CONFIG)
 
 
 _APART: Final = re.compile("non-fast-forward|fetch first")
@@ -152,6 +152,8 @@ class CheckoutSync:
 
     def _take_tags(self, tip: str) -> None:
         """Bring the tags that lie on the branch: versions are told by them."""
+        if not has_tags(self.checkout.top):
+            return
         here, there = _tags(self.checkout.top, "--merged", tip), _tags(self.bare)
         if missing := here - there:
             refs = {line.partition(" ")[2] for line in missing}

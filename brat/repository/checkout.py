@@ -20,7 +20,7 @@ import pygit2
 from brat.repository import registration as registrations
 from brat.repository.registration import CONFIG, STATE_FOLDER, Registration
 from convoy.text.project_tests import Proposal, propose_ci
-from grite import git
+from grite import git, objects
 from grite.errors import BratError, Unavailable
 
 _IDS: Final = "sha1"
@@ -245,6 +245,21 @@ def _holds(where: Path, tip: str, commit: str) -> bool:
     return tip == commit or (
         commit in repository and repository.descendant_of(tip, commit)
     )
+
+
+def has_tags(where: Path) -> bool:
+    """Whether a repository has any tag."""
+    names = _opened(where).raw_listall_references()
+    return any(name.startswith(b"refs/tags/") for name in names)
+
+
+def committed_file(where: Path, path: str) -> bytes:
+    """Return what HEAD holds as a file; nothing where it holds none."""
+    try:
+        found = _opened(where).revparse_single(f"HEAD:{path}")
+    except objects.UNREADABLE:
+        return b""
+    return found.data if isinstance(found, pygit2.Blob) else b""
 
 
 def _opened(where: Path) -> pygit2.Repository:

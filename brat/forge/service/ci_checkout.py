@@ -15,6 +15,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Final, Self
 
+import pygit2
+from pygit2.enums import FileMode
+
 from brat.forge.resources.account_resource import Ci
 from brat.forge.service import programs
 from brat.forge.storage.git_storage import Bare
@@ -36,8 +39,7 @@ _COMMIT: Final = "commit"
 _ATTRIBUTES: Final = ":(glob)**/.gitattributes"
 _HEADS: Final = "refs/heads/"
 _ORIGIN: Final = "refs/remotes/origin/"
-_LISTED: Final = "--format=%(objectname) %(refname)"
-_SUBMODULE: Final = b"\n160000 "
+_TAGS: Final = "refs/tags/"
 
 
 class _Unsure(BratError):
@@ -157,10 +159,15 @@ def _prepare(bare: Bare, work: Path) -> None:
     borrowed.write_text(f"{bare.path / 'objects'}\n")
     head = (bare.path / "HEAD").read_text(encoding="utf-8").strip()
     name = head.removeprefix(f"ref: {_HEADS}")
-    asked = ["for-each-ref", _LISTED, "refs/tags/", f"{_HEADS}{name}"]
-    listed = git.run(asked, cwd=bare.path, deadline_s=CHECKOUT_S).stdout.decode()
-    known = listed.replace(f" {_HEADS}{name}\n", f" {_ORIGIN}{name}\n")
-    (work / ".git" / "packed-refs").write_text(known, encoding="utf-8")
+    try:
+        refs = Bare(bare.path).refs()  # opened anew: this may be another thread
+    except pygit2.GitError as error:
+        raise Unavailable(f"{bare.path} cannot be read: {error}") from error
+    known = {ref: target for ref, target in refs.items() if ref.startswith(_TAGS)}
+    if tip := refs.get(_HEADS + name):
+        known[_ORIGIN + name] = tip
+    lines = "".join(f"{target} {ref}\n" for ref, target in known.items())
+    (work / ".git" / "packed-refs").write_text(lines, encoding="utf-8")
     link = work / ".git" / _ORIGIN / "HEAD"
     link.parent.mkdir(parents=True)
     link.write_text(f"ref: {_ORIGIN}{name}\n", encoding="utf-8")
@@ -178,11 +185,14 @@ def _put_aside(job: Path, commit: str) -> None:
     within the same second. https://git-scm.com/docs/racy-git
     """
     (job / _INDEX).unlink(missing_ok=True)
-    asked = ["ls-files", "--stage"]
-    listed = git.run(asked, cwd=job / WORK, deadline_s=CHECKOUT_S).stdout
-    if _SUBMODULE not in b"\n" + listed:
+    index = job / WORK / ".git" / "index"
+    try:
+        modes = {entry.mode for entry in pygit2.Index(str(index))}
+    except pygit2.GitError as error:
+        raise Unavailable(f"{index} cannot be read: {error}") from error
+    if FileMode.COMMIT not in modes:
         (job / _COMMIT).write_text(commit, encoding="ascii")
-        shutil.copy2(job / WORK / ".git" / "index", job / _INDEX)
+        shutil.copy2(index, job / _INDEX)
 
 
 SUBMODULE_S: Final = 120.0
@@ -298,7 +308,7 @@ def _read(folder: Path, *args: str) -> str:
 _HOME, _TEMPORARY = "home", "tmp"
 
 
-_OF_GIT: Final = ("user.name", "user.email", "init.defaultBranch")
+_OF_GIT: Final = r"^(user\.(name|email)|init\.defaultbranch)$"
 """What tests that use git take for granted where a person has configured it."""
 
 
@@ -374,10 +384,12 @@ class CiBox:
 def _identity() -> str:
     """Return the person's name and address as they have told git, for its own file."""
     env = {"GIT_CONFIG_GLOBAL": os.path.expanduser("~/.gitconfig")}  # noqa: PTH111
+    asked = ["config", "--global", "--null", "--get-regexp", _OF_GIT]
+    told = git.run(asked, env=env, check=False).stdout.decode(errors="replace")
+    lines = (line.partition("\n") for line in told.split("\0"))
+    last = {key: value for key, _, value in lines}
     found = []
-    for key in _OF_GIT:
-        told = git.run(["config", "--global", "--get", key], env=env, check=False)
-        value = told.stdout.decode(errors="replace").rstrip("\n")
+    for key, value in last.items():
         quoted = value.replace("\\", "\\\\").replace('"', '\\"')
         section, _, name = key.partition(".")
         found.append(f'[{section}]\n\t{name} = "{quoted}"\n' if value else "")
