@@ -11,6 +11,7 @@ landed.
 import os
 import re
 import shlex
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -21,10 +22,11 @@ from brat.repository import registration as registrations
 from brat.repository.registration import CONFIG, STATE_FOLDER, Registration
 from convoy.text.project_tests import Proposal, propose_ci
 from grite import git, objects
-from grite.errors import BratError, Unavailable
+from grite.errors import BratError, GitFailed, Unavailable
 
 _IDS: Final = "sha1"
 _ID_FORM: Final = "extensions.objectformat"
+_NAME: Final = "user.name"
 _SHOWN: Final = 3
 _LONGEST_NAME: Final = 100
 _STATE: Final = len("XY ")
@@ -52,21 +54,24 @@ class Checkout:
         return self.top / CONFIG
 
     def changed_files(self) -> tuple[str, ...]:
-        """Return the tracked files that differ from the last commit."""
-        import git as gitpython  # slow to load, and looking needs it seldom
+        """Return the tracked files that differ from the last commit.
 
-        with gitpython.Repo(self.top) as repo:  # `git diff` may write the index
-            quiet = repo.git(no_optional_locks=True, c="core.fsmonitor=false")
-            listed = quiet.status("-z", "--no-renames", untracked_files="no")
-        states = filter(None, str(listed).split("\0"))
+        The person's own git says so: their filters and line ends count.
+        """
+        # `git diff` may write the index.
+        asked = ["git", "--no-optional-locks", "-c", "core.fsmonitor=false", "status"]
+        asked += ["-z", "--no-renames", "--untracked-files=no"]
+        done = subprocess.run(asked, cwd=self.top, capture_output=True, check=False)
+        if done.returncode != 0:
+            said = done.stderr.decode(errors="replace")
+            raise GitFailed(asked, done.returncode, said)
+        states = filter(None, os.fsdecode(done.stdout).split("\0"))
         return tuple(sorted(state[_STATE:] for state in states))
 
     def person(self) -> str:
         """Return a login for whoever works here, from git's user.name."""
-        import git as gitpython
-
-        with gitpython.Repo(self.top) as repo, repo.config_reader() as reader:
-            name = str(reader.get_value("user", "name", "you"))
+        settings = _opened(self.top).config
+        name = (settings[_NAME] if _NAME in settings else "") or ""  # noqa: SIM401  no mapping
         kept = "".join(c if c.isascii() and c.isalnum() else "-" for c in name.lower())
         return "-".join(filter(None, kept.split("-")))[:39] or "you"
 

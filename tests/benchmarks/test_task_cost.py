@@ -31,7 +31,7 @@ GIT_CALLS = {
     "status": 2,
     "unpack-objects": 2,
     "update-ref": 1,
-    "version": 3,
+    "version": 1,
 }
 PUSHES = 8
 PUSHED_BYTES = 20_000
