@@ -53,13 +53,13 @@ NPM: Final = {
 def at_hand(inputs: Inputs, spec: EngineSpec, *, is_boxed: bool) -> Inputs:
     """Return the inputs with a PATH on which the engine's program is found.
 
-    A job in which it is, or that no forge runs, stays as it is. Where an agent has no
-    box it could change what is kept for the next job, so nothing is.
+    A job in which it is stays as it is. Where an agent has no box it could change what
+    is kept for the next job, so nothing is.
 
     Raises:
         Unavailable: it could not be installed; the text says why.
     """
-    if not inputs.on_actions or spec.type not in (*NPM, _AIDER):
+    if spec.type not in (*NPM, _AIDER):
         return inputs
     program = program_of(engines.found(spec.type), spec)
     if os.sep in program or shutil.which(program, path=inputs.path):

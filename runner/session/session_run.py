@@ -30,7 +30,6 @@ from runner import engines
 from runner.box import agent_box
 from runner.box.processes import guarded, harden
 from runner.box.supervisor import Cancelled, Ending, Stop
-from runner.engines import pinned_program
 from runner.engines.output_reader import Report
 from runner.inputs import job_inputs
 from runner.inputs.job_inputs import BadInput, Inputs
@@ -185,7 +184,11 @@ class _Session:
         return self._close(ending, report, work, answer)
 
     def _bring_program(self) -> None:
-        """Install the engine where the job has none; else its start will say so."""
+        """Install the engine where a job has none; else its start will say so."""
+        if not self._inputs.on_actions:  # a person's machine has what that person has
+            return
+        from runner.engines import pinned_program
+
         engine, is_boxed = self._started.engine, self._started.box == "on"
         try:
             self._inputs = pinned_program.at_hand(
