@@ -33,7 +33,8 @@ async def observe(context: BotContext, parts: frozenset[str], look: Look) -> Obs
     """Return what the loop may see, asking only for what may have changed.
 
     A run that has ended is not asked for again. A run whose id is new to the log is
-    asked for at once: what the forge said of it before could not be understood.
+    asked for at once: what the forge said of it before could not be understood. So is
+    a pull request: people may have closed it.
     """
     seen = replace(context.observed, unneeded=())
     awaited = frozenset(
@@ -48,12 +49,13 @@ async def observe(context: BotContext, parts: frozenset[str], look: Look) -> Obs
     awaits_runs = any(known.more for known in seen.checks.values())
     if "issues" in parts:
         seen = replace(seen, issues=await by_hand.look_at_issues(context))
-    if parts & {"issues", "pulls"}:  # a merge closes its issue
+    pulls = frozenset(by_hand.known_pulls(context.mirror.state))
+    asks_pulls = parts & {"issues", "pulls"}  # a merge closes its issue
+    if asks_pulls or pulls - seen.pulls.keys():
         seen = replace(seen, pulls=await _pulls(context, look))
     if parts:
-        pulls = await own_pulls(context)
-        rules = await target_rules(context)
-        seen = replace(seen, mergeable=pulls, rules=rules)
+        own, rules = await own_pulls(context), await target_rules(context)
+        seen = replace(seen, mergeable=own, rules=rules)
     if "checks" in parts or ("runs" in parts and awaits_runs):
         checks = await _checks(context, seen)
         gone = await look_at_unneeded(context, frozenset(checks))

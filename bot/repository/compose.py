@@ -146,10 +146,17 @@ class Composer:
                 return self._rebase(piece)
 
     def unresolved(self, piece: Piece) -> str:
-        """Return a merge of `onto` and `work` with git's conflict markers in it."""
-        made = merges.merged_by_git(self._path, piece.onto, piece.work)
+        """Return a merge of `onto` and `work` with git's conflict markers in it.
+
+        Work that stands on what has not landed brings in only what it changed itself.
+        """
         bot = _bot(piece.at)
         parents = [piece.onto, piece.work]
+        if self.is_ancestor(piece.base, piece.onto):
+            made = merges.merged_by_git(self._path, *parents)
+        else:
+            trees = (self._commit(each).tree for each in (piece.base, *parents))
+            made = self._merged_on(*trees)
         return self._write(bot, bot, piece.message, pygit2.Oid(hex=made.tree), parents)
 
     def left_over(self, merge: str, work: str) -> tuple[str, ...]:
@@ -273,12 +280,17 @@ class Composer:
         index = self._repo.merge_trees(base, onto, work)
         if index.conflicts is None and not is_attributed(base, onto, work):
             return index.write_tree(self._repo)
-        root = self._bare(base, [])  # git takes the base from the commits' history
-        ours, theirs = (self._bare(tree, [root]) for tree in (onto, work))
-        made = merges.merged_by_git(self._path, ours, theirs)
+        made = self._merged_on(base, onto, work)
         if made.paths:
             return Conflicted(made.paths)
         return pygit2.Oid(hex=made.tree)
+
+    def _merged_on(
+        self, base: pygit2.Tree, onto: pygit2.Tree, work: pygit2.Tree
+    ) -> merges.Merged:
+        root = self._bare(base, [])  # git takes the base from the commits' history
+        ours, theirs = (self._bare(tree, [root]) for tree in (onto, work))
+        return merges.merged_by_git(self._path, ours, theirs)
 
     def _bare(self, tree: pygit2.Tree, parents: list[str]) -> str:
         nobody = _bot(0)

@@ -118,12 +118,21 @@ def blob_in(tree: pygit2.Tree, path: str, most: float = math.inf) -> pygit2.Blob
 def files_with_markers(repository: Path, merge: str, work: str) -> tuple[str, ...]:
     """Return the files of `work` in which markers of the merge below it are left."""
     repo = pygit2.Repository(str(repository))
-    ours, theirs = (str(p) for p in repo[merge].peel(pygit2.Commit).parent_ids)
-    marks = (f"<<<<<<< {ours}".encode(), f">>>>>>> {theirs}".encode())
-    tree = repo[work].peel(pygit2.Commit).tree
-    return tuple(
-        path
-        for path in merged_by_git(repository, ours, theirs).paths
-        if (blob := blob_in(tree, path)) is not None
-        and any(line.startswith(marks) for line in blob.data.splitlines())
-    )
+    made, kept = (repo[each].peel(pygit2.Commit) for each in (merge, work))
+    sides = [repo[parent].peel(pygit2.Commit).tree for parent in made.parent_ids]
+    marked = {
+        delta.new_file.path
+        for delta in sides[0].diff_to_tree(made.tree).deltas
+        if _marks(kept.tree, delta.new_file.path)
+        & _marks(made.tree, delta.new_file.path).difference(
+            *(_marks(side, delta.new_file.path) for side in sides)
+        )
+    }
+    return tuple(sorted(marked))
+
+
+def _marks(tree: pygit2.Tree, path: str) -> set[bytes]:
+    """Return the lines of a file that look like a conflict's first or last."""
+    blob = blob_in(tree, path)
+    lines = blob.data.splitlines() if blob else ()
+    return {line for line in lines if line.startswith((b"<<<<<<< ", b">>>>>>> "))}

@@ -307,7 +307,8 @@ def _merged(
 
 def _sides(context: BotContext, convoy: Convoy, found: Unmerged, tip: str) -> Sides:
     commits, paths = context.commits, found.paths
-    landed = commits.landed(found.base, tip, paths)
+    fork = context.composer.base_of(found.base, tip) or found.base
+    landed = commits.landed(fork, tip, paths)
     others = (
         task
         for task in convoy.tasks
@@ -319,7 +320,7 @@ def _sides(context: BotContext, convoy: Convoy, found: Unmerged, tip: str) -> Si
         paths=paths,
         commits=tuple(commits.subject(each) for each in landed),
         others=tuple(newest),
-        landed=commits.diff(found.base, tip, DIFF_CHARS, paths),
+        landed=commits.diff(fork, tip, DIFF_CHARS, paths),
         own=commits.diff(found.base, found.commit, DIFF_CHARS, paths),
     )
 

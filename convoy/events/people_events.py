@@ -211,6 +211,7 @@ class ConvoyRetried(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.retried"
             mayor=mayor,
             vouched_by=self.by if is_planned else convoy.vouched_by,
             vouched_in=0 if is_planned else convoy.vouched_in,
+            base_is="wanted" if convoy.base_is == "deleted" else convoy.base_is,
         )
 
 

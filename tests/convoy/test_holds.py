@@ -11,7 +11,7 @@ from convoy.rules.landing import LandMerge
 from convoy.rules.people import RebaseWork, RetryTask, ReviseTask
 from convoy.rules.starting import StartTask, startable
 from convoy.rules.verdict import Checks, Observed
-from tests.world.rules import NAME, Rules, sha, spec
+from tests.world.rules import NAME, Rules, open_pulls, sha, spec, task_branches
 
 BASE = f"refs/heads/convoy/{NAME}/base"
 MAIN = "refs/heads/main"
@@ -29,7 +29,12 @@ def owed(rules: Rules, tip: str = sha("0")) -> list[str]:
     if rules.convoy.candidate:
         commits.append(rules.convoy.candidate.commit)
     green = {commit: Checks(verdict="green", names=("ci",)) for commit in commits}
-    seen = Observed(refs={BASE: tip, MAIN: sha("0")}, checks=green)
+    pulls = open_pulls(rules.convoy)
+    seen = Observed(
+        refs={BASE: tip, MAIN: sha("0"), **task_branches(rules.convoy)},
+        checks=green,
+        pulls=pulls,
+    )
     kinds = [
         type(a).__name__ for a in owed_actions(rules.state, seen, Patience(), rules.now)
     ]

@@ -32,7 +32,16 @@ from convoy.rules.landing import AttemptMerge, FailMerge
 from convoy.rules.people import DropTask
 from convoy.rules.starting import StartTask
 from convoy.rules.verdict import Checks, CiVerdict, Observed, Run
-from tests.world.rules import ACTOR, NAME, Rules, settings, sha, spec
+from tests.world.rules import (
+    ACTOR,
+    NAME,
+    Rules,
+    open_pulls,
+    settings,
+    sha,
+    spec,
+    task_branches,
+)
 
 BASE = f"refs/heads/convoy/{NAME}/base"
 QUEUE = f"refs/heads/brat/queue/convoy--{NAME}--base/"
@@ -43,7 +52,11 @@ WORK: dict[str, Any] = {"commit": sha("a"), "base": sha("0"), "files": ("a.py",)
 
 def owed(rules: Rules, **seen: object) -> list[object]:
     """Return what is owed, without what is always looked at."""
-    observed = Observed(**{"refs": ROOTS, **seen})  # type: ignore[arg-type]
+    looked: dict[str, object] = {"refs": ROOTS, **seen}
+    for convoy in rules.state.convoys.values():
+        looked.setdefault("pulls", open_pulls(convoy))
+        looked["refs"] = {**task_branches(convoy), **looked["refs"]}  # type: ignore[dict-item]
+    observed = Observed(**looked)  # type: ignore[arg-type]
     actions = owed_actions(rules.state, observed, Patience(), rules.now)
     return [action for action in actions if not isinstance(action, Show | Do)]
 
@@ -251,10 +264,23 @@ def test_work_lands_only_after_the_push_that_shows_it() -> None:
         state, _ = record(state, decision, actor=ACTOR, at=rules.now)
         rules.do(command)
 
-    drafted = owed_actions(state, Observed(refs=ROOTS), Patience(), rules.now)
+    refs = {**ROOTS, **task_branches(rules.convoy)}
+    seen = Observed(refs=refs, pulls=open_pulls(rules.convoy))
+    drafted = owed_actions(state, seen, Patience(), rules.now)
 
     assert not any(isinstance(action, Land) for action in drafted)
     assert owed(rules) == [Land(NAME, (1,), sha("0"))]
+
+
+def test_work_lands_only_once_its_pull_request_was_looked_at() -> None:
+    rules = in_review(1).offered(1, sha("1"), sha("0"))
+    refs = {**ROOTS, f"refs/heads/convoy/{NAME}/task-1": sha("1")}
+    green = {sha("1"): GREEN}
+
+    unseen = owed(rules, refs=refs, checks=green, pulls={})
+
+    assert not any(isinstance(action, Land) for action in unseen)
+    assert owed(rules, refs=refs, checks=green) == [Land(NAME, (1,), sha("0"))]
 
 
 def test_a_candidate_that_no_check_speaks_of_blocks_with_the_reason() -> None:

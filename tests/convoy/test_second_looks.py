@@ -20,7 +20,7 @@ from convoy.owed.landings import merges
 from convoy.rules.landing import ClearMerge, DoubtMerge, FailMerge
 from convoy.rules.verdict import Check, Checks, Observed, judge
 from convoy.views.reasons import reasons
-from tests.world.rules import NAME, Rules, sha, spec
+from tests.world.rules import NAME, Rules, open_pulls, sha, spec
 
 BASE = f"refs/heads/convoy/{NAME}/base"
 TIP, NEXT = sha("0"), sha("9")
@@ -43,7 +43,8 @@ def due(rules: Rules, tip: str = "", **seen: Checks) -> list[Action]:
     """Return what is due; each check is that of the commit of this letter."""
     tip = tip or rules.convoy.tip or TIP
     checks = {sha(letter): check for letter, check in seen.items()}
-    observed = Observed(refs={BASE: tip}, checks=checks)
+    pulls = open_pulls(rules.convoy)
+    observed = Observed(refs={BASE: tip}, checks=checks, pulls=pulls)
     return list(merges(rules.convoy, observed, Patience(), rules.now))
 
 

@@ -10,6 +10,7 @@ from convoy.events.hold_events import NotePush, TakePush
 from convoy.events.leases import StartBot
 from convoy.events.plan_events import RequestConvoy
 from convoy.log.record import fold, record
+from convoy.model import ids
 from convoy.model.records import EngineSpec, Settings, TaskSpec
 from convoy.model.state import Convoy, State, Task
 from convoy.owed import Action, Note
@@ -18,6 +19,7 @@ from convoy.rules.landing import AttemptMerge, LandMerge
 from convoy.rules.people import BlockTask
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.starting import StartTask
+from convoy.rules.verdict import PullSeen
 from grite.event import Event as GriteEvent
 
 _Kind = TypeVar("_Kind", bound=Command)
@@ -47,6 +49,27 @@ def commands(actions: Iterable[Action], kind: type[_Kind]) -> list[_Kind]:
     """Return the commands of a kind among what is due to be noted."""
     noted = (action.command for action in actions if isinstance(action, Note))
     return [command for command in noted if isinstance(command, kind)]
+
+
+def open_pulls(convoy: Convoy) -> dict[int, PullSeen]:
+    """Return the pull requests of a convoy's tasks as a forge shows them, all open."""
+    branch = ids.base_branch(convoy.name)
+    return {
+        task.pull: PullSeen(
+            number=task.pull, open=True, merged=False, head="", base=branch
+        )
+        for task in convoy.tasks
+        if task.pull is not None
+    }
+
+
+def task_branches(convoy: Convoy) -> dict[str, str]:
+    """Return the branches of a convoy's tasks as the last push left them."""
+    return {
+        ids.HEADS + ids.task_branch(convoy.name, task.number): task.work.commit
+        for task in convoy.tasks
+        if task.work is not None
+    }
 
 
 class Rules:

@@ -86,3 +86,24 @@ def test_what_has_landed_meanwhile_is_in_it(
     assert isinstance(made, str)
     assert history.files(made) == {"a": b"both\n", "b": b"2\n"}
     assert conflicted == Conflicted(("a",))
+
+
+def test_work_that_stands_on_what_has_not_landed_brings_in_only_its_own(
+    history: History, composer: Composer
+) -> None:
+    fork = history.commit({"a": b"1\n", "b": b"1\n", "c": b"1\n"})
+    tip = history.commit({"a": b"ours\n", "b": b"1\n", "c": b"1\n"}, fork)
+    refused = history.commit({"a": b"1\n", "b": b"refused\n", "c": b"1\n"}, fork)
+    files = {"a": b"theirs\n", "b": b"refused\n", "c": b"2\n"}
+    work = history.commit(files, refused)
+
+    made = composer.unresolved(
+        Piece(base=refused, work=work, onto=tip, message="Fit\n", at=AT)
+    )
+
+    held = history.files(made)
+    assert held["b"] == b"1\n"
+    assert held["c"] == b"2\n"
+    assert {b"ours", b"theirs"} < {*held["a"].splitlines()}
+    assert composer.left_over(made, made) == ("a",)
+    assert composer.left_over(made, history.commit({**held, "a": b"x\n"}, made)) == ()

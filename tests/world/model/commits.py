@@ -78,13 +78,14 @@ class Commits:
         return Conflicted(tuple(paths)) if paths else merged
 
     def both(self, ancestor: str, ours: str, theirs: str) -> Files:
-        """Merge file by file; one that conflicts holds the lines of both."""
+        """Merge file by file; one that conflicts holds what both wrote."""
         old, one, two = (self[c].files for c in (ancestor, ours, theirs))
         made: dict[str, tuple[str, ...]] = {}
         for path in sorted({*old, *one, *two}):
             before, mine, other = (f.get(path, ()) for f in (old, one, two))
             if mine != other and before not in (mine, other):
-                made[path] = (*mine, *(each for each in other if each not in mine))
+                own = (line for line in other if line not in {*mine, *before})
+                made[path] = (*mine, *own)
             else:
                 made[path] = other if mine == before else mine
         return made

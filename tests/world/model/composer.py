@@ -34,7 +34,9 @@ class ModelComposer(Composer):
 
     def unresolved(self, piece: Piece) -> str:
         """Return a merge in which files that conflict hold both sides."""
-        fork = self.base_of(piece.onto, piece.work) or piece.base
+        fork = piece.base
+        if self.is_ancestor(fork, piece.onto):
+            fork = self.base_of(piece.onto, piece.work) or fork
         made = self.commits.merged(fork, piece.onto, piece.work)
         if isinstance(made, Conflicted):
             made = self.commits.both(fork, piece.onto, piece.work)
