@@ -157,14 +157,25 @@ class Dispatched(Payload):
     workflow_run_id: int
 
 
+class Repository(Payload):
+    id: int = 0
+    full_name: str
+    default_branch: str = "main"
+    private: bool = False
+
+
 class Side(Payload):
     ref: str
     sha: str
+    repo: Repository | None = None
+    """Null: the fork was deleted."""
 
 
-class Pull(Payload):
+class Pull(_Authored):
     number: int
+    title: str = ""
     state: str
+    draft: bool = False
     head: Side
     base: Side
     merged_at: Moment | None = None
@@ -239,13 +250,6 @@ class CheckRun(Payload):
     external_id: str | None = None
     app: App | None = None
     output: CheckOutput = Field(default_factory=CheckOutput)
-
-
-class Repository(Payload):
-    id: int = 0
-    full_name: str
-    default_branch: str = "main"
-    private: bool = False
 
 
 class Envelope(Payload):

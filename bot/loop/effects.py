@@ -236,7 +236,7 @@ async def _finish(context: BotContext, convoy: Convoy, intent: Intent) -> int:
         else:
             context.memory.failures.worked(item, context.mirror.state)
             works |= {item}
-    if convoy.state == "complete":
+    if convoy.state == "complete" and convoy.given is None:
         await context.github.close_issue(convoy.issue, "completed")
         await close_named(context, convoy)
     return convoy.issue

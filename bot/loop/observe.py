@@ -8,11 +8,10 @@ from msgspec.structs import replace
 
 from bot.roles import by_hand
 from bot.roles.bot_context import BotContext, tried
-from convoy.model import ids
 from convoy.model.ids import check_item, look_item, run_item
 from convoy.model.state import Convoy
 from convoy.model.work import TargetRules
-from convoy.rules.landing import open_candidates
+from convoy.rules.landing import merged_commit, open_candidates
 from convoy.rules.verdict import (
     Checks,
     Mergeable,
@@ -93,8 +92,7 @@ async def _checks(context: BotContext, seen: Observed) -> dict[str, Checks]:
     """Return the verdict on each commit that is to land, as far as the forge tells."""
     found: dict[str, Checks] = {}
     for convoy in context.mirror.state.live():
-        branch = ids.HEADS + ids.base_branch(convoy.name)
-        merged = seen.merged_as(convoy.pull, seen.refs.get(branch))
+        merged = merged_commit(convoy, seen)
         awaited = {convoy.asked, merged} - {""}
         for commit in awaited | {one.commit for one in open_candidates(convoy)}:
             known = context.observed.checks.get(commit)

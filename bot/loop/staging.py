@@ -201,7 +201,9 @@ def perform(context: BotContext, draft: Draft, action: Staged) -> None:
     elif isinstance(action, CreateBase):
         draft.move(ids.HEADS + ids.base_branch(action.convoy), action.commit)
     elif isinstance(action, AlignConvoy):  # the candidate contains the branch
-        draft.move(ids.HEADS + ids.base_branch(action.convoy), action.candidate)
+        given = draft.state.convoys[action.convoy].lands_given
+        branch = given.branch if given else ids.base_branch(action.convoy)
+        draft.move(ids.HEADS + branch, action.candidate)
     elif isinstance(action, Note):
         draft.submit(action.command)
     else:

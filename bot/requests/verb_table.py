@@ -8,7 +8,7 @@ the table: `make docs` writes docs/commands.md and the dashboard's openapi.json.
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from bot.requests import convoy_verbs, plan_verbs, work_verbs
+from bot.requests import convoy_verbs, plan_verbs, pull_verbs, work_verbs
 from bot.requests.verb import (
     USAGE_CHARS,
     Argument,
@@ -64,6 +64,7 @@ VERBS: Final = (
     *plan_verbs.PLAN,
     *plan_verbs.SPLIT,
     *plan_verbs.QUEUE,
+    *pull_verbs.LAND,
     *convoy_verbs.LOCK,
 )
 """Every verb, in the order of the help, the boxes and the buttons."""

@@ -118,8 +118,8 @@ async def convoy_may_land(
         _withdraw(context, draft, convoy, 0, text)
         return False
     candidate = convoy.candidate
-    if candidate is None:
-        return True
+    if candidate is None or convoy.lands_given is not None:
+        return True  # who gave a pull request answers for all that it changes
     return _ci_is_seen(context, draft, convoy, None, candidate.commit)
 
 

@@ -44,6 +44,7 @@ from convoy.rules.landing import (
     SettleEmpty,
     foreign_tip,
     judged_by,
+    own_tip,
 )
 from convoy.rules.people import BlockTask
 from convoy.rules.target import StallLanding
@@ -125,9 +126,10 @@ def build_convoy(context: BotContext, draft: Draft, action: BuildConvoy) -> None
     What was red once is offered as another commit, for CI to judge anew.
     """
     convoy = draft.state.convoys[action.convoy]
-    work = draft.refs[ids.HEADS + ids.base_branch(convoy.name)]
-    if foreign_tip(convoy, draft.refs):
+    work = own_tip(convoy, draft.refs)
+    if work is None or foreign_tip(convoy, draft.refs):
         return
+    context.mirror.ensure([work, action.onto])
     at = max(task.ended_at for task in convoy.tasks)
     piece = Piece(
         base=convoy.base,
@@ -138,12 +140,41 @@ def build_convoy(context: BotContext, draft: Draft, action: BuildConvoy) -> None
     )
     made: str | Conflicted = work
     is_again = convoy.sync.judged > 0
+    is_pushed = convoy.landing is None or convoy.landing.way == "push"
+    is_again = is_again or (convoy.lands_given is not None and is_pushed)
     if is_again or not context.composer.is_ancestor(action.onto, work):
         made = context.composer.build("merge", piece)
     if isinstance(made, Conflicted):
-        target_merges.fail_sync(draft, convoy, action.onto, None, made.paths)
+        theirs = _landed_with(context, draft, convoy, action.onto, made.paths)
+        target_merges.fail_sync(draft, convoy, action.onto, None, made.paths, theirs)
     else:
         _attempt(draft, convoy, 0, convoy.target, piece, made)
+
+
+def _landed_with(
+    context: BotContext,
+    draft: Draft,
+    convoy: Convoy,
+    onto: str,
+    paths: tuple[str, ...],
+) -> str:
+    """Name the pull requests that brought to the target what a given one conflicts."""
+    if convoy.lands_given is None:
+        return ""
+    contains = context.composer.is_ancestor
+    commits = context.commits.landed(convoy.base, onto, paths)
+    found = [
+        f"#{each.pull}"
+        for each in draft.state.convoys.at_hand.values()
+        if each.pull
+        and each.landed
+        and each.target == convoy.target
+        and any(
+            contains(commit, each.landed) and not contains(commit, each.stood_on)
+            for commit in commits
+        )
+    ]
+    return f", landed with {' and '.join(found)}" if found else ""
 
 
 def piece_of(convoy: Convoy, task: Task, work: Work, onto: str) -> Piece:

@@ -101,12 +101,13 @@ def fail_sync(
     target: str,
     candidate: str | None,
     paths: tuple[str, ...] = (),
-    said: str = "",
+    theirs: str = "",
     *,
+    said: str = "",
     lost: bool = False,
 ) -> None:
     """Note that the target cannot be taken in: a conflict, or CI is red or lost."""
-    why = merge_texts.conflicts(convoy.target, paths)
+    why = f"{merge_texts.conflicts(convoy.target, paths)}{theirs}"
     if lost and candidate is not None:
         why = merge_texts.ci_cannot_judge(candidate, said)
     elif candidate is not None:

@@ -267,9 +267,9 @@ def convoy_table(
     told += [f"Its sessions used {spent}."] * bool(spent)
     lines += [" ".join(told), ""] if told else []
     lines += answer_lines(convoy, web)
+    branch = f"Branch `{ids.base_branch(convoy.name)}`. " if not convoy.given else ""
     lines.append(
-        f"<sub>Asked for by {inline(convoy.by)}. "
-        f"Branch `{ids.base_branch(convoy.name)}`. "
+        f"<sub>Asked for by {inline(convoy.by)}. {branch}"
         "This comment is kept up to date; the log in `refs/grite/wal` says everything."
         "</sub>"
     )
@@ -283,6 +283,8 @@ def _landing(convoy: Convoy) -> list[str]:
     """Return how the convoy lands, and what that waits for."""
     pull, landing = convoy.pull, convoy.landing
     told = [f"The convoy's own pull request: #{pull}."] if pull is not None else []
+    if given := convoy.lands_given:
+        told = [f"It lands this pull request as it was at `{given.head[:10]}`."]
     if landing is not None and not convoy.ended:
         told += [
             inline(way_of_landing(landing, convoy.target)),

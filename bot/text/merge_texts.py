@@ -61,6 +61,9 @@ def may_not_write(by: str) -> str:
 
 def convoy_merge(convoy: Convoy) -> str:
     again = f"Brat-Try: {convoy.sync.judged + 1}\n" if convoy.sync.judged else ""
+    if given := convoy.lands_given:
+        of = f" from {given.branch}" if given.branch else f" of {given.author}"
+        return f"Merge pull request #{given.number}{of}\n\n{convoy.title}\n{again}"
     title = f"Merge convoy {convoy.name}: {convoy.title}"
     return f"{title}\n\nFor #{convoy.issue}\n{again}"
 

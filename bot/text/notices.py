@@ -242,6 +242,15 @@ def _need_said(convoy: Convoy, need: Need) -> Iterator[str]:
     if task is not None:
         yield f"task {task.number}, {inline(task.spec.title)}: "
     match need.kind:
+        case "failed" if convoy.given is not None:
+            verb = "land" if convoy.given.lands else "fix"
+            out = (
+                f"it does not land on {convoy.target}"
+                if convoy.given.lands
+                else ("brat works on it no more")
+            )
+            yield f"{inline(out)}: {full_stop(inline(convoy.why))} "
+            yield f"`/brat {verb}` takes its newest commit."
         case "failed":
             yield f"the convoy failed: {full_stop(inline(convoy.why))} "
             yield "`/brat retry` takes it up with its work; the label starts anew."

@@ -5,6 +5,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from convoy.events import (
+    SHORT,
     ConvoyCommand,
     ConvoyEvent,
     Decision,
@@ -16,7 +17,15 @@ from convoy.events import (
 from convoy.events.forge_actions import ActionIntended
 from convoy.events.people_events import stands_still
 from convoy.model import ids
-from convoy.model.records import Estimate, NamedIssue, Scope, Settings, TaskSpec, Wait
+from convoy.model.records import (
+    Estimate,
+    GivenPull,
+    NamedIssue,
+    Scope,
+    Settings,
+    TaskSpec,
+    Wait,
+)
 from convoy.model.session_result import scratchpad_with
 from convoy.model.state import Convoy, Moment, State, Task, with_convoy
 from convoy.model.task_graph import relinked
@@ -47,8 +56,14 @@ class ConvoyRequested(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.reques
     """The values that fill the template."""
     named: tuple[NamedIssue, ...] = ()
     """The issues that are closed when their tasks have landed."""
+    given: GivenPull | None = None
+    """The pull request that it is about; null: it is about the issue."""
 
     def sentence(self) -> str:
+        if self.given is not None:
+            what = "landed" if self.given.lands else "worked on"
+            head = self.given.head[:SHORT]
+            return f"{self.by} wants pull request #{self.issue} {what}, at {head}."
         return f"{self.by} asked for convoy {self.convoy} in issue #{self.issue}."
 
     def change(self, state: State) -> State:
@@ -64,6 +79,9 @@ class ConvoyRequested(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.reques
             pattern=self.pattern,
             inputs=self.inputs,
             named=self.named,
+            given=self.given,
+            tip=self.given.head if self.given else "",
+            pull=self.given.number if self.given and self.given.lands else None,
             requested_at=state.moment.at,
             mayor=self._mayor(),
         )
@@ -93,6 +111,8 @@ class RequestConvoy(ConvoyCommand, frozen=True, kw_only=True):
     """The template that is its plan; the shell has checked that it compiles."""
     inputs: dict[str, str] = {}  # noqa: RUF012  msgspec copies it
     named: tuple[NamedIssue, ...] = ()
+    given: GivenPull | None = None
+    """The pull request that it is about; None: it is about the issue."""
 
     def decide(self, state: State) -> Decision:
         if self.convoy in state.convoys:
@@ -117,6 +137,7 @@ class RequestConvoy(ConvoyCommand, frozen=True, kw_only=True):
                 pattern=self.pattern,
                 inputs=self.inputs,
                 named=self.named,
+                given=self.given,
             ),
             ActionIntended(
                 key=ids.comment_key(self.convoy), kind="comment", convoy=self.convoy

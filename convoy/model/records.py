@@ -193,6 +193,24 @@ class NamedIssue(Struct, frozen=True):
     issue: int
 
 
+class GivenPull(Struct, frozen=True, kw_only=True):
+    """A pull request that brat did not open and that somebody gave to it.
+
+    Only what the forge says of it makes one; no text does.
+    """
+
+    number: int
+    """Its number."""
+    head: str
+    """The commit that was given; a newer one has to be given anew."""
+    branch: str
+    """Its branch in this repository; empty: it is a fork's."""
+    author: str
+    """Who opened it."""
+    lands: bool
+    """Whether it is to land; otherwise an agent is to work on its branch."""
+
+
 class Finding(Struct, frozen=True, kw_only=True):
     """One thing that a report says."""
 

@@ -28,6 +28,7 @@ from convoy.model.records import (
     Cause,
     EngineSpec,
     Estimate,
+    GivenPull,
     NamedIssue,
     Report,
     Scope,
@@ -236,6 +237,8 @@ class Convoy(Struct, frozen=True, kw_only=True):
     """The values that fill the template."""
     named: tuple[NamedIssue, ...] = ()
     """The issues that are closed when their tasks have landed."""
+    given: GivenPull | None = None
+    """The pull request that it is about; None: it is about an issue."""
     state: ConvoyState = "planning"
     why: str = ""
     given_up_by: str = ""
@@ -313,6 +316,11 @@ class Convoy(Struct, frozen=True, kw_only=True):
     def in_session(self, number: int) -> Task | None:
         """Return what a session may work on: a task, or for 0 the plan itself."""
         return self.task(number) if number else self.mayor
+
+    @property
+    def lands_given(self) -> GivenPull | None:
+        """The pull request of somebody else that it lands; None: it lands its own."""
+        return self.given if self.given is not None and self.given.lands else None
 
     @property
     def changed(self) -> tuple[str, str] | None:

@@ -40,6 +40,7 @@ from convoy.rules.landing import (
     chain,
     foreign_tip,
     may_take_target_in,
+    own_tip,
     suspects,
     sync_on_tip,
     took_target_lately,
@@ -54,7 +55,7 @@ def merges(
     convoy: Convoy, observed: Observed, patience: Patience, now: int
 ) -> Iterator[Action]:
     """Yield the actions due for a convoy's merge queue, or for its own landing."""
-    tip = observed.refs.get(ids.HEADS + ids.base_branch(convoy.name))
+    tip = own_tip(convoy, observed.refs)
     if tip is None or convoy.kept_by or convoy.state not in ("active", "paused"):
         return
     if foreign_tip(convoy, observed.refs):
@@ -188,10 +189,10 @@ def _convoy_merge(
     convoy: Convoy, observed: Observed, patience: Patience, now: int
 ) -> Iterator[Action]:
     tip = observed.refs.get(ids.HEADS + convoy.target)
-    work = observed.refs.get(ids.HEADS + ids.base_branch(convoy.name))
+    work = own_tip(convoy, observed.refs)
     if tip is None or work is None or convoy.sync.stalled:
         return
-    if may_take_target_in(convoy, tip):
+    if convoy.lands_given is None and may_take_target_in(convoy, tip):
         sync = sync_on_tip(convoy, work)
         if sync is None or sync.work != tip:
             yield BuildSync(convoy.name, tip)

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from convoy.events.target_events import ChooseLanding, WaitToLand
-from convoy.model import ids
 from convoy.model.ids import convoy_item
 from convoy.model.state import Convoy
 from convoy.model.work import Candidate, Landing
@@ -17,6 +16,7 @@ from convoy.owed import (
     Reject,
     TakeLanded,
 )
+from convoy.rules.landing import merged_commit, own_tip
 from convoy.rules.target import OpenAnotherPull, asked_for, landing_by, learnt_of
 from convoy.rules.verdict import Mergeable, Observed
 
@@ -38,8 +38,7 @@ def ways(convoy: Convoy, observed: Observed) -> Iterator[Action]:
 
 def landed_elsewhere(convoy: Convoy, observed: Observed) -> Iterator[Action]:
     """Yield that the forge, or a person, merged the convoy's own pull request."""
-    branch = observed.refs.get(ids.HEADS + ids.base_branch(convoy.name))
-    if convoy.settled and (commit := observed.merged_as(convoy.pull, branch)):
+    if convoy.settled and (commit := merged_commit(convoy, observed)):
         yield TakeLanded(convoy.name, commit)
 
 
@@ -55,8 +54,10 @@ def last_step(
     if landing.way == "push":
         yield LandConvoy(convoy.name, candidate.base)
         return
-    head = observed.refs.get(ids.HEADS + ids.base_branch(convoy.name))
     seen = observed.mergeable.get(pull)  # None: the next look shows it
+    head = own_tip(convoy, observed.refs)
+    if convoy.lands_given is not None:
+        head = seen.head if seen is not None else candidate.commit
     if head != candidate.commit:
         yield AlignConvoy(convoy.name, candidate.commit)
     elif seen is not None and seen.merged:  # before its branch held all of the work

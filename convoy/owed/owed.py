@@ -12,6 +12,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from convoy.events import SHORT
 from convoy.events.forge_actions import SetItemAside, TakeItemUp
 from convoy.events.hold_events import TakeBackWork
 from convoy.events.leases import ExpireLease
@@ -26,6 +27,7 @@ from convoy.model.ids import (
     show_item,
     task_item,
 )
+from convoy.model.records import GivenPull
 from convoy.model.state import (
     Convoy,
     State,
@@ -64,8 +66,14 @@ from convoy.owed.sessions import (
     starts,
     taken_up,
 )
-from convoy.rules.landing import foreign_tip, queue_branches, sync_task, target_taken_in
-from convoy.rules.people import uncalled
+from convoy.rules.landing import (
+    foreign_tip,
+    merged_commit,
+    queue_branches,
+    sync_task,
+    target_taken_in,
+)
+from convoy.rules.people import FailConvoy, uncalled
 from convoy.rules.verdict import Observed, PullSeen
 
 UNTRIED_MS: Final = 600_000
@@ -225,6 +233,8 @@ def _unshown(state: State, now: int) -> Iterator[tuple[Convoy, Shown]]:
 
 
 def _foundations(convoy: Convoy, observed: Observed) -> Iterator[Action]:
+    if convoy.lands_given is not None:
+        return  # it has no branch of its own
     if convoy.state == "planning":
         mayor = convoy.mayor  # if it failed, the task list is the plan
         is_planning = mayor is not None and mayor.state in ("queued", "running")
@@ -263,8 +273,30 @@ def _sweeps(state: State, observed: Observed) -> Iterator[Action]:
 
 def gestures(convoy: Convoy, observed: Observed) -> Iterator[Action]:
     """Yield what people did to the convoy's issue and to its pull requests."""
+    if convoy.given is not None:
+        yield from _gestures_on_given(convoy, convoy.given, observed)
+        return
     yield from _issue_gestures(convoy, observed)
     yield from pull_gestures(convoy, observed)
+
+
+def _gestures_on_given(
+    convoy: Convoy, given: GivenPull, observed: Observed
+) -> Iterator[Action]:
+    """Yield the end of a convoy whose pull request is not what was given any more."""
+    seen = observed.pulls.get(given.number)
+    if seen is None or merged_commit(convoy, observed):
+        return
+    why = ""
+    if not seen.open:
+        why = "the pull request was closed"
+    elif given.lands and seen.base != convoy.target:
+        why = f"the pull request is to go into {seen.base} by now"
+    elif given.lands and seen.head not in (given.head, convoy.built):
+        why = f"{seen.head[:SHORT]} was pushed to it since"
+    if why:
+        end = FailConvoy(convoy=convoy.name, why=why)
+        yield Note("refinery", convoy_item(convoy.name), end)
 
 
 def _issue_gestures(convoy: Convoy, observed: Observed) -> Iterator[HearIssue]:

@@ -187,6 +187,12 @@ def completed(convoy: Convoy, commit: str, why: str = "") -> Events:
     return (done, final_comment(convoy.name), *told)
 
 
+def out_of_queue(convoy: Convoy, why: str) -> Events:
+    """End a convoy whose given pull request does not land; whoever asked is called."""
+    failed = ConvoyFailed(convoy=convoy.name, why=why)
+    return (failed, final_comment(convoy.name))
+
+
 def notice(convoy: Convoy, occasion: Occasion, what: str, text: str = "") -> Events:
     """Announce a webhook's notification, if the repository wants it."""
     if occasion not in convoy.settings.notify:

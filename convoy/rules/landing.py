@@ -46,7 +46,7 @@ from convoy.model.state import Convoy, State, Task
 from convoy.model.work import Candidate
 from convoy.rules import completed, convoy_next, holds_own_work, queued_again
 from convoy.rules.turns import lacking_approvals, turns, unmet
-from convoy.rules.verdict import Checks
+from convoy.rules.verdict import Checks, Observed
 
 JUDGED_BY_NONE: Final = ("none",)
 """What a landing notes as its checks if CI is not required."""
@@ -60,6 +60,28 @@ def foreign_tip(convoy: Convoy, refs: Mapping[str, str]) -> str:
     tip = refs.get(ids.HEADS + ids.base_branch(convoy.name), "")
     is_known = tip in convoy.base_tips or convoy.base_is != "there"
     return "" if is_known or convoy.state not in ("active", "paused") else tip
+
+
+def own_tip(convoy: Convoy, refs: Mapping[str, str]) -> str | None:
+    """Return the commit that a convoy's work stands at; None: it has none yet.
+
+    A pull request that was given has no branch of the convoy's: what was given counts.
+    """
+    if convoy.lands_given is not None:
+        return convoy.lands_given.head
+    return refs.get(ids.HEADS + ids.base_branch(convoy.name))
+
+
+def merged_commit(convoy: Convoy, observed: Observed) -> str:
+    """Return what the forge, or a person, merged its own pull request as; else empty.
+
+    That of a given one is moved to the candidate where the forge is to merge it.
+    """
+    tips = {own_tip(convoy, observed.refs), convoy.built or None}
+    if convoy.lands_given is None:
+        tips = {own_tip(convoy, observed.refs)}
+    found = (observed.merged_as(convoy.pull, tip) for tip in tips)
+    return next(filter(None, found), "")
 
 
 def kept_from_landing(convoy: Convoy, task: Task) -> str:

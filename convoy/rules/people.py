@@ -307,6 +307,9 @@ class RetryConvoy(ConvoyCommand, frozen=True, kw_only=True):
             if convoy.ended or not convoy.sync.stalled:
                 return Refusal(f"{convoy.name} is {convoy.state}, not failed")
             return (ConvoyRetried(convoy=convoy.name, by=self.by),)
+        if convoy.given is not None:
+            verb = "land" if convoy.given.lands else "fix"
+            return Refusal(f"it takes the newest commit: say /brat {verb} again")
         for other in state.live():
             if other.issue == convoy.issue:
                 by_now = f"the convoy {other.name} by now"

@@ -58,6 +58,13 @@ class PlanConvoy(ConvoyCommand, frozen=True, kw_only=True):
             return Refusal("tasks are numbered upwards from 1, each number once")
         if numbers[0] <= convoy.numbered:
             return Refusal(f"the numbers up to {convoy.numbered} were used already")
+        if given := convoy.lands_given:  # its work is done
+            planned = ConvoyPlanned(
+                convoy=convoy.name, planner=self.planner, tasks=self.tasks
+            )
+            number = self.tasks[0].number
+            done = TaskMerged(convoy=convoy.name, task=number, commit=given.head)
+            return (planned, done)
         if fault := fault_of(convoy, self.tasks):
             return Refusal(fault)
         ended = answered(state, convoy, self)

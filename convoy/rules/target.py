@@ -30,7 +30,7 @@ from convoy.model.ids import SetAside
 from convoy.model.records import Strategy
 from convoy.model.state import State
 from convoy.model.work import LOST_MOST, SYNC_TRIES, Landing, TargetRules, Way
-from convoy.rules import completed, holds_own_work
+from convoy.rules import completed, holds_own_work, out_of_queue
 from convoy.rules.landing import is_judged, may_take_target_in, sync_task
 from convoy.rules.verdict import Mergeable
 
@@ -222,6 +222,8 @@ class FailSync(ConvoyCommand, frozen=True, kw_only=True):
             waits = LandingStalled(convoy=convoy.name, why=self.why)
             return (failed, waits) if is_last else (failed,)
         is_first = self.candidate is not None and convoy.sync.reds + 1 < SYNC_TRIES
+        if convoy.lands_given is not None and not is_first:
+            return (failed, *out_of_queue(convoy, self.why))
         if is_first or not holds_own_work(convoy):  # then the target is red by itself
             return (failed,)
         spec = sync_spec(convoy, self.why, self.paths, self.said)

@@ -46,6 +46,8 @@ ASKED: dict[str, Request] = {
     "engine docs": Request("engine", {"engine": "docs"}),
     "engine docs 3": Request("engine", {"engine": "docs", "task": 3}),
     "priority P0": Request("priority", {"priority": 0}),
+    "land": Request("land"),
+    "land ABCDEF0": Request("land", {"commit": "abcdef0"}),
     "merge": Request("merge"),
     "split 3 -- a list": Request("split", {"task": 3}, "a list"),
     "unqueue": Request("unqueue"),
