@@ -17,7 +17,7 @@ from tests.attacks.machine import PROGRAM, Machine
 from tests.attacks.surroundings import SECRET
 from tests.runner.job import git
 from tests.world.terminal import left_running
-from tests.world.working_folder import files
+from tests.world.waiting import files
 
 LINE: Final = re.compile(r"EVIL (\w+) ([0-9a-f]+) \.")
 LATE: Final = re.compile(rb"late by ([0-9.]+) s")

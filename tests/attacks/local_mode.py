@@ -8,7 +8,7 @@ from tests.attacks.machine import Machine, fresh, furnish_home, targets
 from tests.attacks.model_vendor import vendor
 from tests.attacks.surroundings import surroundings
 from tests.world.terminal import Terminal, new_terminal
-from tests.world.working_folder import texts
+from tests.world.waiting import texts
 
 HEADLESS = "brat mayor start --task 'Spell words' --headless --timeout 600s"
 CONFIG = """\

@@ -10,7 +10,7 @@ import structlog
 
 from brat.terminal.console import LogForm
 from brat.terminal.service_log import journal
-from tests.world.growth import TRIES, growth
+from tests.world.patience import TRIES, growth
 
 TOKEN = "ghs_" + "16C7e42F292c6912E7710c838347Ae178B4a"
 

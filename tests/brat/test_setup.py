@@ -15,8 +15,8 @@ from brat.setup import steps
 from grite.signatures import only_signer, parse_signers
 from tests.world.cases import looped
 from tests.world.forge import REPO, Town, make_source, settle_in, town, until
-from tests.world.github_forge import sealed_secrets
-from tests.world.github_forge.sealed_secrets import Opened, Sealed
+from tests.world.github_forge import rest_secrets
+from tests.world.github_forge.rest_secrets import Opened, Sealed
 from tests.world.given_secrets import given
 from tests.world.layers import sampled
 from tests.world.patience import patient
@@ -198,7 +198,7 @@ def secrets_of(here: Town) -> dict[str, Opened]:
     """Return what the forge could give to jobs, by name."""
     kept = Table(here.forge.store, Sealed, lambda one: one.repo)
     repo = here.forge.known(REPO).id
-    return {one.name: sealed_secrets.opened(one) for one in kept.of(repo)}
+    return {one.name: rest_secrets.opened(one) for one in kept.of(repo)}
 
 
 async def test_the_log_is_signed_by_a_key_that_jobs_believe_and_nobody_kept(

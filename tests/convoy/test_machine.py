@@ -24,10 +24,8 @@ from convoy.kinds.task_kinds import coder
 from convoy.model.records import EngineSpec, Settings
 from convoy.model.state import Convoy
 from convoy.rules.landing import open_candidates
-from tests.world.model.agents import Agents
-from tests.world.model.bots import Mishap
-from tests.world.model.drawn import configurations, patterns, plans
-from tests.world.model.gestures import Gestures
+from tests.world.model.bots import Agents, Mishap, configurations, patterns, plans
+from tests.world.model.people import Gestures
 
 REACHED: Final = (
     *("task conflict", "speculative conflict", "convoy conflict"),

@@ -7,7 +7,7 @@ from brat.forge.resources.account_resource import Access
 from grite.git import Completed
 from tests.world.forge import REPO, Checkout, Town
 from tests.world.forge_rules import checks, protect, pull_request, rule
-from tests.world.github_forge.rules.rule_tables import PushLimits, rules_in
+from tests.world.github_forge.rules.rule_bindings import PushLimits, rules_in
 
 TOKEN = "ghp_" + "A1b2" * 9
 Play = Callable[[Town, Checkout], Awaitable[Completed]]

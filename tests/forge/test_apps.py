@@ -7,8 +7,7 @@ import pytest
 
 from tests.world.app_key import pair
 from tests.world.forge import REPO, Json, Town
-from tests.world.github_forge.app_records import App
-from tests.world.github_forge.apps import Apps, NewApp
+from tests.world.github_forge.apps import App, Apps, NewApp
 
 pytestmark = pytest.mark.layer("landing")
 

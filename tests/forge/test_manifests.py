@@ -7,7 +7,7 @@ import pytest
 from bot.forge.app_auth import PERMISSIONS
 from bot.serving.github_app import EVENTS
 from tests.contract.webhook_schemas import description
-from tests.world.github_forge.app_events import EVENT_NEEDS, FOR_ALL, manifest_faults
+from tests.world.github_forge.apps import EVENT_NEEDS, FOR_ALL, manifest_faults
 
 NEEDED = re.compile(r"must have at least read-level access for the (.*?)\.(?:$|\s)")
 UNDOCUMENTED = {"package", "registry_package", "meta", "security_advisory"}

@@ -15,7 +15,7 @@ from tests.world.github_forge.endpoint_permissions import (
     shape,
 )
 from tests.world.github_forge.extension import ROUTES as MORE_ROUTES
-from tests.world.github_forge.workflow_triggers import LOOP_WORKFLOW, permissions_of
+from tests.world.github_forge.workflow_runs import LOOP_WORKFLOW, permissions_of
 from tests.world.readme import README
 
 NPM = README.parent / "tests/npm"

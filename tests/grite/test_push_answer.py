@@ -9,7 +9,7 @@ from grite.push_answer import PushAnswer, push_answer
 from tests.grite import server_answers as server
 from tests.grite.server_answers import WAL, A, B
 from tests.world.cases import looped
-from tests.world.growth import TIMES, growth
+from tests.world.patience import TIMES, growth
 
 
 def verdicts(answer: PushAnswer) -> list[str]:

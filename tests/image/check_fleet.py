@@ -19,8 +19,8 @@ from brat.repository.log_reader import Reader
 from brat.repository.registration import FORGE_FOLDER, Registration, Source
 from convoy.model.state import Convoy
 from tests.image.containers import docker, tried
-from tests.world.ended import ended
 from tests.world.patience import patient
+from tests.world.waiting import ended
 from tests.world.words import engine, project
 
 STARTER = Path(__file__).with_name("container_starter.py")

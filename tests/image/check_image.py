@@ -24,10 +24,10 @@ from convoy.model.state import Convoy
 from runner.engines import ENGINES
 from tests.image.containers import BUILT, client, docker, given, options, running
 from tests.runner.job import TOKEN, Forge, git
-from tests.world.ended import ended
 from tests.world.held_port import held_port
 from tests.world.patience import patient
 from tests.world.vendor.script import Case, Run, Script, Write, dump
+from tests.world.waiting import ended
 from tests.world.words import engine, project
 
 DEADLINE_S = patient(100)

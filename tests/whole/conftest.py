@@ -3,7 +3,7 @@
 import pytest
 
 from tests.whole.demo import CHAOS_SEED, Story, play
-from tests.world.once import Once
+from tests.world.waiting import Once
 
 
 @pytest.fixture(scope="session")

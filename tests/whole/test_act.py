@@ -11,8 +11,8 @@ from tests.world.patience import patient
 from tests.world.seen import look
 from tests.world.staying import typed
 from tests.world.terminal import Terminal, left_running
+from tests.world.waiting import texts
 from tests.world.words import engine, project
-from tests.world.working_folder import texts
 
 DEADLINE_S = patient(90)
 LOOK_S = 0.2

@@ -17,11 +17,11 @@ from brat.repository.log_reader import Reader
 from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Registration, Source
 from convoy.model.state import Convoy
 from tests.world.act.extension import PROGRAM
-from tests.world.ended import ended
 from tests.world.patience import patient
 from tests.world.readme import WITHOUT_SERVER, commands
 from tests.world.seen import Seen, look
 from tests.world.terminal import left_running
+from tests.world.waiting import ended
 from tests.world.words import engine, project
 
 pytestmark = pytest.mark.layer("landing")

@@ -19,7 +19,7 @@ from tests.world.github_forge import profiles
 from tests.world.github_forge.apps import Apps, NewApp
 from tests.world.github_forge.endpoint_permissions import needed
 from tests.world.github_forge.extension import github
-from tests.world.github_forge.token_permissions import grants
+from tests.world.github_forge.rest_apps import grants
 from tests.world.traffic import Exchange, observed
 from tests.world.trusting_jobs import trusting_jobs
 

@@ -23,8 +23,8 @@ from convoy.model.state import Convoy
 from convoy.patterns import built_in_pattern
 from convoy.patterns.compiling import Use, compiled
 from convoy.planner import tasklist
-from tests.world.ended import ended
 from tests.world.patience import patient
+from tests.world.waiting import ended
 from tests.world.words import engine, project
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -17,9 +17,9 @@ from brat.repository.log_reader import Reader
 from brat.repository.registration import FORGE_FOLDER, Registration, Source
 from convoy.model.state import Convoy
 from tests.world import machine
-from tests.world.ended import ended
 from tests.world.patience import patient
 from tests.world.terminal import left_running
+from tests.world.waiting import ended
 from tests.world.words import NO_BOX, engine, project
 
 AGENT = """\

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from msgspec import Struct, json
 
-from tests.world.once import Once
 from tests.world.readme import README, RUNGS
 from tests.world.seen import Seen, look
 from tests.world.terminal import Said, Terminal, contents, left_running
+from tests.world.waiting import Once
 from tests.world.words import project
 
 pytestmark = [pytest.mark.timeout(600), pytest.mark.layer("landing")]

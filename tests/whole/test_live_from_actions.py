@@ -25,10 +25,10 @@ from brat.repository.log_reader import Reader
 from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Registration, Source
 from convoy.model.state import Convoy
 from tests.world.alone import ALONE
-from tests.world.ended import ended
 from tests.world.issuer import ASKS, Vouching, vouching
 from tests.world.patience import patient
 from tests.world.tls import Behind, door_before
+from tests.world.waiting import ended
 from tests.world.words import engine, project
 
 READER = "made-up-token-of-readers"

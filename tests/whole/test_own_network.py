@@ -13,12 +13,11 @@ from brat.local import local_mode
 from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Registration
 from grite.outbound import PROXIES, TRUST
 from tests.whole.crash import seen, set_up
-from tests.world.connect_proxy import connect_proxy
 from tests.world.forge import until
 from tests.world.patience import patient
 from tests.world.staying import typed
 from tests.world.terminal import new_terminal
-from tests.world.tls import tls_before
+from tests.world.tls import connect_proxy, tls_before
 from tests.world.trusting_jobs import trusting_jobs
 from tests.world.words import engine, project
 

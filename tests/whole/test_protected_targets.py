@@ -10,7 +10,7 @@ from brat.forge.service.running_forge import Service
 from brat.forge.storage.git_storage import Move
 from convoy.views import state_document
 from tests.whole.protected_story import Protected, protected
-from tests.world.github_forge.queue_events import ADDED
+from tests.world.github_forge.merge_queues import ADDED
 from tests.world.layers import sampled
 from tests.world.protection_profiles import PROFILES, ProtectionProfile
 

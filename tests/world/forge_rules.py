@@ -7,10 +7,9 @@ from msgspec import convert
 
 from brat.forge import Forge
 from tests.world.forge import REPO, Json, Town
-from tests.world.github_forge.rules.protection_resource import Protection, Wanted
-from tests.world.github_forge.rules.rest_rulesets import NewRuleset
-from tests.world.github_forge.rules.rule_tables import rules_in
-from tests.world.github_forge.rules.ruleset_resource import Ruleset
+from tests.world.github_forge.rules.rest_rules import NewRuleset
+from tests.world.github_forge.rules.rule_bindings import rules_in
+from tests.world.github_forge.rules.rule_resources import Protection, Ruleset, Wanted
 
 MAIN = "~DEFAULT_BRANCH"
 

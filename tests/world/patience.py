@@ -1,4 +1,4 @@
-"""Plugin: how long tests wait for what must come, one factor for all of them.
+"""How long tests wait, and how the cost of work grows, on whatever machine.
 
 A wait that succeeds costs nothing, however long it might have been; only a hang pays.
 So a limit is what a quiet machine never needs, and `PATIENCE` in the environment
@@ -6,9 +6,32 @@ So a limit is what a quiet machine never needs, and `PATIENCE` in the environmen
 """
 
 import os
+import time
+from collections.abc import Callable
 from typing import Final
 
 import pytest
+
+TRIES = 3
+TIMES = 8
+LINEAR = 3 * TIMES
+"""What grows less grows with the size, not with its square."""
+
+
+def growth(work: Callable[[int], object], size: int, times: int = TIMES) -> float:
+    """Return how much more processor time `times` the size takes."""
+    return _cost(work, size * times) / _cost(work, size)
+
+
+def _cost(work: Callable[[int], object], size: int) -> float:
+    """Return the least processor time of some tries: a busy machine adds to it."""
+    took = []
+    for _ in range(TRIES):
+        begun = time.thread_time()
+        work(size)
+        took.append(time.thread_time() - begun)
+    return min(took)
+
 
 PATIENCE: Final = float(os.environ.get("PATIENCE") or 1)
 HUNG_S: Final = 900.0

@@ -14,8 +14,7 @@ from bot.forge.rest import Refused, Rest
 from brat.forge import Forge
 from tests.world.app_key import pair
 from tests.world.forge import REPO, Town, make_source, settle_in, town
-from tests.world.github_forge.app_records import App
-from tests.world.github_forge.apps import Apps, NewApp
+from tests.world.github_forge.apps import App, Apps, NewApp
 from tests.world.hand import NOON, HandTime
 
 API = "https://api.example.org"

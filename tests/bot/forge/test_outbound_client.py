@@ -15,9 +15,8 @@ from bot.forge.transport import async_client, client_of
 from grite.errors import BratError
 from grite.outbound import PROXIES, TRUST
 from runner.session.feed_client import FeedError, connect, request
-from tests.world.connect_proxy import ConnectProxy, connect_proxy
 from tests.world.patience import patient
-from tests.world.tls import tls_before
+from tests.world.tls import ConnectProxy, connect_proxy, tls_before
 
 HOST = "inside.example.test"
 """A name that nobody can resolve; the proxy knows where it is."""

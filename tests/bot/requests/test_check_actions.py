@@ -13,7 +13,7 @@ from tests.bot.room import NAME, REPO, Room, room
 from tests.world.app_key import pair
 from tests.world.github_forge.apps import Apps, NewApp
 from tests.world.github_forge.extension import github
-from tests.world.github_forge.text_limits import ACTION_CHARS
+from tests.world.github_forge.text_rules import ACTION_CHARS
 
 pytestmark = pytest.mark.layer("landing")
 

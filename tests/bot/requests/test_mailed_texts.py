@@ -12,7 +12,7 @@ from brat.forge.rest.rest_call import Extension
 from brat.forge.service.running_forge import Service
 from tests.bot.room import Room, room as opened
 from tests.world.github_forge.extension import github
-from tests.world.github_forge.mailed_texts import MailedTexts
+from tests.world.github_forge.graphql_nodes import MailedTexts
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 

@@ -2,7 +2,7 @@
 
 from convoy.planner.ground import Project, go_module, imported
 from tests.world.cases import looped
-from tests.world.growth import LINEAR, growth
+from tests.world.patience import LINEAR, growth
 
 FILES = frozenset(
     {

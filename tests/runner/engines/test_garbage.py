@@ -11,7 +11,7 @@ from runner.engines.engine_events import Said, Text
 from runner.engines.output_reader import LINE_CHARS, OutputReader
 from runner.engines.row import Row
 from tests.runner.engines.hearing import SAMPLES, STREAMS, row_of, written
-from tests.world.growth import LINEAR, growth
+from tests.world.patience import LINEAR, growth
 
 ROWS = st.sampled_from(list(ENGINES.values()))
 STREAM = st.sampled_from([stream for stream, _ in STREAMS])

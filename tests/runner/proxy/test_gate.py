@@ -15,9 +15,8 @@ from runner.proxy.proxy_protocol import Caps, Dialect, Refused
 from tests.runner.proxy.attacks import BODIES, PATHS
 from tests.runner.proxy.vendor import KEY, TOKEN, Vendor, client, heard, proxy, serving
 from tests.world.cases import looped
-from tests.world.connect_proxy import connect_proxy
 from tests.world.patience import patient
-from tests.world.tls import tls_before
+from tests.world.tls import connect_proxy, tls_before
 
 CALL = BODIES["anthropic"]
 UNWANTED = {

@@ -9,81 +9,64 @@ from brat.forge.service.running_forge import Service
 from brat.forge.service.webhook_deliveries import Kind
 from tests.world import traffic
 from tests.world.github_forge import (
-    body_faults,
-    manifests,
     rest_apps,
-    rest_archiving,
-    rest_assignees,
-    rest_collaborators,
-    rest_commit_pulls,
     rest_commits,
     rest_environments,
-    rest_hooks,
-    rest_job_tokens,
-    rest_labels,
-    rest_merges,
-    rest_pull_changes,
-    rest_reactions,
-    rest_refs,
-    rest_reviews,
-    rest_runs,
+    rest_issues,
+    rest_pulls,
+    rest_repository,
     rest_secrets,
     rest_statuses,
-    rest_variables,
-    sealed_secrets,
-    text_forms,
+    text_rules,
+    web_pages,
+    workflow_runs,
 )
 from tests.world.github_forge.apps import Apps
-from tests.world.github_forge.check_pages import CheckPages
 from tests.world.github_forge.graphql import GraphQL
 from tests.world.github_forge.injected_faults import Faults
 from tests.world.github_forge.issue_removal import moved_away
-from tests.world.github_forge.manifests import Manifests
 from tests.world.github_forge.profiles import chosen
 from tests.world.github_forge.rate_limits import Limits
-from tests.world.github_forge.rest_locks import open_to
-from tests.world.github_forge.rules import rest_protection, rest_rulesets
-from tests.world.github_forge.rules.incoming_pack import sweep
-from tests.world.github_forge.rules.receive_pack import receive_pack
+from tests.world.github_forge.rest_apps import TokenPermissions
+from tests.world.github_forge.rules import rest_rules
+from tests.world.github_forge.rules.receive_pack import receive_pack, sweep
 from tests.world.github_forge.rules.rule_enforcement import RuleEnforcement
-from tests.world.github_forge.sign_in import OAuth
-from tests.world.github_forge.text_forms import negotiated
-from tests.world.github_forge.text_limits import within_limits
-from tests.world.github_forge.token_permissions import TokenPermissions
-from tests.world.github_forge.workflow_triggers import EveryFile, SessionFiles
+from tests.world.github_forge.text_rules import negotiated, open_to, within_limits
+from tests.world.github_forge.web_pages import CheckPages, Manifests, OAuth
+from tests.world.github_forge.workflow_runs import EveryFile, SessionFiles
 
 EXCHANGES: Final = "exchanges.jsonl"
-UNSERVED: Final = rest_commit_pulls.UNSERVED
+UNSERVED: Final = rest_commits.UNSERVED
 DEEDS: Final = (
     *rest_statuses.ROUTES,
-    *rest_runs.ROUTES,
-    *rest_assignees.ROUTES,
-    *rest_labels.ROUTES,
-    *rest_reactions.ROUTES,
-    *text_forms.ROUTES,
-    *rest_merges.ROUTES,
-    *rest_pull_changes.ROUTES,
-    *rest_reviews.ROUTES,
+    *workflow_runs.ROUTES,
+    *rest_issues.ISSUE_ROUTES,
+    *rest_issues.LABEL_ROUTES,
+    *rest_issues.REACTION_ROUTES,
+    *text_rules.ROUTES,
+    *rest_pulls.MERGE_ROUTES,
+    *rest_pulls.CHANGE_ROUTES,
+    *rest_pulls.REVIEW_ROUTES,
 )
 """What people do on GitHub, and brat never."""
 GUARDS: Final = (negotiated, moved_away, open_to, within_limits)
 ROUTES: Final = (
     *DEEDS,
-    *rest_protection.ROUTES,
-    *rest_rulesets.ROUTES,
-    *rest_refs.ROUTES,
-    *rest_commit_pulls.ROUTES,
+    *rest_rules.PROTECTION_ROUTES,
+    *rest_rules.RULESET_ROUTES,
+    *rest_commits.GIT_ROUTES,
+    *rest_commits.COMMIT_PULLS,
     *rest_commits.ROUTES,
-    *rest_hooks.ROUTES,
+    *rest_repository.HOOK_ROUTES,
     *rest_secrets.ROUTES,
-    *sealed_secrets.ROUTES,
-    *rest_variables.ROUTES,
+    *rest_secrets.SEALED_ROUTES,
+    *rest_secrets.VARIABLE_ROUTES,
     *rest_apps.ROUTES,
-    *manifests.ROUTES,
-    *rest_collaborators.ROUTES,
-    *rest_archiving.ROUTES,
+    *web_pages.ROUTES,
+    *rest_repository.PEOPLE_ROUTES,
+    *rest_repository.CHANGE_ROUTES,
     *rest_environments.ROUTES,
-    *rest_job_tokens.ROUTES,
+    *rest_apps.JOB_TOKEN_ROUTES,
 )
 
 
@@ -108,7 +91,7 @@ def rules(service: Service) -> Extension:
     """Hold a served forge to rules, and give it nothing else of GitHub."""
     sweep(service.forge)
     return Extension(
-        routes=(*DEEDS, *rest_protection.ROUTES, *rest_rulesets.ROUTES),
+        routes=(*DEEDS, *rest_rules.PROTECTION_ROUTES, *rest_rules.RULESET_ROUTES),
         guards=GUARDS,
         judge=RuleEnforcement(service),
         receive=receive_pack,
@@ -132,7 +115,7 @@ def github(service: Service) -> Extension:
         EveryFile(service) if service.starter.how.executor else SessionFiles(service)
     )
     service.starter.files = files
-    service.fault_words = body_faults.words
+    service.fault_words = text_rules.words
     if isinstance(files, EveryFile):
         service.events.heard_by.append(files.hear)
     return replace(

@@ -1,17 +1,216 @@
-"""What GraphQL shows of accounts, commits and refs, field by field.
+"""GraphQL: who looks, and what git and its rules look like.
 
+https://docs.github.com/graphql/reference/objects#refupdaterule
 https://docs.github.com/graphql/reference/objects
 """
 
+from base64 import b64decode
+from binascii import Error
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from brat.forge.resources.account_resource import Repository, User
-from brat.forge.resources.wire import node_id
+from brat.forge.resources.account_resource import ROLES, Record, Repository, Role, User
+from brat.forge.resources.issue_resource import Comment, Issue, Pull, Review
+from brat.forge.resources.wire import Refused, node_id
+from brat.forge.rest.rest_call import NOT_ACCESSIBLE, visible
+from brat.forge.service.running_forge import Service
+from brat.forge.service.webhook_deliveries import Kind
+from brat.forge.storage.forge_state import Caller
 from brat.forge.storage.git_storage import Bare
-from tests.world.github_forge.graphql_rules import RefUpdateRule, ref_update_rule
-from tests.world.github_forge.graphql_viewer import Viewer
+from brat.forge.storage.record_store import Table
+from tests.world.github_forge.merge_queues import MergeQueues
 from tests.world.github_forge.rules.rule_bindings import protection_of
+from tests.world.github_forge.rules.rule_resources import (
+    ProtectedReviews,
+    Protection,
+)
+
+
+class TextEdit(Record, frozen=True, kw_only=True):
+    """The last edit of a text; its id is the issue's."""
+
+    at: str
+
+
+class TextEdits:
+    """The edits of a served forge."""
+
+    def __init__(self, service: Service) -> None:
+        """Remember from now on what is edited."""
+        self._forge = service.forge
+        self._table = Table(service.forge.store, TextEdit, lambda _: 0)
+        service.events.heard_by.append(self._hear)
+
+    def last(self, issue: int) -> str | None:
+        """Return when the text of an issue was last edited; None: never."""
+        found = self._table.get(issue)
+        return found.at if found is not None else None
+
+    def _hear(self, _: Repository, __: User, kind: Kind, body: dict[str, Any]) -> None:
+        if kind == ("issues", "edited") and "body" in body["changes"]:
+            edited = TextEdit(id=body["issue"]["id"], at=self._forge.now())
+            self._table.put(edited)
+
+
+class Failed(Exception):
+    """What GraphQL answers with status 200: a type and a sentence."""
+
+    def __init__(self, kind: str, said: str) -> None:
+        """Say `said`; `kind` is GitHub's word."""
+        super().__init__(said)
+        self.kind = kind
+
+
+@dataclass(frozen=True)
+class Viewer:
+    """A caller, and the forge as they see it."""
+
+    service: Service
+    caller: Caller
+    edits: TextEdits
+    queues: MergeQueues
+
+    def repository(self, full_name: str) -> Repository:
+        """Return a repository.
+
+        Raises:
+            Failed: there is none, or the viewer may not know of it.
+        """
+        try:
+            return visible(self.service, self.caller, full_name)
+        except Refused:
+            said = f"Could not resolve to a Repository with the name '{full_name}'."
+            raise Failed("NOT_FOUND", said) from None
+
+    def repository_node(self, node: str) -> Repository:
+        """Return a repository by its global id."""
+        found = self.service.forge.store.repositories.get(_number(node, "Repository"))
+        if found is None:
+            raise _unknown(node)
+        return self.repository(found.full_name)
+
+    def issue_node(self, node: str) -> tuple[Repository, Issue]:
+        """Return an issue by its global id, and where it is."""
+        found = self.service.forge.store.issues.get(_number(node, "Issue"))
+        if found is None or found.pull:
+            raise _unknown(node)
+        return self._home(found.repo, node), found
+
+    def pull_node(self, node: str) -> tuple[Repository, Pull]:
+        """Return a pull request by its global id, and where it is."""
+        found = self.service.forge.store.pulls.get(_number(node, "PullRequest"))
+        if found is None:
+            raise _unknown(node)
+        return self._home(found.repo, node), found
+
+    def comment_node(self, node: str) -> Comment:
+        """Return a comment by its global id."""
+        found = self.service.forge.store.comments.get(_number(node, "IssueComment"))
+        if found is None:
+            raise _unknown(node)
+        self._home(found.repo, node)
+        return found
+
+    def review_node(self, node: str) -> Review:
+        """Return a review by its global id."""
+        store = self.service.forge.store
+        found = store.reviews.get(_number(node, "PullRequestReview"))
+        pull = store.pulls.get(found.pull) if found is not None else None
+        if found is None or pull is None:
+            raise _unknown(node)
+        self._home(pull.repo, node)
+        return found
+
+    def need(self, repo: Repository, role: Role, *permissions: str) -> None:
+        """Check that the viewer may write.
+
+        Args:
+            repo: where.
+            role: what a person has to be.
+            permissions: what the token of an installation must be able to write.
+
+        Raises:
+            Failed: they may not.
+        """
+        token = self.caller.token
+        if token.access is not None:
+            has = dict(token.access.permissions)
+            if any(has.get(each) != "write" for each in permissions):
+                raise Failed("FORBIDDEN", NOT_ACCESSIBLE)
+        elif token.scope == "read" or not self.service.forge.may(
+            repo, self.caller.user, role
+        ):
+            who = self.caller.user.login
+            said = f"{who} does not have the correct permissions to execute this."
+            raise Failed("FORBIDDEN", said)
+
+    def _home(self, number: int, node: str) -> Repository:
+        repo = self.service.forge.store.repositories.get(number)
+        if repo is None:
+            raise _unknown(node)
+        return self.repository(repo.full_name)
+
+
+def _number(node: str, kind: str) -> int:
+    """Return the number behind a global id of a kind."""
+    try:
+        name, _, number = (
+            b64decode(node + "=" * (-len(node) % 4)).decode().partition(":")
+        )
+    except (Error, ValueError):
+        raise _unknown(node) from None
+    if name != kind or not number.isdigit():
+        raise _unknown(node)
+    return int(number)
+
+
+def _unknown(node: str) -> Failed:
+    said = f"Could not resolve to a node with the global id of '{node}'."
+    return Failed("NOT_FOUND", said)
+
+
+@dataclass(frozen=True)
+class RefUpdateRule:
+    """What binds whoever asks; GitHub shows it to all who may read."""
+
+    pattern: str
+    allows_deletions: bool
+    allows_force_pushes: bool
+    blocks_creations: bool
+    required_approving_review_count: int | None
+    required_status_check_contexts: tuple[str, ...] | None
+    requires_code_owner_reviews: bool
+    requires_conversation_resolution: bool
+    requires_linear_history: bool
+    requires_signatures: bool
+    viewer_allowed_to_dismiss_reviews: bool
+    viewer_can_push: bool
+
+
+def ref_update_rule(kept: Protection, role: Role) -> RefUpdateRule:
+    """Return what a branch's protection means for somebody with a role."""
+    wanted = kept.wanted
+    reviews = wanted.required_pull_request_reviews
+    asked = reviews or ProtectedReviews()
+    checks = tuple(one.context for one in kept.required_checks())
+    may_write = ROLES.index(role) >= ROLES.index("write")
+    return RefUpdateRule(
+        pattern=kept.branch,
+        allows_deletions=wanted.allow_deletions,
+        allows_force_pushes=bool(wanted.allow_force_pushes),
+        blocks_creations=wanted.block_creations,
+        required_approving_review_count=(
+            asked.required_approving_review_count if reviews is not None else None
+        ),
+        required_status_check_contexts=checks or None,
+        requires_code_owner_reviews=asked.require_code_owner_reviews,
+        requires_conversation_resolution=wanted.required_conversation_resolution,
+        requires_linear_history=wanted.required_linear_history,
+        requires_signatures=kept.signatures,
+        viewer_allowed_to_dismiss_reviews=may_write,
+        viewer_can_push=may_write and not wanted.lock_branch,
+    )
+
 
 HEADS: Final = "refs/heads/"
 

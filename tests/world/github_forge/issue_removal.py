@@ -14,7 +14,7 @@ from brat.forge.resources.wire import Refused, not_found
 from brat.forge.rest.rest_call import Call
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.record_store import Store, Table
-from tests.world.github_forge.asked_route import asked_route
+from tests.world.github_forge.text_rules import asked_route
 
 
 class FormerIssue(Record, frozen=True, kw_only=True):

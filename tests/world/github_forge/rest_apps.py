@@ -1,27 +1,228 @@
-"""REST: what an App asks for itself: who it is, where it is, tokens, deliveries.
+"""REST: Apps, their installations, and what tokens may do.
+
+A restricted token is an App installation's or a workflow job's. Its permissions count,
+and not the role of the account that it acts as.
 
 All but those of `/installation/` take the App's own signed token and no other.
+
+https://docs.github.com/rest/authentication/permissions-required-for-github-apps
+https://docs.github.com/rest/actions/permissions
 https://docs.github.com/rest/apps
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final, Literal
 
 from aiohttp import web
 from msgspec import field
+from msgspec.structs import replace
 
 from brat.forge.resources import account_resource
-from brat.forge.resources.account_resource import ACTIONS_APP, Delivery
-from brat.forge.resources.wire import Refused, fault, not_found, parse
-from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, secret_of
+from brat.forge.resources.account_resource import (
+    ACTIONS_APP,
+    Access,
+    Delivery,
+    Record,
+    Repository,
+    User,
+    user,
+)
+from brat.forge.resources.wire import Refused, Site, fault, node_id, not_found, parse
+from brat.forge.rest.rest_call import (
+    NOT_ACCESSIBLE,
+    Answer,
+    Body,
+    Call,
+    Route,
+    found,
+    secret_of,
+)
 from brat.forge.rest.rest_repositories import shown_config
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.forge_state import Caller
-from tests.world.github_forge import app_views as views
-from tests.world.github_forge.app_records import App, Installation
-from tests.world.github_forge.apps import Apps
-from tests.world.github_forge.rest_hooks import listed
-from tests.world.github_forge.token_permissions import LEVELS
+from brat.forge.storage.record_store import Table
+from tests.world.github_forge.apps import App, Apps, Installation
+from tests.world.github_forge.endpoint_permissions import Need, needed, written
+from tests.world.github_forge.rest_repository import listed
+
+
+def app_view(site: Site, one: App, owner: User, installations: int) -> dict[str, Any]:
+    """An App, as it sees itself."""
+    return {
+        "id": one.id,
+        "slug": one.slug,
+        "node_id": node_id("App", one.slug),
+        "client_id": one.client_id,
+        "owner": user(site, owner),
+        "name": one.slug,
+        "description": None,
+        "external_url": site.base,
+        "html_url": f"{site.base}/apps/{one.slug}",
+        "created_at": one.created_at,
+        "updated_at": one.created_at,
+        "permissions": dict(one.permissions),
+        "events": list(one.events),
+        "installations_count": installations,
+    }
+
+
+def installation_view(
+    site: Site, one: Installation, app_view: App, owner: User
+) -> dict[str, Any]:
+    """An App's installation_view on the account `owner`."""
+    api = f"{site.api}/app_view/installations/{one.id}"
+    return {
+        "id": one.id,
+        "account": user(site, owner),
+        "app_id": app_view.id,
+        "client_id": app_view.client_id,
+        "app_slug": app_view.slug,
+        "target_id": owner.id,
+        "target_type": owner.kind,
+        "permissions": dict(one.permissions),
+        "events": list(app_view.events),
+        "repository_selection": "selected",
+        "access_tokens_url": f"{api}/access_tokens",
+        "repositories_url": f"{site.api}/installation_view/repositories",
+        "html_url": f"{site.base}/settings/installations/{one.id}",
+        "created_at": one.created_at,
+        "updated_at": one.updated_at,
+        "single_file_name": None,
+        "has_multiple_single_files": False,
+        "single_file_paths": [],
+        "suspended_by": user(site, owner) if one.suspended_at else None,
+        "suspended_at": one.suspended_at,
+    }
+
+
+def token(secret: str, access: Access, repositories: list[Any]) -> dict[str, Any]:
+    """A token of an installation_view, the one time it is shown."""
+    return {
+        "token": secret,
+        "expires_at": access.expires_at,
+        "permissions": dict(access.permissions),
+        "repository_selection": "selected",
+        "repositories": repositories,
+    }
+
+
+LEVELS: Final = ("none", "read", "write", "admin")
+"""In rising order."""
+ALWAYS: Final = ("metadata", "read")
+"""Every installation has it.
+
+https://docs.github.com/apps/creating-github-apps/registering-a-github-app/choosing-permissions-for-a-github-app
+"""
+_NEVER_PUBLIC: Final = frozenset({"administration", "repository_hooks", "secrets"})
+
+
+def grants(access: Access, name: str, level: str) -> bool:
+    """Say whether a token has a permission."""
+    if (name, level) == ALWAYS:
+        return True
+    given = dict(access.permissions).get(name, "none")
+    return LEVELS.index(given) >= LEVELS.index(level)
+
+
+def check(access: Access, route: Route, repo: Repository | None) -> None:
+    """Check that a token may use a route.
+
+    Raises:
+        Refused: 403; it names the permissions that would do, if any would.
+    """
+    if not route.path:
+        return  # nothing is there: 404 follows
+    needs = needed(route.method, route.path)
+    if needs is None:
+        raise Refused(403, NOT_ACCESSIBLE)
+    is_public = repo is not None and not repo.private and not _is_hidden(needs)
+    if is_public and route.method == "GET":
+        return
+    if not any(all(grants(access, *one) for one in each) for each in needs):
+        raise Refused(403, NOT_ACCESSIBLE, headers=accepted(needs))
+
+
+class TokenPermissions:
+    """GitHub's permissions, as the forge's `Extension` asks for them."""
+
+    def check(self, call: Call, route: Route) -> None:
+        """Check that a restricted token may use a route."""
+        if call.token.access is not None:
+            check(call.token.access, route, call.found)
+
+    def accepted(self, route: Route) -> dict[str, str]:
+        """Return the header that names what a route needs."""
+        needs = needed(route.method, route.path)
+        return accepted(needs) if needs else {}
+
+    def check_git(self, access: Access, level: str) -> None:
+        """Check that a restricted token may fetch (`read`) or push (`write`)."""
+        if not grants(access, "contents", level):
+            raise Refused(403, f"This token may not {level} contents.")
+
+
+def accepted(needs: Need) -> dict[str, str]:
+    """Return the header that names what an endpoint needs."""
+    return {"X-Accepted-GitHub-Permissions": written(needs)}
+
+
+def _is_hidden(needs: Need) -> bool:
+    return any(name in _NEVER_PUBLIC for each in needs for name, _ in each)
+
+
+class Asked(Body):
+    """The body of `PUT actions/permissions/workflow`."""
+
+    default_workflow_permissions: Literal["read", "write"] | None = None
+    can_approve_pull_request_reviews: bool | None = None
+
+
+class JobTokens(Record, frozen=True, kw_only=True):
+    """A repository's settings; those of an old one, until somebody changes them."""
+
+    repo: int
+    default: str = "write"
+    approves: bool = False
+
+
+def _table(call: Call) -> Table[JobTokens]:
+    return Table(call.store, JobTokens, lambda one: one.repo)
+
+
+def _known(call: Call) -> JobTokens:
+    kept = _table(call).of(call.repo.id)
+    return kept[0] if kept else JobTokens(id=0, repo=call.repo.id)
+
+
+async def get_settings(call: Call) -> Answer:
+    """`GET actions/permissions/workflow`."""
+    known = _known(call)
+    shown: dict[str, Any] = {
+        "default_workflow_permissions": known.default,
+        "can_approve_pull_request_reviews": known.approves,
+    }
+    return Answer(shown)
+
+
+async def put_settings(call: Call) -> Answer:
+    """`PUT actions/permissions/workflow`."""
+    asked = call.body(Asked)
+    with call.store.change():
+        known = _known(call)
+        default = asked.default_workflow_permissions or known.default
+        approves = asked.can_approve_pull_request_reviews
+        approves = known.approves if approves is None else approves
+        number = known.id or call.store.next_id()
+        _table(call).put(replace(known, id=number, default=default, approves=approves))
+    return Answer(status=204)
+
+
+_URL: Final = "/repos/{owner}/{repo}/actions/permissions/workflow"
+JOB_TOKEN_ROUTES: Final = (
+    Route("GET", _URL, get_settings, "admin"),
+    Route("PUT", _URL, put_settings, "admin"),
+)
+
 
 _SUSPENDED: Final = "This installation has been suspended"
 _NOT_GRANTED: Final = "The permissions requested are not granted to this installation."
@@ -60,7 +261,7 @@ async def get_app(call: Call) -> Answer:
     app = _app(call)
     owner = call.service.renderer.who(app.owner)
     count = len(Apps(call.service.forge).installations.of(app.id))
-    return Answer(views.app(call.site, app, owner, count))
+    return Answer(app_view(call.site, app, owner, count))
 
 
 async def get_public_app(call: Call) -> Answer:
@@ -71,7 +272,7 @@ async def get_public_app(call: Call) -> Answer:
     apps = Apps(call.service.forge)
     app = found(next(iter(apps.known.of(slug)), None))
     owner = call.service.renderer.who(app.owner)
-    return Answer(views.app(call.site, app, owner, len(apps.installations.of(app.id))))
+    return Answer(app_view(call.site, app, owner, len(apps.installations.of(app.id))))
 
 
 async def get_repo_installation(call: Call) -> Answer:
@@ -79,7 +280,7 @@ async def get_repo_installation(call: Call) -> Answer:
     app = _app(call)
     one = found(Apps(call.service.forge).installed_in(app, call.repo.id))
     owner = call.service.renderer.who(one.owner)
-    return Answer(views.installation(call.site, one, app, owner))
+    return Answer(installation_view(call.site, one, app, owner))
 
 
 async def list_installations(call: Call) -> Answer:
@@ -88,7 +289,7 @@ async def list_installations(call: Call) -> Answer:
 
     def shown(one: Installation) -> dict[str, object]:
         owner = call.service.renderer.who(one.owner)
-        return views.installation(call.site, one, app, owner)
+        return installation_view(call.site, one, app, owner)
 
     since = call.asked("since")
     try:
@@ -124,7 +325,7 @@ async def create_token(call: Call) -> Answer:
         call.service.renderer.repository(found(call.store.repositories.get(repo)))
         for repo in repos
     ]
-    return Answer(views.token(secret, access, faces), 201)
+    return Answer(token(secret, access, faces), 201)
 
 
 def _repos(call: Call, one: Installation, asked: NewToken) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ from brat.forge.resources.account_resource import Record
 from brat.forge.resources.wire import node_id
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
 from brat.forge.storage.record_store import Table
-from tests.world.github_forge import sealed_secrets
+from tests.world.github_forge import rest_secrets
 
 
 class BranchPolicy(Body):
@@ -87,7 +87,7 @@ async def list_policies(call: Call) -> Answer:
 
 async def list_secrets(call: Call) -> Answer:
     """`GET environments/{name}/secrets`."""
-    kept = sealed_secrets.stored(call, found(_named(call)).name)
+    kept = rest_secrets.stored(call, found(_named(call)).name)
     made = call.service.forge.now()
     dates = {"created_at": made, "updated_at": made}
     return call.page(kept, lambda one: {"name": one.name, **dates}, wrap="secrets")
@@ -96,12 +96,12 @@ async def list_secrets(call: Call) -> Answer:
 async def public_key(call: Call) -> Answer:
     """`GET environments/{name}/secrets/public-key`."""
     found(_named(call))
-    return await sealed_secrets.public_key(call)
+    return await rest_secrets.public_key(call)
 
 
 async def put_secret(call: Call) -> Answer:
     """`PUT environments/{name}/secrets/{secret_name}`."""
-    return await sealed_secrets.put(call, found(_named(call)).name)
+    return await rest_secrets.put(call, found(_named(call)).name)
 
 
 async def add_policy(call: Call) -> Answer:

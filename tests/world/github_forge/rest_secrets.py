@@ -1,18 +1,109 @@
-"""REST: which secrets the runs get. Their names; a value is never shown.
+"""REST: the secrets and variables that runs get. A secret is never shown.
 
 https://docs.github.com/en/rest/actions/secrets
+https://docs.github.com/en/rest/actions/variables
+
+https://docs.github.com/rest/actions/secrets
+https://docs.github.com/en/rest/actions/secrets
+https://docs.github.com/rest/actions/variables
 """
 
+import base64
 from collections.abc import Sequence
+from typing import Any, Final
 
-from brat.forge.rest.rest_call import Answer, Call, Route
+from msgspec import Struct
+from msgspec.structs import replace
+from nacl.public import PrivateKey, SealedBox
+
+from brat.forge.resources.account_resource import Record
+from brat.forge.resources.wire import Refused
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
 from brat.forge.service.run_processes import run_secrets
-from tests.world.github_forge import sealed_secrets
+from brat.forge.storage.record_store import Table
+
+KEY: Final = PrivateKey.generate()
+KEY_ID: Final = "568250167242549743"
+
+
+class AskedSecret(Body):
+    """The body of a PUT of a secret."""
+
+    encrypted_value: str
+    key_id: str
+
+
+class Sealed(Record, frozen=True, kw_only=True):
+    """A secret as it was sent."""
+
+    repo: int
+    environment: str
+    """Empty: it is the repository's."""
+    name: str
+    value: str
+
+
+class Opened(Struct, frozen=True):
+    """A secret as the forge would give it to a job."""
+
+    environment: str
+    name: str
+    value: str
+
+
+def _table(call: Call) -> Table[Sealed]:
+    return Table(call.store, Sealed, lambda one: one.repo)
+
+
+def stored(call: Call, environment: str = "") -> tuple[Sealed, ...]:
+    """Return the secrets of a place."""
+    known = _table(call).of(call.repo.id)
+    return tuple(one for one in known if one.environment == environment)
+
+
+def opened(one: Sealed) -> Opened:
+    """Open a secret, as only the forge can."""
+    value = SealedBox(KEY).decrypt(base64.b64decode(one.value)).decode()
+    return Opened(one.environment, one.name, value)
+
+
+async def public_key(_: Call) -> Answer:
+    """`GET public-key`."""
+    key = base64.b64encode(bytes(KEY.public_key)).decode()
+    return Answer({"key_id": KEY_ID, "key": key})
+
+
+async def put(call: Call, environment: str = "") -> Answer:
+    """`PUT` of a secret: 201 when it is new, else 204."""
+    asked, name = call.body(AskedSecret), call.word("secret_name").upper()
+    if asked.key_id != KEY_ID:
+        raise Refused(422, "Bad request - value is not encrypted with the public key")
+    known = [one for one in stored(call, environment) if one.name == name]
+    with call.store.change():
+        if known:
+            _table(call).put(replace(known[0], value=asked.encrypted_value))
+        else:
+            new = Sealed(
+                id=call.store.next_id(),
+                repo=call.repo.id,
+                environment=environment,
+                name=name,
+                value=asked.encrypted_value,
+            )
+            _table(call).put(new)
+    return Answer(status=204) if known else Answer({}, status=201)
+
+
+_SECRETS: Final = "/repos/{owner}/{repo}/actions/secrets"
+SEALED_ROUTES: Final = (
+    Route("GET", _SECRETS + "/public-key", public_key, "write"),
+    Route("PUT", _SECRETS + "/{secret_name}", put, "write"),
+)
 
 
 async def list_secrets(call: Call) -> Answer:
     """`GET actions/secrets`: those that the forge was started with, and those since."""
-    kept = (one.name for one in sealed_secrets.stored(call))
+    kept = (one.name for one in stored(call))
     return _listed(call, sorted({*run_secrets(), *kept}))
 
 
@@ -31,4 +122,79 @@ _ACTIONS = "/repos/{owner}/{repo}/actions"
 ROUTES = (
     Route("GET", _ACTIONS + "/secrets", list_secrets, "write"),
     Route("GET", _ACTIONS + "/organization-secrets", list_shared, "write"),
+)
+
+
+class AskedVariable(Body):
+    """The body of `POST actions/variables`, and of a PATCH of one."""
+
+    name: str
+    value: str
+
+
+class Variable(Record, frozen=True, kw_only=True):
+    """A variable."""
+
+    repo: int
+    name: str
+    value: str
+    made_at: str
+
+
+def _variables(call: Call) -> Table[Variable]:
+    return Table(call.store, Variable, lambda one: one.repo)
+
+
+def _named(call: Call, name: str) -> Variable | None:
+    known = _variables(call).of(call.repo.id)
+    return next((one for one in known if one.name == name.upper()), None)
+
+
+async def list_variables(call: Call) -> Answer:
+    """`GET actions/variables`."""
+    return call.page(_variables(call).of(call.repo.id), _view, wrap="variables")
+
+
+async def get_variable(call: Call) -> Answer:
+    """`GET actions/variables/{name}`."""
+    return Answer(_view(found(_named(call, call.word("name")))))
+
+
+async def add_variable(call: Call) -> Answer:
+    """`POST actions/variables`."""
+    asked = call.body(AskedVariable)
+    if _named(call, asked.name):
+        raise Refused(409, "Already exists - Variable already exists")
+    with call.store.change():
+        new = Variable(
+            id=call.store.next_id(),
+            repo=call.repo.id,
+            name=asked.name.upper(),
+            value=asked.value,
+            made_at=call.service.forge.now(),
+        )
+        _variables(call).put(new)
+    return Answer({}, status=201)
+
+
+async def change_variable(call: Call) -> Answer:
+    """`PATCH actions/variables/{name}`."""
+    known, asked = found(_named(call, call.word("name"))), call.body(AskedVariable)
+    with call.store.change():
+        _variables(call).put(replace(known, value=asked.value))
+    return Answer(status=204)
+
+
+def _view(one: Variable) -> dict[str, Any]:
+    dates = {"created_at": one.made_at, "updated_at": one.made_at}
+    return {"name": one.name, "value": one.value, **dates}
+
+
+_ALL: Final = "/repos/{owner}/{repo}/actions/variables"
+_ONE: Final = _ALL + "/{name}"
+VARIABLE_ROUTES: Final = (
+    Route("GET", _ALL, list_variables, "write"),
+    Route("GET", _ONE, get_variable, "write"),
+    Route("POST", _ALL, add_variable, "write"),
+    Route("PATCH", _ONE, change_variable, "write"),
 )

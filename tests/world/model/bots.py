@@ -1,18 +1,79 @@
-"""What happens to bots: they tick, die, are deaf, raced, refused and doubled."""
+"""What agents and CI do: sessions end in all ways, checks report or do not."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
 from bot.settings.bot_settings import ROLES
+from convoy.kinds import KINDS
 from convoy.log.record import fold
+from convoy.model.records import EngineSpec, Settings
 from convoy.model.state import State
 from grite import chunk
-from tests.world.model.drawn import chosen, which
-from tests.world.model.forge import LOCK, MAIN, Bar, Died, Fuse
+from tests.world.model.forge import LOCK, MAIN, Bar, Died, Fuse, Result, Run
 from tests.world.model.story import ACTORS, Story
+
+PATHS: Final = ("", "paths: src/", "paths: src/a.py", "paths: docs/")
+NEEDS: Final = ("", "needs: port:80")
+ENGINES: Final = ("", "", "engine: docs")
+T = TypeVar("T")
+
+which = st.integers(0, 11)
+"""Says which of the things there are; see `chosen`."""
+
+
+def chosen(things: Sequence[T], number: int) -> T:
+    """Return one of them, whatever the number."""
+    return things[number % len(things)]
+
+
+@st.composite
+def plans(draw: st.DrawFn) -> str:
+    """Write an issue with at most four open tasks, each after some of those before."""
+    numbers = draw(st.sets(st.integers(1, 8), min_size=1, max_size=4))
+    open_ = [0]
+    lines: list[str] = []
+    for number in range(1, max(numbers) + 1):
+        if number not in numbers:
+            lines.append(f"- [x] Task {number}")
+            continue
+        after = sorted(draw(st.sets(st.sampled_from(open_))) - {0})
+        marks = [
+            f"(after {', '.join(map(str, after))})" if after else "",
+            draw(st.sampled_from(PATHS)),
+            draw(st.sampled_from(NEEDS)),
+            draw(st.sampled_from(ENGINES)),
+        ]
+        lines.append(" ".join(filter(None, (f"- [ ] Task {number}", *marks))))
+        open_.append(number)
+    return "\n".join(lines)
+
+
+def _engines(default: int, docs: int) -> dict[str, EngineSpec]:
+    return {
+        "default": EngineSpec(type="shell", max_sessions=default),
+        "docs": EngineSpec(type="shell", max_sessions=docs),
+    }
+
+
+patterns = st.sampled_from(["", "", "", "", "tdd", "writer-reviewer", "best-of"])
+configurations = st.builds(
+    Settings,
+    engines=st.builds(_engines, st.integers(1, 4), st.integers(1, 2)),
+    strategy=st.sampled_from(["rebase", "squash", "merge"]),
+    require_ci=st.sampled_from([True, True, True, False]),
+    checks=st.sampled_from([(), ("ci",)]),
+    attempts=st.sampled_from([1, 1, 2, 3]),
+    max_sessions=st.sampled_from([1, 3, 6]),
+    locks=st.sampled_from(["require", "require", "warn", "off"]),
+    approve=st.sampled_from(["auto", "auto", "auto", "plan"]),
+    approvals=st.sampled_from([0, 0, 0, 2]),
+    splitter=st.sampled_from(["", "docs"]),
+)
+
 
 MISHAPS: Final = (
     *("none", "none", "dies", "dies", "misses the answer", "is raced"),
@@ -20,9 +81,9 @@ MISHAPS: Final = (
 )
 REMEMBERING: Final = ("none", "is refused", "has one role")
 MINUTES: Final = (1, 11, 45, -60)
-KINDS: Final = ("dispatch", "pull", "comment", "label")
+WRITES: Final = ("dispatch", "pull", "comment", "label")
 BARRED: Final = (
-    *(*KINDS, "edit", "finish", "cancel"),
+    *(*WRITES, "edit", "finish", "cancel"),
     *("/convoy/{convoy}/task-", "/convoy/{convoy}/base", "/attempts/{convoy}/"),
     *("/brat/queue/convoy--{convoy}--base/", "/brat/queue/main/", MAIN),
 )
@@ -88,7 +149,7 @@ class Bots(Story):
             case "is raced":
                 forge.fuse = Fuse(moment // 3, "is raced", self._race)
             case "is refused":
-                forge.refused = chosen(KINDS, moment)
+                forge.refused = chosen(WRITES, moment)
             case "forgets":
                 self._start_anew()
             case "has a rival":
@@ -133,3 +194,79 @@ class Bots(Story):
         forge = self.forge
         made = (len(forge.runs), len(forge.pulls), dict(forge.comments))
         return dict(forge.refs), len(forge.log), made
+
+
+ENDS: Final = (
+    *("good", "good", "clash", "same", "bad"),
+    *("refused", "nothing", "nothing", "lost", "outage"),
+)
+TROUBLES: Final = ("refused", "nothing", "lost", "outage")
+"""What may go wrong with a session that is to report."""
+VERDICTS: Final = ("truth", "truth", "red", "late", "stopped")
+
+
+class Agents(Bots):
+    """Rules of what runs elsewhere; what is never ended runs into its deadline."""
+
+    @rule(hows=st.lists(st.sampled_from(ENDS), min_size=1, max_size=3), mishap=mishaps)
+    def sessions_end(self, hows: list[str], mishap: Mishap) -> None:
+        for run, how in zip(self.running(), hows, strict=False):
+            self.end(run, how)
+        self.react(mishap)
+
+    @rule(
+        how=st.sampled_from(["good", "good", "clash", "clash", "same"]), mishap=mishaps
+    )
+    def all_sessions_end_alike(self, how: str, mishap: Mishap) -> None:
+        for run in self.running():
+            self.end(run, how)
+        self.react(mishap)
+
+    @rule(
+        hows=st.lists(st.sampled_from(VERDICTS), min_size=1, max_size=4), mishap=mishaps
+    )
+    def checks_report(self, hows: list[str], mishap: Mishap) -> None:
+        for commit, how in zip(self.unjudged(), hows, strict=False):
+            self.judge(commit, how)
+        self.react(mishap)
+
+    @rule(mishap=mishaps)
+    def all_checks_tell_the_truth(self, mishap: Mishap) -> None:
+        for commit in self.unjudged():
+            self.judge(commit, "truth")
+        self.react(mishap)
+
+    def running(self) -> list[Run]:
+        """Return the runs that have not ended."""
+        return [run for run in self.forge.runs.values() if not run.completed]
+
+    def end(self, run: Run, how: str) -> None:
+        """End a session in one of the ways of `ENDS`."""
+        run.completed = True
+        if run.started.kind == "tests" and how in ("good", "clash"):
+            how = "tests"
+        if KINDS[run.started.kind].answer and how not in TROUBLES:
+            verdict = "approve" if how in ("good", "clash") else "changes"
+            choice = "choose" if how in ("good", "clash") else "refused"
+            split = "split" if how in ("good", "clash") else "refused"
+            answers = {"review": verdict, "choice": choice, "plan": split}
+            how = answers.get(run.started.kind, "report")
+        base, line = run.started.base, f"work:{run.session}"
+        commits = self.forge.commits
+        match how:
+            case "report":
+                tried = run.started.kind == "scout"
+                commit = self.edited(base, line, "bad") if tried else ""
+                run.result = Result("report", commit)
+            case "approve" | "changes" | "choose" | "nothing" | "lost" | "outage":
+                run.result = Result(how)
+            case "split":
+                run.result = Result("split")
+            case "refused":
+                commit = self.edited(base, line, "good")
+                run.result = Result("refused", commit, splits=True)
+            case _:
+                commit = self.edited(base, line, how)
+                files = commits.changed(base, commit)
+                run.result = Result("work" if files else "refused", commit, files)
+        self.saw(f"session {how}")

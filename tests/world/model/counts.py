@@ -1,4 +1,12 @@
-"""What has happened, in the words that are counted: a proof must have met it."""
+"""Whom each waiting task waits for, until something that ends by itself, or a person.
+
+Read from the state alone: a task hangs when no chain of reasons leads from it to a
+running session, a CI run, a timer, a person or the bot's next look.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final
 
 from convoy.events import Event
 from convoy.events.merge_events import (
@@ -14,9 +22,14 @@ from convoy.events.plan_events import TaskSplit
 from convoy.events.session_events import ChoiceMade, TaskStarted, WorkReviewed
 from convoy.events.target_events import SyncFailed, SyncLanded
 from convoy.events.task_events import ConvoyCompleted, TaskBlocked, TaskMerged
+from convoy.kinds import awaited, kept_by_tasks, relief
 from convoy.kinds.rivals import NONE_LEFT
-from convoy.model.state import Convoy, State
+from convoy.model.state import Convoy, State, Task
 from convoy.owed.landings import NOT_RED
+from convoy.rules.landing import kept_by_people, waiting_to_merge
+from convoy.rules.starting import conflicting_leases
+from convoy.rules.turns import turns, unmet
+from convoy.views.reasons import waits_for
 
 
 def names_of(  # noqa: C901, PLR0912  one arm a kind
@@ -81,3 +94,86 @@ def _built(convoy: Convoy, fact: MergeAttempted) -> tuple[str, ...]:
     whose, old = ("task", task.candidate) if task else ("convoy", convoy.candidate)
     again = f"{whose} built again" if old is not None else ""
     return (again,) if again else ()
+
+
+_NAMED: Final = re.compile(r"\btask ((?:\d+, )*\d+)")
+
+END: Final = frozenset[int]()
+"""Something ends it that is no task."""
+
+
+def hanging(state: State) -> Iterator[str]:
+    """Yield each task for whose wait nothing stands at the end, and each unsaid one."""
+    for convoy in state.live():
+        waits = {
+            task.number: _waits(state, convoy, task)
+            for task in convoy.tasks
+            if not task.settled
+        }
+        grounded: set[int] = set()
+        grown = True
+        while grown:
+            more = {n for n, on in waits.items() if on <= grounded} - grounded
+            grounded |= more
+            grown = bool(more)
+        for number in waits.keys() - grounded:
+            yield f"task {number} of {convoy.name} waits in a circle: {waits}"
+        for task in convoy.tasks:
+            said = waits_for(convoy, task, state.leases.values())
+            if not task.settled and not said:
+                yield f"nobody is told what task {task.number} waits for"
+
+
+def _waits(state: State, convoy: Convoy, task: Task) -> frozenset[int]:
+    """Return the tasks that must move before this one does; none: it ends by itself."""
+    if task.attempt is not None or task.waits_aside or task.taken_out is not None:
+        return END  # its session, a timer, a person
+    match task.state:
+        case "queued" if _stands_still(state, convoy):
+            return END  # a person
+        case "blocked":
+            found = relief(convoy, task)
+            return frozenset({found[0].number}) if found else END  # a person
+        case "needs-review":
+            return _queue(convoy, task)
+        case _:
+            return _start(state, convoy, task)
+
+
+def _stands_still(state: State, convoy: Convoy) -> bool:
+    """Whether nothing of the convoy starts before a person acts."""
+    return bool(
+        convoy.kept_by or convoy.state in ("planning", "paused") or state.paused_by
+    )
+
+
+def _start(state: State, convoy: Convoy, task: Task) -> frozenset[int]:
+    needed = {*unmet(convoy, task), *_numbers(awaited(convoy, task))}
+    first = {turn.on for turn in turns(convoy).get(task.number, ())}
+    held = conflicting_leases(state, task, state.moment.at)
+    if needed or first:
+        there = {other.number for other in convoy.tasks}
+        assert needed | first <= there, "it waits for what is not there"
+        return frozenset(needed | first)
+    assert all(lease.expires for lease in held)
+    return END  # a slot, which a session gives back; a lease, which runs out
+
+
+def _queue(convoy: Convoy, task: Task) -> frozenset[int]:
+    if kept_by_people(convoy, task):
+        return END  # a person
+    if task.is_suspect:
+        return END  # CI, which judges it alone
+    if why := kept_by_tasks(convoy, task):
+        return frozenset(_numbers(why))  # none named: CI
+    queue = [each.number for each in waiting_to_merge(convoy)]
+    if task.number in queue:  # CI judges the front; all others stand behind it
+        return frozenset(queue[: queue.index(task.number)])
+    first = frozenset(turn.on for turn in turns(convoy).get(task.number, ()))
+    assert first, f"task {task.number} is not in the queue, and nothing keeps it out"
+    return first
+
+
+def _numbers(why: str) -> set[int]:
+    found = _NAMED.findall(why) if not why.startswith("nobody") else ()
+    return {int(number) for each in found for number in each.split(", ")}

@@ -37,9 +37,8 @@ from convoy.rules.starting import stands_behind
 from convoy.rules.turns import turns, unmet
 from grite.remote import RefUpdate
 from grite.resource import overlaps
-from tests.world.model.counts import names_of
+from tests.world.model.counts import hanging, names_of
 from tests.world.model.forge import HEADS, MAIN, QUEUE, Forge
-from tests.world.model.reason_chains import hanging
 
 UNJUDGED: Final = ("none",)
 GIVEN_BACK: Final = frozenset({"conflict", "outage", "setup"})

@@ -13,11 +13,11 @@ from tests.world.vendor.conversation import (
     Say,
     Tool,
     Turn,
+    event,
     halves,
     tokens,
     tool,
 )
-from tests.world.vendor.sse import event
 
 _FAULTS: Final = {
     401: ("authentication_error", "invalid x-api-key"),

@@ -12,11 +12,11 @@ from tests.world.vendor.conversation import (
     Say,
     Tool,
     Turn,
+    data,
     halves,
     tokens,
     tool,
 )
-from tests.world.vendor.sse import data
 
 _FAULTS: Final = {
     401: ("UNAUTHENTICATED", "Request had invalid authentication credentials."),

@@ -13,11 +13,11 @@ from tests.world.vendor.conversation import (
     Say,
     Tool,
     Turn,
+    data,
     halves,
     tokens,
     tool,
 )
-from tests.world.vendor.sse import data
 
 _DONE: Final = b"data: [DONE]\n\n"
 _FAULTS: Final = {

@@ -13,12 +13,12 @@ from tests.world.vendor.conversation import (
     Say,
     Tool,
     Turn,
+    event,
     halves,
     tokens,
     tool,
 )
 from tests.world.vendor.openai_chat import fault
-from tests.world.vendor.sse import event
 
 __all__ = ["fault", "frames", "read", "whole"]
 

@@ -17,9 +17,8 @@ from tests.world.vendor import (
     openai_chat,
     openai_responses,
 )
-from tests.world.vendor.conversation import Asked, Frames, Say, Turn
+from tests.world.vendor.conversation import Asked, Frames, Say, Turn, answer
 from tests.world.vendor.script import Case, Cut, Fault, Flood, Hang, Script, Status
-from tests.world.vendor.scripted_model import answer
 
 HOST: Final = "127.0.0.1"
 BODY_BYTES: Final = 64 * 1024 * 1024

@@ -2,6 +2,8 @@
 
 Everything here is a function of plain data and of objects read from git, so that it
 can run in a thread beside the event loop.
+
+https://docs.github.com/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/about-status-checks
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -10,14 +12,58 @@ from typing import Final
 
 import pygit2
 
+from brat.forge.resources.account_resource import (
+    ACTIONS_APP,
+    ACTIONS_APP_ID,
+    Repository,
+)
+from brat.forge.resources.run_resource import CheckRun
+from brat.forge.storage.forge_state import Forge
 from brat.forge.storage.git_storage import Move
 from tests.world.github_forge.rules import refusal_words as words, rule_types as rules
-from tests.world.github_forge.rules.push_protection import SecretScan
 from tests.world.github_forge.rules.push_rules import Violation, violations
-from tests.world.github_forge.rules.pushed_commits import PushedObjects
-from tests.world.github_forge.rules.ref_change import Checks, PushedCommit, RefChange
-from tests.world.github_forge.rules.rule_bindings import Binding
-from tests.world.github_forge.rules.rule_tables import PushLimits
+from tests.world.github_forge.rules.pushed_commits import (
+    Checks,
+    CheckState,
+    PushedCommit,
+    PushedObjects,
+    RefChange,
+    SecretScan,
+)
+from tests.world.github_forge.rules.rule_bindings import Binding, PushLimits
+
+_PASSES: Final = frozenset({"success", "neutral", "skipped"})
+_STATES: Final[dict[str, CheckState]] = {"success": "green", "pending": "pending"}
+
+
+def checks_of(forge: Forge, repo: Repository, sha: str) -> Checks:
+    """Return the checks and statuses of a commit; the newest of each name and App."""
+    found: dict[str, dict[int, CheckState]] = {}
+    on = (repo.id, sha)
+    for status in forge.store.statuses.of(on):
+        creator = forge.store.users.get(status.creator)
+        is_bot = creator is not None and creator.kind == "Bot"
+        slug = creator.login.removesuffix("[bot]") if creator and is_bot else ""
+        state = _STATES.get(status.state, "failing")
+        found.setdefault(status.context, {})[_app_id(forge, slug)] = state
+    for check in forge.store.check_runs.of(on):
+        found.setdefault(check.name, {})[_app_id(forge, check.app)] = _state(check)
+    return found
+
+
+def _state(check: CheckRun) -> CheckState:
+    if check.status != "completed":
+        return "pending"
+    return "green" if check.conclusion in _PASSES else "failing"
+
+
+def _app_id(forge: Forge, slug: str) -> int:
+    """Return the id of an App by its slug; 0: there is none."""
+    if slug == ACTIONS_APP:
+        return ACTIONS_APP_ID
+    bot = forge.user(f"{slug}[bot]")
+    return forge.app_id(bot) if bot is not None else 0
+
 
 _OF_COMMITS: Final = (rules.RequiredLinearHistory, rules.RequiredSignatures)
 _OF_FILES: Final = rules.PUSH_RULES

@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from typing import Any, Final
 
 from tests.world.github_forge.rules import rule_types as rules
-from tests.world.github_forge.rules.ref_change import Checks, PushedFile, RefChange
+from tests.world.github_forge.rules.pushed_commits import Checks, PushedFile, RefChange
 
 MEGABYTE: Final = 1 << 20
 _WORDS: Final = {

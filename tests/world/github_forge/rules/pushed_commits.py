@@ -1,19 +1,96 @@
-"""The commits that a ref would get, read from git.
+"""Secrets in what is pushed: a few of the patterns that GitHub blocks pushes for.
 
 What is read may still lie in quarantine: the repository is opened with it as a further
 store of objects, for the length of one push, and may be used in a thread.
+
+https://docs.github.com/code-security/secret-scanning/introduction/supported-secret-scanning-patterns
 """
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import pygit2
 from pygit2.enums import ObjectType, SortMode
 
+from brat.forge.resources.account_resource import MergeMethod
 from brat.forge.storage.git_storage import target_of
-from tests.world.github_forge.rules.ref_change import PushedCommit, PushedFile
+
+CheckState = Literal["pending", "failing", "green"]
+Checks = Mapping[str, Mapping[int, CheckState]]
+"""By the check's name and the id of the App that reported it; 0: a status."""
+
+
+@dataclass(frozen=True, slots=True)
+class PushedFile:
+    """A file as a commit leaves it."""
+
+    path: str
+    size: int
+    """Bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class PushedCommit:
+    """A commit that comes in."""
+
+    sha: str
+    parents: int
+    files: tuple[PushedFile, ...]
+    """Those it adds or changes; of a merge, those that no side had so."""
+
+
+@dataclass(frozen=True, slots=True)
+class MergedPull:
+    """The pull request whose merge moves the ref."""
+
+    method: MergeMethod
+    approvals: int
+    """By people who may write, of its head where stale reviews do not count."""
+    approvals_ever: int
+    by_author: bool
+    """Whether who merges it opened it."""
+    up_to_date: bool
+    """Whether its head has everything that its base has."""
+
+
+@dataclass(frozen=True, slots=True)
+class RefChange:
+    """A ref, its old and its new value, and what that brings in."""
+
+    ref: str
+    before: str | None
+    after: str | None
+    forced: bool = False
+    """Whether something that the ref had is gone afterwards."""
+    commits: tuple[PushedCommit, ...] = ()
+    """Those the ref did not have, newest first."""
+    checks: Checks = field(default_factory=dict)
+    """Of the commit that is judged: the new value, or a pull request's head."""
+    signed: Collection[str] = ()
+    """The commits that the forge made and signed."""
+    pull: MergedPull | None = None
+    """None: a push, or a ref moved by REST."""
+
+    def brought_up_to_date(self) -> "RefChange":
+        """Return the merge of the same pull request, as if it had all of its base."""
+        pull = self.pull
+        return replace(self, pull=pull and replace(pull, up_to_date=True))
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the ref is made."""
+        return self.before is None
+
+    @property
+    def kind(self) -> str:
+        """GitHub's word for it in its sentences."""
+        return "tag" if self.ref.startswith("refs/tags/") else "branch"
+
 
 _WORKFLOWS: Final = ".github/workflows"
 
@@ -129,3 +206,69 @@ def _has(tree: pygit2.Tree, path: str, blob: pygit2.Oid) -> bool:
         return tree[path].id == blob
     except KeyError:
         return False
+
+
+MOST_SCANNED: Final = 10 << 20
+"""Bytes of a file; a larger one is not looked into."""
+_PATTERNS: Final = tuple(
+    (name, re.compile(pattern))
+    for name, pattern in (
+        ("GitHub Personal Access Token", rb"\bghp_[A-Za-z0-9]{36}\b"),
+        (
+            "GitHub Personal Access Token",
+            rb"\bgithub_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}\b",
+        ),
+        ("GitHub OAuth Access Token", rb"\bgho_[A-Za-z0-9]{36}\b"),
+        ("GitHub App Installation Access Token", rb"\bghs_[A-Za-z0-9]{36}\b"),
+        ("Amazon AWS Access Key ID", rb"\bAKIA[A-Z2-7]{16}\b"),
+        ("Anthropic API Key", rb"\bsk-ant-api03-[A-Za-z0-9_-]{93}AA\b"),
+        ("Slack API Token", rb"\bxoxb-[0-9]{10,13}-[0-9]{10,13}-[A-Za-z0-9]{24}\b"),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSecret:
+    """A secret in a commit: its kind and its place, never itself."""
+
+    kind: str
+    commit: str
+    path: str
+    line: int
+    mark: str
+    """Tells it from others, in the address where people would allow it."""
+
+
+class SecretScan:
+    """The secrets in the new files of one push; each file is read once."""
+
+    def __init__(self, objects: PushedObjects) -> None:
+        """Look into what came with a push."""
+        self._objects = objects
+        self._by_blob = {
+            oid: found for oid in objects.blobs() if (found := self._look(oid))
+        }
+
+    def found_in(self, commits: Iterable[pygit2.Commit]) -> Iterator[FoundSecret]:
+        """Yield the secrets that commits bring in."""
+        if not self._by_blob:
+            return
+        for one in commits:
+            for path, blob in self._objects.changes(one):
+                for kind, line, mark in self._by_blob.get(blob, ()):
+                    yield FoundSecret(kind, str(one.id), path, line, mark)
+
+    def _look(self, oid: pygit2.Oid) -> tuple[tuple[str, int, str], ...]:
+        odb = self._objects.git.odb
+        if odb.read_header(oid)[1] > MOST_SCANNED:
+            return ()
+        _, data = odb.read(oid)
+        return tuple(
+            (
+                name,
+                data.count(b"\n", 0, match.start()) + 1,
+                sha256(match[0]).hexdigest()[:27],
+            )
+            for name, pattern in _PATTERNS
+            for match in pattern.finditer(data)
+        )

@@ -1,29 +1,260 @@
 """Pushes: judged by the repository's rules, then handed to `git receive-pack`.
 
+They are spooled to disk and indexed in a folder of their own beside the repository's
+objects, which `git receive-pack` calls quarantine and does once more for what it is
+given. https://git-scm.com/docs/git-receive-pack#_quarantine_environment
+
 The server judges, and no hook: only so can each ref have its own reason in the report
 ("protected branch hook declined"), where git's own hooks leave one fixed word for each
 kind of hook. git gets the refs that are allowed, and its answer is completed with the
 others; with `--atomic` it gets none if one is refused. A repository's own hooks are
 git's business and run as ever, on what the rules allow.
+
+https://git-scm.com/docs/gitprotocol-pack#_pushing_data_to_a_server
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+import shutil
+from asyncio.subprocess import DEVNULL
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import mkdtemp
 from typing import Final
 
 from aiohttp import StreamReader
 
 from brat.forge.resources.account_resource import Repository
-from brat.forge.rest.git_process import HIDDEN, feed, git_process
+from brat.forge.resources.wire import Refused
+from brat.forge.rest.git_process import FLUSH, HIDDEN, MOST_COMMANDS, feed, git_process
+from brat.forge.service.programs import git_environment
 from brat.forge.service.running_forge import Service
-from brat.forge.storage.forge_state import Caller
-from brat.forge.storage.git_storage import Move
+from brat.forge.storage.forge_state import Caller, Forge
+from brat.forge.storage.git_storage import Bare, Move
 from tests.world.github_forge.rules import refusal_words as words
-from tests.world.github_forge.rules.incoming_pack import IncomingPack, incoming_pack
 from tests.world.github_forge.rules.push_judge import Verdict
-from tests.world.github_forge.rules.push_protocol import PushHead, read_head
+from tests.world.github_forge.rules.rule_bindings import rules_in
 from tests.world.github_forge.rules.rule_enforcement import RuleEnforcement
-from tests.world.github_forge.rules.rule_tables import rules_in
+
+_NOTHING: Final = "0" * 40
+_BAND_DATA: Final = b"\1"
+_BAND_WORDS: Final = b"\2"
+_MOST_FRAME: Final = 65515
+"""Bytes of one frame of side-band-64k, without its five of length and band."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What a push asks of one ref."""
+
+    line: bytes
+    """As it came, without capabilities."""
+    ref: str
+    after: str | None
+    """None: to delete it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PushHead:
+    """The part of a push that comes before its objects."""
+
+    commands: tuple[Command, ...]
+    capabilities: frozenset[bytes]
+    offered: bytes
+    """The capabilities as they came."""
+    shallow: tuple[bytes, ...] = ()
+    """Lines about commits whose parents the sender does not have."""
+
+    @property
+    def is_atomic(self) -> bool:
+        """Whether all refs are to move, or none."""
+        return b"atomic" in self.capabilities
+
+    def encoded(self, leaving_out: Mapping[str, str]) -> bytes:
+        """Write it again without some of its refs."""
+        lines = [*self.shallow]
+        kept = [each.line for each in self.commands if each.ref not in leaving_out]
+        if kept:
+            kept[0] += b"\0" + self.offered
+        return b"".join(map(_packet, lines + kept)) + FLUSH
+
+    def report(
+        self, refused: Mapping[str, str], said: str, unpacked: str = "ok"
+    ) -> bytes:
+        """Answer a push of which nothing is taken."""
+        lines = [f"unpack {unpacked}\n".encode(), *_rejections(refused)]
+        return self._framed(said, b"".join(map(_packet, lines)) + FLUSH)
+
+    def completed(self, body: bytes, refused: Mapping[str, str], said: str) -> bytes:
+        """Add to git's own report on a push the refs that it never saw."""
+        if not refused:
+            return self._words(said) + body
+        if not self._is_banded:
+            return _extended(body, refused)
+        bands = list(_frames(body))
+        report = b"".join(data for band, data in bands if band == _BAND_DATA)
+        other = b"".join(
+            _packet(band + data) for band, data in bands if band != _BAND_DATA
+        )
+        return other + self._framed(said, _extended(report, refused))
+
+    @property
+    def _is_banded(self) -> bool:
+        return b"side-band-64k" in self.capabilities
+
+    def _framed(self, said: str, report: bytes) -> bytes:
+        if not self.capabilities & {b"report-status", b"report-status-v2"}:
+            report = b""
+        if not self._is_banded:
+            return report
+        return self._words(said) + _banded(_BAND_DATA, report) + FLUSH
+
+    def _words(self, said: str) -> bytes:
+        return _banded(_BAND_WORDS, said.encode()) if self._is_banded else b""
+
+
+async def read_head(stream: StreamReader) -> PushHead:
+    """Read what a push asks for; its objects stay in the stream.
+
+    Raises:
+        Refused: 400: it is not a push as git sends it.
+    """
+    read, shallow, commands, offered = 0, list[bytes](), list[Command](), b""
+    try:
+        while read < MOST_COMMANDS:
+            size = await stream.readexactly(4)
+            if size == FLUSH:
+                known = frozenset(offered.split())
+                return PushHead(tuple(commands), known, offered, tuple(shallow))
+            line = await stream.readexactly(int(size, 16) - 4)
+            read += len(line) + 4
+            if line.startswith(b"shallow "):
+                shallow.append(line)
+                continue
+            line, _, found = line.partition(b"\0")
+            offered = found or offered
+            _, after, ref = line.decode().split(maxsplit=2)
+            gone = after == _NOTHING
+            commands.append(
+                Command(line.rstrip(b"\n"), ref.strip(), None if gone else after)
+            )
+    except (asyncio.IncompleteReadError, ValueError):
+        pass
+    raise Refused(400, "This is not a push as git sends it.")
+
+
+def _packet(data: bytes) -> bytes:
+    return b"%04x" % (len(data) + 4) + data
+
+
+def _banded(band: bytes, data: bytes) -> bytes:
+    pieces = range(0, len(data), _MOST_FRAME)
+    return b"".join(_packet(band + data[at : at + _MOST_FRAME]) for at in pieces)
+
+
+def _rejections(refused: Mapping[str, str]) -> list[bytes]:
+    return [f"ng {ref} {reason}\n".encode() for ref, reason in refused.items()]
+
+
+def _extended(report: bytes, refused: Mapping[str, str]) -> bytes:
+    more = b"".join(map(_packet, _rejections(refused)))
+    return report.removesuffix(FLUSH) + more + FLUSH
+
+
+def _frames(body: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Yield band and data of each frame until the flush."""
+    at = 0
+    while at + 4 <= len(body) and body[at : at + 4] != FLUSH:
+        size = int(body[at : at + 4], 16)
+        yield body[at + 4 : at + 5], body[at + 5 : at + size]
+        at += size
+
+
+CHUNK: Final = 1 << 16
+_INCOMING: Final = "incoming-"
+_HEADER: Final = 12
+"""Bytes: `PACK`, its version, and how many objects it has."""
+
+
+@dataclass(frozen=True, slots=True)
+class IncomingPack:
+    """What came with a push, on disk."""
+
+    file: Path
+    size: int
+    """Bytes that came; more than the file has when it is over the limit."""
+    objects: Path | None
+    """The folder of its objects; None: it brings none, or git cannot read them."""
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        """Yield the pack as it came."""
+        with self.file.open("rb") as file:
+            while chunk := file.read(CHUNK):
+                yield chunk
+
+
+def incoming(bare: Bare) -> Path:
+    """Make a folder for what comes in; the caller removes it."""
+    return Path(mkdtemp(prefix=_INCOMING, dir=bare.path))
+
+
+def sweep(forge: Forge) -> None:
+    """Remove what a process that died left of pushes; before any is taken."""
+    for repo in forge.store.repositories.all():
+        for left in forge.bare(repo).path.glob(f"{_INCOMING}*"):
+            shutil.rmtree(left)
+
+
+@asynccontextmanager
+async def incoming_pack(
+    bare: Bare, stream: StreamReader, most: int
+) -> AsyncIterator[IncomingPack]:
+    """Read a push to its end; what came is gone when the block ends.
+
+    Of a pack of more than `most` bytes the rest is read and dropped.
+    """
+    folder = incoming(bare)
+    try:
+        file, size = folder / "pack", 0
+        with file.open("wb") as spool:
+            async for chunk in stream.iter_any():
+                size += len(chunk)
+                if size <= most:
+                    spool.write(chunk)
+        objects = None
+        if size <= most and await asyncio.to_thread(_has_objects, file):
+            objects = folder / "objects"
+            objects.mkdir()
+            if not await _is_indexed(bare.path, file, objects):
+                objects = None  # receive-pack will say in its own words why
+        yield IncomingPack(file, size, objects)
+    finally:
+        await asyncio.to_thread(shutil.rmtree, folder)
+
+
+def _has_objects(file: Path) -> bool:
+    with file.open("rb") as spool:
+        return int.from_bytes(spool.read(_HEADER)[8:]) > 0
+
+
+async def _is_indexed(bare: Path, file: Path, objects: Path) -> bool:
+    """Index a pack in a folder of its own; say whether git could read it."""
+    env = git_environment() | {
+        "GIT_OBJECT_DIRECTORY": str(objects),
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(bare / "objects"),
+    }
+    with file.open("rb") as pack:
+        process = await asyncio.create_subprocess_exec(
+            *("git", "index-pack", "--stdin", "--fix-thin"),
+            cwd=bare,
+            stdin=pack,
+            stdout=DEVNULL,
+            stderr=DEVNULL,
+            env=env,
+        )
+    return await process.wait() == 0
+
 
 _UNREAD: Final = "index-pack abnormal exit"
 

@@ -8,8 +8,8 @@ from hashlib import sha256
 from typing import Final
 from urllib.parse import quote
 
-from tests.world.github_forge.rules.push_protection import FoundSecret
 from tests.world.github_forge.rules.push_rules import Violation
+from tests.world.github_forge.rules.pushed_commits import FoundSecret
 
 RULES: Final = "push declined due to repository rule violations"
 PROTECTED: Final = "protected branch hook declined"

@@ -1,24 +1,36 @@
 """Which rules bind a ref for whom: protection and rulesets, and who may bypass them.
 
+Patterns are those of Ruby's File.fnmatch with FNM_PATHNAME: `*` and `?` stay within a
+name, `**/` stands for any folders.
+
+https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/creating-rulesets-for-a-repository
 https://docs.github.com/rest/repos/rules
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final, Literal
+from weakref import WeakKeyDictionary
 
 from brat.forge.resources.account_resource import (
     ACTIONS_APP_ID,
     ROLES,
+    Record,
     Repository,
     Role,
     User,
 )
 from brat.forge.service.run_processes import JOB_LOGIN
 from brat.forge.storage.forge_state import Forge
-from tests.world.github_forge.rules.protection_resource import Protection
-from tests.world.github_forge.rules.ref_patterns import binds
-from tests.world.github_forge.rules.rule_tables import rules_in
+from brat.forge.storage.record_store import Store, Table
+from tests.world.github_forge.rules.rule_resources import (
+    BypassActor,
+    CanBypass,
+    Protection,
+    Ruleset,
+)
 from tests.world.github_forge.rules.rule_types import (
     PUSH_RULES,
     Deletion,
@@ -27,11 +39,82 @@ from tests.world.github_forge.rules.rule_types import (
     NonFastForward,
     Rule,
 )
-from tests.world.github_forge.rules.ruleset_resource import (
-    BypassActor,
-    CanBypass,
-    Ruleset,
-)
+
+
+class PushLimits(Record, frozen=True, kw_only=True):
+    """How much one push to a repository may bring; its id is the repository's.
+
+    The figures are GitHub's:
+    https://docs.github.com/repositories/creating-and-managing-repositories/repository-limits
+    """
+
+    file_bytes: int = 100 << 20
+    pack_bytes: int = 2 << 30
+    secrets: bool = True
+    """Whether a push may bring secrets."""
+
+
+class RuleTables:
+    """The tables of one store."""
+
+    def __init__(self, store: Store) -> None:
+        """Read them."""
+        self.protections = Table(store, Protection, lambda r: (r.repo, r.branch))
+        self.rulesets = Table(store, Ruleset, lambda r: r.repo)
+        self._limits = Table(store, PushLimits, lambda r: r.id)
+        self._store = store
+
+    def limits(self, repo: Repository) -> PushLimits:
+        """Return the limits of a push to a repository."""
+        return self._limits.get(repo.id) or PushLimits(id=repo.id)
+
+    def set_limits(self, limits: PushLimits) -> None:
+        """Replace the limits of a repository."""
+        with self._store.change():
+            self._limits.put(limits)
+
+
+_TABLES: Final = WeakKeyDictionary[Store, RuleTables]()
+
+
+def rules_in(store: Store) -> RuleTables:
+    """Return the tables of a store."""
+    if store not in _TABLES:
+        _TABLES[store] = RuleTables(store)
+    return _TABLES[store]
+
+
+_NAMESPACES: Final = {"branch": "refs/heads/", "tag": "refs/tags/"}
+_MEANING: Final = {"**/": "(?:[^/]+/)*", "*": "[^/]*", "?": "[^/]"}
+
+
+def binds(one: Ruleset, ref: str, default_branch: str) -> bool:
+    """Say whether a ruleset applies to a ref; one for pushes applies to every one."""
+    if one.enforcement != "active":
+        return False
+    if one.target == "push":
+        return True
+    if not ref.startswith(_NAMESPACES[one.target]):
+        return False
+    names = one.conditions.ref_name
+    return any(_fits(each, ref, default_branch) for each in names.include) and not any(
+        _fits(each, ref, default_branch) for each in names.exclude
+    )
+
+
+def _fits(pattern: str, ref: str, default_branch: str) -> bool:
+    if pattern == "~ALL":
+        return True
+    if pattern == "~DEFAULT_BRANCH":
+        return ref == f"refs/heads/{default_branch}"
+    return _compiled(pattern).fullmatch(ref) is not None
+
+
+@lru_cache(maxsize=256)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    parts = re.split(r"(\*\*/|\*|\?)", pattern)
+    return re.compile("".join(_MEANING.get(each, re.escape(each)) for each in parts))
+
 
 Source = Literal["protection", "ruleset"]
 _ROLE_IDS: Final[dict[int, Role]] = {2: "maintain", 4: "write", 5: "admin"}

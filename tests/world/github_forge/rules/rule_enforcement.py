@@ -1,16 +1,22 @@
 """Holds a repository's rules wherever a ref moves: pushes, refs by REST, merges.
 
+The repository's settings, a ruleset's `allowed_merge_methods` and linear history all
+have the same sentence, which stands alone:
+
 A repository has no rules until it is given some. The `workflows` right and the limits
 of a push hold everywhere. Which status REST answers with is as published where it is
 (405 for merges: https://docs.github.com/rest/pulls/pulls#merge-a-pull-request), else as
 clients report it: 422 for refs, 403 for a missing right.
+
+https://github.com/dimileeh/agent-workspace-fabric/pull/353,
+https://github.com/bazelbuild/continuous-integration/pull/2178
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Final, Literal, get_args
 
 from brat.forge.resources.account_resource import MergeMethod, Repository, Token, User
 from brat.forge.resources.issue_resource import Pull
@@ -18,27 +24,68 @@ from brat.forge.resources.wire import Refused
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.forge_state import Caller
 from brat.forge.storage.git_storage import Move
-from tests.world.github_forge.rules import refusal_words as words
-from tests.world.github_forge.rules.allowed_methods import method_refusal
-from tests.world.github_forge.rules.commit_checks import checks_of
+from tests.world.github_forge.rules import refusal_words as words, rule_types as rules
 from tests.world.github_forge.rules.push_judge import (
     Opinion,
     Standing,
     Verdict,
     change_of,
+    checks_of,
     judge,
     opinion_of,
 )
-from tests.world.github_forge.rules.pushed_commits import PushedObjects
-from tests.world.github_forge.rules.ref_change import MergedPull, RefChange
+from tests.world.github_forge.rules.pushed_commits import (
+    MergedPull,
+    PushedObjects,
+    RefChange,
+)
 from tests.world.github_forge.rules.rule_bindings import (
     Binding,
     Mover,
     binding,
     mover,
+    rules_in,
     without_queue,
 )
-from tests.world.github_forge.rules.rule_tables import rules_in
+
+_REFUSED: Final[Mapping[MergeMethod, str]] = {
+    "merge": "Merge commits are not allowed on this repository.",
+    "squash": "Squash merges are not allowed on this repository.",
+    "rebase": "Rebase merges are not allowed on this repository.",
+}
+UNSIGNED: Final = (
+    "Base branch requires signed commits. "
+    "Rebase merges cannot be automatically signed by GitHub."
+)
+"""https://github.com/chdsbd/kodiak/pull/275"""
+
+
+def method_refusal(
+    repo: Repository, held: Iterable[Binding], method: MergeMethod
+) -> str:
+    """Return why nobody who is bound by `held` may merge so; empty: they may."""
+    if method not in repo.settings.merge_methods:
+        return _REFUSED[method]
+    for one in held:
+        if one.bypass != "never":
+            continue
+        for rule in one.rules:
+            said = _refusal(rule, method)
+            if said:
+                return said
+    return ""
+
+
+def _refusal(rule: rules.Rule, method: MergeMethod) -> str:
+    match rule:
+        case rules.PullRequest() if method not in rule.parameters.allowed_merge_methods:
+            return _REFUSED[method]
+        case rules.RequiredLinearHistory() if method == "merge":
+            return _REFUSED[method]
+        case rules.RequiredSignatures() if method == "rebase":
+            return UNSIGNED
+    return ""
+
 
 MergeState = Literal["clean", "behind", "blocked"]
 

@@ -1,6 +1,7 @@
-"""REST: rulesets of a repository, and the rules that bind a branch.
+"""REST: rulesets, the rules that bind a branch, and its own protection.
 
 https://docs.github.com/rest/repos/rules
+https://docs.github.com/rest/branches/branch-protection
 """
 
 from msgspec import UNSET, Struct, UnsetType
@@ -9,18 +10,26 @@ from msgspec.structs import replace
 from brat.forge.resources.wire import Refused, fault, not_found
 from brat.forge.rest import rest_repositories
 from brat.forge.rest.rest_call import Answer, Call, Route
-from tests.world.github_forge.rules import ruleset_resource
+from tests.world.github_forge.rules import rule_resources
 from tests.world.github_forge.rules.push_rules import not_held
-from tests.world.github_forge.rules.rule_bindings import can_bypass, mover, rulesets_on
-from tests.world.github_forge.rules.rule_tables import rules_in
-from tests.world.github_forge.rules.rule_types import PUSH_RULES, RulesetRule
-from tests.world.github_forge.rules.ruleset_resource import (
+from tests.world.github_forge.rules.rule_bindings import (
+    can_bypass,
+    is_protected,
+    mover,
+    protection_of,
+    rules_in,
+    rulesets_on,
+)
+from tests.world.github_forge.rules.rule_resources import (
     BypassActor,
     Conditions,
     Enforcement,
+    Protection,
     Ruleset,
     Target,
+    Wanted,
 )
+from tests.world.github_forge.rules.rule_types import PUSH_RULES, RulesetRule
 
 _WITH_NUMBER = frozenset({"Integration", "RepositoryRole", "User"})
 
@@ -72,7 +81,7 @@ def _of(call: Call) -> Ruleset:
 def _shown(call: Call, one: Ruleset, status: int = 200) -> Answer:
     who = mover(call.service.forge, call.repo, call.user)
     bypass = can_bypass(one, who)
-    face = ruleset_resource.ruleset(call.site, call.repo, one, bypass)
+    face = rule_resources.ruleset(call.site, call.repo, one, bypass)
     if who.role != "admin":
         del face["bypass_actors"]  # GitHub shows them to whoever may change them
     return Answer(face, status)
@@ -105,7 +114,7 @@ async def list_rulesets(call: Call) -> Answer:
     """`GET rulesets`: without their rules."""
     found = rules_in(call.store).rulesets.of(call.repo.id)
     return call.page(
-        found, lambda one: ruleset_resource.summary(call.site, call.repo, one)
+        found, lambda one: rule_resources.summary(call.site, call.repo, one)
     )
 
 
@@ -148,7 +157,7 @@ async def list_branch_rules(call: Call) -> Answer:
     """`GET rules/branches/{branch}`: whether the branch is there or not."""
     ref = f"refs/heads/{call.word('branch')}"
     found = [
-        ruleset_resource.binding_rule(call.repo, one, rule)
+        rule_resources.binding_rule(call.repo, one, rule)
         for one in rulesets_on(call.service.forge, call.repo, ref)
         if one.target == "branch"
         for rule in one.rules
@@ -158,11 +167,128 @@ async def list_branch_rules(call: Call) -> Answer:
 
 _REPO = "/repos/{owner}/{repo}"
 _ONE = _REPO + r"/rulesets/{id:\d+}"
-ROUTES = (
+RULESET_ROUTES = (
     Route("GET", _REPO + "/rulesets", list_rulesets),
     Route("POST", _REPO + "/rulesets", create_ruleset, "admin"),
     Route("GET", _ONE, get_ruleset),
     Route("PUT", _ONE, change_ruleset, "admin"),
     Route("DELETE", _ONE, delete_ruleset, "admin"),
     Route("GET", rest_repositories.BRANCH_RULES, list_branch_rules),
+)
+
+
+_ORGANIZATIONS = "Only organization repositories can have users and team restrictions"
+_CONVERSATIONS = (
+    "This forge cannot ask for resolved conversations: please set that to false."
+)
+
+
+def _kept(call: Call) -> Protection:
+    branch = call.word("branch")
+    if call.bare.tip(branch) is None:
+        raise Refused(404, "Branch not found")
+    found = protection_of(call.service.forge, call.repo, branch)
+    if found is None:
+        raise Refused(404, "Branch not protected")
+    return found
+
+
+def _wanted(call: Call) -> Wanted:
+    """Read what is wanted, and refuse what this forge could not hold.
+
+    Raises:
+        Refused: 422.
+    """
+    try:
+        wanted = call.body(Wanted)
+    except Refused as refused:
+        said = " ".join(each.message for each in refused.faults)
+        raise Refused(refused.status, f"Invalid request. {said}".strip()) from None
+    if wanted.restrictions is not None:
+        raise Refused(422, _ORGANIZATIONS)
+    if wanted.required_conversation_resolution:
+        raise Refused(422, _CONVERSATIONS)
+    return wanted
+
+
+async def get_protection(call: Call) -> Answer:
+    """`GET branches/{branch}/protection`."""
+    return Answer(rule_resources.protection(call.site, call.repo, _kept(call)))
+
+
+async def protect(call: Call) -> Answer:
+    """`PUT branches/{branch}/protection`: replaces what there is."""
+    branch, wanted = call.word("branch"), _wanted(call)
+    if call.bare.tip(branch) is None:
+        raise Refused(404, "Branch not found")
+    old = protection_of(call.service.forge, call.repo, branch)
+    with call.store.change():
+        one = Protection(
+            id=old.id if old else call.store.next_id(),
+            repo=call.repo.id,
+            branch=branch,
+            wanted=wanted,
+            signatures=old is not None and old.signatures,
+        )
+        unheld = not_held(one.rules())
+        if unheld:
+            raise Refused(422, unheld)
+        rules_in(call.store).protections.put(one)
+    return Answer(rule_resources.protection(call.site, call.repo, one))
+
+
+async def unprotect(call: Call) -> Answer:
+    """`DELETE branches/{branch}/protection`."""
+    with call.store.change():
+        rules_in(call.store).protections.remove(_kept(call))
+    return Answer(status=204)
+
+
+def _signatures(call: Call, one: Protection) -> Answer:
+    url = rule_resources.protection_url(call.site, call.repo, one.branch)
+    return Answer({"url": f"{url}/required_signatures", "enabled": one.signatures})
+
+
+async def get_signatures(call: Call) -> Answer:
+    """`GET branches/{branch}/protection/required_signatures`."""
+    return _signatures(call, _kept(call))
+
+
+async def require_signatures(call: Call) -> Answer:
+    """`POST branches/{branch}/protection/required_signatures`."""
+    with call.store.change():
+        one = rules_in(call.store).protections.put(
+            replace(_kept(call), signatures=True)
+        )
+    return _signatures(call, one)
+
+
+async def allow_unsigned(call: Call) -> Answer:
+    """`DELETE branches/{branch}/protection/required_signatures`."""
+    with call.store.change():
+        rules_in(call.store).protections.put(replace(_kept(call), signatures=False))
+    return Answer(status=204)
+
+
+async def get_branch(call: Call) -> Answer:
+    """`GET branches/{branch}`."""
+    answer, name = await rest_repositories.get_branch(call), call.word("branch")
+    kept = protection_of(call.service.forge, call.repo, name)
+    shown = {
+        "protected": is_protected(call.service.forge, call.repo, name),
+        "protection": rule_resources.branch_protection(kept),
+    }
+    return Answer(answer.body | shown)
+
+
+_PROTECTION = "/repos/{owner}/{repo}/branches/{branch:.+}/protection"
+_SIGNATURES = _PROTECTION + "/required_signatures"
+PROTECTION_ROUTES = (
+    Route("GET", rest_repositories.BRANCH, get_branch),
+    Route("GET", _SIGNATURES, get_signatures, "admin"),
+    Route("POST", _SIGNATURES, require_signatures, "admin"),
+    Route("DELETE", _SIGNATURES, allow_unsigned, "admin"),
+    Route("GET", _PROTECTION, get_protection, "admin"),
+    Route("PUT", _PROTECTION, protect, "admin"),
+    Route("DELETE", _PROTECTION, unprotect, "admin"),
 )

@@ -1,12 +1,18 @@
-"""REST: webhooks of a repository and their deliveries.
+"""REST: a repository is archived, who works in it, and its webhooks.
 
+https://docs.github.com/rest/repos/repos#update-a-repository
+https://docs.github.com/rest/collaborators/collaborators
 https://docs.github.com/en/rest/repos/webhooks
 """
 
-from msgspec.structs import replace
+from dataclasses import replace
+from typing import Any, Final
 
-from brat.forge.resources.account_resource import Delivery, Hook
-from brat.forge.resources.wire import fault
+from msgspec import structs
+
+from brat.forge.resources import account_resource
+from brat.forge.resources.account_resource import Delivery, Hook, Repository, Role, User
+from brat.forge.resources.wire import Site, fault, not_found
 from brat.forge.rest.rest_call import (
     MOST_PER_PAGE,
     PER_PAGE,
@@ -14,6 +20,7 @@ from brat.forge.rest.rest_call import (
     Body,
     Call,
     Route,
+    found,
 )
 from brat.forge.rest.rest_repositories import (
     CONFIG,
@@ -21,9 +28,117 @@ from brat.forge.rest.rest_repositories import (
     asked_hook,
     checked,
     configured,
+    get_repository,
     shown_config,
 )
-from tests.world.github_forge import hook_views as views
+
+
+class RepositoryChange(Body):
+    """The body of `PATCH /repos/{owner}/{repo}`; more cannot be changed here."""
+
+    archived: bool
+
+
+async def change_repository(call: Call) -> Answer:
+    """`PATCH /repos/{owner}/{repo}`."""
+    asked = call.body(RepositoryChange)
+    repo = call.service.forge.update(call.repo, archived=asked.archived)
+    return await get_repository(replace(call, found=repo))
+
+
+CHANGE_ROUTES = (Route("PATCH", "/repos/{owner}/{repo}", change_repository, "admin"),)
+
+
+_PERMISSIONS: Final = ("pull", "triage", "push", "maintain", "admin")
+_ROLES: Final[dict[str, Role]] = {
+    "triage": "triage",
+    "push": "write",
+    "maintain": "maintain",
+    "admin": "admin",
+}
+
+
+def _collaborators(call: Call) -> list[User]:
+    logins = [login for login, role in call.repo.rights if role != "none"]
+    known = map(call.service.forge.user, logins)
+    return [who for who in known if who is not None]
+
+
+async def list_collaborators(call: Call) -> Answer:
+    """`GET collaborators`: without an organisation each is a direct one."""
+    call.choice("affiliation", ("all", "direct"))
+    least = call.choice("permission", _PERMISSIONS)
+    role = _ROLES.get(least, "read")
+    people = [
+        who
+        for who in _collaborators(call)
+        if call.service.forge.may(call.repo, who, role)
+    ]
+
+    def shown(who: User) -> dict[str, object]:
+        role = call.service.forge.role(call.repo, who)
+        more = {"permissions": account_resource.permissions(role), "role_name": role}
+        return account_resource.user(call.site, who) | more
+
+    return call.page(people, shown)
+
+
+async def is_collaborator(call: Call) -> Answer:
+    """`GET collaborators/{username}`: 204 if they are, else 404."""
+    who = found(call.service.forge.user(call.word("username")))
+    if who not in _collaborators(call):
+        raise not_found()
+    return Answer(status=204)
+
+
+_PEOPLE = "/repos/{owner}/{repo}/collaborators"
+PEOPLE_ROUTES = (
+    Route("GET", _PEOPLE, list_collaborators, "write"),
+    Route("GET", _PEOPLE + "/{username}", is_collaborator, "write"),
+)
+
+
+def hook_view(
+    site: Site, repo: Repository, one: Hook, last: Delivery | None
+) -> dict[str, Any]:
+    """A webhook of a repository; `last` is the newest delivery that ended."""
+    api = f"{site.repo(repo.full_name)}/hooks/{one.id}"
+    return {
+        "type": "Repository",
+        "id": one.id,
+        "name": "web",
+        "active": one.active,
+        "events": list(one.events),
+        "config": shown_config(one),
+        "created_at": one.created_at,
+        "updated_at": one.updated_at,
+        "url": api,
+        "test_url": api + "/test",
+        "ping_url": api + "/pings",
+        "deliveries_url": api + "/deliveries",
+        "last_response": {
+            "code": last.status_code if last else None,
+            "status": "active" if last else "unused",
+            "message": last.status if last else None,
+        },
+    }
+
+
+def delivery(one: Delivery) -> dict[str, Any]:
+    """A delivery in the list."""
+    return {
+        "id": one.id,
+        "guid": one.guid,
+        "delivered_at": one.created_at,
+        "redelivery": False,
+        "duration": one.duration_s,
+        "status": one.status,
+        "status_code": one.status_code,
+        "event": one.event,
+        "action": one.action,
+        "installation_id": one.installation,
+        "repository_id": one.repo,
+    }
 
 
 class NewHook(Body):
@@ -47,7 +162,7 @@ class HookChange(Body):
 
 def _shown(call: Call, hook: Hook) -> dict[str, object]:
     ended = [d for d in call.store.deliveries.of(hook.id) if not d.pending]
-    return views.hook(call.site, call.repo, hook, ended[-1] if ended else None)
+    return hook_view(call.site, call.repo, hook, ended[-1] if ended else None)
 
 
 def _ping(call: Call, hook: Hook) -> None:
@@ -81,7 +196,7 @@ async def create_hook(call: Call) -> Answer:
         hook = call.service.forge.add_hook(
             call.repo.full_name, config.url, config.secret or "", asked.events
         )
-        hook = call.store.hooks.put(replace(hook, active=asked.active))
+        hook = call.store.hooks.put(structs.replace(hook, active=asked.active))
         _ping(call, hook)
     face = _shown(call, hook)
     return Answer(face, 201, {"Location": str(face["url"])})
@@ -100,7 +215,7 @@ async def change_hook(call: Call) -> Answer:
     active = hook.active if asked.active is None else asked.active
     with call.store.change():
         hook = call.store.hooks.put(
-            replace(hook, events=_heard(hook, asked), active=active)
+            structs.replace(hook, events=_heard(hook, asked), active=active)
         )
     return Answer(_shown(call, hook))
 
@@ -160,7 +275,7 @@ def listed(call: Call, known: list[Delivery]) -> Answer:
     if len(known) > most:
         onward = call.request.rel_url.update_query(cursor=shown[-1].id)
         headers["Link"] = f'<{call.site.base}{onward}>; rel="next"'
-    return Answer([views.delivery(one) for one in shown], headers=headers)
+    return Answer([delivery(one) for one in shown], headers=headers)
 
 
 def _worked(one: Delivery) -> bool:
@@ -169,7 +284,7 @@ def _worked(one: Delivery) -> bool:
 
 _HOOKS = "/repos/{owner}/{repo}/hooks"
 _ONE = _HOOKS + r"/{hook:\d+}"
-ROUTES = (
+HOOK_ROUTES = (
     Route("GET", _HOOKS, list_hooks, "admin"),
     Route("POST", _HOOKS, create_hook, "admin"),
     Route("GET", _ONE, get_hook, "admin"),

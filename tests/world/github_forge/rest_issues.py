@@ -1,6 +1,7 @@
-"""REST: who is assigned to an issue, and who can be; issues found by people.
+"""REST: issues with assignees, labels of the repository, and reactions.
 
 https://docs.github.com/rest/issues/assignees
+https://docs.github.com/rest/issues/labels
 """
 
 import re
@@ -12,11 +13,21 @@ from msgspec import UNSET, UnsetType, json
 from msgspec.structs import replace
 
 from brat.forge.resources.account_resource import User
-from brat.forge.resources.issue_resource import Issue
+from brat.forge.resources.issue_resource import Comment, Issue, Label
 from brat.forge.resources.wire import Refused, fault, not_found
 from brat.forge.rest import rest_issues
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, issue_of
-from brat.forge.rest.rest_issues import Fits, note
+from brat.forge.rest.rest_issues import (
+    GREY,
+    Fits,
+    asked_names,
+    comment_of,
+    find_label,
+    note,
+    react,
+    relabel,
+    shown,
+)
 
 MOST: Final = 10
 """https://docs.github.com/rest/issues/assignees#add-assignees-to-an-issue"""
@@ -251,15 +262,139 @@ def _absent(call: Call, name: str) -> Fits:
 
 
 _REPO = "/repos/{owner}/{repo}"
-_ISSUE = _REPO + r"/issues/{number:\d+}/assignees"
+_ASSIGNEES = _REPO + r"/issues/{number:\d+}/assignees"
 _ISSUES = _REPO + "/issues"
-ROUTES = (
+ISSUE_ROUTES = (
     Route("POST", _ISSUES, create_issue),
     Route("PATCH", _ISSUES + r"/{number:\d+}", change_issue),
     Route("GET", _ISSUES, list_issues),
     Route("GET", _REPO + "/assignees", list_assignees),
     Route("GET", _REPO + "/assignees/{login}", may_be_assigned),
-    Route("GET", _ISSUE + "/{login}", may_be_assigned),
-    Route("POST", _ISSUE, add_assignees, "triage"),
-    Route("DELETE", _ISSUE, remove_assignees, "triage"),
+    Route("GET", _ASSIGNEES + "/{login}", may_be_assigned),
+    Route("POST", _ASSIGNEES, add_assignees, "triage"),
+    Route("DELETE", _ASSIGNEES, remove_assignees, "triage"),
+)
+
+
+class NewLabel(Body):
+    """The body of `POST labels`."""
+
+    name: str
+    color: str = GREY
+    description: str | None = None
+
+
+async def list_labels(call: Call) -> Answer:
+    """`GET labels`."""
+    renderer = call.service.renderer
+    labels = call.store.labels.of(call.repo.id)
+    return call.page(labels, lambda one: renderer.label(call.repo, one))
+
+
+async def create_label(call: Call) -> Answer:
+    """`POST labels`."""
+    asked = call.body(NewLabel)
+    if find_label(call.store, call.repo, asked.name) is not None:
+        raise fault("Label", "name", "already_exists")
+    with call.store.change():
+        label = call.store.labels.put(
+            Label(
+                id=call.store.next_id(),
+                repo=call.repo.id,
+                name=asked.name,
+                color=asked.color.lower(),
+                description=asked.description,
+            )
+        )
+    face = call.service.renderer.label(call.repo, label)
+    return Answer(face, 201, {"Location": face["url"]})
+
+
+async def get_label(call: Call) -> Answer:
+    """`GET labels/{name}`."""
+    label = found(find_label(call.store, call.repo, call.word("name")))
+    return Answer(call.service.renderer.label(call.repo, label))
+
+
+async def list_issue_labels(call: Call) -> Answer:
+    """`GET issues/{number}/labels`."""
+    return shown(call, issue_of(call))
+
+
+async def set_issue_labels(call: Call) -> Answer:
+    """`PUT issues/{number}/labels`."""
+    issue, names = issue_of(call), asked_names(call)
+    with call.store.change():
+        return shown(call, relabel(call, issue, to=names))
+
+
+_LABELS = _REPO + r"/issues/{number:\d+}/labels"
+LABEL_ROUTES = (
+    Route("GET", _REPO + "/labels", list_labels),
+    Route("POST", _REPO + "/labels", create_label, "triage"),
+    Route("GET", _REPO + "/labels/{name:.+}", get_label),
+    Route("GET", _LABELS, list_issue_labels),
+    Route("PUT", _LABELS, set_issue_labels, "triage"),
+)
+
+
+async def delete_comment(call: Call) -> Answer:
+    """`DELETE issues/comments/{id}`: one's own, or by those who may write."""
+    comment = comment_of(call)
+    if comment.author != call.user.id:
+        call.need("write")
+    issue = found(call.store.issues.get(comment.issue))
+    with call.store.change():
+        issue = call.store.issues.put(replace(issue, comments=issue.comments - 1))
+        call.service.events.comment(call.repo, call.user, "deleted", (issue, comment))
+        for reaction in call.store.reactions.of(comment.id):
+            call.store.reactions.remove(reaction)
+        call.store.comments.remove(comment)
+    return Answer(status=204)
+
+
+def _subject(call: Call) -> Issue | Comment:
+    if "comment" in call.request.match_info:
+        return comment_of(call)
+    return issue_of(call)
+
+
+async def list_reactions(call: Call) -> Answer:
+    """`GET .../reactions`."""
+    content = call.asked("content")
+    known = call.store.reactions.of(_subject(call).id)
+    given = [one for one in known if content in {"", one.content}]
+    return call.page(given, call.service.renderer.reaction)
+
+
+async def create_reaction(call: Call) -> Answer:
+    """`POST issues/{number}/reactions`."""
+    return react(call, issue_of(call).id)
+
+
+async def delete_reaction(call: Call) -> Answer:
+    """`DELETE .../reactions/{id}`: one's own."""
+    reaction = found(call.store.reactions.get(call.number("reaction")))
+    if reaction.subject != _subject(call).id:
+        raise not_found()
+    if reaction.user != call.user.id:
+        call.need("admin")
+    with call.store.change():
+        call.store.reactions.remove(reaction)
+    return Answer(status=204)
+
+
+_ONE = _ISSUES + r"/{number:\d+}"
+_COMMENT = _ISSUES + r"/comments/{comment:\d+}"
+REACTION_ROUTES = (
+    Route("DELETE", _COMMENT, delete_comment),
+    Route("POST", _ONE + "/reactions", create_reaction),
+    *(
+        route
+        for path in (_ONE, _COMMENT)
+        for route in (
+            Route("GET", path + "/reactions", list_reactions),
+            Route("DELETE", path + r"/reactions/{reaction:\d+}", delete_reaction),
+        )
+    ),
 )

@@ -1,0 +1,570 @@
+"""REST: pull requests are reviewed, changed and merged.
+
+Comments on lines are no part of this forge: a review that has some is refused.
+
+https://docs.github.com/rest/pulls/reviews
+https://docs.github.com/graphql/reference/enums#pullrequestreviewdecision
+https://docs.github.com/rest/pulls/pulls#update-a-pull-request
+https://docs.github.com/rest/pulls/pulls#merge-a-pull-request
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final, Literal, Protocol, runtime_checkable
+
+import pygit2
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
+
+from brat.forge.resources.account_resource import MergeMethod, Repository, User
+from brat.forge.resources.issue_resource import Pull, Review
+from brat.forge.resources.wire import Refused, fault, node_id, not_found
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, pull_of, titled
+from brat.forge.rest.rest_issues import note, written_before
+from brat.forge.rest.rest_pulls import REVIEWS
+from brat.forge.service.renderer import signature
+from brat.forge.storage.forge_state import Caller, Forge
+from brat.forge.storage.git_storage import Bare, Move
+from tests.world.github_forge.rules import rule_types as rules
+from tests.world.github_forge.rules.rule_bindings import binding, mover
+from tests.world.github_forge.text_rules import BODY_CHARS
+
+Verdict = Literal["APPROVE", "REQUEST_CHANGES", "COMMENT"]
+DRAFT: Final = "PENDING"
+_STATES: Final = {
+    "APPROVE": "APPROVED",
+    "REQUEST_CHANGES": "CHANGES_REQUESTED",
+    "COMMENT": "COMMENTED",
+}
+_SAID: Final = {
+    "APPROVE": "Can not approve your own pull request",
+    "REQUEST_CHANGES": "Can not request changes on your own pull request",
+}
+
+
+def face_of(call: Call, one: Review, number: int) -> dict[str, Any]:
+    """Return a review as GitHub shows it."""
+    repo, renderer = call.repo, call.service.renderer
+    author = renderer.who(one.user)
+    association = renderer.association(repo, author)
+    page = call.site.page(repo.full_name, "pull", number)
+    page = f"{page}#pullrequestreview-{one.id}"
+    api = f"{call.site.repo(repo.full_name)}/pulls/{number}"
+    shape: dict[str, Any] = {
+        "id": one.id,
+        "node_id": node_id("PullRequestReview", one.id),
+        "user": renderer.user(author),
+        "author_association": association,
+        "body": one.body,
+        "state": one.state,
+        "html_url": page,
+        "pull_request_url": api,
+        "_links": {"html": {"href": page}, "pull_request": {"href": api}},
+        "commit_id": one.commit,
+    }
+    if one.submitted_at is not None:
+        shape["submitted_at"] = one.submitted_at
+    return shape
+
+
+class NewReview(Body):
+    """The body of `POST reviews`; without an event it is a draft."""
+
+    event: Verdict | None = None
+    body: str = ""
+    commit_id: str | None = None
+    comments: tuple[dict[str, Any], ...] = ()
+
+
+class ReviewText(Body):
+    """The body of `PUT reviews/{id}`."""
+
+    body: str
+
+
+class Submission(Body):
+    """The body of `POST reviews/{id}/events`."""
+
+    event: Verdict
+    body: str | None = None
+
+
+class Dismissal(Body):
+    """The body of `PUT reviews/{id}/dismissals`."""
+
+    message: str
+    event: Literal["DISMISS"] = "DISMISS"
+
+
+def _seen(call: Call, pull: Pull) -> list[Review]:
+    """Return the reviews that the caller sees: drafts are their author's alone."""
+    known = call.store.reviews.of(pull.id)
+    return [one for one in known if one.state != DRAFT or one.user == call.user.id]
+
+
+def _review(call: Call, pull: Pull) -> Review:
+    number = call.number("review")
+    return found(next((one for one in _seen(call, pull) if one.id == number), None))
+
+
+def _shown(call: Call, pull: Pull, review: Review) -> Answer:
+    return Answer(face_of(call, review, pull.number))
+
+
+async def list_reviews(call: Call) -> Answer:
+    """`GET reviews`: oldest first."""
+    pull = pull_of(call)
+    return call.page(_seen(call, pull), lambda one: face_of(call, one, pull.number))
+
+
+async def get_review(call: Call) -> Answer:
+    """`GET reviews/{id}`."""
+    pull = pull_of(call)
+    return _shown(call, pull, _review(call, pull))
+
+
+async def create_review(call: Call) -> Answer:
+    """`POST reviews`: of the head, unless a commit is named."""
+    pull, asked = pull_of(call), call.body(NewReview)
+    _short(asked.body)
+    if asked.comments:
+        raise Refused(422, "This forge has no comments on lines of a pull request.")
+    commit = asked.commit_id or pull.head_sha
+    if not call.bare.reaches(pull.head_sha, commit):
+        raise Refused(422, "The commit_id is not part of the pull request.")
+    if any(one.state == DRAFT for one in _seen(call, pull)):
+        raise Refused(422, "User can only have one pending review per pull request")
+    if asked.event is not None:
+        _may_say(call, pull, asked.event, asked.body)
+    with call.store.change():
+        review = call.store.reviews.put(
+            Review(
+                id=call.store.next_id(),
+                pull=pull.id,
+                user=call.user.id,
+                body=asked.body,
+                state=DRAFT,
+                commit=commit,
+            )
+        )
+        if asked.event is not None:
+            review = _submitted(call, pull, review, asked.event)
+    return _shown(call, pull, review)
+
+
+def _short(body: str) -> None:
+    """Check how long a review is; here GitHub describes errors as sentences.
+
+    Raises:
+        Refused: 422: it is too long.
+    """
+    if len(body) > BODY_CHARS:
+        said = f"Body is too long (maximum is {BODY_CHARS} characters)"
+        raise Refused(422, said)
+
+
+def _may_say(call: Call, pull: Pull, event: Verdict, body: str) -> None:
+    """Check that the caller may say this of a pull request.
+
+    Raises:
+        Refused: 422: it is their own, or says nothing.
+    """
+    if event != "APPROVE" and not body.strip():
+        raise Refused(422, "A review that is no approval needs a body.")
+    own = call.service.forge.issue_of(pull).author == call.user.id
+    if own and event in _SAID:
+        raise Refused(422, _SAID[event])
+
+
+def _submitted(call: Call, pull: Pull, review: Review, event: Verdict) -> Review:
+    """Show a draft to everybody; only inside `Store.change`."""
+    now = call.service.forge.now()
+    review = call.store.reviews.put(
+        replace(review, state=_STATES[event], submitted_at=now)
+    )
+    _tell(call, "submitted", pull, review)
+    return review
+
+
+def _tell(
+    call: Call,
+    action: str,
+    pull: Pull,
+    review: Review,
+    **more: Any,  # noqa: ANN401  JSON
+) -> None:
+    """Announce a review that was submitted, edited or dismissed."""
+    events, renderer = call.service.events, call.service.renderer
+    face = face_of(call, review, pull.number)
+    body = {
+        "pull_request": renderer.pull(call.repo, pull),
+        "review": face | {"state": review.state.lower()},
+    }
+    kind = ("pull_request_review", action)
+    events.send(call.repo, call.user, kind, body | more)
+
+
+def _draft(call: Call, pull: Pull, deed: str) -> Review:
+    """Return the caller's draft that the path names.
+
+    Raises:
+        Refused: 404: there is none; 422: it was submitted.
+    """
+    review = _review(call, pull)
+    if review.state != DRAFT:
+        raise Refused(422, f"Can not {deed} a non-pending pull request review")
+    return review
+
+
+async def submit_review(call: Call) -> Answer:
+    """`POST reviews/{id}/events`: a draft becomes a review."""
+    pull, asked = pull_of(call), call.body(Submission)
+    review = _draft(call, pull, "submit")
+    body = review.body if asked.body is None else asked.body
+    _short(body)
+    _may_say(call, pull, asked.event, body)
+    with call.store.change():
+        review = _submitted(call, pull, replace(review, body=body), asked.event)
+    return _shown(call, pull, review)
+
+
+async def delete_review(call: Call) -> Answer:
+    """`DELETE reviews/{id}`: a draft."""
+    pull = pull_of(call)
+    review = _draft(call, pull, "delete")
+    with call.store.change():
+        call.store.reviews.remove(review)
+    return _shown(call, pull, review)
+
+
+async def change_review(call: Call) -> Answer:
+    """`PUT reviews/{id}`: one's own text."""
+    pull, asked = pull_of(call), call.body(ReviewText)
+    review = _review(call, pull)
+    if review.user != call.user.id:
+        raise not_found()
+    _short(asked.body)
+    was = {"body": {"from": review.body}}
+    with call.store.change():
+        review = call.store.reviews.put(replace(review, body=asked.body))
+        if review.state != DRAFT:
+            _tell(call, "edited", pull, review, changes=was)
+    return _shown(call, pull, review)
+
+
+async def dismiss_review(call: Call) -> Answer:
+    """`PUT reviews/{id}/dismissals`: it counts no more."""
+    pull, asked = pull_of(call), call.body(Dismissal)
+    review = _review(call, pull)
+    if review.state not in {"APPROVED", "CHANGES_REQUESTED"}:
+        word = review.state.lower()
+        raise Refused(422, f"Can not dismiss a {word} pull request review")
+    if not asked.message.strip():
+        raise Refused(422, "A dismissal needs a message.")
+    with call.store.change():
+        review = call.store.reviews.put(replace(review, state="DISMISSED"))
+        note(call, call.service.forge.issue_of(pull), "review_dismissed")
+        _tell(call, "dismissed", pull, review)
+    return _shown(call, pull, review)
+
+
+_ONE = REVIEWS + r"/{review:\d+}"
+REVIEW_ROUTES = (
+    Route("GET", REVIEWS, list_reviews),
+    Route("POST", REVIEWS, create_review),
+    Route("GET", _ONE, get_review),
+    Route("PUT", _ONE, change_review),
+    Route("DELETE", _ONE, delete_review),
+    Route("POST", _ONE + "/events", submit_review),
+    Route("PUT", _ONE + "/dismissals", dismiss_review, "write"),
+)
+
+
+def review_decision(forge: Forge, repo: Repository, pull: Pull) -> str | None:
+    """Return GitHub's word; None: no review is asked for."""
+    author = forge.store.users.get(forge.issue_of(pull).author)
+    assert author is not None
+    who = mover(forge, repo, author)
+    asked = [
+        rule.parameters
+        for one in binding(forge, repo, f"refs/heads/{pull.base}", who)
+        for rule in one.rules
+        if isinstance(rule, rules.PullRequest)
+    ]
+    needed = max((each.required_approving_review_count for each in asked), default=0)
+    if not needed:
+        return None
+    newest = {
+        review.user: review
+        for review in forge.store.reviews.of(pull.id)
+        if review.state not in {"COMMENTED", "PENDING"}
+        and _counts(forge, repo, review.user)
+    }
+    states = {user: review.state for user, review in newest.items()}
+    if "CHANGES_REQUESTED" in states.values():
+        return "CHANGES_REQUESTED"
+    fresh_only = any(each.dismiss_stale_reviews_on_push for each in asked)
+    approving = [
+        review
+        for user, review in newest.items()
+        if review.state == "APPROVED"
+        and user != author.id
+        and (not fresh_only or review.commit == pull.head_sha)
+    ]
+    return "APPROVED" if len(approving) >= needed else "REVIEW_REQUIRED"
+
+
+def _counts(forge: Forge, repo: Repository, number: int) -> bool:
+    who = forge.store.users.get(number)
+    return who is not None and forge.may(repo, who, "write")
+
+
+class PullChange(Body):
+    """The body of `PATCH pulls/{number}`; what is left out stays."""
+
+    title: str | UnsetType = UNSET
+    body: str | UnsetType | None = UNSET
+    state: Literal["open", "closed"] | UnsetType = UNSET
+    base: str | UnsetType = UNSET
+    maintainer_can_modify: bool = False
+    """Only forks ask for it, and there are none."""
+
+
+async def change_pull(call: Call) -> Answer:
+    """`PATCH pulls/{number}`."""
+    asked = call.body(PullChange)
+    async with call.service.lock(call.repo):
+        pull = pull_of(call)
+        issue = call.service.forge.issue_of(pull)
+        if issue.author != call.user.id:
+            call.need("write")
+        base = _new_base(call, pull, asked)
+        with call.store.change():
+            was = _rewrite(call, pull, asked)
+            if base is not None:
+                was["base"] = {
+                    "ref": {"from": pull.base},
+                    "sha": {"from": pull.base_sha},
+                }
+                pull = call.store.pulls.put(base)
+                note(call, issue, "base_ref_changed")
+            if was:
+                events = call.service.events
+                events.pull(call.repo, call.user, "edited", pull, changes=was)
+            if asked.state == "closed" and issue.state == "open":
+                call.service.pushes.close(call.repo, call.user, pull)
+            elif asked.state == "open" and issue.state == "closed":
+                pull = _reopen(call, pull)
+    return Answer(call.service.renderer.full_pull(call.repo, pull))
+
+
+def _rewrite(call: Call, pull: Pull, asked: PullChange) -> dict[str, Any]:
+    """Change title and body, and return what they were where they changed."""
+    issue = call.service.forge.issue_of(pull)
+    title = issue.title if isinstance(asked.title, UnsetType) else asked.title
+    body = issue.body if isinstance(asked.body, UnsetType) else asked.body
+    titled("PullRequest", title)
+    was = written_before(issue, title, body)
+    if was or not isinstance(asked.base, UnsetType):
+        now = call.service.forge.now()
+        call.store.issues.put(replace(issue, title=title, body=body, updated_at=now))
+    return was
+
+
+def _new_base(call: Call, pull: Pull, asked: PullChange) -> Pull | None:
+    """Return the pull request with the base that is asked for; None: it stays.
+
+    Raises:
+        Refused: 422: it cannot have that base.
+    """
+    if isinstance(asked.base, UnsetType) or asked.base == pull.base:
+        return None
+    base, tip = asked.base, call.bare.tip(asked.base)
+    if call.service.forge.issue_of(pull).state == "closed":
+        raise _cannot("Cannot change the base branch of a closed pull request.")
+    if tip is None:
+        raise _cannot(f"Proposed base branch '{base}' was not found")
+    if call.bare.reaches(tip, pull.head_sha):
+        sides = f"base branch '{base}' and head branch '{pull.head}'"
+        raise _cannot(f"There are no new commits between {sides}")
+    if call.bare.fork_point(tip, pull.head_sha) is None:
+        said = f"The {pull.head} branch has no history in common with {base}"
+        raise _cannot(said)
+    for one in call.store.pulls.of(call.repo.id):
+        same = (one.head, one.base) == (pull.head, base)
+        if same and call.service.forge.issue_of(one).state == "open":
+            sides = f"base branch '{base}' and head branch '{pull.head}'"
+            raise _cannot(f"A pull request already exists for {sides}")
+    return replace(pull, base=base, base_sha=tip)
+
+
+def _cannot(message: str) -> Refused:
+    return fault("PullRequest", "base", "invalid", message)
+
+
+def _reopen(call: Call, pull: Pull) -> Pull:
+    tip, base = call.bare.tip(pull.head), call.bare.tip(pull.base)
+    if pull.merged_at is not None or tip is None or base is None:
+        said = "A merged pull request, or one whose branch is gone, stays closed."
+        raise fault("PullRequest", "state", "invalid", said)
+    issue = call.service.forge.issue_of(pull)
+    pull = call.store.pulls.put(replace(pull, head_sha=tip, base_sha=base))
+    now = call.service.forge.now()
+    call.store.issues.put(
+        replace(issue, state="open", closed_at=None, closed_by=None, updated_at=now)
+    )
+    note(call, issue, "reopened")
+    call.service.events.pull(call.repo, call.user, "reopened", pull)
+    return pull
+
+
+CHANGE_ROUTES = (
+    Route("PATCH", r"/repos/{owner}/{repo}/pulls/{number:\d+}", change_pull),
+)
+
+
+@runtime_checkable
+class MergeJudge(Protocol):
+    """Rules that stand against merges."""
+
+    def check_merge(
+        self, repo: Repository, caller: Caller, pull: Pull, method: MergeMethod, /
+    ) -> None:
+        """Raise `Refused` if a pull request may not be merged."""
+
+
+@dataclass(frozen=True, slots=True)
+class MergeOptions:
+    """How somebody wants a pull request to be merged."""
+
+    method: MergeMethod = "merge"
+    title: str | None = None
+    message: str | None = None
+
+
+def build(
+    forge: Forge, repo: Repository, pull: Pull, options: MergeOptions, actor: User
+) -> str:
+    """Make the commits that merge a pull request, and return the last one.
+
+    No ref is moved.
+
+    Raises:
+        Refused: 405: it conflicts.
+    """
+    bare = forge.bare(repo)
+    by = signature(actor)
+    if options.method == "rebase":
+        return _rebased(bare, pull, by)
+    tree = _tree(bare, pull)
+    title, message = _words(forge, repo, pull, options)
+    text = f"{title}\n\n{message}".strip() + "\n"
+    author, parents = by, [pull.base_sha, pull.head_sha]
+    if options.method == "squash":
+        author = bare.git[pull.head_sha].peel(pygit2.Commit).author
+        parents = [pull.base_sha]
+    return str(bare.git.create_commit(None, author, by, text, tree, parents))
+
+
+def _words(
+    forge: Forge, repo: Repository, pull: Pull, options: MergeOptions
+) -> tuple[str, str]:
+    issue = forge.issue_of(pull)
+    if options.method == "merge":
+        source = f"{repo.owner}/{pull.head}"
+        title = f"Merge pull request #{pull.number} from {source}"
+        message = issue.title
+    else:
+        title = f"{issue.title} (#{pull.number})"
+        own = forge.bare(repo).between(pull.base_sha, pull.head_sha)
+        message = "\n\n".join(f"* {commit.message.strip()}" for commit in own)
+    return (
+        title if options.title is None else options.title,
+        message if options.message is None else options.message,
+    )
+
+
+def _conflict() -> Refused:
+    return Refused(405, "Pull Request is not mergeable")
+
+
+def _tree(bare: Bare, pull: Pull) -> pygit2.Oid:
+    index = bare.git.merge_commits(pull.base_sha, pull.head_sha)
+    if index.conflicts is not None:
+        raise _conflict()
+    return index.write_tree(bare.git)
+
+
+def _rebased(bare: Bare, pull: Pull, by: pygit2.Signature) -> str:
+    """Put the commits of a pull request, without merges, on top of its base."""
+    tip = bare.git[pull.base_sha].peel(pygit2.Commit)
+    for commit in bare.between(pull.base_sha, pull.head_sha):
+        if len(commit.parents) != 1:
+            continue
+        index = bare.git.merge_trees(commit.parents[0].tree, tip.tree, commit.tree)
+        if index.conflicts is not None:
+            raise _conflict()
+        made = bare.git.create_commit(
+            None,
+            commit.author,
+            by,
+            commit.message,
+            index.write_tree(bare.git),
+            [tip.id],
+        )
+        tip = bare.git[made].peel(pygit2.Commit)
+    return str(tip.id)
+
+
+class MergeAsked(Body):
+    """The body of `PUT pulls/{number}/merge`."""
+
+    sha: str | None = None
+    merge_method: MergeMethod = "merge"
+    commit_title: str | None = None
+    commit_message: str | None = None
+
+
+async def merge(call: Call) -> Answer:
+    """Merge a pull request; with `sha` only if that is still its head."""
+    asked = call.body(MergeAsked)
+    async with call.service.lock(call.repo):
+        pull = pull_of(call)
+        _allowed(call, pull, asked)
+        options = MergeOptions(
+            asked.merge_method, asked.commit_title, asked.commit_message
+        )
+        made = build(call.service.forge, call.repo, pull, options, call.user)
+        move = Move(f"refs/heads/{pull.base}", pull.base_sha, made)
+        call.bare.move(move.ref, made)
+        with call.store.change():
+            signed = asked.merge_method != "rebase"
+            call.service.pushes.merged(call.repo, call.user, pull, made, signed=signed)
+            call.service.pushes.settle(call.repo, call.user, [move])
+    said = "Pull Request successfully merged"
+    return Answer({"sha": made, "merged": True, "message": said})
+
+
+def _allowed(call: Call, pull: Pull, asked: MergeAsked) -> None:
+    issue = call.service.forge.issue_of(pull)
+    if issue.state == "closed" or pull.draft:
+        raise Refused(405, "Pull Request is not mergeable")
+    if asked.sha is not None and asked.sha != pull.head_sha:
+        raise Refused(409, "Head branch was modified. Review and try the merge again.")
+    judge: object = call.service.merges.judge
+    if isinstance(judge, MergeJudge):
+        caller = Caller(call.user, call.token)
+        judge.check_merge(call.repo, caller, pull, asked.merge_method)
+
+
+async def is_merged(call: Call) -> Answer:
+    """`GET pulls/{number}/merge`: 204 if it is, else 404."""
+    if pull_of(call).merged_at is None:
+        raise not_found()
+    return Answer(status=204)
+
+
+_MERGE = r"/repos/{owner}/{repo}/pulls/{number:\d+}/merge"
+MERGE_ROUTES = (
+    Route("GET", _MERGE, is_merged),
+    Route("PUT", _MERGE, merge, "write"),
+)

@@ -1,0 +1,341 @@
+"""Texts: how long they may be, what form is asked for, and who may not speak."""
+
+import asyncio
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from aiohttp import hdrs
+from msgspec import DecodeError, Struct, json, structs
+
+from brat.forge.resources.wire import API, Refused, fault
+from brat.forge.rest import rest_pulls
+from brat.forge.rest.rest_call import Answer, Call, Route, pull_of
+from brat.forge.rest.rest_issues import GREY
+from convoy.text import LABEL_CHARS, STATUS_CHARS, SUMMARY_CHARS, TITLE_CHARS
+from grite import git
+
+_REPOSITORIES = (API + "/repos/{owner}/{repo}", API + "/repositories/{repository}")
+
+
+def asked_route(call: Call) -> str:
+    """Return method and path, such as `GET /pulls/{number}` below a repository."""
+    resource = call.request.match_info.route.resource
+    path = resource.canonical if resource is not None else ""
+    for beginning in _REPOSITORIES:
+        path = path.removeprefix(beginning)
+    return f"{call.request.method} {path}"
+
+
+LOCKING: Final = "https://docs.github.com/articles/locking-conversations/"
+_DEEDS: Final[Mapping[str, str]] = {
+    "POST /issues/{number}/comments": "create comment",
+    "PATCH /issues/comments/{comment}": "update comment",
+    "POST /issues/{number}/reactions": "create reaction",
+    "POST /issues/comments/{comment}/reactions": "create reaction",
+    "POST /pulls/{number}/reviews": "create review",
+}
+
+
+def open_to(call: Call) -> dict[str, str]:
+    """Refuse whoever may not speak in a locked conversation; Apps never may; a guard.
+
+    https://docs.github.com/communities/moderating-comments-and-conversations/locking-conversations
+    """
+    deed = _DEEDS.get(asked_route(call))
+    if deed is None:
+        return {}
+    named = call.request.match_info
+    if "comment" in named:
+        comment = call.store.comments.get(int(named["comment"]))
+        issue = call.store.issues.get(comment.issue) if comment else None
+    else:
+        known = call.store.issues.of(call.repo.id)
+        issue = next((one for one in known if str(one.number) == named["number"]), None)
+    may_write = call.service.forge.may(call.repo, call.user, "write")
+    is_locked = issue is not None and issue.locked
+    if is_locked and (call.token.access is not None or not may_write):
+        said = f"Unable to {deed} because issue is locked."
+        raise Refused(403, said, docs=LOCKING)
+    return {}
+
+
+BODY_CHARS: Final = 65_536
+MOST_ANNOTATIONS: Final = 50
+"""In one request. https://docs.github.com/rest/checks/runs#create-a-check-run"""
+MOST_ACTIONS: Final = 3
+ACTION_CHARS: Final = {"label": 20, "description": 40, "identifier": 20}
+_LABEL_TEXT: Final = 100
+_COLOR: Final = re.compile(r"[0-9A-Fa-f]{6}")
+_TEXTS: Final = {
+    "POST /issues": "Issue",
+    "PATCH /issues/{number}": "Issue",
+    "POST /pulls": "PullRequest",
+    "PATCH /pulls/{number}": "PullRequest",
+    "POST /issues/{number}/comments": "IssueComment",
+    "PATCH /issues/comments/{comment}": "IssueComment",
+}
+_CHECKS: Final = frozenset({"POST /check-runs", "PATCH /check-runs/{check}"})
+_MADE_BY_USE: Final = frozenset(
+    {"POST /issues/{number}/labels", "PUT /issues/{number}/labels"}
+)
+
+
+def within_limits(call: Call) -> dict[str, str]:
+    """Refuse what is too long; what is no JSON, the endpoint refuses itself."""
+    try:
+        asked = json.decode(call.body_bytes or b"{}")
+    except DecodeError:
+        return {}
+    route = asked_route(call)
+    if route in _MADE_BY_USE:
+        labels = asked.get("labels", ()) if isinstance(asked, dict) else asked
+        for name in labels:
+            if isinstance(name, str):
+                checked_label(name, GREY, None)
+    elif isinstance(asked, dict):
+        _check(route, asked)
+    return {}
+
+
+def _check(route: str, asked: dict[str, Any]) -> None:
+    if route in _TEXTS:
+        within(_TEXTS[route], "title", _text(asked, "title"), TITLE_CHARS)
+        within(_TEXTS[route], "body", _text(asked, "body"), BODY_CHARS)
+    elif route == "POST /labels":
+        color = _text(asked, "color") or GREY
+        name = _text(asked, "name")
+        if name is not None:
+            checked_label(name, color, _text(asked, "description"))
+    elif route == "POST /statuses/{sha}":
+        within("Status", "description", _text(asked, "description"), STATUS_CHARS)
+    elif route in _CHECKS:
+        output = asked.get("output")
+        if isinstance(output, dict):
+            texts = {name: _text(output, name) for name in ("summary", "text")}
+            checked_output(texts, output.get("annotations", ()))
+        if isinstance(actions := asked.get("actions"), list):
+            checked_actions(actions)
+
+
+def _text(asked: dict[str, Any], name: str) -> str | None:
+    said = asked.get(name)
+    return said if isinstance(said, str) else None
+
+
+def within(resource: str, field: str, text: str | None, most: int) -> None:
+    """Check that a text has at most so many characters.
+
+    Raises:
+        Refused: 422: it has more.
+    """
+    if text is not None and len(text) > most:
+        said = f"{field} is too long (maximum is {most} characters)"
+        raise fault(resource, field, "custom", said)
+
+
+def checked_label(name: str, color: str, description: str | None) -> None:
+    """Check what a label is to be.
+
+    Raises:
+        Refused: 422: it has no name, no such colour can be, or something is too long.
+    """
+    if not name.strip():
+        raise fault("Label", "name", "missing_field")
+    within("Label", "name", name, LABEL_CHARS)
+    within("Label", "description", description, _LABEL_TEXT)
+    if not _COLOR.fullmatch(color):
+        raise fault("Label", "color", "invalid")
+
+
+def checked_output(texts: dict[str, str | None], annotations: Sequence[object]) -> None:
+    """Check what a check run says: characters are counted first, and then bytes.
+
+    https://github.com/github/docs/issues/35252 has the second sentence,
+    https://github.com/reviewdog/action-actionlint/issues/72 the first.
+
+    Raises:
+        Refused: 422: it is too much.
+    """
+    for name, text in texts.items():
+        size = len(text or "")
+        if size > SUMMARY_CHARS:
+            raise _too_many(f"Only {SUMMARY_CHARS} characters are", size)
+        if len((text or "").encode()) > SUMMARY_CHARS:
+            said = f"{name} exceeds a maximum bytesize of {SUMMARY_CHARS}"
+            raise fault("CheckRun", name, "custom", said)
+    if len(annotations) > MOST_ANNOTATIONS:
+        most = f"No more than {MOST_ANNOTATIONS} items are"
+        raise _too_many(most, len(annotations))
+
+
+def checked_actions(actions: Sequence[dict[str, str]]) -> None:
+    """Check the buttons of a check run.
+
+    https://docs.github.com/rest/checks/runs#create-a-check-run has the figures.
+
+    Raises:
+        Refused: 422: there are too many, or a text is too long.
+    """
+    if len(actions) > MOST_ACTIONS:
+        raise _too_many(f"No more than {MOST_ACTIONS} items are", len(actions))
+    for name, most in ACTION_CHARS.items():
+        for action in actions:
+            within("CheckRun", name, action[name], most)
+
+
+def _too_many(most: str, given: int) -> Refused:
+    said = f"Invalid request.\n\n{most} allowed; {given} were supplied."
+    return Refused(422, said)
+
+
+FORMS: Final = ("diff", "patch")
+SERVED_BESIDE: Final[Mapping[str, tuple[str, ...]]] = {
+    "GET /pulls/{number}": FORMS,
+    "GET /compare/{basehead}": FORMS,
+    "GET /commits/{ref}": (*FORMS, "sha"),
+    "GET /contents/{path}": ("raw",),
+}
+VERSION: Final = "2022-11-28"
+_ASKED: Final = "X-GitHub-Api-Version"
+_SERVED: Final = re.compile(
+    r"\*/\*|application/(\*|json|vnd\.github(\.v3)?(\.[a-z-]+-preview)?(\+json)?)"
+)
+"""Plain JSON, which every endpoint has; GitHub has rendered text besides."""
+_FORM: Final = re.compile(r"application/vnd\.github(?:\.v3)?\.([a-z]+)(?:\+json)?")
+JSON: Final = "json"
+SERVED_HEADERS: Final = {
+    "X-GitHub-Api-Version-Selected": VERSION,
+    "X-GitHub-Media-Type": "github.v3; format=json",
+}
+
+
+def negotiated(call: Call) -> dict[str, str]:
+    """Refuse a version or form that is not served; a guard."""
+    form_of(call)
+    return SERVED_HEADERS
+
+
+def form_of(call: Call) -> str:
+    """Return the form that a call asks for: `json`, or another that its route has."""
+    more = SERVED_BESIDE.get(asked_route(call), ())
+    return _negotiate(call.request.headers, more)
+
+
+def _negotiate(headers: Mapping[str, str], more: Sequence[str]) -> str:
+    version = headers.get(_ASKED, VERSION)
+    if version != VERSION:
+        raise Refused(
+            400,
+            'The version you specified in the "X-GitHub-API-Version" request header, '
+            f'"{version}", is not a supported version. The following versions are '
+            f'currently supported: "{VERSION}" (most recent).',
+        )
+    accepted = headers.get(hdrs.ACCEPT, "*/*")
+    for form in (one.partition(";")[0].strip() for one in accepted.split(",")):
+        if _SERVED.fullmatch(form):
+            return JSON
+        asked = _FORM.fullmatch(form)
+        if asked and asked[1] in more:
+            return asked[1]
+    said = f"Unsupported 'Accept' header: '{accepted}'. Must accept "
+    raise Refused(415, said + "'application/json'.")
+
+
+async def change_text(call: Call, base: str | None, head: str) -> Answer:
+    """Answer in the form that was asked for, one of FORMS.
+
+    Args:
+        call: who asks, and for which form.
+        base: an ancestor of `head` that it is compared with; None: what `head` alone
+            changed.
+        head: the last commit.
+    """
+    if base is None:
+        words = {
+            "diff": ["show", "--first-parent", "--find-renames", "--format=", head],
+            "patch": ["format-patch", "--stdout", "-1", head],
+        }
+    else:
+        words = {
+            "diff": ["diff", "--find-renames", base, head],
+            "patch": ["format-patch", "--stdout", f"{base}..{head}"],
+        }
+    said = await asyncio.to_thread(git.run, words[form_of(call)], cwd=call.bare.path)
+    return Answer(said.stdout)
+
+
+async def get_pull(call: Call) -> Answer:
+    """`GET pulls/{number}`: also as a diff or as patches."""
+    if form_of(call) == JSON:
+        return await rest_pulls.get_pull(call)
+    pull = pull_of(call)
+    fork = call.bare.fork_point(pull.base_sha, pull.head_sha)
+    return await change_text(call, fork or pull.base_sha, pull.head_sha)
+
+
+ROUTES = (Route("GET", r"/repos/{owner}/{repo}/pulls/{number:\d+}", get_pull),)
+
+
+_AN: Final = {
+    "array": "an array",
+    "bool": "a boolean",
+    "int": "a number",
+    "object": "an object",
+    "str": "a string",
+}
+_WRONG_TYPE: Final = re.compile(
+    r"Expected `(?P<type>[^`]+)`, got `(?P<got>[^`]+)`(?: - at `\$\.?(?P<at>.*)`)?"
+)
+
+
+def words(body: bytes, kind: type, error: str) -> str:
+    """Name all that is wrong with a body, a line each."""
+    return "\n".join(_faults(json.decode(body), kind, error))
+
+
+def _faults(shown: Any, kind: Any, error: str) -> Iterator[str]:  # noqa: ANN401  JSON
+    """Name what is wrong with a body, as GitHub does."""
+    wrong = _WRONG_TYPE.match(error)
+    if wrong:
+        *first, _ = wrong["type"].split(" | ")
+        wanted = _AN.get(first[0] if first else wrong["type"], wrong["type"])
+        at = re.sub(r"\.|\[(\.{3}|\d+)\]", "/", wrong["at"] or "").strip("/")
+        where = f"For 'properties/{at}', {_at(shown, at)}" if at else _plain(shown)
+        yield f"{where} is not {wanted}."
+        return
+    if isinstance(shown, dict) and isinstance(kind, type) and issubclass(kind, Struct):
+        fields = structs.fields(kind)
+        missing = [
+            one.encode_name
+            for one in fields
+            if one.required and one.encode_name not in shown
+        ]
+        known = {one.encode_name for one in fields}
+        closed = kind.__struct_config__.forbid_unknown_fields
+        unknown = [key for key in shown if closed and key not in known]
+        if unknown:
+            yield _listed(unknown, "is not a permitted key", "are not permitted keys")
+        if missing:
+            yield _listed(missing, "wasn't supplied", "weren't supplied")
+        if unknown or missing:
+            return
+    yield error
+
+
+def _listed(names: Sequence[str], one: str, many: str) -> str:
+    quoted = ", ".join(f'"{name}"' for name in names)
+    return f"{quoted} {one if len(names) == 1 else many}."
+
+
+def _at(shown: Any, path: str) -> str:  # noqa: ANN401  JSON
+    """Write what a body has at a path."""
+    for part in path.split("/"):
+        if not isinstance(shown, dict) or part not in shown:
+            break
+        shown = shown[part]
+    return _plain(shown)
+
+
+def _plain(shown: Any) -> str:  # noqa: ANN401  JSON
+    return "nil" if shown is None else json.encode(shown).decode()

@@ -1,0 +1,295 @@
+"""The pages of GitHub that people press: to sign in, below a check, to make an App.
+
+There are no pages to sign in at. Whoever sends the browser here is signed in when it
+shows a token of an account, as a bearer or in the cookie `user_session`, and agrees.
+
+No API presses it. https://docs.github.com/webhooks/webhook-events-and-payloads#check_run
+
+https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app
+https://docs.github.com/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
+"""
+
+import hmac
+import re
+import secrets
+from base64 import urlsafe_b64encode
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from hashlib import sha256
+from http import HTTPStatus
+from typing import Any, Final
+from urllib.parse import urlencode
+from weakref import WeakKeyDictionary
+
+from aiohttp import web
+from msgspec import DecodeError, Struct, ValidationError, field, json
+
+from brat.forge.resources.account_resource import User
+from brat.forge.resources.wire import not_found
+from brat.forge.rest.rest_call import Answer, Call, Route
+from brat.forge.service.running_forge import Service
+from brat.forge.storage.forge_state import Caller, Forge, digest
+from brat.forge.storage.record_store import Store
+from tests.world.app_key import pair
+from tests.world.github_forge import rest_apps
+from tests.world.github_forge.apps import App, Apps, NewApp, app_itself, manifest_faults
+from tests.world.given_secrets import given
+
+CODE_LASTS: Final = timedelta(minutes=10)
+TOKEN_LASTS_S: Final = 28_800
+_CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}")
+_BAD_CODE: Final = (
+    "bad_verification_code",
+    "The code passed is incorrect or expired.",
+)
+_BAD_SECRET: Final = (
+    "incorrect_client_credentials",
+    "The client_id and/or client_secret passed are incorrect.",
+)
+_BAD_PLACE: Final = (
+    "redirect_uri_mismatch",
+    "The redirect_uri MUST match the registered callback URL for this application.",
+)
+
+
+@dataclass(frozen=True)
+class _Grant:
+    """What a code stands for, once."""
+
+    app: int
+    user: User
+    place: str
+    challenge: str
+    until: datetime
+
+
+class OAuth:
+    """The codes of one forge; they do not outlive its process."""
+
+    def __init__(self, service: Service) -> None:
+        """Sign in accounts of `service`."""
+        self._forge = service.forge
+        self._grants: dict[str, _Grant] = {}
+
+    def routes(self) -> list[web.RouteDef]:
+        """Return both ends of the flow."""
+        return [
+            web.get("/login/oauth/authorize", self._authorize),
+            web.post("/login/oauth/access_token", self._exchange),
+        ]
+
+    async def _authorize(self, request: web.Request) -> web.Response:
+        asked = request.query
+        app = self._app(asked.get("client_id", ""))
+        place = asked.get("redirect_uri", "")
+        challenge = asked.get("code_challenge", "")
+        method = asked.get("code_challenge_method", "")
+        if app is None or place not in app.callbacks:
+            raise web.HTTPNotFound(text="There is no such App, or no such callback.\n")
+        if (challenge or method) and not (
+            method == "S256" and _CHALLENGE.fullmatch(challenge)
+        ):
+            raise web.HTTPBadRequest(text="The code challenge is none of S256.\n")
+        user = signed_in(self._forge, request)
+        if user is None:
+            raise web.HTTPUnauthorized(text="Nobody is signed in at this forge.\n")
+        code = secrets.token_hex(10)
+        until = self._forge.clock() + CODE_LASTS
+        self._grants[code] = _Grant(app.id, user, place, challenge, until)
+        told = {"code": code, "state": asked.get("state", "")}
+        raise web.HTTPFound(f"{place}?{urlencode(told)}")
+
+    async def _exchange(self, request: web.Request) -> web.Response:
+        form = {key: str(value) for key, value in (await request.post()).items()}
+        app = self._app(form.get("client_id", ""))
+        shown = digest(form.get("client_secret", ""))
+        if app is None or not hmac.compare_digest(app.secret_digest, shown):
+            return _refused(*_BAD_SECRET)
+        grant = self._grants.pop(form.get("code", ""), None)
+        if grant is None or grant.app != app.id or grant.until <= self._forge.clock():
+            return _refused(*_BAD_CODE)
+        if form.get("redirect_uri", grant.place) != grant.place:
+            return _refused(*_BAD_PLACE)
+        if grant.challenge and _of(form.get("code_verifier", "")) != grant.challenge:
+            return _refused(*_BAD_CODE)
+        told = {
+            "access_token": given(
+                self._forge.add_token(grant.user.login, scope="read")
+            ),
+            "expires_in": TOKEN_LASTS_S,
+            "scope": "",
+            "token_type": "bearer",
+        }
+        return web.json_response(told)
+
+    def _app(self, client_id: str) -> App | None:
+        apps = Apps(self._forge).known.all()
+        found = (each for each in apps if each.client_id == client_id)
+        return next((each for each in found if each.secret_digest), None)
+
+
+def signed_in(forge: Forge, request: web.Request) -> User | None:
+    """Return the account whose token a browser shows; None: it shows none."""
+    header = request.headers.get("Authorization", "").removeprefix("Bearer ")
+    caller = forge.caller(request.cookies.get("user_session") or header)
+    return caller.user if caller else None
+
+
+def _of(verifier: str) -> str:
+    return urlsafe_b64encode(sha256(verifier.encode()).digest()).rstrip(b"=").decode()
+
+
+def _refused(error: str, why: str) -> web.Response:
+    """Return a refusal as GitHub gives it: with status 200."""
+    return web.json_response({"error": error, "error_description": why})
+
+
+@dataclass(frozen=True)
+class CheckPages:
+    """The pages of one forge's checks."""
+
+    service: Service
+
+    def routes(self) -> list[web.RouteDef]:
+        """Return the form's address."""
+        return [web.post("/{owner}/{name}/runs/{check:\\d+}/press", self._press)]
+
+    async def _press(self, request: web.Request) -> web.Response:
+        store, named = self.service.forge.store, request.match_info
+        user = signed_in(self.service.forge, request)
+        check = store.check_runs.get(int(named["check"]))
+        repo = store.repositories.get(check.repo) if check else None
+        form = await request.post()
+        pressed = str(form.get("identifier", ""))
+        if user is None or check is None or repo is None:
+            raise web.HTTPNotFound(text="There is no such check.\n")
+        if pressed not in {each.identifier for each in check.actions}:
+            raise web.HTTPUnprocessableEntity(text="There is no such button.\n")
+        with store.change():
+            self.service.events.check_run(
+                repo, user, "requested_action", check, pressed
+            )
+        return web.Response(status=204)
+
+
+_REFUSED: Final = (
+    "Invalid GitHub App configuration\n"
+    "The configuration does not appear to be a valid GitHub App manifest.\n"
+)
+
+
+class Hooked(Struct):
+    """Where an App's webhook delivers to."""
+
+    url: str
+    active: bool = True
+
+
+class Manifest(Struct):
+    """What is known of an App before it is made."""
+
+    name: str
+    url: str
+    redirect_url: str
+    hook_attributes: Hooked | None = None
+    callback_urls: tuple[str, ...] = ()
+    default_permissions: dict[str, str] = field(default_factory=dict)
+    default_events: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Made:
+    """What a code stands for, once."""
+
+    app: App
+    shown: dict[str, str]
+    """The secrets, the one time they are shown."""
+
+
+_CODES: Final = WeakKeyDictionary[Store, dict[str, _Made]]()
+
+
+def _codes(service: Service) -> dict[str, _Made]:
+    return _CODES.setdefault(service.forge.store, {})
+
+
+class Manifests:
+    """Where the form of a manifest is posted to."""
+
+    def __init__(self, service: Service) -> None:
+        """Make Apps of `service`'s accounts."""
+        self._service = service
+
+    def routes(self) -> list[web.RouteDef]:
+        """Return the addresses for a person and for an organisation."""
+        return [
+            web.post("/settings/apps/new", self._new),
+            web.post("/organizations/{owner}/settings/apps/new", self._new),
+        ]
+
+    async def _new(self, request: web.Request) -> web.Response:
+        user = signed_in(self._service.forge, request)
+        if user is None:
+            raise web.HTTPUnauthorized(text="Nobody is signed in at this forge.\n")
+        form = await request.post()
+        try:
+            told = json.decode(str(form.get("manifest", "")), type=Manifest)
+        except (DecodeError, ValidationError) as error:
+            return _refused_manifest([str(error)])
+        faults = manifest_faults(told.default_permissions, told.default_events)
+        if faults:
+            return _refused_manifest(faults)
+        made = self._made(told, request.match_info.get("owner", user.login))
+        code = secrets.token_hex(20)
+        _codes(self._service)[code] = made
+        back = {"code": code, "state": request.query.get("state", "")}
+        raise web.HTTPFound(f"{told.redirect_url}?{urlencode(back)}")
+
+    def _made(self, told: Manifest, owner: str) -> _Made:
+        slug = re.sub(r"[^a-z0-9]+", "-", told.name.lower()).strip("-")
+        private, public = pair(slug)
+        secret, hook_secret = (given(secrets.token_hex(20)) for _ in range(2))
+        hook = told.hook_attributes
+        new = NewApp(
+            slug=slug,
+            owner=owner,
+            public_key=public,
+            permissions=told.default_permissions,
+            events=told.default_events,
+            hook=(hook.url, hook_secret) if hook is not None else None,
+            client_secret=secret,
+            callbacks=told.callback_urls,
+        )
+        app = Apps(self._service.forge).add(new)
+        shown = {"pem": private, "client_secret": secret, "webhook_secret": hook_secret}
+        return _Made(app, shown)
+
+
+def _refused_manifest(faults: list[str]) -> web.Response:
+    said = "".join(f"Error: {fault}\n" for fault in faults)
+    return web.Response(status=HTTPStatus.UNPROCESSABLE_ENTITY, text=_REFUSED + said)
+
+
+def by_code(service: Service, request: web.Request) -> Caller:
+    """Return the account of the App that a code stands for.
+
+    Raises:
+        Refused: 404: the code was used, or is none.
+    """
+    made = _codes(service).get(request.match_info["code"])
+    if made is None:
+        raise not_found()
+    return app_itself(service.forge, made.app)
+
+
+async def convert(call: Call) -> Answer:
+    """`POST /app-manifests/{code}/conversions`: once."""
+    made = _codes(call.service).pop(call.word("code"))
+    owner = call.service.renderer.who(made.app.owner)
+    shown: dict[str, Any] = rest_apps.app_view(call.site, made.app, owner, 0)
+    return Answer(shown | made.shown, 201)
+
+
+ROUTES = (
+    Route("POST", "/app-manifests/{code}/conversions", convert, identify=by_code),
+)

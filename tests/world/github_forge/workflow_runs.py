@@ -1,0 +1,318 @@
+"""What starts workflows, what their runs upload, and what people do with them.
+
+They are run by dispatch, and brat.yml also on people's actions. As on GitHub, a job's
+own token starts runs only by dispatch.
+
+https://docs.github.com/actions/concepts/security/github_token
+https://docs.github.com/rest/actions/workflow-runs
+"""
+
+import hmac
+import os
+import re
+import zipfile
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from operator import ge, gt, le, lt
+from pathlib import Path
+from typing import Any, Final
+
+from aiohttp import web
+from msgspec import json
+from msgspec.structs import replace
+
+from brat.forge.resources import run_resource as views
+from brat.forge.resources.account_resource import (
+    ACTIONS_APP,
+    Access,
+    Permissions,
+    Repository,
+    User,
+)
+from brat.forge.resources.run_resource import TASK_WORKFLOW, CheckRun, Run
+from brat.forge.resources.wire import Refused, iso, parse
+from brat.forge.rest.rest_call import Answer, Call, Route, secret_of
+from brat.forge.rest.rest_runs import (
+    artifact_of,
+    runs_that,
+    workflow_of,
+    workflow_paths,
+)
+from brat.forge.service.run_processes import (
+    JOB_LOGIN,
+    LIVE_WORKFLOW,
+    TASK_INPUTS,
+    WorkflowFiles,
+    measure,
+    named_inputs,
+)
+from brat.forge.service.running_forge import Service
+from brat.forge.service.webhook_deliveries import Kind
+
+MOST_BYTES: Final = 1 << 30
+CHUNK: Final = 1 << 16
+_NAME: Final = re.compile(r"(?!\.)[\w.-]{1,100}", re.ASCII)
+_KEY: Final = "uploads.key"
+
+
+def sound(path: Path) -> bool:
+    """Say whether a file is a zip whose contents can be read."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return archive.testzip() is None
+    except (zipfile.BadZipFile, OSError):
+        return False
+
+
+class Uploads(WorkflowFiles):
+    """Lets the program that starts runs hand artifacts over."""
+
+    def __init__(self, service: Service) -> None:
+        """Take the artifacts of `service`."""
+        super().__init__(service.forge)
+        self._service = service
+
+    def routes(self) -> list[web.RouteDef]:
+        """Return the routes, below the forge's own address."""
+        return [web.put(r"/_artifacts/{run:\d+}/{name}", self.put)]
+
+    def handover(self, run: Run) -> dict[str, str]:
+        """Return the run's folder, the address and the run's own token for it."""
+        return {
+            "BRAT_RUN_DIR": str(self._service.starter.place(run).folder),
+            "ACTIONS_RUNTIME_TOKEN": self._secret(run),
+            "ACTIONS_RESULTS_URL": self._service.site.base + "/",
+        }
+
+    def _secret(self, run: Run) -> str:
+        """Return the same for a run as long as the forge's folder is there."""
+        key = self.forge.folder / _KEY
+        if not key.exists():
+            key.write_bytes(os.urandom(32))
+        return hmac.digest(key.read_bytes(), str(run.id).encode(), "sha256").hex()
+
+    async def put(self, request: web.Request) -> web.Response:
+        """Take a zip from another starter, which shows the run's own token."""
+        store = self._service.forge.store
+        run = store.runs.get(int(request.match_info["run"]))
+        shown = secret_of(request) or ""
+        if run is None or not hmac.compare_digest(self._secret(run), shown):
+            raise web.HTTPUnauthorized(text="This is not the token of the run.\n")
+        name = request.match_info["name"]
+        if not _NAME.fullmatch(name) or run.status == "completed":
+            raise web.HTTPUnprocessableEntity(
+                text="The name is not one, or the run is over.\n"
+            )
+        target = self._service.starter.place(run).artifact(name)
+        making = target.with_name(f"{target.name}.{os.urandom(8).hex()}")
+        try:
+            with making.open("wb") as file:
+                async for chunk in request.content.iter_chunked(CHUNK):
+                    if file.tell() + len(chunk) > MOST_BYTES:
+                        raise web.HTTPRequestEntityTooLarge(MOST_BYTES, file.tell())
+                    file.write(chunk)
+            if not sound(making):
+                raise web.HTTPUnprocessableEntity(text="The body is no sound zip.\n")
+            making.replace(target)
+        finally:
+            making.unlink(missing_ok=True)
+        self._service.starter.add_artifact(run, name, measure(target))
+        return web.Response(status=201)
+
+
+LOOP_WORKFLOW: Final = ".github/workflows/brat.yml"
+OWN_WORKFLOWS: Final = frozenset({TASK_WORKFLOW, LIVE_WORKFLOW, LOOP_WORKFLOW})
+MOST_INPUT_CHARS: Final = 65535
+TOKEN_LASTS: Final = timedelta(hours=6)
+"""As long as a job may take."""
+_KNOWN: Final = {
+    TASK_WORKFLOW: TASK_INPUTS,
+    LIVE_WORKFLOW: TASK_INPUTS,
+    LOOP_WORKFLOW: (*TASK_INPUTS, "after"),
+}
+_LOOP_MAY: Final[Permissions] = (
+    *(
+        (name, "write")
+        for name in ("actions", "checks", "contents", "issues", "pull_requests")
+    ),
+    ("statuses", "read"),
+)
+_TASK_MAY: Final[Permissions] = (("actions", "write"), ("contents", "read"))
+"""The permissions of a task run's two jobs together: they share one token."""
+_STARTS: Final = frozenset(
+    {
+        *(("issues", action) for action in ("labeled", "opened")),
+        *(("issue_comment", action) for action in ("created", "edited")),
+        ("pull_request_review", "submitted"),
+    }
+)
+
+
+def permissions_of(run: Run) -> Permissions | None:
+    """Return the permissions of a run's token; None: it may only read."""
+    if run.path != LOOP_WORKFLOW:
+        return None
+    return _TASK_MAY if run.inputs.get("session") else _LOOP_MAY
+
+
+def some_inputs(path: str, asked: Mapping[str, Any]) -> dict[str, str]:
+    """Return the inputs that a workflow takes, as text; 422 if they are others."""
+    needed = TASK_INPUTS if path in {TASK_WORKFLOW, LIVE_WORKFLOW} else ()
+    inputs = named_inputs(asked, _KNOWN.get(path, ()), needed)
+    if sum(map(len, inputs.values())) > MOST_INPUT_CHARS:
+        raise Refused(422, f"inputs are too large (maximum {MOST_INPUT_CHARS})")
+    return inputs
+
+
+class SessionFiles(Uploads):
+    """The files of sessions, whose inputs are limited as on GitHub."""
+
+    def inputs_of(self, path: str, asked: Mapping[str, Any]) -> dict[str, str]:
+        """Return the inputs of a dispatch as text; 422 if they are others."""
+        return some_inputs(path, asked)
+
+
+class EveryFile(SessionFiles):
+    """Any workflow file that a repository holds."""
+
+    def can_run(self, repo: Repository, path: str) -> bool:
+        """Say whether a workflow file is there."""
+        return path == TASK_WORKFLOW or self.holds(repo, path)
+
+    def hear(
+        self, repo: Repository, actor: User, kind: Kind, payload: dict[str, Any]
+    ) -> None:
+        """Start brat.yml if an event triggers it; only inside `Store.change`."""
+        if kind not in _STARTS or actor.login == JOB_LOGIN:
+            return
+        if self.can_run(repo, LOOP_WORKFLOW):
+            self._service.starter.begin(
+                repo,
+                actor,
+                path=LOOP_WORKFLOW,
+                branch=repo.default_branch,
+                event=kind[0],
+                payload=json.encode(payload).decode(),
+            )
+
+    def token(self, repo: Repository, holder: User, run: Run) -> str:
+        """Make the token of a run, which may do what the file's permissions say."""
+        allowed, forge = permissions_of(run), self.forge
+        if allowed is None:
+            return super().token(repo, holder, run)
+        if not forge.may(repo, holder, "write"):
+            forge.grant(repo.full_name, holder.login, "write")
+        access = Access(
+            repos=(repo.id,),
+            permissions=allowed,
+            expires_at=iso(forge.clock() + TOKEN_LASTS),
+        )
+        return forge.keys.add(holder, repo=repo.id, access=access)
+
+    def opened(self, repo: Repository, actor: User, run: Run) -> None:
+        """Show that a run was accepted; only inside `Store.change`."""
+        if run.path in OWN_WORKFLOWS:
+            return
+        events, store = self._service.events, self._service.forge.store
+        check = store.check_runs.put(
+            CheckRun(
+                id=store.next_id(),
+                repo=repo.id,
+                head_sha=run.head_sha,
+                name=run.path.rpartition("/")[2].rpartition(".")[0],
+                app=ACTIONS_APP,
+                external_id=str(run.id),
+                started_at=run.created_at,
+            )
+        )
+        events.check_run(repo, actor, "created", check)
+
+    def closed(self, repo: Repository, actor: User, run: Run) -> None:
+        """Show how a run ended; only inside `Store.change`."""
+        events, store = self._service.events, self._service.forge.store
+        for check in store.check_runs.of((repo.id, run.head_sha)):
+            if check.external_id == str(run.id) and check.app == ACTIONS_APP:
+                ended = store.check_runs.put(
+                    replace(
+                        check,
+                        status="completed",
+                        conclusion=run.conclusion,
+                        completed_at=run.updated_at,
+                    )
+                )
+                events.check_run(repo, actor, "completed", ended)
+
+
+_SIGNS = ((">=", ge), ("<=", le), (">", gt), ("<", lt))
+
+
+async def list_workflows(call: Call) -> Answer:
+    """`GET actions/workflows`."""
+    return call.page(
+        workflow_paths(call),
+        lambda path: views.workflow(call.site, call.repo, path),
+        wrap="workflows",
+    )
+
+
+async def get_workflow(call: Call) -> Answer:
+    """`GET actions/workflows/{id or file name}`."""
+    return Answer(views.workflow(call.site, call.repo, workflow_of(call)))
+
+
+async def get_artifact(call: Call) -> Answer:
+    """`GET actions/artifacts/{id}`."""
+    artifact, run = artifact_of(call)
+    return Answer(views.artifact(call.site, call.repo, artifact, run))
+
+
+async def list_runs(call: Call) -> Answer:
+    """`GET actions/runs` and `GET actions/workflows/{id}/runs`: newest first.
+
+    A run's check suite has the run's id.
+    """
+    who = call.service.renderer.who
+    status, branch = call.asked("status"), call.asked("branch")
+    actor, suite = call.asked("actor").lower(), call.asked("check_suite_id")
+
+    def fits(run: Run) -> bool:
+        return (
+            status in {"", run.status, run.conclusion}
+            and branch in {"", run.branch}
+            and suite in {"", str(run.id)}
+            and actor in {"", who(run.actor).login.lower()}
+        )
+
+    return runs_that(call, fits, _created(call.asked("created")))
+
+
+def _created(asked: str) -> Callable[[Run], bool]:
+    """Read GitHub's date query: `>=T`, `>T`, `<=T`, `<T`, `A..B`, or a prefix.
+
+    https://docs.github.com/en/search-github/getting-started-with-searching-on-github/understanding-the-search-syntax#query-for-dates
+    """
+    first, dots, last = asked.partition("..")
+    bounds = [(ge, first), (le, last)] if dots else []
+    for sign, compare in _SIGNS:
+        if not bounds and asked.startswith(sign):
+            bounds = [(compare, asked.removeprefix(sign))]
+    try:
+        tests = [(compare, parse(text)) for compare, text in bounds if text != "*"]
+    except ValueError:
+        raise Refused(422, f"{asked!r} is no date query") from None
+    if not bounds:
+        return lambda run: run.created_at.startswith(asked)
+    return lambda run: all(
+        compare(parse(run.created_at), moment) for compare, moment in tests
+    )
+
+
+_ACTIONS = "/repos/{owner}/{repo}/actions"
+_WORKFLOW = _ACTIONS + "/workflows/{workflow}"
+ROUTES = (
+    Route("GET", _ACTIONS + "/workflows", list_workflows),
+    Route("GET", _WORKFLOW, get_workflow),
+    Route("GET", _WORKFLOW + "/runs", list_runs),
+    Route("GET", _ACTIONS + "/runs", list_runs),
+    Route("GET", _ACTIONS + r"/artifacts/{artifact:\d+}", get_artifact),
+)
