@@ -1,6 +1,6 @@
 // A story told with @octokit/rest; prints as JSON what it saw.
 //
-// `node octokit_story.mjs API TOKEN OWNERS-TOKEN HOOK`: see tests/clients/told.py.
+// `node octokit_story.mjs API TOKEN OWNERS-TOKEN HOOK`: see test_clients.py.
 
 import { setTimeout as pause } from "node:timers/promises";
 import { Octokit } from "@octokit/rest";

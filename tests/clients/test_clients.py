@@ -1,25 +1,88 @@
-"""GitHub's common clients against the local forge: each tells the same story."""
+"""GitHub's own client for JavaScript against the local forge: it sees what it did.
 
-import sys
+Its script is a process of its own: `SCRIPT API TOKEN OWNERS-TOKEN HOOK`. It talks about
+an issue, merges a pull request, runs a workflow and makes a webhook in alice/app, and
+prints as JSON what it saw.
+"""
+
+import asyncio
+import json
 from pathlib import Path
+from typing import Final
 
 import pytest
 
-from tests.clients.told import SEEN, told
+from brat.forge import Forge
+from tests.forge.running import hasty
+from tests.world.forge import Json, Town, make_source, settle_in, town
 from tests.world.npm import installed
+from tests.world.patience import patient
+from tests.world.receiver import receiving
 
-HERE = Path(__file__).parent
+HERE: Final = Path(__file__).parent
+DEADLINE_S: Final = patient(60)
+SEEN: Final = {
+    "repository": ["alice/app", "main", False],
+    "label": ["needs/review now", "0e8a16", True],
+    "labels": ["bug", "needs/review now"],
+    "labelled": [True],
+    "unlabelled": ["bug"],
+    "comments": ["Better.", "Done."],
+    "reactions": ["eyes"],
+    "issue": ["closed", "not_planned"],
+    "base": "side",
+    "files": [["topic.txt", "added"]],
+    "commits": [True],
+    "checks": [["lint", "completed", "success"]],
+    "status": ["success", "deploy"],
+    "refused": 409,
+    "merged": [True, True, True],
+    "tip": True,
+    "untouched": True,
+    "started": True,
+    "run": ["workflow_dispatch", "success"],
+    "artifact": ["brat-result", True],
+    "sent": [["ping", 202], ["ping", 202]],
+    "hook": [True, ["issues"], 0],
+}
 
-pytestmark = pytest.mark.layer("landing")
+
+async def told(folder: Path, *script: str) -> Json:
+    source = make_source(folder / "source")
+    with Forge(folder / "forge") as forge:
+        tokens = settle_in(forge, source)
+        async with (
+            receiving() as receiver,
+            town(forge, tokens, folder, how=hasty("upload")) as here,
+        ):
+            await _branches(here)
+            words = (f"{here.url}/api/v3", tokens["bot"], tokens["alice"], receiver.url)
+            return json.loads(await _said(*script, *words))
 
 
-@pytest.mark.parametrize("client", ["githubkit", "pygithub"])
-async def test_a_client_sees_what_it_did(tmp_path: Path, client: str) -> None:
-    script = HERE / f"{client}_story.py"
+async def _branches(here: Town) -> None:
+    """Push `side`, which is where main is, and `topic`, a commit ahead."""
+    checkout = await here.clone()
+    await checkout.git("push", "--quiet", "origin", "HEAD:side")
+    await checkout.git("switch", "--quiet", "-c", "topic")
+    await checkout.commit("topic.txt", "topic")
+    await checkout.git("push", "--quiet", "origin", "topic")
 
-    assert await told(tmp_path, sys.executable, "-I", str(script)) == SEEN
+
+async def _said(*command: str) -> bytes:
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    async with asyncio.timeout(DEADLINE_S):
+        out, err = await process.communicate()
+    assert process.returncode == 0, err.decode()
+    return out
 
 
+@pytest.mark.layer("landing")
 @pytest.mark.needs("node", "npm")
 async def test_octokit_sees_what_it_did(node: str, tmp_path: Path) -> None:
     installed(HERE)
