@@ -86,7 +86,6 @@ class Protected:
         return self.forge.bare(self.forge.known(self.known.repository))
 
     def comments(self) -> list[str]:
-        """Return what is said in all comments."""
         return [one.body for one in self.forge.store.comments.all()]
 
     def state(self) -> State:

@@ -97,8 +97,6 @@ def _subject(body: bytes) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class End:
-    """What can be seen when all is over."""
-
     convoys: dict[str, tuple[str, ...]]
     """State of each, and of its tasks, with the number of attempts."""
     tree: str
