@@ -61,7 +61,6 @@ class Collector:
             self.broken.append(f"{report.nodeid}: {report.longreprtext}")
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Note all that was collected."""
         for item in session.items:
             # Files of other names are collected by `make image` alone.
             deep = not item.path.match("test_*.py")

@@ -58,5 +58,4 @@ class History:
         }
 
     def at(self, commit: str) -> pygit2.Commit:
-        """Return a commit."""
         return self.repo[commit].peel(pygit2.Commit)

@@ -258,7 +258,6 @@ class Room:
         return self.convoy.state
 
     def task(self, number: int) -> Task:
-        """Return one of its tasks."""
         task = self.convoy.task(number)
         assert task is not None
         return task

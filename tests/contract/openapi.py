@@ -80,7 +80,6 @@ class Contract:
     """A description that exchanges are held against."""
 
     def __init__(self, spec: Schema) -> None:
-        """Index the operations of `spec`."""
         self._components = spec["components"]
         schemas = {"$defs": modern(self._components["schemas"])}
         self._registry = jsonschema_rs.Registry([(DEFINITIONS, schemas)])

@@ -22,7 +22,6 @@ class Schemas:
     """The schemas that payloads are held against."""
 
     def __init__(self, spec: dict[str, Any]) -> None:
-        """Index the events of `spec`."""
         self._schemas = {
             item["post"]["operationId"]: item["post"]["requestBody"]["content"][
                 "application/json"

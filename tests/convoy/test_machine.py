@@ -201,7 +201,6 @@ def _waits_for_a_person(convoy: Convoy) -> bool:
 
 
 def walk(seeds: range) -> None:
-    """Take a walk for each seed."""
     for number in seeds:
         one = seed(number)(type("Walk", (Machine,), {}))
         run_state_machine_as_test(one, settings=SHORT)

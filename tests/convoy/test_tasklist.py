@@ -34,7 +34,6 @@ def planned(text: str, *, limit: int = 20) -> Plan:
 
 
 def only(text: str) -> TaskSpec:
-    """The one task of `text`."""
     (task,) = planned(text)
     return task
 

@@ -12,7 +12,6 @@ DISPATCH = "actions/workflows/brat-task.yml/dispatches"
 
 
 def starter(deed: str) -> tuple[str, ...]:
-    """Return what starts runs that do `deed`."""
     return (sys.executable, "-I", str(STARTER), deed)
 
 

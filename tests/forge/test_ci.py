@@ -23,7 +23,6 @@ async def push(
 
 
 async def checks(here: Town, commit: str) -> Json:
-    """Return all check runs of a commit."""
     found = await here.get(f"commits/{commit}/check-runs?filter=all")
     return found["check_runs"]
 

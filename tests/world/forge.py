@@ -65,12 +65,10 @@ class Checkout:
     """A clone in which the test works, over HTTP, with a token."""
 
     def __init__(self, folder: Path, token: str) -> None:
-        """Stand in `folder`, which need not exist yet."""
         self.folder = folder
         self.env = AUTHOR | git.authorization(token)
 
     async def git(self, *args: str, check: bool = True) -> str:
-        """Run git in the checkout and return what it says."""
         return (await self.run(*args, check=check)).stdout.decode().strip()
 
     async def run(self, *args: str, check: bool = True) -> Completed:

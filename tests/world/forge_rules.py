@@ -97,7 +97,6 @@ def put_ruleset(forge: Forge, *rules: Json, repo: str = REPO, **more: Json) -> R
 def put_protection(
     forge: Forge, *contexts: str, branch: str = "main", repo: str = REPO, **more: Json
 ) -> Protection:
-    """Protect a branch of a forge that may not be served."""
     wanted = convert(protection(*contexts, **more), Wanted)
     with forge.store.change():
         return rules_in(forge.store).protections.put(

@@ -32,7 +32,6 @@ class Key:
 
     @property
     def sign(self) -> Sign:
-        """What signs with it."""
         return lambda text: armored(self.public, self._private.sign(signed_text(text)))
 
     def authority(self, repository: str = REPOSITORY) -> Authority:
@@ -40,7 +39,6 @@ class Key:
         return Authority(repository, only_signer(self.public))
 
     def writer(self, repository: str = REPOSITORY) -> Writer:
-        """Return who writes with this key."""
         return Writer(repository, self.sign)
 
     def opening(self, repository: str = REPOSITORY) -> Callable[..., Mirror]:

@@ -27,7 +27,6 @@ class RulesDraft(Draft):
         self.refs = {}
 
     def submit(self, command: Command) -> Refusal | None:
-        """Put it to the rules."""
         refused = self._rules.ask(command)
         self.state = self._rules.state
         return refused
@@ -42,5 +41,4 @@ def bot_context(configuration: Path = NO_CONFIGURATION) -> BotContext:
 
 
 async def carried_out(rules: Rules, asker: Asker, request: Request) -> Reply:
-    """Carry out one request."""
     return await carry_out(bot_context(), RulesDraft(rules), asker, request)

@@ -204,7 +204,6 @@ class Rules:
         return self.state.convoys[NAME]
 
     def task(self, number: int) -> Task:
-        """One of its tasks."""
         task = self.convoy.task(number)
         assert task is not None
         return task

@@ -18,7 +18,6 @@ class Lure:
     """A server that counts who comes."""
 
     def __init__(self) -> None:
-        """Nobody came yet."""
         self.url = ""
         self.came: list[str] = []
 

@@ -64,7 +64,6 @@ class Heard:
 
 
 def heard(sample: str, left: str = "", exit_code: int | None = 0) -> Heard:
-    """Hear a sample out."""
     said: list[Said] = []
     hearing = OutputReader(row_of(sample), said.append)
     for stream, name in STREAMS:

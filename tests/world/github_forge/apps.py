@@ -234,7 +234,6 @@ class Apps:
     """The Apps of one forge."""
 
     def __init__(self, forge: Forge) -> None:
-        """Look at what `forge` knows."""
         self._forge = forge
         self._store = forge.store
         if forge.store not in _TABLES:
@@ -326,7 +325,6 @@ class Apps:
             )
 
     def suspend(self, installation: Installation) -> Installation:
-        """Let an installation do nothing any more."""
         with self._store.change():
             return self.installations.put(
                 replace(installation, suspended_at=self._forge.now())
@@ -395,7 +393,6 @@ class Apps:
                     webhooks.send(hook, repo, kind, told, installation=one.id)
 
     def _made(self, app: int, check: Mapping[str, Any]) -> bool:
-        """Whether an App made a check."""
         return app in {each.id for each in self.known.of(check["app"]["slug"])}
 
     def _by_issuer(self, issuer: object) -> App:

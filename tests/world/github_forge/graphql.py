@@ -158,7 +158,6 @@ class GraphQL:
     """The endpoint beside REST's."""
 
     def __init__(self, service: Service) -> None:
-        """Serve `service`."""
         self._service = service
         self._edits, self._queues = TextEdits(service), MergeQueues(service)
         self._schema = _schema()

@@ -33,10 +33,7 @@ class TextEdit(Record, frozen=True, kw_only=True):
 
 
 class TextEdits:
-    """The edits of a served forge."""
-
     def __init__(self, service: Service) -> None:
-        """Remember from now on what is edited."""
         self._forge = service.forge
         self._table = Table(service.forge.store, TextEdit, lambda _: 0)
         service.events.heard_by.append(self._hear)
@@ -83,7 +80,6 @@ class Viewer:
             raise Failed("NOT_FOUND", said) from None
 
     def repository_node(self, node: str) -> Repository:
-        """Return a repository by its global id."""
         found = self.service.forge.store.repositories.get(_number(node, "Repository"))
         if found is None:
             raise _unknown(node)
@@ -104,7 +100,6 @@ class Viewer:
         return self._home(found.repo, node), found
 
     def comment_node(self, node: str) -> Comment:
-        """Return a comment by its global id."""
         found = self.service.forge.store.comments.get(_number(node, "IssueComment"))
         if found is None:
             raise _unknown(node)
@@ -112,7 +107,6 @@ class Viewer:
         return found
 
     def review_node(self, node: str) -> Review:
-        """Return a review by its global id."""
         store = self.service.forge.store
         found = store.reviews.get(_number(node, "PullRequestReview"))
         pull = store.pulls.get(found.pull) if found is not None else None
@@ -152,7 +146,6 @@ class Viewer:
 
 
 def _number(node: str, kind: str) -> int:
-    """Return the number behind a global id of a kind."""
     try:
         name, _, number = (
             b64decode(node + "=" * (-len(node) % 4)).decode().partition(":")
@@ -188,7 +181,6 @@ class RefUpdateRule:
 
 
 def ref_update_rule(kept: Protection, role: Role) -> RefUpdateRule:
-    """Return what a branch's protection means for somebody with a role."""
     wanted = kept.wanted
     reviews = wanted.required_pull_request_reviews
     asked = reviews or ProtectedReviews()
@@ -226,32 +218,25 @@ class AccountNode:
 
 @dataclass(frozen=True)
 class TreeNode:
-    """The files of a commit."""
-
     oid: str
     kind: str = "Tree"
 
     @property
     def id(self) -> str:
-        """Its global id."""
         return node_id(self.kind, self.oid)
 
 
 @dataclass(frozen=True)
 class CommitNode:
-    """A commit."""
-
     bare: Bare
     oid: str
     kind: str = "Commit"
 
     @property
     def id(self) -> str:
-        """Its global id."""
         return node_id(self.kind, self.oid)
 
     def tree(self) -> TreeNode:
-        """Return its files."""
         found = self.bare.commit(self.oid)
         assert found is not None
         return TreeNode(str(found.tree_id))
@@ -259,8 +244,6 @@ class CommitNode:
 
 @dataclass(frozen=True)
 class RefNode:
-    """A branch or a tag."""
-
     viewer: Viewer
     repo: Repository
     full_name: str
@@ -274,16 +257,13 @@ class RefNode:
 
     @property
     def name(self) -> str:
-        """Its name without that."""
         return self.full_name.removeprefix(self.prefix)
 
     @property
     def id(self) -> str:
-        """Its global id."""
         return node_id(self.kind, f"{self.repo.id}:{self.full_name}")
 
     def target(self) -> CommitNode:
-        """Return what it points at."""
         return CommitNode(self.viewer.service.forge.bare(self.repo), self.oid)
 
     def ref_update_rule(self) -> RefUpdateRule | None:
@@ -298,5 +278,4 @@ class RefNode:
 
 
 def account(who: User) -> AccountNode:
-    """Return an account."""
     return AccountNode(who.kind, node_id(who.kind, who.id), who.login)

@@ -32,28 +32,22 @@ _KINDS: Final = {ADDED: "AddedToMergeQueueEvent", REMOVED: "RemovedFromMergeQueu
 
 @dataclass(frozen=True)
 class QueueEventNode:
-    """One such event."""
-
     viewer: Viewer
     event: IssueEvent
 
     @property
     def kind(self) -> str:
-        """GitHub's name of its type."""
         return _KINDS[self.event.event]
 
     @property
     def id(self) -> str:
-        """Its global id."""
         return node_id(self.kind, self.event.id)
 
     @property
     def created_at(self) -> str:
-        """When it happened."""
         return self.event.created_at
 
     def actor(self) -> AccountNode:
-        """Return who did it."""
         return account(self.viewer.service.renderer.who(self.event.actor))
 
 
@@ -69,8 +63,6 @@ def timeline(
 
 @dataclass(frozen=True)
 class QueueNode:
-    """The queue of a branch."""
-
     views: "QueueViews"
     base: str
     rules: MergeQueueParameters
@@ -78,11 +70,9 @@ class QueueNode:
 
     @property
     def id(self) -> str:
-        """Its global id."""
         return node_id(self.kind, f"{self.views.repo.id}:{self.base}")
 
     def configuration(self) -> dict[str, object]:
-        """Return how it works."""
         asked = self.rules
         return {
             "check_response_timeout": asked.check_response_timeout_minutes,
@@ -97,7 +87,6 @@ class QueueNode:
         }
 
     def entries(self, first: int | None = None) -> dict[str, object]:
-        """Return the first that are in it."""
         found = self.views.viewer.queues.of(self.views.repo, self.base)
         shown = [EntryNode(self.views, one) for one in found[:first]]
         return {"nodes": shown, "total_count": len(found)}
@@ -105,20 +94,16 @@ class QueueNode:
 
 @dataclass(frozen=True)
 class EntryNode:
-    """A pull request in a queue."""
-
     views: "QueueViews"
     entry: QueueEntry
     kind: str = "MergeQueueEntry"
 
     @property
     def id(self) -> str:
-        """Its global id."""
         return node_id(self.kind, self.entry.id)
 
     @property
     def state(self) -> str:
-        """How far it is."""
         return self.entry.state
 
     @property
@@ -130,16 +115,13 @@ class EntryNode:
 
     @property
     def jump(self) -> bool:
-        """Whether it was put in front."""
         return self.entry.jump
 
     @property
     def enqueued_at(self) -> str:
-        """When it came in."""
         return self.entry.enqueued_at
 
     def enqueuer(self) -> AccountNode:
-        """Return who put it in."""
         return account(self.views.viewer.service.renderer.who(self.entry.enqueuer))
 
     def head_commit(self) -> CommitNode | None:
@@ -147,17 +129,14 @@ class EntryNode:
         return self._commit(self.entry.group_sha)
 
     def base_commit(self) -> CommitNode | None:
-        """Return what that commit was built on."""
         return self._commit(self.entry.group_base)
 
     def pull_request(self) -> object:
-        """Return the pull request."""
         pull = self.views.viewer.service.forge.store.pulls.get(self.entry.pull)
         assert pull is not None
         return self.views.show(pull)
 
     def merge_queue(self) -> QueueNode | None:
-        """Return the queue."""
         return self.views.queue(self.entry.base)
 
     def _commit(self, sha: str) -> CommitNode | None:
@@ -180,7 +159,6 @@ class QueueViews:
         return QueueNode(self, base, rules) if rules is not None else None
 
     def entry(self, entry: QueueEntry) -> EntryNode:
-        """Return a pull request's place in its queue."""
         return EntryNode(self, entry)
 
 
@@ -188,16 +166,13 @@ class MailedTexts:
     """Marks beside a forge, so that a test can set them while it is served."""
 
     def __init__(self, forge: Path) -> None:
-        """Keep them in a forge's folder."""
         self._folder = forge / "mailed"
 
     def mark(self, number: int) -> None:
-        """Say that the comment or review with this id came by mail."""
         self._folder.mkdir(exist_ok=True)
         (self._folder / str(number)).touch()
 
     def holds(self, number: int) -> bool:
-        """Whether it came by mail."""
         return (self._folder / str(number)).exists()
 
 
@@ -212,62 +187,50 @@ class TextNode:
     body: str
 
     def created_via_email(self) -> bool:
-        """Return whether it came by mail."""
         forge = self.viewer.service.forge
         return MailedTexts(forge.folder).holds(self.number)
 
 
 @dataclass(frozen=True)
 class IssueNode:
-    """An issue."""
-
     viewer: Viewer
     issue: Issue
     kind: str = "Issue"
 
     @property
     def id(self) -> str:
-        """Its global id."""
         return node_id(self.kind, self.issue.id)
 
     @property
     def number(self) -> int:
-        """Its number."""
         return self.issue.number
 
     @property
     def title(self) -> str:
-        """Its title."""
         return self.issue.title
 
     def last_edited_at(self) -> str | None:
-        """Return when its text was last edited."""
         return self.viewer.edits.last(self.issue.id)
 
 
 @dataclass(frozen=True)
 class PullNode:
-    """A pull request."""
-
     viewer: Viewer
     repo: Repository
     pull: Pull
     kind: str = "PullRequest"
 
     def __getattr__(self, name: str) -> object:
-        """Return a field that the record has under another name."""
         if name not in _PULL:
             raise AttributeError(name)
         return getattr(self.pull, _PULL[name])
 
     @property
     def id(self) -> str:
-        """Its global id."""
         return node_id(self.kind, self.pull.id)
 
     @property
     def title(self) -> str:
-        """Its title."""
         return self._issue.title
 
     @property
@@ -277,28 +240,23 @@ class PullNode:
 
     @property
     def merged(self) -> bool:
-        """Whether it is merged."""
         return self.pull.merged_at is not None
 
     def merge_commit(self) -> CommitNode | None:
-        """Return the commit that merged it."""
         sha = self.pull.merge_commit
         bare = self.viewer.service.forge.bare(self.repo)
         return CommitNode(bare, sha) if sha is not None else None
 
     def merged_by(self) -> AccountNode | None:
-        """Return who merged it."""
         by = self.pull.merged_by
         return account(self.viewer.service.renderer.who(by)) if by is not None else None
 
     def mergeable(self) -> str:
-        """Return whether it merges cleanly."""
         return {True: "MERGEABLE", False: "CONFLICTING", None: "UNKNOWN"}[
             self._mergeable()[0]
         ]
 
     def merge_state_status(self) -> str:
-        """Return what stands against its merge."""
         return self._mergeable()[1].upper()
 
     def review_decision(self) -> str | None:
@@ -306,19 +264,15 @@ class PullNode:
         return review_decision(self.viewer.service.forge, self.repo, self.pull)
 
     def is_in_merge_queue(self) -> bool:
-        """Return whether it is in a queue."""
         return self.viewer.queues.entry(self.pull) is not None
 
     def is_merge_queue_enabled(self) -> bool:
-        """Return whether its base has a queue."""
         return self.viewer.queues.rules(self.repo, self.pull.base) is not None
 
     def merge_queue(self) -> QueueNode | None:
-        """Return the queue of its base."""
         return views(self.viewer, self.repo).queue(self.pull.base)
 
     def merge_queue_entry(self) -> EntryNode | None:
-        """Return its place in the queue."""
         entry = self.viewer.queues.entry(self.pull)
         return views(self.viewer, self.repo).entry(entry) if entry else None
 
@@ -350,31 +304,25 @@ _PULL: Final = {
 
 @dataclass(frozen=True)
 class RepositoryNode:
-    """A repository."""
-
     viewer: Viewer
     repo: Repository
     kind: str = "Repository"
 
     def __getattr__(self, name: str) -> object:
-        """Return whether a method of merging is allowed."""
         if name not in _METHODS:
             raise AttributeError(name)
         return _METHODS[name] in self.repo.settings.merge_methods
 
     @property
     def id(self) -> str:
-        """Its global id."""
         return node_id(self.kind, self.repo.id)
 
     @property
     def is_archived(self) -> bool:
-        """Whether nobody writes to it any more."""
         return self.repo.archived
 
     @property
     def name_with_owner(self) -> str:
-        """Its full name."""
         return self.repo.full_name
 
     def ref(self, qualified_name: str) -> RefNode | None:
@@ -387,12 +335,10 @@ class RepositoryNode:
         return None
 
     def issue(self, number: int) -> IssueNode:
-        """Return an issue by its number."""
         found = self._numbered(number, "Issue")
         return IssueNode(self.viewer, found)
 
     def pull_request(self, number: int) -> PullNode:
-        """Return a pull request by its number."""
         found = self._numbered(number, "PullRequest")
         pull = self.viewer.service.forge.store.pulls.get(found.id)
         assert pull is not None
@@ -420,5 +366,4 @@ _METHODS: Final = {
 
 
 def views(viewer: Viewer, repo: Repository) -> QueueViews:
-    """Return what shows the queues of a repository."""
     return QueueViews(viewer, repo, lambda pull: PullNode(viewer, repo, pull))

@@ -137,7 +137,6 @@ class MergeGroups:
     """Builds, judges and lands; the caller holds the repository's lock."""
 
     def __init__(self, service: Service, entries: Table[QueueEntry]) -> None:
-        """Work on the `entries` of `service`."""
         self._service = service
         self._forge = service.forge
         self._store = service.forge.store

@@ -65,7 +65,6 @@ def _operation(call: Call) -> str:
 
 
 def names() -> list[str]:
-    """Return all there are."""
     return ["github.com", *json.decode(RELEASES.read_bytes())]
 
 

@@ -133,7 +133,6 @@ class Limits:
     """Counts calls, and refuses those that are too many."""
 
     def __init__(self, forge: Forge) -> None:
-        """Start with nothing used."""
         self._forge = forge
         self._accounts: dict[object, _Account] = defaultdict(_Account)
 

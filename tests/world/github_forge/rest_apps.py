@@ -67,23 +67,23 @@ def app_view(site: Site, one: App, owner: User, installations: int) -> dict[str,
 
 
 def installation_view(
-    site: Site, one: Installation, app_view: App, owner: User
+    site: Site, one: Installation, app: App, owner: User
 ) -> dict[str, Any]:
-    """An App's installation_view on the account `owner`."""
-    api = f"{site.api}/app_view/installations/{one.id}"
+    """An App's installation on the account `owner`."""
+    api = f"{site.api}/app/installations/{one.id}"
     return {
         "id": one.id,
         "account": user(site, owner),
-        "app_id": app_view.id,
-        "client_id": app_view.client_id,
-        "app_slug": app_view.slug,
+        "app_id": app.id,
+        "client_id": app.client_id,
+        "app_slug": app.slug,
         "target_id": owner.id,
         "target_type": owner.kind,
         "permissions": dict(one.permissions),
-        "events": list(app_view.events),
+        "events": list(app.events),
         "repository_selection": "selected",
         "access_tokens_url": f"{api}/access_tokens",
-        "repositories_url": f"{site.api}/installation_view/repositories",
+        "repositories_url": f"{site.api}/installation/repositories",
         "html_url": f"{site.base}/settings/installations/{one.id}",
         "created_at": one.created_at,
         "updated_at": one.updated_at,
@@ -96,7 +96,7 @@ def installation_view(
 
 
 def token(secret: str, access: Access, repositories: list[Any]) -> dict[str, Any]:
-    """A token of an installation_view, the one time it is shown."""
+    """A token of an installation, the one time it is shown."""
     return {
         "token": secret,
         "expires_at": access.expires_at,
@@ -171,8 +171,6 @@ def _is_hidden(needs: Need) -> bool:
 
 
 class Asked(Body):
-    """The body of `PUT actions/permissions/workflow`."""
-
     default_workflow_permissions: Literal["read", "write"] | None = None
     can_approve_pull_request_reviews: bool | None = None
 
@@ -195,7 +193,6 @@ def _known(call: Call) -> JobTokens:
 
 
 async def get_settings(call: Call) -> Answer:
-    """`GET actions/permissions/workflow`."""
     known = _known(call)
     shown: dict[str, Any] = {
         "default_workflow_permissions": known.default,
@@ -205,7 +202,6 @@ async def get_settings(call: Call) -> Answer:
 
 
 async def put_settings(call: Call) -> Answer:
-    """`PUT actions/permissions/workflow`."""
     asked = call.body(Asked)
     with call.store.change():
         known = _known(call)
@@ -257,7 +253,6 @@ def signed_by(service: Service, request: web.Request) -> Caller:
 
 
 async def get_app(call: Call) -> Answer:
-    """`GET /app`."""
     app = _app(call)
     owner = call.service.renderer.who(app.owner)
     count = len(Apps(call.service.forge).installations.of(app.id))
@@ -276,7 +271,6 @@ async def get_public_app(call: Call) -> Answer:
 
 
 async def get_repo_installation(call: Call) -> Answer:
-    """`GET /repos/{owner}/{repo}/installation`."""
     app = _app(call)
     one = found(Apps(call.service.forge).installed_in(app, call.repo.id))
     owner = call.service.renderer.who(one.owner)
@@ -284,7 +278,6 @@ async def get_repo_installation(call: Call) -> Answer:
 
 
 async def list_installations(call: Call) -> Answer:
-    """`GET /app/installations`."""
     app = _app(call)
 
     def shown(one: Installation) -> dict[str, object]:
@@ -311,7 +304,6 @@ async def list_repositories(call: Call) -> Answer:
 
 
 async def create_token(call: Call) -> Answer:
-    """`POST /app/installations/{id}/access_tokens`."""
     one = found(Apps(call.service.forge).installations.get(call.number("installation")))
     if one.app != _app(call).id:
         raise not_found()
@@ -392,7 +384,6 @@ async def get_hook_config(call: Call) -> Answer:
 
 
 async def list_deliveries(call: Call) -> Answer:
-    """`GET /app/hook/deliveries`."""
     return listed(call, _deliveries(call))
 
 

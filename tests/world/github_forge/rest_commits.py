@@ -121,7 +121,7 @@ def content(
 def changed_files(
     site: Site, repo: Repository, diff: pygit2.Diff, head: str
 ) -> Iterator[dict[str, Any]]:
-    """Yield the changed_files that a diff touches; `head` is the commit it leads to."""
+    """Yield the files that a diff touches; `head` is the commit it leads to."""
     for patch in diff:
         if patch is None:
             continue
@@ -186,7 +186,6 @@ async def get_content(call: Call) -> Answer:
 
 
 async def compare(call: Call) -> Answer:
-    """`GET compare/{base}...{head}`."""
     one, _, other = call.word("basehead").partition("...")
     base, head = call.bare.resolve(one), call.bare.resolve(other)
     fork = call.bare.fork_point(base, head) if base and head else None
@@ -253,15 +252,11 @@ ROUTES = (
 
 
 class NewRef(Body):
-    """The body of `POST git/refs`."""
-
     ref: str
     sha: str
 
 
 class RefChange(Body):
-    """The body of `PATCH git/refs/{ref}`."""
-
     sha: str
     force: bool = False
 
@@ -280,7 +275,6 @@ def _moved(call: Call, name: str, before: str | None, after: str | None) -> None
 
 
 async def get_ref(call: Call) -> Answer:
-    """`GET git/ref/{ref}`."""
     name = "refs/" + call.word("ref")
     return Answer(_shown(call, name, found(call.bare.ref(name))))
 
@@ -330,7 +324,6 @@ async def change_ref(call: Call) -> Answer:
 
 
 async def delete_ref(call: Call) -> Answer:
-    """`DELETE git/refs/{ref}`."""
     name = "refs/" + call.word("ref")
     async with call.service.lock(call.repo):
         before = call.bare.ref(name)
@@ -343,7 +336,6 @@ async def delete_ref(call: Call) -> Answer:
 
 
 async def get_git_commit(call: Call) -> Answer:
-    """`GET git/commits/{sha}`."""
     commit = found(call.bare.commit(call.word("sha")))
     return Answer(run_resource.git_commit(call.site, call.repo, commit))
 

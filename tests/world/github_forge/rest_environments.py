@@ -29,8 +29,6 @@ class Asked(Body):
 
 
 class Pattern(Body):
-    """The body of `POST deployment-branch-policies`."""
-
     name: str
     type: str = "branch"
 
@@ -56,13 +54,11 @@ def _named(call: Call) -> Environment | None:
 
 
 async def list_environments(call: Call) -> Answer:
-    """`GET environments`."""
     known = _table(call).of(call.repo.id)
     return call.page(known, lambda one: _view(call, one), wrap="environments")
 
 
 async def put_environment(call: Call) -> Answer:
-    """`PUT environments/{name}`."""
     asked = call.body(Asked).deployment_branch_policy
     rules = None
     if asked is not None:
@@ -80,13 +76,11 @@ async def put_environment(call: Call) -> Answer:
 
 
 async def list_policies(call: Call) -> Answer:
-    """`GET environments/{name}/deployment-branch-policies`."""
     one = found(_named(call))
     return call.page(one.patterns, _pattern, wrap="branch_policies")
 
 
 async def list_secrets(call: Call) -> Answer:
-    """`GET environments/{name}/secrets`."""
     kept = rest_secrets.stored(call, found(_named(call)).name)
     made = call.service.forge.now()
     dates = {"created_at": made, "updated_at": made}
@@ -94,18 +88,15 @@ async def list_secrets(call: Call) -> Answer:
 
 
 async def public_key(call: Call) -> Answer:
-    """`GET environments/{name}/secrets/public-key`."""
     found(_named(call))
     return await rest_secrets.public_key(call)
 
 
 async def put_secret(call: Call) -> Answer:
-    """`PUT environments/{name}/secrets/{secret_name}`."""
     return await rest_secrets.put(call, found(_named(call)).name)
 
 
 async def add_policy(call: Call) -> Answer:
-    """`POST environments/{name}/deployment-branch-policies`."""
     one, asked = found(_named(call)), call.body(Pattern)
     with call.store.change():
         new = (call.store.next_id(), asked.name, asked.type)

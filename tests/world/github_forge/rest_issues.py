@@ -155,8 +155,6 @@ def _logins(
 
 
 class _AnIssue(rest_issues.NewIssue):
-    """The body of `POST issues`."""
-
     assignee: str | None = None
     assignees: tuple[str, ...] = ()
     milestone: None = None
@@ -195,7 +193,6 @@ async def create_issue(call: Call) -> Answer:
 
 
 async def change_issue(call: Call) -> Answer:
-    """`PATCH issues/{number}`."""
     asked = call.body(_AnEdit)
     logins = _logins(asked.assignee, asked.assignees)
     with call.store.change():
@@ -277,22 +274,18 @@ ISSUE_ROUTES = (
 
 
 class NewLabel(Body):
-    """The body of `POST labels`."""
-
     name: str
     color: str = GREY
     description: str | None = None
 
 
 async def list_labels(call: Call) -> Answer:
-    """`GET labels`."""
     renderer = call.service.renderer
     labels = call.store.labels.of(call.repo.id)
     return call.page(labels, lambda one: renderer.label(call.repo, one))
 
 
 async def create_label(call: Call) -> Answer:
-    """`POST labels`."""
     asked = call.body(NewLabel)
     if find_label(call.store, call.repo, asked.name) is not None:
         raise fault("Label", "name", "already_exists")
@@ -311,18 +304,15 @@ async def create_label(call: Call) -> Answer:
 
 
 async def get_label(call: Call) -> Answer:
-    """`GET labels/{name}`."""
     label = found(find_label(call.store, call.repo, call.word("name")))
     return Answer(call.service.renderer.label(call.repo, label))
 
 
 async def list_issue_labels(call: Call) -> Answer:
-    """`GET issues/{number}/labels`."""
     return shown(call, issue_of(call))
 
 
 async def set_issue_labels(call: Call) -> Answer:
-    """`PUT issues/{number}/labels`."""
     issue, names = issue_of(call), asked_names(call)
     with call.store.change():
         return shown(call, relabel(call, issue, to=names))
@@ -360,7 +350,6 @@ def _subject(call: Call) -> Issue | Comment:
 
 
 async def list_reactions(call: Call) -> Answer:
-    """`GET .../reactions`."""
     content = call.asked("content")
     known = call.store.reactions.of(_subject(call).id)
     given = [one for one in known if content in {"", one.content}]
@@ -368,7 +357,6 @@ async def list_reactions(call: Call) -> Answer:
 
 
 async def create_reaction(call: Call) -> Answer:
-    """`POST issues/{number}/reactions`."""
     return react(call, issue_of(call).id)
 
 

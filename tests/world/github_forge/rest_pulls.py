@@ -76,21 +76,15 @@ class NewReview(Body):
 
 
 class ReviewText(Body):
-    """The body of `PUT reviews/{id}`."""
-
     body: str
 
 
 class Submission(Body):
-    """The body of `POST reviews/{id}/events`."""
-
     event: Verdict
     body: str | None = None
 
 
 class Dismissal(Body):
-    """The body of `PUT reviews/{id}/dismissals`."""
-
     message: str
     event: Literal["DISMISS"] = "DISMISS"
 
@@ -117,7 +111,6 @@ async def list_reviews(call: Call) -> Answer:
 
 
 async def get_review(call: Call) -> Answer:
-    """`GET reviews/{id}`."""
     pull = pull_of(call)
     return _shown(call, pull, _review(call, pull))
 
@@ -330,7 +323,6 @@ class PullChange(Body):
 
 
 async def change_pull(call: Call) -> Answer:
-    """`PATCH pulls/{number}`."""
     asked = call.body(PullChange)
     async with call.service.lock(call.repo):
         pull = pull_of(call)
@@ -516,8 +508,6 @@ def _rebased(bare: Bare, pull: Pull, by: pygit2.Signature) -> str:
 
 
 class MergeAsked(Body):
-    """The body of `PUT pulls/{number}/merge`."""
-
     sha: str | None = None
     merge_method: MergeMethod = "merge"
     commit_title: str | None = None

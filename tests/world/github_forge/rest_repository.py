@@ -40,7 +40,6 @@ class RepositoryChange(Body):
 
 
 async def change_repository(call: Call) -> Answer:
-    """`PATCH /repos/{owner}/{repo}`."""
     asked = call.body(RepositoryChange)
     repo = call.service.forge.update(call.repo, archived=asked.archived)
     return await get_repository(replace(call, found=repo))
@@ -142,8 +141,6 @@ def delivery(one: Delivery) -> dict[str, Any]:
 
 
 class NewHook(Body):
-    """The body of `POST hooks`."""
-
     config: HookConfig
     name: str = "web"
     events: tuple[str, ...] = ("push",)
@@ -178,12 +175,10 @@ def _ping(call: Call, hook: Hook) -> None:
 
 
 async def list_hooks(call: Call) -> Answer:
-    """`GET hooks`."""
     return call.page(call.store.hooks.of(call.repo.id), lambda one: _shown(call, one))
 
 
 async def create_hook(call: Call) -> Answer:
-    """`POST hooks`."""
     asked = call.body(NewHook)
     config = checked(asked.config)
     if not config.url:
@@ -203,12 +198,10 @@ async def create_hook(call: Call) -> Answer:
 
 
 async def get_hook(call: Call) -> Answer:
-    """`GET hooks/{id}`."""
     return Answer(_shown(call, asked_hook(call)))
 
 
 async def change_hook(call: Call) -> Answer:
-    """`PATCH hooks/{id}`."""
     hook, asked = asked_hook(call), call.body(HookChange)
     if asked.config is not None:
         hook = configured(call, hook, asked.config)
@@ -239,12 +232,10 @@ async def delete_hook(call: Call) -> Answer:
 
 
 async def get_config(call: Call) -> Answer:
-    """`GET hooks/{id}/config`."""
     return Answer(shown_config(asked_hook(call)))
 
 
 async def ping(call: Call) -> Answer:
-    """`POST hooks/{id}/pings`."""
     hook = asked_hook(call)
     with call.store.change():
         _ping(call, hook)

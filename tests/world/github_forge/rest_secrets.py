@@ -27,8 +27,6 @@ KEY_ID: Final = "568250167242549743"
 
 
 class AskedSecret(Body):
-    """The body of a PUT of a secret."""
-
     encrypted_value: str
     key_id: str
 
@@ -68,7 +66,6 @@ def opened(one: Sealed) -> Opened:
 
 
 async def public_key(_: Call) -> Answer:
-    """`GET public-key`."""
     key = base64.b64encode(bytes(KEY.public_key)).decode()
     return Answer({"key_id": KEY_ID, "key": key})
 
@@ -133,8 +130,6 @@ class AskedVariable(Body):
 
 
 class Variable(Record, frozen=True, kw_only=True):
-    """A variable."""
-
     repo: int
     name: str
     value: str
@@ -151,17 +146,14 @@ def _named(call: Call, name: str) -> Variable | None:
 
 
 async def list_variables(call: Call) -> Answer:
-    """`GET actions/variables`."""
     return call.page(_variables(call).of(call.repo.id), _view, wrap="variables")
 
 
 async def get_variable(call: Call) -> Answer:
-    """`GET actions/variables/{name}`."""
     return Answer(_view(found(_named(call, call.word("name")))))
 
 
 async def add_variable(call: Call) -> Answer:
-    """`POST actions/variables`."""
     asked = call.body(AskedVariable)
     if _named(call, asked.name):
         raise Refused(409, "Already exists - Variable already exists")
@@ -178,7 +170,6 @@ async def add_variable(call: Call) -> Answer:
 
 
 async def change_variable(call: Call) -> Answer:
-    """`PATCH actions/variables/{name}`."""
     known, asked = found(_named(call, call.word("name"))), call.body(AskedVariable)
     with call.store.change():
         _variables(call).put(replace(known, value=asked.value))

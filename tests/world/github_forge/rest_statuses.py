@@ -21,8 +21,6 @@ MOST_BRANCHES: Final = 10
 
 
 class NewStatus(Body):
-    """The body of `POST statuses/{sha}`."""
-
     state: Literal["error", "failure", "pending", "success"]
     context: str = "default"
     description: str | None = None
@@ -41,12 +39,10 @@ async def rerequest_check(call: Call) -> Answer:
 
 
 async def get_check(call: Call) -> Answer:
-    """`GET check-runs/{id}`."""
     return Answer(call.service.renderer.check_run(call.repo, check_of(call)))
 
 
 def _face(call: Call, one: CommitStatus) -> dict[str, Any]:
-    """A commit status."""
     who = call.service.renderer.user(call.service.renderer.who(one.creator))
     return {
         "id": one.id,
@@ -64,7 +60,6 @@ def _face(call: Call, one: CommitStatus) -> dict[str, Any]:
 
 
 def _announce(call: Call, status: CommitStatus) -> None:
-    """A commit was given a status."""
     repo, bare, site = call.repo, call.bare, call.site
     commit = bare.commit(status.sha)
     if commit is None:
@@ -95,7 +90,6 @@ def _holding(call: Call, sha: str) -> Iterator[dict[str, Any]]:
 
 
 async def create_status(call: Call) -> Answer:
-    """`POST statuses/{sha}`."""
     asked, sha = call.body(NewStatus), call.word("sha")
     if call.bare.kind(sha) != "commit":
         raise Refused(422, f"No commit found for SHA: {sha}")

@@ -67,7 +67,6 @@ class OAuth:
     """The codes of one forge; they do not outlive its process."""
 
     def __init__(self, service: Service) -> None:
-        """Sign in accounts of `service`."""
         self._forge = service.forge
         self._grants: dict[str, _Grant] = {}
 
@@ -217,7 +216,6 @@ class Manifests:
     """Where the form of a manifest is posted to."""
 
     def __init__(self, service: Service) -> None:
-        """Make Apps of `service`'s accounts."""
         self._service = service
 
     def routes(self) -> list[web.RouteDef]:

@@ -68,7 +68,6 @@ class Uploads(WorkflowFiles):
     """Lets the program that starts runs hand artifacts over."""
 
     def __init__(self, service: Service) -> None:
-        """Take the artifacts of `service`."""
         super().__init__(service.forge)
         self._service = service
 
@@ -247,7 +246,6 @@ _SIGNS = ((">=", ge), ("<=", le), (">", gt), ("<", lt))
 
 
 async def list_workflows(call: Call) -> Answer:
-    """`GET actions/workflows`."""
     return call.page(
         workflow_paths(call),
         lambda path: views.workflow(call.site, call.repo, path),
@@ -256,12 +254,10 @@ async def list_workflows(call: Call) -> Answer:
 
 
 async def get_workflow(call: Call) -> Answer:
-    """`GET actions/workflows/{id or file name}`."""
     return Answer(views.workflow(call.site, call.repo, workflow_of(call)))
 
 
 async def get_artifact(call: Call) -> Answer:
-    """`GET actions/artifacts/{id}`."""
     artifact, run = artifact_of(call)
     return Answer(views.artifact(call.site, call.repo, artifact, run))
 

@@ -200,7 +200,6 @@ class ModelMirror(Mirror):
         """Have them: all commits are in memory."""
 
     def has(self, commit: str) -> bool:
-        """Whether there is such a commit."""
         return commit in self.forge.commits.known
 
 

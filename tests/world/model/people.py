@@ -136,7 +136,6 @@ class People(Story):
             self.saw("failed convoy taken up")
 
     def failed(self) -> list[Convoy]:
-        """Return the convoys that failed."""
         found = self.forge.state.convoys.values()
         return [convoy for convoy in found if convoy.state == "failed"]
 
@@ -159,7 +158,6 @@ class People(Story):
             )
 
     def tasks(self, *states: str) -> list[tuple[Convoy, Task]]:
-        """Return the tasks of live convoys that are in one of these states."""
         live = self.forge.state.live()
         return [(c, task) for c in live for task in c.tasks if task.state in states]
 

@@ -83,7 +83,6 @@ class RefChange:
 
     @property
     def is_new(self) -> bool:
-        """Whether the ref is made."""
         return self.before is None
 
     @property
@@ -243,7 +242,6 @@ class SecretScan:
     """The secrets in the new files of one push; each file is read once."""
 
     def __init__(self, objects: PushedObjects) -> None:
-        """Look into what came with a push."""
         self._objects = objects
         self._by_blob = {
             oid: found for oid in objects.blobs() if (found := self._look(oid))

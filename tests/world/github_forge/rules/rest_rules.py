@@ -35,8 +35,6 @@ _WITH_NUMBER = frozenset({"Integration", "RepositoryRole", "User"})
 
 
 class NewRuleset(Struct, forbid_unknown_fields=True):
-    """The body of `POST rulesets`."""
-
     name: str
     enforcement: Enforcement
     target: Target = "branch"
@@ -119,7 +117,6 @@ async def list_rulesets(call: Call) -> Answer:
 
 
 async def create_ruleset(call: Call) -> Answer:
-    """`POST rulesets`."""
     asked, now = call.body(NewRuleset), call.service.forge.now()
     with call.store.change():
         one = asked.made(call.store.next_id(), call.repo.id, now)
@@ -128,12 +125,10 @@ async def create_ruleset(call: Call) -> Answer:
 
 
 async def get_ruleset(call: Call) -> Answer:
-    """`GET rulesets/{id}`."""
     return _shown(call, _of(call))
 
 
 async def change_ruleset(call: Call) -> Answer:
-    """`PUT rulesets/{id}`."""
     one, asked = _of(call), call.body(RulesetChange)
     given = {
         name: value
@@ -147,7 +142,6 @@ async def change_ruleset(call: Call) -> Answer:
 
 
 async def delete_ruleset(call: Call) -> Answer:
-    """`DELETE rulesets/{id}`."""
     with call.store.change():
         rules_in(call.store).rulesets.remove(_of(call))
     return Answer(status=204)
@@ -212,7 +206,6 @@ def _wanted(call: Call) -> Wanted:
 
 
 async def get_protection(call: Call) -> Answer:
-    """`GET branches/{branch}/protection`."""
     return Answer(rule_resources.protection(call.site, call.repo, _kept(call)))
 
 
@@ -238,7 +231,6 @@ async def protect(call: Call) -> Answer:
 
 
 async def unprotect(call: Call) -> Answer:
-    """`DELETE branches/{branch}/protection`."""
     with call.store.change():
         rules_in(call.store).protections.remove(_kept(call))
     return Answer(status=204)
@@ -250,12 +242,10 @@ def _signatures(call: Call, one: Protection) -> Answer:
 
 
 async def get_signatures(call: Call) -> Answer:
-    """`GET branches/{branch}/protection/required_signatures`."""
     return _signatures(call, _kept(call))
 
 
 async def require_signatures(call: Call) -> Answer:
-    """`POST branches/{branch}/protection/required_signatures`."""
     with call.store.change():
         one = rules_in(call.store).protections.put(
             replace(_kept(call), signatures=True)
@@ -264,14 +254,12 @@ async def require_signatures(call: Call) -> Answer:
 
 
 async def allow_unsigned(call: Call) -> Answer:
-    """`DELETE branches/{branch}/protection/required_signatures`."""
     with call.store.change():
         rules_in(call.store).protections.put(replace(_kept(call), signatures=False))
     return Answer(status=204)
 
 
 async def get_branch(call: Call) -> Answer:
-    """`GET branches/{branch}`."""
     answer, name = await rest_repositories.get_branch(call), call.word("branch")
     kept = protection_of(call.service.forge, call.repo, name)
     shown = {

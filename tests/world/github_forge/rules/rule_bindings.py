@@ -58,14 +58,12 @@ class RuleTables:
     """The tables of one store."""
 
     def __init__(self, store: Store) -> None:
-        """Read them."""
         self.protections = Table(store, Protection, lambda r: (r.repo, r.branch))
         self.rulesets = Table(store, Ruleset, lambda r: r.repo)
         self._limits = Table(store, PushLimits, lambda r: r.id)
         self._store = store
 
     def limits(self, repo: Repository) -> PushLimits:
-        """Return the limits of a push to a repository."""
         return self._limits.get(repo.id) or PushLimits(id=repo.id)
 
     def set_limits(self, limits: PushLimits) -> None:
@@ -78,7 +76,6 @@ _TABLES: Final = WeakKeyDictionary[Store, RuleTables]()
 
 
 def rules_in(store: Store) -> RuleTables:
-    """Return the tables of a store."""
     if store not in _TABLES:
         _TABLES[store] = RuleTables(store)
     return _TABLES[store]
@@ -184,7 +181,6 @@ def mover(forge: Forge, repo: Repository, user: User) -> Mover:
 def binding(
     forge: Forge, repo: Repository, ref: str, who: Mover
 ) -> tuple[Binding, ...]:
-    """Return what binds a ref when `who` moves it."""
     found: list[Binding] = []
     kept = protection_of(forge, repo, ref.removeprefix("refs/heads/"))
     if kept is not None and ref.startswith("refs/heads/"):
@@ -195,7 +191,6 @@ def binding(
 
 
 def protection_of(forge: Forge, repo: Repository, branch: str) -> Protection | None:
-    """Return the protection of a branch."""
     found = rules_in(forge.store).protections.of((repo.id, branch))
     return found[0] if found else None
 

@@ -94,7 +94,6 @@ class RuleEnforcement:
     """The rules of all repositories of a forge."""
 
     def __init__(self, service: Service) -> None:
-        """Read what the forge of `service` knows."""
         self._service = service
         self._forge = service.forge
 

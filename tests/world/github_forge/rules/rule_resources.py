@@ -278,7 +278,6 @@ def protection_url(site: Site, repo: Repository, branch: str) -> str:
 
 
 def branch_protection(one: Protection | None) -> dict[str, Any]:
-    """What `GET branches/{branch}` says of the protection."""
     named = _named(one) if one is not None else {"contexts": [], "checks": []}
     level = "off"
     if named["contexts"] and one is not None:

@@ -54,8 +54,6 @@ class RequiredSignatures(_Rule, frozen=True, tag="required_signatures"):
 
 
 class PullRequestParameters(_Parameters, frozen=True):
-    """The parameters of `pull_request`."""
-
     dismiss_stale_reviews_on_push: bool
     require_code_owner_review: bool
     require_last_push_approval: bool
@@ -78,8 +76,6 @@ class StatusCheck(_Parameters, frozen=True, omit_defaults=True):
 
 
 class StatusCheckParameters(_Parameters, frozen=True):
-    """The parameters of `required_status_checks`."""
-
     required_status_checks: tuple[StatusCheck, ...]
     strict_required_status_checks_policy: bool
     do_not_enforce_on_create: bool = False
@@ -92,8 +88,6 @@ class RequiredStatusChecks(_Rule, frozen=True, tag="required_status_checks"):
 
 
 class MergeQueueParameters(_Parameters, frozen=True):
-    """The parameters of `merge_queue`."""
-
     check_response_timeout_minutes: Annotated[int, Meta(ge=1, le=360)]
     grouping_strategy: Literal["ALLGREEN"]
     max_entries_to_build: Entries
