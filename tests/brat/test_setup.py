@@ -116,8 +116,10 @@ async def test_it_does_what_it_shows_and_a_second_run_changes_nothing(
     branches = (await here.get(POLICIES, by="alice"))["branch_policies"]
     assert [one["name"] for one in branches] == ["main"]
     assert (await here.get(CI_VARIABLE, by="alice"))["value"] == "ci.yml"
-    files = await here.get("pulls/1/files")
-    assert {Path(one["filename"]).name for one in files} == FILES
+    bare = here.forge.bare(here.forge.known(REPO)).path
+    head = (await here.get("pulls/1"))["head"]["sha"]
+    files = person.terminal.done(f"git -C {bare} diff --name-only main {head}")
+    assert {Path(one).name for one in files.splitlines()} == FILES
     assert person.terminal.done("git status --short") == ""
     after = await person.state()
 

@@ -1,13 +1,12 @@
 // A story told with @octokit/rest; prints as JSON what it saw.
 //
-// `node octokit_story.mjs API TOKEN OWNERS-TOKEN HOOK`: see test_clients.py.
+// `node octokit_story.mjs API TOKEN`: see test_clients.py.
 
 import { setTimeout as pause } from "node:timers/promises";
 import { Octokit } from "@octokit/rest";
 
-const [api, token, owners, url] = process.argv.slice(2);
+const [api, token] = process.argv.slice(2);
 const client = new Octokit({ auth: token, baseUrl: api });
-const owner = new Octokit({ auth: owners, baseUrl: api });
 const repo = { owner: "alice", repo: "app" };
 const label = "needs/review now";
 const names = (labels) => labels.map((each) => each.name);
@@ -63,7 +62,6 @@ async function merge({ pulls, repos, checks }) {
   const at = { ...repo, pull_number: pull.number };
   await pulls.update({ ...at, base: "side" });
   const sha = pull.head.sha;
-  const files = await pulls.listFiles(at);
   const { data: check } = await checks.create({
     ...repo,
     name: "lint",
@@ -79,13 +77,10 @@ async function merge({ pulls, repos, checks }) {
   const { data: merged } = await pulls.merge({ ...at, sha });
   const { data: again } = await pulls.get(at);
   const asked = await pulls.checkIfMerged(at);
-  const commits = await pulls.listCommits(at);
   const side = await repos.getBranch({ ...repo, branch: "side" });
   const main = await repos.getBranch({ ...repo, branch: "main" });
   return {
     base: again.base.ref,
-    files: files.data.map((each) => [each.filename, each.status]),
-    commits: commits.data.map((each) => each.sha === sha),
     checks: judged.data.check_runs.map((each) => [each.name, each.status, each.conclusion]),
     status: [status.data.state, ...statuses.data.map((each) => each.context)],
     refused,
@@ -120,25 +115,6 @@ async function run({ actions }) {
   };
 }
 
-async function hook({ repos }) {
-  const config = { url, secret: "s", content_type: "json" };
-  const { data: made } = await repos.createWebhook({ ...repo, config, events: ["issues"] });
-  const at = { ...repo, hook_id: made.id };
-  await repos.pingWebhook(at);
-  let sent = [];
-  while (sent.length < 2) {
-    await pause(50);
-    ({ data: sent } = await repos.listWebhookDeliveries(at));
-  }
-  const { data: same } = await repos.getWebhook(at);
-  await repos.deleteWebhook(at);
-  const left = await repos.listWebhooks(repo);
-  return {
-    sent: sent.map((each) => [each.event, each.status_code]),
-    hook: [same.active, same.events, left.data.length],
-  };
-}
-
 const { rest } = client;
 const { data: found } = await rest.repos.get(repo);
 const seen = {
@@ -146,6 +122,5 @@ const seen = {
   ...(await talk(rest)),
   ...(await merge(rest)),
   ...(await run(rest)),
-  ...(await hook(owner.rest)),
 };
 process.stdout.write(JSON.stringify(seen));

@@ -238,9 +238,9 @@ class WebhookSender:
         *,
         installation: int | None = None,
     ) -> None:
-        """Keep a ping, or a payload that the hook wants; only inside `Store.change`."""
+        """Keep a payload that the hook wants; only inside `Store.change`."""
         event, action = kind
-        if hook.active and {event, "*"} & {*hook.events, "ping"}:
+        if hook.active and {event, "*"} & {*hook.events}:
             like = Delivery(
                 id=self._store.next_id(),
                 hook=hook.id,

@@ -43,7 +43,6 @@ DEEDS: Final = (
     *rest_issues.ISSUE_ROUTES,
     *rest_issues.LABEL_ROUTES,
     *rest_issues.REACTION_ROUTES,
-    *text_rules.ROUTES,
     *rest_pulls.MERGE_ROUTES,
     *rest_pulls.CHANGE_ROUTES,
     *rest_pulls.REVIEW_ROUTES,
@@ -55,7 +54,6 @@ ROUTES: Final = (
     *rest_rules.PROTECTION_ROUTES,
     *rest_rules.RULESET_ROUTES,
     *rest_commits.GIT_ROUTES,
-    *rest_commits.COMMIT_PULLS,
     *rest_commits.ROUTES,
     *rest_repository.HOOK_ROUTES,
     *rest_secrets.ROUTES,
@@ -64,7 +62,6 @@ ROUTES: Final = (
     *rest_apps.ROUTES,
     *web_pages.ROUTES,
     *rest_repository.PEOPLE_ROUTES,
-    *rest_repository.CHANGE_ROUTES,
     *rest_environments.ROUTES,
     *rest_apps.JOB_TOKEN_ROUTES,
 )

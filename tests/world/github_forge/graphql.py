@@ -26,11 +26,9 @@ from brat.forge.resources.wire import Refused
 from brat.forge.rest.rest_call import authenticate
 from brat.forge.service.running_forge import Service
 from tests.world.github_forge.graphql_git import (
-    AccountNode,
     Failed,
     TextEdits,
     Viewer,
-    account,
 )
 from tests.world.github_forge.graphql_nodes import (
     IssueNode,
@@ -52,10 +50,6 @@ class Root:
     _viewer: Viewer
 
     # --- queries ------------------------------------------------------------------
-
-    def viewer(self) -> AccountNode:
-        """Return who asks."""
-        return account(self._viewer.caller.user)
 
     def repository(
         self, owner: str, name: str, *, follow_renames: bool = True

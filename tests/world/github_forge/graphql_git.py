@@ -217,16 +217,6 @@ class AccountNode:
 
 
 @dataclass(frozen=True)
-class TreeNode:
-    oid: str
-    kind: str = "Tree"
-
-    @property
-    def id(self) -> str:
-        return node_id(self.kind, self.oid)
-
-
-@dataclass(frozen=True)
 class CommitNode:
     bare: Bare
     oid: str
@@ -235,11 +225,6 @@ class CommitNode:
     @property
     def id(self) -> str:
         return node_id(self.kind, self.oid)
-
-    def tree(self) -> TreeNode:
-        found = self.bare.commit(self.oid)
-        assert found is not None
-        return TreeNode(str(found.tree_id))
 
 
 @dataclass(frozen=True)

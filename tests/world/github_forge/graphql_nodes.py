@@ -113,14 +113,6 @@ class EntryNode:
         places = (at for at, one in enumerate(line, 1) if one.id == self.entry.id)
         return next(places, 0)
 
-    @property
-    def jump(self) -> bool:
-        return self.entry.jump
-
-    @property
-    def enqueued_at(self) -> str:
-        return self.entry.enqueued_at
-
     def enqueuer(self) -> AccountNode:
         return account(self.views.viewer.service.renderer.who(self.entry.enqueuer))
 
@@ -316,14 +308,6 @@ class RepositoryNode:
     @property
     def id(self) -> str:
         return node_id(self.kind, self.repo.id)
-
-    @property
-    def is_archived(self) -> bool:
-        return self.repo.archived
-
-    @property
-    def name_with_owner(self) -> str:
-        return self.repo.full_name
 
     def ref(self, qualified_name: str) -> RefNode | None:
         """Return a ref by its full name, or a branch by its own."""

@@ -129,22 +129,6 @@ async def remove_assignees(call: Call) -> Answer:
     return Answer(call.service.renderer.issue(call.repo, issue))
 
 
-async def list_assignees(call: Call) -> Answer:
-    """`GET assignees`: who can be assigned to any issue."""
-    everybody = call.store.users.all()
-    able = [who for who in everybody if can_be_assigned(call, who, None)]
-    return call.page(able, call.service.renderer.user)
-
-
-async def may_be_assigned(call: Call) -> Answer:
-    """`GET assignees/{login}`, of the repository or of one issue: 204, or 404."""
-    issue = issue_of(call) if "number" in call.request.match_info else None
-    who = found(call.service.forge.user(call.word("login")))
-    if not can_be_assigned(call, who, issue):
-        raise not_found()
-    return Answer(status=204)
-
-
 def _logins(
     one: str | UnsetType | None, many: tuple[str, ...] | UnsetType
 ) -> tuple[str, ...] | None:
@@ -265,9 +249,6 @@ ISSUE_ROUTES = (
     Route("POST", _ISSUES, create_issue),
     Route("PATCH", _ISSUES + r"/{number:\d+}", change_issue),
     Route("GET", _ISSUES, list_issues),
-    Route("GET", _REPO + "/assignees", list_assignees),
-    Route("GET", _REPO + "/assignees/{login}", may_be_assigned),
-    Route("GET", _ASSIGNEES + "/{login}", may_be_assigned),
     Route("POST", _ASSIGNEES, add_assignees, "triage"),
     Route("DELETE", _ASSIGNEES, remove_assignees, "triage"),
 )

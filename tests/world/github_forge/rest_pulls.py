@@ -75,15 +75,6 @@ class NewReview(Body):
     comments: tuple[dict[str, Any], ...] = ()
 
 
-class ReviewText(Body):
-    body: str
-
-
-class Submission(Body):
-    event: Verdict
-    body: str | None = None
-
-
 class Dismissal(Body):
     message: str
     event: Literal["DISMISS"] = "DISMISS"
@@ -108,11 +99,6 @@ async def list_reviews(call: Call) -> Answer:
     """`GET reviews`: oldest first."""
     pull = pull_of(call)
     return call.page(_seen(call, pull), lambda one: face_of(call, one, pull.number))
-
-
-async def get_review(call: Call) -> Answer:
-    pull = pull_of(call)
-    return _shown(call, pull, _review(call, pull))
 
 
 async def create_review(call: Call) -> Answer:
@@ -196,54 +182,6 @@ def _tell(
     events.send(call.repo, call.user, kind, body | more)
 
 
-def _draft(call: Call, pull: Pull, deed: str) -> Review:
-    """Return the caller's draft that the path names.
-
-    Raises:
-        Refused: 404: there is none; 422: it was submitted.
-    """
-    review = _review(call, pull)
-    if review.state != DRAFT:
-        raise Refused(422, f"Can not {deed} a non-pending pull request review")
-    return review
-
-
-async def submit_review(call: Call) -> Answer:
-    """`POST reviews/{id}/events`: a draft becomes a review."""
-    pull, asked = pull_of(call), call.body(Submission)
-    review = _draft(call, pull, "submit")
-    body = review.body if asked.body is None else asked.body
-    _short(body)
-    _may_say(call, pull, asked.event, body)
-    with call.store.change():
-        review = _submitted(call, pull, replace(review, body=body), asked.event)
-    return _shown(call, pull, review)
-
-
-async def delete_review(call: Call) -> Answer:
-    """`DELETE reviews/{id}`: a draft."""
-    pull = pull_of(call)
-    review = _draft(call, pull, "delete")
-    with call.store.change():
-        call.store.reviews.remove(review)
-    return _shown(call, pull, review)
-
-
-async def change_review(call: Call) -> Answer:
-    """`PUT reviews/{id}`: one's own text."""
-    pull, asked = pull_of(call), call.body(ReviewText)
-    review = _review(call, pull)
-    if review.user != call.user.id:
-        raise not_found()
-    _short(asked.body)
-    was = {"body": {"from": review.body}}
-    with call.store.change():
-        review = call.store.reviews.put(replace(review, body=asked.body))
-        if review.state != DRAFT:
-            _tell(call, "edited", pull, review, changes=was)
-    return _shown(call, pull, review)
-
-
 async def dismiss_review(call: Call) -> Answer:
     """`PUT reviews/{id}/dismissals`: it counts no more."""
     pull, asked = pull_of(call), call.body(Dismissal)
@@ -264,10 +202,6 @@ _ONE = REVIEWS + r"/{review:\d+}"
 REVIEW_ROUTES = (
     Route("GET", REVIEWS, list_reviews),
     Route("POST", REVIEWS, create_review),
-    Route("GET", _ONE, get_review),
-    Route("PUT", _ONE, change_review),
-    Route("DELETE", _ONE, delete_review),
-    Route("POST", _ONE + "/events", submit_review),
     Route("PUT", _ONE + "/dismissals", dismiss_review, "write"),
 )
 

@@ -1,6 +1,5 @@
 """Texts: how long they may be, what form is asked for, and who may not speak."""
 
-import asyncio
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -9,11 +8,9 @@ from aiohttp import hdrs
 from msgspec import DecodeError, Struct, json, structs
 
 from brat.forge.resources.wire import API, Refused, fault
-from brat.forge.rest import rest_pulls
-from brat.forge.rest.rest_call import Answer, Call, Route, pull_of
+from brat.forge.rest.rest_call import Call
 from brat.forge.rest.rest_issues import GREY
 from convoy.text import LABEL_CHARS, STATUS_CHARS, SUMMARY_CHARS, TITLE_CHARS
-from grite import git
 
 _REPOSITORIES = (API + "/repos/{owner}/{repo}", API + "/repositories/{repository}")
 
@@ -189,11 +186,7 @@ def _too_many(most: str, given: int) -> Refused:
     return Refused(422, said)
 
 
-FORMS: Final = ("diff", "patch")
 SERVED_BESIDE: Final[Mapping[str, tuple[str, ...]]] = {
-    "GET /pulls/{number}": FORMS,
-    "GET /compare/{basehead}": FORMS,
-    "GET /commits/{ref}": (*FORMS, "sha"),
     "GET /contents/{path}": ("raw",),
 }
 VERSION: Final = "2022-11-28"
@@ -240,41 +233,6 @@ def _negotiate(headers: Mapping[str, str], more: Sequence[str]) -> str:
             return asked[1]
     said = f"Unsupported 'Accept' header: '{accepted}'. Must accept "
     raise Refused(415, said + "'application/json'.")
-
-
-async def change_text(call: Call, base: str | None, head: str) -> Answer:
-    """Answer in the form that was asked for, one of FORMS.
-
-    Args:
-        call: who asks, and for which form.
-        base: an ancestor of `head` that it is compared with; None: what `head` alone
-            changed.
-        head: the last commit.
-    """
-    if base is None:
-        words = {
-            "diff": ["show", "--first-parent", "--find-renames", "--format=", head],
-            "patch": ["format-patch", "--stdout", "-1", head],
-        }
-    else:
-        words = {
-            "diff": ["diff", "--find-renames", base, head],
-            "patch": ["format-patch", "--stdout", f"{base}..{head}"],
-        }
-    said = await asyncio.to_thread(git.run, words[form_of(call)], cwd=call.bare.path)
-    return Answer(said.stdout)
-
-
-async def get_pull(call: Call) -> Answer:
-    """`GET pulls/{number}`: also as a diff or as patches."""
-    if form_of(call) == JSON:
-        return await rest_pulls.get_pull(call)
-    pull = pull_of(call)
-    fork = call.bare.fork_point(pull.base_sha, pull.head_sha)
-    return await change_text(call, fork or pull.base_sha, pull.head_sha)
-
-
-ROUTES = (Route("GET", r"/repos/{owner}/{repo}/pulls/{number:\d+}", get_pull),)
 
 
 _AN: Final = {

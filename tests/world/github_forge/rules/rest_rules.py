@@ -4,8 +4,7 @@ https://docs.github.com/rest/repos/rules
 https://docs.github.com/rest/branches/branch-protection
 """
 
-from msgspec import UNSET, Struct, UnsetType
-from msgspec.structs import replace
+from msgspec import Struct
 
 from brat.forge.resources.wire import Refused, fault, not_found
 from brat.forge.rest import rest_repositories
@@ -56,17 +55,6 @@ class NewRuleset(Struct, forbid_unknown_fields=True):
             created_at=now,
             updated_at=now,
         )
-
-
-class RulesetChange(Struct, forbid_unknown_fields=True):
-    """The body of `PUT rulesets/{id}`; what is left out stays."""
-
-    name: str | UnsetType = UNSET
-    enforcement: Enforcement | UnsetType = UNSET
-    target: Target | UnsetType = UNSET
-    conditions: Conditions | UnsetType = UNSET
-    rules: tuple[RulesetRule, ...] | UnsetType = UNSET
-    bypass_actors: tuple[BypassActor, ...] | UnsetType = UNSET
 
 
 def _of(call: Call) -> Ruleset:
@@ -128,25 +116,6 @@ async def get_ruleset(call: Call) -> Answer:
     return _shown(call, _of(call))
 
 
-async def change_ruleset(call: Call) -> Answer:
-    one, asked = _of(call), call.body(RulesetChange)
-    given = {
-        name: value
-        for name in asked.__struct_fields__
-        if (value := getattr(asked, name)) is not UNSET
-    }
-    one = replace(one, **given, updated_at=call.service.forge.now())
-    with call.store.change():
-        rules_in(call.store).rulesets.put(_checked(call, one))
-    return _shown(call, one)
-
-
-async def delete_ruleset(call: Call) -> Answer:
-    with call.store.change():
-        rules_in(call.store).rulesets.remove(_of(call))
-    return Answer(status=204)
-
-
 async def list_branch_rules(call: Call) -> Answer:
     """`GET rules/branches/{branch}`: whether the branch is there or not."""
     ref = f"refs/heads/{call.word('branch')}"
@@ -165,8 +134,6 @@ RULESET_ROUTES = (
     Route("GET", _REPO + "/rulesets", list_rulesets),
     Route("POST", _REPO + "/rulesets", create_ruleset, "admin"),
     Route("GET", _ONE, get_ruleset),
-    Route("PUT", _ONE, change_ruleset, "admin"),
-    Route("DELETE", _ONE, delete_ruleset, "admin"),
     Route("GET", rest_repositories.BRANCH_RULES, list_branch_rules),
 )
 
@@ -205,10 +172,6 @@ def _wanted(call: Call) -> Wanted:
     return wanted
 
 
-async def get_protection(call: Call) -> Answer:
-    return Answer(rule_resources.protection(call.site, call.repo, _kept(call)))
-
-
 async def protect(call: Call) -> Answer:
     """`PUT branches/{branch}/protection`: replaces what there is."""
     branch, wanted = call.word("branch"), _wanted(call)
@@ -230,35 +193,6 @@ async def protect(call: Call) -> Answer:
     return Answer(rule_resources.protection(call.site, call.repo, one))
 
 
-async def unprotect(call: Call) -> Answer:
-    with call.store.change():
-        rules_in(call.store).protections.remove(_kept(call))
-    return Answer(status=204)
-
-
-def _signatures(call: Call, one: Protection) -> Answer:
-    url = rule_resources.protection_url(call.site, call.repo, one.branch)
-    return Answer({"url": f"{url}/required_signatures", "enabled": one.signatures})
-
-
-async def get_signatures(call: Call) -> Answer:
-    return _signatures(call, _kept(call))
-
-
-async def require_signatures(call: Call) -> Answer:
-    with call.store.change():
-        one = rules_in(call.store).protections.put(
-            replace(_kept(call), signatures=True)
-        )
-    return _signatures(call, one)
-
-
-async def allow_unsigned(call: Call) -> Answer:
-    with call.store.change():
-        rules_in(call.store).protections.put(replace(_kept(call), signatures=False))
-    return Answer(status=204)
-
-
 async def get_branch(call: Call) -> Answer:
     answer, name = await rest_repositories.get_branch(call), call.word("branch")
     kept = protection_of(call.service.forge, call.repo, name)
@@ -270,13 +204,7 @@ async def get_branch(call: Call) -> Answer:
 
 
 _PROTECTION = "/repos/{owner}/{repo}/branches/{branch:.+}/protection"
-_SIGNATURES = _PROTECTION + "/required_signatures"
 PROTECTION_ROUTES = (
     Route("GET", rest_repositories.BRANCH, get_branch),
-    Route("GET", _SIGNATURES, get_signatures, "admin"),
-    Route("POST", _SIGNATURES, require_signatures, "admin"),
-    Route("DELETE", _SIGNATURES, allow_unsigned, "admin"),
-    Route("GET", _PROTECTION, get_protection, "admin"),
     Route("PUT", _PROTECTION, protect, "admin"),
-    Route("DELETE", _PROTECTION, unprotect, "admin"),
 )
