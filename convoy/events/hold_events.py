@@ -27,7 +27,7 @@ from convoy.events import (
 from convoy.events.forge_actions import ActionIntended
 from convoy.model import ids
 from convoy.model.ids import show_item
-from convoy.model.state import Convoy, Moment, State, Task, change_task
+from convoy.model.state import Convoy, ConvoyState, Moment, State, Task, change_task
 from convoy.model.work import Gesture, Push, TakenOut
 
 
@@ -256,6 +256,9 @@ class OfferAgain(TaskCommand, frozen=True, kw_only=True):
 Gone = Literal["deleted", "transferred"]
 
 
+_DELETED: Final = "its branch {} was deleted"
+
+
 class IssueClosed(ConvoyEvent, frozen=True, kw_only=True, tag="issue.closed"):
     """A person closed the convoy's issue: nothing of it starts or lands."""
 
@@ -281,7 +284,10 @@ class IssueReopened(ConvoyEvent, frozen=True, kw_only=True, tag="issue.reopened"
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         if convoy.issue_is == "paused" and convoy.state == "paused":
-            convoy = replace(convoy, state="active", why="")
+            lacks_base = convoy.base_is == "deleted"
+            why = _DELETED.format(ids.base_branch(convoy.name)) if lacks_base else ""
+            state: ConvoyState = "paused" if lacks_base else "active"
+            convoy = replace(convoy, state=state, why=why)
         return replace(convoy, issue_is="open")
 
 
@@ -332,9 +338,6 @@ class NoteReopenedIssue(ConvoyCommand, frozen=True, kw_only=True):
         if convoy.issue_is == "open":
             return Refusal(f"issue #{convoy.issue} is open")
         return (IssueReopened(convoy=convoy.name, issue=convoy.issue),)
-
-
-_DELETED: Final = "its branch {} was deleted"
 
 
 class BaseDeleted(ConvoyEvent, frozen=True, kw_only=True, tag="base.deleted"):

@@ -230,6 +230,9 @@ class ConvoyFailed(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.failed"):
     def sentence(self) -> str:
         return f"The convoy failed: {clause(self.why)}."
 
+    def change(self, state: State) -> State:
+        return super().change(_unopened(state, self.convoy, 0))
+
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
         return replace(
             convoy,

@@ -8,12 +8,19 @@ from msgspec.structs import replace
 
 from convoy.events import Refusal, decided
 from convoy.events.forge_actions import ActionDone, Answer, NoteDone
-from convoy.events.hold_events import NoteDeletedBase, NotePush, TakePush
+from convoy.events.hold_events import (
+    NoteClosedIssue,
+    NoteDeletedBase,
+    NotePush,
+    NoteReopenedIssue,
+    TakePush,
+)
 from convoy.events.leases import ExpireLease, TakeLease
 from convoy.events.merge_events import MergeLanded
 from convoy.events.people_events import ResumeConvoy
 from convoy.events.plan_events import RequestConvoy
 from convoy.events.task_events import TaskQueued
+from convoy.model import ids
 from convoy.model.state import Convoy, State, Task, TaskState
 from convoy.owed import (
     Begin,
@@ -26,7 +33,13 @@ from convoy.owed import (
 from convoy.owed.owed import owed_actions
 from convoy.rules.ending import AcceptNothing, LoseSession
 from convoy.rules.landing import AttemptMerge, FailMerge, LandMerge, chain
-from convoy.rules.people import BlockTask, DropTask, FailConvoy, RetryTask
+from convoy.rules.people import (
+    BlockTask,
+    DropTask,
+    FailConvoy,
+    RetryConvoy,
+    RetryTask,
+)
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.starting import StartTask, startable
 from convoy.rules.verdict import Checks, Observed
@@ -295,6 +308,28 @@ def test_a_branch_that_was_deleted_comes_back_with_all_that_landed() -> None:
     rules.do(NoteDeletedBase(convoy=NAME), ResumeConvoy(convoy=NAME, by="ann"))
     owed = owed_actions(rules.state, Observed(), Patience(), rules.now)
     assert CreateBase(NAME, sha("b")) in owed
+
+
+def test_a_convoy_without_its_branch_stays_paused_or_gets_it_back() -> None:
+    deleted = NoteDeletedBase(convoy=NAME)
+    shut = Rules().planned(spec(1), spec(2)).landed(1, sha("a"))
+    shut.do(NoteClosedIssue(convoy=NAME), deleted, NoteReopenedIssue(convoy=NAME))
+    assert shut.convoy.state == "paused"
+    assert shut.convoy.why.endswith("was deleted")
+
+    ended = Rules().planned(spec(1), spec(2)).landed(1, sha("a"))
+    ended.do(deleted, FailConvoy(convoy=NAME, why="cancelled", by="ann"))
+    ended.do(RetryConvoy(convoy=NAME, by="ann"))
+    owed = owed_actions(ended.state, Observed(), Patience(), ended.now)
+    assert CreateBase(NAME, sha("a")) in owed
+
+
+def test_a_convoy_that_ended_opens_no_pull_request() -> None:
+    rules = Rules().planned(spec(1)).landed(1, sha("a"))
+    assert ids.pull_key(NAME, 0) in rules.state.intents
+
+    rules.do(FailConvoy(convoy=NAME, why="cancelled", by="ann"))
+    assert ids.pull_key(NAME, 0) not in rules.state.intents
 
 
 def test_two_convoys_share_the_slots() -> None:

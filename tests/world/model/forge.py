@@ -196,7 +196,7 @@ class Forge:
     refused: str = ""
     """A kind of call that the forge says no to."""
     bar: Bar | None = None
-    tries: dict[str, int] = field(default_factory=dict)
+    tries: dict[str, tuple[int, tuple[str | None, ...]]] = field(default_factory=dict)
     """When each thing was refused by the bar last; emptied when its bot may forget."""
     broken: list[AssertionError] = field(default_factory=list)
     """Promises broken where the bot keeps a failure to its item."""
@@ -279,30 +279,40 @@ class Forge:
             self._tried(f"{kind} {which}")
             raise Refused(kind, 403, "not before it is lifted")
 
-    def _tried(self, what: str) -> None:
-        """Note a try in vain: there are no two of them in a minute."""
-        self.seen["refused until lifted"] += 1
-        last = self.tries.get(what)
-        assert last is None or self.now - last >= MINUTE_MS, f"{what}: too soon"
-        self.tries[what] = self.now
+    def _tried(self, what: str, moved: tuple[str | None, ...] = ()) -> None:
+        """Note a try in vain: there are no two of the same in a minute.
 
-    def _judge(self, refs: Sequence[str]) -> None:
+        Args:
+            what: a call that changes something, or a ref.
+            moved: of a ref its new commit, then those of all others in the push. What
+                stood on one of those may be tried again without it.
+        """
+        self.seen["refused until lifted"] += 1
+        at, before = self.tries.get(what, (0, ()))
+        if at and before[:1] == moved[:1] and self.now - at < MINUTE_MS:
+            below = {*before[1:]} - {*moved[1:]}
+            stood = moved and moved[0] and below & {*self.commits[moved[0]].parents}
+            assert stood, f"{what}: too soon"
+        self.tries[what] = self.now, moved
+
+    def _judge(self, updates: Mapping[str, RefUpdate]) -> None:
         """Refuse a push that moves what is barred.
 
         Raises:
             Rejected: it does.
         """
         bar = self.bar
-        barred = {ref for ref in refs if bar is not None and bar.what in ref}
+        moves = {update.ref: update.new for update in updates.values()}
+        barred = {ref for ref in moves if bar is not None and bar.what in ref}
         if bar is None or not barred:
             return
         counts = bar.named and not self.a_person_asks
         for ref in sorted(barred) if counts else ():
-            self._tried(ref)
+            self._tried(ref, (moves[ref], *moves.values()))
         self.seen["push refused"] += 1
         answers = tuple(
             RefAnswer(ref, "refused" if ref in barred else "collateral", "not so")
-            for ref in refs
+            for ref in moves
         )
         raise Rejected((), 1, "", PushAnswer(answers, "not so", not bar.named))
 
@@ -365,7 +375,7 @@ class Forge:
                 raise Conflict(update.ref)
         if events and len(self.log) != after:
             raise Conflict("the log")
-        self._judge([update.ref for update in updates.values()])
+        self._judge(updates)
         self._protect(updates)
         before = dict(self.refs)
         self._move(tuple(updates.values()))
