@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from bot.forge import payloads
 from bot.forge.rest import HIDDEN, Refused, Rest
 from convoy.model import ids
-from convoy.rules.verdict import Check
+from convoy.rules.verdict import ANYBODY, Check, Checks, Reporters, judge, may_turn
 from convoy.text import STATUS_CHARS
 from convoy.text.project_tests import FailingPlace
 
@@ -103,6 +103,26 @@ class Ci:
                 )
             found.append(check)
         return [*found, *jobs.values()]
+
+    async def judged(
+        self,
+        commit: str,
+        runs: tuple[CiRun, ...] | None,
+        required: tuple[str, ...],
+        own_app: str,
+        whose: Reporters = ANYBODY,
+    ) -> Checks:
+        """Return the verdict on a commit whose runs were asked for just before.
+
+        Asks for statuses only where they may still change the verdict.
+        """
+        running = any(not run.completed for run in runs or ())
+        said = await self.checks(commit, runs)
+        seen = judge(said, required, own_app, running=running, reporters=whose)
+        if may_turn(seen, required):
+            said += await self.statuses(commit, whose.ids)
+            seen = judge(said, required, own_app, running=running, reporters=whose)
+        return seen
 
     async def _jobs(self, run: CiRun) -> dict[int, Check]:
         """Return the jobs of a run's newest attempt by the ids of their check runs.

@@ -19,8 +19,6 @@ from convoy.rules.verdict import (
     PullSeen,
     Reporters,
     Run,
-    judge,
-    may_turn,
 )
 
 RUN_LIST: Final = look_item("runs")
@@ -113,7 +111,6 @@ async def _judged(context: BotContext, convoy: Convoy, commit: str) -> Checks:
     """Return the verdict on a commit.
 
     Asks for runs before checks: if no run is under way, all checks have been reported.
-    Asks for statuses only where they may still change the verdict.
     """
     ci, app = context.github.ci, context.settings.app
     runs, required = await ci.runs(commit), convoy.settings.checks
@@ -124,13 +121,8 @@ async def _judged(context: BotContext, convoy: Convoy, commit: str) -> Checks:
     if gone:
         why = f"workflow run {gone[0]} was deleted"
         return Checks(verdict="lost", text=why, failed=(f"run {gone[0]}",))
-    running = any(not run.completed for run in runs or ())
     whose = _reporters(context, convoy, commit)
-    said = await ci.checks(commit, runs)
-    seen = judge(said, required, app, running=running, reporters=whose)
-    if may_turn(seen, required):
-        said += await ci.statuses(commit, whose.ids)
-        seen = judge(said, required, app, running=running, reporters=whose)
+    seen = await ci.judged(commit, runs, required, app, whose)
     return replace(seen, runs=known | listed)
 
 

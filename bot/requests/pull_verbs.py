@@ -1,71 +1,134 @@
-"""The verb about anybody's pull request: `land`.
+"""The verbs about anybody's pull request: `land` and `fix`.
 
 A pull request that brat did not open is given to it as it is: decision 95.
 """
 
 import asyncio
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from bot.forge.payloads import Pull
-from bot.requests.verb import Argument, NotPossible, RequestContext, Verb, read_sha
+from bot.requests.verb import (
+    Argument,
+    NotPossible,
+    RequestContext,
+    Verb,
+    convoy_of,
+    read_sha,
+)
 from bot.text.visible_text import code_span
-from convoy.config import ConfigError
+from convoy.events.forge_actions import Answer
 from convoy.events.plan_events import RequestConvoy
+from convoy.kinds.task_kinds import sync_spec
 from convoy.model import ids
-from convoy.model.records import GivenPull, TaskSpec
+from convoy.model.records import Approve, GivenPull, TaskSpec
 from convoy.rules.plans import PlanConvoy
 from convoy.text import clean, convoy_name, shortened
+
+if TYPE_CHECKING:  # the command line reads the table: the bot's tools are slow to load
+    from bot.forge.payloads import Pull
+    from convoy.config import Config
 
 TITLE_CHARS: Final = 200
 SHOWN: Final = 10
 """How many digits of a commit people are shown."""
+EVERYBODY: Final = "*"
+RED: Final = "CI is red on it. Make it green, and change nothing else. CI says:"
 
 
 async def _land(context: RequestContext, *, commit: str | None = None) -> str:
     """Put a pull request into the queue of its target, as it is now."""
     pull = await _open_pull(context)
-    head = pull.head.sha
+    if pull.draft:
+        raise NotPossible("it is a draft: mark it as ready for review first")
+    head, given = pull.head.sha, _given(context, pull, lands=True)
     if commit is not None and not head.startswith(commit):
         raise NotPossible(f"it is at `{head[:SHOWN]}` by now: look at that, and say so")
-    author = pull.user.login if pull.user else ""
-    is_trusted = await context.bot.github.may_write(author)
-    if commit is None and not is_trusted:
+    if commit is None and not await context.bot.github.may_write(given.author):
         raise NotPossible(
-            f"{code_span(author)} may not write here, and may push while you speak: "
-            f"say which commit you have looked at: `/brat land {head[:SHOWN]}`"
+            f"{code_span(given.author)} may not write here, and may push while you "
+            "speak: say which commit you have looked at, such as "
+            f"`/brat land {head[:SHOWN]}`"
         )
-    target = pull.base.ref
-    tip = context.draft.refs.get(ids.HEADS + target)
-    if tip is None:
-        raise NotPossible(f"there is no branch {code_span(target)} any more")
-    given = _given(context, pull, lands=True)
-    title = shortened(clean(pull.title), TITLE_CHARS)
-    await asyncio.to_thread(_request, context, given, title, target, tip)
+    target = code_span(pull.base.ref)
+    base = await asyncio.to_thread(_fork_point, context, given, pull.base.ref)
+    if base == head:
+        raise NotPossible(f"{target} holds all of it already")
+    request = await _request(context, given, pull, target=pull.base.ref, base=base)
+    done = TaskSpec(number=1, title=request.title, instructions="")
+    _plan(context, request, done)
     return (
-        f"`{head[:SHOWN]}` is in the queue of {code_span(target)}: it lands when CI is "
-        "green on it together with what is there. A new push takes it out."
+        f"`{head[:SHOWN]}` is in the queue of {target}: it lands when CI is green on "
+        "it together with what is there. A new push takes it out."
     )
 
 
-async def _open_pull(context: RequestContext) -> Pull:
-    """Return the pull request commented on, if it is ready and nobody works on it."""
-    from bot.requests.verb import convoy_of
+async def _fix(context: RequestContext, *, text: str = "") -> str:
+    """Let an agent work on the pull request's branch; ask its author first."""
+    from bot.roles import mayor
 
+    pull = await _open_pull(context)
+    given = _given(context, pull, lands=False)
+    if not given.branch:
+        raise NotPossible(
+            "its branch is in a fork, where brat may not push: push it to this "
+            "repository and open a pull request from there, or let its author do it"
+        )
+    allowed = {name.casefold() for name in _config(context).fix.authors}
+    author = given.author
+    allowed |= {context.by.casefold()}
+    is_asked = not allowed & {author.casefold(), EVERYBODY}
+    if is_asked and not await context.bot.github.may_write(author):
+        raise NotPossible(
+            f"the branch is that of {code_span(author)}, who cannot agree: who may "
+            "not write is not heard; name them in `[fix] authors`"
+        )
+    red = "" if text else await _red(context, given)
+    base = await asyncio.to_thread(_fork_point, context, given, pull.base.ref)
+    request = await _request(
+        context,
+        given,
+        pull,
+        target=given.branch,
+        base=given.head,
+        approve="plan" if is_asked else "auto",
+    )
+    conflict = (
+        ()
+        if text
+        else await asyncio.to_thread(_conflict, context, given, pull.base.ref, base)
+    )
+    if not (text or red or conflict):
+        raise NotPossible(
+            "CI is not red on it, and it does not conflict with "
+            f"{code_span(pull.base.ref)}: say what to do after `--`"
+        )
+    _plan(context, request, _task(context, request, pull, text or red, conflict))
+    await mayor.warn(context.bot, context.draft, request)
+    if not is_asked:
+        return f"An agent works on {code_span(given.branch)}: its commits come on top."
+    sign = ids.sign_key("fix", request.convoy)
+    asks = (
+        f"@{author}: {context.by} wants an agent to work on this branch. Nothing "
+        "starts before you say `/brat approve`; `/brat cancel` says no."
+    )
+    context.submit(Answer(issue=given.number, sign=sign, text=asks))
+    return "Its author is asked first."
+
+
+async def _open_pull(context: RequestContext) -> "Pull":
+    """Return the pull request commented on, if it is open and not one of brat's."""
     number = context.asker.number
     pull = await context.bot.github.pulls.one(number)
     if pull.state != "open":
         raise NotPossible("the pull request is closed")
-    if pull.draft:
-        raise NotPossible("it is a draft: mark it as ready for review first")
     convoy = convoy_of(context.draft.state, number)
     if convoy is not None and convoy.given is None:
         raise NotPossible(f"it is a part of {convoy.name}, which lands by itself")
     return pull
 
 
-def _given(context: RequestContext, pull: Pull, *, lands: bool) -> GivenPull:
+def _given(context: RequestContext, pull: "Pull", *, lands: bool) -> GivenPull:
     here = context.bot.github.repository
     is_here = pull.head.repo is not None and pull.head.repo.full_name == here
     return GivenPull(
@@ -77,42 +140,112 @@ def _given(context: RequestContext, pull: Pull, *, lands: bool) -> GivenPull:
     )
 
 
-def _request(
-    context: RequestContext, given: GivenPull, title: str, target: str, tip: str
-) -> None:
-    """Make the convoy; blocking."""
+def _config(context: RequestContext) -> "Config":
     from bot.roles.bot_context import configuration
+    from convoy.config import ConfigError
 
-    bot = context.bot
     try:
-        settings = configuration(bot).settings(bot.settings.cores)
+        config = configuration(context.bot)
     except ConfigError as error:
         raise NotPossible(f"the configuration has a fault: {error}") from error
-    if settings.staged:
-        raise NotPossible("`.brat/config.toml` says `staged`, so nothing lands")
+    if config.staged:
+        raise NotPossible("`.brat/config.toml` says `staged`, so nothing is done")
+    return config
+
+
+def _fork_point(context: RequestContext, given: GivenPull, target: str) -> str:
+    """Return the commit that a pull request began at; blocking."""
+    bot, tip = context.bot, context.draft.refs.get(ids.HEADS + target)
+    if tip is None:
+        raise NotPossible(f"there is no branch {code_span(target)} any more")
     bot.mirror.ensure([given.head, tip])
     base = bot.composer.base_of(given.head, tip)
     if base is None:
         raise NotPossible(f"it has no history in common with {code_span(target)}")
-    if base == given.head:
-        raise NotPossible(f"{code_span(target)} holds all of it already")
-    name = convoy_name(title, given.number, context.draft.state.convoys)
-    context.submit(
-        RequestConvoy(
-            convoy=name,
-            issue=given.number,
-            title=title,
-            text="",
-            by=context.by,
-            target=target,
-            base=base,
-            settings=replace(settings, planner="", approve="auto"),
-            given=given,
-        )
+    return base
+
+
+async def _red(context: RequestContext, given: GivenPull) -> str:
+    """Return what CI says against the commit; empty: nothing."""
+    from bot.text.merge_texts import end_of
+
+    ci, settings = context.bot.github.ci, context.bot.settings
+    runs, required = await ci.runs(given.head), _config(context).refinery.checks
+    seen = await ci.judged(given.head, runs, required, settings.app)
+    if seen.verdict != "red":
+        return ""
+    return f"{RED}\n\n{end_of(seen.text)}"
+
+
+def _conflict(
+    context: RequestContext, given: GivenPull, target: str, base: str
+) -> tuple[str, ...]:
+    """Return the files in which a pull request conflicts with its target; blocking."""
+    from bot.repository.compose import Conflicted, Piece
+
+    onto = context.draft.refs[ids.HEADS + target]
+    piece = Piece(base=base, work=given.head, onto=onto, message="", at=0)
+    made = context.bot.composer.build("merge", piece)
+    return made.paths if isinstance(made, Conflicted) else ()
+
+
+async def _request(
+    context: RequestContext,
+    given: GivenPull,
+    pull: "Pull",
+    *,
+    target: str,
+    base: str,
+    approve: Approve = "auto",
+) -> RequestConvoy:
+    """Ask for the convoy of a pull request."""
+    from bot.door.inbox import StartRequest
+    from bot.roles import mayor
+
+    bot, state = context.bot, context.draft.state
+    title = shortened(clean(pull.title), TITLE_CHARS)
+    asked = StartRequest(issue=given.number, title=title, text="", by=context.by)
+    if refused := await mayor.refusal(bot, state, asked):
+        raise NotPossible(refused)
+    settings = _config(context).settings(bot.settings.cores)
+    request = RequestConvoy(
+        convoy=convoy_name(title, given.number, state.convoys),
+        issue=given.number,
+        title=title,
+        text="",
+        by=context.by,
+        target=target,
+        base=base,
+        settings=replace(settings, planner="", approve=approve),
+        given=given,
     )
-    task = TaskSpec(number=1, title=title, instructions="")
-    planner = f"pull request #{given.number}"
-    context.submit(PlanConvoy(convoy=name, planner=planner, tasks=(task,)))
+    context.submit(request)
+    return request
+
+
+def _plan(context: RequestContext, request: RequestConvoy, task: TaskSpec) -> None:
+    planner = f"pull request #{request.issue}"
+    context.submit(PlanConvoy(convoy=request.convoy, planner=planner, tasks=(task,)))
+
+
+def _task(
+    context: RequestContext,
+    request: RequestConvoy,
+    pull: "Pull",
+    told: str,
+    conflict: tuple[str, ...],
+) -> TaskSpec:
+    """Return the one task: the words, else the conflict, else what CI says."""
+    convoy, target = context.draft.state.convoys[request.convoy], pull.base.ref
+    if conflict:
+        why = f"pull request #{request.issue} conflicts with {target}"
+        return sync_spec(convoy, why, conflict, branch=target)
+    where = f"Your checkout is the branch of pull request #{request.issue}"
+    return TaskSpec(
+        number=convoy.next_number,
+        title=f"Work on pull request #{request.issue}",
+        instructions=f"{where}, {request.title}.\n\n{told}",
+    )
 
 
 LAND: Final = (
@@ -124,5 +257,14 @@ LAND: Final = (
         "exactly this commit; of somebody who may not write, the commit has to be "
         "said.",
         rule=_land,
+    ),
+    Verb(
+        name="fix",
+        place="pull",
+        text="may",
+        help="Lets an agent work on anybody's pull request: on what the text says, "
+        "else on its conflict with the target, else on what CI is red for. Its commits "
+        "come on top; the author is asked first, unless `[fix] authors` names them.",
+        rule=_fix,
     ),
 )

@@ -244,8 +244,8 @@ async def look_at_pulls(context: BotContext) -> dict[int, PullSeen]:
 def known_pulls(state: State) -> Iterator[int]:
     """Yield the pull requests of live convoys and of their tasks not settled."""
     for convoy in state.live():
-        if convoy.pull is not None:
-            yield convoy.pull
+        if number := convoy.given.number if convoy.given else convoy.pull:
+            yield number
         for task in convoy.tasks:
             if task.pull is not None and not task.settled:
                 yield task.pull

@@ -88,7 +88,7 @@ async def begin(
 
     The request brings title and text; of the current issue only the author is used.
     """
-    refused = await _refusal(context, draft.state, request)
+    refused = await refusal(context, draft.state, request)
     if refused is not None:
         return refused
     try:
@@ -143,11 +143,16 @@ async def begin(
         sign = ids.sign_key("comments", command.convoy)
         said = notices.comments_unread(issue.comments)
         draft.submit(Answer(issue=command.issue, sign=sign, text=said))
+    await warn(context, draft, command)
+    return None
+
+
+async def warn(context: BotContext, draft: Draft, command: RequestConvoy) -> None:
+    """Say what will hardly work, before the first task starts."""
     for what, warning in WARNINGS.items():
         if said := await warning(context, command):
             sign = ids.sign_key(what, command.convoy)
             draft.submit(Answer(issue=command.issue, sign=sign, text=said))
-    return None
 
 
 def _capped(context: BotContext, settings: Settings) -> Settings:
@@ -205,9 +210,10 @@ def busy(state: State, issue: int) -> bool:
     return any(convoy.issue == issue for convoy in state.live())
 
 
-async def _refusal(
+async def refusal(
     context: BotContext, state: State, request: StartRequest
 ) -> str | None:
+    """Return why nobody, or not this person, starts anything now; None: they may."""
     if ids.HEADS + context.mirror.default_branch not in context.mirror.refs:
         return replies.EMPTY_REPOSITORY
     trusted = request.trigger == "schedule"  # the default branch says so

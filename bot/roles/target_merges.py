@@ -63,7 +63,7 @@ def _made(
         base=convoy.base,
         work=target,
         onto=tip,
-        message=inert(merge_texts.target_merge(convoy)),
+        message=inert(merge_texts.target_merge(convoy, convoy.target)),
         at=_at(convoy),
     )
     return context.composer.build("merge", piece)
@@ -132,19 +132,21 @@ def taken_by(context: BotContext, task: Task) -> str:
     return context.composer.target_of(task.work.base)
 
 
-def unresolved_merge(context: BotContext, draft: Draft, convoy: Convoy) -> str:
-    """Return what an attempt at taking the target in starts from; blocking.
+def unresolved_merge(
+    context: BotContext, draft: Draft, convoy: Convoy, branch: str
+) -> str:
+    """Return what an attempt at taking a branch in starts from; blocking.
 
     It is the merge of both tips, with git's conflict markers where they conflict.
     """
     tip = draft.refs[_base(convoy)]
-    target = draft.refs[ids.HEADS + convoy.target]
+    target = draft.refs[ids.HEADS + branch]
     context.mirror.ensure([target, tip])
     piece = Piece(
         base=convoy.base,
         work=target,
         onto=tip,
-        message=inert(merge_texts.target_merge(convoy)),
+        message=inert(merge_texts.target_merge(convoy, branch)),
         at=_at(convoy),
     )
     return context.composer.unresolved(piece)

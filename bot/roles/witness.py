@@ -52,7 +52,8 @@ def begin(context: BotContext, draft: Draft, action: Begin) -> None:
         logged = context.mirror.state.convoys.get(convoy.name)
         if logged is None or logged.task(task.number) is None:
             return  # a refused ref of its could not be noted: the next push starts it
-        base = merge = target_merges.unresolved_merge(context, draft, convoy)
+        branch = task.spec.takes or convoy.target
+        base = merge = target_merges.unresolved_merge(context, draft, convoy, branch)
     elif task is not None:
         resolves = resolution(context, convoy, task, base)
         if resolves is not None and base == resolves.tip:

@@ -68,12 +68,13 @@ def convoy_merge(convoy: Convoy) -> str:
     return f"{title}\n\nFor #{convoy.issue}\n{again}"
 
 
-def target_merge(convoy: Convoy) -> str:
-    """Return the message of a commit that takes a convoy's target in.
+def target_merge(convoy: Convoy, branch: str) -> str:
+    """Return the message of a commit that takes a convoy's target, or another, in.
 
     It tells a second try from the first: CI judges each commit once.
     """
-    title = f"Merge {convoy.target} into {ids.base_branch(convoy.name)}"
+    into = convoy.target if convoy.given else ids.base_branch(convoy.name)
+    title = f"Merge {branch} into {into}"
     return f"{title}\n\nFor #{convoy.issue}\nBrat-Try: {convoy.sync.judged + 1}\n"
 
 

@@ -29,6 +29,7 @@ from convoy.config.keys import (
     CiTable,
     EngineName,
     EngineTable,
+    FixTable,
     GateTable,
     LocksTable,
     MayorTable,
@@ -86,6 +87,7 @@ class Config(Table):
     ] = {}
     budget: BudgetTable = BudgetTable()
     notify: NotifyTable = NotifyTable()
+    fix: FixTable = FixTable()
     locks: LocksTable = LocksTable()
     gate: GateTable = GateTable()
     trust: TrustTable = TrustTable()

@@ -614,6 +614,16 @@ class NotifyTable(Table):
     )
 
 
+class FixTable(Table):
+    """What `/brat fix` may do on pull requests that brat did not open."""
+
+    model_config = ConfigDict(title="fix")
+
+    authors: WordList = ()
+    """Whose branches agents work on without asking, by account, such as
+    `dependabot[bot]`; `*`: everybody's. Others are asked first."""
+
+
 class TrustTable(Table):
     """Whose text an agent may be given."""
 

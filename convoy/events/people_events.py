@@ -302,6 +302,11 @@ class ApprovePlan(ConvoyCommand, frozen=True, kw_only=True):
             return Refusal(f"{convoy.name} has no plan yet")
         if refused := stands_still(state):
             return refused
+        if convoy.given and self.by.casefold() != convoy.given.author.casefold():
+            return Refusal(
+                f"the branch is {convoy.given.author}'s, who is asked; [fix] authors "
+                "names those on whose branches agents work without that"
+            )
         if convoy.staged and self.staged:
             return Refusal(
                 "this repository is staged, and nothing starts: take `staged = true` "

@@ -163,7 +163,10 @@ class SyncLanded(ConvoyEvent, frozen=True, kw_only=True, tag="sync.landed"):
         )
 
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
-        landed = TargetSync(target=self.target, commit=self.candidate, at=now.at)
+        task = convoy.task(self.task)
+        other = task is not None and task.spec.takes  # another branch than its target
+        target = convoy.sync.target if other else self.target
+        landed = TargetSync(target=target, commit=self.candidate, at=now.at)
         return replace(convoy, sync=landed, tip=self.candidate)
 
 

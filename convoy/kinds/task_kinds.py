@@ -390,16 +390,25 @@ _RED: Final = (
 
 
 def sync_spec(
-    convoy: Convoy, why: str, paths: tuple[str, ...], said: str = ""
+    convoy: Convoy,
+    why: str,
+    paths: tuple[str, ...],
+    said: str = "",
+    branch: str = "",
 ) -> TaskSpec:
-    """Return a task that takes the target in; `said` is CI's text where it is red."""
+    """Return a task that takes the target, or another branch, in.
+
+    `said` is CI's text where it is red.
+    """
+    target = branch or convoy.target
     files = "\n".join(f"- {path}" for path in paths)
     told = _CONFLICT.format(files=files) if paths else _RED.format(text=said)
     return TaskSpec(
         number=convoy.next_number,
-        title=f"Take {convoy.target} in",
-        instructions=clean(f"{_CHECKOUT.format(target=convoy.target)}\n\n{told}"),
+        title=f"Take {target} in",
+        instructions=clean(f"{_CHECKOUT.format(target=target)}\n\n{told}"),
         kind="sync",
+        takes=branch,
         why=why,
     )
 

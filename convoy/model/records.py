@@ -180,6 +180,8 @@ class TaskSpec(Struct, frozen=True, kw_only=True):
     """The task that was split into this and others; 0: none."""
     acceptance: str = ""
     """A shell command that exits with 0 when the task is done; empty: none."""
+    takes: str = ""
+    """For a sync: the branch that it takes in; empty: the convoy's target."""
 
 
 class NamedIssue(Struct, frozen=True):

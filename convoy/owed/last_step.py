@@ -26,7 +26,8 @@ LEFT_QUEUE = "the forge's merge queue took its pull request out: see its checks 
 def ways(convoy: Convoy, observed: Observed) -> Iterator[Action]:
     """Yield the choice of another way, where the target's rules ask for it."""
     rules = observed.rules.get(convoy.target)
-    if rules is None:
+    is_fix = convoy.given is not None and not convoy.given.lands
+    if rules is None or is_fix:  # on a pull request's branch commits are pushed
         return
     known = convoy.landing or Landing()
     learnt = learnt_of(known, convoy.set_aside if convoy.settled else None)
@@ -48,7 +49,8 @@ def last_step(
     """Yield what lands a convoy whose candidate is green."""
     pull, landing = convoy.pull, convoy.landing or Landing()
     if pull is None:
-        if candidate.commit == candidate.base:  # the target holds all of it
+        is_all_there = candidate.commit == candidate.base
+        if is_all_there or convoy.given is not None:  # then its target is its pull's
             yield LandConvoy(convoy.name, candidate.base)
         return
     if landing.way == "push":

@@ -275,8 +275,8 @@ def gestures(convoy: Convoy, observed: Observed) -> Iterator[Action]:
     """Yield what people did to the convoy's issue and to its pull requests."""
     if convoy.given is not None:
         yield from _gestures_on_given(convoy, convoy.given, observed)
-        return
-    yield from _issue_gestures(convoy, observed)
+    else:
+        yield from _issue_gestures(convoy, observed)
     yield from pull_gestures(convoy, observed)
 
 
@@ -284,6 +284,10 @@ def _gestures_on_given(
     convoy: Convoy, given: GivenPull, observed: Observed
 ) -> Iterator[Action]:
     """Yield the end of a convoy whose pull request is not what was given any more."""
+    issue = observed.issues.get(convoy.issue)
+    if issue is not None and issue.unlabelled_by:
+        yield HearIssue(convoy.name, "unlabelled", issue.unlabelled_by)
+        return
     seen = observed.pulls.get(given.number)
     if seen is None or merged_commit(convoy, observed):
         return

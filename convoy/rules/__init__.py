@@ -171,8 +171,8 @@ def _convoy_after(convoy: Convoy, tasks: tuple[Task, ...]) -> Events:
     if not all(task.settled for task in tasks):
         return ()
     if holds_own_work(replace(convoy, tasks=tasks)):
-        if convoy.pull is not None:
-            return ()  # a task that came later has settled
+        if convoy.pull is not None or convoy.given is not None:
+            return ()  # a task that came later has settled, or it lands without
         key = ids.pull_key(convoy.name, 0)
         return (ActionIntended(key=key, kind="pull", convoy=convoy.name),)
     if any(task.state == "merged" for task in tasks):

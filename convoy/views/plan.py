@@ -82,6 +82,11 @@ def approval(convoy: Convoy) -> str:
         return ""
     if convoy.settings.staged:
         return ""  # the preview of the steps says how it goes on
+    if convoy.given is not None:
+        return (
+            f"{convoy.given.author} has to agree, whose branch it is: `/brat approve` "
+            "here, or `/brat cancel`; nothing starts before"
+        )
     return (
         "somebody who may write has to approve the plan: `/brat approve` here, or "
         f"`brat convoy approve {convoy.name}`; nothing starts before"

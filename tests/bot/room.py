@@ -294,6 +294,7 @@ async def room(
     text: str = LIST,
     roles: tuple[Job, ...] = ("mayor", "refinery", "deacon"),
     delivered: bool = False,
+    labelled: bool = True,
     observe: Observer = lambda _: None,
     extend: Callable[[Service], Extension] = people,
 ) -> AsyncIterator[Room]:
@@ -305,6 +306,7 @@ async def room(
         text: the issue's.
         roles: whose work the bot does.
         delivered: whether what happens on the forge comes to the bot's door.
+        labelled: whether the issue becomes a convoy.
         observe: is told of every exchange with the forge.
         extend: adds to the forge.
     """
@@ -335,6 +337,7 @@ async def room(
                 if delivered:
                     await local_mode.point_hook(url, known, port)
                 issue = await person.open_issue("Do it", text)
-                await person.relabel(issue, {"brat"}, set())
+                if labelled:
+                    await person.relabel(issue, {"brat"}, set())
                 await loop.tick()
                 yield Room(loop, person, forge, issue)

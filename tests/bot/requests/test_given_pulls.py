@@ -1,12 +1,16 @@
 """Anybody's pull request, given to brat by `/brat land` or `/brat fix`."""
 
+import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from convoy.model.state import Convoy
-from tests.bot.room import HEADS, REPO, Room, room
+from convoy.owed import Role
+from grite import git
+from tests.bot.room import DEADLINE_S, HEADS, REPO, Room, room
+from tests.world.github_forge.forked_pulls import STRANGER, forks
 
 pytestmark = pytest.mark.layer("landing")
 
@@ -14,22 +18,63 @@ CI = '[refinery]\nchecks = ["ci"]\n'
 QUEUE = "brat/queue/main/"
 
 
-async def opened(here: Room, branch: str, files: Mapping[str, bytes]) -> int:
+async def opened(
+    here: Room, branch: str, files: Mapping[str, bytes], by: str = "you"
+) -> int:
     """Let a person push a branch and open a pull request of it; return its number."""
-    mirror = here.loop.context.mirror
-    whole = {"README.md": b"# app\n", **files}
-    made = here.history().commit(whole, here.tip("main"))
+    await pushed(here, branch, files, here.tip("main"))
+    asked = {"title": f"Do {branch}", "head": branch, "base": "main"}
+    await here.asked("POST", "pulls", asked, by)
+    found = await here.person.pulls.of(branch, "main")
+    assert found is not None
+    return found.number
+
+
+async def pushed(
+    here: Room, branch: str, files: Mapping[str, bytes], onto: str
+) -> None:
+    """Let a person push a commit with these files to a branch."""
+    commits = here.loop.context.commits
+    read = commits.text(onto)
+    whole = {name: read(name).encode() for name in commits.files(onto)} | {**files}
+    made = here.history().commit(whole, onto)
     await here.push(f"{made}:{HEADS}{branch}")
-    title = f"Do {branch}"
-    number = await here.person.pulls.open(title, "", head=branch, base="main")
-    assert mirror.has(made)
-    return number
 
 
 def given(here: Room, number: int) -> Convoy:
     """Return the newest convoy of a pull request."""
     state = here.loop.context.mirror.state
     return [each for each in state.convoys.values() if each.issue == number][-1]
+
+
+AGENT = """\
+[engine.default]
+type = "shell"
+args = ["sh", "-c", "{}"]
+[runner]
+box = "off"
+[refinery]
+checks = ["ci"]
+"""
+EVERYONE: tuple[Role, ...] = ("mayor", "witness", "refinery", "deacon")
+RESOLVE = "sed -i '/^<<<<<<< /d; /^=======$/d; /^>>>>>>> /d' list"
+
+
+async def said_red(here: Room, number: int) -> None:
+    """Let CI find the newest commit of a pull request red."""
+    head = (await here.person.pulls.one(number)).head.sha
+    said = {"context": "ci", "state": "failure", "description": "2 of 9 tests failed"}
+    await here.asked("POST", f"statuses/{head}", said)
+
+
+async def finished(here: Room, number: int) -> Convoy:
+    """Let CI be green on all that is built until a pull request's convoy has ended."""
+    async with asyncio.timeout(DEADLINE_S):
+        while not given(here, number).ended:
+            await here.loop.wake.wait(0.2)
+            await here.loop.tick()
+            await judged(here)
+    return given(here, number)
 
 
 async def swept(here: Room, times: int = 1) -> None:
@@ -101,3 +146,129 @@ async def test_of_three_the_red_one_and_the_one_in_conflict_are_set_aside(
         for each in told:
             assert each.count("@you ") == 1
             assert "`/brat land` takes its newest commit" in each
+
+
+async def test_an_agent_works_on_a_persons_red_pull_request(tmp_path: Path) -> None:
+    config = AGENT.format("echo mended > mended.py")
+    async with room(tmp_path, config, roles=EVERYONE, labelled=False) as here:
+        number = await opened(here, "work", {"bad": b"bad\n"})
+        before = here.tip("work")
+        await said_red(here, number)
+        said = await here.answer("/brat fix", on=number)
+        convoy = await finished(here, number)
+
+        assert "An agent works on `work`: its commits come on top." in said
+        assert convoy.state == "complete", convoy.why
+        path = here.loop.context.mirror.path
+        line = git.run(["rev-list", "--first-parent", here.tip("work")], cwd=path)
+        assert before in line.stdout.decode().split()
+        assert "mended.py" in here.loop.context.commits.files(here.tip("work"))
+        assert "2 of 9 tests failed" in convoy.tasks[0].spec.instructions
+        assert not is_merged(here, number)
+        assert (await here.person.pulls.one(number)).state == "open"
+
+
+async def test_an_agent_resolves_what_a_pull_request_conflicts_in(
+    tmp_path: Path,
+) -> None:
+    config = AGENT.format(RESOLVE)
+    async with room(tmp_path, config, roles=EVERYONE, labelled=False) as here:
+        number = await opened(here, "work", {"list": b"one\n"})
+        mine = here.tip("work")
+        await pushed(here, "main", {"list": b"other\n"}, here.tip("main"))
+        await swept(here)
+        await here.answer("/brat fix", on=number)
+        convoy = await finished(here, number)
+
+        assert convoy.state == "complete", convoy.why
+        contains = here.loop.context.composer.is_ancestor
+        assert contains(mine, here.tip("work"))
+        assert contains(here.tip("main"), here.tip("work"))
+        path = here.loop.context.mirror.path
+        made = git.run(["show", f"{here.tip('work')}:list"], cwd=path).stdout
+        assert sorted(made.split()) == [b"one", b"other"]
+
+
+@pytest.mark.parametrize("answer", ["/brat approve", "/brat cancel"])
+async def test_an_author_is_asked_before_an_agent_works_on_their_branch(
+    tmp_path: Path, answer: str
+) -> None:
+    config = AGENT.format("echo mended > mended.py")
+    async with room(tmp_path, config, roles=EVERYONE, labelled=False) as here:
+        bea = here.let_in("bea")
+        number = await opened(here, "work", {"bad": b"bad\n"}, by=bea)
+        before = here.tip("work")
+        await here.answer("/brat fix -- mend it", on=number)
+        await swept(here)
+
+        assert given(here, number).state == "planning"
+        assert any("@bea: you wants an agent" in each for each in here.spoken())
+        refused = await here.answer("/brat approve", on=number)
+        assert "the branch is bea's, who is asked" in refused
+
+        await here.answer(answer, by=bea, on=number)
+        if answer == "/brat cancel":
+            await swept(here)
+            convoy = given(here, number)
+            assert (convoy.state, convoy.why) == ("failed", "cancelled by bea")
+            assert here.tip("work") == before
+            return
+        convoy = await finished(here, number)
+        assert convoy.state == "complete", convoy.why
+        assert "mended.py" in here.loop.context.commits.files(here.tip("work"))
+
+
+async def test_what_may_not_be_done_to_a_pull_request_says_what_may(
+    tmp_path: Path,
+) -> None:
+    async with room(tmp_path, CI, extend=forks) as here:
+        mine = await opened(here, "mine", {"mine.py": b"mine\n"})
+        here.let_in(STRANGER)
+        theirs = await opened(here, "theirs", {"x.py": b"x\n"}, by=STRANGER)
+        here.forge.grant(REPO, STRANGER, "read")
+        head = here.tip("theirs")
+
+        denied = await here.answer("/brat land", by=STRANGER, on=theirs)
+        unnamed = await here.answer("/brat land", on=theirs)
+        forked = await here.answer("/brat fix -- mend it", on=theirs)
+        nothing = await here.answer("/brat fix", on=mine)
+        old = await here.answer("/brat land 1234567", on=mine)
+        named = await here.answer(f"/brat land {head[:10]}", on=theirs)
+        again = await here.answer(f"/brat land {head[:10]}", on=theirs)
+
+        assert "write" in denied
+        assert f"such as `/brat land {head[:10]}`" in unnamed
+        assert "its branch is in a fork" in forked
+        assert "say what to do after `--`" in nothing
+        assert f"it is at `{here.tip('mine')[:10]}` by now" in old
+        assert "is in the queue of `main`" in named
+        assert "is not finished" in again
+        await judged(here)
+        assert is_merged(here, theirs)
+
+
+@pytest.mark.parametrize("gesture", ["push", "close", "base"])
+async def test_a_push_takes_a_pull_request_out_of_the_queue(
+    tmp_path: Path, gesture: str
+) -> None:
+    async with room(tmp_path, CI, delivered=True) as here:
+        await here.push(f"{here.tip('main')}:{HEADS}next")
+        number = await opened(here, "more", {"more.py": b"more\n"})
+        await here.answer("/brat land", on=number)
+        before = here.tip("main")
+        if gesture == "push":
+            await pushed(here, "more", {"more.py": b"evil\n"}, here.tip("more"))
+        else:
+            change = {"state": "closed"} if gesture == "close" else {"base": "next"}
+            await here.asked("PATCH", f"pulls/{number}", change)
+        await here.until(lambda: given(here, number).ended)
+
+        why = {
+            "push": f"{here.tip('more')[:10]} was pushed to it since",
+            "close": "the pull request was closed",
+            "base": "the pull request is to go into next by now",
+        }
+        assert given(here, number).why == why[gesture]
+        await judged(here)
+        assert here.tip("main") == before
+        assert sum("does not land on main" in each for each in here.spoken()) == 1

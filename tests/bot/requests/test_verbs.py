@@ -48,6 +48,8 @@ ASKED: dict[str, Request] = {
     "priority P0": Request("priority", {"priority": 0}),
     "land": Request("land"),
     "land ABCDEF0": Request("land", {"commit": "abcdef0"}),
+    "fix": Request("fix"),
+    "fix -- mend the tests": Request("fix", text="mend the tests"),
     "merge": Request("merge"),
     "split 3 -- a list": Request("split", {"task": 3}, "a list"),
     "unqueue": Request("unqueue"),
