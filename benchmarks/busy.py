@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Final
 
-from convoy.events.forge_actions import NoteDone
-from convoy.events.plan_events import RequestConvoy
+from convoy.events.forge_actions import ActionDone
+from convoy.events.plan_events import ConvoyRequested
 from convoy.model.records import TaskSpec
 from convoy.rules.ending import AcceptWork
 from convoy.rules.landing import AttemptMerge, LandMerge
@@ -53,7 +53,7 @@ def _planned(rules: Rules, convoy: int) -> None:
         )
         for number in range(1, TASKS + 1)
     )
-    asked = RequestConvoy(
+    asked = ConvoyRequested(
         convoy=name(convoy),
         issue=convoy,
         title="Mend the parser",
@@ -82,7 +82,7 @@ def _moved(rules: Rules, convoy: int, task: int) -> None:
         now=rules.now,
     )
     dispatched = f"dispatch:{name(convoy)}/{task}/1"
-    rules.do(start, NoteDone(key=dispatched, number=run))
+    rules.do(start, ActionDone(key=dispatched, number=run))
     if running(task):
         return
     commit = f"{run:040x}"
@@ -94,7 +94,7 @@ def _moved(rules: Rules, convoy: int, task: int) -> None:
         base=BASE,
         files=(f"parser/{convoy}/{task}.py", f"tests/{convoy}/test_{task}.py"),
     )
-    opened = NoteDone(key=f"pull:{name(convoy)}/{task}", number=10 * run)
+    opened = ActionDone(key=f"pull:{name(convoy)}/{task}", number=10 * run)
     rules.do(work, opened)
     if task <= MERGED:
         offer = AttemptMerge(

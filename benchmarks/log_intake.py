@@ -23,7 +23,7 @@ from brat.local import forge_process
 from brat.repository.registration import FORGE_FOLDER
 from convoy.events import Command
 from convoy.events.leases import StartBot
-from convoy.events.plan_events import RequestConvoy
+from convoy.events.plan_events import ConvoyRequested
 from convoy.model.records import EngineSpec, Settings, TaskSpec
 from convoy.rules.ending import AcceptWork
 from convoy.rules.plans import PlanConvoy
@@ -124,7 +124,7 @@ def _begin(mirror: Mirror, lease: BotLease, base: str) -> None:
 def _beginning(base: str) -> list[Command]:
     engine = EngineSpec(type="shell", args=("true",), max_sessions=RESULTS)
     numbers = range(1, RESULTS + 1)
-    request = RequestConvoy(
+    request = ConvoyRequested(
         convoy=NAME,
         issue=1,
         title="Fifty",

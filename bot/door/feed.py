@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 from bot.door import session_access
 from bot.door.session_access import JobOrigin, claims_of
-from convoy.events.people_events import NoteHeard
+from convoy.events.people_events import TaskHeard
 from convoy.model import ids
 from convoy.model.state import State
 from convoy.model.work import Attempt, Message
@@ -238,7 +238,7 @@ class Feed:
             self._heard[session] = messages
             self._news()
 
-    def owed(self) -> Iterator[NoteHeard]:
+    def owed(self) -> Iterator[TaskHeard]:
         """Give the counts that the log lacks; forget those that it holds."""
         for session, messages in list(self._heard.items()):
             attempt = self.attempt(session)
@@ -246,7 +246,7 @@ class Feed:
                 del self._heard[session]
                 continue
             convoy, task, number = ids.parse_session(session)
-            yield NoteHeard(convoy=convoy, task=task, attempt=number, messages=messages)
+            yield TaskHeard(convoy=convoy, task=task, attempt=number, messages=messages)
 
     def keep(self, session: str, bundle: bytes) -> None:
         """Keep a session's checkpoint in place of the earlier one; blocking.

@@ -56,7 +56,7 @@ from bot.text.convoy_comment import labels_key, wanted_labels, with_box_note
 from bot.text.notices import notification_text
 from bot.text.pull_request_texts import convoy_pull_body, pull_title, task_pull_body
 from bot.text.slash_commands import ticked_in, unticked
-from convoy.events.forge_actions import NoteDone
+from convoy.events.forge_actions import ActionDone
 from convoy.events.hold_events import NO_LABEL
 from convoy.model import ids
 from convoy.model.ids import action_item, show_item
@@ -74,11 +74,11 @@ from convoy.rules.starting import valid_leases
 from grite.errors import Unavailable
 
 
-async def carry_out_effect(context: BotContext, effect: Effect) -> NoteDone | None:
+async def carry_out_effect(context: BotContext, effect: Effect) -> ActionDone | None:
     """Do one effect; return the note for the log, if there is one."""
     match effect:
         case Do(intent=intent):
-            return NoteDone(key=intent.key, number=await _do(context, intent))
+            return ActionDone(key=intent.key, number=await _do(context, intent))
         case CancelRun(run=run, force=force):
             await context.github.runs.cancel(run, force=force)
             return None

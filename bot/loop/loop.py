@@ -31,7 +31,7 @@ from bot.requests.verb import Asker, Request
 from bot.roles.bot_context import BotContext, LeaseTooOld, NotHolder, NotYet, alone
 from bot.text.replies import Reply
 from convoy.events import Command, Refusal
-from convoy.events.forge_actions import NoteDone, SetItemAside
+from convoy.events.forge_actions import ActionDone, ItemSetAside
 from convoy.events.leases import StartBot
 from convoy.model.work import Intent
 from convoy.owed import Do, Effect, item_of_effect
@@ -261,7 +261,7 @@ class Loop:
         self._refused.taken(draft)
         for item in draft.told:
             told = failures.owed.get(item)
-            if isinstance(told, SetItemAside):
+            if isinstance(told, ItemSetAside):
                 self.tell(f"{item} is set aside: {told.why}")
         self.context.memory.fresh |= draft.intended
         return True
@@ -360,7 +360,7 @@ class EffectRound:
     leased: LeasedPush
     troubles: Troubles
     pacing: PushPacing
-    noted: list[NoteDone] = field(default_factory=list)
+    noted: list[ActionDone] = field(default_factory=list)
     """What was done and the log does not hold yet."""
 
     async def carry_out(self) -> bool:

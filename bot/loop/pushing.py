@@ -40,7 +40,7 @@ from bot.requests.verb import convoy_of
 from bot.roles.bot_context import BotContext, LeaseTooOld, NotHolder, for_refusal
 from bot.text.convoy_comment import with_box_note
 from bot.text.notices import log_refused
-from convoy.events.forge_actions import SetItemAside
+from convoy.events.forge_actions import ItemSetAside
 from convoy.model import ids
 from convoy.model.ids import LOG_ITEM, task_item
 from convoy.model.state import set_aside
@@ -370,7 +370,7 @@ class RefusedParts:
         if draft.only == self.only:
             del self._groups[:1]
 
-    def blame(self, draft: Draft, error: Rejected) -> tuple[SetItemAside, ...]:
+    def blame(self, draft: Draft, error: Rejected) -> tuple[ItemSetAside, ...]:
         """Return the items to set aside after a refused push.
 
         None at all: the next, smaller group is tried.
@@ -403,7 +403,7 @@ class RefusedParts:
             )
         return self._halved(draft, answer)
 
-    def _halved(self, draft: Draft, answer: PushAnswer) -> tuple[SetItemAside, ...]:
+    def _halved(self, draft: Draft, answer: PushAnswer) -> tuple[ItemSetAside, ...]:
         parts, first = draft.parts, not self._groups
         del self._groups[:1]
         if first:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from bot.repository.mirror import Mirror
 from convoy.events import Command, Refusal, decided
-from convoy.events.forge_actions import ActionIntended, SetItemAside, TakeItemUp
+from convoy.events.forge_actions import ActionIntended, ItemSetAside, ItemTakenUp
 from convoy.log.record import record
 from convoy.model import ids
 from convoy.model.ids import LOG_ITEM
@@ -90,7 +90,7 @@ class Draft:
         self.intended |= {e.key for e in decision if isinstance(e, ActionIntended)}
         return None
 
-    def tell(self, owed: Mapping[str, SetItemAside | TakeItemUp], item: str) -> None:
+    def tell(self, owed: Mapping[str, ItemSetAside | ItemTakenUp], item: str) -> None:
         """Set an item aside, or take it up, once in this draft, if that is owed."""
         if item in owed and item not in self.told:
             self.told.add(item)

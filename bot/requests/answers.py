@@ -29,8 +29,8 @@ from bot.text import pull_request_texts, replies
 from bot.text.convoy_comment import convoy_table, labels_key, wanted_labels
 from bot.text.replies import Reply
 from bot.text.slash_commands import box_line
-from convoy.events.forge_actions import Answer, IgnoreRequest
-from convoy.events.hold_events import HOLD_LABEL, NO_LABEL, HoldWork, ReleaseWork
+from convoy.events.forge_actions import Answer, RequestIgnored
+from convoy.events.hold_events import HOLD_LABEL, NO_LABEL, WorkHeld, WorkReleased
 from convoy.model import ids
 from convoy.model.ids import SetAside, show_item
 from convoy.model.state import Convoy, Lease, State, Task
@@ -143,7 +143,7 @@ async def has_heard_enough(context: BotContext, draft: Draft, asked: Asked) -> b
     if given == "answered":
         return False
     if given == "ignored":
-        draft.submit(IgnoreRequest(by=by, comment=comment, sign=sign))
+        draft.submit(RequestIgnored(by=by, comment=comment, sign=sign))
         return True
     again_at = context.memory.answers.again_at(by, context.clock())
     draft.submit(
@@ -180,10 +180,10 @@ async def observe_labels(context: BotContext, draft: Draft) -> None:
         labels = [label_of[n] for n in part.numbers if n in label_of]
         label = NO_LABEL if NO_LABEL in labels else "".join(labels[:1])
         if label and label != part.held:
-            hold = HoldWork(convoy=part.convoy, task=part.task, label=label)
+            hold = WorkHeld(convoy=part.convoy, task=part.task, label=label)
             draft.submit(hold)
         elif part.held and not label:
-            draft.submit(ReleaseWork(convoy=part.convoy, task=part.task))
+            draft.submit(WorkReleased(convoy=part.convoy, task=part.task))
 
 
 async def correct_labels(context: BotContext, convoy: Convoy) -> None:

@@ -22,15 +22,15 @@ from bot.requests.verb import (
 )
 from bot.requests.work_verbs import NO_WORK
 from bot.text.visible_text import code_span
-from convoy.events.hold_events import TakePush
+from convoy.events.hold_events import BaseTaken
 from convoy.events.leases import FreeLease, RenewLease, TakeLease
 from convoy.events.people_events import (
     ApprovePlan,
-    ApproveWork,
-    PauseAll,
-    PauseConvoy,
-    ResumeAll,
-    ResumeConvoy,
+    ConvoyPaused,
+    ConvoyResumed,
+    RepositoryPaused,
+    RepositoryResumed,
+    TaskApproved,
 )
 from convoy.model.session_result import usage_in_words
 from convoy.model.state import Convoy, Task, shown_asides
@@ -240,7 +240,7 @@ def _approve(context: RequestContext, *, commit: str | None = None) -> str:
     number = context.asker.number
     pushed = convoy.pushed
     if commit is not None and pushed is not None and pushed.commit.startswith(commit):
-        context.submit(TakePush(convoy=convoy.name, commit=commit, by=context.by))
+        context.submit(BaseTaken(convoy=convoy.name, commit=commit, by=context.by))
         return "It is taken in: the convoy goes on from there."
     if number and number in (convoy.pull, *(task.pull for task in convoy.tasks)):
         return _approve_work(context, convoy, commit)
@@ -276,7 +276,7 @@ def _approve_work(context: RequestContext, convoy: Convoy, commit: str | None) -
         raise NotPossible(_name_the_commit(task))
     asker = context.asker
     context.submit(
-        ApproveWork(
+        TaskApproved(
             convoy=convoy.name,
             task=task.number,
             commit=commit,
@@ -343,10 +343,10 @@ APPROVAL: Final = (
 
 def _pause(context: RequestContext, *, all: bool = False) -> str:  # noqa: A002  the word people write
     if not all:
-        context.submit(PauseConvoy(convoy=context.convoy.name, by=context.by))
+        context.submit(ConvoyPaused(convoy=context.convoy.name, by=context.by))
         return "Nothing new starts."
     convoys = _how_many(context, "active")
-    context.submit(PauseAll(by=context.by))
+    context.submit(RepositoryPaused(by=context.by))
     return (
         f"Everything is paused, {convoys} with it. What runs ends as usual; "
         "nothing new starts or is accepted until `/brat resume all`."
@@ -355,10 +355,10 @@ def _pause(context: RequestContext, *, all: bool = False) -> str:  # noqa: A002 
 
 def _resume(context: RequestContext, *, all: bool = False) -> str:  # noqa: A002  the word people write
     if not all:
-        context.submit(ResumeConvoy(convoy=context.convoy.name, by=context.by))
+        context.submit(ConvoyResumed(convoy=context.convoy.name, by=context.by))
         return "It goes on."
     convoys = _how_many(context, "paused")
-    context.submit(ResumeAll(by=context.by))
+    context.submit(RepositoryResumed(by=context.by))
     return f"Everything goes on, {convoys} with it."
 
 

@@ -48,8 +48,8 @@ from bot.text.replies import EDITED_COMMENT
 from bot.text.slash_commands import may_mention
 from convoy.config import Due, due
 from convoy.config.keys import ScheduleTable
-from convoy.events.forge_actions import Answer, TakeItemUp
-from convoy.events.hold_events import NO_LABEL, NoteDeletedComment
+from convoy.events.forge_actions import Answer, ItemTakenUp
+from convoy.events.hold_events import NO_LABEL, CommentDeleted
 from convoy.model import ids
 from convoy.model.ids import delivery_item, issue_item, look_item
 from convoy.model.state import Convoy, State, asides, may_try, set_aside
@@ -92,7 +92,7 @@ async def listen(context: BotContext, draft: Draft, parts: frozenset[str]) -> li
         refused = context.memory.failures.owed
         for item, aside in [*asides(draft.state)]:
             if aside.rule and item not in refused:
-                draft.submit(TakeItemUp(item=item))
+                draft.submit(ItemTakenUp(item=item))
     return handled
 
 
@@ -445,4 +445,4 @@ async def observe_comment(context: BotContext, draft: Draft, convoy: Convoy) -> 
         return
     issue = await context.github.issue(convoy.issue)
     if issue.number == convoy.issue:
-        draft.submit(NoteDeletedComment(convoy=convoy.name, comment=number))
+        draft.submit(CommentDeleted(convoy=convoy.name, comment=number))

@@ -24,8 +24,8 @@ from bot.requests.verb import (
     Verb,
 )
 from bot.text.visible_text import code_span
-from convoy.events.hold_events import OfferAgain, RequestMerge, WithdrawMerge
-from convoy.events.plan_events import RankConvoy
+from convoy.events.hold_events import MergeRequested, MergeWithdrawn, WorkTakenBack
+from convoy.events.plan_events import ConvoyRanked
 from convoy.gate import forbidden, unallowed
 from convoy.model.records import TaskSpec
 from convoy.model.state import Convoy, Task
@@ -85,7 +85,7 @@ def _engine(context: RequestContext, *, engine: str, task: int | None = None) ->
 
 def _priority(context: RequestContext, *, priority: int) -> str:
     name = context.convoy.name
-    context.submit(RankConvoy(convoy=name, priority=priority, by=context.by))
+    context.submit(ConvoyRanked(convoy=name, priority=priority, by=context.by))
     return f"The convoy has priority `p{priority}`."
 
 
@@ -258,15 +258,15 @@ def _merge(context: RequestContext) -> str:
     name, number = context.convoy.name, _own_number(context)
     out = (context.own_task or context.convoy).taken_out
     if out is not None and out.gesture == "closed":
-        context.submit(OfferAgain(convoy=name, task=number, by=context.by))
+        context.submit(WorkTakenBack(convoy=name, task=number, by=context.by))
         return f"Another pull request is opened in place of #{out.pull}."
-    context.submit(RequestMerge(convoy=name, task=number, by=context.by))
+    context.submit(MergeRequested(convoy=name, task=number, by=context.by))
     return "It is in the merge queue again."
 
 
 def _unqueue(context: RequestContext) -> str:
     name, number = context.convoy.name, _own_number(context)
-    context.submit(WithdrawMerge(convoy=name, task=number, by=context.by))
+    context.submit(MergeWithdrawn(convoy=name, task=number, by=context.by))
     return "It is out of the merge queue, until somebody says `/brat merge`."
 
 

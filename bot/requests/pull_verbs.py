@@ -18,7 +18,7 @@ from bot.requests.verb import (
 )
 from bot.text.visible_text import code_span
 from convoy.events.forge_actions import Answer
-from convoy.events.plan_events import RequestConvoy
+from convoy.events.plan_events import ConvoyRequested
 from convoy.kinds.task_kinds import sync_spec
 from convoy.model import ids
 from convoy.model.records import Approve, GivenPull, TaskSpec
@@ -197,7 +197,7 @@ async def _request(
     target: str,
     base: str,
     approve: Approve = "auto",
-) -> RequestConvoy:
+) -> ConvoyRequested:
     """Ask for the convoy of a pull request."""
     from bot.door.inbox import StartRequest
     from bot.roles import mayor
@@ -208,7 +208,7 @@ async def _request(
     if refused := await mayor.refusal(bot, state, asked):
         raise NotPossible(refused)
     settings = _config(context).settings(bot.settings.cores)
-    request = RequestConvoy(
+    request = ConvoyRequested(
         convoy=convoy_name(title, given.number, state.convoys),
         issue=given.number,
         title=title,
@@ -223,14 +223,14 @@ async def _request(
     return request
 
 
-def _plan(context: RequestContext, request: RequestConvoy, task: TaskSpec) -> None:
+def _plan(context: RequestContext, request: ConvoyRequested, task: TaskSpec) -> None:
     planner = f"pull request #{request.issue}"
     context.submit(PlanConvoy(convoy=request.convoy, planner=planner, tasks=(task,)))
 
 
 def _task(
     context: RequestContext,
-    request: RequestConvoy,
+    request: ConvoyRequested,
     pull: "Pull",
     told: str,
     conflict: tuple[str, ...],

@@ -17,8 +17,9 @@ from bot.requests.verb import (
     Verb,
 )
 from bot.text.visible_text import code_span
-from convoy.events.forge_actions import TakeItemUp
-from convoy.events.people_events import TellTask
+from convoy.events.forge_actions import ItemTakenUp
+from convoy.events.people_events import TaskTold
+from convoy.events.plan_events import ConvoyReplanned
 from convoy.gate import unallowed
 from convoy.kinds import is_stopped
 from convoy.model import ids
@@ -34,7 +35,6 @@ from convoy.rules.people import (
     RetryTask,
     ReviseTask,
 )
-from convoy.rules.plan_changes import ReplanConvoy
 
 SET_ASIDE: Final = "What was set aside"
 LANDING_AGAIN: Final = "What is to land is shown to CI again."
@@ -99,7 +99,7 @@ def _take_up(context: RequestContext, task: int | None) -> str:
         if task is None or item == task_item(name, task)
     ]
     for item in items:
-        context.submit(TakeItemUp(item=item, by=context.by))
+        context.submit(ItemTakenUp(item=item, by=context.by))
     left = dict(asides_of(context.draft.state, name))
     if any(item in left for item in items):
         return "as soon as a slot is free"
@@ -167,7 +167,7 @@ def _revise(context: RequestContext, *, text: str) -> str:
     if task is None and context.asker.number not in (0, convoy.issue):
         raise NotPossible(NO_WORK)
     if task is None:
-        context.submit(ReplanConvoy(convoy=convoy.name, by=context.by, text=text))
+        context.submit(ConvoyReplanned(convoy=convoy.name, by=context.by, text=text))
         return "It is planned again; the new plan will show what changed."
     context.submit(
         ReviseTask(convoy=convoy.name, task=task.number, by=context.by, text=text)
@@ -258,7 +258,7 @@ REVISION: Final = (
 def _tell(context: RequestContext, *, task: int, text: str) -> str:
     """Tell the running session, if its engine takes messages, and all later ones."""
     convoy = context.convoy
-    context.submit(TellTask(convoy=convoy.name, task=task, by=context.by, text=text))
+    context.submit(TaskTold(convoy=convoy.name, task=task, by=context.by, text=text))
     found = convoy.task(task)
     if found is None or found.attempt is None:
         return f"The next attempt of task {task} will be told."

@@ -25,8 +25,8 @@ from bot.text import notices, replies as texts
 from bot.text.merge_texts import may_not_write
 from bot.text.slash_commands import SlashCommand, slash_commands
 from convoy.events.forge_actions import Answer
-from convoy.events.hold_events import WithdrawMerge
-from convoy.events.people_events import PauseConvoy, VoidApproval
+from convoy.events.hold_events import MergeWithdrawn
+from convoy.events.people_events import ApprovalVoided, ConvoyPaused
 from convoy.model import ids
 from convoy.model.state import Convoy, Task
 from convoy.model.work import Approval, Work
@@ -69,7 +69,7 @@ def _pause(
     context: BotContext, draft: Draft, convoy: Convoy, why: str, text: str
 ) -> Literal[False]:
     """Pause a convoy for which nobody answers, and say so."""
-    pause = PauseConvoy(convoy=convoy.name, by=context.login, why=why)
+    pause = ConvoyPaused(convoy=convoy.name, by=context.login, why=why)
     if draft.submit(pause) is None:
         sign = ids.sign_key("vouch", f"{convoy.name}/{draft.now}")
         draft.submit(Answer(issue=convoy.issue, sign=sign, text=text))
@@ -87,7 +87,7 @@ async def may_land(context: BotContext, draft: Draft, action: Land) -> bool:
     approved = True
     for task in landing:
         for by, why in (await fallen(context, task)).items():
-            void = VoidApproval(convoy=convoy.name, task=task.number, by=by, why=why)
+            void = ApprovalVoided(convoy=convoy.name, task=task.number, by=by, why=why)
             draft.submit(void)
             approved = False
     put_back = [
@@ -145,7 +145,7 @@ def _ci_is_seen(
     if not (unseen := [path for path in changed if path not in seen]):
         return True
     number = task.number if task is not None else 0
-    leave = WithdrawMerge(convoy=convoy.name, task=number, by=context.login)
+    leave = MergeWithdrawn(convoy=convoy.name, task=number, by=context.login)
     if draft.submit(leave) is None:
         sign = ids.sign_key("ci-files", f"{convoy.name}/{number}/{commit}")
         text = notices.ci_changed(unseen)
@@ -166,7 +166,7 @@ async def _still_may(
 def _withdraw(
     context: BotContext, draft: Draft, convoy: Convoy, task: int, text: str
 ) -> None:
-    leave = WithdrawMerge(convoy=convoy.name, task=task, by=context.login)
+    leave = MergeWithdrawn(convoy=convoy.name, task=task, by=context.login)
     if draft.submit(leave) is None:
         sign = ids.sign_key("landing", f"{convoy.name}/{task}/{draft.now}")
         draft.submit(Answer(issue=_place(convoy, task), sign=sign, text=text))

@@ -40,7 +40,7 @@ from bot.repository.merges import blob_in
 from bot.repository.mirror import Mirror
 from bot.settings.bot_settings import Settings, config_in
 from convoy.config import Config, ConfigError, load
-from convoy.events.forge_actions import SetItemAside, TakeItemUp
+from convoy.events.forge_actions import ItemSetAside, ItemTakenUp
 from convoy.model import ids
 from convoy.model.ids import HOUR_MS
 from convoy.model.state import State, may_try, set_aside
@@ -92,7 +92,7 @@ class Failed:
 class Failures:
     """One process's failures of items that the log does not hold yet."""
 
-    owed: dict[str, SetItemAside | TakeItemUp] = field(default_factory=dict)
+    owed: dict[str, ItemSetAside | ItemTakenUp] = field(default_factory=dict)
     """What the log is to be told, by item."""
     _counts: dict[str, Failed] = field(default_factory=dict)
 
@@ -136,9 +136,9 @@ class Failures:
         self._counts[item] = Failed(last.tries + 1, answers, now)
         if last.tries + 1 >= TRIES:
             why = (str(error) or repr(error))[:SAID_CHARS]
-            self._set_aside(item, SetItemAside(item=item, why=why, passing=True))
+            self._set_aside(item, ItemSetAside(item=item, why=why, passing=True))
 
-    def _set_aside(self, item: str, command: SetItemAside) -> None:
+    def _set_aside(self, item: str, command: ItemSetAside) -> None:
         self._counts.pop(item, None)
         self.owed[item] = command
 
@@ -146,7 +146,7 @@ class Failures:
         """Note that an item works; what was set aside is taken up."""
         self._counts.pop(item, None)
         if set_aside(state, item) is not None:
-            self.owed[item] = TakeItemUp(item=item, works=True)
+            self.owed[item] = ItemTakenUp(item=item, works=True)
 
     def passed(self, item: str) -> None:
         """Note that a step of an item went well: its failures are counted anew."""
@@ -158,9 +158,9 @@ class Failures:
             self.owed.pop(item, None)
 
 
-def for_refusal(item: str, found: ForgeRefusal) -> SetItemAside:
+def for_refusal(item: str, found: ForgeRefusal) -> ItemSetAside:
     """Return the command that sets an item aside for a refusal that was understood."""
-    return SetItemAside(
+    return ItemSetAside(
         item=item,
         why=found.why,
         rule=found.rule,

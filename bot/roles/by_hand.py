@@ -23,14 +23,14 @@ from convoy.events import Command
 from convoy.events.forge_actions import Answer
 from convoy.events.hold_events import (
     NO_LABEL,
-    NoteClosedIssue,
-    NoteDeletedBase,
-    NotePush,
-    NoteReopenedIssue,
-    NoteRestoredBase,
-    NoteReturnedBase,
-    TakeOutWork,
-    WithdrawMerge,
+    BaseDeleted,
+    BasePushed,
+    BaseRestored,
+    BaseReturned,
+    IssueClosed,
+    IssueReopened,
+    MergeWithdrawn,
+    WorkTakenOut,
 )
 from convoy.model import ids
 from convoy.model.ids import look_item, pull_item
@@ -61,8 +61,14 @@ def take_out(draft: Draft, action: TakeOut) -> None:
     task = convoy.task(action.task)
     part = task or convoy
     wanted = ids.base_branch(convoy.name) if task else convoy.target
-    command = TakeOutWork(convoy=convoy.name, task=action.task, out=out)
-    if draft.submit(command) is None and NO_LABEL not in (convoy.held, part.held):
+    event = WorkTakenOut(
+        convoy=convoy.name,
+        task=action.task,
+        gesture=out.gesture,
+        pull=out.pull,
+        base=out.base,
+    )
+    if draft.submit(event) is None and NO_LABEL not in (convoy.held, part.held):
         text = notices.taken_out(out, action.task, wanted)
         say(draft, out.pull, f"{convoy.name}/{action.task}", text)
 
@@ -70,7 +76,7 @@ def take_out(draft: Draft, action: TakeOut) -> None:
 def hear_dequeue(draft: Draft, action: HearDequeue) -> None:
     """Take a convoy out of the merge queue, as the forge shows, and say so once."""
     convoy = draft.state.convoys[action.convoy]
-    command = WithdrawMerge(convoy=convoy.name, task=0, by=action.by)
+    command = MergeWithdrawn(convoy=convoy.name, task=0, by=action.by)
     if draft.submit(command) is None and convoy.pull and convoy.held != NO_LABEL:
         text = notices.dequeued(action.by)
         say(draft, convoy.pull, f"{convoy.name}/queue", text)
@@ -80,10 +86,10 @@ def hear_base(draft: Draft, action: HearBase) -> None:
     """Pause a convoy whose shared branch was deleted, and say so; or let it go on."""
     name = action.convoy
     if action.there:
-        draft.submit(NoteRestoredBase(convoy=name))
+        draft.submit(BaseRestored(convoy=name))
         return
     convoy = draft.state.convoys[name]
-    if draft.submit(NoteDeletedBase(convoy=name)) is None and convoy.held != NO_LABEL:
+    if draft.submit(BaseDeleted(convoy=name)) is None and convoy.held != NO_LABEL:
         text = notices.base_deleted(ids.base_branch(name))
         say(draft, convoy.issue, f"{name}/base", text)
 
@@ -96,13 +102,13 @@ def hear_push(context: BotContext, draft: Draft, action: HearPush) -> None:
     """Keep what somebody pushed to a shared branch, and ask who answers for it."""
     name, commit = action.convoy, action.commit
     if not commit:
-        draft.submit(NoteReturnedBase(convoy=name))
+        draft.submit(BaseReturned(convoy=name))
         return
     convoy = draft.state.convoys[name]
     tip = convoy.tip or convoy.base
     patch = context.commits.examined(tip, commit, convoy.settings)
     files, faults = patch.files[:PUSHED_FILES], patch.refusals
-    note = NotePush(convoy=name, commit=commit, files=files, faults=faults)
+    note = BasePushed(convoy=name, commit=commit, files=files, faults=faults)
     if draft.submit(note) is not None:
         return
     kept = draft.keep(name, 0, 0, commit)
@@ -115,7 +121,7 @@ def hear_push(context: BotContext, draft: Draft, action: HearPush) -> None:
 def hear_issue(context: BotContext, draft: Draft, action: HearIssue) -> None:
     """Pause, resume or end a convoy as its issue says, and tell people once."""
     convoy = draft.state.convoys[action.convoy]
-    if draft.submit(_command(action)) is not None or convoy.held == NO_LABEL:
+    if draft.submit(_command(action, convoy)) is not None or convoy.held == NO_LABEL:
         return
     text = notices.about_issue(action, convoy.issue, context.settings.label)
     gone = action.gesture in ("deleted", "transferred")
@@ -130,13 +136,13 @@ def _open_pull(convoy: Convoy) -> int | None:
     return convoy.pull or next(own, None)
 
 
-def _command(action: HearIssue) -> Command:
-    name = action.convoy
+def _command(action: HearIssue, convoy: Convoy) -> Command:
+    name, issue = convoy.name, convoy.issue
     match action.gesture:
         case "closed":
-            return NoteClosedIssue(convoy=name)
+            return IssueClosed(convoy=name, issue=issue)
         case "reopened":
-            return NoteReopenedIssue(convoy=name)
+            return IssueReopened(convoy=name, issue=issue)
         case "unlabelled":
             why = f"cancelled: {action.by} took the label off"
             return FailConvoy(convoy=name, why=why, by=action.by)

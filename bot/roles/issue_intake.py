@@ -18,7 +18,7 @@ from bot.text import replies
 from bot.text.replies import NO_PLAN, OUTSIDER
 from bot.text.visible_text import clean_markdown
 from convoy import text as plaintext
-from convoy.events.plan_events import RequestConvoy
+from convoy.events.plan_events import ConvoyRequested
 from convoy.model import ids
 from convoy.model.records import NamedIssue
 from convoy.model.state import Convoy, State
@@ -117,7 +117,7 @@ class _NoTask(BratError):
 async def with_named_issues(
     context: BotContext,
     state: State,
-    wanted: RequestConvoy,
+    wanted: ConvoyRequested,
     outsiders: bool,  # noqa: FBT001  as the configuration names it
 ) -> IssueText:
     """Return the text of a request with the text of each issue that an item names."""
@@ -191,7 +191,7 @@ def _issue_number(
 async def _frozen(
     context: BotContext,
     state: State,
-    wanted: RequestConvoy,
+    wanted: ConvoyRequested,
     number: int,
     outsiders: bool,  # noqa: FBT001
 ) -> ReferredIssue:

@@ -33,7 +33,7 @@ from bot.text.slash_commands import mentioned
 from convoy.config import ConfigError
 from convoy.events.forge_actions import Answer
 from convoy.events.hold_events import NO_LABEL
-from convoy.events.plan_events import RequestConvoy, TakeSettings
+from convoy.events.plan_events import ConvoyRequested, SettingsTaken
 from convoy.model import ids
 from convoy.model.records import Settings, TaskSpec
 from convoy.model.state import Convoy, State
@@ -114,7 +114,7 @@ async def begin(
     if request.pattern == NO_PATTERN:
         pattern = ""
     asks = config.mayor.ask and not (listed or pattern)
-    command = RequestConvoy(
+    command = ConvoyRequested(
         convoy=convoy_name(words.title, request.issue, draft.state.convoys),
         issue=request.issue,
         title=words.title,
@@ -147,7 +147,7 @@ async def begin(
     return None
 
 
-async def warn(context: BotContext, draft: Draft, command: RequestConvoy) -> None:
+async def warn(context: BotContext, draft: Draft, command: ConvoyRequested) -> None:
     """Say what will hardly work, before the first task starts."""
     for what, warning in WARNINGS.items():
         if said := await warning(context, command):
@@ -178,7 +178,7 @@ def take_settings(context: BotContext, draft: Draft) -> None:
         return
     settings = _capped(context, config.settings(context.settings.cores))
     for convoy in [*draft.state.live()]:
-        draft.submit(TakeSettings(convoy=convoy.name, settings=settings))
+        draft.submit(SettingsTaken(convoy=convoy.name, settings=settings))
     context.memory.configured = (tip, changed)
 
 
@@ -255,7 +255,7 @@ def make_plan(context: BotContext, draft: Draft, action: MakePlan) -> None:
         )
 
 
-def compiled_for(context: BotContext, wanted: RequestConvoy | Convoy) -> Compiled:
+def compiled_for(context: BotContext, wanted: ConvoyRequested | Convoy) -> Compiled:
     """Return the plan that a pattern makes; deterministic, blocking.
 
     Raises:
@@ -294,7 +294,7 @@ def plan_by_pattern(context: BotContext, draft: Draft, convoy: Convoy) -> None:
         draft.submit(FailConvoy(convoy=convoy.name, why=refused.why))
 
 
-async def planning_fault(context: BotContext, wanted: RequestConvoy) -> str | None:
+async def planning_fault(context: BotContext, wanted: ConvoyRequested) -> str | None:
     """Return why a convoy could not be planned; None: it can, or an engine plans it."""
     try:
         if wanted.pattern:
@@ -322,7 +322,7 @@ def planned_by_text(
     return tasks, plan_remarks(convoy.text, labels, settings.tasks, settings.workers)
 
 
-def _planned(context: BotContext, of: RequestConvoy | Convoy) -> tasklist.Plan:
+def _planned(context: BotContext, of: ConvoyRequested | Convoy) -> tasklist.Plan:
     labels = context.commits.box_labels(of.base)
     engines, wave = of.settings.workers, of.settings.tasks
     quota = context.settings.quota
@@ -330,7 +330,7 @@ def _planned(context: BotContext, of: RequestConvoy | Convoy) -> tasklist.Plan:
     return tasklist.plan(of.title, of.text, engines, wave, labels, most)
 
 
-async def _missing_keys(context: BotContext, convoy: RequestConvoy) -> str:
+async def _missing_keys(context: BotContext, convoy: ConvoyRequested) -> str:
     """Name the missing secrets, if the bot may list those that are there."""
     names = await context.secret_names()
     if names is None:
@@ -350,7 +350,7 @@ MOST_WORKFLOWS: Final = 50
 """The most workflow files that are read."""
 
 
-async def _exposure(context: BotContext, convoy: RequestConvoy) -> str:
+async def _exposure(context: BotContext, convoy: ConvoyRequested) -> str:
     """Name what agents' code could reach.
 
     There is nothing in local mode, whose CI has no secrets and no token.
@@ -377,7 +377,7 @@ def own_workflows(context: BotContext, commit: str) -> Mapping[str, str]:
     return {path.name: read(str(path)) for path in names[:MOST_WORKFLOWS]}
 
 
-async def _unstarted_ci(context: BotContext, convoy: RequestConvoy) -> str:
+async def _unstarted_ci(context: BotContext, convoy: ConvoyRequested) -> str:
     """Say what is missing where pushes start no CI: not for an App or a person."""
     named = context.settings.ci_workflow
     if named is None or not convoy.settings.require_ci:
@@ -393,7 +393,7 @@ ACTIONS_APP_ID: Final = 15368
 """GitHub Actions itself, where a ruleset names who reports a check."""
 
 
-async def _unreported(context: BotContext, convoy: RequestConvoy) -> str:
+async def _unreported(context: BotContext, convoy: ConvoyRequested) -> str:
     """Name the required checks that nothing here can report."""
     if context.settings.sole or not convoy.settings.require_ci:
         return ""
@@ -416,7 +416,7 @@ FEW: Final = 0.25
 """Below this part of the hour's requests people are told."""
 
 
-async def _loop_rights(context: BotContext, convoy: RequestConvoy) -> str:
+async def _loop_rights(context: BotContext, convoy: ConvoyRequested) -> str:
     """Name missing permissions and scarce requests of a job of a workflow.
 
     No workflow file gives an App or a service its rights.
@@ -449,7 +449,8 @@ def scarce(known: RequestBudget | None, reset_ms: int) -> list[str]:
     return [said]
 
 
-WARNINGS: Final[Mapping[str, Callable[[BotContext, RequestConvoy], Awaitable[str]]]] = {
+_Look = Callable[[BotContext, ConvoyRequested], Awaitable[str]]
+WARNINGS: Final[Mapping[str, _Look]] = {
     "keys": _missing_keys,
     "exposed": _exposure,
     "unstarted": _unstarted_ci,

@@ -13,7 +13,8 @@ from bot.repository.draft import Draft
 from bot.roles import target_merges
 from bot.roles.bot_context import BotContext, alone
 from bot.text import merge_texts
-from convoy.events.forge_actions import SetItemAside
+from convoy.events.forge_actions import ItemSetAside
+from convoy.events.target_events import LandingStalled
 from convoy.kinds import kind_of
 from convoy.model import ids
 from convoy.model.ids import task_item
@@ -47,7 +48,6 @@ from convoy.rules.landing import (
     own_tip,
 )
 from convoy.rules.people import BlockTask
-from convoy.rules.target import StallLanding
 from convoy.rules.turns import turns
 from convoy.text import inert
 
@@ -314,7 +314,7 @@ def clear(context: BotContext, draft: Draft, action: ClearWork) -> None:
 def stall(context: BotContext, draft: Draft, action: Stall) -> None:
     """Set work aside that CI cannot judge; the next try asks CI anew."""
     draft.submit(
-        SetItemAside(
+        ItemSetAside(
             item=task_item(action.convoy, action.task),
             why=merge_texts.ci_cannot_judge(action.candidate, action.text),
             rule=CI_BROKEN,
@@ -337,7 +337,7 @@ def block(draft: Draft, action: Block) -> None:
         )
         draft.submit(command)
     else:  # CI never reported
-        draft.submit(StallLanding(convoy=action.convoy, why=action.why))
+        draft.submit(LandingStalled(convoy=action.convoy, why=action.why))
 
 
 LISTED_CONFLICTS: Final = 100

@@ -22,19 +22,19 @@ from bot.text.merge_texts import DIFF_CHARS, Sides
 from convoy.answers import ANSWERS
 from convoy.answers.answering import Question
 from convoy.events.forge_actions import Answer
-from convoy.events.people_events import PauseConvoy
+from convoy.events.people_events import ConvoyPaused
+from convoy.events.plan_events import TaskNoted
 from convoy.gate import path_list
 from convoy.kinds import half_done, kind_of, unmerged
 from convoy.model import ids
 from convoy.model.records import Cause, Usage
-from convoy.model.session_result import FOR_A_PERSON, OUTAGES, Left
+from convoy.model.session_result import FOR_A_PERSON, OUTAGES
 from convoy.model.state import Convoy, State, Task
 from convoy.model.work import Attempt, Resolution, Unmerged
 from convoy.owed import Begin, BeginPlan, Collect, Pause
 from convoy.rules.ending import RefuseWork
 from convoy.rules.landing import open_candidates
 from convoy.rules.people import BlockTask
-from convoy.rules.plan_changes import NoteTask
 from convoy.rules.starting import StartPlanning, StartTask
 from convoy.text import clean, inert, redacted
 
@@ -124,7 +124,7 @@ def pause(context: BotContext, draft: Draft, action: Pause) -> None:
     """Pause a convoy that keeps failing, and tell the person who answers for it."""
     convoy = draft.state.convoys[action.convoy]
     refused = draft.submit(
-        PauseConvoy(convoy=convoy.name, by=context.login, why=action.why)
+        ConvoyPaused(convoy=convoy.name, by=context.login, why=action.why)
     )
     if refused is None and action.tell:
         sign = ids.sign_key("breaker", f"{convoy.name}/{draft.now}")
@@ -249,12 +249,14 @@ class EndedAttempt:
         """Keep the agent's notes for others."""
         if self.task.number == 0:
             return
-        said = result.left
-        left = Left(notes=said.notes, shared=said.shared)
-        name, number = self.convoy.name, self.task.number
-        attempt = self.attempt.number
         self.draft.submit(
-            NoteTask(convoy=name, task=number, attempt=attempt, left=left)
+            TaskNoted(
+                convoy=self.convoy.name,
+                task=self.task.number,
+                attempt=self.attempt.number,
+                notes=result.left.notes,
+                shared=result.left.shared,
+            )
         )
 
     def keep(self, commit: str) -> str:

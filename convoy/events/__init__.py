@@ -6,10 +6,11 @@ form carries `v` and `type` (noun dot participle). Every subclass that stands in
 file than this one is a kind: the codec, the fold and docs/log-format.md find it in
 `event_kinds`, which loads all of them. A session loads only what it reads and writes.
 
-A command is an imperative that carries all outside facts; its `decide` is the rule: may
-this happen? The rules keep brat's promises: nothing starts before what it needs, an
-attempt ends once, only the current candidate lands, and an announced action is noted
-done once.
+A command carries all outside facts; its `decide` is the rule: may this happen? Most
+events are their own command; an imperative in `convoy.rules` asks for what needs more
+events and the state. The rules keep brat's promises: nothing starts before what it
+needs, an attempt ends once, only the current candidate lands, and an announced action
+is noted done once.
 """
 
 from typing import Final
@@ -28,6 +29,14 @@ from convoy.model.state import (
 
 SHORT: Final = 10
 """How many characters of a commit's id are shown to people."""
+
+
+class Command(Struct, frozen=True, kw_only=True):
+    """What the shell asks the rules."""
+
+    def decide(self, state: State) -> "Decision":
+        """Return the events that it leads to in `state`, or why it may not happen."""
+        raise NotImplementedError
 
 
 class Fact(Struct, frozen=True, kw_only=True, tag_field="type"):
@@ -53,8 +62,12 @@ class Claim(Fact, frozen=True, kw_only=True):
         return f"Session {self.convoy}/{self.task}/{self.attempt}"
 
 
-class Event(Fact, frozen=True, kw_only=True):
-    """An entry that a bot wrote; it changes the state."""
+class Event(Fact, Command, frozen=True, kw_only=True):
+    """An entry that a bot wrote; it changes the state.
+
+    One whose rule needs no room above is its own command: what is wished is submitted,
+    and its rule gives it as it is, or completed, with what follows from it.
+    """
 
     def change(self, state: State) -> State:
         """Return the state after it; one about an unknown convoy changes nothing.
@@ -126,14 +139,6 @@ class Refusal(Exception):
 
 
 Decision = Events | Refusal
-
-
-class Command(Struct, frozen=True, kw_only=True):
-    """What the shell asks the rules."""
-
-    def decide(self, state: State) -> Decision:
-        """Return the events that it leads to in `state`, or why it may not happen."""
-        raise NotImplementedError
 
 
 class ConvoyCommand(Command, frozen=True, kw_only=True):

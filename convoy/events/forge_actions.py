@@ -90,6 +90,17 @@ class ActionDone(Event, frozen=True, kw_only=True, tag="action.done"):
     def sentence(self) -> str:
         return did(self.key, self.number)
 
+    def decide(self, state: State) -> Decision:
+        """Note an announced action that was done, or found done, on the forge."""
+        intent = state.intents.get(self.key)
+        if intent is None:
+            return Refusal(f"{self.key} is not an open action")
+        if intent.kind != "comment" or not self.number:
+            return (self,)
+        name = intent.convoy
+        issue = state.convoys[name].issue
+        return (self, CommentSaid(convoy=name, issue=issue, comment=self.number))
+
     def change(self, state: State) -> State:
         intents = dict(state.intents)
         intent = intents.pop(self.key, None)
@@ -161,6 +172,12 @@ class AnswerShown(ConvoyEvent, frozen=True, kw_only=True, tag="answer.shown"):
         return replace(convoy, answers=(*convoy.answers, shown)[-ANSWERS_SHOWN_MOST:])
 
 
+def refuse_answered(state: State, key: str, comment: int) -> None:
+    """Refuse to answer again what was answered, or is about to be."""
+    if key in state.intents or key in state.heard or comment in state.answered:
+        raise Refusal(f"{key} is given already")
+
+
 class Answer(Command, frozen=True, kw_only=True):
     """Tell the author of a comment what was decided."""
 
@@ -180,9 +197,7 @@ class Answer(Command, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         key = self.sign or ids.answer_key(self.comment)
-        said = self.comment in state.answered or key in state.heard
-        if key in state.intents or said:
-            return Refusal(f"{key} is given already")
+        refuse_answered(state, key, self.comment)
         intent = ActionIntended(
             key=key,
             kind="answer",
@@ -205,27 +220,6 @@ class Answer(Command, frozen=True, kw_only=True):
         return (shown, intent)
 
 
-class NoteDone(Command, frozen=True, kw_only=True):
-    """Note an announced action that was done, or found done, on the forge."""
-
-    key: str
-    number: int
-
-    def decide(self, state: State) -> Decision:
-        intent = state.intents.get(self.key)
-        if intent is None:
-            return Refusal(f"{self.key} is not an open action")
-        done = ActionDone(key=self.key, number=self.number)
-        if intent.kind != "comment" or not self.number:
-            return (done,)
-        said = CommentSaid(
-            convoy=intent.convoy,
-            issue=state.convoys[intent.convoy].issue,
-            comment=self.number,
-        )
-        return (done, said)
-
-
 class RequestIgnored(Event, frozen=True, kw_only=True, tag="request.ignored"):
     """A comment, a review or a tick is neither carried out nor answered, ever."""
 
@@ -239,26 +233,14 @@ class RequestIgnored(Event, frozen=True, kw_only=True, tag="request.ignored"):
         said = f"comment {self.comment}" if self.comment else self.sign
         return f"Ignored {said} by {self.by}, who asks for more than is answered."
 
+    def decide(self, state: State) -> Decision:
+        refuse_answered(state, self.sign or ids.answer_key(self.comment), self.comment)
+        return (self,)
+
     def change(self, state: State) -> State:
         if self.comment:
             return replace(state, answered=state.answered | {self.comment})
         return replace(state, heard=state.heard | {self.sign})
-
-
-class IgnoreRequest(Command, frozen=True, kw_only=True):
-    """Leave a request alone for good."""
-
-    by: str
-    comment: int = 0
-    sign: str = ""
-    """A review or a tick: see `ids.sign_key`."""
-
-    def decide(self, state: State) -> Decision:
-        key = self.sign or ids.answer_key(self.comment)
-        said = self.comment in state.answered or key in state.heard
-        if key in state.intents or said:
-            return Refusal(f"{key} is given already")
-        return (RequestIgnored(by=self.by, comment=self.comment, sign=self.sign),)
 
 
 KEPT_MS: Final = 168 * HOUR_MS
@@ -283,6 +265,11 @@ class ItemSetAside(Event, frozen=True, kw_only=True, tag="item.set-aside"):
     def sentence(self) -> str:
         times = "once" if self.tries == 1 else f"{self.tries} times"
         return f"Set {self.item} aside, tried {times}: {clause(self.why)}."
+
+    def decide(self, state: State) -> Decision:
+        """Set it aside; a further try that fails makes the next wait longer."""
+        before = set_aside(state, self.item)
+        return (replace(self, tries=before.tries + 1 if before else 1),)
 
     def change(self, state: State) -> State:
         aside = SetAside(
@@ -322,6 +309,16 @@ class ItemTakenUp(Event, frozen=True, kw_only=True, tag="item.taken-up"):
         free = " as soon as a slot is free" if self.when_free else ""
         return f"Try {self.item} again{free}{by}."
 
+    def decide(self, state: State) -> Decision:
+        aside = set_aside(state, self.item)
+        if aside is None or (aside.again and not self.works):
+            return Refusal(f"{self.item} is not set aside")
+        part = task_of_item(self.item)
+        task = state.convoys[part[0]].task(part[1]) if part and part[1] else None
+        attempt = task.attempt if task else None
+        when_free = bool(self.by and attempt and attempt.run is None)
+        return (replace(self, when_free=when_free),)
+
     def change(self, state: State) -> State:
         aside = set_aside(state, self.item)
         if aside is None:
@@ -334,53 +331,6 @@ class ItemTakenUp(Event, frozen=True, kw_only=True, tag="item.taken-up"):
         return _with_aside(
             state, self.item, None if fresh else replace(aside, again=True, at=now)
         )
-
-
-class SetItemAside(Command, frozen=True, kw_only=True):
-    """An item was refused, or failed again and again."""
-
-    item: str
-    why: str
-    rule: str = ""
-    helps: str = ""
-    passing: bool = False
-
-    def decide(self, state: State) -> Decision:
-        """Set it aside; a further try that fails makes the next wait longer."""
-        before = set_aside(state, self.item)
-        return (
-            ItemSetAside(
-                item=self.item,
-                why=self.why,
-                rule=self.rule,
-                helps=self.helps,
-                passing=self.passing,
-                tries=before.tries + 1 if before else 1,
-            ),
-        )
-
-
-class TakeItemUp(Command, frozen=True, kw_only=True):
-    """An item's time has come, somebody asks for it, or it works again."""
-
-    item: str
-    by: str = ""
-    works: bool = False
-
-    def decide(self, state: State) -> Decision:
-        aside = set_aside(state, self.item)
-        if aside is None or (aside.again and not self.works):
-            return Refusal(f"{self.item} is not set aside")
-        part = task_of_item(self.item)
-        task = state.convoys[part[0]].task(part[1]) if part and part[1] else None
-        attempt = task.attempt if task else None
-        taken_up = ItemTakenUp(
-            item=self.item,
-            by=self.by,
-            works=self.works,
-            when_free=bool(self.by and attempt and attempt.run is None),
-        )
-        return (taken_up,)
 
 
 def _with_aside(state: State, item: str, aside: SetAside | None) -> State:

@@ -14,11 +14,9 @@ from msgspec.structs import replace
 
 from convoy.events import (
     SHORT,
-    ConvoyCommand,
     ConvoyEvent,
     Decision,
     Refusal,
-    TaskCommand,
     clause,
     live,
     subject,
@@ -47,6 +45,11 @@ class MergeWithdrawn(ConvoyEvent, frozen=True, kw_only=True, tag="merge.withdraw
     def sentence(self) -> str:
         return f"{self.by} took {subject(self.task)} out of the merge queue."
 
+    def decide(self, state: State) -> Decision:
+        if held_part(state, self.convoy, self.task).withdrawn:
+            return Refusal("it is not in the merge queue")
+        return (self,)
+
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         return change_part(
             convoy, self.task, withdrawn=True, put_back_by="", candidate=None
@@ -61,6 +64,15 @@ class MergeRequested(ConvoyEvent, frozen=True, kw_only=True, tag="merge.requeste
 
     def sentence(self) -> str:
         return f"{self.by} put {subject(self.task)} into the merge queue."
+
+    def decide(self, state: State) -> Decision:
+        part = held_part(state, self.convoy, self.task)
+        if part.taken_out is not None:
+            out = part.taken_out
+            return Refusal(f"{out.why}: it waits for {out.back}")
+        if not part.withdrawn:
+            return Refusal("it merges by itself when it is green and approved")
+        return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         if not self.task:  # the forge may have to be asked again
@@ -84,6 +96,11 @@ class WorkHeld(ConvoyEvent, frozen=True, kw_only=True, tag="work.held"):
     def sentence(self) -> str:
         return f"The label {clause(self.label)} holds {subject(self.task)}."
 
+    def decide(self, state: State) -> Decision:
+        if held_part(state, self.convoy, self.task).held == self.label:
+            return Refusal(f"{self.label} holds it already")
+        return (self,)
+
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         held = change_part(convoy, self.task, held=self.label, candidate=None)
         if self.task:
@@ -100,57 +117,13 @@ class WorkReleased(ConvoyEvent, frozen=True, kw_only=True, tag="work.released"):
     def sentence(self) -> str:
         return f"No label holds {subject(self.task)} any more."
 
+    def decide(self, state: State) -> Decision:
+        if not held_part(state, self.convoy, self.task).held:
+            return Refusal("no label holds it")
+        return (self,)
+
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         return change_part(convoy, self.task, held="")
-
-
-class WithdrawMerge(TaskCommand, frozen=True, kw_only=True):
-    """A person wants a task out of the merge queue; task 0 is the convoy itself."""
-
-    by: str
-
-    def decide(self, state: State) -> Decision:
-        part = held_part(state, self.convoy, self.task)
-        if part.withdrawn:
-            return Refusal("it is not in the merge queue")
-        return (MergeWithdrawn(convoy=self.convoy, task=self.task, by=self.by),)
-
-
-class RequestMerge(TaskCommand, frozen=True, kw_only=True):
-    """A person wants a task back in the merge queue; task 0 is the convoy itself."""
-
-    by: str
-
-    def decide(self, state: State) -> Decision:
-        part = held_part(state, self.convoy, self.task)
-        if part.taken_out is not None:
-            out = part.taken_out
-            return Refusal(f"{out.why}: it waits for {out.back}")
-        if not part.withdrawn:
-            return Refusal("it merges by itself when it is green and approved")
-        return (MergeRequested(convoy=self.convoy, task=self.task, by=self.by),)
-
-
-class HoldWork(TaskCommand, frozen=True, kw_only=True):
-    """A label keeps this from starting and merging; task 0: the convoy."""
-
-    label: str
-
-    def decide(self, state: State) -> Decision:
-        part = held_part(state, self.convoy, self.task)
-        if part.held == self.label:
-            return Refusal(f"{self.label} holds it already")
-        return (WorkHeld(convoy=self.convoy, task=self.task, label=self.label),)
-
-
-class ReleaseWork(TaskCommand, frozen=True, kw_only=True):
-    """The label was removed; task 0: the convoy's."""
-
-    def decide(self, state: State) -> Decision:
-        part = held_part(state, self.convoy, self.task)
-        if not part.held:
-            return Refusal("no label holds it")
-        return (WorkReleased(convoy=self.convoy, task=self.task),)
 
 
 def held_part(state: State, name: str, number: int) -> Convoy | Task:
@@ -172,6 +145,14 @@ class WorkTakenOut(ConvoyEvent, frozen=True, kw_only=True, tag="work.taken-out")
     def sentence(self) -> str:
         return f"A person took {subject(self.task)} out: {self._taken_out.why}."
 
+    def decide(self, state: State) -> Decision:
+        part = held_part(state, self.convoy, self.task)
+        if part.pull != self.pull:
+            return Refusal(f"#{self.pull} is not its pull request")
+        if part.taken_out == self._taken_out:
+            return Refusal("it is taken out already")
+        return (self,)
+
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         return change_part(convoy, self.task, taken_out=self._taken_out, candidate=None)
 
@@ -191,65 +172,29 @@ class WorkTakenBack(ConvoyEvent, frozen=True, kw_only=True, tag="work.taken-back
         anew = ": another pull request is opened" if self.by else ""
         return f"{self.by or 'A person'} took {subject(self.task)} back{anew}."
 
+    def decide(self, state: State) -> Decision:
+        """Let it go on; where a person asks for it, announce another pull request.
+
+        A closed pull request whose branch has moved since cannot be reopened.
+        """
+        out = held_part(state, self.convoy, self.task).taken_out
+        if out is None:
+            return Refusal("nobody took it out")
+        if not self.by:
+            return (self,)
+        if out.gesture != "closed":
+            return Refusal(f"{out.why}: it waits for {out.back}")
+        key = ids.pull_key(self.convoy, self.task)
+        if key in state.intents:
+            return Refusal("another pull request is about to be opened")
+        pull = ActionIntended(key=key, kind="pull", convoy=self.convoy, task=self.task)
+        return (self, pull)
+
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         if not self.by:
             return change_part(convoy, self.task, taken_out=None)
         return change_part(
             convoy, self.task, taken_out=None, pull=None, put_back_by=self.by
-        )
-
-
-class TakeOutWork(TaskCommand, frozen=True, kw_only=True):
-    """A person closed a pull request, deleted its branch or changed its base."""
-
-    out: TakenOut
-
-    def decide(self, state: State) -> Decision:
-        part = held_part(state, self.convoy, self.task)
-        if part.pull != self.out.pull:
-            return Refusal(f"#{self.out.pull} is not its pull request")
-        if part.taken_out == self.out:
-            return Refusal("it is taken out already")
-        return (
-            WorkTakenOut(
-                convoy=self.convoy,
-                task=self.task,
-                gesture=self.out.gesture,
-                pull=self.out.pull,
-                base=self.out.base,
-            ),
-        )
-
-
-class TakeBackWork(TaskCommand, frozen=True, kw_only=True):
-    """The pull request is open, and its branch and base are as they should be."""
-
-    def decide(self, state: State) -> Decision:
-        part = held_part(state, self.convoy, self.task)
-        if part.taken_out is None:
-            return Refusal("nobody took it out")
-        return (WorkTakenBack(convoy=self.convoy, task=self.task),)
-
-
-class OfferAgain(TaskCommand, frozen=True, kw_only=True):
-    """A person wants another pull request for what one that was closed offered.
-
-    A closed pull request whose branch has moved since cannot be reopened.
-    """
-
-    by: str
-
-    def decide(self, state: State) -> Decision:
-        """Let it go on, and announce another pull request."""
-        part = held_part(state, self.convoy, self.task)
-        out, key = part.taken_out, ids.pull_key(self.convoy, self.task)
-        if out is None or key in state.intents:
-            return Refusal("its pull request is not closed")
-        if out.gesture != "closed":
-            return Refusal(f"{out.why}: it waits for {out.back}")
-        return (
-            WorkTakenBack(convoy=self.convoy, task=self.task, by=self.by),
-            ActionIntended(key=key, kind="pull", convoy=self.convoy, task=self.task),
         )
 
 
@@ -267,6 +212,11 @@ class IssueClosed(ConvoyEvent, frozen=True, kw_only=True, tag="issue.closed"):
     def sentence(self) -> str:
         return f"Issue #{self.issue} was closed: the convoy pauses."
 
+    def decide(self, state: State) -> Decision:
+        if live(state, self.convoy).issue_is != "open":
+            return Refusal(f"issue #{self.issue} is known to be closed")
+        return (self,)
+
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         if convoy.state != "active":
             return replace(convoy, issue_is="closed")
@@ -281,6 +231,11 @@ class IssueReopened(ConvoyEvent, frozen=True, kw_only=True, tag="issue.reopened"
 
     def sentence(self) -> str:
         return f"Issue #{self.issue} is open again."
+
+    def decide(self, state: State) -> Decision:
+        if live(state, self.convoy).issue_is == "open":
+            return Refusal(f"issue #{self.issue} is open")
+        return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         if convoy.issue_is == "paused" and convoy.state == "paused":
@@ -319,32 +274,16 @@ class IssueGone(ConvoyEvent, frozen=True, kw_only=True, tag="issue.gone"):
         return replace(convoy, issue_is="gone")
 
 
-class NoteClosedIssue(ConvoyCommand, frozen=True, kw_only=True):
-    """The convoy's issue is closed, and it was open."""
-
-    def decide(self, state: State) -> Decision:
-        convoy = live(state, self.convoy)
-        if convoy.issue_is != "open":
-            return Refusal(f"issue #{convoy.issue} is known to be closed")
-        return (IssueClosed(convoy=convoy.name, issue=convoy.issue),)
-
-
-class NoteReopenedIssue(ConvoyCommand, frozen=True, kw_only=True):
-    """The convoy's issue is open, and it was closed."""
-
-    def decide(self, state: State) -> Decision:
-        """Let it go on if nothing but the closing paused it."""
-        convoy = live(state, self.convoy)
-        if convoy.issue_is == "open":
-            return Refusal(f"issue #{convoy.issue} is open")
-        return (IssueReopened(convoy=convoy.name, issue=convoy.issue),)
-
-
 class BaseDeleted(ConvoyEvent, frozen=True, kw_only=True, tag="base.deleted"):
     """A person deleted the branch that the convoy's tasks share: it pauses."""
 
     def sentence(self) -> str:
         return f"Branch {ids.base_branch(self.convoy)} was deleted: the convoy pauses."
+
+    def decide(self, state: State) -> Decision:
+        if live(state, self.convoy).base_is != "there":
+            return Refusal("its branch is known to be deleted")
+        return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         convoy = replace(convoy, base_is="deleted")
@@ -360,32 +299,16 @@ class BaseRestored(ConvoyEvent, frozen=True, kw_only=True, tag="base.restored"):
     def sentence(self) -> str:
         return f"Branch {ids.base_branch(self.convoy)} is there again."
 
+    def decide(self, state: State) -> Decision:
+        if live(state, self.convoy).base_is == "there":
+            return Refusal("its branch was not deleted")
+        return (self,)
+
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         paused_by_it = convoy.why == _DELETED.format(ids.base_branch(convoy.name))
         if convoy.state == "paused" and paused_by_it:
             convoy = replace(convoy, state="active", why="")
         return replace(convoy, base_is="there")
-
-
-class NoteDeletedBase(ConvoyCommand, frozen=True, kw_only=True):
-    """The convoy's shared branch was there and is not."""
-
-    def decide(self, state: State) -> Decision:
-        convoy = live(state, self.convoy)
-        if convoy.base_is != "there":
-            return Refusal("its branch is known to be deleted")
-        return (BaseDeleted(convoy=convoy.name),)
-
-
-class NoteRestoredBase(ConvoyCommand, frozen=True, kw_only=True):
-    """The convoy's shared branch was deleted and is there again."""
-
-    def decide(self, state: State) -> Decision:
-        """Let it go on if nothing but the deletion paused it."""
-        convoy = live(state, self.convoy)
-        if convoy.base_is == "there":
-            return Refusal("its branch was not deleted")
-        return (BaseRestored(convoy=convoy.name),)
 
 
 class BasePushed(ConvoyEvent, frozen=True, kw_only=True, tag="base.pushed"):
@@ -398,6 +321,13 @@ class BasePushed(ConvoyEvent, frozen=True, kw_only=True, tag="base.pushed"):
     def sentence(self) -> str:
         branch = ids.base_branch(self.convoy)
         return f"Somebody pushed {self.commit[:SHORT]} to {branch}: the convoy waits."
+
+    def decide(self, state: State) -> Decision:
+        convoy = live(state, self.convoy)
+        known = convoy.pushed.commit if convoy.pushed else ""
+        if self.commit in (known, *convoy.base_tips):
+            return Refusal(f"{self.commit} is known")
+        return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         pushed = Push(commit=self.commit, files=self.files, faults=self.faults)
@@ -414,6 +344,16 @@ class BaseTaken(ConvoyEvent, frozen=True, kw_only=True, tag="base.taken"):
         branch = ids.base_branch(self.convoy)
         return f"{self.by} answers for {self.commit[:SHORT]}, pushed to {branch}."
 
+    def decide(self, state: State) -> Decision:
+        """Go on from the commit, which may be abbreviated.
+
+        Who wants it answers for the landing, as for `/brat merge`.
+        """
+        pushed = live(state, self.convoy).pushed
+        if pushed is None or not pushed.commit.startswith(self.commit):
+            return Refusal(f"{self.commit} was not pushed to its branch")
+        return (replace(self, commit=pushed.commit),)
+
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         return replace(convoy, tip=self.commit, pushed=None, put_back_by=self.by)
 
@@ -424,55 +364,13 @@ class BaseReturned(ConvoyEvent, frozen=True, kw_only=True, tag="base.returned"):
     def sentence(self) -> str:
         return f"Branch {ids.base_branch(self.convoy)} is where it was before the push."
 
+    def decide(self, state: State) -> Decision:
+        if live(state, self.convoy).pushed is None:
+            return Refusal("nothing was pushed to its branch")
+        return (self,)
+
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         return replace(convoy, pushed=None)
-
-
-class NotePush(ConvoyCommand, frozen=True, kw_only=True):
-    """The shared branch has a tip that the log does not know."""
-
-    commit: str
-    files: tuple[str, ...] = ()
-    faults: tuple[str, ...] = ()
-
-    def decide(self, state: State) -> Decision:
-        convoy = live(state, self.convoy)
-        known = convoy.pushed.commit if convoy.pushed else ""
-        if self.commit in (known, *convoy.base_tips):
-            return Refusal(f"{self.commit} is known")
-        return (
-            BasePushed(
-                convoy=convoy.name,
-                commit=self.commit,
-                files=self.files,
-                faults=self.faults,
-            ),
-        )
-
-
-class TakePush(ConvoyCommand, frozen=True, kw_only=True):
-    """A person wants what was pushed, at this commit, in full or abbreviated."""
-
-    commit: str
-    by: str
-
-    def decide(self, state: State) -> Decision:
-        """Go on from it; who wants it answers for the landing, as for `/brat merge`."""
-        convoy = live(state, self.convoy)
-        if convoy.pushed is None or not convoy.pushed.commit.startswith(self.commit):
-            return Refusal(f"{self.commit} was not pushed to its branch")
-        commit = convoy.pushed.commit
-        return (BaseTaken(convoy=convoy.name, commit=commit, by=self.by),)
-
-
-class NoteReturnedBase(ConvoyCommand, frozen=True, kw_only=True):
-    """The shared branch is gone, or is again where the log left it."""
-
-    def decide(self, state: State) -> Decision:
-        convoy = live(state, self.convoy)
-        if convoy.pushed is None:
-            return Refusal("nothing was pushed to its branch")
-        return (BaseReturned(convoy=convoy.name),)
 
 
 COMMENTS_MOST: Final = 2
@@ -487,23 +385,17 @@ class CommentDeleted(ConvoyEvent, frozen=True, kw_only=True, tag="comment.delete
     def sentence(self) -> str:
         return f"Comment {self.comment}, which showed the convoy, was deleted."
 
-    def convoy_after(self, convoy: Convoy, _now: Moment, /) -> Convoy:
-        deleted = convoy.deleted_comments + 1
-        return replace(convoy, comment=None, deleted_comments=deleted)
-
-
-class NoteDeletedComment(ConvoyCommand, frozen=True, kw_only=True):
-    comment: int
-
     def decide(self, state: State) -> Decision:
-        """Note the deletion, and announce that the comment is written again, once."""
+        """Announce that it is written again, once."""
         convoy = state.convoys.get(self.convoy)
         if convoy is None or convoy.ended or convoy.comment != self.comment:
             return Refusal(f"comment {self.comment} does not show {self.convoy}")
-        deleted = CommentDeleted(convoy=convoy.name, comment=self.comment)
         written = convoy.deleted_comments + 1
         if written == COMMENTS_MOST:
-            return (deleted,)
+            return (self,)
         key = ids.comment_key(convoy.name, written)
-        again = ActionIntended(key=key, kind="comment", convoy=convoy.name)
-        return (deleted, again)
+        return (self, ActionIntended(key=key, kind="comment", convoy=convoy.name))
+
+    def convoy_after(self, convoy: Convoy, _now: Moment, /) -> Convoy:
+        deleted = convoy.deleted_comments + 1
+        return replace(convoy, comment=None, deleted_comments=deleted)

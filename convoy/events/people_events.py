@@ -10,15 +10,12 @@ from msgspec.structs import replace
 
 from convoy.events import (
     SHORT,
-    AttemptCommand,
-    Command,
     ConvoyCommand,
     ConvoyEvent,
     Decision,
     Event,
     Events,
     Refusal,
-    TaskCommand,
     TaskEvent,
     clause,
     in_session,
@@ -40,6 +37,15 @@ class RepositoryPaused(Event, frozen=True, kw_only=True, tag="repository.paused"
     def sentence(self) -> str:
         return f"{self.by} paused everything."
 
+    def decide(self, state: State) -> Decision:
+        """Pause every convoy, including those to come."""
+        if state.paused_by:
+            return Refusal(f"everything is paused already, by {state.paused_by}")
+        why = paused_because(self.by)
+        active = (each for each in state.live() if each.state == "active")
+        paused = (ConvoyPaused(convoy=c.name, by=self.by, why=why) for c in active)
+        return (self, *paused)
+
     def change(self, state: State) -> State:
         return replace(state, paused_by=self.by)
 
@@ -51,6 +57,20 @@ class RepositoryResumed(Event, frozen=True, kw_only=True, tag="repository.resume
 
     def sentence(self) -> str:
         return f"{self.by} let everything go on."
+
+    def decide(self, state: State) -> Decision:
+        """Let every convoy go on, and new ones start.
+
+        One whose issue is closed waits on: that was said of it alone.
+        """
+        resumed: Events = tuple(
+            ConvoyResumed(convoy=convoy.name, by=self.by)
+            for convoy in state.live()
+            if convoy.state == "paused" and convoy.issue_is in ("open", "overruled")
+        )
+        if state.paused_by:
+            return (self, *resumed)
+        return resumed or Refusal("nothing is paused")
 
     def change(self, state: State) -> State:
         return replace(state, paused_by="", failures=0)
@@ -67,6 +87,10 @@ class ConvoyPaused(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.paused"):
         why = f": {clause(self.why)}" if self.why else ""
         return f"{self.by} paused the convoy{why}."
 
+    def decide(self, state: State) -> Decision:
+        in_state(state, self.convoy, "active")
+        return (self,)
+
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         return replace(convoy, state="paused", why=self.why)
 
@@ -78,6 +102,13 @@ class ConvoyResumed(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.resumed"
 
     def sentence(self) -> str:
         return f"{self.by} resumed the convoy."
+
+    def decide(self, state: State) -> Decision:
+        """Resume a convoy, also one whose issue is closed."""
+        convoy = live(state, self.convoy)
+        if convoy.state != "paused" and convoy.issue_is != "closed":
+            return Refusal(f"{convoy.name} is {convoy.state}, not paused")
+        return (self,)
 
     def change(self, state: State) -> State:
         return without_failures(super().change(state))
@@ -95,66 +126,6 @@ class ConvoyResumed(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.resumed"
             issue_is=issue,
             base_is="wanted" if convoy.base_is == "deleted" else convoy.base_is,
         )
-
-
-class PauseConvoy(ConvoyCommand, frozen=True, kw_only=True):
-    """Pause a convoy: start nothing new."""
-
-    by: str
-    why: str = ""
-
-    def decide(self, state: State) -> Decision:
-        convoy = in_state(state, self.convoy, "active")
-        return (ConvoyPaused(convoy=convoy.name, by=self.by, why=self.why),)
-
-
-class ResumeConvoy(ConvoyCommand, frozen=True, kw_only=True):
-    by: str
-
-    def decide(self, state: State) -> Decision:
-        """Resume a convoy, also one whose issue is closed."""
-        convoy = live(state, self.convoy)
-        if convoy.state != "paused" and convoy.issue_is != "closed":
-            return Refusal(f"{convoy.name} is {convoy.state}, not paused")
-        return (ConvoyResumed(convoy=convoy.name, by=self.by),)
-
-
-class PauseAll(Command, frozen=True, kw_only=True):
-    """A person wants nothing new to start or to be accepted."""
-
-    by: str
-
-    def decide(self, state: State) -> Decision:
-        """Pause every convoy, including those to come."""
-        if state.paused_by:
-            return Refusal(f"everything is paused already, by {state.paused_by}")
-        why = paused_because(self.by)
-        return (
-            RepositoryPaused(by=self.by),
-            *(
-                ConvoyPaused(convoy=convoy.name, by=self.by, why=why)
-                for convoy in state.live()
-                if convoy.state == "active"
-            ),
-        )
-
-
-class ResumeAll(Command, frozen=True, kw_only=True):
-    by: str
-
-    def decide(self, state: State) -> Decision:
-        """Let every convoy go on, and new ones start.
-
-        One whose issue is closed waits on: that was said of it alone.
-        """
-        resumed: Events = tuple(
-            ConvoyResumed(convoy=convoy.name, by=self.by)
-            for convoy in state.live()
-            if convoy.state == "paused" and convoy.issue_is in ("open", "overruled")
-        )
-        if state.paused_by:
-            return (RepositoryResumed(by=self.by), *resumed)
-        return resumed or Refusal("nothing is paused")
 
 
 def paused_because(by: str) -> str:
@@ -262,6 +233,24 @@ class TaskApproved(TaskEvent, frozen=True, kw_only=True, tag="task.approved"):
     def sentence(self) -> str:
         return f"{self.by} approves {self.commit[:SHORT]} of task {self.task}."
 
+    def decide(self, state: State) -> Decision:
+        """Count an approval of the current work, once a person; complete its commit."""
+        task = task_in(state, self.convoy, self.task, "needs-review")
+        convoy = state.convoys[self.convoy]
+        asked = convoy.settings.approvals
+        if not asked and not (task.work is not None and task.work.ci_files):
+            return Refusal("no approval is asked for here: green work merges by itself")
+        if asked and self.by.casefold() == convoy.by.casefold():
+            return Refusal("who asked for the work cannot be the one who approves it")
+        if self.by.casefold() in map(str.casefold, task.approved_by):
+            return Refusal(f"{self.by} approves it already")
+        heads = _heads(task)  # the work, or the candidate that carries it
+        commit = next((head for head in heads if head.startswith(self.commit)), None)
+        if commit is None:
+            now = heads[0][:10] if heads else "no commit"
+            return Refusal(f"task {task.number} is at {now}, not at {self.commit[:10]}")
+        return (replace(self, commit=commit),)
+
     def task_after(self, task: Task, _now: Moment) -> Task:
         if self.commit not in _heads(task):
             return task  # no rule of ours approves what is not there
@@ -281,6 +270,12 @@ class ApprovalVoided(TaskEvent, frozen=True, kw_only=True, tag="approval.voided"
     def sentence(self) -> str:
         why = clause(self.why)
         return f"{self.by}'s approval of task {self.task} is void: {why}."
+
+    def decide(self, state: State) -> Decision:
+        task = task_in(state, self.convoy, self.task, "needs-review")
+        if self.by not in task.approved_by:
+            return Refusal(f"{self.by} does not approve it")
+        return (self,)
 
     def task_after(self, task: Task, _now: Moment) -> Task:
         left = tuple(each for each in task.approvals if each.by != self.by)
@@ -316,59 +311,6 @@ class ApprovePlan(ConvoyCommand, frozen=True, kw_only=True):
         return (approved,)
 
 
-class ApproveWork(TaskCommand, frozen=True, kw_only=True):
-    """A person approves a task's work at this commit, given in full or abbreviated."""
-
-    commit: str
-    by: str
-    review: int = 0
-    """The review that says so; 0: none does."""
-    comment: int = 0
-    """The comment that says so; 0: none does."""
-
-    def decide(self, state: State) -> Decision:
-        """Count an approval of the current work, once for each person."""
-        task = task_in(state, self.convoy, self.task, "needs-review")
-        convoy = state.convoys[self.convoy]
-        asked = convoy.settings.approvals
-        if not asked and not (task.work is not None and task.work.ci_files):
-            return Refusal("no approval is asked for here: green work merges by itself")
-        if asked and self.by.casefold() == convoy.by.casefold():
-            return Refusal("who asked for the work cannot be the one who approves it")
-        if self.by.casefold() in map(str.casefold, task.approved_by):
-            return Refusal(f"{self.by} approves it already")
-        heads = _heads(task)  # the work, or the candidate that carries it
-        commit = next((head for head in heads if head.startswith(self.commit)), None)
-        if commit is None:
-            now = heads[0][:10] if heads else "no commit"
-            return Refusal(f"task {task.number} is at {now}, not at {self.commit[:10]}")
-        approved = TaskApproved(
-            convoy=convoy.name,
-            task=task.number,
-            commit=commit,
-            by=self.by,
-            review=self.review,
-            comment=self.comment,
-        )
-        return (approved,)
-
-
-class VoidApproval(TaskCommand, frozen=True, kw_only=True):
-    """The approver has lost the right to approve."""
-
-    by: str
-    why: str
-
-    def decide(self, state: State) -> Decision:
-        task = task_in(state, self.convoy, self.task, "needs-review")
-        if self.by not in task.approved_by:
-            return Refusal(f"{self.by} does not approve it")
-        voided = ApprovalVoided(
-            convoy=self.convoy, task=task.number, by=self.by, why=self.why
-        )
-        return (voided,)
-
-
 def _heads(task: Task) -> list[str]:
     return [each.commit for each in (task.work, task.candidate) if each is not None]
 
@@ -382,6 +324,10 @@ class TaskTold(TaskEvent, frozen=True, kw_only=True, tag="task.told"):
 
     def sentence(self) -> str:
         return f"{self.by} tells task {self.task}: {clause(self.text)}."
+
+    def decide(self, state: State) -> Decision:
+        unsettled(state, self.convoy, self.task)
+        return (self,)
 
     def task_after(self, task: Task, _now: Moment) -> Task:
         attempt = task.attempt
@@ -406,49 +352,16 @@ class TaskHeard(TaskEvent, frozen=True, kw_only=True, tag="task.heard"):
             f"what people told it: {self.messages} so far."
         )
 
+    def decide(self, state: State) -> Decision:
+        task = in_session(state, self.convoy, self.task, self.attempt)
+        now = task.attempt
+        if now is None or not now.heard < self.messages <= len(now.messages):
+            return Refusal(f"task {task.number} has no such message")
+        return (self,)
+
     def task_after(self, task: Task, _now: Moment) -> Task:
         attempt = task.attempt and replace(task.attempt, heard=self.messages)
         return replace(task, attempt=attempt)
-
-
-class TellTask(TaskCommand, frozen=True, kw_only=True):
-    """A person sends a message to a task's agents."""
-
-    by: str
-    text: str
-
-    def decide(self, state: State) -> Decision:
-        task = unsettled(state, self.convoy, self.task)
-        return (
-            TaskTold(
-                convoy=self.convoy,
-                task=task.number,
-                by=self.by,
-                text=self.text,
-            ),
-        )
-
-
-class NoteHeard(AttemptCommand, frozen=True, kw_only=True):
-    """The running attempt's engine was given this many of its messages."""
-
-    messages: int
-
-    def decide(self, state: State) -> Decision:
-        task = in_session(state, self.convoy, self.task, self.attempt)
-        attempt = task.attempt
-        if attempt is None or not attempt.heard < self.messages <= len(
-            attempt.messages
-        ):
-            return Refusal(f"task {task.number} has no such message")
-        return (
-            TaskHeard(
-                convoy=self.convoy,
-                task=task.number,
-                attempt=attempt.number,
-                messages=self.messages,
-            ),
-        )
 
 
 class PeopleCalled(ConvoyEvent, frozen=True, kw_only=True, tag="people.called"):

@@ -6,12 +6,13 @@ from msgspec.structs import replace
 
 from convoy.events import (
     SHORT,
-    ConvoyCommand,
     ConvoyEvent,
     Decision,
     Refusal,
     TaskEvent,
     clause,
+    in_session,
+    in_state,
     live,
 )
 from convoy.events.forge_actions import ActionIntended
@@ -26,7 +27,7 @@ from convoy.model.records import (
     TaskSpec,
     Wait,
 )
-from convoy.model.session_result import scratchpad_with
+from convoy.model.session_result import Left, bounded_notes, scratchpad_with
 from convoy.model.state import Convoy, Moment, State, Task, with_convoy
 from convoy.model.task_graph import relinked
 from convoy.text import counted
@@ -66,6 +67,20 @@ class ConvoyRequested(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.reques
             return f"{self.by} wants pull request #{self.issue} {what}, at {head}."
         return f"{self.by} asked for convoy {self.convoy} in issue #{self.issue}."
 
+    def decide(self, state: State) -> Decision:
+        """Accept an issue; the shell has checked the asker's right and the template."""
+        if self.convoy in state.convoys:
+            return Refusal(f"a convoy {self.convoy} exists already")
+        if refused := stands_still(state):
+            return refused
+        for convoy in state.live():
+            if convoy.issue == self.issue:
+                return Refusal(
+                    f"convoy {convoy.name} of issue #{self.issue} is not finished"
+                )
+        key = ids.comment_key(self.convoy)
+        return (self, ActionIntended(key=key, kind="comment", convoy=self.convoy))
+
     def change(self, state: State) -> State:
         convoy = Convoy(
             name=self.convoy,
@@ -97,54 +112,6 @@ class ConvoyRequested(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.reques
         return Task(spec=spec)
 
 
-class RequestConvoy(ConvoyCommand, frozen=True, kw_only=True):
-    """Accept an issue; the asker's right was checked by the shell."""
-
-    issue: int
-    title: str
-    text: str
-    by: str
-    target: str
-    base: str
-    settings: Settings
-    pattern: str = ""
-    """The template that is its plan; the shell has checked that it compiles."""
-    inputs: dict[str, str] = {}  # noqa: RUF012  msgspec copies it
-    named: tuple[NamedIssue, ...] = ()
-    given: GivenPull | None = None
-    """The pull request that it is about; None: it is about the issue."""
-
-    def decide(self, state: State) -> Decision:
-        if self.convoy in state.convoys:
-            return Refusal(f"a convoy {self.convoy} exists already")
-        if refused := stands_still(state):
-            return refused
-        for convoy in state.live():
-            if convoy.issue == self.issue:
-                return Refusal(
-                    f"convoy {convoy.name} of issue #{self.issue} is not finished"
-                )
-        return (
-            ConvoyRequested(
-                convoy=self.convoy,
-                issue=self.issue,
-                title=self.title,
-                text=self.text,
-                by=self.by,
-                target=self.target,
-                base=self.base,
-                settings=self.settings,
-                pattern=self.pattern,
-                inputs=self.inputs,
-                named=self.named,
-                given=self.given,
-            ),
-            ActionIntended(
-                key=ids.comment_key(self.convoy), kind="comment", convoy=self.convoy
-            ),
-        )
-
-
 class SettingsTaken(ConvoyEvent, frozen=True, kw_only=True, tag="settings.taken"):
     """A changed configuration counts for a convoy that is under way."""
 
@@ -152,15 +119,6 @@ class SettingsTaken(ConvoyEvent, frozen=True, kw_only=True, tag="settings.taken"
 
     def sentence(self) -> str:
         return "The configuration has changed; what starts from now on goes by it."
-
-    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
-        return replace(convoy, settings=self.settings)
-
-
-class TakeSettings(ConvoyCommand, frozen=True, kw_only=True):
-    """The configuration is another one now; what is frozen stays as it was."""
-
-    settings: Settings
 
     def decide(self, state: State) -> Decision:
         """Take over all but what is frozen; an engine that is gone stays known."""
@@ -170,7 +128,10 @@ class TakeSettings(ConvoyCommand, frozen=True, kw_only=True):
         taken = replace(now, engines={**old.engines, **now.engines}, **kept)
         if taken == old:
             return Refusal(f"{convoy.name} goes by this configuration already")
-        return (SettingsTaken(convoy=convoy.name, settings=taken),)
+        return (replace(self, settings=taken),)
+
+    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+        return replace(convoy, settings=self.settings)
 
 
 class ConvoyPlanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.planned"):
@@ -272,6 +233,19 @@ class ConvoyReplanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.replan
     def sentence(self) -> str:
         return f"{self.by} wants another plan."
 
+    def decide(self, state: State) -> Decision:
+        """Ask the planner again, as long as the plan only waits for approval."""
+        convoy = in_state(state, self.convoy, "planning")
+        if not convoy.tasks:
+            return Refusal(f"{convoy.name} has no plan yet")
+        if convoy.mayor is None or convoy.mayor.attempt is not None:
+            return Refusal(
+                "no engine made this plan, so none can make another: change it by "
+                "add, drop, split, depends and engine, or start anew with "
+                "engine under [mayor] in .brat/config.toml"
+            )
+        return (self,)
+
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         if convoy.mayor is None:
             return convoy  # no rule of ours replans what no engine planned
@@ -340,19 +314,13 @@ class ConvoyRanked(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.ranked"):
     def sentence(self) -> str:
         return f"{self.by} gave the convoy priority p{self.priority}."
 
+    def decide(self, state: State) -> Decision:
+        if live(state, self.convoy).priority == self.priority:
+            return Refusal(f"{self.convoy} has priority p{self.priority} already")
+        return (self,)
+
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         return replace(convoy, priority=self.priority)
-
-
-class RankConvoy(ConvoyCommand, frozen=True, kw_only=True):
-    priority: int
-    by: str
-
-    def decide(self, state: State) -> Decision:
-        convoy = live(state, self.convoy)
-        if convoy.priority == self.priority:
-            return Refusal(f"{convoy.name} has priority p{self.priority} already")
-        return (ConvoyRanked(convoy=convoy.name, priority=self.priority, by=self.by),)
 
 
 class TaskSplit(ConvoyEvent, frozen=True, kw_only=True, tag="task.split"):
@@ -397,6 +365,14 @@ class TaskNoted(TaskEvent, frozen=True, kw_only=True, tag="task.noted"):
         }
         said = ", ".join(f"{count} {what}" for what, count in kinds.items() if count)
         return f"The agent of task {self.task}, attempt {self.attempt}, noted: {said}."
+
+    def decide(self, state: State) -> Decision:
+        """Note as much as is allowed; the shell has cleaned it."""
+        in_session(state, self.convoy, self.task, self.attempt)
+        left = bounded_notes(Left(notes=self.notes, shared=self.shared))
+        if not (left.notes or left.shared):
+            return Refusal("the agent noted nothing")
+        return (replace(self, notes=left.notes, shared=left.shared),)
 
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
         shared = tuple(f"task {self.task}: {line}" for line in self.shared)

@@ -8,14 +8,14 @@ from msgspec.structs import replace
 
 from convoy.events import (
     SHORT,
-    ConvoyCommand,
     ConvoyEvent,
     Decision,
     Refusal,
     clause,
     live,
 )
-from convoy.events.forge_actions import ItemTakenUp
+from convoy.events.forge_actions import ActionIntended, ItemTakenUp
+from convoy.model import ids
 from convoy.model.ids import convoy_item
 from convoy.model.state import Convoy, Moment, State
 from convoy.model.work import Candidate, Landing, TargetSync
@@ -36,6 +36,16 @@ class LandingChosen(ConvoyEvent, frozen=True, kw_only=True, tag="landing.chosen"
         }
         return f"The convoy will land by {ways[self.landing.way]}."
 
+    def decide(self, state: State) -> Decision:
+        """Try the convoy's own step again where a refusal told more of the rules."""
+        convoy = live(state, self.convoy)
+        if convoy.landing == self.landing:
+            return Refusal(f"{convoy.name} lands that way already")
+        known = convoy.landing.learnt if convoy.landing else ()
+        if self.landing.learnt == known:
+            return (self,)
+        return (self, ItemTakenUp(item=convoy_item(convoy.name), works=True))
+
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         return replace(convoy, landing=self.landing)
 
@@ -50,6 +60,11 @@ class LandingWaits(ConvoyEvent, frozen=True, kw_only=True, tag="landing.waits"):
             return "The convoy's landing waits for nothing any more."
         return f"The convoy's landing waits for {self.why}."
 
+    def decide(self, state: State) -> Decision:
+        if live(state, self.convoy).landing_waits == self.why:
+            return Refusal(f"{self.convoy} waits for that already")
+        return (self,)
+
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         return replace(convoy, landing_waits=self.why)
 
@@ -63,37 +78,14 @@ class PullMergedEarly(ConvoyEvent, frozen=True, kw_only=True, tag="pull.merged-e
     def sentence(self) -> str:
         return f"Pull request #{self.pull} was merged early; another will be opened."
 
+    def decide(self, state: State) -> Decision:
+        if live(state, self.convoy).pull != self.pull:
+            return Refusal(f"#{self.pull} is not its pull request any more")
+        key = ids.pull_key(self.convoy, 0)
+        return (self, ActionIntended(key=key, kind="pull", convoy=self.convoy))
+
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         return replace(convoy, pull=None)
-
-
-class ChooseLanding(ConvoyCommand, frozen=True, kw_only=True):
-    """The rules of the target were read, or a refusal told one."""
-
-    landing: Landing
-    """The way, what else the rules want, what the bot may not read."""
-
-    def decide(self, state: State) -> Decision:
-        convoy = live(state, self.convoy)
-        if convoy.landing == self.landing:
-            return Refusal(f"{convoy.name} lands that way already")
-        chosen = LandingChosen(convoy=convoy.name, landing=self.landing)
-        known = convoy.landing.learnt if convoy.landing else ()
-        if self.landing.learnt == known:
-            return (chosen,)
-        return (chosen, ItemTakenUp(item=convoy_item(convoy.name), works=True))
-
-
-class WaitToLand(ConvoyCommand, frozen=True, kw_only=True):
-    """The forge was asked what keeps the convoy's pull request from merging."""
-
-    why: str
-
-    def decide(self, state: State) -> Decision:
-        convoy = live(state, self.convoy)
-        if convoy.landing_waits == self.why:
-            return Refusal(f"{convoy.name} waits for that already")
-        return (LandingWaits(convoy=convoy.name, why=self.why),)
 
 
 class SyncAttempted(ConvoyEvent, frozen=True, kw_only=True, tag="sync.attempted"):
@@ -177,6 +169,13 @@ class LandingStalled(ConvoyEvent, frozen=True, kw_only=True, tag="landing.stalle
 
     def sentence(self) -> str:
         return f"The convoy's landing waits for a person: {clause(self.why)}."
+
+    def decide(self, state: State) -> Decision:
+        """Let the convoy's landing wait for a person; its tasks go on."""
+        convoy = live(state, self.convoy)
+        if convoy.candidate is None and convoy.sync.candidate is None:
+            return Refusal(f"nothing of {convoy.name} is being judged")
+        return (self,)
 
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
         sync = replace(convoy.sync, candidate=None, stalled=self.why, at=now.at)

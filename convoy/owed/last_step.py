@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from convoy.events.target_events import ChooseLanding, WaitToLand
+from convoy.events.target_events import LandingChosen, LandingWaits, PullMergedEarly
 from convoy.model.ids import convoy_item
 from convoy.model.state import Convoy
 from convoy.model.work import Candidate, Landing
@@ -17,7 +17,7 @@ from convoy.owed import (
     TakeLanded,
 )
 from convoy.rules.landing import merged_commit, own_tip
-from convoy.rules.target import OpenAnotherPull, asked_for, landing_by, learnt_of
+from convoy.rules.target import asked_for, landing_by, learnt_of
 from convoy.rules.verdict import Mergeable, Observed
 
 LEFT_QUEUE = "the forge's merge queue took its pull request out: see its checks there"
@@ -33,7 +33,7 @@ def ways(convoy: Convoy, observed: Observed) -> Iterator[Action]:
     learnt = learnt_of(known, convoy.set_aside if convoy.settled else None)
     landing = landing_by(rules, bypass=convoy.settings.bypass, learnt=learnt)
     if landing != convoy.landing:
-        choose = ChooseLanding(convoy=convoy.name, landing=landing)
+        choose = LandingChosen(convoy=convoy.name, landing=landing)
         yield Note(None, convoy_item(convoy.name), choose)
 
 
@@ -63,7 +63,7 @@ def last_step(
     if head != candidate.commit:
         yield AlignConvoy(convoy.name, candidate.commit)
     elif seen is not None and seen.merged:  # before its branch held all of the work
-        early = OpenAnotherPull(convoy=convoy.name, pull=pull)
+        early = PullMergedEarly(convoy=convoy.name, pull=pull)
         yield Note("refinery", convoy_item(convoy.name), early)
     elif seen is not None and seen.head == candidate.commit:
         yield from _asked(convoy, landing, candidate, seen)
@@ -76,7 +76,7 @@ def _asked(
     if landing.way == "person":
         waits = waits or f"a person to merge pull request #{convoy.pull}"
     if waits != convoy.landing_waits:
-        wait = WaitToLand(convoy=convoy.name, why=waits)
+        wait = LandingWaits(convoy=convoy.name, why=waits)
         yield Note("refinery", convoy_item(convoy.name), wait)
     if waits:
         return

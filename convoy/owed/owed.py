@@ -13,8 +13,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from convoy.events import SHORT
-from convoy.events.forge_actions import SetItemAside, TakeItemUp
-from convoy.events.hold_events import TakeBackWork
+from convoy.events.forge_actions import ItemSetAside, ItemTakenUp
+from convoy.events.hold_events import WorkTakenBack
 from convoy.events.leases import ExpireLease
 from convoy.model import ids
 from convoy.model.ids import (
@@ -153,7 +153,7 @@ def _faults(
             item, why = convoy_item(convoy.name), f"a fault of brat's own: {fault!r}"
             yield (
                 convoy.name,
-                Note(None, item, SetItemAside(item=item, why=why[:SAID])),
+                Note(None, item, ItemSetAside(item=item, why=why[:SAID])),
             )
 
 
@@ -162,11 +162,11 @@ def _due_again(state: State, now: int) -> Iterator[Note]:
     for convoy in state.live():
         item = convoy_item(convoy.name)
         if convoy.waits_aside and may_try(state, item, now):
-            yield Note(None, LOG_ITEM, TakeItemUp(item=item))
+            yield Note(None, LOG_ITEM, ItemTakenUp(item=item))
     for item, aside in state.set_aside.items():
         is_wanted = aside.due + UNTRIED_MS > now or item.startswith(DELIVERY_ITEM)
         if not aside.again and not is_wanted:
-            yield Note(None, LOG_ITEM, TakeItemUp(item=item))
+            yield Note(None, LOG_ITEM, ItemTakenUp(item=item))
 
 
 def _effects(state: State, observed: Observed, now: int) -> Iterator[Action]:
@@ -346,7 +346,7 @@ def _gesture_on_pull(
     if found is not None and found != part.taken_out:
         yield TakeOut(convoy.name, number, found)
     elif found is None and part.taken_out is not None:
-        back = TakeBackWork(convoy=convoy.name, task=number)
+        back = WorkTakenBack(convoy=convoy.name, task=number)
         yield Note("refinery", task_item(convoy.name, number), back)
 
 

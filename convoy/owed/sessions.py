@@ -7,7 +7,7 @@ already; then what most tasks wait for; then what is listed first.
 from collections import Counter, deque
 from collections.abc import Collection, Iterator
 
-from convoy.events.forge_actions import TakeItemUp
+from convoy.events.forge_actions import ItemTakenUp
 from convoy.kinds import can_be_split, half_done, stands_on
 from convoy.model import ids
 from convoy.model.ids import LOG_ITEM, convoy_item, run_item, task_item
@@ -157,7 +157,7 @@ def taken_up(state: State, observed: Observed, now: int) -> Iterator[Note]:
                 continue
             used += 1
             engines[engine] += 1
-        yield Note(None, LOG_ITEM, TakeItemUp(item=_item(convoy, task)))
+        yield Note(None, LOG_ITEM, ItemTakenUp(item=_item(convoy, task)))
 
 
 def _due(state: State, now: int) -> Iterator[tuple[Convoy, Task]]:

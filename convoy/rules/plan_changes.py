@@ -3,7 +3,6 @@
 from msgspec.structs import replace
 
 from convoy.events import (
-    AttemptCommand,
     ConvoyCommand,
     Decision,
     Events,
@@ -16,18 +15,15 @@ from convoy.events import (
 )
 from convoy.events.people_events import ConvoyPaused
 from convoy.events.plan_events import (
-    ConvoyReplanned,
     TaskAdded,
     TaskAssigned,
     TaskLinked,
-    TaskNoted,
     TaskSplit,
 )
 from convoy.events.task_events import TaskDropped, TaskMerged, TaskQueued
 from convoy.kinds import can_be_split, kind_of
 from convoy.kinds.task_kinds import MAYOR, PARTS_LEAST, being_split, is_split
 from convoy.model.records import TaskSpec, Usage
-from convoy.model.session_result import Left, bounded_notes
 from convoy.model.state import Convoy, State, Task
 from convoy.model.task_graph import relinked
 from convoy.rules import leases_freed, too_late
@@ -177,26 +173,6 @@ class PartTask(TaskCommand, frozen=True, kw_only=True):
         )
 
 
-class ReplanConvoy(ConvoyCommand, frozen=True, kw_only=True):
-    """A person wants another plan, as their text says."""
-
-    by: str
-    text: str
-
-    def decide(self, state: State) -> Decision:
-        """Ask the planner again, as long as the plan only waits for approval."""
-        convoy = in_state(state, self.convoy, "planning")
-        if not convoy.tasks:
-            return Refusal(f"{convoy.name} has no plan yet")
-        if convoy.mayor is None or convoy.mayor.attempt is not None:
-            return Refusal(
-                "no engine made this plan, so none can make another: change it by "
-                "add, drop, split, depends and engine, or start anew with "
-                "engine under [mayor] in .brat/config.toml"
-            )
-        return (ConvoyReplanned(convoy=convoy.name, by=self.by, text=self.text),)
-
-
 class BeginSplit(TaskCommand, frozen=True, kw_only=True):
     """The mayor should split a task that was too much for one agent."""
 
@@ -280,24 +256,3 @@ def _waiting_for_a_person(convoy: Convoy, task: Task, numbers: str) -> Events:
         return ()
     why = f"task {task.number} was split ({numbers}): look at it, then `/brat resume`"
     return (ConvoyPaused(convoy=convoy.name, by=MAYOR, why=why),)
-
-
-class NoteTask(AttemptCommand, frozen=True, kw_only=True):
-    """An attempt's agent left notes for others; the shell has cleaned them."""
-
-    left: Left
-
-    def decide(self, state: State) -> Decision:
-        task = in_session(state, self.convoy, self.task, self.attempt)
-        left = bounded_notes(self.left)
-        if not (left.notes or left.shared):
-            return Refusal("the agent noted nothing")
-        return (
-            TaskNoted(
-                convoy=self.convoy,
-                task=task.number,
-                attempt=self.attempt,
-                notes=left.notes,
-                shared=left.shared,
-            ),
-        )

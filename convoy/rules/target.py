@@ -19,7 +19,6 @@ from convoy.events.merge_events import UNJUDGED, MergeLanded
 from convoy.events.plan_events import TaskAdded
 from convoy.events.target_events import (
     LandingStalled,
-    PullMergedEarly,
     SyncAttempted,
     SyncFailed,
     SyncLanded,
@@ -256,19 +255,6 @@ class LandSync(ConvoyCommand, frozen=True, kw_only=True):
         )
 
 
-class StallLanding(ConvoyCommand, frozen=True, kw_only=True):
-    """CI does not report on what is to land last, or on the target taken in."""
-
-    why: str
-
-    def decide(self, state: State) -> Decision:
-        """Let the convoy's landing wait for a person; its tasks go on."""
-        convoy = live(state, self.convoy)
-        if convoy.candidate is None and convoy.sync.candidate is None:
-            return Refusal(f"nothing of {convoy.name} is being judged")
-        return (LandingStalled(convoy=convoy.name, why=self.why),)
-
-
 class AskForge(ConvoyCommand, frozen=True, kw_only=True):
     """CI judged the convoy's candidate green: the forge is to merge exactly that."""
 
@@ -295,20 +281,6 @@ class AskForge(ConvoyCommand, frozen=True, kw_only=True):
             key=key, kind="land", convoy=convoy.name, text=self.candidate
         )
         return (intent,)
-
-
-class OpenAnotherPull(ConvoyCommand, frozen=True, kw_only=True):
-    """The convoy's pull request was merged before its branch held all of the work."""
-
-    pull: int
-
-    def decide(self, state: State) -> Decision:
-        convoy = live(state, self.convoy)
-        if convoy.pull != self.pull:
-            return Refusal(f"#{self.pull} is not its pull request any more")
-        early = PullMergedEarly(convoy=convoy.name, pull=self.pull)
-        key = ids.pull_key(convoy.name, 0)
-        return (early, ActionIntended(key=key, kind="pull", convoy=convoy.name))
 
 
 class NoteLanded(ConvoyCommand, frozen=True, kw_only=True):

@@ -23,8 +23,8 @@ from brat.local import local_mode
 from brat.repository import registration as registrations
 from brat.repository.registration import FORGE_FOLDER, Source
 from convoy.events import Command
-from convoy.events.forge_actions import NoteDone
-from convoy.events.hold_events import NotePush, TakePush
+from convoy.events.forge_actions import ActionDone
+from convoy.events.hold_events import BasePushed, BaseTaken
 from convoy.model import ids
 from convoy.model.state import Convoy, Task
 from convoy.owed import Role as Job
@@ -186,7 +186,7 @@ class Room:
             )
         )
         session = ids.session_name(NAME, number, task.started + 1)
-        await self.do(NoteDone(key=ids.dispatch_key(session), number=run))
+        await self.do(ActionDone(key=ids.dispatch_key(session), number=run))
         return base
 
     async def worked(self, number: int, files: dict[str, bytes]) -> str:
@@ -220,8 +220,8 @@ class Room:
         made = self.history().commit(files, mirror.refs[ref])
         draft = Draft(mirror, self.loop.context.actor, self.loop.context.clock())
         draft.move(ref, made)
-        draft.submit(NotePush(convoy=NAME, commit=made))
-        draft.submit(TakePush(convoy=NAME, commit=made, by="you"))
+        draft.submit(BasePushed(convoy=NAME, commit=made))
+        draft.submit(BaseTaken(convoy=NAME, commit=made, by="you"))
         await self.pushed(draft)
         return made
 

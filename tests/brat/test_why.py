@@ -3,8 +3,8 @@
 import pytest
 
 from brat.commands.print_views import explained
-from convoy.events.forge_actions import NoteDone
-from convoy.events.hold_events import WithdrawMerge
+from convoy.events.forge_actions import ActionDone
+from convoy.events.hold_events import MergeWithdrawn
 from grite.errors import BratError
 from tests.world.rules import NAME, Rules, sha, spec
 
@@ -36,9 +36,9 @@ def test_a_pull_request_is_that_of_its_task(rules: Rules, asked: str) -> None:
 
 def test_a_convoys_own_pull_request_waits_for_the_queue(rules: Rules) -> None:
     rules.offered(1, sha("a"), sha("0")).landed_as(1, sha("a"))
-    rules.landed(2, sha("b")).do(NoteDone(key=f"pull:{NAME}/0", number=30))
+    rules.landed(2, sha("b")).do(ActionDone(key=f"pull:{NAME}/0", number=30))
     before = said(rules, "pull-30")
-    rules.do(WithdrawMerge(convoy=NAME, task=0, by="bea"))
+    rules.do(MergeWithdrawn(convoy=NAME, task=0, by="bea"))
 
     assert before == (
         "it is that of the whole convoy, which is active",

@@ -5,47 +5,56 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from convoy.events.forge_actions import (
+    ActionDone,
     Answer,
-    IgnoreRequest,
-    NoteDone,
-    SetItemAside,
-    TakeItemUp,
+    ItemSetAside,
+    ItemTakenUp,
+    RequestIgnored,
 )
 from convoy.events.hold_events import (
-    HoldWork,
-    NoteClosedIssue,
-    NoteDeletedBase,
-    NoteDeletedComment,
-    NotePush,
-    NoteReopenedIssue,
-    NoteRestoredBase,
-    NoteReturnedBase,
-    OfferAgain,
-    ReleaseWork,
-    RequestMerge,
-    TakeBackWork,
-    TakeOutWork,
-    TakePush,
-    WithdrawMerge,
+    BaseDeleted,
+    BasePushed,
+    BaseRestored,
+    BaseReturned,
+    BaseTaken,
+    CommentDeleted,
+    IssueClosed,
+    IssueReopened,
+    MergeRequested,
+    MergeWithdrawn,
+    WorkHeld,
+    WorkReleased,
+    WorkTakenBack,
+    WorkTakenOut,
 )
 from convoy.events.people_events import (
+    ApprovalVoided,
     ApprovePlan,
-    ApproveWork,
-    NoteHeard,
-    PauseAll,
-    PauseConvoy,
-    ResumeAll,
-    ResumeConvoy,
-    TellTask,
-    VoidApproval,
+    ConvoyPaused,
+    ConvoyResumed,
+    RepositoryPaused,
+    RepositoryResumed,
+    TaskApproved,
+    TaskHeard,
+    TaskTold,
 )
-from convoy.events.plan_events import RankConvoy, RequestConvoy, TakeSettings
-from convoy.events.target_events import ChooseLanding, WaitToLand
+from convoy.events.plan_events import (
+    ConvoyRanked,
+    ConvoyReplanned,
+    ConvoyRequested,
+    SettingsTaken,
+    TaskNoted,
+)
+from convoy.events.target_events import (
+    LandingChosen,
+    LandingStalled,
+    LandingWaits,
+    PullMergedEarly,
+)
 from convoy.model import ids
 from convoy.model.ids import convoy_item, look_item, task_item
 from convoy.model.records import EngineSpec, Finding, Report, TaskSpec
-from convoy.model.session_result import Left
-from convoy.model.work import Landing, TakenOut
+from convoy.model.work import Landing
 from convoy.rules.ending import (
     AcceptNothing,
     AcceptReport,
@@ -79,22 +88,12 @@ from convoy.rules.plan_changes import (
     AssignTask,
     BeginSplit,
     LinkTask,
-    NoteTask,
     PartTask,
-    ReplanConvoy,
     SplitTask,
 )
 from convoy.rules.plans import AllowPaths, PlanConvoy
 from convoy.rules.starting import StartPlanning
-from convoy.rules.target import (
-    AskForge,
-    AttemptSync,
-    FailSync,
-    LandSync,
-    NoteLanded,
-    OpenAnotherPull,
-    StallLanding,
-)
+from convoy.rules.target import AskForge, AttemptSync, FailSync, LandSync, NoteLanded
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, settings, sha, spec
 
@@ -104,15 +103,15 @@ Story = Callable[[], Rules]
 def landed_whole() -> Rules:
     rules = Rules().planned(spec(1, paths=("a.py",)), spec(2), spec(3))
     rules.do(
-        NoteDone(key=f"comment:{NAME}", number=5),
-        NoteDeletedComment(convoy=NAME, comment=5),
-        NoteDone(key=f"comment:{NAME}/2", number=6),
+        ActionDone(key=f"comment:{NAME}", number=5),
+        CommentDeleted(convoy=NAME, comment=5),
+        ActionDone(key=f"comment:{NAME}/2", number=6),
         Answer(issue=7, comment=9, text="Task 2 is dropped.", by="ann", convoy=NAME),
     ).landed(1, sha("a"))
     rules.do(DropTask(convoy=NAME, task=2, why="not wanted")).started(3)
     return rules.do(
         AcceptNothing(convoy=NAME, task=3, attempt=1),
-        NoteDone(key=f"pull:{NAME}/0", number=20),
+        ActionDone(key=f"pull:{NAME}/0", number=20),
         AttemptMerge(
             convoy=NAME, task=0, candidate=sha("a"), base=sha("0"), work=sha("a")
         ),
@@ -135,8 +134,8 @@ def went_wrong() -> Rules:
         FailMerge(convoy=NAME, task=1, candidate=sha("c"), cause="red", why="red"),
         RetryTask(convoy=NAME, task=1, by="ann"),
         BlockTask(convoy=NAME, task=2, why="no CI"),
-        PauseConvoy(convoy=NAME, by="ann"),
-        ResumeConvoy(convoy=NAME, by="ann"),
+        ConvoyPaused(convoy=NAME, by="ann"),
+        ConvoyResumed(convoy=NAME, by="ann"),
     )
     return rules.started(1).do(
         LoseSession(convoy=NAME, task=1, attempt=3, cause="lost", why="it died")
@@ -162,7 +161,7 @@ def given_up() -> Rules:
 def reshaped() -> Rules:
     """Tell of a plan that people change before they let it be carried out."""
     rules = Rules().do(
-        RequestConvoy(
+        ConvoyRequested(
             convoy=NAME,
             issue=7,
             title="Fix it",
@@ -175,7 +174,7 @@ def reshaped() -> Rules:
     )
     first = (spec(1), spec(2))
     rules.do(_planning(rules, "1"), _planned(1, *first))
-    rules.do(ReplanConvoy(convoy=NAME, by="bea", text="Smaller steps."))
+    rules.do(ConvoyReplanned(convoy=NAME, by="bea", text="Smaller steps."))
     second = (spec(3), spec(4), spec(5, after=(4,)), spec(6))
     rules.do(_planning(rules, "2"), _planned(2, *second))
     parts = (spec(7, part_of=6), spec(8, part_of=6))
@@ -206,22 +205,23 @@ def steered() -> Rules:
         LinkTask(convoy=NAME, task=3, on=1, by="bea"),
         AllowPaths(convoy=NAME, task=3, by="bea", path="CLAUDE.md"),
         AssignTask(convoy=NAME, task=2, engine="docs", by="bea"),
-        TellTask(convoy=NAME, task=1, by="bea", text="Keep the names."),
-        RankConvoy(convoy=NAME, priority=0, by="bea"),
+        TaskTold(convoy=NAME, task=1, by="bea", text="Keep the names."),
+        ConvoyRanked(convoy=NAME, priority=0, by="bea"),
         ApprovePlan(convoy=NAME, by="ann"),
-        TakeSettings(convoy=NAME, settings=settings(engines=engines, failures=9)),
-        HoldWork(convoy=NAME, task=0, label="brat:hold"),
-        ReleaseWork(convoy=NAME, task=0),
-        PauseAll(by="bea"),
-        ResumeAll(by="ann"),
-        IgnoreRequest(by="eve", comment=9),
-        IgnoreRequest(by="eve", sign="answer:review/10"),
+        SettingsTaken(convoy=NAME, settings=settings(engines=engines, failures=9)),
+        WorkHeld(convoy=NAME, task=0, label="brat:hold"),
+        WorkReleased(convoy=NAME, task=0),
+        RepositoryPaused(by="bea"),
+        RepositoryResumed(by="ann"),
+        RequestIgnored(by="eve", comment=9),
+        RequestIgnored(by="eve", sign="answer:review/10"),
     )
-    left = Left(notes=("Names are kept.",), shared=("LANG=C",))
-    rules.started(1).do(NoteTask(convoy=NAME, task=1, attempt=1, left=left))
+    notes, shared = ("Names are kept.",), ("LANG=C",)
+    noted = TaskNoted(convoy=NAME, task=1, attempt=1, notes=notes, shared=shared)
+    rules.started(1).do(noted)
     rules.do(
-        TellTask(convoy=NAME, task=1, by="bea", text="The short ones."),
-        NoteHeard(convoy=NAME, task=1, attempt=1, messages=1),
+        TaskTold(convoy=NAME, task=1, by="bea", text="The short ones."),
+        TaskHeard(convoy=NAME, task=1, attempt=1, messages=1),
     )
     rules.accepted(1, sha("a")).do(
         CallPeople(convoy=NAME, text="@ann This waits for a person.", now=1),
@@ -231,17 +231,17 @@ def steered() -> Rules:
         RebaseWork(
             convoy=NAME, task=1, old=sha("b"), commit=sha("c"), base=sha("1"), by="bea"
         ),
-        WithdrawMerge(convoy=NAME, task=1, by="bea"),
-        RequestMerge(convoy=NAME, task=1, by="bea"),
-        TakeOutWork(convoy=NAME, task=1, out=TakenOut(gesture="closed", pull=11)),
-        TakeBackWork(convoy=NAME, task=1),
-        TakeOutWork(convoy=NAME, task=1, out=TakenOut(gesture="closed", pull=11)),
-        OfferAgain(convoy=NAME, task=1, by="bea"),
-        NoteDone(key=f"pull:{NAME}/1", number=12),
-        ApproveWork(convoy=NAME, task=1, commit="ccccccc", by="eve"),
-        VoidApproval(convoy=NAME, task=1, by="eve", why="eve may not write"),
-        ApproveWork(convoy=NAME, task=1, commit="ccccccc", by="bea"),
-        ApproveWork(convoy=NAME, task=1, commit="ccccccc", by="cy"),
+        MergeWithdrawn(convoy=NAME, task=1, by="bea"),
+        MergeRequested(convoy=NAME, task=1, by="bea"),
+        WorkTakenOut(convoy=NAME, task=1, gesture="closed", pull=11),
+        WorkTakenBack(convoy=NAME, task=1),
+        WorkTakenOut(convoy=NAME, task=1, gesture="closed", pull=11),
+        WorkTakenBack(convoy=NAME, task=1, by="bea"),
+        ActionDone(key=f"pull:{NAME}/1", number=12),
+        TaskApproved(convoy=NAME, task=1, commit="ccccccc", by="eve"),
+        ApprovalVoided(convoy=NAME, task=1, by="eve", why="eve may not write"),
+        TaskApproved(convoy=NAME, task=1, commit="ccccccc", by="bea"),
+        TaskApproved(convoy=NAME, task=1, commit="ccccccc", by="cy"),
     )
     return rules.offered(1, sha("c"), sha("1"))
 
@@ -249,16 +249,16 @@ def steered() -> Rules:
 def ended_by_hand() -> Rules:
     """Tell of a convoy whose issue is closed, reopened, closed again and deleted."""
     rules = Rules().planned(spec(1), spec(2, after=(1,))).started(1)
-    rules.do(NoteClosedIssue(convoy=NAME), NoteReopenedIssue(convoy=NAME))
-    rules.accepted(1, sha("a")).do(NoteClosedIssue(convoy=NAME))
+    rules.do(IssueClosed(convoy=NAME, issue=7), IssueReopened(convoy=NAME, issue=7))
+    rules.accepted(1, sha("a")).do(IssueClosed(convoy=NAME, issue=7))
     rules.do(
-        ResumeConvoy(convoy=NAME, by="ann"),
-        NoteDeletedBase(convoy=NAME),
-        NoteRestoredBase(convoy=NAME),
-        NotePush(convoy=NAME, commit=sha("b"), files=("a.py",), faults=("No.",)),
-        NoteReturnedBase(convoy=NAME),
-        NotePush(convoy=NAME, commit=sha("c")),
-        TakePush(convoy=NAME, commit=sha("c"), by="ann"),
+        ConvoyResumed(convoy=NAME, by="ann"),
+        BaseDeleted(convoy=NAME),
+        BaseRestored(convoy=NAME),
+        BasePushed(convoy=NAME, commit=sha("b"), files=("a.py",), faults=("No.",)),
+        BaseReturned(convoy=NAME),
+        BasePushed(convoy=NAME, commit=sha("c")),
+        BaseTaken(convoy=NAME, commit=sha("c"), by="ann"),
     )
     return rules.do(NoteGoneIssue(convoy=NAME, how="deleted"))
 
@@ -339,9 +339,9 @@ def waited_aside() -> Rules:
     rules = Rules().planned(spec(1))
     items = (task_item(NAME, 1), convoy_item(NAME), look_item("comments"))
     for item in items:
-        rules.do(SetItemAside(item=item, why="the forge says no", helps="Ask it."))
-        rules.do(TakeItemUp(item=item), SetItemAside(item=item, why="still no"))
-        rules.do(TakeItemUp(item=item, by="ann"))
+        rules.do(ItemSetAside(item=item, why="the forge says no", helps="Ask it."))
+        rules.do(ItemTakenUp(item=item), ItemSetAside(item=item, why="still no"))
+        rules.do(ItemTakenUp(item=item, by="ann"))
     return rules
 
 
@@ -349,18 +349,18 @@ def merged_by_the_forge() -> Rules:
     """Tell of a target that wants pull requests, and of a review that was missing."""
     rules = Rules().planned(spec(1))
     landing = Landing(way="merge", reviews=1)
-    rules.do(ChooseLanding(convoy=NAME, landing=landing)).landed(1, sha("a"))
+    rules.do(LandingChosen(convoy=NAME, landing=landing)).landed(1, sha("a"))
     return rules.do(
-        NoteDone(key=f"pull:{NAME}/0", number=20),
+        ActionDone(key=f"pull:{NAME}/0", number=20),
         AttemptMerge(
             convoy=NAME, task=0, candidate=sha("a"), base=sha("0"), work=sha("a")
         ),
-        WaitToLand(convoy=NAME, why="1 approving review"),
-        WaitToLand(convoy=NAME, why=""),
+        LandingWaits(convoy=NAME, why="1 approving review"),
+        LandingWaits(convoy=NAME, why=""),
         AskForge(convoy=NAME, candidate=sha("a"), judged=("ci",)),
-        NoteDone(key=ids.landing_key(NAME, sha("a")), number=20),
-        OpenAnotherPull(convoy=NAME, pull=20),
-        NoteDone(key=f"pull:{NAME}/0", number=21),
+        ActionDone(key=ids.landing_key(NAME, sha("a")), number=20),
+        PullMergedEarly(convoy=NAME, pull=20),
+        ActionDone(key=f"pull:{NAME}/0", number=21),
         NoteLanded(convoy=NAME, commit=sha("b"), judged=("ci",)),
     )
 
@@ -387,7 +387,7 @@ def synced() -> Rules:
     rules.do(whole).landed_as(3, sha("7"))
     rules.do(
         replace(clean, candidate=sha("8"), base=sha("7"), target=sha("3")),
-        StallLanding(convoy=NAME, why="no check has reported"),
+        LandingStalled(convoy=NAME, why="no check has reported"),
         RetryConvoy(convoy=NAME, by="ann"),
     )
     return rules

@@ -3,7 +3,7 @@
 import pytest
 
 from convoy.events import Refusal
-from convoy.events.forge_actions import Answer, NoteDone
+from convoy.events.forge_actions import ActionDone, Answer
 from convoy.model import ids
 from tests.world.rules import Rules
 
@@ -18,14 +18,14 @@ def test_an_answer_is_announced_and_given_once(answer: Answer) -> None:
     [key] = rules.state.intents
     assert isinstance(rules.ask(answer), Refusal)
 
-    rules.do(NoteDone(key=key, number=99))
+    rules.do(ActionDone(key=key, number=99))
 
     assert not rules.state.intents
     assert isinstance(rules.ask(answer), Refusal)
 
 
 def test_a_tick_is_not_taken_for_a_comment() -> None:
-    rules = Rules().do(TICK, NoteDone(key=TICK.sign, number=99))
+    rules = Rules().do(TICK, ActionDone(key=TICK.sign, number=99))
 
     assert rules.state.answered == frozenset()
     assert rules.state.heard == {"answer:tick/72d3162e-cc78"}

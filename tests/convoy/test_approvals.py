@@ -4,11 +4,10 @@ import pytest
 
 from convoy.events import Refusal
 from convoy.events.people_events import (
+    ApprovalVoided,
     ApprovePlan,
-    ApproveWork,
     TaskApproved,
-    TellTask,
-    VoidApproval,
+    TaskTold,
 )
 from convoy.gate import ci_files
 from convoy.owed import Patience
@@ -40,8 +39,8 @@ def reviewed(**given: object) -> Rules:
     return rules.started(1).accepted(1, sha("a"))
 
 
-def approval(by: str, commit: str = sha("a")) -> ApproveWork:
-    return ApproveWork(convoy=NAME, task=1, commit=commit, by=by)
+def approval(by: str, commit: str = sha("a")) -> TaskApproved:
+    return TaskApproved(convoy=NAME, task=1, commit=commit, by=by)
 
 
 # --- plans ----------------------------------------------------------------------------
@@ -126,7 +125,7 @@ def test_unapproved_work_has_no_candidate_and_does_not_land() -> None:
     assert why(rules.ask(offer)) == "task 1 waits for 2 more approvals of its work"
 
     rules.do(approval("bea"), approval("cleo"), offer)
-    rules.do(VoidApproval(convoy=NAME, task=1, by="cleo", why="cleo has left"))
+    rules.do(ApprovalVoided(convoy=NAME, task=1, by="cleo", why="cleo has left"))
 
     land = LandMerge(convoy=NAME, task=1, candidate=sha("a"), judged=("ci",))
     assert "not the candidate" in why(rules.ask(land))
@@ -138,7 +137,7 @@ def test_unapproved_work_has_no_candidate_and_does_not_land() -> None:
 
 
 def test_only_an_approval_that_is_there_is_voided() -> None:
-    void = VoidApproval(convoy=NAME, task=1, by="bea", why="bea has left")
+    void = ApprovalVoided(convoy=NAME, task=1, by="bea", why="bea has left")
 
     assert why(reviewed().ask(void)) == "bea does not approve it"
 
@@ -189,7 +188,7 @@ def test_where_approvals_are_asked_for_who_asked_for_it_still_does_not_count() -
 
 
 def test_who_told_the_agents_what_to_do_is_not_the_only_one_who_approves() -> None:
-    told = TellTask(convoy=NAME, task=1, by="Bea", text="Well.")
+    told = TaskTold(convoy=NAME, task=1, by="Bea", text="Well.")
     rules = Rules().planned(spec(1), approvals=1).do(told)
     rules.started(1).accepted(1, sha("a")).do(approval("bea"))
     assert kept_from_landing(rules.convoy, rules.task(1)) == ANOTHER_APPROVAL

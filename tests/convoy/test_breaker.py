@@ -1,6 +1,6 @@
 """Too many attempts in a row without work stop everything, until a person looks."""
 
-from convoy.events.people_events import PauseConvoy, ResumeConvoy
+from convoy.events.people_events import ConvoyPaused, ConvoyResumed
 from convoy.model.ids import base_branch
 from convoy.owed import Begin, Patience, Pause
 from convoy.owed.owed import owed_actions
@@ -45,10 +45,10 @@ def test_so_many_failures_in_a_row_pause_everything_and_start_nothing() -> None:
 
 def test_what_pauses_once_is_not_paused_again_and_a_person_lets_it_go_on() -> None:
     rules = failing(3)
-    rules.do(PauseConvoy(convoy=NAME, by="brat", why=TOO_MANY.format(3)))
+    rules.do(ConvoyPaused(convoy=NAME, by="brat", why=TOO_MANY.format(3)))
     assert owed(rules) == ([], [])
 
-    rules.do(ResumeConvoy(convoy=NAME, by="ann"))
+    rules.do(ConvoyResumed(convoy=NAME, by="ann"))
     assert rules.state.failures == 0
     assert owed(rules) == ([], [1, 2])
 

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from convoy.events import Refusal, decided
-from convoy.events.plan_events import RequestConvoy
+from convoy.events.plan_events import ConvoyRequested
 from convoy.events.session_events import TaskStarted
 from convoy.model.ids import base_branch
 from convoy.model.records import Budget, EngineSpec, Estimate, Price, Usage
@@ -193,7 +193,7 @@ def test_what_a_person_asks_for_starts_on_a_spent_day() -> None:
 
 def unplanned(**budget: float) -> Rules:
     """Return a convoy that an engine is to plan."""
-    request = RequestConvoy(
+    request = ConvoyRequested(
         convoy=NAME,
         issue=7,
         title="Fix it",

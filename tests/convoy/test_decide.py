@@ -1,8 +1,8 @@
 from convoy.events import Refusal
-from convoy.events.forge_actions import NoteDone
+from convoy.events.forge_actions import ActionDone
 from convoy.events.leases import StartBot
-from convoy.events.people_events import PauseConvoy, ResumeConvoy
-from convoy.events.plan_events import RequestConvoy, TakeSettings
+from convoy.events.people_events import ConvoyPaused, ConvoyResumed
+from convoy.events.plan_events import ConvoyRequested, SettingsTaken
 from convoy.model.records import EngineSpec, TaskSpec
 from convoy.rules.ending import AcceptWork, LoseSession, RefuseWork
 from convoy.rules.landing import AttemptMerge, FailMerge, LandMerge
@@ -63,7 +63,7 @@ def test_tasks_whose_paths_overlap_do_not_run_together() -> None:
 )
 def test_a_plan_that_could_not_end_is_refused(tasks: list[TaskSpec], said: str) -> None:
     rules = Rules().do(
-        RequestConvoy(
+        ConvoyRequested(
             convoy=NAME,
             issue=7,
             title="t",
@@ -81,7 +81,7 @@ def test_a_plan_that_could_not_end_is_refused(tasks: list[TaskSpec], said: str) 
 
 def test_an_issue_has_one_live_convoy_at_a_time() -> None:
     rules = Rules().planned(spec(1))
-    again = RequestConvoy(
+    again = ConvoyRequested(
         convoy=f"{NAME}-2",
         issue=7,
         title="t",
@@ -219,7 +219,7 @@ def test_what_needs_a_dropped_task_waits_for_a_person() -> None:
 def test_a_convoy_that_landed_is_complete() -> None:
     rules = Rules().planned(spec(1)).landed(1, sha("a"))
     rules.do(
-        NoteDone(key=f"pull:{NAME}/0", number=20),
+        ActionDone(key=f"pull:{NAME}/0", number=20),
         AttemptMerge(
             convoy=NAME, task=0, candidate=sha("a"), base=sha("0"), work=sha("a")
         ),
@@ -231,10 +231,10 @@ def test_a_convoy_that_landed_is_complete() -> None:
 
 
 def test_nothing_starts_in_a_paused_convoy() -> None:
-    rules = Rules().planned(spec(1)).do(PauseConvoy(convoy=NAME, by="ann"))
+    rules = Rules().planned(spec(1)).do(ConvoyPaused(convoy=NAME, by="ann"))
 
     assert "paused" in why(rules.ask(start(1)))
-    rules.do(ResumeConvoy(convoy=NAME, by="ann"))
+    rules.do(ConvoyResumed(convoy=NAME, by="ann"))
 
     assert rules.ask(start(1)) is None
 
@@ -249,7 +249,7 @@ def test_cancelling_drops_what_is_not_merged() -> None:
 
 def test_an_action_is_noted_done_once() -> None:
     rules = Rules().planned(spec(1))
-    done = NoteDone(key=f"comment:{NAME}", number=5)
+    done = ActionDone(key=f"comment:{NAME}", number=5)
 
     rules.do(done)
 
@@ -268,12 +268,12 @@ def test_a_changed_configuration_counts_but_for_what_is_frozen() -> None:
     engines = {"docs": EngineSpec(type="shell", args=("false",))}
     now = settings(engines=engines, approvals=0, attempts=5, strategy="merge")
 
-    rules.do(TakeSettings(convoy=NAME, settings=now))
+    rules.do(SettingsTaken(convoy=NAME, settings=now))
 
     have = rules.convoy.settings
     assert (have.approvals, have.strategy, have.attempts) == (1, "rebase", 5)
     assert {*have.engines} == {"default", "docs"}  # tasks may still name the old one
-    assert rules.ask(TakeSettings(convoy=NAME, settings=now)) is not None
+    assert rules.ask(SettingsTaken(convoy=NAME, settings=now)) is not None
 
 
 def test_two_hasty_failures_alike_stop_a_task_and_other_two_do_not() -> None:

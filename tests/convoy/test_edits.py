@@ -1,8 +1,8 @@
 """What people may change of a plan that is being carried out."""
 
 from convoy.events import Command, Refusal
-from convoy.events.people_events import ApprovePlan, NoteHeard, TellTask
-from convoy.events.plan_events import RankConvoy, RequestConvoy
+from convoy.events.people_events import ApprovePlan, TaskHeard, TaskTold
+from convoy.events.plan_events import ConvoyRanked, ConvoyRequested
 from convoy.model.records import EngineSpec
 from convoy.owed import Begin, Patience
 from convoy.owed.owed import owed_actions
@@ -61,7 +61,7 @@ def test_nothing_is_added_to_what_is_landing_or_not_planned() -> None:
     rules = Rules().planned(spec(1)).landed(1, sha("a"))
     assert "is landing" in refused(rules, add(2))
 
-    request = RequestConvoy(
+    request = ConvoyRequested(
         convoy="late-8",
         issue=8,
         title="Late",
@@ -135,15 +135,15 @@ def test_an_unknown_engine_is_told_with_those_there_are() -> None:
 
 def test_the_next_attempt_is_told() -> None:
     rules = Rules().planned(spec(1)).started(1)
-    rules.do(TellTask(convoy=NAME, task=1, by="bea", text="Keep the names."))
+    rules.do(TaskTold(convoy=NAME, task=1, by="bea", text="Keep the names."))
 
     assert rules.task(1).notes == ("bea says: Keep the names.",)
     assert rules.task(1).state == "running"
 
 
 def test_what_is_said_while_an_attempt_runs_is_for_it_too() -> None:
-    tell = TellTask(convoy=NAME, task=1, by="bea", text="Keep the names.")
-    heard = NoteHeard(convoy=NAME, task=1, attempt=1, messages=1)
+    tell = TaskTold(convoy=NAME, task=1, by="bea", text="Keep the names.")
+    heard = TaskHeard(convoy=NAME, task=1, attempt=1, messages=1)
     rules = Rules().planned(spec(1)).do(tell).started(1).do(tell, tell)
     early = reasons(rules.state, rules.convoy, rules.task(1), rules.now)
     rules.do(heard)
@@ -159,26 +159,26 @@ def test_what_is_said_while_an_attempt_runs_is_for_it_too() -> None:
 
 def test_only_what_was_said_and_not_yet_noted_is_heard() -> None:
     rules = Rules().planned(spec(1)).started(1)
-    rules.do(TellTask(convoy=NAME, task=1, by="bea", text="Keep the names."))
-    rules.do(NoteHeard(convoy=NAME, task=1, attempt=1, messages=1))
+    rules.do(TaskTold(convoy=NAME, task=1, by="bea", text="Keep the names."))
+    rules.do(TaskHeard(convoy=NAME, task=1, attempt=1, messages=1))
 
     for attempt, messages in ((1, 1), (1, 2), (1, 0), (1, -1), (2, 1)):
         refused(
             rules,
-            NoteHeard(convoy=NAME, task=1, attempt=attempt, messages=messages),
+            TaskHeard(convoy=NAME, task=1, attempt=attempt, messages=messages),
         )
 
 
 def test_a_settled_task_is_told_nothing() -> None:
     rules = Rules().planned(spec(1), spec(2)).landed(1, sha("a"))
-    tell = TellTask(convoy=NAME, task=1, by="bea", text="Too late.")
+    tell = TaskTold(convoy=NAME, task=1, by="bea", text="Too late.")
 
     assert refused(rules, tell) == "task 1 is merged"
 
 
 def test_a_convoy_of_a_higher_priority_starts_first() -> None:
     rules = Rules().planned(spec(1), max_sessions=1)
-    other = RequestConvoy(
+    other = ConvoyRequested(
         convoy="late-8",
         issue=8,
         title="Late",
@@ -188,8 +188,8 @@ def test_a_convoy_of_a_higher_priority_starts_first() -> None:
         base=sha("0"),
         settings=settings(max_sessions=1, approve="plan"),
     )
-    rules.do(other).do(RankConvoy(convoy="late-8", priority=0, by="bea"))
-    rank = RankConvoy(convoy="late-8", priority=0, by="bea")
+    rules.do(other).do(ConvoyRanked(convoy="late-8", priority=0, by="bea"))
+    rank = ConvoyRanked(convoy="late-8", priority=0, by="bea")
     assert refused(rules, rank) == "late-8 has priority p0 already"
     rules.do(
         PlanConvoy(convoy="late-8", planner="test", tasks=(spec(1),)),

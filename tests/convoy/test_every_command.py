@@ -13,7 +13,7 @@ from hypothesis import given, settings as profile, strategies as st
 import convoy
 from bot.requests.answers import convoy_comment
 from convoy.events import Command, Refusal, decided
-from convoy.events.plan_events import RequestConvoy
+from convoy.events.plan_events import ConvoyRequested
 from convoy.model.records import Settings
 from convoy.model.state import State
 from convoy.owed import Patience
@@ -30,7 +30,7 @@ NOW: Final = 10_000_000
 
 def refused_plan() -> Rules:
     """Tell of an issue whose plan cannot be: its convoy has no task."""
-    asked = RequestConvoy(
+    asked = ConvoyRequested(
         convoy=NAME,
         issue=7,
         title="Fix it",
@@ -60,7 +60,7 @@ def _passed() -> Iterator[State]:
 
 def _commands(of: type[Command]) -> Iterator[type[Command]]:
     for kind in of.__subclasses__():
-        if kind.__module__ != Command.__module__:
+        if kind.decide is not Command.decide:
             yield kind
         yield from _commands(kind)
 

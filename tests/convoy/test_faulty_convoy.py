@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from convoy.events.forge_actions import SetItemAside
+from convoy.events.forge_actions import ItemSetAside
 from convoy.model.ids import convoy_item
 from convoy.model.state import State
 from convoy.model.work import Convoys
@@ -31,7 +31,7 @@ def test_all_others_are_served_as_without_it() -> None:
     alone = owed_actions(sound, Observed(), Patience(), NOW)
     found = owed_actions(both, Observed(), Patience(), NOW)
 
-    aside = [each.item for each in commands(found, SetItemAside)]
+    aside = [each.item for each in commands(found, ItemSetAside)]
     assert aside == [convoy_item("broken")]
     assert set(alone) <= set(found)
 
@@ -41,7 +41,7 @@ def test_it_says_that_the_fault_is_brats_own() -> None:
 
     found = owed_actions(both, Observed(), Patience(), NOW)
 
-    (first,) = commands(found[:1], SetItemAside)
+    (first,) = commands(found[:1], ItemSetAside)
     assert first.why.startswith("a fault of brat's own: KeyError")
 
 

@@ -1,8 +1,13 @@
 """Work that is kept from merging, let go, put on a newer base or sent back."""
 
 from convoy.events import Command, Refusal
-from convoy.events.hold_events import HoldWork, ReleaseWork, RequestMerge, WithdrawMerge
-from convoy.events.people_events import ApproveWork
+from convoy.events.hold_events import (
+    MergeRequested,
+    MergeWithdrawn,
+    WorkHeld,
+    WorkReleased,
+)
+from convoy.events.people_events import TaskApproved
 from convoy.events.session_events import TaskStarted
 from convoy.owed import Begin, Patience
 from convoy.owed.owed import owed_actions
@@ -47,8 +52,8 @@ def offered() -> Rules:
     return rules.offered(1, sha("c"), sha("0"))
 
 
-def hold(task: int) -> HoldWork:
-    return HoldWork(convoy=NAME, task=task, label="brat:hold")
+def hold(task: int) -> WorkHeld:
+    return WorkHeld(convoy=NAME, task=task, label="brat:hold")
 
 
 # --- labels ---------------------------------------------------------------------------
@@ -64,7 +69,7 @@ def test_nothing_of_a_held_convoy_starts_or_merges() -> None:
     assert not startable(rules.convoy, rules.task(2))
     land = LandMerge(convoy=NAME, task=1, candidate=sha("c"), judged=("ci",))
     assert "not the candidate" in refused(rules, land)
-    rules.do(ReleaseWork(convoy=NAME, task=0))
+    rules.do(WorkReleased(convoy=NAME, task=0))
     assert owed(rules) == ["Build", "Begin"]
 
 
@@ -73,12 +78,12 @@ def test_a_held_task_does_not_merge_and_the_others_go_on() -> None:
 
     assert owed(rules) == ["Begin"]
     assert refused(rules, hold(1)) == "brat:hold holds it already"
-    rules.do(ReleaseWork(convoy=NAME, task=1))
-    assert refused(rules, ReleaseWork(convoy=NAME, task=1)) == "no label holds it"
+    rules.do(WorkReleased(convoy=NAME, task=1))
+    assert refused(rules, WorkReleased(convoy=NAME, task=1)) == "no label holds it"
 
 
 def test_another_label_takes_over() -> None:
-    rules = offered().do(hold(0), HoldWork(convoy=NAME, task=0, label="brat:no"))
+    rules = offered().do(hold(0), WorkHeld(convoy=NAME, task=0, label="brat:no"))
 
     assert rules.convoy.held == "brat:no"
 
@@ -86,12 +91,12 @@ def test_another_label_takes_over() -> None:
 # --- the merge queue ------------------------------------------------------------------
 
 
-def withdraw(task: int) -> WithdrawMerge:
-    return WithdrawMerge(convoy=NAME, task=task, by="bea")
+def withdraw(task: int) -> MergeWithdrawn:
+    return MergeWithdrawn(convoy=NAME, task=task, by="bea")
 
 
-def request(task: int) -> RequestMerge:
-    return RequestMerge(convoy=NAME, task=task, by="bea")
+def request(task: int) -> MergeRequested:
+    return MergeRequested(convoy=NAME, task=task, by="bea")
 
 
 def test_what_is_withdrawn_merges_only_when_it_is_asked_for_again() -> None:
@@ -134,7 +139,7 @@ def rebase(**given: str) -> RebaseWork:
 
 def test_rebased_work_replaces_the_old_and_its_approvals() -> None:
     rules = Rules().planned(spec(1), approvals=1).started(1).accepted(1, sha("a"))
-    rules.do(ApproveWork(convoy=NAME, task=1, commit=sha("a"), by="bea"))
+    rules.do(TaskApproved(convoy=NAME, task=1, commit=sha("a"), by="bea"))
 
     rules.do(rebase())
 

@@ -11,10 +11,10 @@ from bot.requests.verb import Request
 from bot.requests.verb_table import parsed
 from bot.text.slash_commands import SlashCommand, slash_commands
 from brat.commands.command_line import command_line
-from convoy.events.forge_actions import NoteDone
-from convoy.events.hold_events import HoldWork, WithdrawMerge
+from convoy.events.forge_actions import ActionDone
+from convoy.events.hold_events import MergeWithdrawn, WorkHeld
 from convoy.events.leases import TakeLease
-from convoy.events.people_events import ApprovePlan, PauseAll, PauseConvoy
+from convoy.events.people_events import ApprovePlan, ConvoyPaused, RepositoryPaused
 from convoy.model.state import LATELY_MS, State
 from convoy.rules.landing import FailMerge
 from convoy.rules.people import BlockTask, FailConvoy
@@ -97,13 +97,13 @@ def test_a_staged_plan_is_not_said_to_wait_for_approval_alone() -> None:
 
 def test_one_paused_convoy_is_resumed_alone_and_all_are_together() -> None:
     rules = Rules().planned(spec(1))
-    rules.do(PauseConvoy(convoy=NAME, by="brat", why="task 1 was split"))
+    rules.do(ConvoyPaused(convoy=NAME, by="brat", why="task 1 was split"))
     [found] = interventions(rules.state, rules.now)
     assert found.comments == ("/brat resume",)
     assert found.commands == ("brat convoy resume fix-7",)
 
     rules = Rules().planned(spec(1))
-    rules.do(PauseAll(by="ann"))
+    rules.do(RepositoryPaused(by="ann"))
     [found] = interventions(rules.state, rules.now)
     assert found.comments == ("/brat resume all",)
 
@@ -139,15 +139,15 @@ def test_work_that_is_kept_back_says_what_it_waits_for() -> None:
     assert (found.kind, found.task) == ("kept_back", 1)
     assert found.why == "pull request #11 waits for 1 more approval of its work"
 
-    rules.do(HoldWork(convoy=NAME, task=0, label="brat:hold"))
+    rules.do(WorkHeld(convoy=NAME, task=0, label="brat:hold"))
     [found] = interventions(rules.state, rules.now)
     assert (found.task, found.why) == (0, "it waits for the label brat:hold to go")
 
 
 def test_a_convoy_out_of_the_merge_queue_waits_for_a_person() -> None:
     rules = Rules().planned(spec(1)).landed(1, sha("a"))
-    rules.do(NoteDone(key=f"pull:{NAME}/0", number=20))
-    rules.do(WithdrawMerge(convoy=NAME, task=0, by="bea"))
+    rules.do(ActionDone(key=f"pull:{NAME}/0", number=20))
+    rules.do(MergeWithdrawn(convoy=NAME, task=0, by="bea"))
     [found] = interventions(rules.state, rules.now)
 
     assert found.why == "pull request #20 was taken out of the merge queue"
@@ -174,7 +174,7 @@ def test_a_task_that_a_person_stopped_did_not_fail_to_merge() -> None:
 
 def test_a_convoy_that_cannot_merge_waits_until_somebody_asks_again() -> None:
     rules = Rules().planned(spec(1)).landed(1, sha("a"))
-    rules.do(NoteDone(key=f"pull:{NAME}/0", number=20))
+    rules.do(ActionDone(key=f"pull:{NAME}/0", number=20))
     rules.do(FailConvoy(convoy=NAME, why="main moved"))
     [found] = interventions(rules.state, rules.now)
 

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from convoy.events import Refusal
 from convoy.events.leases import ExpireLease, FreeLease, RenewLease, TakeLease
-from convoy.events.plan_events import RequestConvoy
+from convoy.events.plan_events import ConvoyRequested
 from convoy.rules.plans import PlanConvoy
 from tests.world.rules import NAME, Rules, settings, sha, spec
 
@@ -101,7 +101,7 @@ def convoy_beside_a_lease(policy: str) -> Rules:
     rules = Rules()
     rules.do(take("path:src/", rules))
     return rules.do(
-        RequestConvoy(
+        ConvoyRequested(
             convoy=NAME,
             issue=7,
             title="t",

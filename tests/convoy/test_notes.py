@@ -3,6 +3,7 @@
 from hypothesis import given, strategies as st
 
 from convoy.events import Refusal
+from convoy.events.plan_events import TaskNoted
 from convoy.events.session_events import TaskStarted
 from convoy.model.session_result import (
     LINE_CHARS,
@@ -13,13 +14,15 @@ from convoy.model.session_result import (
     scratchpad_with,
 )
 from convoy.rules.ending import RefuseWork
-from convoy.rules.plan_changes import NoteTask
 from tests.convoy.anything import hostile
 from tests.world.rules import NAME, Rules, sha, spec
 
 
-def leaves(task: int, attempt: int = 1, **left: tuple[str, ...]) -> NoteTask:
-    return NoteTask(convoy=NAME, task=task, attempt=attempt, left=Left(**left))
+def leaves(task: int, attempt: int = 1, **left: tuple[str, ...]) -> TaskNoted:
+    said = Left(**left)
+    return TaskNoted(
+        convoy=NAME, task=task, attempt=attempt, notes=said.notes, shared=said.shared
+    )
 
 
 def hand_off(rules: Rules) -> TaskStarted:

@@ -1,6 +1,6 @@
 """Why tasks are in their order."""
 
-from convoy.events.plan_events import RequestConvoy
+from convoy.events.plan_events import ConvoyRequested
 from convoy.model.records import Wait
 from convoy.rules.plan_changes import LinkTask
 from convoy.rules.plans import PlanConvoy
@@ -11,7 +11,7 @@ from tests.world.rules import NAME, Rules, settings, sha, spec
 def planned() -> Rules:
     """Return the rules with three tasks at once."""
     return Rules().do(
-        RequestConvoy(
+        ConvoyRequested(
             convoy=NAME,
             issue=7,
             title="Fix it",

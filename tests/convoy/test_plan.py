@@ -3,8 +3,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from convoy.events import Refusal, decided
-from convoy.events.forge_actions import NoteDone
-from convoy.events.plan_events import RequestConvoy
+from convoy.events.forge_actions import ActionDone
+from convoy.events.plan_events import ConvoyRequested
 from convoy.log.record import record
 from convoy.model.records import EngineSpec
 from convoy.owed import (
@@ -75,7 +75,7 @@ def in_review(*given: int, **options: object) -> Rules:
 
 def test_a_request_is_planned_and_its_branch_laid() -> None:
     rules = Rules().do(
-        RequestConvoy(
+        ConvoyRequested(
             convoy=NAME,
             issue=7,
             title="t",
@@ -152,7 +152,7 @@ def test_the_deadline_of_a_session_counts_from_its_dispatch() -> None:
         )
     )
     rules.now += 10**8  # no bot was up
-    rules.do(NoteDone(key=f"dispatch:{NAME}/1/1", number=101))
+    rules.do(ActionDone(key=f"dispatch:{NAME}/1/1", number=101))
 
     assert owed(rules, runs={101: Run(id=101, completed=False)}) == []
 
@@ -301,7 +301,7 @@ def test_a_settled_convoy_is_built_on_its_target_and_landed_when_green() -> None
     assert owed(rules, refs=refs) == [BuildConvoy(NAME, sha("0"))]
 
     rules.do(
-        NoteDone(key=f"pull:{NAME}/0", number=20),
+        ActionDone(key=f"pull:{NAME}/0", number=20),
         AttemptMerge(
             convoy=NAME, task=0, candidate=sha("a"), base=sha("0"), work=sha("a")
         ),

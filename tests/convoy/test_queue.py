@@ -3,7 +3,7 @@
 from hypothesis import given, settings, strategies as st
 from msgspec.structs import replace
 
-from convoy.events.people_events import PauseConvoy
+from convoy.events.people_events import ConvoyPaused
 from convoy.model.state import Convoy, Task
 from convoy.model.work import Candidate, Work
 from convoy.rules.landing import (
@@ -41,7 +41,7 @@ def test_only_queued_tasks_of_active_convoys_start() -> None:
     assert startable(rules.convoy, rules.task(1))
     rules.started(1)
     assert not startable(rules.convoy, rules.task(1))
-    rules.do(PauseConvoy(convoy=NAME, by="ann"))
+    rules.do(ConvoyPaused(convoy=NAME, by="ann"))
     assert not startable(rules.convoy, rules.task(2))
 
 

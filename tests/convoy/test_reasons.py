@@ -2,11 +2,10 @@
 
 from bot.text.pull_request_texts import task_pull_body
 from convoy.events.leases import TakeLease
-from convoy.events.people_events import PauseConvoy
-from convoy.model.session_result import Left
+from convoy.events.people_events import ConvoyPaused
+from convoy.events.plan_events import TaskNoted
 from convoy.rules.ending import LoseSession
 from convoy.rules.people import DropTask
-from convoy.rules.plan_changes import NoteTask
 from convoy.views.reasons import reasons, waits_for
 from tests.world.rules import NAME, Rules, sha, spec
 
@@ -39,12 +38,13 @@ def test_a_task_that_is_tried_again_says_why() -> None:
 
 
 def test_what_an_attempt_noted_is_said_with_its_work() -> None:
-    left = Left(notes=("Left out, as a repository of its own: demo.",))
+    notes = ("Left out, as a repository of its own: demo.",)
     rules = Rules().planned(spec(1)).started(1)
-    rules.do(NoteTask(convoy=NAME, task=1, attempt=1, left=left)).accepted(1, sha("b"))
+    noted = TaskNoted(convoy=NAME, task=1, attempt=1, notes=notes)
+    rules.do(noted).accepted(1, sha("b"))
 
-    assert f"an attempt noted: {left.notes[0]}" in why(rules, 1)
-    assert f"\n- {left.notes[0]}" in task_pull_body(rules.convoy, rules.task(1))
+    assert f"an attempt noted: {notes[0]}" in why(rules, 1)
+    assert f"\n- {notes[0]}" in task_pull_body(rules.convoy, rules.task(1))
 
 
 def test_all_that_keeps_a_task_waiting_is_said() -> None:
@@ -54,7 +54,7 @@ def test_all_that_keeps_a_task_waiting_is_said() -> None:
     take = TakeLease(
         resource="path:src/a.py", holder="ann", nonce="n", ttl_s=60, now=rules.now
     )
-    rules.do(take, PauseConvoy(convoy=NAME, by="ann"))
+    rules.do(take, ConvoyPaused(convoy=NAME, by="ann"))
 
     assert why(rules, 1) == (
         "it is queued, not tried yet",

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from convoy.events.event_kinds import EVENTS
 from convoy.events.leases import BotStarted
-from convoy.events.people_events import PauseConvoy, ResumeConvoy
-from convoy.events.plan_events import RequestConvoy, TaskRewritten
+from convoy.events.people_events import ConvoyPaused, ConvoyResumed
+from convoy.events.plan_events import ConvoyRequested, TaskRewritten
 from convoy.events.task_events import ConvoyFailed, TaskDropped
 from convoy.log import CLOSE, OPEN
 from convoy.log.record import fact_of, fold, issue_of_fact, record
@@ -92,8 +92,8 @@ def test_times_never_go_back_with_the_clock(clocks: list[int]) -> None:
     rules = Rules().planned(spec(1))
     for clock in clocks:
         rules.now = clock
-        rules.do(PauseConvoy(convoy=NAME, by="ann"))
-        rules.do(ResumeConvoy(convoy=NAME, by="ann"))
+        rules.do(ConvoyPaused(convoy=NAME, by="ann"))
+        rules.do(ConvoyResumed(convoy=NAME, by="ann"))
 
     times = [event.ts for event in rules.written]
 
@@ -110,7 +110,7 @@ def test_no_text_of_a_person_becomes_an_event_or_hides_one(
     title: str, text: str, why: str
 ) -> None:
     rules = Rules().do(
-        RequestConvoy(
+        ConvoyRequested(
             convoy=NAME,
             issue=7,
             title=title,

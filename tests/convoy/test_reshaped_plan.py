@@ -4,10 +4,10 @@ import pytest
 
 from convoy.events import Refusal, decided
 from convoy.events.people_events import ApprovePlan
-from convoy.events.plan_events import TaskRewritten
+from convoy.events.plan_events import ConvoyReplanned, TaskRewritten
 from convoy.model.records import Wait
 from convoy.rules.people import DropTask
-from convoy.rules.plan_changes import PartTask, ReplanConvoy
+from convoy.rules.plan_changes import PartTask
 from convoy.rules.starting import startable
 from convoy.views.plan import plan_document
 from tests.convoy.stories import reshaped
@@ -79,7 +79,7 @@ def test_another_plan_is_told_what_people_said_and_shows_what_is_different() -> 
 
 
 def test_only_what_an_engine_planned_and_nobody_approved_is_planned_again() -> None:
-    again = ReplanConvoy(convoy=NAME, by="bea", text="Smaller.")
+    again = ConvoyReplanned(convoy=NAME, by="bea", text="Smaller.")
     listed = decided(again, drawn().state)
     assert "no engine made this plan" in str(listed)
     assert isinstance(decided(again, reshaped().state), Refusal)

@@ -7,18 +7,18 @@ import pytest
 from msgspec.structs import replace
 
 from convoy.events import Refusal, decided
-from convoy.events.forge_actions import ActionDone, Answer, NoteDone
+from convoy.events.forge_actions import ActionDone, Answer
 from convoy.events.hold_events import (
-    NoteClosedIssue,
-    NoteDeletedBase,
-    NotePush,
-    NoteReopenedIssue,
-    TakePush,
+    BaseDeleted,
+    BasePushed,
+    BaseTaken,
+    IssueClosed,
+    IssueReopened,
 )
 from convoy.events.leases import ExpireLease, TakeLease
 from convoy.events.merge_events import MergeLanded
-from convoy.events.people_events import ResumeConvoy
-from convoy.events.plan_events import RequestConvoy
+from convoy.events.people_events import ConvoyResumed
+from convoy.events.plan_events import ConvoyRequested
 from convoy.events.task_events import TaskQueued
 from convoy.model import ids
 from convoy.model.state import Convoy, State, Task, TaskState
@@ -54,8 +54,8 @@ def why(refused: object) -> str:
     return refused.why
 
 
-def request(name: str, issue: int) -> RequestConvoy:
-    return RequestConvoy(
+def request(name: str, issue: int) -> ConvoyRequested:
+    return ConvoyRequested(
         convoy=name,
         issue=issue,
         title="t",
@@ -219,7 +219,7 @@ def test_a_late_note_of_a_dispatch_is_not_for_the_next_attempt() -> None:
     )
     lost = LoseSession(convoy=NAME, task=1, attempt=1, cause="lost", why="died")
 
-    rules.do(start, lost, start, NoteDone(key=f"dispatch:{NAME}/1/1", number=5))
+    rules.do(start, lost, start, ActionDone(key=f"dispatch:{NAME}/1/1", number=5))
 
     attempt = rules.task(1).attempt
     assert attempt is not None
@@ -251,7 +251,7 @@ def test_what_people_say_is_answered_once(answer: Answer) -> None:
     assert "already" in why(rules.ask(answer))
     announced = {*rules.state.intents} - {f"comment:{NAME}"}
 
-    rules.do(*(NoteDone(key=key, number=9) for key in announced))
+    rules.do(*(ActionDone(key=key, number=9) for key in announced))
 
     assert "already" in why(rules.ask(answer))
 
@@ -271,7 +271,7 @@ def test_what_has_run_out_is_swept() -> None:
 def test_a_convoy_is_built_again_when_a_person_pushed_to_its_branch() -> None:
     rules = Rules().planned(spec(1)).landed(1, sha("a"))
     rules.do(
-        NoteDone(key=f"pull:{NAME}/0", number=20),
+        ActionDone(key=f"pull:{NAME}/0", number=20),
         AttemptMerge(
             convoy=NAME, task=0, candidate=sha("a"), base=sha("0"), work=sha("a")
         ),
@@ -283,7 +283,7 @@ def test_a_convoy_is_built_again_when_a_person_pushed_to_its_branch() -> None:
     assert HearPush(NAME, sha("b")) in owed
     assert not any(isinstance(action, BuildConvoy) for action in owed)
 
-    rules.do(NotePush(convoy=NAME, commit=sha("b")))
+    rules.do(BasePushed(convoy=NAME, commit=sha("b")))
     owed = owed_actions(rules.state, observed, Patience(), rules.now)
     assert not any(isinstance(action, HearPush | BuildConvoy) for action in owed)
     refs[f"{HEADS}convoy/{NAME}/base"] = sha("a")
@@ -291,7 +291,7 @@ def test_a_convoy_is_built_again_when_a_person_pushed_to_its_branch() -> None:
     assert HearPush(NAME, "") in owed
 
     refs[f"{HEADS}convoy/{NAME}/base"] = sha("b")
-    rules.do(TakePush(convoy=NAME, commit=sha("b")[:7], by="ann"))
+    rules.do(BaseTaken(convoy=NAME, commit=sha("b")[:7], by="ann"))
     owed = owed_actions(rules.state, observed, Patience(), rules.now)
     assert BuildConvoy(NAME, sha("0")) in owed
     assert rules.convoy.put_back_by == "ann", "who answers for its landing"
@@ -305,15 +305,17 @@ def test_a_branch_that_was_deleted_comes_back_with_all_that_landed() -> None:
     assert HearBase(NAME, there=False) in owed
     assert not any(isinstance(action, CreateBase) for action in owed)
 
-    rules.do(NoteDeletedBase(convoy=NAME), ResumeConvoy(convoy=NAME, by="ann"))
+    rules.do(BaseDeleted(convoy=NAME), ConvoyResumed(convoy=NAME, by="ann"))
     owed = owed_actions(rules.state, Observed(), Patience(), rules.now)
     assert CreateBase(NAME, sha("b")) in owed
 
 
 def test_a_convoy_without_its_branch_stays_paused_or_gets_it_back() -> None:
-    deleted = NoteDeletedBase(convoy=NAME)
+    deleted = BaseDeleted(convoy=NAME)
     shut = Rules().planned(spec(1), spec(2)).landed(1, sha("a"))
-    shut.do(NoteClosedIssue(convoy=NAME), deleted, NoteReopenedIssue(convoy=NAME))
+    shut.do(
+        IssueClosed(convoy=NAME, issue=7), deleted, IssueReopened(convoy=NAME, issue=7)
+    )
     assert shut.convoy.state == "paused"
     assert shut.convoy.why.endswith("was deleted")
 

@@ -1,6 +1,6 @@
 """A task that is set aside gives its slot to others, and never overshoots with it."""
 
-from convoy.events.forge_actions import SetItemAside, TakeItemUp
+from convoy.events.forge_actions import ItemSetAside, ItemTakenUp
 from convoy.model.ids import LOG_ITEM, MINUTE_MS, task_item
 from convoy.owed import Action, Begin, Collect, Note, Patience
 from convoy.owed.owed import owed_actions
@@ -11,7 +11,7 @@ from tests.world.rules import NAME, Rules, sha, spec
 
 REFS = {f"refs/heads/convoy/{NAME}/base": sha("0")}
 FIRST = task_item(NAME, 1)
-TRIED = Note(None, LOG_ITEM, TakeItemUp(item=FIRST))
+TRIED = Note(None, LOG_ITEM, ItemTakenUp(item=FIRST))
 
 
 def due(rules: Rules, *runs: Run) -> tuple[Action, ...]:
@@ -30,7 +30,7 @@ def never_begun() -> Rules:
     rules = Rules().planned(spec(1), spec(2), max_sessions=1)
     start = {"base": sha("0"), "session": "ab" * 16, "nonce": "n", "now": rules.now}
     rules.do(StartTask(convoy=NAME, task=1, **start))  # type: ignore[arg-type]
-    return rules.do(SetItemAside(item=FIRST, why="the forge says no"))
+    return rules.do(ItemSetAside(item=FIRST, why="the forge says no"))
 
 
 def test_a_session_that_never_began_leaves_its_slot_to_another_task() -> None:
@@ -55,7 +55,7 @@ def test_it_is_tried_again_only_when_a_slot_is_free() -> None:
 
 def test_a_session_that_runs_keeps_its_slot_while_its_task_is_aside() -> None:
     rules = Rules().planned(spec(1), spec(2), max_sessions=1).started(1)
-    rules.do(SetItemAside(item=FIRST, why="the forge says no"))
+    rules.do(ItemSetAside(item=FIRST, why="the forge says no"))
 
     assert owed(rules, Run(id=101, completed=False)) == []
     assert owed(rules, Run(id=101, completed=True)) == [Begin(NAME, 2, sha("0"))]
@@ -64,19 +64,19 @@ def test_a_session_that_runs_keeps_its_slot_while_its_task_is_aside() -> None:
 def test_a_session_of_a_convoy_that_was_cancelled_gives_its_slot_back() -> None:
     rules = Rules().planned(spec(1), max_sessions=1).started(1)
     rules.do(
-        SetItemAside(item=FIRST, why="the forge says no"),
+        ItemSetAside(item=FIRST, why="the forge says no"),
         FailConvoy(convoy=NAME, why="cancelled by ann", by="ann"),
     )
     rules.now += MINUTE_MS
 
     assert owed(rules, Run(id=101, completed=True)) == [TRIED]
-    rules.do(TakeItemUp(item=FIRST))
+    rules.do(ItemTakenUp(item=FIRST))
     assert Collect(NAME, 1, 101) in due(rules, Run(id=101, completed=True))
 
 
 def test_what_a_person_retries_waits_for_a_slot_that_another_task_has_by_now() -> None:
     rules = never_begun().started(2)
-    rules.do(TakeItemUp(item=FIRST, by="ann"))
+    rules.do(ItemTakenUp(item=FIRST, by="ann"))
 
     assert owed(rules) == []
     rules.accepted(2, sha("2"))

@@ -3,6 +3,7 @@
 from msgspec.structs import replace
 
 from convoy.events import Refusal
+from convoy.events.target_events import LandingStalled
 from convoy.model.work import LOST_MOST
 from convoy.owed import (
     Action,
@@ -20,7 +21,7 @@ from convoy.owed.landings import merges
 from convoy.owed.owed import owed_actions
 from convoy.rules.landing import AttemptMerge, LandMerge, chain
 from convoy.rules.people import BlockTask, DropTask, FailConvoy, RebaseWork, RetryConvoy
-from convoy.rules.target import AttemptSync, FailSync, LandSync as Land, StallLanding
+from convoy.rules.target import AttemptSync, FailSync, LandSync as Land
 from convoy.rules.verdict import Checks, Observed
 from tests.world.rules import NAME, Rules, sha, spec
 
@@ -218,7 +219,7 @@ def test_a_blocked_sync_is_retried_by_a_person() -> None:
 
 def test_a_landing_that_ci_says_nothing_of_waits_for_a_person() -> None:
     rules = begun().do(attempt(sha("d")))
-    rules.do(StallLanding(convoy=NAME, why="no check has reported"))
+    rules.do(LandingStalled(convoy=NAME, why="no check has reported"))
 
     assert owed(rules) == []
     rules.do(RetryConvoy(convoy=NAME, by="ann"))

@@ -1,6 +1,6 @@
 """Labelled issues that no convoy works on: what each is said to wait for."""
 
-from convoy.events.forge_actions import SetItemAside
+from convoy.events.forge_actions import ItemSetAside
 from convoy.model.ids import issue_item
 from convoy.views.interventions import LabelledIssue, unread_issues
 from tests.world.rules import Rules, spec
@@ -24,7 +24,7 @@ def test_an_issue_waits_until_a_convoy_works_on_it() -> None:
 
 def test_it_is_said_why_a_running_loop_does_not_take_one_up() -> None:
     rules = Rules().planned(spec(1))
-    rules.do(SetItemAside(item=issue_item(91), why="the forge says no"))
+    rules.do(ItemSetAside(item=issue_item(91), why="the forge says no"))
     issues = (
         LabelledIssue(number=90, title="Soon"),
         LabelledIssue(number=91, title="Refused"),

@@ -7,7 +7,7 @@ from bot.dashboard.dashboard_source import LogHistory
 from bot.requests.verb_table import VERBS
 from convoy.events import Event
 from convoy.events.hold_events import MergeRequested, MergeWithdrawn, WorkTakenBack
-from convoy.events.people_events import ConvoyPaused, PauseConvoy, TellTask
+from convoy.events.people_events import ConvoyPaused, TaskTold
 from convoy.events.plan_events import ConvoyRanked
 from convoy.log.record import follow
 from convoy.rules.people import BlockTask, DropTask, RetryTask
@@ -26,11 +26,11 @@ async def test_the_newest_decision_comes_first(opens: Opens, tmp_path: Path) -> 
     told = Telling(tmp_path / "log.git")
     history = LogHistory(told.path, lambda: follow(told.log, str(told.log.head())))
     told.rules.do(
-        TellTask(convoy=NAME, task=1, by="bea", text="Keep <b>names</b>."),
+        TaskTold(convoy=NAME, task=1, by="bea", text="Keep <b>names</b>."),
         BlockTask(convoy=NAME, task=1, why="no CI"),
         RetryTask(convoy=NAME, task=1, by="dan"),
         BlockTask(convoy=NAME, task=1, why="stopped by fay", by="fay"),
-        PauseConvoy(convoy=NAME, by="<i>eve</i>"),
+        ConvoyPaused(convoy=NAME, by="<i>eve</i>"),
         DropTask(convoy=NAME, task=1, why="dropped by gus", by="gus"),
     )
     told.tell()

@@ -6,7 +6,7 @@ import pytest
 
 from bot.dashboard.page_contents import HEAD, URGENT, address
 from bot.dashboard.views import PAGE_ROWS, list_part
-from convoy.events.forge_actions import SetItemAside
+from convoy.events.forge_actions import ItemSetAside
 from convoy.model.ids import task_item
 from convoy.rules.people import BlockTask
 from tests.dashboard.conftest import TOKEN, Opens
@@ -54,7 +54,7 @@ def test_an_empty_list_has_one_page() -> None:
 async def test_what_is_set_aside_is_on_the_first_page(opens: Opens) -> None:
     rules = Rules().planned(spec(1))
     why = "the forge refused the push of branch x: <b>no</b>"
-    rules.do(SetItemAside(item=task_item(NAME, 1), why=why, helps="Ask it."))
+    rules.do(ItemSetAside(item=task_item(NAME, 1), why=why, helps="Ask it."))
     async with opens(rules) as visit:
         page = await visit.text("/")
 

@@ -3,7 +3,7 @@
 import asyncio
 
 from convoy import views
-from convoy.events.people_events import PauseConvoy
+from convoy.events.people_events import ConvoyPaused
 from tests.dashboard.conftest import TOKEN, Opens
 from tests.world.patience import patient
 from tests.world.rules import NAME, Rules, sha, spec
@@ -16,7 +16,7 @@ async def test_a_change_is_told_to_all_who_watch(opens: Opens) -> None:
             visit.http.stream("GET", "/events") as one,
             visit.http.stream("GET", "/events") as two,
         ):
-            rules.do(PauseConvoy(convoy=NAME, by="ann"))
+            rules.do(ConvoyPaused(convoy=NAME, by="ann"))
             told = [await anext(each.aiter_lines()) for each in (one, two)]
         page = await visit.text(f"/convoys/{NAME}")
 

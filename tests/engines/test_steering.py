@@ -11,7 +11,7 @@ import pytest
 
 from bot.door.feed import Feed
 from brat.local.forge_process import Process
-from convoy.events.people_events import NoteHeard, TellTask
+from convoy.events.people_events import TaskHeard, TaskTold
 from convoy.model.records import EngineSpec
 from runner.inputs.job_inputs import FeedAddress
 from tests.engines.cases import ENGINES, Engine
@@ -105,7 +105,7 @@ async def test_an_engine_is_told_while_it_works(tmp_path: Path, engine: Engine) 
                 ended = group.create_task(asyncio.to_thread(forge.left_by, job))
                 at_work = await until(waiting, deadline_s=patient(40))
                 listened = here.feed.listens(SESSION)
-                rules.do(TellTask(convoy=NAME, task=1, by="bea", text=WISH))
+                rules.do(TaskTold(convoy=NAME, task=1, by="bea", text=WISH))
                 owed = await until(lambda: _owed(here.feed), deadline_s=patient(20))
                 (at_work.parent / "go").touch()
     left = ended.result()
@@ -117,5 +117,5 @@ async def test_an_engine_is_told_while_it_works(tmp_path: Path, engine: Engine) 
     assert left.result["conclusion"] == "success"
 
 
-async def _owed(feed: Feed) -> list[NoteHeard]:
+async def _owed(feed: Feed) -> list[TaskHeard]:
     return [*feed.owed()]

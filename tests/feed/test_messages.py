@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from convoy.events.people_events import TellTask
+from convoy.events.people_events import TaskTold
 from convoy.rules.ending import LoseSession
 from tests.feed.hall import SESSION, hall, running
 from tests.world.patience import patient
@@ -17,8 +17,8 @@ def still() -> float:
     return 0.0
 
 
-def tell(text: str) -> TellTask:
-    return TellTask(convoy=NAME, task=1, by="bea", text=text)
+def tell(text: str) -> TaskTold:
+    return TaskTold(convoy=NAME, task=1, by="bea", text=text)
 
 
 async def test_messages_are_numbered_and_waited_for(tmp_path: Path) -> None:

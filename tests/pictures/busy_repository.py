@@ -11,9 +11,9 @@ from typing import Final
 
 from bot.text.merge_texts import ci_is_red
 from convoy.events import Command
-from convoy.events.forge_actions import NoteDone
+from convoy.events.forge_actions import ActionDone
 from convoy.events.people_events import ApprovePlan
-from convoy.events.plan_events import RequestConvoy
+from convoy.events.plan_events import ConvoyRequested
 from convoy.model import ids
 from convoy.model.records import Settings, Usage
 from convoy.model.state import Task
@@ -64,7 +64,7 @@ class Busy(TimedStory):
         """Bring a convoy to `active`."""
         self._name, self._tip = name, commit(name)
         specs = tuple(spec(number) for number in range(1, tasks + 1))
-        request = RequestConvoy(
+        request = ConvoyRequested(
             convoy=name,
             issue=ids_issue(name),
             title=what,
@@ -96,7 +96,7 @@ class Busy(TimedStory):
                 nonce=f"nonce{number}-{attempt}",
                 now=now,
             ),
-            NoteDone(
+            ActionDone(
                 key=ids.dispatch_key(session), number=70_000 + 10 * number + attempt
             ),
         )
@@ -145,7 +145,7 @@ class Busy(TimedStory):
             )
             first = self.task(number).pull is None
             key = ids.pull_key(name, number)
-            pull = (NoteDone(key=key, number=200 + number),) if first else ()
+            pull = (ActionDone(key=key, number=200 + number),) if first else ()
             self.do(now, ended, *pull)
             self._offer(number)
             return

@@ -13,7 +13,7 @@ import pexpect
 import pyte
 import pytest
 
-from convoy.events.people_events import PauseConvoy
+from convoy.events.people_events import ConvoyPaused
 from convoy.rules.people import BlockTask
 from tests.world.kept import Kept
 from tests.world.patience import patient
@@ -231,7 +231,7 @@ def test_it_leaves_the_terminal_as_it_was(kept: Kept, key: str) -> None:
     with watched(kept) as seen:
         before = seen.modes
         begin(seen, kept)
-        kept.rules.do(PauseConvoy(convoy=NAME, by="ann"))
+        kept.rules.do(ConvoyPaused(convoy=NAME, by="ann"))
         kept.tell()
         seen.see(lambda text: "paused" in text)
         seen.shell.send(key)

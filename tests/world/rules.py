@@ -5,10 +5,10 @@ from typing import TypeVar
 
 from convoy.answers.answering import FIND_OUT, report_brief
 from convoy.events import Command, Event, Refusal, decided
-from convoy.events.forge_actions import NoteDone
-from convoy.events.hold_events import NotePush, TakePush
+from convoy.events.forge_actions import ActionDone
+from convoy.events.hold_events import BasePushed, BaseTaken
 from convoy.events.leases import StartBot
-from convoy.events.plan_events import RequestConvoy
+from convoy.events.plan_events import ConvoyRequested
 from convoy.log.record import fold, record
 from convoy.model import ids
 from convoy.model.records import EngineSpec, Settings, TaskSpec
@@ -108,7 +108,7 @@ class Rules:
     def planned(self, *tasks: TaskSpec, **given: object) -> "Rules":
         """Bring a convoy with these tasks to `active`."""
         return self.do(
-            RequestConvoy(
+            ConvoyRequested(
                 convoy=NAME,
                 issue=7,
                 title="Fix it",
@@ -137,14 +137,14 @@ class Rules:
         self.do(start)
         attempt = self.task(number).started
         key = f"dispatch:{NAME}/{number}/{attempt}"
-        return self.do(NoteDone(key=key, number=100 * number + attempt))
+        return self.do(ActionDone(key=key, number=100 * number + attempt))
 
     def accepted(self, number: int, commit: str, *files: str) -> "Rules":
         """Take in a commit of the running attempt and open its pull request."""
         first = self.task(number).pull is None
         self.accepted_quietly(number, commit, *files)
         key = f"pull:{NAME}/{number}"
-        return self.do(NoteDone(key=key, number=10 + number)) if first else self
+        return self.do(ActionDone(key=key, number=10 + number)) if first else self
 
     def accepted_quietly(self, number: int, commit: str, *files: str) -> "Rules":
         """Take in a commit of the running attempt that opens no pull request yet."""
@@ -192,8 +192,8 @@ class Rules:
     def pushed(self, commit: str) -> "Rules":
         """Let a person push to the shared branch, and answer for it."""
         return self.do(
-            NotePush(convoy=NAME, commit=commit),
-            TakePush(convoy=NAME, commit=commit, by="ann"),
+            BasePushed(convoy=NAME, commit=commit),
+            BaseTaken(convoy=NAME, commit=commit, by="ann"),
         )
 
     # --- looking ------------------------------------------------------------------

@@ -14,7 +14,7 @@ from bot.door.inbox import StartRequest
 from bot.loop.loop import RETRY_S, Loop
 from bot.repository.draft import Draft
 from bot.serving import bot_service
-from convoy.events.hold_events import HoldWork, ReleaseWork
+from convoy.events.hold_events import WorkHeld, WorkReleased
 from convoy.model.state import asides
 from tests.bot.hosted import at_home, settings
 from tests.bot.room import NAME, room
@@ -163,7 +163,7 @@ async def test_what_stands_on_a_refused_candidate_is_built_without_it(
             f"*bad*good*) touch {tmp_path}/seen; exit 1;;\n"  # it comes first
             f"*bad*) test ! -e {tmp_path}/seen;;\nesac;; esac",
         )
-        held = [HoldWork(convoy=NAME, task=n, label="brat:hold") for n in (1, 2)]
+        held = [WorkHeld(convoy=NAME, task=n, label="brat:hold") for n in (1, 2)]
         await here.do(*held)
         await here.worked(1, {"bad.txt": b"bad\n"})
         await here.worked(2, {"good.txt": b"good\n"})
@@ -171,7 +171,7 @@ async def test_what_stands_on_a_refused_candidate_is_built_without_it(
         context = here.loop.context
         draft = Draft(context.mirror, context.actor, context.clock())
         for number in (1, 2):
-            draft.submit(ReleaseWork(convoy=NAME, task=number))
+            draft.submit(WorkReleased(convoy=NAME, task=number))
         await here.pushed(draft)
         await here.until(lambda: here.task(2).state == "merged")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from convoy.events.hold_events import RequestMerge, WithdrawMerge
+from convoy.events.hold_events import MergeRequested, MergeWithdrawn
 from convoy.model import ids
 from convoy.rules.people import DropTask
 from convoy.views import state_document
@@ -135,14 +135,14 @@ async def test_a_convoy_whose_own_pull_request_is_closed_does_not_land(
     async with room(tmp_path, "[refinery]\nrequire_ci = false\n") as here:
         before = here.tip("main")
         await here.do(
-            WithdrawMerge(convoy=NAME, task=0, by="you"),
+            MergeWithdrawn(convoy=NAME, task=0, by="you"),
             DropTask(convoy=NAME, task=2, why="not wanted"),
         )
         await here.worked(1, FILES)
         pull = here.convoy.pull
         assert pull is not None
         await close(here, pull)
-        await here.do(RequestMerge(convoy=NAME, task=0, by="you"))
+        await here.do(MergeRequested(convoy=NAME, task=0, by="you"))
         await swept(here)
 
         assert here.convoy_state() == "active"

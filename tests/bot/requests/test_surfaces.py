@@ -24,7 +24,7 @@ from bot.requests.verb_table import (
 )
 from bot.text.slash_commands import SlashCommand, slash_commands
 from brat.commands.command_line import command_line
-from convoy.events.people_events import PauseConvoy
+from convoy.events.people_events import ConvoyPaused
 from convoy.rules.people import BlockTask
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, spec
@@ -121,7 +121,7 @@ def test_buttons_are_shown_where_they_can_be_pressed() -> None:
     rules.do(BlockTask(convoy=NAME, task=2, why="no CI"))
     tasks = [task_buttons(rules.task(number)) for number in (1, 2, 3)]
     active = convoy_buttons(rules.convoy)
-    paused = convoy_buttons(rules.do(PauseConvoy(convoy=NAME, by="ann")).convoy)
+    paused = convoy_buttons(rules.do(ConvoyPaused(convoy=NAME, by="ann")).convoy)
 
     assert planned == ("approve", "cancel")
     assert active == ("pause", "cancel")

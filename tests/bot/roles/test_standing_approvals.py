@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bot.repository.draft import Draft
-from convoy.events.people_events import ApproveWork
+from convoy.events.people_events import TaskApproved
 from convoy.rules.people import ReviseTask
 from tests.bot.room import NAME, Room, room
 
@@ -22,7 +22,7 @@ async def worked(here: Room) -> tuple[int, str]:
     return here.pull(1), head
 
 
-async def forged(here: Room, *commands: ApproveWork) -> None:
+async def forged(here: Room, *commands: TaskApproved) -> None:
     """Write to the log, as whoever may push to its ref can."""
     context = here.loop.context
     draft = Draft(context.mirror, context.actor, context.clock())
@@ -31,8 +31,8 @@ async def forged(here: Room, *commands: ApproveWork) -> None:
     await here.pushed(draft)
 
 
-def approval(by: str, commit: str, **where: int) -> ApproveWork:
-    return ApproveWork(convoy=NAME, task=1, commit=commit, by=by, **where)
+def approval(by: str, commit: str, **where: int) -> TaskApproved:
+    return TaskApproved(convoy=NAME, task=1, commit=commit, by=by, **where)
 
 
 async def ticks(here: Room, times: int = 3) -> None:

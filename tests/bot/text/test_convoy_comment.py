@@ -14,7 +14,7 @@ from bot.requests.answers import convoy_comment
 from bot.requests.verb import Asker, Request
 from bot.text.convoy_comment import LABELS, convoy_table, wanted_labels
 from bot.text.pull_request_texts import pull_title, task_pull_body
-from convoy.events.people_events import PauseConvoy
+from convoy.events.people_events import ConvoyPaused
 from convoy.model import ids
 from convoy.model.records import Usage, Wait
 from convoy.model.state import Convoy, Task
@@ -323,7 +323,7 @@ def test_an_issue_has_the_label_of_its_convoys_state_alone() -> None:
         {"brat:active"},
         {"brat", *LABELS} - {"brat:active"},
     )
-    rules.do(PauseConvoy(convoy=NAME, by="ann"))
+    rules.do(ConvoyPaused(convoy=NAME, by="ann"))
     assert wanted_labels(rules.convoy, "brat")[0] == {"brat:paused"}
 
 

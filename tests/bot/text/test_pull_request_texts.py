@@ -5,7 +5,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from bot.text.pull_request_texts import convoy_pull_body, pull_title
-from convoy.events.forge_actions import NoteDone
+from convoy.events.forge_actions import ActionDone
 from convoy.rules.ending import AcceptNothing, AcceptWork, LoseSession
 from convoy.rules.landing import LandMerge
 from convoy.rules.people import DropTask
@@ -32,7 +32,7 @@ def landed(
         base=sha("0"),
         files=files,
     )
-    rules.do(done, NoteDone(key=f"pull:{NAME}/{number}", number=10 + number))
+    rules.do(done, ActionDone(key=f"pull:{NAME}/{number}", number=10 + number))
     rules.offered(number, commit, rules.convoy.base)
     land = LandMerge(convoy=NAME, task=number, candidate=commit, judged=judged)
     return rules.do(land)

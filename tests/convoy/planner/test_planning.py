@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from convoy.events import Refusal, decided
-from convoy.events.plan_events import RequestConvoy
+from convoy.events.plan_events import ConvoyRequested
 from convoy.model.state import Task
 from convoy.rules.ending import AcceptWork, RefuseWork
 from convoy.rules.people import FailConvoy
@@ -13,7 +13,7 @@ from tests.world.rules import NAME, Rules, settings, sha, spec
 
 
 def asked(**given: object) -> Rules:
-    request = RequestConvoy(
+    request = ConvoyRequested(
         convoy=NAME,
         issue=7,
         title="Fix it",

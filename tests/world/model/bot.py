@@ -25,10 +25,10 @@ from bot.repository.strangers_commits import Patch
 from bot.roles.bot_context import BotContext, alone
 from bot.settings.bot_settings import ROLES, Settings
 from convoy.events import Command, Refusal
-from convoy.events.forge_actions import NoteDone, SetItemAside
+from convoy.events.forge_actions import ActionDone, ItemSetAside
 from convoy.events.leases import StartBot
-from convoy.events.people_events import TellTask
-from convoy.events.plan_events import RequestConvoy
+from convoy.events.people_events import TaskTold
+from convoy.events.plan_events import ConvoyRequested
 from convoy.kinds import kind_of
 from convoy.kinds.rivals import rivals_left
 from convoy.log.record import fold
@@ -73,11 +73,11 @@ ONCE: Final = (
     *(AcceptNothing, AcceptReport, AcceptWork),
     AcceptReview,
     *(ProveWork, MakeChoice),
-    *(LandMerge, LoseSession, NoteDone),
-    *(PlanConvoy, RefuseWork, RequestConvoy),
+    *(LandMerge, LoseSession, ActionDone),
+    *(PlanConvoy, RefuseWork, ConvoyRequested),
     *(StartBot, BeginSplit, SplitTask),
 )
-TOLD: Final = (TellTask, SetItemAside)
+TOLD: Final = (TaskTold, ItemSetAside)
 """May be said twice; the loop tells of an item that is set aside once a draft."""
 _SETTINGS: Final = Settings(
     repository="octo/app",
@@ -254,7 +254,7 @@ class Bot:
             clock=lambda: forge.now,
         )
         self._done = done
-        self._noted: list[NoteDone] = []
+        self._noted: list[ActionDone] = []
         self._lease_is_fresh = False
         self._looks = True
         self._refused = RefusedParts()
@@ -451,6 +451,6 @@ def _is_once(command: Command) -> bool:
     """Whether it is never allowed a second time, however much later."""
     if isinstance(command, FailMerge):
         return command.candidate is not None
-    if isinstance(command, NoteDone) and command.key.startswith("finish:"):
+    if isinstance(command, ActionDone) and command.key.startswith("finish:"):
         return False  # a convoy that failed may be taken up, and end once more
     return isinstance(command, ONCE)

@@ -11,24 +11,24 @@ from bot.forge.rest import Refused
 from bot.repository.compose import Conflicted, Piece
 from convoy.events import Command
 from convoy.events.hold_events import (
-    HoldWork,
-    ReleaseWork,
-    RequestMerge,
-    TakePush,
-    WithdrawMerge,
+    BaseTaken,
+    MergeRequested,
+    MergeWithdrawn,
+    WorkHeld,
+    WorkReleased,
 )
 from convoy.events.leases import FreeLease, TakeLease
 from convoy.events.people_events import (
+    ApprovalVoided,
     ApprovePlan,
-    ApproveWork,
-    PauseAll,
-    PauseConvoy,
-    ResumeAll,
-    ResumeConvoy,
-    TellTask,
-    VoidApproval,
+    ConvoyPaused,
+    ConvoyResumed,
+    RepositoryPaused,
+    RepositoryResumed,
+    TaskApproved,
+    TaskTold,
 )
-from convoy.events.plan_events import RankConvoy
+from convoy.events.plan_events import ConvoyRanked
 from convoy.model import ids
 from convoy.model.records import Kind, Settings, TaskSpec
 from convoy.model.state import Convoy, Task
@@ -98,7 +98,7 @@ class People(Story):
         active = [convoy for convoy in live if convoy.state == "active"]
         if convoys := active if number % 2 else paused or active:
             convoy = chosen(convoys, number)
-            command = PauseConvoy if convoy.state == "active" else ResumeConvoy
+            command = ConvoyPaused if convoy.state == "active" else ConvoyResumed
             self.may(command(convoy=convoy.name, by="ann"))
             self.saw("pause" if convoy.state == "active" else "resume")
 
@@ -171,7 +171,7 @@ class People(Story):
     def answers_for_a_push(self, _number: int) -> None:
         for convoy in self.forge.state.live():
             if (pushed := convoy.pushed) is not None:
-                self.may(TakePush(convoy=convoy.name, commit=pushed.commit, by="ann"))
+                self.may(BaseTaken(convoy=convoy.name, commit=pushed.commit, by="ann"))
                 self.saw("push taken in")
 
     def pushes_to_the_target(self, number: int) -> None:
@@ -252,16 +252,16 @@ ORDERS: Final[dict[str, Callable[[Convoy, Task, int], Command]]] = {
     "assign": lambda c, t, n: AssignTask(
         convoy=c.name, task=t.number if n % 2 else None, engine="docs", by=BY
     ),
-    "hold": lambda c, t, n: HoldWork(
+    "hold": lambda c, t, n: WorkHeld(
         convoy=c.name, task=n % 2 and t.number, label=HOLD
     ),
     "link": lambda c, t, n: LinkTask(
         convoy=c.name, task=t.number, on=chosen(c.tasks, n // 2).number, by=BY
     ),
-    "rank": lambda c, _, n: RankConvoy(convoy=c.name, priority=n % 3, by=BY),
-    "release": lambda c, t, n: ReleaseWork(convoy=c.name, task=n % 2 and t.number),
-    "tell": lambda c, t, _: TellTask(convoy=c.name, task=t.number, by=BY, text="Well."),
-    "withdraw": lambda c, t, n: WithdrawMerge(
+    "rank": lambda c, _, n: ConvoyRanked(convoy=c.name, priority=n % 3, by=BY),
+    "release": lambda c, t, n: WorkReleased(convoy=c.name, task=n % 2 and t.number),
+    "tell": lambda c, t, _: TaskTold(convoy=c.name, task=t.number, by=BY, text="Well."),
+    "withdraw": lambda c, t, n: MergeWithdrawn(
         convoy=c.name, task=n % 2 and t.number, by=BY
     ),
 }
@@ -331,9 +331,9 @@ class Steering(People):
 
     @rule(by=st.sampled_from([BY, ALSO]))
     def everything_stops_and_goes_on(self, by: str) -> None:
-        self.may(PauseAll(by=by))
+        self.may(RepositoryPaused(by=by))
         self.bot.tick()
-        self.may(ResumeAll(by=by))
+        self.may(RepositoryResumed(by=by))
         self.saw("pause all")
 
     @rule(by=st.sampled_from([BY, ALSO]))
@@ -342,10 +342,10 @@ class Steering(People):
             if self.bot.ask(command) is None:
                 self.saw("approve")
 
-    def approved(self) -> list[VoidApproval]:
+    def approved(self) -> list[ApprovalVoided]:
         """Return what would void each approval that counts."""
         return [
-            VoidApproval(convoy=convoy.name, task=task.number, by=by, why="left")
+            ApprovalVoided(convoy=convoy.name, task=task.number, by=by, why="left")
             for convoy, task in self.tasks("needs-review")
             for by in task.approved_by
         ]
@@ -362,7 +362,7 @@ class Steering(People):
                 yield ApprovePlan(convoy=convoy.name, by=by)
             for task in convoy.tasks:
                 if task.work and convoy.settings.approvals:
-                    yield ApproveWork(
+                    yield TaskApproved(
                         convoy=convoy.name,
                         task=task.number,
                         commit=task.work.commit,
@@ -374,8 +374,8 @@ class Steering(People):
         commands = [*self._approvals(BY), *self._approvals(ALSO)]
         for convoy in self.forge.state.live():
             for part in (0, *(task.number for task in convoy.tasks)):
-                commands.append(ReleaseWork(convoy=convoy.name, task=part))
-                commands.append(RequestMerge(convoy=convoy.name, task=part, by=BY))
+                commands.append(WorkReleased(convoy=convoy.name, task=part))
+                commands.append(MergeRequested(convoy=convoy.name, task=part, by=BY))
         return [self.bot.ask(command) for command in commands].count(None) > 0
 
 
@@ -472,7 +472,7 @@ class Gestures(Steering):
         live = list(self.forge.state.live())
         lost = [convoy for convoy in live if convoy.base_is == "deleted"]
         for convoy in lost:
-            self.may(ResumeConvoy(convoy=convoy.name, by="ann"))
+            self.may(ConvoyResumed(convoy=convoy.name, by="ann"))
         closed = bool(self.forge.closed)
         self.forge.closed.clear()
         return bool(lost) | closed | self.reopen() | super().let_go()

@@ -9,7 +9,7 @@ from hypothesis import event
 from hypothesis.stateful import RuleBasedStateMachine
 
 from convoy.events import Command
-from convoy.events.plan_events import RequestConvoy
+from convoy.events.plan_events import ConvoyRequested
 from convoy.model import ids
 from convoy.model.records import Settings
 from convoy.rules.verdict import Check
@@ -55,7 +55,7 @@ class Story(RuleBasedStateMachine):
         issue = next(number for number in count(1) if number not in busy)
         name = convoy_name("convoy", issue, state.convoys)
         self.may(
-            RequestConvoy(
+            ConvoyRequested(
                 convoy=name,
                 issue=issue,
                 title=name,
