@@ -13,6 +13,7 @@ the rules need only the log.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from inspect import isawaitable
 from typing import Final, NamedTuple
 
@@ -81,6 +82,15 @@ class Asked(Struct, frozen=True, kw_only=True):
     def is_answered(self, state: State) -> bool:
         known = self.sign in state.heard or self.comment in state.answered
         return known or self.key in state.intents
+
+    def is_ignored(self, draft: Draft, at: datetime | None) -> bool:
+        """Whether its author had been told before that it is enough for now.
+
+        `at`: when it was said; None: just now.
+        """
+        had = draft.state.answers.get(self.by.casefold())
+        said = int(at.timestamp() * 1000) if at is not None else draft.now
+        return had is not None and self.key != had.told and had.is_ignored(said)
 
 
 def give_answer(

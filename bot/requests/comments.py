@@ -44,13 +44,15 @@ EYES: Final = "eyes"
 
 async def answer_comment(context: BotContext, draft: Draft, remark: Remark) -> None:
     """Carry out a comment's commands and announce the answer. Safe to call twice."""
-    said = await commands_in(context, draft.state, remark)
     asked = Asked(
         by=remark.by,
         issue=remark.issue,
         comment=remark.comment,
         on_pull=remark.on_pull,
     )
+    if asked.is_ignored(draft, remark.at):
+        return
+    said = await commands_in(context, draft.state, remark)
     if not said or await has_heard_enough(context, draft, asked):
         return
     await acknowledge(context, remark.comment)

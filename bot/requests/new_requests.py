@@ -11,7 +11,7 @@ finds that the issue was opened.
 
 import asyncio
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import partial
 from http import HTTPStatus
 from typing import Final
@@ -53,6 +53,7 @@ from convoy.events.hold_events import NO_LABEL, CommentDeleted
 from convoy.model import ids
 from convoy.model.ids import delivery_item, issue_item, look_item
 from convoy.model.state import Convoy, State, asides, may_try, set_aside
+from convoy.model.work import LOOK_BACK_MS, SKEW_MS
 from convoy.text import clean, shortened
 from convoy.views.interventions import LabelledIssue
 from grite.errors import Unavailable
@@ -228,12 +229,6 @@ async def _labelled_request(context: BotContext, issue: Issue) -> StartRequest |
     )
 
 
-LOOK_BACK: Final = timedelta(days=3)
-"""How far back a new process looks at most."""
-SKEW: Final = timedelta(minutes=10)
-"""How far the forge's clock may differ from the log's."""
-
-
 async def keep_missed_comments(context: BotContext, state: State) -> None:
     """Put comments since the last look into the inbox, as the door would.
 
@@ -259,10 +254,10 @@ def first_look(context: BotContext, state: State) -> datetime:
     """
     now = context.clock()
     if not state.bots:
-        return _moment(now) - (LOOK_BACK if context.settings.sole else timedelta())
+        return _moment(now - (LOOK_BACK_MS if context.settings.sole else 0))
     begun = [known.requested_at for _, known in state.convoys.summaries()]
     earliest = min(begun, default=state.moment.at)
-    return max(_moment(earliest) - SKEW, _moment(now) - LOOK_BACK)
+    return _moment(max(earliest - SKEW_MS, now - LOOK_BACK_MS))
 
 
 def _moment(ms: int) -> datetime:
@@ -292,6 +287,8 @@ def _remark(found: Remarked) -> Remark:
 async def ask_again(context: BotContext, draft: Draft, remark: Remark) -> None:
     """Announce that a comment was not read in time. Safe to call twice."""
     asked = Asked(by=remark.by, issue=remark.issue, comment=remark.comment)
+    if asked.is_ignored(draft, remark.at):
+        return
     if asked.is_answered(draft.state) or await has_heard_enough(context, draft, asked):
         return
     draft.submit(

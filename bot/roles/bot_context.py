@@ -252,20 +252,28 @@ class AnswerBudget:
         """Return how many answers somebody had, without the one under `key`."""
         return len(self._had(by, now).answers.keys() - {key})
 
+    def has(self, by: str, key: str, now: int) -> bool:
+        """Whether somebody had an answer under `key`."""
+        return key in self._had(by, now).answers
+
     def spend(self, by: str, key: str, now: int) -> None:
         """Count an answer; one under the same key counts once."""
         self._had(by, now).answers.setdefault(key, now)
 
-    def may_tell(self, by: str, key: str, now: int) -> bool:
-        """Whether to say that it is enough: once an hour, by the answer under `key`."""
-        had = self._had(by, now)
-        if not had.told[0]:
-            had.told = key, now
-        return had.told[0] == key
+    def told(self, by: str, now: int) -> str:
+        """Return the key of what was answered by saying that it is enough.
+
+        Empty: within the last hour nothing was.
+        """
+        return self._had(by, now).told[0]
+
+    def tell(self, by: str, key: str, now: int) -> None:
+        """Remember that `key` is answered so; nothing is for an hour from now on."""
+        self._had(by, now).told = key, now
 
     def again_at(self, by: str, now: int) -> int:
         """Return when the next answer may be given, unix ms."""
-        return min(self._had(by, now).answers.values(), default=now) + HOUR_MS
+        return (self._had(by, now).told[1] or now) + HOUR_MS
 
     def _had(self, by: str, now: int) -> _HadAnswers:
         had = self._people.setdefault(by.casefold(), _HadAnswers())
@@ -544,6 +552,8 @@ async def allowance(context: BotContext, by: str, key: str) -> Allowance:
     """
     budget, now = context.memory.answers, context.clock()
     budget.recall(by, context.mirror.state.answers.get(by.casefold()))
+    if (told := budget.told(by, now)) and not budget.has(by, key, now):
+        return "told" if told == key else "ignored"
     spent, settings = budget.spent(by, key, now), context.settings
     most = settings.answers_hour
     if most <= spent < settings.writer_answers_hour:
@@ -552,4 +562,5 @@ async def allowance(context: BotContext, by: str, key: str) -> Allowance:
     if spent < most:
         budget.spend(by, key, now)
         return "answered"
-    return "told" if budget.may_tell(by, key, now) else "ignored"
+    budget.tell(by, key, now)
+    return "told"

@@ -294,6 +294,12 @@ class Intent(Struct, frozen=True, kw_only=True):
     text: str = ""
 
 
+LOOK_BACK_MS: Final = 3 * 86_400_000
+"""How far back a new process looks for comments at most."""
+SKEW_MS: Final = 10 * 60_000
+"""How far the forge's clock may differ from the log's."""
+
+
 class GivenAnswers(Struct, frozen=True, kw_only=True):
     """What one person had."""
 
@@ -303,6 +309,15 @@ class GivenAnswers(Struct, frozen=True, kw_only=True):
     """The key of the answer that said that it is enough; empty: none did."""
     told_at: int = 0
     """When that was announced, unix ms."""
+    quiet: tuple[int, ...] = ()
+    """When that was announced lately, for as long as a new process looks back."""
+
+    def is_ignored(self, at: int) -> bool:
+        """Whether a comment of this moment is ignored for good, unix ms.
+
+        No event says so of each: who writes much would make the log grow.
+        """
+        return any(told - SKEW_MS <= at < told + HOUR_MS for told in self.quiet)
 
 
 def with_answer(
@@ -314,20 +329,21 @@ def with_answer(
     """
     had = known.get(by.casefold(), GivenAnswers())
     if enough:
-        had = replace(had, told=key, told_at=now)
+        had = replace(had, told=key, told_at=now, quiet=(*had.quiet, now))
     else:
         had = replace(had, at=had.at | {key: now})
     lately = {who: _lately(each, now) for who, each in known.items()}
     lately[by.casefold()] = _lately(had, now)
-    return {who: each for who, each in lately.items() if each.at or each.told}
+    return {who: each for who, each in lately.items() if each.at or each.quiet}
 
 
 def _lately(had: GivenAnswers, now: int) -> GivenAnswers:
     since = now - HOUR_MS
     at = {key: at for key, at in had.at.items() if at > since}
+    quiet = tuple(told for told in had.quiet if told > now - LOOK_BACK_MS - HOUR_MS)
     if had.told_at <= since:
-        return GivenAnswers(at=at)
-    return replace(had, at=at)
+        return GivenAnswers(at=at, quiet=quiet)
+    return replace(had, at=at, quiet=quiet)
 
 
 ANSWERS_SHOWN_MOST: Final = 10

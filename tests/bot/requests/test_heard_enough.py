@@ -60,6 +60,9 @@ async def test_what_was_ignored_stays_so_and_an_hour_later_all_is_new(
     async with lobby(tmp_path) as here:
         issue = await here.write("Spell words", "- [ ] one\n")
         await says(here, issue, "/brat ping", COMMENTS, "mallory")
+        log = len(here.loop.context.mirror.state.answered)
+        await says(here, issue, "/brat ping", COMMENTS, "mallory")
+        assert len(here.loop.context.mirror.state.answered) == log, "the log grows"
         known = len(here.said())
 
         again = elsewhere(here.loop.context.settings, tmp_path / "another")
