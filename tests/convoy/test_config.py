@@ -300,44 +300,20 @@ def test_a_table_that_is_none_is_told() -> None:
 
 @looped(
     ("text", "line"),
-    [
-        (
-            "[refinery]\nstrategy = squash",
-            snapshot(
-                ".brat/config.toml: line 2, column 12: this is no TOML: Invalid value"
-            ),
-        ),
-        (
-            "a = 1\n\nb = [1,",
-            snapshot(
-                ".brat/config.toml: line 3, column 8: this is no TOML: Invalid value"
-            ),
-        ),
-        (
-            "[ci]\n[ci]",
-            snapshot(
-                ".brat/config.toml: line 2, column 4: this is no TOML: Cannot declare 'ci' twice"
-            ),
-        ),
-        (
-            "a = " + "[" * 9000,
-            snapshot(".brat/config.toml: this is no TOML: it is nested too deeply"),
-        ),
-        (
-            "a = " + "1" * 9000,
-            snapshot(".brat/config.toml: this is no TOML: a number in it is too long"),
-        ),
-        (
-            "\n" + "a . 'b'." * 4000 + "c = 1",
-            snapshot(".brat/config.toml: line 2: a key may have at most 32 parts"),
-        ),
-        (
-            "a." * 50_000 + "b = 1",
-            snapshot(
-                ".brat/config.toml: it has over 65536 characters, which is the most"
-            ),
-        ),
-    ],
+    {
+        "[refinery]\nstrategy = squash": ".brat/config.toml: line 2, column 12: this is no TOML: Invalid value",
+        "a = 1\n\nb = [1,": ".brat/config.toml: line 3, column 8: this is no TOML: Invalid value",
+        "[ci]\n[ci]": ".brat/config.toml: line 2, column 4: this is no TOML: Cannot declare 'ci' twice",
+        "a = "
+        + "[" * 9000: ".brat/config.toml: this is no TOML: it is nested too deeply",
+        "a = "
+        + "1" * 9000: ".brat/config.toml: this is no TOML: a number in it is too long",
+        "\n"
+        + "a . 'b'." * 4000
+        + "c = 1": ".brat/config.toml: line 2: a key may have at most 32 parts",
+        "a." * 50_000
+        + "b = 1": ".brat/config.toml: it has over 65536 characters, which is the most",
+    }.items(),
 )
 def test_what_is_no_toml_is_told_with_its_place(text: str, line: str) -> None:
     assert faults(text) == line

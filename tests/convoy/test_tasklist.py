@@ -272,118 +272,31 @@ def test_paths_have_one_form(written: str, path: str) -> None:
 
 @looped(
     ("text", "sentence"),
-    [
-        (
-            "- [ ] a\n  - after: 7",
-            snapshot("task 1: it waits for task 7, and the list has 1 to 1"),
-        ),
-        (
-            "- [ ] a (after 0)",
-            snapshot("task 1: it waits for task 0, and the list has 1 to 1"),
-        ),
-        (
-            "- [ ] a\n- [ ] b (after #1)",
-            snapshot("task 2: #1 is an issue's number; write (after 1) for a task's"),
-        ),
-        ("- [ ] a (after 1)", snapshot("task 1: it waits for itself")),
-        (
-            "- [ ] a (after 3)\n- [ ] b (after 1)\n- [ ] c (after 2)",
-            snapshot(
-                "tasks wait for each other in a circle: 1 for 3, 3 for 2, 2 for 1"
-            ),
-        ),
-        (
-            "- [ ] a engine: test",
-            snapshot(
-                'task 1: there is no engine "test"; configured: default, docs, tests; did you mean tests?'
-            ),
-        ),
-        (
-            "- [ ] a\n  engine: quantum",
-            snapshot(
-                'task 1: there is no engine "quantum"; configured: default, docs, tests'
-            ),
-        ),
-        (
-            "- [ ] a engine: tests, docs",
-            snapshot("task 1: it names more than one engine: tests, docs"),
-        ),
-        (
-            "- [ ] a\n  needs: 5432",
-            snapshot(
-                'task 1: the resource "5432" must be port:NUMBER (1 to 65535) or service:NAME'
-            ),
-        ),
-        (
-            "- [ ] a needs: port:70000",
-            snapshot(
-                'task 1: the resource "port:70000" must be port:NUMBER (1 to 65535) or service:NAME'
-            ),
-        ),
-        (
-            "- [ ] a paths: /etc/passwd",
-            snapshot(
-                'task 1: the path "/etc/passwd" must be relative to the repository\'s top'
-            ),
-        ),
-        (
-            "- [ ] a paths: C:\\x",
-            snapshot(
-                'task 1: the path "C:\\x" must be relative to the repository\'s top'
-            ),
-        ),
-        (
-            "- [ ] a paths: ~/x",
-            snapshot(
-                'task 1: the path "~/x" must be relative to the repository\'s top'
-            ),
-        ),
-        (
-            "- [ ] a paths: b/../../c",
-            snapshot('task 1: the path "b/../../c" must not contain ".."'),
-        ),
-        (
-            "- [ ] a paths: a/..",
-            snapshot('task 1: the path "a/.." must not contain ".."'),
-        ),
-        (
-            "- [ ] a paths: src/*.py",
-            snapshot(
-                'task 1: the path "src/*.py" must name one file or folder, without *, ? and \\'
-            ),
-        ),
-        (
-            "- [ ] a paths: ./",
-            snapshot('task 1: the path "./" must name a file or a folder'),
-        ),
-        (
-            "- [ ] a\n  paths: a.py and b.py",
-            snapshot(
-                'task 1: "paths: a.py and b.py" is not understood: put commas between names'
-            ),
-        ),
-        (
-            "- [ ] a\n  paths: a.py,\n  b.py",
-            snapshot(
-                'task 1: "paths: a.py," is not understood: put commas between names'
-            ),
-        ),
-        (
-            "- [ ] a\n  - engine: (after 1)",
-            snapshot(
-                'task 1: "engine: (after 1)" is not understood: put commas between names'
-            ),
-        ),
-        (
-            "- [ ] a\n  - engine:",
-            snapshot('task 1: "engine:" is not understood: put commas between names'),
-        ),
-        ("- [ ] engine: tests", snapshot("task 1: it has no title")),
-        (
-            "- [x] a\n- [X] b",
-            snapshot("every item of the task list is ticked: nothing is left to do"),
-        ),
-    ],
+    {
+        "- [ ] a\n  - after: 7": "task 1: it waits for task 7, and the list has 1 to 1",
+        "- [ ] a (after 0)": "task 1: it waits for task 0, and the list has 1 to 1",
+        "- [ ] a\n- [ ] b (after #1)": "task 2: #1 is an issue's number; write (after 1) for a task's",
+        "- [ ] a (after 1)": "task 1: it waits for itself",
+        "- [ ] a (after 3)\n- [ ] b (after 1)\n- [ ] c (after 2)": "tasks wait for each other in a circle: 1 for 3, 3 for 2, 2 for 1",
+        "- [ ] a engine: test": 'task 1: there is no engine "test"; configured: default, docs, tests; did you mean tests?',
+        "- [ ] a\n  engine: quantum": 'task 1: there is no engine "quantum"; configured: default, docs, tests',
+        "- [ ] a engine: tests, docs": "task 1: it names more than one engine: tests, docs",
+        "- [ ] a\n  needs: 5432": 'task 1: the resource "5432" must be port:NUMBER (1 to 65535) or service:NAME',
+        "- [ ] a needs: port:70000": 'task 1: the resource "port:70000" must be port:NUMBER (1 to 65535) or service:NAME',
+        "- [ ] a paths: /etc/passwd": 'task 1: the path "/etc/passwd" must be relative to the repository\'s top',
+        "- [ ] a paths: C:\\x": 'task 1: the path "C:\\x" must be relative to the repository\'s top',
+        "- [ ] a paths: ~/x": 'task 1: the path "~/x" must be relative to the repository\'s top',
+        "- [ ] a paths: b/../../c": 'task 1: the path "b/../../c" must not contain ".."',
+        "- [ ] a paths: a/..": 'task 1: the path "a/.." must not contain ".."',
+        "- [ ] a paths: src/*.py": 'task 1: the path "src/*.py" must name one file or folder, without *, ? and \\',
+        "- [ ] a paths: ./": 'task 1: the path "./" must name a file or a folder',
+        "- [ ] a\n  paths: a.py and b.py": 'task 1: "paths: a.py and b.py" is not understood: put commas between names',
+        "- [ ] a\n  paths: a.py,\n  b.py": 'task 1: "paths: a.py," is not understood: put commas between names',
+        "- [ ] a\n  - engine: (after 1)": 'task 1: "engine: (after 1)" is not understood: put commas between names',
+        "- [ ] a\n  - engine:": 'task 1: "engine:" is not understood: put commas between names',
+        "- [ ] engine: tests": "task 1: it has no title",
+        "- [x] a\n- [X] b": "every item of the task list is ticked: nothing is left to do",
+    }.items(),
 )
 def test_a_fault_is_one_sentence(text: str, sentence: str) -> None:
     assert fault(text) == sentence

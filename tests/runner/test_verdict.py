@@ -1,3 +1,4 @@
+# ruff: noqa: E501  each verdict is one line
 """The witness's word: nobody is believed alone."""
 
 from convoy.gate import PathChange
@@ -28,89 +29,43 @@ def judged(
 
 
 @looped(
-    ("found", "conclusion", "why"),
-    [
-        (judged(), "success", "Changed 1 file."),
-        (judged(goes_on=True), "success", "Changed 1 more file."),
-        (judged(work=NOTHING, goes_on=True), "success", "Changed 0 more files."),
-        (
-            judged(report=NOOP, work=NOTHING, goes_on=True),
-            "failure",
-            "The agent reported noop but left the half-done work as it was.",
+    ("told", "found"),
+    {
+        "success: Changed 1 file.": judged(),
+        "success: Changed 1 more file.": judged(goes_on=True),
+        "success: Changed 0 more files.": judged(work=NOTHING, goes_on=True),
+        "failure: The agent reported noop but left the half-done work as it was.": judged(
+            report=NOOP, work=NOTHING, goes_on=True
         ),
-        (
-            judged(report=NOOP, work=NOTHING),
-            "noop",
-            "The agent reported that nothing is to be done.",
+        "noop: The agent reported that nothing is to be done.": judged(
+            report=NOOP, work=NOTHING
         ),
-        (
-            judged(report=NOOP),
-            "failure",
-            "The agent reported noop but changed 1 file.",
+        "failure: The agent reported noop but changed 1 file.": judged(report=NOOP),
+        "failure: The agent reported done but changed nothing.": judged(work=NOTHING),
+        "failure: The agent reported missing tool: no cargo": judged(
+            report=Report("missing_tool", "no cargo")
         ),
-        (
-            judged(work=NOTHING),
-            "failure",
-            "The agent reported done but changed nothing.",
+        "failure: The agent ended without saying that it is done.": judged(
+            report=Report(None)
         ),
-        (
-            judged(report=Report("missing_tool", "no cargo")),
-            "failure",
-            "The agent reported missing tool: no cargo",
+        "failure: The budget is spent: Out of credit.": judged(
+            report=Report("done", trouble=SPENT)
         ),
-        (
-            judged(report=Report(None)),
-            "failure",
-            "The agent ended without saying that it is done.",
+        "failure: The agent exited with status 1.": judged(ending=Ending(exit_code=1)),
+        "failure: The agent was ended by SIGKILL.": judged(ending=Ending(signal=9)),
+        "failure: The agent was ended by signal 35.": judged(ending=Ending(signal=35)),
+        "timed_out: The agent was ended after 5 s.": judged(
+            ending=Ending(exit_code=0, timed_out=True)
         ),
-        (
-            judged(report=Report("done", trouble=SPENT)),
-            "failure",
-            "The budget is spent: Out of credit.",
+        "cancelled: The job was cancelled.": judged(
+            ending=Ending(signal=15, cancelled=True)
         ),
-        (
-            judged(ending=Ending(exit_code=1)),
-            "failure",
-            "The agent exited with status 1.",
+        "failure: 2 processes of the agent could not be ended.": judged(
+            ending=Ending(exit_code=0, survivors=2)
         ),
-        (
-            judged(ending=Ending(signal=9)),
-            "failure",
-            "The agent was ended by SIGKILL.",
-        ),
-        (
-            judged(ending=Ending(signal=35)),
-            "failure",
-            "The agent was ended by signal 35.",
-        ),
-        (
-            judged(ending=Ending(exit_code=0, timed_out=True)),
-            "timed_out",
-            "The agent was ended after 5 s.",
-        ),
-        (
-            judged(ending=Ending(signal=15, cancelled=True)),
-            "cancelled",
-            "The job was cancelled.",
-        ),
-        (
-            judged(ending=Ending(exit_code=0, survivors=2)),
-            "failure",
-            "2 processes of the agent could not be ended.",
-        ),
-        (
-            judged(refusals=("Too large.", "Protected.")),
-            "failure",
-            "Too large.",
-        ),
-        (
-            judged(work=Work(faults=("Lost.",))),
-            "failure",
-            "Lost.",
-        ),
-    ],
+        "failure: Too large.": judged(refusals=("Too large.", "Protected.")),
+        "failure: Lost.": judged(work=Work(faults=("Lost.",))),
+    }.items(),
 )
-def test_what_went_wrong_first_is_the_reason(
-    found: tuple[str, str], conclusion: str, why: str
-) -> None:
-    assert found == (conclusion, why)
+def test_what_went_wrong_first_is_the_reason(told: str, found: tuple[str, str]) -> None:
+    assert ": ".join(found) == told

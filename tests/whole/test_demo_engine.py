@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 from pathlib import Path
 
 import pytest
@@ -55,21 +54,3 @@ def test_all_tasks_merge_by_a_real_cli(
     calls = [json.loads(line) for line in log.read_text().splitlines()]
     assert {call["path"] for call in calls} == {"/v1/responses"}
     assert left_running(where) == []
-
-
-def test_one_that_is_not_installed_changes_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    git = shutil.which("git")
-    assert git is not None
-    (tmp_path / "git").symlink_to(git)
-    monkeypatch.setenv("PATH", str(tmp_path))
-
-    said = Terminal(tmp_path, tmp_path).type(f"{DEMO} --dir {tmp_path / 'demo'}")
-
-    assert said.status == 1
-    assert said.err == (
-        "brat: codex is not installed: run `npm install -g @openai/codex`, then try "
-        "again\n"
-    )
-    assert not (tmp_path / "demo").exists()

@@ -128,27 +128,6 @@ def test_the_seeds_example_is_planned_by_a_real_cli(tmp_path: Path) -> None:
     assert left_running(terminal.cwd) == []
 
 
-@pytest.mark.needs("codex")
-def test_a_hostile_plan_of_a_real_cli_is_refused_and_the_next_is_taken(
-    tmp_path: Path,
-) -> None:
-    terminal = auth(tmp_path)
-    evil = [
-        step("Escape", creates=["../../etc/cron.d/evil"], after=[2]),
-        step("Circle", paths=["auth/tokens.py"], after=[1], engine="root"),
-    ]
-    with model(
-        tmp_path, json.dumps({"tasks": evil}), json.dumps({"tasks": PLAN[:1]})
-    ) as url:
-        convoy = planned(terminal, url)
-
-    assert len(convoy["tasks"]) == 1
-    log = terminal.done("brat log show -n 100")
-    assert 'must not contain ".."' in log
-    assert "The tasks wait in a circle: 1, 2, 1." in log
-    assert 'there is no engine "root"' in log
-
-
 # --- the notification system ---------------------------------------------------------
 
 NOTIFY = """\

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.world.plugin import installed
 from tests.world.terminal import Terminal, left_running
 from tests.world.words import project
 
@@ -115,55 +114,3 @@ def test_a_plan_alone_waits_for_a_person(tmp_path: Path) -> None:
     refused = terminal.type("brat mayor start --task x --plan-only --headless")
     assert refused.status == 2
     assert "give one" in refused.err
-
-
-MINE = """\
-[mayor]
-planner = "by-folder"
-
-[engine.default]
-type = "shell"
-args = ["sh", "-c", "cat $BRAT_PROMPT > $BRAT_TASK.txt"]
-"""
-PAGE = "docs/planning.md"
-SORT = "brat mayor start --task 'Sort the imports' --plan-only"
-
-
-def with_planner(folder: Path, **code: str) -> Terminal:
-    terminal = project(folder, MINE)
-    terminal.commit("Another place", {"api/a.py": "", "web/b.js": ""})
-    python = installed(folder, PAGE, **code)
-    terminal.install("brat", f'exec {python} -I -m brat "$@"\n')
-    return terminal
-
-
-def test_a_planner_that_is_installed_plans(tmp_path: Path) -> None:
-    terminal = with_planner(tmp_path)
-    terminal.done("brat init")
-    said = terminal.type(SORT)
-    [convoy] = json.loads(terminal.type("brat status --json").out)["convoys"]
-
-    assert said.status == 0, said.err
-    assert [task["title"] for task in convoy["tasks"]] == [
-        *("Work in api/", "Work in tests/", "Work in web/", "Work in words/"),
-    ]
-    assert {task["engine"] for task in convoy["tasks"]} == {"default"}
-    log = terminal.done("brat log show -n 200")
-    assert "Planned 4 tasks (planner by-folder)." in log
-    assert left_running(terminal.cwd) == []
-
-
-def test_a_planner_that_is_not_there_is_told_before_anything_begins(
-    tmp_path: Path,
-) -> None:
-    terminal = with_planner(tmp_path)
-    config = terminal.cwd / ".brat/config.toml"
-    config.write_text(MINE.replace("by-folder", "by-foldr"))
-    said = terminal.type("brat mayor start --task 'Sort the imports'")
-
-    assert said.status == 1
-    assert (
-        "[mayor] planner = by-foldr: No planner is called 'by-foldr'; known: "
-        "by-folder; did you mean by-folder?"
-    ) in said.err
-    assert not (terminal.cwd / ".git/brat").exists()

@@ -110,24 +110,3 @@ def test_an_agent_resolves_what_conflicts_with_the_target(
     assert sorted(whole) == ["begun", "by hand", *done]
     assert [pull["merged"] for pull in seen.pulls] == [True] * 4
     assert seen.faults == []
-
-
-def test_markers_that_an_agent_leaves_are_refused_and_the_next_attempt_resolves(
-    tmp_path: Path,
-) -> None:
-    terminal = listing(tmp_path)
-    hasty = f"if grep -q '<<<<<<<' LIST && mkdir {tmp_path}/hasty; then"
-    leaves = f"{hasty}\n    echo done > NOTES\n    exit\nfi\n"
-    terminal.install("resolver", leaves + RESOLVING)
-    moved = terminal.commit("Go on with it", {"LIST": "begun\nby hand\n"})
-
-    go_on(terminal)
-
-    (convoy,) = status(terminal)["convoys"]
-    resolved = convoy["tasks"][2]
-    assert (resolved["kind"], resolved["attempts"]) == ("sync", 2)
-    why = terminal.done("brat why 3")
-    assert "Conflict markers are left in LIST." in why
-    seen = look(terminal.cwd / ".git/brat")
-    assert moved in seen.ancestors()
-    assert "<<<<<<<" not in seen.git("show", "main:LIST")

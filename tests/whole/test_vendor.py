@@ -56,15 +56,3 @@ def test_a_rate_limit_costs_the_task_some_time_and_not_its_only_attempt(
     assert second.get("notes", []) == []
     assert again["not_before"] > 0
     assert left_running(tmp_path) == []
-
-
-def test_a_missing_key_is_said_before_anything_is_begun(tmp_path: Path) -> None:
-    terminal = project(tmp_path, CONFIG)
-    claude(terminal)
-
-    said = terminal.type(HEADLESS)
-
-    assert said.status == 1
-    needs = "The engine claude-code needs its key in the variable ANTHROPIC_API_KEY"
-    assert any(needs in line for line in said.lines)
-    assert not (terminal.cwd / ".git/brat").exists()

@@ -1,11 +1,7 @@
 """Addresses that a forge names and nobody can go to."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-
 import httpx
 import pytest
-from aiohttp import web
 from hypothesis import example, given, strategies as st
 
 from bot.forge.pace import Pace
@@ -25,37 +21,6 @@ ILL_FORMED = [
     "http://\xad/",
     "//xn--av1.1",
 ]
-
-
-@asynccontextmanager
-async def redirecting(to: str) -> AsyncIterator[str]:
-    """Serve redirects to one place on loopback; give the address."""
-
-    async def answer(request: web.Request) -> web.Response:
-        return web.Response(status=307, headers={"location": to})
-
-    app = web.Application()
-    app.router.add_route("*", "/{path:.*}", answer)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
-    finally:
-        await runner.cleanup()
-
-
-@looped("method", ["GET", "POST"])
-@looped("to", ILL_FORMED)
-async def test_a_redirect_to_no_address_is_told_in_a_sentence(
-    to: str, method: str, client: httpx.AsyncClient, pace: Pace
-) -> None:
-    async with redirecting(to) as api_url:
-        rest = Rest(client, api_url=api_url, token="made-up", pace=pace)
-        asked = rest.get("/user") if method == "GET" else rest.write(method, "/user")
-
-        with pytest.raises(Unavailable, match=f"^{method} /user: .*([Ii]nvalid|ill-f)"):
-            await asked
 
 
 @looped("url", ILL_FORMED)

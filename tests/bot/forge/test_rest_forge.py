@@ -8,10 +8,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from bot.forge import payloads
 from bot.forge.pace import Limited, Pace, Pacing
 from bot.forge.rate_limits import GITHUB_CONTENT
-from bot.forge.rest import Refused, Rest
+from bot.forge.rest import Rest
 from brat.forge import Forge
 from tests.world.forge import REPO, Town, make_source, settle_in, town
 from tests.world.github_forge.rate_limits import limit
@@ -89,38 +88,3 @@ async def test_at_githubs_pace_the_forge_never_has_to_refuse(
 
     assert (len(refused), any(refused)) == (200, False)
     assert len(titles(here)) == 200
-
-
-async def test_what_did_not_change_is_read_from_memory(
-    here: Town, hand: HandTime
-) -> None:
-    statuses = []
-
-    async def note(answer: httpx.Response) -> None:
-        statuses.append(answer.status_code)
-
-    rest = client(here, hand, Pacing())
-    for number in range(35):
-        await here.issue(f"{number:03}")
-    here.client.event_hooks = {"response": [note]}
-
-    async def read() -> list[str]:
-        found = rest.each(payloads.Issue, ISSUES)  # 30 a page
-        return [issue.title async for issue in found]
-
-    first, same = await read(), await read()
-    await rest.write("PATCH", f"{ISSUES}/1", {"title": "other"})
-    changed = await read()
-
-    assert same == first
-    assert changed == [*first[:-1], "other"]
-    assert statuses == [200, 200, 304, 304, 200, 304, 200]
-
-
-async def test_a_no_is_a_no_at_once(here: Town, hand: HandTime) -> None:
-    rest = client(here, hand, Pacing(), by="carol")
-
-    with pytest.raises(Refused, match="Must have write rights"):
-        await rest.write("POST", f"/repos/{REPO}/statuses/{'a' * 40}", {})
-
-    assert hand.slept == []

@@ -133,29 +133,3 @@ async def test_a_status_that_a_ruleset_wants_of_an_app_counts_from_it_alone(
         await ticks(here)
 
         assert here.task(1).state == "merged"
-
-
-async def test_a_second_ci_that_leaves_a_commit_alone_is_awaited_and_then_named(
-    tmp_path: Path,
-) -> None:
-    async with room(tmp_path) as here:
-        commit = await candidate(here)
-        for name in ("ci", "e2e"):
-            await stated(here, commit, f"{name}[bot]", name)
-        await ticks(here)
-        assert here.task(1).state == "merged"
-
-        await here.worked(2, FILES | {"two.py": b"two\n"})
-        found = here.task(2).candidate
-        assert found is not None
-        await stated(here, found.commit, "ci[bot]", "ci")
-        await ticks(here)
-        assert here.task(2).state != "merged"
-
-        context = here.loop.context
-        wait_ms, clock = context.settings.patience.check_start_s * 1000, context.clock
-        context.clock = lambda: clock() + wait_ms
-        await ticks(here)
-
-        assert here.task(2).state == "merged"
-        assert context.mirror.state.judges == ("ci",)

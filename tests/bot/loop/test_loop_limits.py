@@ -14,7 +14,7 @@ from bot.settings.bot_settings import Settings
 from convoy.model.state import State
 from grite.errors import Unavailable
 from tests.bot.hosted import at_home, settings
-from tests.world.forge import REPO, Town
+from tests.world.forge import Town
 
 SLOW_S = 15.0
 LABELLED = {"labels": ["brat"]}
@@ -125,31 +125,3 @@ async def test_where_only_writes_are_limited_it_still_looks(
 
 def test_a_limit_is_told_with_its_end() -> None:
     assert "00:30:00 UTC" in str(Limited("GET /x", "wait", 1_800_000))
-
-
-@pytest.mark.parametrize(
-    ("api_url", "given", "gap_s"),
-    [
-        ("https://api.github.com", {}, 1.0),
-        ("https://api.github.com", {"write_gap_s": 0.5}, 0.5),
-        ("https://api.github.com", {"write_gap_s": 0}, 0.0),
-        ("https://ghe.example.com/api/v3", {}, 0.0),
-        ("http://127.0.0.1:1/api/v3", {}, 0.0),
-    ],
-)
-def test_writes_are_a_second_apart_on_github(
-    api_url: str, given: dict[str, float], gap_s: float, tmp_path: Path
-) -> None:
-    told = Settings.model_validate(
-        {
-            "repository": REPO,
-            "api_url": api_url,
-            "git_url": "https://github.com",
-            "token": "x",
-            "secret": "made-up-secret-of-the-webhook",
-            "folder": tmp_path,
-            **given,
-        }
-    )
-
-    assert told.gap_s == gap_s

@@ -238,36 +238,6 @@ def test_one_that_is_of_no_use_is_named_and_the_next_is_taken(
     assert other.state == mirror.state
 
 
-def test_a_blob_in_its_place_is_of_no_use(
-    tmp_path: Path, file_address: Address
-) -> None:
-    opened = opener(tmp_path, file_address)
-    mirror = begun(opened("mirror"))
-    bare = file_address.bare
-    blob = said(bare, "hash-object", "-w", "--stdin", stdin=b"x")
-    said(bare, "update-ref", checkpoint.ref_of(NOW), blob)
-    other = opened("other")
-
-    other.look()
-
-    assert other.state == mirror.state
-    assert f"{blob} is no commit" in other.notices[0]
-
-
-def test_one_that_is_deleted_meanwhile_is_of_no_use(
-    tmp_path: Path, file_address: Address
-) -> None:
-    opened = opener(tmp_path, file_address)
-    mirror = begun(opened("mirror"))
-    gone = {**mirror.refs, checkpoint.ref_of(NOW): "1" * 40}
-    other = opened("other")
-
-    ((ref, fault),) = other.kept(gone)
-
-    assert ref == checkpoint.ref_of(NOW)
-    assert "couldn't find remote ref" in str(fault)
-
-
 # --- a clone that lacks history -------------------------------------------------------
 
 

@@ -1,11 +1,9 @@
 """What was acknowledged is there, once, whatever breaks while it is written."""
 
-import resource
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from secrets import token_hex
 from urllib.parse import urlsplit
 
 import pytest
@@ -16,7 +14,7 @@ from convoy.events.leases import BotStarted, LeaseTaken
 from convoy.log.record import fact_of, record
 from grite.errors import Conflict, GitFailed, Unavailable
 from grite.event import CommentAdded, Event
-from grite.wal import WAL_REF, Log
+from grite.wal import Log
 from tests.grite.commits import said
 from tests.grite.cut import dying
 from tests.world import forked
@@ -148,41 +146,6 @@ def through(proxy: Proxy, served: Address, path: Path) -> Mirror:
     return mirror
 
 
-def test_a_push_that_was_cut_off_moved_nothing_and_is_sent_again(
-    tmp_path: Path, web: tuple[Proxy, Address]
-) -> None:
-    proxy, served = web
-    mirror = through(proxy, served, tmp_path / "mirror.git")
-    before = mirror.state
-    events = take(mirror, 2)
-    proxy.fault = "request"
-
-    with pytest.raises(Unavailable):
-        mirror.push(events, {}, actor=ACTOR)
-
-    assert mirror.state == before
-    proxy.fault = None
-    mirror.look()
-    mirror.push(events, {}, actor=ACTOR)
-    assert logged(served) == ports(2)
-    assert proxy.broken
-
-
-@pytest.mark.parametrize("fault", ["answer", "error"])
-def test_a_push_that_arrived_without_an_answer_is_read_back(
-    fault: Fault, tmp_path: Path, web: tuple[Proxy, Address]
-) -> None:
-    proxy, served = web
-    mirror = through(proxy, served, tmp_path / "mirror.git")
-    proxy.fault = fault
-
-    mirror.push(take(mirror, 2), {}, actor=ACTOR)
-
-    assert proxy.broken
-    assert logged(served) == ports(2)
-    assert mirror.refs[WAL_REF] == served.refs()[WAL_REF]
-
-
 @pytest.mark.parametrize("fault", ["answer", "error"])
 def test_a_push_nobody_knows_of_is_looked_for_before_it_is_done_again(
     fault: Fault, tmp_path: Path, web: tuple[Proxy, Address]
@@ -282,31 +245,6 @@ def test_a_full_disk_loses_nothing(
 
     filler.unlink()
     work(mirror, 4, tmp_path / "notes")
-    assert logged(file_address) == ports(4)
-
-
-def test_a_file_that_may_not_grow_loses_nothing(
-    tmp_path: Path, file_address: Address
-) -> None:
-    notes = tmp_path / "notes"
-    mirror = open_mirror(tmp_path / "mirror.git", file_address.url, None)
-    work(mirror, 2, notes)
-    other = open_mirror(tmp_path / "other.git", file_address.url, None)
-    other.look()
-    large = Event(bytes(16), bytes(16), 7, CommentAdded(token_hex(20_000)))
-    other.push((*take(other, 3), large), {}, actor=ACTOR)
-
-    def cramped() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (8_000, resource.RLIM_INFINITY))
-        with pytest.raises(Unavailable, match="no room"):
-            mirror.look()
-        with pytest.raises(Unavailable, match="cannot be written"):
-            mirror.push((*take(mirror, 3), large), {}, actor=ACTOR)
-        assert len(mirror.state.leases) == 2
-
-    assert forked.run(cramped) == [0]
-
-    work(mirror, 4, notes)
     assert logged(file_address) == ports(4)
 
 

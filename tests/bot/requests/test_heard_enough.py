@@ -12,7 +12,6 @@ from convoy.model.ids import HOUR_MS
 from tests.bot.another_folder import elsewhere
 from tests.bot.lobby import Lobby, lobby
 from tests.bot.room import Room, room
-from tests.world.traffic import Exchange
 
 pytestmark = pytest.mark.layer("landing")
 
@@ -164,27 +163,6 @@ async def test_a_stranger_who_opens_issues_is_told_up_to_the_budget(
         denied = [text for text in here.said() if "may not start a convoy" in text]
         assert len(denied) == 12
         assert here.loop.context.inbox.requests() == {}
-
-
-async def test_many_comments_of_a_stranger_cost_a_bounded_number_of_writes(
-    tmp_path: Path,
-) -> None:
-    seen: list[Exchange] = []
-    async with room(tmp_path, observe=seen.append) as here:
-        here.forge.add_user("mallory")
-        for _ in range(COMMENTS):
-            await here.said("/brat cancel", by="mallory")
-
-        writes = [each for each in seen if each.method != "GET"]
-        by_people = [
-            each
-            for each in writes
-            if each.path.endswith("/comments")
-            and each.request == {"body": "/brat cancel"}
-        ]
-        others = [each for each in writes if "/comments" in each.path]
-        assert len(by_people) == COMMENTS
-        assert len(others) - len(by_people) == 1 + 3 * 12 + 2
 
 
 @given(

@@ -165,23 +165,6 @@ async def test_one_that_the_list_shows_late_behind_a_newer_one_is_answered(
     assert len(await answers(here, "brat[bot] is here")) == 1
 
 
-async def test_what_was_said_before_the_bot_came_is_left_alone_at_each_look(
-    here: Town,
-) -> None:
-    await here.issue()
-    now = datetime.now(UTC)
-    here.forge.clock = lambda: now - timedelta(minutes=12)
-    await comment(here, "/brat ping")
-    async with bot_service.opened(settings(here), lambda _: None) as loop:
-        await loop.tick()
-        here.forge.clock = lambda: now - timedelta(minutes=8)
-        await comment(here, "Thank you.")
-        await look(loop)
-        await look(loop)
-
-    assert await answers(here, "brat[bot] is here") == []
-
-
 async def test_one_that_was_seen_without_a_command_is_not_read_again(
     here: Town, loop: Loop
 ) -> None:

@@ -8,7 +8,6 @@ from typing import Any, Final
 import pytest
 
 from bot.dashboard.api import DESCRIPTION
-from bot.requests.answers import request_of_box as ticked
 from bot.requests.verb import ConvoyEndpoint, Request, TaskEndpoint, Verb
 from bot.requests.verb_table import (
     BY_CONVOY_WORD,
@@ -79,14 +78,6 @@ def test_a_comment_asks_for_it(verb: Verb) -> None:
 
     assert isinstance(said, SlashCommand)
     assert parsed(said, verb.place) == request
-
-
-@pytest.mark.parametrize("verb", [v for v in VERBS if v.box], ids=lambda v: v.name)
-def test_a_box_asks_for_it(verb: Verb) -> None:
-    assert verb.box is not None
-    key = f"{verb.name}/3" if verb.box.of_task else verb.name
-
-    assert ticked(key) == Request(verb.name, {"task": 3} if verb.box.of_task else {})
 
 
 @looped(

@@ -94,23 +94,14 @@ def refused(words: str, on: Place = "both") -> str:
 
 
 @looped("words", ASKED)
-def test_a_command_in_good_form_asks_for_what_it_says(words: str) -> None:
-    assert asked(words) == ASKED[words]
+def test_a_command_asks_for_what_it_says_can_be_kept_and_said_again(words: str) -> None:
+    request = ASKED[words]
+    line = BY_NAME[request.verb].line(request)
 
-
-@looped("words", ASKED)
-def test_a_request_can_be_kept_and_names_its_verb(words: str) -> None:
-    kept = msgspec.json.encode(ASKED[words])
-
-    assert msgspec.json.decode(kept, type=Request) == ASKED[words]
-    assert ASKED[words].verb == words.partition(" ")[0]
-
-
-@looped("words", ASKED)
-def test_a_request_can_be_said_as_a_command(words: str) -> None:
-    line = BY_NAME[ASKED[words].verb].line(ASKED[words])
-
-    assert asked(line.removeprefix("/brat ")) == ASKED[words]
+    assert asked(words) == request
+    assert request.verb == words.partition(" ")[0]
+    assert msgspec.json.decode(msgspec.json.encode(request), type=Request) == request
+    assert asked(line.removeprefix("/brat ")) == request
 
 
 def test_every_verb_is_asked_for() -> None:

@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings as profile, strategies as st
@@ -21,7 +20,6 @@ from bot.text.replies import ANSWER_CUT, Reply
 from convoy.model.state import Convoy, ConvoyState, Task, TaskState
 from convoy.model.work import Approval, HandedIn
 from convoy.text import POST_CHARS, SUMMARY_CHARS, TITLE_CHARS, posted
-from tests.bot.room import room
 from tests.world.rules import Rules, sha, spec
 
 TITLES = st.sampled_from(["&" * 300, "<b>" * 100, "A title. " * 40, "Fix", "|" * 256])
@@ -150,18 +148,3 @@ def test_a_warning_of_many_engines_fits() -> None:
     lacking = {f"engine-{n}": ["A_KEY" * 20] for n in range(1_000)}
 
     assert len(keyless(lacking)) <= POST_CHARS
-
-
-async def test_a_convoy_of_a_hundred_tasks_is_shown_on_its_issue(
-    tmp_path: Path,
-) -> None:
-    titles = "".join(f"- [ ] {n} {'&' * 110} (after {n - 1})\n" for n in range(2, 101))
-    text = f"- [ ] first\n{titles}"
-    async with room(tmp_path, "[mayor]\ntasks = 100\n", text=text) as here:
-        assert len(here.convoy.tasks) == 100
-        (comment,) = here.spoken()
-        assert "lists them all" in comment
-        assert here.loop.context.troubles == {}
-
-        await here.answer("/brat drop task-100")
-        assert "1 dropped" in here.spoken()[0]
