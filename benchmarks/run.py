@@ -3,8 +3,10 @@
 import argparse
 import json
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 from benchmarks import (
     bare_loop,
@@ -102,11 +104,47 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", default=[*BENCHMARKS])
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--before", type=Path, help="the lines of an earlier run")
     args = parser.parse_args()
+    lines = args.before.read_text().splitlines() if args.before else []
+    before = {line["benchmark"]: line for line in map(json.loads, lines)}
     for name in args.names:
+        used = _used_share()
         with tempfile.TemporaryDirectory(prefix=f"brat-{name}-") as folder:
             figures = BENCHMARKS[name](Path(folder), args.repeats)
-            print(json.dumps({"benchmark": name, **figures}), flush=True)
+        is_busy = max(used, _used_share()) > BUSY
+        told = {"benchmark": name, "busy": is_busy, **figures}
+        if name in before:
+            told["changed"] = _changed(before[name], figures)
+        print(json.dumps(told), flush=True)
+
+
+BUSY: Final = 0.1
+"""The share of the machine's processors that other work may take."""
+
+
+def _used_share() -> float:
+    """Return the share of all processors that was used in one second."""
+
+    def ticks() -> tuple[int, int]:
+        cpu = [int(each) for each in Path("/proc/stat").read_text().split()[1:9]]
+        return sum(cpu), cpu[3] + cpu[4]  # idle, and waiting for a disk
+
+    begun = ticks()
+    time.sleep(1)
+    every, idle = (now - then for now, then in zip(ticks(), begun, strict=True))
+    return 1 - idle / every if every else 0.0
+
+
+def _changed(before: Figures, figures: Figures) -> dict[str, list[float]]:
+    """Return the figures that differ by more than a tenth: what they were, and are."""
+    return {
+        key: [was, now]
+        for key, now in figures.items()
+        if isinstance(now, int | float)
+        and isinstance(was := before.get(key), int | float)
+        if abs(now - was) > abs(was) / 10
+    }
 
 
 def _rounded(values: list[float]) -> list[float]:

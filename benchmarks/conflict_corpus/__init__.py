@@ -1,1 +1,0 @@
-"""Real merge conflicts: what resolves them, and whether people resolved them so."""
