@@ -17,9 +17,14 @@ from convoy.owed import (
     TakeLanded,
 )
 from convoy.rules.landing import merged_commit, own_tip
+from convoy.rules.people import FailConvoy
 from convoy.rules.target import asked_for, landing_by, learnt_of
 from convoy.rules.verdict import Mergeable, Observed
 
+BEHIND = (
+    "its branch, a fork's, lacks the newest {0}, and {0} takes merges of pull requests "
+    "only: its author has to take that in"
+)
 LEFT_QUEUE = "the forge's merge queue took its pull request out: see its checks there"
 
 
@@ -57,10 +62,12 @@ def last_step(
         yield LandConvoy(convoy.name, candidate.base)
         return
     seen = observed.mergeable.get(pull)  # None: the next look shows it
-    head = own_tip(convoy, observed.refs)
-    if convoy.lands_given is not None:
-        head = seen.head if seen is not None else candidate.commit
-    if head != candidate.commit:
+    given = convoy.lands_given
+    is_there = own_tip(convoy, observed.refs) == candidate.commit
+    if not is_there and given is not None and not given.branch:
+        end = FailConvoy(convoy=convoy.name, why=BEHIND.format(convoy.target))
+        yield Note("refinery", convoy_item(convoy.name), end)
+    elif not is_there:
         yield AlignConvoy(convoy.name, candidate.commit)
     elif seen is not None and seen.merged:  # before its branch held all of the work
         early = PullMergedEarly(convoy=convoy.name, pull=pull)

@@ -296,7 +296,7 @@ def _gestures_on_given(
         why = "the pull request was closed"
     elif given.lands and seen.base != convoy.target:
         why = f"the pull request is to go into {seen.base} by now"
-    elif given.lands and seen.head not in (given.head, convoy.built):
+    elif given.lands and seen.head not in {given.head, *convoy.base_tips}:
         why = f"{seen.head[:SHORT]} was pushed to it since"
     if why:
         end = FailConvoy(convoy=convoy.name, why=why)

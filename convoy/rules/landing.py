@@ -65,23 +65,22 @@ def foreign_tip(convoy: Convoy, refs: Mapping[str, str]) -> str:
 def own_tip(convoy: Convoy, refs: Mapping[str, str]) -> str | None:
     """Return the commit that a convoy's work stands at; None: it has none yet.
 
-    A pull request that was given has no branch of the convoy's: what was given counts.
+    A given pull request has no branch of the convoy's: what was given counts, or what
+    of the convoy's own its branch was moved to.
     """
-    if convoy.lands_given is not None:
-        return convoy.lands_given.head
-    return refs.get(ids.HEADS + ids.base_branch(convoy.name))
+    given = convoy.lands_given
+    if given is None:
+        return refs.get(ids.HEADS + ids.base_branch(convoy.name))
+    tip = refs.get(ids.HEADS + given.branch, "")
+    return tip if tip in convoy.base_tips else given.head
 
 
 def merged_commit(convoy: Convoy, observed: Observed) -> str:
     """Return what the forge, or a person, merged its own pull request as; else empty.
 
-    That of a given one is moved to the candidate where the forge is to merge it.
+    A merge of anything older than its work does not count.
     """
-    tips = {own_tip(convoy, observed.refs), convoy.built or None}
-    if convoy.lands_given is None:
-        tips = {own_tip(convoy, observed.refs)}
-    found = (observed.merged_as(convoy.pull, tip) for tip in tips)
-    return next(filter(None, found), "")
+    return observed.merged_as(convoy.pull, own_tip(convoy, observed.refs))
 
 
 def kept_from_landing(convoy: Convoy, task: Task) -> str:

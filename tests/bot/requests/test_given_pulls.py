@@ -2,14 +2,19 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from brat.forge.rest.rest_call import Extension
+from brat.forge.service.running_forge import Service
 from convoy.model.state import Convoy
 from convoy.owed import Role
 from grite import git
 from tests.bot.room import DEADLINE_S, HEADS, REPO, Room, room
+from tests.world.forge_rules import pull_request, put_ruleset
+from tests.world.github_forge.extension import rules
 from tests.world.github_forge.forked_pulls import STRANGER, forks
 
 pytestmark = pytest.mark.layer("landing")
@@ -245,6 +250,42 @@ async def test_what_may_not_be_done_to_a_pull_request_says_what_may(
         assert "is not finished" in again
         await judged(here)
         assert is_merged(here, theirs)
+
+
+@pytest.mark.parametrize("whose", ["current", "behind", "a fork's"])
+async def test_where_only_pull_requests_land_the_forge_merges_what_ci_judged(
+    tmp_path: Path, whose: str
+) -> None:
+    def ruled(service: Service) -> Extension:
+        put_ruleset(service.forge, pull_request(), repo=REPO)
+        return replace(rules(service), middlewares=forks(service).middlewares)
+
+    by = STRANGER if whose == "a fork's" else "you"
+    async with room(tmp_path, CI, extend=ruled, labelled=False) as here:
+        here.let_in(STRANGER, "admin")
+        number = await opened(here, "more", {"more.py": b"more\n"}, by=by)
+        mine = here.tip("more")
+        if whose != "current":
+            other = await opened(here, "other", {"other.py": b"other\n"})
+            await here.asked("PUT", f"pulls/{other}/merge", {})
+        await swept(here)
+        await here.answer("/brat land", on=number)
+        for _ in range(3):
+            await judged(here)
+
+        convoy = given(here, number)
+        if whose == "a fork's":
+            assert "its author has to take that in" in convoy.why
+            assert here.tip("more") == mine
+            return
+        assert convoy.state == "complete", convoy.why
+        assert is_merged(here, number)
+        contains = here.loop.context.composer.is_ancestor
+        assert contains(mine, here.tip("more"))
+        assert (here.tip("more") == mine) == (whose == "current")
+        same = here.loop.context.composer.same_tree
+        assert convoy.landed is not None
+        assert same(convoy.landed, convoy.built)
 
 
 @pytest.mark.parametrize("gesture", ["push", "close", "base"])
