@@ -227,6 +227,11 @@ class GitHub:
         """Return the open issues (no pull requests) that carry `label`."""
         return await self._open_issues(f"labels={quote(label, safe='')}")
 
+    async def pulls_labelled(self, label: str) -> list[payloads.Issue]:
+        """Return the open pull requests that carry `label`."""
+        found = self._issues(f"state=open&labels={quote(label, safe='')}")
+        return [issue async for issue in found if issue.pull_request is not None]
+
     async def issues_by(self, login: str) -> list[payloads.Issue]:
         """Return the open issues (no pull requests) that somebody opened."""
         return await self._open_issues(f"creator={quote(login, safe='')}")

@@ -33,6 +33,7 @@ from bot.forge.transport import Precedence, going
 from bot.repository.draft import Draft
 from bot.requests import answers, comments
 from bot.requests.answers import Asked, has_heard_enough
+from bot.requests.verb import Asker, Request
 from bot.roles import mayor
 from bot.roles.bot_context import (
     BotContext,
@@ -49,7 +50,7 @@ from bot.text.slash_commands import may_mention
 from convoy.config import Due, due
 from convoy.config.keys import ScheduleTable
 from convoy.events.forge_actions import Answer, ItemTakenUp
-from convoy.events.hold_events import NO_LABEL, CommentDeleted
+from convoy.events.hold_events import LAND_LABEL, NO_LABEL, CommentDeleted
 from convoy.model import ids
 from convoy.model.ids import delivery_item, issue_item, look_item
 from convoy.model.state import Convoy, State, asides, may_try, set_aside
@@ -87,6 +88,9 @@ async def listen(context: BotContext, draft: Draft, parts: frozenset[str]) -> li
             await tried(context, look_item(name), partial(keep, context, draft.state))
     handled += await _handled(context, draft, context.inbox.remarks())
     handled += await _handled(context, draft, context.inbox.signs())
+    if sweep or "pulls" in parts:
+        look = partial(land_labelled, context, draft)
+        await tried(context, look_item("merge labels"), look)
     await _look_at_shown(context, draft, parts)
     if RIGHTS_PART in parts:
         # What was refused in this tick will hardly be allowed in the next.
@@ -227,6 +231,33 @@ async def _labelled_request(context: BotContext, issue: Issue) -> StartRequest |
         bot=labelling.actor.id if labelling.actor.type == "Bot" else 0,
         edited=await edited_since(context, issue, labelling.created_at),
     )
+
+
+async def land_labelled(context: BotContext, draft: Draft) -> None:
+    """Carry out `/brat land` for whoever set its label. Safe to call twice.
+
+    Each labelling is answered once, and what the forge says of it counts alone.
+    """
+    config = usable_configuration(context)
+    for issue in await context.github.pulls_labelled(LAND_LABEL):
+        if config is None or mayor.busy(draft.state, issue.number):
+            continue
+        event = await context.github.labelling(issue.number, LAND_LABEL)
+        by = event.actor if event is not None else None
+        if event is None or by is None or event.created_at is None:
+            continue
+        if by.type == "Bot" and by.id not in config.trust.bots:
+            continue
+        at = round(event.created_at.timestamp())
+        sign = ids.sign_key("merge-label", f"{issue.number}/{at}")
+        asked = Asked(by=by.login, issue=issue.number, sign=sign, on_pull=True)
+        if asked.is_answered(draft.state):
+            continue
+        if await answers.is_turned_away(context, draft, asked):
+            continue
+        asker = Asker(by=by.login, number=issue.number, nonce=sign)
+        reply = await answers.carry_out(context, draft, asker, Request("land"))
+        answers.give_answer(context, draft, asked, [reply])
 
 
 async def keep_missed_comments(context: BotContext, state: State) -> None:

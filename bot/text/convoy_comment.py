@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from bot.text.plan_section import plan_section
+from convoy.events.hold_events import LAND_LABEL
 from convoy.model import ids
 from convoy.model.ids import SetAside
 from convoy.model.session_result import estimate_words, usage_in_words
@@ -31,7 +32,8 @@ def wanted_labels(convoy: Convoy, start_label: str) -> tuple[set[str], set[str]]
     if convoy.staged:
         return set(), set()
     have = {f"brat:{convoy.state}"}
-    return have, ({*LABELS, start_label} - have)
+    asks = LAND_LABEL if convoy.lands_given else start_label
+    return have, ({*LABELS, asks} - have)
 
 
 def labels_key(convoy: Convoy) -> str:

@@ -82,6 +82,8 @@ class MergeRequested(ConvoyEvent, frozen=True, kw_only=True, tag="merge.requeste
 
 HOLD_LABEL: Final = "brat:hold"
 """Nothing of the issue's convoy, or of the pull request's task, starts or merges."""
+LAND_LABEL: Final = "brat:merge"
+"""Says `/brat land` on a pull request; it goes when that was done."""
 NO_LABEL: Final = "brat:no"
 """The bot never acts on this issue or pull request."""
 

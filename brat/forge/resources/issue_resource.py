@@ -157,9 +157,10 @@ def issue(
     return shape
 
 
-def comment(site: Site, one: Comment, facts: Facts) -> dict[str, Any]:
+def comment(site: Site, one: Comment, facts: Facts, *, on_pull: bool) -> dict[str, Any]:
     api = f"{site.repo(facts.repo.full_name)}/issues"
-    page = site.page(facts.repo.full_name, "issues", one.number)
+    where = "pull" if on_pull else "issues"
+    page = site.page(facts.repo.full_name, where, one.number)
     return {
         **fields(one, "id body created_at updated_at"),
         "node_id": node_id("IssueComment", one.id),

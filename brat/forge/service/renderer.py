@@ -145,7 +145,11 @@ class Renderer:
         )
 
     def comment(self, repo: Repository, one: Comment) -> dict[str, Any]:
-        return issue_resource.comment(self._context.site, one, self._facts(repo, one))
+        pulls = (pull.number for pull in self._store.pulls.of(repo.id))
+        facts = self._facts(repo, one)
+        return issue_resource.comment(
+            self._context.site, one, facts, on_pull=one.number in pulls
+        )
 
     def label(self, repo: Repository, one: Label) -> dict[str, Any]:
         return issue_resource.label(self._context.site, repo, one)

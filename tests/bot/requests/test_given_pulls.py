@@ -313,3 +313,36 @@ async def test_a_push_takes_a_pull_request_out_of_the_queue(
         await judged(here)
         assert here.tip("main") == before
         assert sum("does not land on main" in each for each in here.spoken()) == 1
+
+
+@pytest.mark.parametrize("found_by", ["delivery", "look"])
+async def test_the_label_says_it_too_by_a_delivery_or_found_by_a_look(
+    tmp_path: Path, found_by: str
+) -> None:
+    delivered = found_by == "delivery"
+    async with room(tmp_path, CI, delivered=delivered, labelled=False) as here:
+        number = await opened(here, "more", {"more.py": b"more\n"})
+        await here.asked("POST", f"issues/{number}/labels", {"labels": ["brat:merge"]})
+        if delivered:
+            state = here.loop.context.mirror.state
+            await here.until(lambda: state is not here.loop.context.mirror.state)
+        for _ in range(2):
+            await swept(here)
+            await judged(here)
+
+        assert is_merged(here, number)
+        assert here.labels(number) == {"brat:complete"}
+        assert sum("is in the queue" in each for each in here.shown()) == 1
+
+
+async def test_a_comment_that_no_delivery_brought_is_found_and_lands_it(
+    tmp_path: Path,
+) -> None:
+    async with room(tmp_path, CI) as here:
+        number = await opened(here, "more", {"more.py": b"more\n"})
+        await here.written(number, "/brat land", "you")
+        for _ in range(3):
+            await swept(here)
+            await judged(here)
+
+        assert is_merged(here, number)
