@@ -11,8 +11,10 @@ from bot.forge.github import GitHub
 from bot.forge.pace import Pace
 from bot.forge.rest import Rest
 from bot.repository.mirror import Mirror
+from brat.forge import Forge
 from tests.bot.history import History
 from tests.bot.logs import Open
+from tests.world.forge import Town, make_source, settle_in, town
 from tests.world.given_secrets import given
 from tests.world.hand import HandTime
 from tests.world.log_keys import open_mirror
@@ -73,3 +75,11 @@ def opened(tmp_path: Path, origin: History) -> Open:
 @pytest.fixture
 def mirror(opened: Open) -> Mirror:
     return opened("mirror")
+
+
+@pytest.fixture
+async def here(tmp_path: Path) -> AsyncIterator[Town]:
+    with Forge(tmp_path / "forge") as forge:
+        tokens = settle_in(forge, make_source(tmp_path / "source"))
+        async with town(forge, tokens, tmp_path) as served:
+            yield served

@@ -75,19 +75,6 @@ async def test_five_questions_are_answered_in_two_clicks(tab: Tab) -> None:
     await expect(took.get_by_role("img", name="nine of ten")).to_be_visible()
 
 
-async def test_what_is_important_is_above_the_fold(tab: Tab) -> None:
-    page = await first(tab.page, size=FOLD)
-
-    for name in ("Waits for you", "Agents at work", "Merge train"):
-        await expect(
-            page.get_by_role("region", name=name).get_by_role("heading")
-        ).to_be_in_viewport()
-    last = page.get_by_role("link", name=f"{TASKS} {title(TASKS)}").first
-    box = await last.bounding_box()
-    assert box is not None
-    assert box["y"] + box["height"] <= FOLD["height"]
-
-
 async def test_pages_fit_a_phone_and_every_eye(tab: Tab) -> None:
     page = tab.page
     top = await page.evaluate("location.origin")
@@ -111,11 +98,3 @@ async def test_an_earlier_attempt_still_says_what_it_printed(tab: Tab) -> None:
     await expect(
         tab.page.get_by_role("region", name="What attempt 1 printed")
     ).to_contain_text("I cannot lock an account")
-
-
-async def test_search_finds_tasks_and_what_happened(tab: Tab) -> None:
-    await tab.page.get_by_role("searchbox", name="Search everything").fill("part_13.py")
-    await tab.page.keyboard.press("Enter")
-
-    found = tab.page.get_by_role("region", name="Tasks")
-    await expect(found.get_by_role("link")).to_have_text(f"13 {title(13)}")

@@ -9,12 +9,11 @@ from bot.dashboard.views import PAGE_ROWS, list_part
 from convoy.events.forge_actions import ItemSetAside
 from convoy.model.ids import task_item
 from convoy.rules.people import BlockTask
-from tests.dashboard.conftest import TOKEN, Opens
+from tests.dashboard.conftest import Opens
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, spec
 
 MANY = 2 * PAGE_ROWS + 3
-SHOWS = {"Authorization": f"Bearer {TOKEN}"}
 
 
 def many() -> Rules:
@@ -97,18 +96,6 @@ async def test_pages_hold_every_task_once(opens: Opens) -> None:
 async def test_an_empty_list_says_so(opens: Opens, path: str, shown: str) -> None:
     async with opens(Rules()) as visit:
         assert shown in await visit.text(path)
-
-
-async def test_lists_show_what_there_is(opens: Opens) -> None:
-    rules = many().started(MANY)
-    async with opens(rules) as visit:
-        waits = await visit.text("/waits")
-        sessions = await visit.text("/sessions")
-        convoys = await visit.text("/convoys")
-
-    assert waits.count("no CI") == URGENT + 2
-    assert f">{NAME}/{MANY}/1</code>" in sessions
-    assert f"0 of {MANY}" in convoys
 
 
 async def test_pages_and_files_are_packed_for_who_can_read_that(opens: Opens) -> None:

@@ -126,17 +126,6 @@ async def test_an_empty_house_says_how_to_begin(opens: Opens) -> None:
         assert "No convoy yet." in await visit.text("/")
 
 
-async def test_what_is_not_there_is_said(opens: Opens) -> None:
-    async with opens(house_of_all()) as visit:
-        answers = [
-            await visit.http.get(path)
-            for path in ("/convoys/nope", f"/convoys/{NAME}/tasks/9", "/nope")
-        ]
-
-    assert [answer.status_code for answer in answers] == [404, 404, 404]
-    assert answers[0].text == "There is no convoy nope.\n"
-
-
 async def test_every_answer_forbids_what_pages_do_not_need(opens: Opens) -> None:
     async with opens(house_of_all()) as visit:
         answers = [

@@ -8,12 +8,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, expect
 
 from tests.world import browser as browsers
 from tests.world.browser import PROGRAM
-from tests.world.patience import patient
-from tests.world.terminal import BRAT, Terminal, left_running, new_terminal
+from tests.world.terminal import BRAT, Terminal, left_running
 from tests.world.words import NO_BOX, engine, project
 
 pytestmark = [pytest.mark.timeout(600), pytest.mark.needs(PROGRAM)]
@@ -33,7 +32,6 @@ attempts = 1
 [ci]
 command = "until [ -e {{gates}}/ci ]; do sleep 0.1; done"
 {NO_BOX}"""
-WHOLE_S = patient(240)
 
 
 @pytest.fixture
@@ -68,46 +66,6 @@ async def running(terminal: Terminal, *words: str) -> AsyncIterator[str]:
     finally:
         process.send_signal(signal.SIGINT)
         await process.communicate(b"\n")  # the demo stays until Enter is pressed
-
-
-async def lanes(page: Page) -> dict[str, int]:
-    """Return how many tasks each lane says it has.
-
-    In one step: a locator finds the lanes in one and reads them in another, and between
-    the two the page may have given an element to another lane.
-    """
-    heads = await page.evaluate(
-        "[...document.querySelectorAll('.lane h3')].map(each => each.innerText)"
-    )
-    return {name: int(count) for name, count in map(str.split, heads)}
-
-
-async def test_the_demo_is_watched_from_its_label_to_its_end(
-    tmp_path: Path, browser: Browser
-) -> None:
-    terminal = new_terminal(tmp_path)
-    async with (
-        running(terminal, "demo", "--with-ui", "--json") as url,
-        browsers.tab(browser) as tab,
-        asyncio.timeout(WHOLE_S),
-    ):
-        await tab.page.goto(url)
-        pictured = False
-        while (now := await lanes(tab.page)).get("merged", 0) < 7:
-            if not pictured and now["merged"] >= 2 and now["running"]:
-                await tab.picture("demo-overview")
-                pictured = True
-            await tab.page.wait_for_timeout(50)
-        if not pictured:  # all of it between two looks
-            await tab.picture("demo-overview")
-        await tab.page.get_by_role("row").get_by_role("link").last.click()
-        heading = tab.page.get_by_role("heading", level=1)
-        await expect(heading).to_contain_text("complete")
-        await tab.picture("demo-convoy")
-        merged = await tab.page.locator("tbody .badge.merged").count()
-
-    assert merged == 7
-    assert tab.complaints == []
 
 
 @pytest.mark.layer("landing")

@@ -1,29 +1,15 @@
 """However often a bot is made to look, it keeps its budget, and answers people."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
-import pytest
-
 from bot.door.inbox import Remark
 from bot.forge.pace import Pace, pacing
 from bot.forge.rate_limits import HOUR_S
 from bot.serving import bot_service
-from brat.forge import Forge
 from tests.bot.requests.test_missed_comments import answers, comment, settings
-from tests.world.forge import REPO, Town, make_source, settle_in, town
+from tests.world.forge import REPO, Town
 from tests.world.hand import HandTime
 
 SPENT = 1_600
 """Of the 2,000 requests that a repository has at hand, the last 500 are for answers."""
-
-
-@pytest.fixture
-async def here(tmp_path: Path) -> AsyncIterator[Town]:
-    with Forge(tmp_path / "forge") as forge:
-        tokens = settle_in(forge, make_source(tmp_path / "source"))
-        async with town(forge, tokens, tmp_path) as served:
-            yield served
 
 
 async def test_people_are_answered_when_the_share_is_used_up(

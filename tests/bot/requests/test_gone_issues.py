@@ -1,8 +1,7 @@
 """Issues and comments that are gone keep nothing else waiting."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
-from pathlib import Path
 
 import pytest
 
@@ -10,12 +9,11 @@ from bot.door.inbox import Remark
 from bot.loop.loop import Loop
 from bot.roles.by_hand import NEW_MS
 from bot.serving import bot_service
-from brat.forge import Forge
 from convoy.model.state import asides
 from convoy.views import state_document
 from tests.bot.requests.test_missed_comments import answers, comment, settings
 from tests.forge.mutations import mutate
-from tests.world.forge import Town, make_source, settle_in, town
+from tests.world.forge import Town
 
 pytestmark = pytest.mark.layer("landing")
 
@@ -23,14 +21,6 @@ Goes = Callable[[Town, int], Awaitable[None]]
 OTHER = "alice/other"
 FEW = 30
 """Far fewer requests than a look a second would make in a minute."""
-
-
-@pytest.fixture
-async def here(tmp_path: Path) -> AsyncIterator[Town]:
-    with Forge(tmp_path / "forge") as forge:
-        tokens = settle_in(forge, make_source(tmp_path / "source"))
-        async with town(forge, tokens, tmp_path) as served:
-            yield served
 
 
 async def convoys(here: Town) -> None:

@@ -9,22 +9,13 @@ import pytest
 from bot.loop.loop import Loop
 from bot.serving import bot_service
 from bot.settings.bot_settings import Settings
-from brat.forge import Forge
 from tests.bot.room import room
-from tests.world.forge import REPO, Town, make_source, settle_in, town
+from tests.world.forge import REPO, Town
 from tests.world.traffic import Exchange
 
 pytestmark = pytest.mark.layer("landing")
 
 NAMED = "@brat, please:\n\n- [ ] one\n"
-
-
-@pytest.fixture
-async def here(tmp_path: Path) -> AsyncIterator[Town]:
-    with Forge(tmp_path / "forge") as forge:
-        tokens = settle_in(forge, make_source(tmp_path / "source"))
-        async with town(forge, tokens, tmp_path) as served:
-            yield served
 
 
 @pytest.fixture

@@ -96,19 +96,6 @@ async def test_a_command_in_a_review_is_heard_as_in_a_comment(tmp_path: Path) ->
         assert len(here.shown()) == 1
 
 
-async def test_a_command_in_a_review_counts_by_the_right_of_who_wrote_it(
-    tmp_path: Path,
-) -> None:
-    async with room(tmp_path, delivered=True) as here:
-        await here.worked(1, FILES)
-        mallory = here.let_in("mallory", "read")
-
-        await review(here, "COMMENT", "/brat pause", mallory)
-        await here.until(lambda: "takes write access" in here.spoken()[-1])
-
-        assert here.convoy_state() == "active"
-
-
 async def test_a_verdict_and_its_command_are_done_once(tmp_path: Path) -> None:
     async with room(tmp_path, delivered=True) as here:
         await here.worked(1, FILES)

@@ -9,7 +9,7 @@ import httpx
 from bot.forge.app_auth import PERMISSIONS
 from bot.serving.host import Host
 from bot.serving.hosted_service import hosted
-from bot.settings.bot_settings import ServiceSettings
+from bot.settings.bot_settings import ServiceSettings, Settings
 from tests.world.app_key import pair
 from tests.world.forge import REPO, Town, until
 from tests.world.github_forge.apps import Apps, NewApp
@@ -80,3 +80,16 @@ async def ready(host: Host) -> dict[str, Any]:
     assert answer.status_code == 200, answer.text
     found: dict[str, Any] = answer.json()
     return found
+
+
+def alone(here: Town) -> Settings:
+    return Settings(
+        repository=REPO,
+        api_url=f"{here.url}/api/v3",
+        git_url=here.url,
+        token=here.tokens["bot"],
+        secret="x" * 16,
+        folder=here.folder / "alone",
+        push_gap_s=0,
+        settle_s=0,
+    )

@@ -1,7 +1,6 @@
 """What is wrong with an App or a repository is found, with what puts it right."""
 
-from collections.abc import AsyncIterator, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 
 import pytest
 
@@ -10,23 +9,14 @@ from bot.serving.examination import examined
 from bot.serving.github_app import EVENTS
 from bot.serving.repository_checks import Finding
 from bot.settings.bot_settings import ServiceSettings
-from brat.forge import Forge
 from brat.repository.workflow_files import is_ours
 from grite.errors import BratError
 from tests.world.app_key import pair
-from tests.world.forge import REPO, Town, make_source, settle_in, town, until
+from tests.world.forge import REPO, Town, until
 from tests.world.github_forge.apps import Apps, NewApp
 from tests.world.receiver import receiving
 
 pytestmark = pytest.mark.layer("landing")
-
-
-@pytest.fixture
-async def here(tmp_path: Path) -> AsyncIterator[Town]:
-    with Forge(tmp_path / "forge") as forge:
-        tokens = settle_in(forge, make_source(tmp_path / "source"))
-        async with town(forge, tokens, tmp_path) as served:
-            yield served
 
 
 def app(

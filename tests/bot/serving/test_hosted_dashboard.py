@@ -337,28 +337,6 @@ async def test_a_configuration_that_cannot_be_used_waits_for_a_person(
     assert "<code>brat config check</code>" in page
 
 
-async def test_a_labelled_issue_without_a_convoy_is_shown_and_why(
-    served: Visited,
-) -> None:
-    body = {"title": "Not yet", "labels": ["brat:no", "brat"]}
-    await served.here.ask("POST", "issues", body, by="alice")
-    async with served.browser() as browser:
-        await browser.get(f"/{REPO}/")
-        why = "issue #2 'Not yet' waits to be read: its label brat:no keeps brat away"
-
-        async def said() -> bool:
-            status = (await browser.get(f"/{REPO}/api/v1/status")).json()
-            return any(each["why"].startswith(why) for each in status["interventions"])
-
-        await until(said, deadline_s=patient(60))
-        status = (await browser.get(f"/{REPO}/api/v1/status")).json()
-        page = (await browser.get(f"/{REPO}/")).text
-
-    (found,) = (each for each in status["interventions"] if each["issue"])
-    assert (found["kind"], found["issue"]) == ("unread_issue", 2)
-    assert "its label brat:no keeps brat away from it" in page
-
-
 async def test_another_name_is_not_ours(served: Visited) -> None:
     async with served.browser() as browser:
         answer = await browser.ask("GET", "/", headers={"Host": "evil.example"})

@@ -24,13 +24,12 @@ from bot.serving.github_app import (
     dashboard_at,
 )
 from bot.settings.bot_settings import ServiceSettings, read_settings_as
-from brat.forge import Forge
 from grite.errors import BratError
 from tests.world import browser as browsers
 from tests.world.app_key import pair
 from tests.world.browser import PROGRAM
 from tests.world.cases import looped
-from tests.world.forge import Town, make_source, settle_in, town
+from tests.world.forge import Town
 from tests.world.github_forge.apps import Apps
 from tests.world.patience import patient
 
@@ -55,14 +54,6 @@ def wish(tmp_path: Path) -> AppRequest:
         public_url="https://brat.example.com/",
         dashboard_url="https://brat.example.com",
     )
-
-
-@pytest.fixture
-async def here(tmp_path: Path) -> AsyncIterator[Town]:
-    with Forge(tmp_path / "forge") as forge:
-        tokens = settle_in(forge, make_source(tmp_path / "source"))
-        async with town(forge, tokens, tmp_path) as served:
-            yield served
 
 
 @pytest.fixture

@@ -11,10 +11,16 @@ import pygit2
 import pytest
 
 from bot.serving import bot_service
-from bot.settings.bot_settings import Settings
 from grite.errors import BratError
 from grite.wal import WAL_REF
-from tests.bot.serving.hosted_town import accepted, as_app, hosting, labelled, running
+from tests.bot.serving.hosted_town import (
+    accepted,
+    alone,
+    as_app,
+    hosting,
+    labelled,
+    running,
+)
 from tests.world.forge import REPO, Town, make_source, until
 from tests.world.patience import patient
 from tests.world.renamed import create, rename
@@ -29,19 +35,6 @@ def private(here: Town) -> None:
 def refs(here: Town, name: str) -> set[str]:
     bare = here.forge.bare(here.forge.known(name))
     return set(bare.git.references) - {"refs/heads/main"}
-
-
-def alone(here: Town) -> Settings:
-    return Settings(
-        repository=REPO,
-        api_url=f"{here.url}/api/v3",
-        git_url=here.url,
-        token=here.tokens["bot"],
-        secret="x" * 16,
-        folder=here.folder / "alone",
-        push_gap_s=0,
-        settle_s=0,
-    )
 
 
 async def test_the_log_is_not_pushed_into_a_repository_that_took_the_name(

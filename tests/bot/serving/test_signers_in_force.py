@@ -3,9 +3,9 @@
 import pytest
 
 from bot.serving import bot_service
-from bot.settings.bot_settings import Settings
 from grite.signatures import SIGNERS_FILE, signer_line
-from tests.world.forge import REPO, Town
+from tests.bot.serving.hosted_town import alone
+from tests.world.forge import Town
 from tests.world.log_keys import OTHER_KEY
 
 RULES = {
@@ -26,19 +26,6 @@ RULES = {
         }
     ],
 }
-
-
-def alone(here: Town) -> Settings:
-    return Settings(
-        repository=REPO,
-        api_url=f"{here.url}/api/v3",
-        git_url=here.url,
-        token=here.tokens["bot"],
-        secret="x" * 16,
-        folder=here.folder / "alone",
-        push_gap_s=0,
-        settle_s=0,
-    )
 
 
 @pytest.mark.parametrize("guarded", [False, True])
