@@ -18,23 +18,22 @@ from convoy.text import clean, counted, full_stop, inline, posted, redacted, sho
 def unvouched(by: str) -> str:
     return (
         f"@{by} may not write to this repository any more, so nothing new starts in "
-        "this convoy. Somebody who may lets it go on with `/brat resume`."
+        "this convoy. Somebody who may write can say `/brat resume` to let it go on."
     )
 
 
 def plan_unapproved(by: str, why: str) -> str:
     return (
-        f"@{by}'s approval of the plan does not stand any more: {why}. So nothing new "
-        "starts in this convoy; somebody who may write lets it go on with "
-        "`/brat resume`."
+        f"@{by}'s approval of the plan no longer counts: {why}. Nothing new starts in "
+        "this convoy until somebody who may write says `/brat resume`."
     )
 
 
 def plan_unapproved_at_landing(by: str, why: str) -> str:
     return (
-        f"@{by}'s approval of the plan does not stand any more: {why}. So this does "
-        "not land; somebody who may puts it back with `/brat merge` on its pull "
-        "request."
+        f"@{by}'s approval of the plan no longer counts: {why}. This does not land "
+        "until somebody who may maintain this repository says `/brat merge` on its "
+        "pull request."
     )
 
 
@@ -45,24 +44,25 @@ def stopped_all(by: str, why: str) -> str:
 def log_refused(why: str, helps: str) -> str:
     return (
         "Nothing can start or land in this repository: the forge refuses the log in "
-        f"`refs/grite/wal`, where the bot writes down all that it does. {inline(why)}. "
-        f"{inline(helps)} It is tried again each minute, and goes on by itself."
+        f"`refs/grite/wal`, where the bot records all that it does. {inline(why)}. "
+        f"{inline(helps)} The bot tries again every minute and then goes on by itself."
     )
 
 
 def ci_changed(files: Sequence[str]) -> str:
     named = ", ".join(code_span(path) for path in files[:5])
     return (
-        f"This changes what CI runs, so that CI's word on it is not enough: {named}. "
-        "It is taken out of the merge queue. Somebody who has looked at these files "
-        "puts it back with `/brat merge` on its pull request."
+        f"This changes what CI runs, so a green CI is not enough: {named}. It has been "
+        "taken out of the merge queue. When somebody has looked at these files, "
+        "`/brat merge` on its pull request puts it back."
     )
 
 
 def unanswered_for(by: str) -> str:
     return (
-        f"@{by} may not have this merged any more, so it is taken out of the merge "
-        "queue. Somebody who may puts it back with `/brat merge` on its pull request."
+        f"@{by} may no longer have this merged, so it has been taken out of the merge "
+        "queue. Somebody who may can put it back with `/brat merge` on its pull "
+        "request."
     )
 
 
@@ -88,20 +88,19 @@ def unstarted(fault: str) -> str:
 
 def comments_unread(count: int) -> str:
     what = counted(count, "comment")
-    told = f"Agents are told this issue's text, and nothing of its {what}."
     return (
-        f"{told} What matters of that, they hear by `/brat tell <task> -- text` before "
-        "a task starts; or end the convoy with `/brat cancel`, put it into the text, "
-        "and label the issue again."
+        f"Agents get this issue's text, but not its {what}. To pass something on, say "
+        "`/brat tell <task> -- text` before the task starts. Or end the convoy with "
+        "`/brat cancel`, add it to the text, and label the issue again."
     )
 
 
 def unreported(lacking: Sequence[str], jobs: Sequence[str]) -> str:
     named, others = (", ".join(map(code_span, all_)) for all_ in (lacking, jobs[:10]))
     return (
-        f"No workflow here reports the required check {named}, and nobody else is "
-        "known to: work waits for it, and does not land. What jobs report: "
-        f"{others}. Mend the name in `[refinery] checks` or in the branch's rules; "
+        f"No workflow here reports the required check {named}, and brat knows nobody "
+        "else who does, so work waits for it and does not land. The jobs report "
+        f"{others}. Correct the name in `[refinery] checks` or in the branch's rules, "
         "or name who reports it in `[refinery] reporters`."
     )
 
@@ -109,8 +108,8 @@ def unreported(lacking: Sequence[str], jobs: Sequence[str]) -> str:
 def hindered(found: Sequence[str]) -> str:
     listed = "\n".join(f"- {inline(each)}" for each in found)
     return (
-        "The workflow job that does brat's work here is hindered. `brat init "
-        f"--actions` writes the file with all permissions.\n\n{listed}"
+        "The workflow job that does brat's work here lacks something. `brat init "
+        f"--actions` writes the file with every permission.\n\n{listed}"
     )
 
 
@@ -137,16 +136,16 @@ def about_issue(action: HearIssue, issue: int, label: str) -> str:
         case "closed":
             return (
                 "This issue was closed, so its convoy is paused: nothing of it starts "
-                "or lands. Reopen the issue, or say `/brat resume`, and it goes on; "
-                "`/brat cancel` ends it. What is done is kept."
+                "or lands. To go on, reopen the issue or say `/brat resume`. To end "
+                "the convoy, say `/brat cancel`. What is done is kept."
             )
         case "reopened":
             return ""
         case "unlabelled":
             return (
-                f"@{action.by} The convoy is cancelled, because you took its label "
-                f"off. What is done is kept. The label {code_span(label)} asks for a "
-                "new one."
+                f"@{action.by} The convoy is cancelled, because you removed its "
+                f"label. What is done is kept. To ask for a new convoy, set the label "
+                f"{code_span(label)} again."
             )
         case "deleted" | "transferred":
             return (
@@ -168,12 +167,13 @@ def base_pushed(branch: str, pushed: Push, tip: str, kept: str) -> str:
     head = pushed.commit[:10]
     files = ", ".join(code_span(each) for each in pushed.files) or "no file"
     faults = "".join(f"\n- {inline(each)}" for each in pushed.faults)
-    gate = f"\n\nOf an agent's work it would be said:\n{faults}\n" if faults else ""
+    refused = "An agent's work would be refused for this"
+    gate = f"\n\n{refused}:\n{faults}\n" if faults else ""
     return (
         f"Somebody pushed {code_span(head)} to {code_span(branch)}. None of the "
         f"convoy's tasks made it. Since {code_span(tip[:10])} it changes {files}.{gate}"
         "\n\nNothing of the convoy starts or lands until somebody answers for it: "
-        f"`/brat approve {head}` takes it in, and the convoy lands if whoever says it "
+        f"`/brat approve {head}` takes it in, and the convoy lands if whoever says so "
         "may maintain this repository. Or put the branch back to "
         f"{code_span(tip[:10])}. The commit is kept at {code_span(kept)}."
     )
@@ -182,7 +182,7 @@ def base_pushed(branch: str, pushed: Push, tip: str, kept: str) -> str:
 def dequeued(by: str) -> str:
     return (
         f"@{by} The convoy is out of the merge queue, because you took this pull "
-        "request out of the forge's. `/brat merge` puts it in again. Nothing is lost "
+        "request out of the forge's queue. `/brat merge` puts it back. Nothing is lost "
         "meanwhile."
     )
 
@@ -190,11 +190,10 @@ def dequeued(by: str) -> str:
 def taken_out(out: TakenOut, task: int, wanted: str) -> str:
     what = f"The work of task {task}" if task else "The convoy"
     backs = {
-        "closed": "Reopen this pull request, and it is queued again; `/brat merge` "
-        "opens another one for it.",
-        "branch": "Restore the branch and reopen this pull request, and it is queued "
-        "again.",
-        "base": f"Change the base back to {code_span(wanted)}, and it is queued again.",
+        "closed": "Reopen this pull request to queue it again, or say `/brat merge` to "
+        "open another one.",
+        "branch": "Restore the branch and reopen this pull request to queue it again.",
+        "base": f"Change the base back to {code_span(wanted)} to queue it again.",
     }
     did = {
         "closed": "this pull request was closed",
@@ -247,13 +246,13 @@ def _need_said(convoy: Convoy, need: Need) -> Iterator[str]:
             out = (
                 f"it does not land on {convoy.target}"
                 if convoy.given.lands
-                else ("brat works on it no more")
+                else "brat no longer works on it"
             )
             yield f"{inline(out)}: {full_stop(inline(convoy.why))} "
             yield f"`/brat {verb}` takes its newest commit."
         case "failed":
             yield f"the convoy failed: {full_stop(inline(convoy.why))} "
-            yield "`/brat retry` takes it up with its work; the label starts anew."
+            yield "`/brat retry` goes on with its work; the label starts it over."
         case "approve the plan":
             yield "the plan: look at it, and say `/brat approve`."
         case "approve the work":

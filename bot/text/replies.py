@@ -43,16 +43,17 @@ def malformed(why: str) -> Reply:
 
 
 MAILED: Final = refused(
-    "a command that comes by mail does not count, for a mail's sender can be forged; "
-    "say it on the forge's page"
+    "commands sent by mail are not accepted, because a sender can be forged; comment "
+    "on the forge's website instead"
 )
 
 
 def enough(by: str, again_at: int) -> str:
     """Return the answer to a person who asks for more than is answered."""
     return (
-        f"@{by} That is more than is answered within an hour. This was not carried "
-        f"out, and nothing is that you say before {clock(again_at)}: say it again then."
+        f"@{by} You have asked for more than brat answers within an hour. It did not "
+        f"carry this out, and ignores what you say before {clock(again_at)}. Say it "
+        "again then."
     )
 
 
@@ -78,13 +79,13 @@ def brief_text(given: Sequence[Reply]) -> str:
 
 OUTSIDER: Final = (
     "The issue was written by somebody without write access, and in a public "
-    "repository an agent is given no such text. Open an issue in your own words, or "
-    "comment `/brat start -- what is to be done`; `outsiders = true` under `[trust]` "
-    "in `.brat/config.toml` lets everybody's text in."
+    "repository agents do not get such text. Open an issue in your own words, or "
+    "comment `/brat start -- what is to be done`. To let everybody's text in, set "
+    "`outsiders = true` under `[trust]` in `.brat/config.toml`."
 )
 EDITED_ISSUE: Final = (
-    "The issue was edited after it was labelled, or may have been: read it again, and "
-    "set the label again."
+    "The issue was edited after it was labelled, or may have been. Read it again, "
+    "then set the label again."
 )
 EDITED_SINCE_SAID: Final = (
     "the issue was edited after the comment was written, or may have been: read it "
@@ -98,13 +99,13 @@ EMPTY_REPOSITORY: Final = (
     "The repository is empty: push a first commit, then set the label again."
 )
 NO_RIGHT: Final = (
-    "@{by} may not start a convoy: it takes write access to this repository."
+    "@{by} may not start a convoy: that takes write access to this repository."
 )
 BOT_STOPPED: Final = "Whoever runs this bot has stopped it: set the label again later."
 MORE_FAULTS: Final = "`brat config check` says the rest of it."
 NO_PLAN: Final = "This cannot be planned as it is written: {error}."
 ASKED_ABOVE: Final = (
-    "The issue says too little to begin: what is missing is asked above."
+    "The issue says too little to begin: the questions above name what is missing."
 )
 BAD_CONFIGURATION: Final = "The configuration has a fault: {error}"
 

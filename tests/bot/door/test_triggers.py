@@ -39,7 +39,7 @@ async def test_comments_that_agents_are_not_told_are_said_once(tmp_path: Path) -
             await here.you.relabel(issue, {"brat"}, set())
             await settled(here)
 
-        said = [each for each in here.said() if "nothing of its 1 comment." in each]
+        said = [each for each in here.said() if "but not its 1 comment." in each]
         assert len(here.convoys()) == 3
         assert len(said) == 1
 

@@ -15,7 +15,7 @@ from tests.bot.room import Room, room
 
 pytestmark = pytest.mark.layer("landing")
 
-TOO_MUCH = "That is more than is answered within an hour."
+TOO_MUCH = "asked for more than brat answers within an hour."
 COMMENTS = 30
 
 

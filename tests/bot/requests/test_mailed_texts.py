@@ -62,7 +62,7 @@ async def test_a_command_by_mail_is_not_carried_out_and_told_so(room: Room) -> N
 
     assert room.convoy_state() == "active"
     assert room.task(1).state == "queued"
-    assert said.count("a command that comes by mail does not count") == 1
+    assert said.count("commands sent by mail are not accepted") == 1
 
 
 async def test_the_same_words_typed_count(room: Room) -> None:
@@ -77,7 +77,7 @@ async def test_a_command_that_a_mail_carries_along_does_not_count(room: Room) ->
     (said,) = await mailed(room, text)
 
     assert room.convoy_state() == "active"
-    assert "a command that comes by mail does not count" in said
+    assert "commands sent by mail are not accepted" in said
 
 
 async def test_a_mail_without_a_command_is_left_alone(room: Room) -> None:
@@ -115,4 +115,4 @@ async def test_commands_of_a_review_by_mail_do_not_count(tmp_path: Path) -> None
         await here.loop.tick()
 
         assert here.task(2).state == "queued"
-        assert "a command that comes by mail does not count" in here.spoken()[-1]
+        assert "commands sent by mail are not accepted" in here.spoken()[-1]

@@ -53,7 +53,7 @@ async def test_a_missing_permission_is_named_once(
         await here.loop.tick()
         await here.loop.tick()
 
-        said = [each for each in here.said() if "is hindered" in each]
+        said = [each for each in here.said() if "lacks something" in each]
         assert len(said) == times
         assert all("no task and no CI can be started" in each for each in said)
 

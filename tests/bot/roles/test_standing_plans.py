@@ -70,7 +70,7 @@ async def test_nothing_starts_by_an_approval_that_was_taken_back(
         assert paused.why in whys
         assert [*draft.state.running()] == []
         [intent] = draft.state.intents.values()
-        told = f"@bea's approval of the plan does not stand any more: {paused.why}."
+        told = f"@bea's approval of the plan no longer counts: {paused.why}."
         assert told in intent.text
 
         await here.answer("/brat pause", by=cleo)
@@ -103,7 +103,7 @@ async def test_a_convoy_does_not_land_by_an_approval_that_was_taken_back(
         await here.loop.tick()
 
         assert (here.convoy_state(), here.tip("main")) == ("active", main)
-        assert "So this does not land" in "\n".join(here.spoken())
+        assert "This does not land" in "\n".join(here.spoken())
 
         assert here.convoy.pull is not None
         await here.answer("/brat merge", by=cleo, on=here.convoy.pull)
