@@ -17,7 +17,10 @@ import msgspec
 
 from convoy.model.session_result import Trouble
 from runner.box.supervisor import Stream
+from runner.proxy import proxy_protocol as protocol
 from runner.proxy.proxy_protocol import Event, Network, Refused
+
+Usage = protocol.Usage
 
 
 class Text(Event, frozen=True, kw_only=True, tag="text"):
@@ -35,16 +38,6 @@ class ToolUse(Event, frozen=True, kw_only=True, tag="tool"):
     about: str = ""
     """The tool's command or file, cut."""
     refused: bool = False
-
-
-class Usage(Event, frozen=True, kw_only=True, tag="usage"):
-    """Tokens used since the last such event."""
-
-    model: str = ""
-    input_tokens: int = 0
-    """Input tokens, without those read from the vendor's cache."""
-    cached_tokens: int = 0
-    output_tokens: int = 0
 
 
 class Cost(Event, frozen=True, kw_only=True, tag="cost"):

@@ -39,16 +39,6 @@ CONNECT_S: Final = 30.0
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
-def own_proxy(host: str, port: int, *, is_plain: bool) -> str:
-    """Return the proxy that the environment names for a host; empty: none."""
-    name = f"[{host}]" if ":" in host else host
-    scheme = "http" if is_plain else "https"
-    try:
-        return outbound.here().proxy(f"{scheme}://{name}:{port}")
-    except BratError as error:
-        raise OSError(str(error)) from error
-
-
 async def through(proxy: str, host: str, port: int, *, is_plain: bool) -> Streams:
     """Connect to the proxy, and through it to the host unless `is_plain`."""
     url = urlsplit(proxy)
@@ -190,7 +180,13 @@ class Egress:
         """Connect, and pass on the head of a request that opens no tunnel."""
         is_plain = asked.method != "CONNECT"
         where = asked.host, asked.port
-        if proxy := own_proxy(*where, is_plain=is_plain):
+        name = f"[{asked.host}]" if ":" in asked.host else asked.host
+        scheme = "http" if is_plain else "https"
+        try:
+            proxy = outbound.here().proxy(f"{scheme}://{name}:{asked.port}")
+        except BratError as error:
+            raise OSError(str(error)) from error
+        if proxy:
             there = await through(proxy, *where, is_plain=is_plain)
             head = _head(asked, absolute=True, word=outbound.proxy_word(proxy))
         else:
@@ -316,11 +312,13 @@ async def _serve(
     loop.add_reader(0, ended.set)  # no other input comes, so this is its end
     async with asyncio.TaskGroup() as group, AsyncExitStack() as stack:
         if order.model is not None:
-            from aiohttp.web_server import Server  # not for a proxy without a model
+            from aiohttp import ClientSession  # not for a proxy without a model
+            from aiohttp.web_server import Server
 
-            from runner.proxy.model_server import Gate, client_session
+            from runner.proxy.model_server import PATIENCE, Gate
 
-            client = await stack.enter_async_context(client_session())
+            client = ClientSession(auto_decompress=False, timeout=PATIENCE)
+            await stack.enter_async_context(client)
             gate = Gate(order.model, order.caps, client, _tell)
             server = Server(gate.handle, auto_decompress=False, access_log=None)
             stack.push_async_callback(server.shutdown, 0.1)

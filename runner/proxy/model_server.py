@@ -84,7 +84,7 @@ class AnswerRelay:
                 self._request.transport.abort()
         return response
 
-    def usage(self, asked_bytes: int) -> protocol.Metered:
+    def usage(self, asked_bytes: int) -> protocol.Usage:
         """Return its tokens, once it has ended or was broken off."""
         return self._reader.read(asked_bytes, is_cut=not self._is_whole)
 
@@ -117,12 +117,8 @@ OPENAI: Final = "https://api.openai.com"
 https://platform.openai.com/docs/guides/migrate-to-responses"""
 
 
-def client_session() -> ClientSession:
-    """Return a client that waits for answers as long as its caller does."""
-    return ClientSession(
-        auto_decompress=False,
-        timeout=ClientTimeout(total=None, sock_connect=CONNECT_S),
-    )
+PATIENCE: Final = ClientTimeout(total=None, sock_connect=CONNECT_S)
+"""It waits for answers as long as its caller does."""
 
 
 class Gate:
@@ -167,12 +163,14 @@ class Gate:
             self._tell_once(protocol.Refused(what=asked), asked)
             why = f"brat lets no agent ask for {asked}."
             return self._no(HTTPStatus.NOT_FOUND, why)
-        body = await _body(request)
-        if body is None:
-            why = f"A request may have {BODY_BYTES} bytes."
-            return self._no(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, why)
+        read = bytearray()
+        async for chunk in request.content.iter_any():
+            read += chunk
+            if len(read) > BODY_BYTES:
+                why = f"A request may have {BODY_BYTES} bytes."
+                return self._no(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, why)
         try:
-            body = self._checked(request, found, body)
+            body = self._checked(request, found, bytes(read))
         except request_rules.RequestRefused as refused:
             what = f"{refused.what} in a request to its model"
             self._tell_once(protocol.Refused(what=what), what)
@@ -293,12 +291,3 @@ def _way(url: URL) -> dict[str, Any]:
     if url.scheme == "https":
         way["ssl"] = ours.authorities()
     return way
-
-
-async def _body(request: web.BaseRequest) -> bytes | None:
-    body = bytearray()
-    async for chunk in request.content.iter_any():
-        body += chunk
-        if len(body) > BODY_BYTES:
-            return None
-    return bytes(body)

@@ -52,17 +52,13 @@ def main(argv: Sequence[str]) -> int:
 def _received(told: int, own: list[int]) -> list[int]:
     """Serve on the sockets of the agent's own network, if it has one, and say so."""
     said, found = receive_sockets(told)
-    why = "" if said == CLOSED else said.decode("utf-8", "replace")
-    _tell_network(why if said else "it was not tried")
+    news = b'{"type":"network"}'
+    if said != CLOSED:
+        import json
+
+        why = said.decode("utf-8", "replace") or "it was not tried"
+        news = json.dumps({"type": "network", "closed": False, "why": why}).encode()
+    os.write(1, news + b"\n")
     for each in own if found else ():
         os.close(each)
     return found or own
-
-
-def _tell_network(why: str) -> None:
-    said = b'{"type":"network"}'
-    if why:
-        import json
-
-        said = json.dumps({"type": "network", "closed": False, "why": why}).encode()
-    os.write(1, said + b"\n")

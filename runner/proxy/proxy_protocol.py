@@ -78,16 +78,14 @@ class Ready(Event, frozen=True, kw_only=True, tag="ready"):
     """Its address as a proxy for all other hosts."""
 
 
-class Metered(Event, frozen=True, kw_only=True, tag="metered"):
-    """A call of the model has ended."""
+class Usage(Event, frozen=True, kw_only=True, tag="usage"):
+    """Tokens used since the last such event; of the proxy: by a call that has ended."""
 
     model: str = ""
     input_tokens: int = 0
     """Input tokens, without those read from the vendor's cache."""
     cached_tokens: int = 0
     output_tokens: int = 0
-    estimated: bool = False
-    """Whether the vendor gave no figures, and four bytes were counted as a token."""
 
 
 class Refused(Event, frozen=True, kw_only=True, tag="refused"):
@@ -109,7 +107,7 @@ class Network(Event, frozen=True, kw_only=True, tag="network"):
     why: str = ""
 
 
-Told = Ready | Metered | Refused | Spent | Network
+Told = Ready | Usage | Refused | Spent | Network
 
 
 USUAL_PORTS: Final = frozenset({80, 443})

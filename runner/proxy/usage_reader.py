@@ -7,11 +7,11 @@ JSON of some events, and later figures include earlier ones. No input or output.
 from typing import Final
 
 from msgspec import MsgspecError, Struct, field, json
-from msgspec.structs import replace
 
 from convoy.model.records import Usage
 from convoy.model.session_result import plus, priced, tokens
-from runner.proxy.proxy_protocol import Caps, Metered
+from runner.proxy import proxy_protocol as protocol
+from runner.proxy.proxy_protocol import Caps
 
 LINE_BYTES: Final = 16_000_000
 """The longest piece that is read; a longer piece is passed on unread."""
@@ -68,7 +68,7 @@ class UsageReader:
         self._held = bytearray()
         self._is_lost = False
         self._bytes = 0
-        self._found: Metered | None = None
+        self._found: protocol.Usage | None = None
         self._is_final = False
 
     def feed(self, chunk: bytes) -> None:
@@ -84,7 +84,7 @@ class UsageReader:
             self._held.clear()
             self._is_lost = True
 
-    def read(self, asked_bytes: int, *, is_cut: bool = False) -> Metered:
+    def read(self, asked_bytes: int, *, is_cut: bool = False) -> protocol.Usage:
         """Return the answer's tokens, once it has ended or was broken off (`is_cut`).
 
         What a vendor said before the end counts for what was read, not for what was
@@ -94,60 +94,54 @@ class UsageReader:
         self._held.clear()
         if self._found is not None and self._is_final and not is_cut:
             return self._found
-        guessed = Metered(
+        guessed = protocol.Usage(
             input_tokens=0 if self._found else asked_bytes // BYTES_A_TOKEN,
             output_tokens=self._bytes // BYTES_A_TOKEN,
         )
-        return replace(_most(self._found, guessed), estimated=True)
+        return _most(self._found, guessed)
 
     def _look(self, line: bytearray) -> None:
         if _MARK not in line or self._is_lost:
             self._is_lost = False
             return
         text = line.removeprefix(_DATA) if self._streams else line
-        for answer in _answers(bytes(text)):
-            if said := _metered(answer):
+        try:
+            # A list is a stream of Gemini's that is no SSE.
+            if text.lstrip().startswith(b"["):
+                found = json.decode(text, type=list[_Answer])
+            else:
+                found = [json.decode(text, type=_Answer)]
+        except MsgspecError:
+            return
+        for answer in found:
+            if said := _read(answer):
                 self._found = _most(self._found, said)
                 self._is_final = self._is_final or answer.message is None
 
 
-def _answers(text: bytes) -> list[_Answer]:
-    try:
-        if text.lstrip().startswith(b"["):  # a stream of Gemini's that is no SSE
-            return json.decode(text, type=list[_Answer])
-        return [json.decode(text, type=_Answer)]
-    except MsgspecError:
-        return []
-
-
-def _metered(answer: _Answer) -> Metered | None:
+def _read(answer: _Answer) -> protocol.Usage | None:
     if (gemini := answer.usage_metadata) is not None:
-        return _of_gemini(gemini, answer.model_version or "")
+        cached = gemini.cached_content_token_count or 0
+        read = gemini.prompt_token_count or 0
+        read += gemini.tool_use_prompt_token_count or 0
+        written = gemini.candidates_token_count or 0
+        written += gemini.thoughts_token_count or 0
+        return _bounded(answer.model_version or "", read - cached, cached, written)
     for inner in (answer, answer.message, answer.response):
-        if inner is not None and inner.usage is not None:
-            return _of_others(inner.usage, inner.model or answer.model or "")
+        if inner is not None and (said := inner.usage) is not None:
+            details = said.input_tokens_details or said.prompt_tokens_details
+            # OpenAI counts them in, Anthropic does not.
+            among = (details.cached_tokens or 0) if details else 0
+            read = (said.input_tokens or said.prompt_tokens or 0) - among
+            read += said.cache_creation_input_tokens or 0
+            cached = among + (said.cache_read_input_tokens or 0)
+            written = said.output_tokens or said.completion_tokens or 0
+            return _bounded(inner.model or answer.model or "", read, cached, written)
     return None
 
 
-def _of_gemini(said: _Gemini, model: str) -> Metered:
-    cached = said.cached_content_token_count or 0
-    read = (said.prompt_token_count or 0) + (said.tool_use_prompt_token_count or 0)
-    written = (said.candidates_token_count or 0) + (said.thoughts_token_count or 0)
-    return _bounded(model, read - cached, cached, written)
-
-
-def _of_others(said: _Counted, model: str) -> Metered:
-    details = said.input_tokens_details or said.prompt_tokens_details or _Details()
-    among = details.cached_tokens or 0  # OpenAI counts them in, Anthropic does not
-    read = (said.input_tokens or said.prompt_tokens or 0) - among
-    read += said.cache_creation_input_tokens or 0
-    cached = among + (said.cache_read_input_tokens or 0)
-    written = said.output_tokens or said.completion_tokens or 0
-    return _bounded(model, read, cached, written)
-
-
-def _bounded(model: str, read: int, cached: int, written: int) -> Metered:
-    return Metered(
+def _bounded(model: str, read: int, cached: int, written: int) -> protocol.Usage:
+    return protocol.Usage(
         model=model[:100],
         input_tokens=max(0, read),
         cached_tokens=max(0, cached),
@@ -155,10 +149,10 @@ def _bounded(model: str, read: int, cached: int, written: int) -> Metered:
     )
 
 
-def _most(one: Metered | None, other: Metered) -> Metered:
+def _most(one: protocol.Usage | None, other: protocol.Usage) -> protocol.Usage:
     if one is None:
         return other
-    return Metered(
+    return protocol.Usage(
         model=one.model or other.model,
         input_tokens=max(one.input_tokens, other.input_tokens),
         cached_tokens=max(one.cached_tokens, other.cached_tokens),
@@ -223,7 +217,7 @@ class UsageMeter:
         """Give back what a call held."""
         self._held.remove(most)
 
-    def add(self, said: Metered) -> None:
+    def add(self, said: protocol.Usage) -> None:
         used = Usage(
             input_tokens=said.input_tokens,
             cached_tokens=said.cached_tokens,

@@ -25,7 +25,7 @@ from runner import engines
 from runner.box.agent_box import NetworkExit
 from runner.box.processes import launched
 from runner.engines import engine_events as events, row as rows
-from runner.engines.row import Call, Key, Row
+from runner.engines.row import Call
 from runner.inputs.job_inputs import Inputs
 from runner.proxy import proxy_protocol as protocol
 from runner.proxy.proxy_protocol import ProxyOrder
@@ -70,7 +70,19 @@ def _order(inputs: Inputs, started: TaskStarted) -> ProxyOrder | None:
     except ValueError:
         return None  # reported when the engine is to start
     call = Call(started.engine, Path(), Path(), endpoint=inputs.endpoint)
-    model = _model(row, call, rows.key_for(row, call, inputs.offered))
+    key, vendor = rows.key_for(row, call, inputs.offered), rows.vendor_of(row, call)
+    model = None
+    if vendor is not None and key is not None and rows.can_be_pointed(vendor):
+        model = protocol.Model(
+            dialect=vendor.dialect,
+            upstream=call.endpoint or rows.own_server(vendor),
+            key=key.value,
+            bearer=key.variable in row.also,
+            token=f"brat-{secrets.token_hex(16)}",
+            models=rows.pinned_models(row, call),
+            helpers=row.helpers,
+            allow=call.spec.allow,
+        )
     egress = protocol.reachable_hosts(started.egress, by_default=model is None)
     if model is None and egress is None:
         return None
@@ -82,22 +94,6 @@ def _order(inputs: Inputs, started: TaskStarted) -> ProxyOrder | None:
         price=started.engine.price,
     )
     return ProxyOrder(model=model, caps=caps, egress=egress)
-
-
-def _model(row: Row, call: Call, key: Key | None) -> protocol.Model | None:
-    vendor = rows.vendor_of(row, call)
-    if vendor is None or key is None or not rows.can_be_pointed(vendor):
-        return None
-    return protocol.Model(
-        dialect=vendor.dialect,
-        upstream=call.endpoint or rows.own_server(vendor),
-        key=key.value,
-        bearer=key.variable in row.also,
-        token=f"brat-{secrets.token_hex(16)}",
-        models=rows.pinned_models(row, call),
-        helpers=row.helpers,
-        allow=call.spec.allow,
-    )
 
 
 def _for_java(proxy: str) -> dict[str, str]:
@@ -245,8 +241,15 @@ class ProxyClient:
         match told:
             case protocol.Ready():
                 self._url, self._egress = told.url, told.egress
-            case protocol.Metered():
-                self._add(told)
+            case protocol.Usage():
+                self._calls += 1
+                before = self._used.get(told.model, protocol.Usage())
+                self._used[told.model] = protocol.Usage(
+                    model=told.model,
+                    input_tokens=before.input_tokens + told.input_tokens,
+                    cached_tokens=before.cached_tokens + told.cached_tokens,
+                    output_tokens=before.output_tokens + told.output_tokens,
+                )
             case protocol.Refused():
                 self._note(told)
             case protocol.Network():
@@ -256,13 +259,3 @@ class ProxyClient:
                 self.over = True
                 self.trouble = events.Error(kind="budget", message=told.why)
                 self._note(self.trouble)
-
-    def _add(self, said: protocol.Metered) -> None:
-        before = self._used.get(said.model, events.Usage(model=said.model))
-        self._calls += 1
-        self._used[said.model] = events.Usage(
-            model=said.model,
-            input_tokens=before.input_tokens + said.input_tokens,
-            cached_tokens=before.cached_tokens + said.cached_tokens,
-            output_tokens=before.output_tokens + said.output_tokens,
-        )
