@@ -90,7 +90,13 @@ def _boxed(box: _Box, program: list[str]) -> str:
         os._exit(_first(go, telling, box, program))
     os.close(telling)
     try:
-        _map_users(child)
+        # All users inside are themselves outside for root, else only our own is.
+        is_root = os.getuid() == 0
+        if not is_root:
+            kernel.write(f"/proc/{child}/setgroups", "deny")
+        for name, own in (("uid_map", os.getuid()), ("gid_map", os.getgid())):
+            text = same_names(name) if is_root else f"{own} {own} 1"
+            kernel.write(f"/proc/{child}/{name}", text)
         os.write(going, b"!")
     except OSError as error:
         os.close(going)
@@ -126,16 +132,6 @@ def _cloned(namespaces: int) -> int:
         raise OSError(0, "not on this kind of machine")
     flags = namespaces | signal.SIGCHLD
     return kernel.checked(kernel.libc.syscall(number, flags, 0, 0, 0, 0))
-
-
-def _map_users(child: int) -> None:
-    """Map users inside to themselves outside: all for root, else only our own."""
-    maps = {"uid_map": os.getuid(), "gid_map": os.getgid()}
-    if os.getuid() != 0:
-        kernel.write(f"/proc/{child}/setgroups", "deny")
-    for name, own in maps.items():
-        text = f"{own} {own} 1" if os.getuid() != 0 else same_names(name)
-        kernel.write(f"/proc/{child}/{name}", text)
 
 
 def _first(go: int, telling: int, box: _Box, program: list[str]) -> int:

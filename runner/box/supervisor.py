@@ -119,7 +119,8 @@ class Stop:
     def __enter__(self) -> Self:
         signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
         self._before = {each: signal.signal(each, self._note) for each in _ASKING}
-        self._before[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, _wake_up)
+        # An ignored SIGCHLD would not reach the descriptor.
+        self._before[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, lambda *_: None)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -165,10 +166,6 @@ class Stop:
         if self._leaves_at_once:
             self._leaves_at_once = False
             raise Cancelled
-
-
-def _wake_up(_number: int, _frame: FrameType | None) -> None:
-    """Make the wake-up descriptor get SIGCHLD, which an ignored signal would not."""
 
 
 GRACE_S = 2.0
@@ -330,7 +327,11 @@ class _Supervision:
         if self._stdin:
             self._stdin.close()
         survivors = self._end_tree()
-        self._drain()
+        limit = time.monotonic() + DRAIN_S
+        while self._open and _left(limit) > 0:
+            self._pump(_left(limit))
+        for fd in tuple(self._open):
+            self._close(fd)
         code = self._process.returncode
         return Ending(
             exit_code=code if code is not None and code >= 0 else None,
@@ -388,13 +389,6 @@ class _Supervision:
                     asked = True
                 self._pump(min(_left(limit), SWEEP_S))
         return len(self._ours()) if self._has_children() else 0
-
-    def _drain(self) -> None:
-        limit = time.monotonic() + DRAIN_S
-        while self._open and _left(limit) > 0:
-            self._pump(_left(limit))
-        for fd in tuple(self._open):
-            self._close(fd)
 
     def _pump(self, patience_s: float) -> None:
         for key, _ in self._selector.select(patience_s):

@@ -349,7 +349,8 @@ def places(kind: str, path: str) -> Iterator[Place]:
     for _ in range(_LINKS_MOST):
         if path == real:
             break
-        link = _first_link(path)
+        ends = (at for at, letter in enumerate(f"{path}/") if letter == os.sep and at)
+        link = next((path[:at] for at in ends if os.path.islink(path[:at])), "")  # noqa: PTH114  paths are words here
         if not link:
             break
         yield LINK, link, link
@@ -404,13 +405,6 @@ def _nearest(kept: dict[str, Place], target: str) -> Place | None:
         if target in kept:
             return kept[target]
     return None
-
-
-def _first_link(path: str) -> str:
-    for end, letter in enumerate(f"{path}/"):
-        if letter == os.sep and end and os.path.islink(path[:end]):  # noqa: PTH114  paths are words here
-            return path[:end]
-    return ""
 
 
 def installed(root: Path, programs: Iterable[str]) -> tuple[str, ...]:

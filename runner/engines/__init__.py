@@ -64,7 +64,12 @@ def key_names() -> frozenset[str]:
 def found(kind: str) -> Row:
     """Return the row of a `type`; raise a ValueError that suggests the nearest name."""
     if kind.startswith(PLANNER):
-        return _planner(kind.removeprefix(PLANNER))
+        name, points = kind.removeprefix(PLANNER), _installed(planner.PLUGIN_GROUP)
+        if planned := points.get(name):
+            return planner_row(name, planned.value)
+        listed = ", ".join(sorted(points)) or "none is installed"
+        meant = did_you_mean(name, points) or "."
+        raise ValueError(f"No planner is called {name!r}; known: {listed}{meant}")
     if row := ENGINES.get(kind):
         return row
     point = _installed().get(kind.removeprefix(PLUGIN))
@@ -74,15 +79,6 @@ def found(kind: str) -> Row:
         listed = ", ".join(sorted(names))
         raise ValueError(f"No engine is called {kind!r}; known: {listed}{meant}")
     return _loaded(point)
-
-
-def _planner(name: str) -> Row:
-    points = _installed(planner.PLUGIN_GROUP)
-    if point := points.get(name):
-        return planner_row(name, point.value)
-    listed = ", ".join(sorted(points)) or "none is installed"
-    meant = did_you_mean(name, points) or "."
-    raise ValueError(f"No planner is called {name!r}; known: {listed}{meant}")
 
 
 def litter(kind: str) -> tuple[str, ...]:

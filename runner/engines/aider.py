@@ -4,7 +4,7 @@ https://aider.chat/docs/scripting.html
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from runner.box.supervisor import Stream
 from runner.engines import engine_events as events
@@ -81,14 +81,9 @@ def _argv(call: Call) -> tuple[str, ...]:
     )
 
 
-def _sets(_call: Call) -> Mapping[str, str]:
-    return {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "PYTHONUNBUFFERED": "1"}
-
-
-def _files(_call: Call) -> Mapping[str, str]:
-    """Write a price list, for without one Aider waits for one from the network."""
-    return {".aider/caches/model_prices_and_context_window.json": '{"none": {}}'}
-
+_SETS = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "PYTHONUNBUFFERED": "1"}
+_FILES = {".aider/caches/model_prices_and_context_window.json": '{"none": {}}'}
+"""A price list, for without one Aider waits for one from the network."""
 
 ROW = Row(
     name="aider",
@@ -111,8 +106,8 @@ ROW = Row(
             models=("gemini",),
         ),
     ),
-    sets=_sets,
-    files=_files,
+    sets=lambda _call: _SETS,
+    files=lambda _call: _FILES,
     leaves=_LOG,
     aliases={
         **dict.fromkeys(("4", "4o", "4-turbo", "35turbo", "35-turbo", "3"), "gpt-*"),

@@ -23,8 +23,12 @@ def _understood(line: Line) -> Iterator[Said]:
             # An error that never reached a server is called unknown.
             is_net = said == "unknown" and not status
             yield events.error("connection failed" if is_net else said, status or None)
-        case {"type": "assistant"}:
-            yield from _spoken(line)
+        case {"type": "assistant"} if at(line, "message.model") != _SYNTHETIC:
+            for block in pick(line, "message.content", events.EMPTY_LIST):
+                if at(block, "type") == "tool_use":
+                    yield events.tool(pick(block, "name", ""), at(block, "input"))
+                elif at(block, "type") == "text":
+                    yield from events.agent(pick(block, "text", ""))
         case {"type": "rate_limit_event", "rate_limit_info": {"status": "rejected"}}:
             until = pick(line, "rate_limit_info.resetsAt", 0.0)
             yield events.RateLimit(until=int(until) or None)
@@ -32,16 +36,6 @@ def _understood(line: Line) -> Iterator[Said]:
             yield from _ended(line)
         case _:
             return
-
-
-def _spoken(line: Line) -> Iterator[Said]:
-    if at(line, "message.model") == _SYNTHETIC:
-        return
-    for block in pick(line, "message.content", events.EMPTY_LIST):
-        if at(block, "type") == "tool_use":
-            yield events.tool(pick(block, "name", ""), at(block, "input"))
-        elif at(block, "type") == "text":
-            yield from events.agent(pick(block, "text", ""))
 
 
 def _ended(line: Line) -> Iterator[Said]:
@@ -69,11 +63,14 @@ def _ended(line: Line) -> Iterator[Said]:
 
 
 def _argv(call: Call) -> tuple[str, ...]:
+    allowed: tuple[str, ...] = ("--dangerously-skip-permissions",)
+    if tools := ",".join(call.spec.tools):  # else the box is the limit
+        allowed = ("--permission-mode", "dontAsk", f"--allowedTools={tools}")
     model = ("--model", call.spec.model) if call.spec.model else ()
     return (
         *("claude", "-p", "--output-format", "stream-json", "--verbose"),
         *(("--input-format", "stream-json") if call.steered else ()),
-        *_allowed(call.spec.tools),
+        *allowed,
         *model,
         *call.spec.args,
     )
@@ -83,12 +80,6 @@ def _says(text: str) -> bytes:
     """Word a message of the user, which is read between two steps of the model."""
     message = {"role": "user", "content": text}
     return json.dumps({"type": "user", "message": message}).encode() + b"\n"
-
-
-def _allowed(tools: tuple[str, ...]) -> tuple[str, ...]:
-    if not tools:  # the box is the limit, not the question
-        return ("--dangerously-skip-permissions",)
-    return ("--permission-mode", "dontAsk", f"--allowedTools={','.join(tools)}")
 
 
 def _sets(call: Call) -> Mapping[str, str]:

@@ -77,14 +77,6 @@ def _provider(call: Call) -> Mapping[str, str | int | bool]:
     }
 
 
-def _sets(call: Call) -> Mapping[str, str]:
-    return {"CODEX_HOME": str(call.home / ".codex")}
-
-
-def _files(_call: Call) -> Mapping[str, str]:
-    return {".codex/config.toml": ""}  # it wants the folder
-
-
 _VENDOR = Vendor("responses", "OPENAI_API_KEY", writes="-c", path="/v1")
 
 ROW = Row(
@@ -92,8 +84,8 @@ ROW = Row(
     argv=_argv,
     read=events.of_lines(_understood),
     vendors=(_VENDOR,),
-    sets=_sets,
-    files=_files,
+    sets=lambda call: {"CODEX_HOME": str(call.home / ".codex")},
+    files=lambda _call: {".codex/config.toml": ""},  # it wants the folder
     install="npm install -g @openai/codex",
     sample_model="gpt-5",
 )

@@ -68,13 +68,6 @@ def _argv(call: Call) -> tuple[str, ...]:
     return ("gemini", "-o", "stream-json", "--yolo", *model, *call.spec.args)
 
 
-def _sets(call: Call) -> Mapping[str, str]:
-    return {
-        "GEMINI_CLI_HOME": str(call.home),
-        "GEMINI_CLI_NO_RELAUNCH": "true",  # else it ignores SIGTERM
-    }
-
-
 def _files(call: Call) -> Mapping[str, str]:
     settings: dict[str, object] = {
         "security": {
@@ -94,7 +87,10 @@ ROW = Row(
     argv=_argv,
     read=events.of_lines(_understood, _prose),
     vendors=(Vendor("gemini", "GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL"),),
-    sets=_sets,
+    sets=lambda call: {
+        "GEMINI_CLI_HOME": str(call.home),
+        "GEMINI_CLI_NO_RELAUNCH": "true",  # else it ignores SIGTERM
+    },
     files=_files,
     aliases=dict.fromkeys(("auto", "pro", "flash", "flash-lite"), "gemini-*"),
     helpers=("gemini-*flash*",),

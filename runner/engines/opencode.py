@@ -30,7 +30,12 @@ def _understood(line: Line) -> Iterator[Said]:
             yield from _step(part)
         case {"type": "error", "error": {} as found}:
             yield events.Session(id=pick(line, "sessionID", ""))
-            yield from _failed(found)
+            said = pick(found, "data.message", "") or pick(found, "name", "")
+            yield events.error(said, pick(found, "data.statusCode", 0) or None)
+            wait = pick(found, "data.responseHeaders.retry-after", "")
+            if wait.isascii() and wait.isdigit():
+                yield events.RateLimit(wait_s=float(wait[:9]))
+            yield events.Result(ok=False)
         case _:
             return
 
@@ -58,15 +63,6 @@ def _step(part: object) -> Iterator[Said]:
 
 def _count(part: object, name: str) -> int:
     return pick(part, f"tokens.{name}", 0)
-
-
-def _failed(found: object) -> Iterator[Said]:
-    said = pick(found, "data.message", "") or pick(found, "name", "")
-    yield events.error(said, pick(found, "data.statusCode", 0) or None)
-    wait = pick(found, "data.responseHeaders.retry-after", "")
-    if wait.isascii() and wait.isdigit():
-        yield events.RateLimit(wait_s=float(wait[:9]))
-    yield events.Result(ok=False)
 
 
 def _argv(call: Call) -> tuple[str, ...]:

@@ -100,7 +100,9 @@ class OutputReader:
         """
         got_over = self._is_done and exit_code is not None
         says = self._is_done if self._row.ends == "says" else True
-        status, summary = self._last_words()
+        self._keep_words()
+        word, summary = self._words[-1] if self._words else ("done", self._text)
+        status = next(each for each in get_args(Status) if each == word)
         lines = clean(self._last).strip().splitlines()
 
         def noted(kind: str) -> tuple[str, ...]:
@@ -116,14 +118,6 @@ class OutputReader:
             left=bounded_notes(Left(notes=noted("note"), shared=noted("share"))),
             last=shortened(lines[-1].strip(), LAST_CHARS) if lines else "",
         )
-
-    def _last_words(self) -> tuple[Status, str]:
-        self._keep_words()
-        if not self._words:
-            return "done", self._text
-        word, summary = self._words[-1]
-        status = next(each for each in get_args(Status) if each == word)
-        return status, summary
 
     def _hear(self, said: events.Text) -> None:
         """Take what the model said; what is said after its last word is not it."""

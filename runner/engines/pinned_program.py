@@ -11,8 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -83,7 +82,8 @@ def installed(
     name = f"{kind}-{hashlib.sha256(lock).hexdigest()[:16]}"
     folder = kept / "brat-engines" / name
     folder.parent.mkdir(exist_ok=True)
-    with _alone(folder):
+    with folder.with_suffix(".lock").open("w") as lock_file:
+        fcntl.flock(lock_file, fcntl.LOCK_EX)
         if not (folder / "whole").exists():
             shutil.rmtree(folder, ignore_errors=True)
             (folder / "bin").mkdir(parents=True)
@@ -92,13 +92,6 @@ def installed(
             (folder / "bin" / program).symlink_to(found)
             (folder / "whole").touch()
     return folder / "bin"
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    with folder.with_suffix(".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def npm_lock(kind: str) -> dict[str, Any]:
@@ -113,7 +106,9 @@ def npm_lock(kind: str) -> dict[str, Any]:
         if at in needed:
             continue
         needed[at] = known[at]
-        places = (_resolved(known, at, name) for name in _needs(known[at]))
+        kinds = "dependencies", "optionalDependencies", "peerDependencies"
+        names = (name for kind in kinds for name in known[at].get(kind, ()))
+        places = (_resolved(known, at, name) for name in names)
         left += filter(None, places)
     wanted = {package: known[root]["version"]}
     first = {"name": "brat-engine", "dependencies": wanted}
@@ -123,11 +118,6 @@ def npm_lock(kind: str) -> dict[str, Any]:
         "requires": True,
         "packages": {"": first, **dict(sorted(needed.items()))},
     }
-
-
-def _needs(package: Mapping[str, Any]) -> Iterator[str]:
-    for kind in ("dependencies", "optionalDependencies", "peerDependencies"):
-        yield from package.get(kind, ())
 
 
 def _resolved(known: Mapping[str, Any], at: str, name: str) -> str:

@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from convoy.planner import FILE, Asked, asked
 from runner.box.supervisor import Stream
 from runner.engines import shell
 from runner.engines.engine_events import Error, Said
-from runner.engines.row import Call, Row
+from runner.engines.row import Row
 
 _STARTED: Final = (sys.executable, "-I", "-m", "runner.engines.plugins")
 _PLANNER: Final = "--planner"
@@ -28,28 +29,20 @@ _FAULT: Final = "brat: "
 
 
 def function_row(name: str, target: str) -> Row:
-    def argv(call: Call) -> tuple[str, ...]:
-        return (*_STARTED, target, *call.spec.args)
-
-    return Row(
+    return replace(
+        shell.ROW,
         name=name,
-        argv=argv,
-        read=shell.read,
-        prompt="argument",
-        ends="exits",
-        is_quiet=True,
+        argv=lambda call: (*_STARTED, target, *call.spec.args),
     )
 
 
 def planner_row(name: str, target: str) -> Row:
-    return Row(
+    return replace(
+        shell.ROW,
         name=name,
         argv=lambda _call: (*_STARTED, _PLANNER, name, target),
         read=_read_planner,
-        prompt="argument",
         tells=asked,
-        ends="exits",
-        is_quiet=True,
     )
 
 

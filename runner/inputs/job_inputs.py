@@ -67,18 +67,11 @@ def handed_feed(env: Mapping[str, str]) -> FeedAddress | None:
     """Return the address that a descriptor holds; None: there is no valid one."""
     try:
         told = json.loads(_handed(env, "BRAT_FEED_FD", HANDED_BYTES) or b"")
-        return FeedAddress(_sound(told["url"]), str(told["token"]))
+        found = FeedAddress(str(told["url"]).rstrip("/"), str(told["token"]))
+        parts = urlsplit(found.url)
     except (BadInput, ValueError, KeyError, TypeError):
         return None
-
-
-def _sound(url: object) -> str:
-    """Return the address; ValueError: requests cannot be sent to it."""
-    text = str(url).rstrip("/")
-    parts = urlsplit(text)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError(text)
-    return text
+    return found if parts.scheme in ("http", "https") and parts.hostname else None
 
 
 class OidcAddress(Struct, frozen=True):
@@ -220,7 +213,7 @@ def read_inputs(env: Mapping[str, str]) -> Inputs:
         repository_id=_matching(env, "GITHUB_REPOSITORY_ID", _NUMBER, "1296269"),
         signers=env.get("BRAT_ALLOWED_SIGNERS", ""),
         ref=env.get("GITHUB_REF", "").strip(),
-        head=_optional(env, "GITHUB_SHA", _COMMIT, _A_COMMIT),
+        head=_matching(env, "GITHUB_SHA", _COMMIT, _A_COMMIT, optional=True),
         event=_file(env, "GITHUB_EVENT_PATH"),
         token=token,
         result=_fresh(env, "BRAT_RESULT"),
@@ -232,7 +225,9 @@ def read_inputs(env: Mapping[str, str]) -> Inputs:
         summary=_file(env, "GITHUB_STEP_SUMMARY"),
         cache=_file(env, "RUNNER_TOOL_CACHE"),
         objects=_file(env, "BRAT_OBJECTS"),
-        endpoint=_optional(env, "BRAT_MODEL_URL", _ENDPOINT, "http://127.0.0.1:8000"),
+        endpoint=_matching(
+            env, "BRAT_MODEL_URL", _ENDPOINT, "http://127.0.0.1:8000", optional=True
+        ),
         hidden=_listed(
             os.pathsep.join((env.get("BRAT_HIDDEN", ""), env.get("SSH_AUTH_SOCK", "")))
         ),
@@ -254,19 +249,19 @@ def _given(env: Mapping[str, str], name: str) -> str:
 
 
 def _matching(
-    env: Mapping[str, str], name: str, form: re.Pattern[str], example: str
+    env: Mapping[str, str],
+    name: str,
+    form: re.Pattern[str],
+    example: str,
+    *,
+    optional: bool = False,
 ) -> str:
+    if optional and not env.get(name, "").strip():
+        return ""
     value = _given(env, name)
     if form.fullmatch(value) is None:
         raise BadInput(f"{name} is {value[:80]!r}; it should be such as {example}.")
     return value
-
-
-def _optional(
-    env: Mapping[str, str], name: str, form: re.Pattern[str], example: str
-) -> str:
-    given = env.get(name, "").strip()
-    return _matching(env, name, form, example) if given else ""
 
 
 def _folder(env: Mapping[str, str], name: str) -> Path:
@@ -347,7 +342,10 @@ def prompted(env: Mapping[str, str]) -> tuple[Inputs, TaskStarted]:
     prompt = text if text.strip() else _content(env, file.strip())
     if len(prompt.encode()) > PROMPT_BYTES:
         raise BadInput(f"The prompt is longer than {PROMPT_BYTES} bytes.")
-    engine, base, egress = _engine(env), _base(env), _hosts(env)
+    engine, egress = _engine(env), _hosts(env)
+    base = env.get("BRAT_TASK_BASE", "").strip()
+    if base and _COMMIT.fullmatch(base) is None:
+        raise BadInput(f"The input base is {base[:80]!r}; give {_A_COMMIT}.")
     tokens = _number(env, "BRAT_TASK_BUDGET", Limits().tokens, TOKENS_MOST)
     session = ids.session_name(CONVOY, 1, 1)
     inputs = read_inputs({**env, "BRAT_SESSION": session, "BRAT_LOG": _NO_LOG})
@@ -398,27 +396,17 @@ def _engine(env: Mapping[str, str]) -> EngineSpec:
         hint = f"; did you mean {close}?" if name and close else "."
         allowed = ", ".join(ENGINE_TYPES)
         raise BadInput(f"The input engine is {name[:80]!r}, not one of {allowed}{hint}")
-    minutes = _number(env, "BRAT_TASK_TIMEOUT", 30, MINUTES_MOST)
-    return EngineSpec(
-        type=name, model=_model(env), args=_args(env, name), timeout_s=60 * minutes
-    )
-
-
-def _model(env: Mapping[str, str]) -> str | None:
-    name = env.get("BRAT_TASK_MODEL", "").strip()
-    if name and _MODEL.fullmatch(name) is None:
-        raise BadInput(f"The input model is {name[:80]!r}, which is no model's name.")
-    return name or None
-
-
-def _args(env: Mapping[str, str], engine: str) -> tuple[str, ...]:
+    model = env.get("BRAT_TASK_MODEL", "").strip()
+    if model and _MODEL.fullmatch(model) is None:
+        raise BadInput(f"The input model is {model[:80]!r}, which is no model's name.")
     try:
-        found = tuple(shlex.split(env.get("BRAT_TASK_ARGS", "")))
+        args = tuple(shlex.split(env.get("BRAT_TASK_ARGS", "")))
     except ValueError as error:
         raise BadInput(f"The input args cannot be split into words: {error}.") from None
-    if engine == "shell" and not found:
+    if name == "shell" and not args:
         raise BadInput("The engine shell needs the input args: its command line.")
-    return found
+    timeout_s = 60 * _number(env, "BRAT_TASK_TIMEOUT", 30, MINUTES_MOST)
+    return EngineSpec(type=name, model=model or None, args=args, timeout_s=timeout_s)
 
 
 def _number(env: Mapping[str, str], name: str, usual: int, most: int) -> int:
@@ -429,13 +417,6 @@ def _number(env: Mapping[str, str], name: str, usual: int, most: int) -> int:
         said = name.rpartition("_")[2].lower()
         raise BadInput(f"The input {said} is {text[:40]!r}; give 1 to {most}.")
     return int(text)
-
-
-def _base(env: Mapping[str, str]) -> str:
-    commit = env.get("BRAT_TASK_BASE", "").strip()
-    if commit and _COMMIT.fullmatch(commit) is None:
-        raise BadInput(f"The input base is {commit[:80]!r}; give {_A_COMMIT}.")
-    return commit
 
 
 def _hosts(env: Mapping[str, str]) -> tuple[str, ...] | None:

@@ -464,22 +464,18 @@ class MessagePoller(_Thread):
         self._stirred.clear()
         what = f"messages?after={self._last}&heard={self._heard}&wait_s={WAIT_S:g}"
         told = wire.ask("GET", what, patience_s=WAIT_S + DEADLINE_S)
-        if not self._ending.is_set() and self._take_in(told.get("messages")):
+        new = [
+            Message(self._last + number, str(each.get("by")), str(each.get("text")))
+            for number, each in enumerate(told.get("messages") or (), 1)
+            if isinstance(each, dict)
+        ]
+        if new and not self._ending.is_set():
+            with self._lock:
+                self._new += new
+            self._last += len(new)
             self._wake()
             self._stirred.wait(GIVEN_S)
         return 0.0
-
-    def _take_in(self, messages: Any) -> bool:  # noqa: ANN401  whatever came
-        """Keep the new messages; return whether there are any."""
-        new = [
-            Message(self._last + number, str(each.get("by")), str(each.get("text")))
-            for number, each in enumerate(messages or (), 1)
-            if isinstance(each, dict)
-        ]
-        with self._lock:
-            self._new += new
-        self._last += len(new)
-        return bool(new)
 
 
 class LiveFeed(contextlib.ExitStack):

@@ -10,7 +10,7 @@ import json
 import os
 import re
 from pathlib import Path
-from typing import Any, Self, TextIO
+from typing import Self, TextIO
 
 from convoy.model import ids
 from convoy.model.session_result import walls_in_words
@@ -54,12 +54,11 @@ def _used(file: Path) -> dict[str, str]:
     """Add up the usage that the engine reports."""
     lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
     said = [json.loads(line) for line in lines]
-    return {name: _sum(said, field) for name, field in _COUNTED.items()}
-
-
-def _sum(said: list[dict[str, Any]], field: str) -> str:
-    found = [each[field] for each in said if isinstance(each.get(field), int | float)]
-    return f"{round(sum(found), 6):.12g}" if found else ""
+    sums = {}
+    for name, field in _COUNTED.items():
+        found = [e[field] for e in said if isinstance(e.get(field), int | float)]
+        sums[name] = f"{round(sum(found), 6):.12g}" if found else ""
+    return sums
 
 
 LIVE_CHARS = 1_000_000
@@ -74,12 +73,9 @@ def escaped(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def escaped_property(text: str) -> str:
-    return escaped(text).replace(":", "%3A").replace(",", "%2C")
-
-
 def error(message: str, title: str) -> str:
-    return f"::error title={escaped_property(title)}::{escaped(message)}"
+    about = escaped(title).replace(":", "%3A").replace(",", "%2C")
+    return f"::error title={about}::{escaped(message)}"
 
 
 def mask(inputs: Inputs, out: TextIO) -> None:

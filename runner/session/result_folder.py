@@ -92,16 +92,9 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     """The usage that the engine reports; if it reports no cost, by the price list."""
 
 
-class TurnedAway(msgspec.Struct, frozen=True, kw_only=True):
-    """The content of turned-away.json, which stands alone: no session began."""
-
-    v: Literal[1] = 1
-    session: str
-    why: str
-
-
-def leave_turned_away(path: Path, said: TurnedAway) -> None:
+def leave_turned_away(path: Path, session: str, why: str) -> None:
     """Leave a folder that only says why the hand-off was not taken."""
+    said = {"v": 1, "session": session, "why": why}
     _write(path, TURNED_AWAY, msgspec.json.encode(said) + b"\n")
 
 

@@ -10,7 +10,7 @@ bad inputs, 75 if the forge does not answer, 3 if the fault is ours.
 import io
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
@@ -101,8 +101,7 @@ def attend(
                 started = asked or handed_off(inputs, folders.scratch, _now_ms())
         except NobodySigned as error:
             name = ids.session_name(inputs.convoy, inputs.task, inputs.attempt)
-            said = result_folder.TurnedAway(session=name, why=str(error))
-            result_folder.leave_turned_away(inputs.result, said)
+            result_folder.leave_turned_away(inputs.result, name, str(error))
             raise
         return _Session(inputs, started, stop, folders, keeps_patch=bool(asked)).run()
 
@@ -364,24 +363,20 @@ def run_job() -> int:
 def _guarded() -> int:
     """Run the session below a guard, which ends every process it leaves running."""
     env = job_inputs.environment()
-    inputs, started = _asked(env)
+    is_alone = any(env.get(name, "").strip() for name in PROMPTS)
+    inputs, started = (
+        job_inputs.prompted(env) if is_alone else (job_inputs.read_inputs(env), None)
+    )
     harden(inputs.path, outbound.named_in(inputs.offered).variables)
     mask(inputs, sys.stdout)
     with fresh_folders(inputs) as folders:
-        return guarded(lambda: _told(lambda: _attended(inputs, started, folders)))
 
+        def attended() -> int:
+            result = attend(inputs, folders, started)
+            annotate(inputs, result, sys.stdout, is_alone=is_alone)
+            return DONE if result.conclusion in {"success", "noop"} else NOT_DONE
 
-def _asked(env: Mapping[str, str]) -> tuple[Inputs, TaskStarted | None]:
-    """Return the job's inputs, and the attempt that they describe themselves, if so."""
-    if not any(env.get(name, "").strip() for name in PROMPTS):
-        return job_inputs.read_inputs(env), None
-    return job_inputs.prompted(env)
-
-
-def _attended(inputs: Inputs, started: TaskStarted | None, folders: Folders) -> int:
-    result = attend(inputs, folders, started)
-    annotate(inputs, result, sys.stdout, is_alone=started is not None)
-    return DONE if result.conclusion in {"success", "noop"} else NOT_DONE
+        return guarded(lambda: _told(attended))
 
 
 def _told(work: Callable[[], int]) -> int:

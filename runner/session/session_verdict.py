@@ -18,7 +18,6 @@ from convoy.model.records import Verdict
 from convoy.model.session_result import Outcome, Trouble
 from convoy.text import full_stop
 from runner.box.supervisor import Ending
-from runner.engines.engine_events import Error
 from runner.engines.output_reader import Report
 from runner.workspace.attempt_commits import Work
 
@@ -92,7 +91,8 @@ def _ended(seen: Seen) -> Iterator[Finding]:
         yield Finding("failure", outcome, ending.fault)
     if trouble is not None:
         late = ending.timed_out or ending.silent
-        yield _troubled(trouble, "timed_out" if late else "failure")
+        why = f"{_MEANING[trouble.kind]}: {trouble.message.rstrip('.')}."
+        yield Finding("timed_out" if late else "failure", trouble.kind, why)
     if ending.timed_out:
         why = f"The agent was ended after {seen.timeout_s:g} s."
         yield Finding("timed_out", "deadline", why)
@@ -110,11 +110,6 @@ def _ended(seen: Seen) -> Iterator[Finding]:
 def _last(seen: Seen) -> str:
     """Return the end of a sentence, with what the agent printed last."""
     return full_stop(f": {seen.report.last}" if seen.report.last else "")
-
-
-def _troubled(trouble: Error, conclusion: Verdict) -> Finding:
-    why = f"{_MEANING[trouble.kind]}: {trouble.message.rstrip('.')}."
-    return Finding(conclusion, trouble.kind, why)
 
 
 def _said(seen: Seen) -> Iterator[Finding]:

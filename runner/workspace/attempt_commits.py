@@ -106,17 +106,17 @@ def without_leaks(
         patch = source.read(PATCH_BYTES)
     told = leaks("The patch", patch, gate, known)
     if told and known.known:
-        hidden = known.but(each for each in known.known if _is_in_base(workspace, each))
+
+        def is_in_base(text: str) -> bool:
+            # Git reads it where nobody else can.
+            find = ("grep", "--quiet", "--fixed-strings", "-f", "-", workspace.base)
+            told, limit_s = text.encode(), git.DEADLINE_S
+            found = workspace.git(*find, deadline_s=limit_s, stdin=told, check=False)
+            return found.status == 0 and "\n" not in text
+
+        hidden = known.but(filter(is_in_base, known.known))
         told = leaks("The patch", patch, gate, hidden)
     return replace(work, commit=None, bundle=None, leaks=told) if told else work
-
-
-def _is_in_base(workspace: Workspace, text: str) -> bool:
-    """Whether a file of the base holds a text; git reads it where nobody else can."""
-    find = ("grep", "--quiet", "--fixed-strings", "-f", "-", workspace.base)
-    told, limit_s = text.encode(), git.DEADLINE_S
-    found = workspace.git(*find, deadline_s=limit_s, stdin=told, check=False)
-    return found.status == 0 and "\n" not in text
 
 
 def sizes_of(
@@ -179,7 +179,12 @@ class AttemptCommits:
         faults = self._stage(left_out)
         own = self._unstage(own, left_out)
         point_ref(workspace.store, workspace.ref, own)
-        self._commit_the_rest(message)
+        commit = ("commit", "--quiet", "--no-verify", "--cleanup=verbatim", "--file=-")
+        text = message.text().encode(errors="replace")
+        done = self._git(*commit, stdin=text, check=False)
+        # It says like a fault that there is nothing to commit.
+        if done.status and not self._says_yes("diff", "--cached", "--quiet", "HEAD"):
+            raise GitFailed(["git", *commit], done.status, done.stderr)
         head = ref_value(workspace.store, workspace.ref)
         leftover = head != own
         if head == workspace.base:
@@ -212,11 +217,14 @@ class AttemptCommits:
                 patch_bytes=size,
                 oversized=f"{said}; {BUNDLE_LIMIT} can be kept.{lighter.oversized}",
             )
+        lasting = {(each.path, each.mode_after) for each in changes}
+        steps = () if own == workspace.base else self._steps("HEAD")
+        undone = (e for e in steps if (e.path, e.mode_after) not in lasting)
         return replace(
             work,
             commit=head,
             bundle=bundle,
-            between=() if own == workspace.base else self._between(changes),
+            between=tuple(undone),
             patch_bytes=self._patch_bytes(),
         )
 
@@ -347,9 +355,12 @@ class AttemptCommits:
             undone += news
         files = [each for each in staged if each.mode_after.startswith("100")]
         shown = self._unfiltered([each.path for each in files], landing=False)
-        raw = self._raw_before(
-            e for e in files if e.path in shown.get(stray.NOT_IN_LFS, ())
-        )
+        # What is no pointer of Git LFS in the base, either, stays as it is.
+        unfit = shown.get(stray.NOT_IN_LFS, ())
+        known = [e for e in files if e.path in unfit and e.mode_before != GONE]
+        blobs = self._contents(each.blob_before for each in known)
+        held = zip(known, blobs, strict=False)
+        raw = {each.path for each, was in held if not was.startswith(stray.POINTER)}
         shown = {why: found for why, all_ in shown.items() if (found := all_ - raw)}
         left_out |= {why: [*paths] for why, paths in shown.items()}
         undone += [e for e in files if any(e.path in paths for paths in shown.values())]
@@ -453,13 +464,6 @@ class AttemptCommits:
             shutil.rmtree(again, ignore_errors=True)
         return [each for each in found if each.path not in asked_for]
 
-    def _raw_before(self, files: Iterable[Staged]) -> set[str]:
-        """Return the files that are no pointers of Git LFS in the base, either."""
-        known = [each for each in files if each.mode_before != GONE]
-        blobs = self._contents(each.blob_before for each in known)
-        held = zip(known, blobs, strict=False)
-        return {each.path for each, was in held if not was.startswith(stray.POINTER)}
-
     def _unfiltered(
         self, files: Sequence[str], *, landing: bool
     ) -> dict[str, set[str]]:
@@ -477,22 +481,6 @@ class AttemptCommits:
         odd = [path for path in news if stray.NOT_ON_WINDOWS.search(path)]
         found = {stray.UNPORTABLE: odd, stray.TWIN: twins}
         return {why: paths for why, paths in found.items() if paths}
-
-    def _commit_the_rest(self, message: CommitMessage) -> None:
-        commit = ("commit", "--quiet", "--no-verify", "--cleanup=verbatim", "--file=-")
-        text = message.text().encode(errors="replace")
-        done = self._git(*commit, stdin=text, check=False)
-        # It says like a fault that there is nothing to commit.
-        if done.status and not self._says_yes("diff", "--cached", "--quiet", "HEAD"):
-            raise GitFailed(["git", *commit], done.status, done.stderr)
-
-    def _between(self, lasting: tuple[PathChange, ...]) -> tuple[PathChange, ...]:
-        kept = {(each.path, each.mode_after) for each in lasting}
-        return tuple(
-            each
-            for each in self._steps("HEAD")
-            if (each.path, each.mode_after) not in kept
-        )
 
     def _steps(self, head: str) -> tuple[PathChange, ...]:
         """Return what each commit after the base changes."""

@@ -8,7 +8,6 @@ branch: on any other branch, whoever may push could have written them.
 
 import json
 import shutil
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -53,8 +52,19 @@ def _authority(inputs: Inputs, repo: Path) -> Authority:
 
 
 def _committed(inputs: Inputs, repo: Path) -> str:
-    """Return the file on the default branch, at the commit of this run."""
-    branch = _default_branch(inputs)
+    """Return the file on the default branch, at the commit of this run.
+
+    The event that started this run names that branch.
+    """
+    try:
+        event = inputs.event.read_text() if inputs.event else ""
+        branch = str(json.loads(event)["repository"]["default_branch"])
+    except (OSError, ValueError, LookupError, TypeError):
+        raise NobodySigned(
+            "GITHUB_EVENT_PATH names no event with the default branch, on which "
+            f"{SIGNERS_FILE} would count: "
+            "set the variable BRAT_ALLOWED_SIGNERS instead."
+        ) from None
     if inputs.ref != _HEADS + branch or not inputs.head:
         raise NobodySigned(
             f"This run is of {inputs.ref or 'no branch'}, and hand-offs are taken on "
@@ -86,19 +96,6 @@ def _git(inputs: Inputs, repo: Path, *args: str) -> str:
     return done.stdout[: signatures.MOST_SIGNERS_BYTES].decode(errors="replace")
 
 
-def _default_branch(inputs: Inputs) -> str:
-    """Return the default branch as the event that started this run names it."""
-    try:
-        text = inputs.event.read_text() if inputs.event else ""
-        return str(json.loads(text)["repository"]["default_branch"])
-    except (OSError, ValueError, LookupError, TypeError):
-        raise NobodySigned(
-            "GITHUB_EVENT_PATH names no event with the default branch, on which "
-            f"{SIGNERS_FILE} would count: "
-            "set the variable BRAT_ALLOWED_SIGNERS instead."
-        ) from None
-
-
 SKEW_S: Final = 300
 """How far the bot's clock and this machine's may differ."""
 _decoder: Final = msgspec.json.Decoder(TaskStarted)
@@ -111,12 +108,19 @@ def handed_off(inputs: Inputs, scratch: Path, now: int) -> TaskStarted:
 
     Raises `BadInput`: nobody who may signed it, or it is too old, or something else.
     """
+
+    def check_signed(raw: bytes) -> None:
+        if fault := authority.fault(raw, ENTRY):
+            raise NobodySigned(
+                f"Commit {inputs.log} hands nothing to this job: {fault}."
+            )
+
     log = scratch / "log.git"
     create_bare(log, "log")
     fetch(inputs, log, inputs.log)
     try:
         authority = _authority(inputs, log)
-        events = read_commit(log, inputs.log, partial(_check_signed, inputs, authority))
+        events = read_commit(log, inputs.log, check_signed)
     except Corrupt as error:
         raise BadInput(
             f"BRAT_LOG names a commit that is no hand-off: {error}."
@@ -129,26 +133,16 @@ def handed_off(inputs: Inputs, scratch: Path, now: int) -> TaskStarted:
         if started and name == ids.session_name(
             started.convoy, started.task, started.attempt
         ):
-            _check_time(inputs, started, event.ts, now)
+            # Later the session would be over: it may be an old hand-off, replayed.
+            longest_s = started.engine.timeout_s + started.limits.setup_s + SKEW_S
+            late_s = (now - event.ts) // 1000 - longest_s
+            if late_s > 0:
+                raise BadInput(
+                    f"Commit {inputs.log} of the log handed this attempt over until "
+                    f"{late_s} s ago, and the bot waits for it no more."
+                )
             return started
     raise BadInput(f"Commit {inputs.log} of the log does not start session {name}.")
-
-
-def _check_signed(inputs: Inputs, authority: Authority, raw: bytes) -> None:
-    """Refuse a commit that nobody who may signed for this repository."""
-    if fault := authority.fault(raw, ENTRY):
-        raise NobodySigned(f"Commit {inputs.log} hands nothing to this job: {fault}.")
-
-
-def _check_time(inputs: Inputs, started: TaskStarted, at: int, now: int) -> None:
-    """Refuse a hand-off whose session would be over: it may be an old one, replayed."""
-    longest_s = started.engine.timeout_s + started.limits.setup_s + SKEW_S
-    late_s = (now - at) // 1000 - longest_s
-    if late_s > 0:
-        raise BadInput(
-            f"Commit {inputs.log} of the log handed this attempt over until {late_s} s "
-            "ago, and the bot waits for it no more."
-        )
 
 
 def _started(event: Event) -> TaskStarted | None:
