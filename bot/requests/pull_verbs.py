@@ -23,13 +23,12 @@ from convoy.kinds.task_kinds import sync_spec
 from convoy.model import ids
 from convoy.model.records import Approve, GivenPull, TaskSpec
 from convoy.rules.plans import PlanConvoy
-from convoy.text import clean, convoy_name, shortened
+from convoy.text import convoy_name
 
 if TYPE_CHECKING:  # the command line reads the table: the bot's tools are slow to load
     from bot.forge.payloads import Pull
     from convoy.config import Config
 
-TITLE_CHARS: Final = 200
 SHOWN: Final = 10
 """How many digits of a commit people are shown."""
 EVERYBODY: Final = "*"
@@ -201,9 +200,10 @@ async def _request(
     """Ask for the convoy of a pull request."""
     from bot.door.inbox import StartRequest
     from bot.roles import mayor
+    from bot.roles.issue_intake import fit_words
 
     bot, state = context.bot, context.draft.state
-    title = shortened(clean(pull.title), TITLE_CHARS)
+    title = fit_words(pull.title, "").title
     asked = StartRequest(issue=given.number, title=title, text="", by=context.by)
     if refused := await mayor.refusal(bot, state, asked):
         raise NotPossible(refused)

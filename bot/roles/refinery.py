@@ -144,6 +144,9 @@ def build_convoy(context: BotContext, draft: Draft, action: BuildConvoy) -> None
     is_again = is_again or (convoy.lands_given is not None and is_pushed)
     if is_again or not context.composer.is_ancestor(action.onto, work):
         made = context.composer.build("merge", piece)
+    is_ahead = action.onto != draft.refs.get(ids.HEADS + convoy.target)
+    if isinstance(made, Conflicted) and is_ahead:
+        return  # what it stands on may still turn red
     if isinstance(made, Conflicted):
         theirs = _landed_with(context, draft, convoy, action.onto, made.paths)
         target_merges.fail_sync(draft, convoy, action.onto, None, made.paths, theirs)

@@ -4,7 +4,7 @@ What is green in front of the merge queue lands; what CI found red, or ended wit
 verdict on, is doubted before anybody is blamed.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from convoy.kinds import kind_of, trial
 from convoy.kinds.rivals import NONE_LEFT, is_open_choice, rivals_left, rivals_under_way
@@ -39,6 +39,7 @@ from convoy.rules.landing import (
     Link,
     chain,
     foreign_tip,
+    given_onto,
     may_take_target_in,
     own_tip,
     suspects,
@@ -52,9 +53,16 @@ NOT_RED = "CI is green with these tests and without the code: none of them fails
 
 
 def merges(
-    convoy: Convoy, observed: Observed, patience: Patience, now: int
+    convoy: Convoy,
+    observed: Observed,
+    patience: Patience,
+    now: int,
+    given: Sequence[Convoy] = (),
 ) -> Iterator[Action]:
-    """Yield the actions due for a convoy's merge queue, or for its own landing."""
+    """Yield the actions due for a convoy's merge queue, or for its own landing.
+
+    `given` are those that land a pull request that was given to them.
+    """
     tip = own_tip(convoy, observed.refs)
     if tip is None or convoy.kept_by or convoy.state not in ("active", "paused"):
         return
@@ -62,7 +70,7 @@ def merges(
         return
     if convoy.settled:
         if not convoy.withdrawn and convoy.taken_out is None:
-            yield from _convoy_merge(convoy, observed, patience, now)
+            yield from _convoy_merge(convoy, observed, patience, now, given)
         return
     yield from _trials(convoy, observed, patience, now)
     yield from _choices(convoy)
@@ -186,7 +194,11 @@ def _choices(convoy: Convoy) -> Iterator[Action]:
 
 
 def _convoy_merge(
-    convoy: Convoy, observed: Observed, patience: Patience, now: int
+    convoy: Convoy,
+    observed: Observed,
+    patience: Patience,
+    now: int,
+    given: Sequence[Convoy],
 ) -> Iterator[Action]:
     tip = observed.refs.get(ids.HEADS + convoy.target)
     work = own_tip(convoy, observed.refs)
@@ -199,15 +211,18 @@ def _convoy_merge(
         else:
             yield from _sync_judged(convoy, sync, observed, patience, now)
         return
-    candidate = convoy.candidate
+    candidate, onto = convoy.candidate, tip
+    if convoy.lands_given is not None and not (onto := given_onto(convoy, tip, given)):
+        return
     # It is of the branch's tip, or is where the branch moved to it.
     held = (candidate.work, candidate.commit) if candidate else ()
-    if candidate is None or candidate.base != tip or work not in held:
-        yield BuildConvoy(convoy.name, tip)
+    if candidate is None or candidate.base != onto or work not in held:
+        yield BuildConvoy(convoy.name, onto)
         return
     checks = observed.checks.get(candidate.commit)
     if is_green(convoy, checks):
-        yield from last_step(convoy, candidate, observed)
+        if onto == tip:
+            yield from last_step(convoy, candidate, observed)
     else:
         yield from verdict_actions(convoy, 0, candidate, checks, patience, now)
 

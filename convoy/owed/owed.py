@@ -113,11 +113,12 @@ def _owed(
         yield from ways(convoy, observed)
         yield from landed_elsewhere(convoy, observed)
     convoys = tuple(convoy for convoy in state.live() if not convoy.waits_aside)
+    given = tuple(convoy for convoy in convoys if convoy.lands_given is not None)
     for convoy in convoys:
         yield from _pushes(convoy, observed)
     for rule in (
         lambda convoy: gestures(convoy, observed),
-        lambda convoy: merges(convoy, observed, patience, now),
+        lambda convoy: merges(convoy, observed, patience, now, given),
         lambda convoy: _foundations(convoy, observed),
         overspent_tasks,
         splits,

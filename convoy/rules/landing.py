@@ -19,7 +19,7 @@ target, only for a merge that is already being judged; and at most one is tried 
 `Patience.sync_s`. Once all tasks are settled nothing waits, and it is done at once.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct, field
@@ -73,6 +73,29 @@ def own_tip(convoy: Convoy, refs: Mapping[str, str]) -> str | None:
         return refs.get(ids.HEADS + ids.base_branch(convoy.name))
     tip = refs.get(ids.HEADS + given.branch, "")
     return tip if tip in convoy.base_tips else given.head
+
+
+def given_onto(convoy: Convoy, tip: str, given: Sequence[Convoy]) -> str:
+    """Return the commit a given pull request's candidate stands on; empty: none yet.
+
+    Those `given` into one target stand on each other as tasks do, in the order in which
+    they were asked for, where a push lands them: what the forge merges is another
+    commit. What was red once is judged alone.
+    """
+    is_pushed = convoy.landing is None or convoy.landing.way == "push"
+    if not is_pushed or convoy.sync.judged:
+        return tip
+    onto, ahead = tip, 0
+    for other in sorted(given, key=lambda each: (each.priority, each.requested_at)):
+        if other.name == convoy.name:
+            return onto if ahead < convoy.settings.max_parallel else ""
+        out = other.kept_by or other.withdrawn or other.sync.stalled
+        if other.target != convoy.target or out or other.sync.judged:
+            continue
+        if other.candidate is None or other.candidate.base != onto:
+            return ""
+        onto, ahead = other.candidate.commit, ahead + 1
+    return onto
 
 
 def merged_commit(convoy: Convoy, observed: Observed) -> str:

@@ -127,6 +127,27 @@ async def test_a_green_pull_request_lands_as_ci_judged_it(tmp_path: Path) -> Non
         assert is_merged(here, number)
 
 
+async def test_green_pull_requests_land_together_each_judged_once(
+    tmp_path: Path,
+) -> None:
+    async with room(tmp_path, CI) as here:
+        names = ("first", "second", "third")
+        numbers = [await opened(here, each, {each: b"more\n"}) for each in names]
+        for number in numbers:
+            await here.answer("/brat land", on=number)
+        await swept(here)
+        candidates = [given(here, number).candidate for number in numbers]
+        bases = [one.base for one in candidates if one is not None]
+        shown = [one.commit for one in candidates if one is not None]
+        assert bases == [here.tip("main"), *shown[:-1]]
+
+        await judged(here)
+
+        assert [given(here, number).landed for number in numbers] == shown
+        assert all(is_merged(here, number) for number in numbers)
+        assert here.tip("main") == shown[-1]
+
+
 async def test_of_three_the_red_one_and_the_one_in_conflict_are_set_aside(
     tmp_path: Path,
 ) -> None:
