@@ -9,6 +9,7 @@ bars that need no script, and the first page's headline.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import ceil
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -17,14 +18,17 @@ from convoy.model.state import Convoy, Task, TaskState
 from convoy.model.work import Candidate
 from convoy.rules.landing import suspects, waiting_to_merge
 from convoy.rules.verdict import Checks
-from convoy.text import counted, rough
+from convoy.text import counted, cut, rough
 from convoy.views.history import How, PastSession
 from convoy.views.interventions import Intervention, needs_a_person
 
-BOX_SIZE: Final = (170, 44)
-"""Width and height of a box, in pixels."""
+BOX_HEIGHT: Final = 44
 BOX_GAP: Final = (46, 16)
-TITLE_CHARS: Final = 20
+ROOM: Final = 1200
+"""As wide as a drawing of few columns gets, in pixels."""
+NARROWEST: Final = 190
+WIDEST_BOX: Final = 380
+CHAR_WIDTH: Final = 7
 
 
 class GraphBox(Struct, frozen=True, kw_only=True):
@@ -51,6 +55,8 @@ class Graph(Struct, frozen=True, kw_only=True):
 
     width: int
     height: int
+    box: int
+    """The width of each box."""
     boxes: tuple[GraphBox, ...]
     arrows: tuple[Arrow, ...]
 
@@ -58,31 +64,30 @@ class Graph(Struct, frozen=True, kw_only=True):
 def draw_graph(convoy: Convoy) -> Graph:
     """Return the drawing of a convoy's graph, which has no cycles (see `decide`)."""
     columns = _columns(convoy)
-    rows: dict[int, int] = {}
+    count = max(columns.values(), default=0) + 1
+    width = min(WIDEST_BOX, max(NARROWEST, ROOM // count - BOX_GAP[0]))
+    rows: Counter[int] = Counter()
     boxes: dict[int, GraphBox] = {}
     for task in convoy.tasks:
         column = columns[task.number]
-        row = rows.get(column, 0)
-        rows[column] = row + 1
-        title = task.spec.title
         boxes[task.number] = GraphBox(
             number=task.number,
-            title=title
-            if len(title) <= TITLE_CHARS
-            else f"{title[: TITLE_CHARS - 1]}…",
+            title=cut(task.spec.title, (width - 50) // CHAR_WIDTH),
             state=task.state,
-            x=column * (BOX_SIZE[0] + BOX_GAP[0]),
-            y=row * (BOX_SIZE[1] + BOX_GAP[1]),
+            x=column * (width + BOX_GAP[0]),
+            y=rows[column] * (BOX_HEIGHT + BOX_GAP[1]),
         )
+        rows[column] += 1
     arrows = tuple(
-        _arrow(boxes[number], boxes[task.number])
+        _arrow(boxes[number], boxes[task.number], width)
         for task in convoy.tasks
         for number in task.spec.after
         if number in boxes
     )
     return Graph(
-        width=(max(columns.values(), default=0) + 1) * (BOX_SIZE[0] + BOX_GAP[0]),
-        height=max(rows.values(), default=0) * (BOX_SIZE[1] + BOX_GAP[1]),
+        width=count * (width + BOX_GAP[0]),
+        height=max(rows.values(), default=0) * (BOX_HEIGHT + BOX_GAP[1]),
+        box=width,
         boxes=tuple(boxes.values()),
         arrows=arrows,
     )
@@ -106,9 +111,9 @@ def _columns(convoy: Convoy) -> dict[int, int]:
     return columns
 
 
-def _arrow(start: GraphBox, end: GraphBox) -> Arrow:
-    x1, y1 = start.x + BOX_SIZE[0], start.y + BOX_SIZE[1] // 2
-    x2, y2 = end.x - 4, end.y + BOX_SIZE[1] // 2
+def _arrow(start: GraphBox, end: GraphBox, width: int) -> Arrow:
+    x1, y1 = start.x + width, start.y + BOX_HEIGHT // 2
+    x2, y2 = end.x - 1, end.y + BOX_HEIGHT // 2
     bend = (x1 + x2) // 2
     path = f"M{x1} {y1} C{bend} {y1} {bend} {y2} {x2} {y2}"
     return Arrow(path=path, done=start.state == "merged")
@@ -117,7 +122,12 @@ def _arrow(start: GraphBox, end: GraphBox) -> Arrow:
 ROW_HEIGHT: Final = 18
 """The height of a row, in pixels."""
 HEAD_HEIGHT: Final = 20
-TICKS: Final = 3
+MOST_TICKS: Final = 5
+STEPS_S: Final = (
+    *(1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600),
+    *(43_200, 86_400, 172_800, 604_800),
+)
+"""What may lie between two marks of the axis, in seconds."""
 _LEAST: Final = 0.4
 """At most so many times the past lies ahead, or what happened could not be seen."""
 Stage = Literal["queue", "session", "ci"]
@@ -126,6 +136,9 @@ Stage = Literal["queue", "session", "ci"]
 class StageBar(Struct, frozen=True, kw_only=True):
     """One stage of one attempt; x and width in percent."""
 
+    task: int
+    """0: the plan."""
+    attempt: int
     stage: Stage
     x: float
     y: int
@@ -190,12 +203,13 @@ def draw_gantt(
     rows = {
         number: HEAD_HEIGHT + place * ROW_HEIGHT for place, number in enumerate(kept)
     }
-    step = (ended - begun) / TICKS
     return Gantt(
         height=HEAD_HEIGHT + len(rows) * ROW_HEIGHT + 4,
         rows=tuple(GanttRow(rows[n], n, *names[n]) for n in kept),
         bars=tuple(
             StageBar(
+                task=one.task,
+                attempt=one.attempt,
                 stage=stage,
                 x=x(begins),
                 y=rows[one.task],
@@ -209,10 +223,21 @@ def draw_gantt(
         now=x(now) if goes_on else None,
         left_out=len(names) - len(kept),
         ticks=tuple(
-            Tick(x(begun + round(step * n)), rough(step * n / 1000))
-            for n in range(TICKS + 1)
+            Tick(x(begun + at_s * 1000), f"{at_s // unit} {name}" if at_s else "0")
+            for at_s, unit, name in _marks((ended - begun) / 1000)
         ),
     )
+
+
+def _marks(length_s: float) -> Iterator[tuple[int, int, str]]:
+    """Give round moments of so many seconds, each with its unit and the unit's name."""
+    most = MOST_TICKS
+    step = next((one for one in STEPS_S if length_s / one <= most), 0)
+    step = step or STEPS_S[-1] * ceil(length_s / STEPS_S[-1] / most)
+    units = ((86_400, "d"), (3600, "h"), (60, "min"), (1, "s"))
+    unit, name = next(each for each in units if step % each[0] == 0)
+    for at_s in range(0, int(length_s) + 1, step):
+        yield at_s, unit, name
 
 
 def _stages(one: PastSession, end: int) -> Iterator[tuple[Stage, int, int]]:
@@ -441,7 +466,7 @@ def headline(
     if needs_a_person(found):
         things = counted(len(found), "thing")
         return f"{things} {'waits' if len(found) == 1 else 'wait'} for you"
-    return "All goes on by itself" if live else "Nothing is under way"
+    return "Nothing waits for you" if live else "Nothing is under way"
 
 
 def state_parts(convoy: Convoy) -> tuple[StatePart, ...]:

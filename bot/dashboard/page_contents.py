@@ -5,7 +5,6 @@ told with what each printed last, attempts with outcome, cost and walls.
 """
 
 import asyncio
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from hashlib import blake2b
@@ -14,17 +13,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
-from markupsafe import escape
 from msgspec import Struct
 
 from bot.dashboard import drawings
 from bot.dashboard.access_policy import RepositoryView, Visitor
 from bot.dashboard.dashboard_source import DashboardSource, Session, newest_session
 from bot.dashboard.drawings import (
-    BOX_SIZE,
     Car,
     Gantt,
-    StatePart,
     check_marks,
     draw_graph,
     headline,
@@ -38,7 +34,7 @@ from convoy.model.state import Convoy, State, Task
 from convoy.rules.verdict import Checks
 from convoy.text import ago, clock, iso, rough
 from convoy.text.project_tests import compiler_errors, failing_tests
-from convoy.views import left_words, saved_s, worked_s
+from convoy.views import progress_words, saved_s, worked_s
 from convoy.views.history import LogLine, PastSession, PersonDecision
 from convoy.views.interventions import Intervention, interventions
 from convoy.views.plan import plan_document
@@ -111,15 +107,16 @@ def _last_line(source: DashboardSource, convoy: Convoy, task: Task) -> str:
     return next((line for line in reversed(said.splitlines()) if line.strip()), "")
 
 
-LANES: Final = ("queued", "running", "blocked", "needs-review", "merged")
-HEAD: Final = 8
+HEAD: Final = 5
 """Rows of each list on the first page; every list has a page of its own."""
 CLOCKS: Final = 2
 """Convoys whose sessions the first page shows over time."""
-URGENT: Final = 5
+URGENT: Final = 4
 """Interventions on the first page."""
-ROWS: Final = 24
-"""Tasks over time on the first page: those where something happens first."""
+ROWS: Final = (24, 7)
+"""Tasks over time on the first page, of one convoy or of each of more: those where
+something happens first.
+"""
 
 _pages: Final = Environment(
     loader=PackageLoader("bot.dashboard", "templates"),
@@ -134,6 +131,12 @@ _pages.filters["ago"] = ago
 _pages.filters["rough"] = rough
 _pages.globals["static"] = address
 _pages.globals["task_buttons"] = verb_table.task_buttons
+_pages.globals["state_parts"] = state_parts
+_pages.globals["help_of"] = {
+    word: verb.help
+    for words in (verb_table.BY_TASK_WORD, verb_table.BY_CONVOY_WORD)
+    for word, verb in words.items()
+}
 
 
 def page(
@@ -155,6 +158,9 @@ def page(
         "mark": view.watcher.mark,
         "path": path,
         "visitor": visitor,
+        "needs": sum(1 for each in waiting(view) if each.kind != "issue_next"),
+        "at_work": sum(1 for _ in view.state.running()),
+        "convoys_by_name": view.state.convoys,
         "waits_for": partial(waits_for, leases=view.leases),
         "may_write": visitor.may_write and view.source.carry_out is not None,
     }
@@ -167,8 +173,24 @@ def index(repositories: Sequence[str], visitor: Visitor) -> str:
     )
 
 
-def escaped(text: str) -> str:
-    return str(escape(text))
+def printed_lines(text: str) -> list[tuple[int, str, bool]]:
+    """Return each line with its number, and whether it names what failed."""
+    marks = {*failing_tests(text), *compiler_errors(text)}
+    return [
+        (number, line, any(mark in line for mark in marks))
+        for number, line in enumerate(text.splitlines(), 1)
+    ]
+
+
+_pages.filters["lines"] = printed_lines
+_PRINTED: Final = _pages.from_string(
+    '{% from "printed.html" import lines %}{{ lines(text) }}'
+)
+
+
+def printed(text: str) -> str:
+    """Return what a session printed as the lines of a log, in HTML."""
+    return _PRINTED.render(text=text)
 
 
 def fault(status: int, phrase: str, said: str) -> str:
@@ -188,33 +210,28 @@ def overview(
     agents: Sequence[Agent] = (),
 ) -> Mapping[str, Any]:
     state, waits, seen = view.state, waiting(view), view.source.checks()
-    lanes: dict[str, list[tuple[Convoy, Task]]] = defaultdict(list)
-    for convoy, task in all_tasks(state):
-        lanes[task.state].append((convoy, task))
-    convoys, live = newest_first(state), [*state.live()]
+    shown = {convoy.name for convoy, _ in clocks}
+    rows = ROWS[len(clocks) > 1]
+    others = [each for each in newest_first(state) if each.name not in shown]
     return {
-        "headline": headline(live, waits, view.watcher.trouble),
-        "clocks": [_shown(*each, view.now, seen) for each in clocks],
+        "headline": headline([*state.live()], waits, view.watcher.trouble),
+        "clocks": [_shown(*each, view.now, seen, rows) for each in clocks],
         "interventions": waits[:URGENT],
         "waiting": len(waits),
-        "lanes": [(name, len(lanes[name]), lanes[name][:HEAD]) for name in LANES],
-        "convoys": convoys[:HEAD],
-        "convoy_count": len(convoys),
+        "convoys": others[:HEAD],
+        "convoy_count": len(state.convoys),
         "agents": agents,
-        "session_count": sum(1 for _ in state.running()),
         "saved_s": sum(map(saved_s, state.convoys.values())),
     }
 
 
 class Clock(Struct, frozen=True, kw_only=True):
     convoy: Convoy
-    merged: int
-    parts: tuple[StatePart, ...]
+    said: str
     gantt: Gantt | None
     train: tuple[Car, ...]
-    left: str
-    used: str
-    """What its sessions cost so far; empty: not known."""
+    queued: int
+    """How many are in the train, of which some may not be shown."""
 
 
 def _shown(
@@ -222,17 +239,21 @@ def _shown(
     sessions: tuple[PastSession, ...],
     now: int,
     seen: Mapping[str, Checks],
+    rows: int,
 ) -> Clock:
-    chart = drawings.draw_gantt(convoy, sessions, now, ROWS) if sessions else None
+    chart = drawings.draw_gantt(convoy, sessions, now, rows) if sessions else None
+    train = merge_train(convoy, seen)
     return Clock(
         convoy=convoy,
-        merged=sum(task.state == "merged" for task in convoy.tasks),
-        parts=state_parts(convoy),
+        said=progress_words(convoy, now),
         gantt=chart,
-        train=merge_train(convoy, seen)[:HEAD],
-        left=left_words(convoy, now),
-        used=dollars(convoy.used.usd) if convoy.used.usd else "",
+        train=train[: HEAD if rows == ROWS[0] else 2],
+        queued=len(train),
     )
+
+
+LOOKS: Final = ("timeline", "list", "graph")
+"""How a convoy's tasks may be shown."""
 
 
 def of_convoy(
@@ -240,23 +261,27 @@ def of_convoy(
     convoy: Convoy,
     sessions: tuple[PastSession, ...],
     decisions: Sequence[PersonDecision],
+    wanted: str,
 ) -> Mapping[str, Any]:
     """Return the values of a convoy's page.
 
-    The decisions are those of people, the newest first.
+    The decisions are those of people, the newest first; `wanted` is one of `LOOKS`.
     """
     now = view.now
     waits = interventions(view.state, now)
+    looks = [name for name in LOOKS if sessions or name != "timeline"]
+    look = wanted if wanted in looks else looks[0]
     return {
         "convoy": convoy,
         "base": ids.base_branch(convoy.name),
-        "drawing": draw_graph(convoy),
-        "box": BOX_SIZE,
-        "gantt": drawings.draw_gantt(convoy, sessions, now) if sessions else None,
+        "looks": looks,
+        "look": look,
+        "drawing": draw_graph(convoy) if look == "graph" else None,
+        "gantt": (
+            drawings.draw_gantt(convoy, sessions, now) if look == "timeline" else None
+        ),
         "estimate": estimate_words(convoy.estimate),
-        "left": left_words(convoy, now),
-        "progress": state_parts(convoy),
-        "merged": sum(task.state == "merged" for task in convoy.tasks),
+        "said": progress_words(convoy, now),
         "plan": plan_document(convoy),
         "train": merge_train(convoy, view.source.checks()),
         "decisions": decisions,
@@ -273,7 +298,6 @@ def of_task(
 ) -> Mapping[str, Any]:
     """Return the values of a task's page; `output` is what a session of it printed."""
     checks = view.source.checks().get(task.candidate.commit) if task.candidate else None
-    failing = dict.fromkeys((*failing_tests(output), *compiler_errors(output)))
     return {
         "convoy": convoy,
         "task": task,
@@ -282,7 +306,7 @@ def of_task(
         "run": task.newest_run,
         "used": usage_in_words(task.used),
         "output": output,
-        "failing": tuple(failing),
+        "failing": [(n, line) for n, line, bad in printed_lines(output) if bad],
         "checks": check_marks(checks) if checks else (),
     }
 
@@ -319,10 +343,20 @@ def all_tasks(state: State) -> Iterable[tuple[Convoy, Task]]:
             yield convoy, task
 
 
-def task_rows(state: State, wanted: str) -> Rows:
-    """Return the tasks in one state; all tasks if `wanted` is empty."""
-    found = [each for each in all_tasks(state) if wanted in ("", each[1].state)]
-    return found, {"states": STATES, "wanted": wanted}
+def task_rows(state: State, wanted: str, convoy: str) -> Rows:
+    """Return the tasks in one state, of one convoy; empty: in any, of all."""
+    found = [
+        each
+        for each in all_tasks(state)
+        if wanted in ("", each[1].state) and convoy in ("", each[0].name)
+    ]
+    names = [one.name for one in newest_first(state)]
+    return found, {
+        "states": STATES,
+        "wanted": wanted,
+        "convoys": names,
+        "chosen": convoy,
+    }
 
 
 def line_rows(state: State, known: Sequence[LogLine], wanted: str, words: str) -> Rows:

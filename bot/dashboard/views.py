@@ -173,8 +173,8 @@ async def _waits(request: web.Request, view: RepositoryView) -> Values:
 
 
 async def _tasks(request: web.Request, view: RepositoryView) -> Values:
-    wanted = request.query.get("state", "")
-    return _listed(request, *page_contents.task_rows(view.state, wanted))
+    wanted, convoy = request.query.get("state", ""), request.query.get("convoy", "")
+    return _listed(request, *page_contents.task_rows(view.state, wanted, convoy))
 
 
 async def _convoys(request: web.Request, view: RepositoryView) -> Values:
@@ -214,7 +214,8 @@ async def _convoy(request: web.Request, view: RepositoryView) -> Values:
     convoy = convoy_at(view.state, request)
     sessions = await view.source.sessions(convoy)
     decisions = await view.source.decisions(convoy)
-    return page_contents.of_convoy(view, convoy, sessions, decisions)
+    wanted = request.query.get("view", "")
+    return page_contents.of_convoy(view, convoy, sessions, decisions, wanted)
 
 
 async def _task(request: web.Request, view: RepositoryView) -> Values:
@@ -250,7 +251,7 @@ async def _output(request: web.Request) -> web.Response:
     """
     view = view_of(request)
     convoy, task = task_at(view.state, request)
-    text = page_contents.escaped(await view.source.printed(convoy, task))
+    text = page_contents.printed(await view.source.printed(convoy, task))
     status = 200 if task.attempt else 286
     return web.Response(text=text, content_type="text/html", status=status)
 

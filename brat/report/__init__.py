@@ -172,7 +172,6 @@ def page(convoy: Convoy, facts: Iterable[tuple[int, Event]], now: int) -> str:
         sessions=sessions,
         gantt=drawings.draw_gantt(convoy, sessions, now),
         drawing=drawings.draw_graph(convoy),
-        box=drawings.BOX_SIZE,
         spenders=convoy.spenders,
         used=usage_in_words(convoy.used),
         again=[one for one in sessions if one.why],

@@ -11,6 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from convoy.model import ids
+from convoy.model.session_result import dollars
 from convoy.model.state import Convoy, Lease, State, Task
 from convoy.model.task_graph import order
 from convoy.rules.landing import waiting_to_merge
@@ -152,6 +153,19 @@ def explained_task(
 def worked_s(convoy: Convoy) -> float:
     """Return how long the convoy's sessions took one after the other, in seconds."""
     return sum(task.worked_ms for task in convoy.tasks) / 1000
+
+
+def progress_words(convoy: Convoy, now: int) -> str:
+    """Return how far a convoy is, how long it took and still takes, and its cost."""
+    merged = sum(task.state == "merged" for task in convoy.tasks)
+    took = rough(max(0, (convoy.ended_at or now) - convoy.requested_at) / 1000)
+    said = (
+        f"{merged} of {len(convoy.tasks)} merged" if convoy.tasks else "",
+        f"took {took}" if convoy.ended else f"{took} so far",
+        left_words(convoy, now),
+        dollars(convoy.used.usd) if convoy.used.usd else "",
+    )
+    return " · ".join(filter(None, said))
 
 
 def left_words(convoy: Convoy, now: int) -> str:

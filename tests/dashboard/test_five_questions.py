@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.pictures.busy_repository import NAME, busy_repository
+from tests.pictures.busy_repository import busy_repository
 from tests.pictures.passkeys_plan import RED, REFUSED, title
 from tests.pictures.take import PAGES, SCHEMES, shown
 from tests.world import browser as browsers
@@ -21,8 +21,8 @@ TASKS = 20
 
 @pytest.fixture
 async def tab(tmp_path: Path) -> AsyncIterator[Tab]:
-    """Open the first page of a repository in the midst of twenty tasks."""
-    busy = busy_repository(tmp_path / "log.git", TASKS)
+    """Open the first page of a repository with two convoys of twenty tasks each."""
+    busy = busy_repository(tmp_path / "log.git", TASKS, others=TASKS)
     async with (
         shown(busy) as url,
         browsers.launched() as browser,
@@ -48,19 +48,19 @@ async def test_five_questions_are_answered_in_two_clicks(tab: Tab) -> None:
         "2 things wait for you"
     )
     # when will it be done: without a click
-    done = page.get_by_text("10 of 20 merged, about")
+    done = page.get_by_text("10 of 20 merged · ")
     await expect(done).to_be_in_viewport()
     await expect(done).to_contain_text("min left, and 2 tasks waiting")
 
     # why is task 12 not merged: one click
-    await page.get_by_role("link", name=f"{RED} {title(RED)}").click()
+    await page.get_by_role("link", name=f"{RED} {title(RED)}").first.click()
     why = page.get_by_role("region", name="Why it is where it is")
     await expect(why).to_contain_text("CI is red on")
     await expect(why).to_contain_text("test_ten_attempts_lock_an_account")
 
     # what did the agent say before it failed: one click
     await first(page, size=FOLD)
-    await page.get_by_role("link", name=f"{NAME} task {REFUSED}").click()
+    await page.get_by_role("link", name=f"{REFUSED} {title(REFUSED)}").first.click()
     said = page.get_by_role("region", name="What its last session printed")
     await expect(said).to_contain_text("I cannot lock an account without a store")
 
@@ -73,6 +73,20 @@ async def test_five_questions_are_answered_in_two_clicks(tab: Tab) -> None:
     # and how long people took
     took = page.get_by_role("region", name="Time until people answered")
     await expect(took.get_by_role("img", name="nine of ten")).to_be_visible()
+
+
+async def test_what_is_important_is_above_the_fold(tab: Tab) -> None:
+    page = await first(tab.page, size=FOLD)
+
+    for name in ("Waits for you", "Agents at work", "Merge train"):
+        shown = page.get_by_role("region", name=name).get_by_role("link").first
+        await expect(shown).to_be_in_viewport()
+    for name in ("Let people sign in with passkeys", "Export invoices as CSV"):
+        one = page.get_by_role("region", name=name)
+        for shown in (one.get_by_role("link").first, one.get_by_role("img").first):
+            await expect(shown).to_be_in_viewport()
+    last = page.get_by_role("link", name=f"{TASKS} {title(TASKS)}").first
+    await expect(last).to_be_in_viewport()
 
 
 async def test_pages_fit_a_phone_and_every_eye(tab: Tab) -> None:
@@ -91,7 +105,7 @@ async def test_pages_fit_a_phone_and_every_eye(tab: Tab) -> None:
 
 
 async def test_an_earlier_attempt_still_says_what_it_printed(tab: Tab) -> None:
-    await tab.page.get_by_role("link", name=f"{NAME} task {REFUSED}").click()
+    await tab.page.get_by_role("link", name=title(REFUSED)).first.click()
     tried = tab.page.get_by_role("region", name="Attempts")
     await tried.get_by_role("link", name="Its output").last.click()
 

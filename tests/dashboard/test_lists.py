@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from bot.dashboard.page_contents import HEAD, URGENT, address
+from bot.dashboard.page_contents import URGENT, address
 from bot.dashboard.views import PAGE_ROWS, list_part
 from convoy.events.forge_actions import ItemSetAside
 from convoy.model.ids import task_item
@@ -66,8 +66,9 @@ async def test_the_first_page_says_how_much_more_there_is(opens: Opens) -> None:
         page = await visit.text("/")
 
     waits, queued = URGENT + 2, MANY - URGENT - 2
-    assert page.count('<li id="card-') == HEAD + waits
-    assert f'<a href="/tasks?state=queued">All {queued} queued</a>' in page
+    assert page.count("<details>") == URGENT
+    to = f"/tasks?state=queued&amp;convoy={NAME}"
+    assert f'<a href="{to}">{queued} queued</a>' in page
     assert f'<a href="/waits">All {waits} that wait for you</a>' in page
 
 
@@ -87,10 +88,10 @@ async def test_pages_hold_every_task_once(opens: Opens) -> None:
 @pytest.mark.parametrize(
     ("path", "shown"),
     [
-        ("/waits", "Nothing."),
-        ("/tasks", "None."),
-        ("/sessions", "None."),
-        ("/convoys", "None."),
+        ("/waits", "Nothing waits for you."),
+        ("/tasks", "No task is like that."),
+        ("/sessions", "No agent is at work."),
+        ("/convoys", "No convoy yet"),
     ],
 )
 async def test_an_empty_list_says_so(opens: Opens, path: str, shown: str) -> None:

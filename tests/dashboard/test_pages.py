@@ -18,39 +18,35 @@ def house_of_all() -> Rules:
     return rules.do(BlockTask(convoy=NAME, task=5, why="no CI here"))
 
 
-async def test_the_overview_has_every_task_in_its_lane(opens: Opens) -> None:
+async def test_the_overview_counts_tasks_by_state_and_says_what_waits(
+    opens: Opens,
+) -> None:
     async with opens(house_of_all()) as visit:
         page = await visit.text("/")
+        lists = {
+            state: await visit.text(f"/tasks?state={state}&convoy={NAME}")
+            for state in ("queued", "running", "blocked", "needs-review", "merged")
+        }
 
-    lanes = {
-        lane.split('"', 1)[0]: lane
-        for lane in page.split('<section class="lane" id="lane-')[1:]
-    }
-    where = {
-        number: name
-        for name, lane in lanes.items()
-        for number in range(1, 6)
-        if f'id="card-{NAME}-{number}"' in lane
-    }
-    assert where == {
-        1: "merged",
-        2: "queued",
-        3: "running",
-        4: "needs-review",
-        5: "blocked",
-    }
+    for number, state in enumerate(("merged", "queued", "running", "needs-review"), 1):
+        assert f'/tasks?state={state}&amp;convoy={NAME}">1 {state}</a>' in page
+        assert f'/tasks/{number}">{number} ' in lists[state]
+        assert lists[state].count('<a class="title"') == 1
     assert "no CI here" in page
     assert "brat task retry 5 --convoy fix-7" in page
 
 
-async def test_a_convoys_page_has_graph_table_and_queue(opens: Opens) -> None:
+async def test_a_convoys_tasks_are_shown_as_list_or_graph(opens: Opens) -> None:
     async with opens(house_of_all()) as visit:
-        page = await visit.text(f"/convoys/{NAME}")
+        shown = await visit.text(f"/convoys/{NAME}")
+        graph = await visit.text(f"/convoys/{NAME}?view=graph")
 
-    assert page.count('<g class="task ') == 5
-    assert page.count('<path class="arrow') == 1
-    assert "Merge train" in page
-    assert "waits for its turn" in page
+    assert shown.count('<tr id="task-') == 5
+    assert "Merge train" in shown
+    assert "waits for its turn" in shown
+    assert graph.count('<g class="task ') == 5
+    assert graph.count('<path class="arrow') == 1
+    assert '?view=graph" aria-current="true"' in graph
 
 
 async def test_a_convoys_page_has_its_plan_and_hostile_paths_do_nothing(
@@ -65,8 +61,8 @@ async def test_a_convoys_page_has_its_plan_and_hostile_paths_do_nothing(
         page = await visit.text(f"/convoys/{NAME}")
 
     assert "<code>src/&lt;b&gt;.py</code>, <code>CLAUDE.md</code>" in page
-    assert "Needs protected paths: CLAUDE.md" in page
-    assert "Waits for task 1: the plan says so" in page
+    assert "needs protected paths: CLAUDE.md" in page
+    assert "waits for task 1: the plan says so" in page
     assert "brat convoy approve fix-7" in page
     assert "<script>alert" not in page
 

@@ -5,7 +5,7 @@ the time of day. A small convoy that landed two days before comes first.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -45,6 +45,7 @@ BEGIN: Final = 1_783_933_200_000
 DAY_MS: Final = 86_400_000
 EARLIER: Final = "tidy-the-settings-31"
 NAME: Final = "sign-in-with-passkeys-42"
+BESIDE: Final = "export-invoices-as-csv-40"
 _CI_S: Final = 230
 
 
@@ -53,17 +54,38 @@ class Busy(TimedStory):
     """The story of one convoy after another."""
 
     _name: str = ""
-    _tip: str = commit("base")
+    """The convoy that is told of at this moment."""
+    _tips: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def _tip(self) -> str:
+        return self._tips[self._name]
+
+    def later(self, at: int, what: Callable[[], None]) -> None:
+        """Let something happen to this convoy at a time (unix ms)."""
+        name = self._name
+
+        def happens() -> None:
+            self._name = name
+            what()
+
+        super().later(at, happens)
 
     def task(self, number: int) -> Task:
         found = self.state.convoys[self._name].task(number)
         assert found is not None
         return found
 
+    @property
+    def merged(self) -> int:
+        """How many tasks of the newest convoy are merged."""
+        return sum(t.state == "merged" for t in self.state.convoys[self._name].tasks)
+
     def ask(self, at: int, name: str, tasks: int, what: str) -> None:
         """Bring a convoy to `active`."""
-        self._name, self._tip = name, commit(name)
-        specs = tuple(spec(number) for number in range(1, tasks + 1))
+        self._name, self._tips[name] = name, commit(name)
+        folder = "billing/" if name == BESIDE else ""
+        specs = tuple(spec(number, folder) for number in range(1, tasks + 1))
         request = ConvoyRequested(
             convoy=name,
             issue=ids_issue(name),
@@ -122,7 +144,7 @@ class Busy(TimedStory):
                 why=why,
                 usage=usage,
             )
-        elif number == REFUSED:
+        elif number == REFUSED and name != BESIDE:
             why = "its acceptance command failed: pytest -q tests/test_limits.py"
             ended = RefuseWork(
                 convoy=name,
@@ -204,7 +226,7 @@ class Busy(TimedStory):
             self.do(now, doubt)
             self._offer(number)
             return
-        if number == RED:
+        if number == RED and name != BESIDE:
             red = FailMerge(
                 convoy=name,
                 task=number,
@@ -223,7 +245,7 @@ class Busy(TimedStory):
         self.do(
             now, LandMerge(convoy=name, task=number, candidate=found, judged=checks)
         )
-        self._tip = found
+        self._tips[name] = found
 
     def land(self) -> None:
         """Land the whole convoy, whose tasks are merged."""
@@ -247,12 +269,15 @@ class Busy(TimedStory):
             merged = {each.number for each in tasks if each.state == "merged"}
             for task in sorted(tasks, key=lambda one: one.number not in (RED, REFUSED)):
                 is_ready = merged.issuperset(task.spec.after)
-                if sum(1 for _ in self.state.running()) >= agents:
+                own = sum(
+                    convoy.name == self._name for convoy, _ in self.state.running()
+                )
+                if own >= agents:
                     break
                 if task.state == "queued" and is_ready:
                     self.start(task.number)
                     self.rules.now += 3_000
-            if not enough() and not self.state.convoys[self._name].ended:
+            if not self.state.convoys[self._name].ended:
                 self.later(self.rules.now + 15_000, go_on)
 
         go_on()
@@ -264,27 +289,48 @@ def ids_issue(name: str) -> int:
     return int(name.rpartition("-")[2])
 
 
-def busy_repository(path: Path, tasks: int) -> Busy:
+def idle_repository(path: Path) -> Busy:
+    """Return a repository in which nothing has been asked for."""
+    return Busy(path)
+
+
+def finished_repository(path: Path) -> Busy:
+    """Tell of one small convoy, which landed."""
+    told = _finished(path)
+    told.log.set_head(str(told.head), None)
+    return told
+
+
+def _finished(path: Path) -> Busy:
+    told = Busy(path)
+    told.ask(BEGIN - 2 * DAY_MS, EARLIER, 3, "Tidy the settings")
+    told.work(3, lambda: told.state.convoys[EARLIER].settled)
+    told.land()
+    return told
+
+
+def busy_repository(path: Path, tasks: int, others: int = 0) -> Busy:
     """Tell the story in a bare repository.
 
     Args:
         path: where the repository is made.
         tasks: how many the newest convoy has; half of them are merged, of many 110.
+        others: how many tasks a second convoy has, which goes on too; 0: there is none.
     """
-    told = Busy(path)
-    told.ask(BEGIN - 2 * DAY_MS, EARLIER, 3, "Tidy the settings")
-    told.work(3, lambda: told.state.convoys[EARLIER].settled)
-    told.land()
+    told = _finished(path)
+    if others:
+        told.ask(BEGIN - 400_000, BESIDE, others, "Export invoices as CSV")
+        told.work(2, lambda: told.merged >= 1)
     told.ask(BEGIN, NAME, tasks, "Let people sign in with passkeys")
     wanted = min(max(2, tasks // 2), 110)
 
     def enough() -> bool:
-        merged = sum(t.state == "merged" for t in told.state.convoys[NAME].tasks)
         found = told.state.convoys[NAME].tasks
         stopped = all(
             task.state == "blocked" for task in found if task.number in (RED, REFUSED)
         )
         judged = sum(task.candidate is not None for task in found)
+        merged = sum(task.state == "merged" for task in found)
         return merged >= wanted and stopped and judged > min(2, tasks // 15)
 
     told.work(min(50, max(3, tasks // 5)), enough)

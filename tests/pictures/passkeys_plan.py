@@ -38,8 +38,8 @@ def title(number: int) -> str:
     return f"{verb} {thing}"
 
 
-def spec(number: int) -> TaskSpec:
-    """Return a task of the plan."""
+def spec(number: int, folder: str = "") -> TaskSpec:
+    """Return a task of the plan, whose files are in a folder."""
     after = tuple(n for n in (number - 3, number - 7) if n > 0)
     after = after if number % 3 == 0 and number not in (RED, REFUSED) else ()
     area = ("src/auth/", "tests/", "docs/")[number % 3]
@@ -48,7 +48,7 @@ def spec(number: int) -> TaskSpec:
         title=title(number),
         instructions=f"{title(number)}.\n\nKeep the public functions as they are.",
         after=after,
-        paths=(f"{area}part_{number}.py",),
+        paths=(f"{folder}{area}part_{number}.py",),
         engine=("default", "default", "tests", "docs")[number % 4],
         acceptance=f"pytest -q tests/test_part_{number}.py" if number % 2 else "",
     )

@@ -7,13 +7,15 @@ clock stands still, so the same code gives the same pictures.
 import argparse
 import asyncio
 from base64 import b64decode
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, Literal
 
-from playwright.async_api import Page
+from playwright.async_api import CDPSession, Page
+from tenacity import retry, stop_after_attempt, wait_fixed
 
 from bot.dashboard.application import serving
 from bot.dashboard.dashboard_source import (
@@ -28,7 +30,14 @@ from brat.repository.log_reader import Reader
 from convoy.log.record import Reading
 from convoy.model import ids
 from tests.pictures import outside_the_log
-from tests.pictures.busy_repository import NAME, Busy, busy_repository
+from tests.pictures.busy_repository import (
+    EARLIER,
+    NAME,
+    Busy,
+    busy_repository,
+    finished_repository,
+    idle_repository,
+)
 from tests.world import browser as browsers
 from tests.world.browser import Scheme
 from tests.world.requests import carried_out
@@ -37,16 +46,25 @@ TOKEN: Final = "0123456789abcdef"
 PICTURES: Final = Path(__file__).parents[2] / "docs" / "pictures"
 Kind = Literal["webp", "png"]
 QUALITY: Final = 60
-AMOUNTS: Final = (7, 40, 500)
-MANY: Final = 40
-"""All pages are taken with so many tasks."""
-CROWDED: Final = ("overview", "convoy", "tasks")
-"""Only these are taken with any other number: nothing else looks different."""
-SIZES: Final = ((1440, 900), (1280, 800), (390, 844))
+STORIES: Final[dict[str, Callable[[Path], Busy]]] = {
+    "busy": partial(busy_repository, tasks=20, others=20),
+    "idle": idle_repository,
+    "finished": finished_repository,
+    "crowded": partial(busy_repository, tasks=500),
+}
+ELSE: Final = {
+    "idle": ("overview", "tasks", "sessions"),
+    "finished": ("overview", "earlier"),
+    "crowded": ("overview", "convoy", "graph", "tasks"),
+}
+"""What looks different in a story other than the first."""
+SIZES: Final = ((1280, 800), (390, 844))
 SCHEMES: Final[tuple[Scheme, ...]] = ("light", "dark")
 PAGES: Final = {
     "overview": "/",
     "convoy": f"/convoys/{NAME}",
+    "graph": f"/convoys/{NAME}?view=graph",
+    "list": f"/convoys/{NAME}?view=list",
     "task": f"/convoys/{NAME}/tasks/12",
     "changes": f"/convoys/{NAME}/changes",
     "sessions": "/sessions",
@@ -55,6 +73,7 @@ PAGES: Final = {
     "search": "/search?words=passkeys",
     "waits": "/waits",
     "tasks": "/tasks",
+    "earlier": f"/convoys/{EARLIER}",
 }
 
 
@@ -93,20 +112,20 @@ async def shown(busy: Busy) -> AsyncIterator[str]:
 
 
 async def take(
-    folder: Path, amounts: Sequence[int], pages: Sequence[str], kind: Kind
+    folder: Path, stories: Sequence[str], pages: Sequence[str], kind: Kind
 ) -> None:
-    """Take pictures of pages into a folder, with so many tasks each."""
+    """Take pictures of pages into a folder, in each of the stories."""
     with TemporaryDirectory(prefix="brat-pictures-") as name:
         async with browsers.launched() as browser:
-            for amount in amounts:
-                busy = busy_repository(Path(name) / f"{amount}.git", amount)
-                chosen = [each for each in pages if amount == MANY or each in CROWDED]
+            for story in stories:
+                busy = STORIES[story](Path(name) / f"{story}.git")
+                chosen = [each for each in pages if each in ELSE.get(story, PAGES)]
                 async with shown(busy) as url:
                     for scheme in SCHEMES:
                         async with browsers.tab(browser, scheme) as tab:
                             await tab.page.goto(url)
                             start = (
-                                folder / f"{{page}}-{amount}-{{width}}-{scheme}.{kind}"
+                                folder / f"{{page}}-{story}-{{width}}-{scheme}.{kind}"
                             )
                             await _all(tab.page, str(start), chosen, kind)
 
@@ -121,9 +140,16 @@ async def _all(page: Page, file: str, names: Sequence[str], kind: Kind) -> None:
             await page.goto(top + PAGES[name])
             await page.wait_for_load_state("load")
             asked = {"format": kind, **({"quality": QUALITY} if kind == "webp" else {})}
-            taken = await camera.send("Page.captureScreenshot", asked)
+            taken = await _captured(camera, asked)
             picture = Path(file.format(page=name, width=width))
             await asyncio.to_thread(picture.write_bytes, b64decode(taken["data"]))
+
+
+@retry(stop=stop_after_attempt(5), wait=wait_fixed(1), reraise=True)
+async def _captured(camera: CDPSession, asked: Mapping[str, object]) -> dict[str, str]:
+    """Take one picture; a browser on a loaded machine sometimes has no frame yet."""
+    taken: dict[str, str] = await camera.send("Page.captureScreenshot", {**asked})
+    return taken
 
 
 def main() -> None:
@@ -131,11 +157,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--to", type=Path, default=PICTURES)
     parser.add_argument("--kind", choices=("webp", "png"), default="webp")
-    parser.add_argument("--tasks", type=int, nargs="+", default=AMOUNTS)
+    parser.add_argument("--stories", choices=STORIES, nargs="+", default=[*STORIES])
     parser.add_argument("--pages", choices=PAGES, nargs="+", default=[*PAGES])
     wanted = parser.parse_args()
     wanted.to.mkdir(parents=True, exist_ok=True)
-    asyncio.run(take(wanted.to, wanted.tasks, wanted.pages, wanted.kind))
+    asyncio.run(take(wanted.to, wanted.stories, wanted.pages, wanted.kind))
 
 
 if __name__ == "__main__":
