@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from bot.forge.pace import Limited, Pace, Pacing
+from bot.forge.pace import Pace, Pacing
 from bot.forge.rate_limits import GITHUB_CONTENT
 from bot.forge.rest import Rest
 from brat.forge import Forge
@@ -55,20 +55,6 @@ async def test_in_haste_the_forge_refuses_and_nothing_is_lost_or_doubled(
 
     assert titles(here) == [f"{number:03}" for number in range(100)]
     assert 55 <= hand.passed <= 120
-
-
-async def test_what_is_refused_for_long_is_told_and_works_later(
-    here: Town, hand: HandTime
-) -> None:
-    rest = client(here, hand, Pacing())
-
-    with pytest.raises(Limited) as limited:
-        for number in range(100):
-            await rest.write("POST", ISSUES, {"title": f"{number:03}"})
-    hand.passed = limited.value.retry_at / 1000 - NOON
-    await rest.write("POST", ISSUES, {"title": "080"})
-
-    assert titles(here) == [f"{number:03}" for number in range(81)]
 
 
 async def test_at_githubs_pace_the_forge_never_has_to_refuse(

@@ -28,7 +28,6 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
         "GET /collaborators",
         "GET /collaborators/{username}/permission",
         "GET /rules/branches/{branch}",
-        "GET /rulesets",
         "GET /rulesets/{ruleset_id}",
     ),
     "administration=read": (

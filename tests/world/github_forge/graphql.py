@@ -99,7 +99,6 @@ class Root:
             pull,
             viewer.caller.user,
             head=asked.get("expected_head_oid"),
-            jump=bool(asked.get("jump")),
         )
         return _done(asked, merge_queue_entry=views(viewer, repo).entry(entry))
 

@@ -47,7 +47,6 @@ class QueueEntry(Record, frozen=True, kw_only=True):
     """The head that was queued; another one is not."""
     enqueuer: int
     enqueued_at: str
-    jump: bool = False
     group_base: str = ""
     """What its group was built on."""
     group_sha: str = ""
@@ -149,7 +148,7 @@ class MergeGroups:
     def line(self, repo: Repository, base: str) -> list[QueueEntry]:
         """Return the entries of a branch's queue, first the one that is next."""
         found = [one for one in self._entries.of(repo.id) if one.base == base]
-        return sorted(found, key=lambda one: (not one.jump, one.id))
+        return sorted(found, key=lambda one: one.id)
 
     def advance(
         self, repo: Repository, base: str, asked: MergeQueueParameters | None
@@ -374,7 +373,6 @@ class MergeQueues:
         user: User,
         *,
         head: str | None = None,
-        jump: bool = False,
     ) -> QueueEntry:
         """Put a pull request into the queue of its base.
 
@@ -408,7 +406,6 @@ class MergeQueues:
                         head_sha=pull.head_sha,
                         enqueuer=user.id,
                         enqueued_at=self._service.forge.now(),
-                        jump=jump,
                     )
                 )
                 note(self._service, pull, user, ADDED)

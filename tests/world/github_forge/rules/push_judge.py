@@ -66,7 +66,6 @@ def _app_id(forge: Forge, slug: str) -> int:
 
 
 _OF_COMMITS: Final = (rules.RequiredLinearHistory, rules.RequiredSignatures)
-_OF_FILES: Final = rules.PUSH_RULES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,14 +184,11 @@ def change_of(
     checks: Mapping[str, Checks],
     signed: Collection[str],
 ) -> RefChange:
-    """Read what a move means; commits and files only if a rule asks for them."""
+    """Read what a move means; commits only if a rule asks for them."""
     asked = [rule for one in binding for rule in one.rules]
-    with_files = any(isinstance(rule, _OF_FILES) for rule in asked)
-    with_commits = with_files or any(isinstance(rule, _OF_COMMITS) for rule in asked)
     commits: tuple[PushedCommit, ...] = ()
-    if with_commits and move.after is not None:
-        fresh = objects.new_to(move.before, move.after)
-        commits = objects.pushed(fresh, with_files=with_files)
+    if move.after and any(isinstance(rule, _OF_COMMITS) for rule in asked):
+        commits = objects.pushed(objects.new_to(move.before, move.after))
     return RefChange(
         ref=move.ref,
         before=move.before,

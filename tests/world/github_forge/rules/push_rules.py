@@ -8,13 +8,11 @@ of exactly the head of an approved pull request, and has stopped doing so.
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import Any, Final
 
 from tests.world.github_forge.rules import rule_types as rules
-from tests.world.github_forge.rules.pushed_commits import Checks, PushedFile, RefChange
+from tests.world.github_forge.rules.pushed_commits import Checks, RefChange
 
-MEGABYTE: Final = 1 << 20
 _WORDS: Final = {
     "expected": "expected",
     "pending": "in progress",
@@ -30,8 +28,6 @@ class Violation:
     text: str
     commits: tuple[str, ...] = ()
     """Those that are at fault, where it is commits."""
-    files: tuple[tuple[str, str], ...] = ()
-    """Commit and path of each file that is at fault, where it is files."""
 
 
 def violations(
@@ -186,32 +182,6 @@ def _queue(_: rules.MergeQueue, change: RefChange) -> Violation | None:
     return Violation("Changes must be made through the merge queue")
 
 
-def _paths(rule: rules.FilePathRestriction, change: RefChange) -> Violation | None:
-    patterns = rule.parameters.restricted_file_paths
-    bad = _at_fault(
-        change, lambda file: any(fnmatchcase(file.path, each) for each in patterns)
-    )
-    return Violation("File path is restricted", files=bad) if bad else None
-
-
-def _size(rule: rules.MaxFileSize, change: RefChange) -> Violation | None:
-    most = rule.parameters.max_file_size * MEGABYTE
-    bad = _at_fault(change, lambda file: file.size > most)
-    said = f"File size exceeds {rule.parameters.max_file_size} MB"
-    return Violation(said, files=bad) if bad else None
-
-
-def _at_fault(
-    change: RefChange, is_bad: Callable[[PushedFile], bool]
-) -> tuple[tuple[str, str], ...]:
-    return tuple(
-        (commit.sha, file.path)
-        for commit in change.commits
-        for file in commit.files
-        if is_bad(file)
-    )
-
-
 CHECKS: Final[Mapping[type, Callable[[Any, RefChange], Violation | None]]] = {
     rules.Creation: _creation,
     rules.Update: _update,
@@ -223,6 +193,4 @@ CHECKS: Final[Mapping[type, Callable[[Any, RefChange], Violation | None]]] = {
     rules.PullRequest: _pull_request,
     rules.RequiredStatusChecks: _status_checks,
     rules.MergeQueue: _queue,
-    rules.FilePathRestriction: _paths,
-    rules.MaxFileSize: _size,
 }

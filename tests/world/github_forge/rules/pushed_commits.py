@@ -26,22 +26,11 @@ Checks = Mapping[str, Mapping[int, CheckState]]
 
 
 @dataclass(frozen=True, slots=True)
-class PushedFile:
-    """A file as a commit leaves it."""
-
-    path: str
-    size: int
-    """Bytes."""
-
-
-@dataclass(frozen=True, slots=True)
 class PushedCommit:
     """A commit that comes in."""
 
     sha: str
     parents: int
-    files: tuple[PushedFile, ...]
-    """Those it adds or changes; of a merge, those that no side had so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,18 +127,9 @@ class PushedObjects:
             walk.hide(known.id)
         yield from walk
 
-    def pushed(
-        self, commits: Iterable[pygit2.Commit], *, with_files: bool
-    ) -> tuple[PushedCommit, ...]:
+    def pushed(self, commits: Iterable[pygit2.Commit]) -> tuple[PushedCommit, ...]:
         """Return commits as the rules look at them."""
-        return tuple(
-            PushedCommit(
-                sha=str(one.id),
-                parents=len(one.parent_ids),
-                files=tuple(self._files(one)) if with_files else (),
-            )
-            for one in commits
-        )
+        return tuple(PushedCommit(str(one.id), len(one.parent_ids)) for one in commits)
 
     def changed_workflow(self, commits: Iterable[pygit2.Commit]) -> str | None:
         """Return a workflow file that one of the commits creates or updates."""
@@ -160,11 +140,6 @@ class PushedObjects:
                 if all(each.get(path) != blob for each in theirs):
                     return path
         return None
-
-    def _files(self, one: pygit2.Commit) -> Iterator[PushedFile]:
-        for path, blob in self.changes(one):
-            _, size = self.git.odb.read_header(blob)
-            yield PushedFile(path, size)
 
     def changes(self, one: pygit2.Commit) -> Iterator[tuple[str, pygit2.Oid]]:
         """Yield path and blob of the files that a commit has and no parent so."""

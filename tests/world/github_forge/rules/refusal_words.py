@@ -47,13 +47,9 @@ def protected(ref: str, found: Iterable[Violation]) -> str:
 def against_rules(ref: str, page: str, found: Sequence[Violation]) -> str:
     """Say that a repository's rulesets are against an update; `page` is its page."""
     head = f"error: GH013: Repository rule violations found for {ref}.\n"
-    about = [each for each in found if not each.files]
-    if about:
-        where = f"{page}/rules?ref={quote(ref, safe='')}"
-        head += f"Review all repository rules at {where}\n"
-        head += "".join("\n" + _listed(each) for each in about)
-    head += "".join("\n" + _boxed(each) for each in found if each.files)
-    return head + "\n"
+    where = f"{page}/rules?ref={quote(ref, safe='')}"
+    head += f"Review all repository rules at {where}\n"
+    return head + "".join("\n" + _listed(each) for each in found) + "\n"
 
 
 def bypassed(ref: str, found: Iterable[Violation]) -> str:
@@ -111,13 +107,6 @@ def _listed(one: Violation) -> str:
         said += f"  Found {len(one.commits)} violation{plural}:\n\n"
         said += "".join(f"  {sha}\n" for sha in one.commits)
     return said
-
-
-def _boxed(one: Violation) -> str:
-    places = "".join(
-        f"       - commit: {sha}\n         path: {path}\n" for sha, path in one.files
-    )
-    return f"{_box(one.text)}       locations:\n{places}"
 
 
 def _box(text: str) -> str:

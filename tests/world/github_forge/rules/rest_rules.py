@@ -28,7 +28,7 @@ from tests.world.github_forge.rules.rule_resources import (
     Target,
     Wanted,
 )
-from tests.world.github_forge.rules.rule_types import PUSH_RULES, RulesetRule
+from tests.world.github_forge.rules.rule_types import RulesetRule
 
 _WITH_NUMBER = frozenset({"Integration", "RepositoryRole", "User"})
 
@@ -79,10 +79,6 @@ def _checked(call: Call, one: Ruleset) -> Ruleset:
     Raises:
         Refused: 422.
     """
-    for rule in one.rules:
-        if isinstance(rule, PUSH_RULES) != (one.target == "push"):
-            said = f"{type(rule).__name__} is no rule for the target {one.target}."
-            raise fault("RepositoryRuleset", "rules", "invalid", said)
     unheld = not_held(one.rules)
     if unheld:
         raise fault("RepositoryRuleset", "rules", "invalid", unheld)
@@ -94,14 +90,6 @@ def _checked(call: Call, one: Ruleset) -> Ruleset:
         if other.id != one.id and other.name == one.name:
             raise Refused(422, "Validation Failed: Name must be unique")
     return one
-
-
-async def list_rulesets(call: Call) -> Answer:
-    """`GET rulesets`: without their rules."""
-    found = rules_in(call.store).rulesets.of(call.repo.id)
-    return call.page(
-        found, lambda one: rule_resources.summary(call.site, call.repo, one)
-    )
 
 
 async def create_ruleset(call: Call) -> Answer:
@@ -131,7 +119,6 @@ async def list_branch_rules(call: Call) -> Answer:
 _REPO = "/repos/{owner}/{repo}"
 _ONE = _REPO + r"/rulesets/{id:\d+}"
 RULESET_ROUTES = (
-    Route("GET", _REPO + "/rulesets", list_rulesets),
     Route("POST", _REPO + "/rulesets", create_ruleset, "admin"),
     Route("GET", _ONE, get_ruleset),
     Route("GET", rest_repositories.BRANCH_RULES, list_branch_rules),

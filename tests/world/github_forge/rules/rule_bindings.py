@@ -32,7 +32,6 @@ from tests.world.github_forge.rules.rule_resources import (
     Ruleset,
 )
 from tests.world.github_forge.rules.rule_types import (
-    PUSH_RULES,
     Deletion,
     MergeQueue,
     MergeQueueParameters,
@@ -86,11 +85,9 @@ _MEANING: Final = {"**/": "(?:[^/]+/)*", "*": "[^/]*", "?": "[^/]"}
 
 
 def binds(one: Ruleset, ref: str, default_branch: str) -> bool:
-    """Say whether a ruleset applies to a ref; one for pushes applies to every one."""
+    """Say whether a ruleset applies to a ref."""
     if one.enforcement != "active":
         return False
-    if one.target == "push":
-        return True
     if not ref.startswith(_NAMESPACES[one.target]):
         return False
     names = one.conditions.ref_name
@@ -143,11 +140,6 @@ class Binding:
     rules: tuple[Rule, ...]
     bypass: CanBypass
     """What the mover may do about them."""
-
-    @property
-    def of_push(self) -> bool:
-        """Whether they judge content only, whatever the ref."""
-        return all(isinstance(rule, PUSH_RULES) for rule in self.rules)
 
 
 def without_queue(

@@ -175,8 +175,7 @@ class RuleEnforcement:
 
     def held(self, repo: Repository, who: Mover, pull: Pull) -> tuple[Binding, ...]:
         """Return what binds a merge; what comes in was judged when it was pushed."""
-        found = binding(self._forge, repo, f"refs/heads/{pull.base}", who)
-        return tuple(one for one in found if not one.of_push)
+        return binding(self._forge, repo, f"refs/heads/{pull.base}", who)
 
     def _standing(
         self, repo: Repository, caller: Caller, moves: list[Move]

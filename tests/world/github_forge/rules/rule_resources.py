@@ -15,7 +15,7 @@ from brat.forge.resources.wire import Site, node_id
 from tests.world.github_forge.rules import rule_types as rules
 from tests.world.github_forge.rules.rule_types import RulesetRule
 
-Target = Literal["branch", "tag", "push"]
+Target = Literal["branch", "tag"]
 Enforcement = Literal["active", "disabled"]
 BypassMode = Literal["always", "pull_request", "exempt"]
 CanBypass = Literal["always", "pull_requests_only", "never", "exempt"]
@@ -56,8 +56,10 @@ class Ruleset(Record, frozen=True, kw_only=True):
     updated_at: str
 
 
-def summary(site: Site, repo: Repository, one: Ruleset) -> dict[str, Any]:
-    """A ruleset in the list of them."""
+def ruleset(
+    site: Site, repo: Repository, one: Ruleset, bypass: CanBypass
+) -> dict[str, Any]:
+    """A ruleset; `bypass` says what the caller may do."""
     return {
         "id": one.id,
         "name": one.name,
@@ -72,16 +74,7 @@ def summary(site: Site, repo: Repository, one: Ruleset) -> dict[str, Any]:
         },
         "created_at": one.created_at,
         "updated_at": one.updated_at,
-    }
-
-
-def ruleset(
-    site: Site, repo: Repository, one: Ruleset, bypass: CanBypass
-) -> dict[str, Any]:
-    """A ruleset; `bypass` says what the caller may do."""
-    ref_names = one.target != "push"
-    return summary(site, repo, one) | {
-        "conditions": to_builtins(one.conditions) if ref_names else None,
+        "conditions": to_builtins(one.conditions),
         "rules": to_builtins(one.rules),
         "bypass_actors": to_builtins(one.bypass_actors),
         "current_user_can_bypass": bypass,

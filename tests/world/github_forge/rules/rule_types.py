@@ -3,7 +3,7 @@
 https://docs.github.com/rest/repos/rules#create-a-repository-ruleset
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -103,30 +103,6 @@ class MergeQueue(_Rule, frozen=True, tag="merge_queue"):
     parameters: MergeQueueParameters
 
 
-class RestrictedPaths(_Parameters, frozen=True):
-    """The parameters of `file_path_restriction`: patterns as of fnmatch."""
-
-    restricted_file_paths: tuple[str, ...]
-
-
-class FilePathRestriction(_Rule, frozen=True, tag="file_path_restriction"):
-    """No commit changes such files."""
-
-    parameters: RestrictedPaths
-
-
-class LargestFile(_Parameters, frozen=True):
-    """The parameters of `max_file_size`, in megabytes of 2^20 bytes."""
-
-    max_file_size: Annotated[int, Meta(ge=1, le=100)]
-
-
-class MaxFileSize(_Rule, frozen=True, tag="max_file_size"):
-    """No commit brings in a larger file."""
-
-    parameters: LargestFile
-
-
 class LockedBranch(_Rule, frozen=True, tag="lock_branch"):
     """Nobody moves the branch; only the protection of a branch has this rule."""
 
@@ -141,11 +117,7 @@ RulesetRule = (
     | PullRequest
     | RequiredStatusChecks
     | MergeQueue
-    | FilePathRestriction
-    | MaxFileSize
 )
 """What a ruleset can hold here; GitHub's other types are refused when they are set."""
 
 Rule = RulesetRule | LockedBranch
-PUSH_RULES: tuple[type[Any], ...] = (FilePathRestriction, MaxFileSize)
-"""The rules of a ruleset whose target is `push`, and of no other."""
