@@ -25,7 +25,7 @@ NEEDED: Final = (
 RULES: Final = (
     *("approvals", "decide", "edits", "given_up", "holds", "interventions"),
     *("landing", "leases", "observed", "plan", "queue", "reasons", "record", "fold"),
-    *("second_line", "rivals", "splits"),
+    *("second_line", "rivals", "splits", "given"),
 )
 """The quick tests of the rules in tests/convoy, by what they are about."""
 OWN: Final = {

@@ -1,0 +1,157 @@
+"""A pull request that was given: what takes it out, and what it is judged on."""
+
+from msgspec.structs import replace
+
+from convoy.events import Refusal
+from convoy.events.people_events import ApprovePlan
+from convoy.events.plan_events import ConvoyRequested
+from convoy.model.records import GivenPull
+from convoy.model.state import Convoy
+from convoy.model.work import Landing
+from convoy.owed import Action, BuildConvoy, LandConvoy, Patience
+from convoy.owed.landings import merges
+from convoy.owed.owed import gestures
+from convoy.rules.landing import AttemptMerge, given_onto
+from convoy.rules.people import FailConvoy, RetryConvoy
+from convoy.rules.plans import PlanConvoy
+from convoy.rules.target import FailSync
+from convoy.rules.verdict import Checks, Observed, PullSeen
+from tests.world.rules import Rules, commands, settings, sha, spec
+
+TIP, HEAD = sha("a"), sha("b")
+GREEN = Checks(verdict="green", names=("ci",))
+MAIN = "refs/heads/main"
+
+
+def given(number: int, **more: object) -> GivenPull:
+    fields = {"head": HEAD, "branch": f"do-{number}", "author": "bea", "lands": True}
+    return GivenPull(number=number, **{**fields, **more})  # type: ignore[arg-type]
+
+
+def asked(rules: Rules, pull: GivenPull, **more: object) -> Convoy:
+    """Let a pull request be given to the bot; return its convoy."""
+    name = f"do-{pull.number}"
+    rules.do(
+        ConvoyRequested(
+            convoy=name,
+            issue=pull.number,
+            title="Do it",
+            text="",
+            by="ann",
+            target="main" if pull.lands else pull.branch,
+            base=sha("0"),
+            settings=settings(**more),
+            given=pull,
+        ),
+        PlanConvoy(convoy=name, planner="a pull request", tasks=(spec(1),)),
+    )
+    return rules.state.convoys[name]
+
+
+def built(rules: Rules, number: int, candidate: str, base: str) -> Convoy:
+    name = f"do-{number}"
+    made = sha(candidate)
+    rules.do(AttemptMerge(convoy=name, task=0, candidate=made, base=base, work=HEAD))
+    return rules.state.convoys[name]
+
+
+def seen(**more: object) -> Observed:
+    fields = {"number": 7, "open": True, "merged": False, "head": HEAD, "base": "main"}
+    pull = PullSeen(**{**fields, **more})  # type: ignore[arg-type]
+    return Observed(refs={MAIN: TIP}, pulls={7: pull})
+
+
+def owed(rules: Rules, number: int, observed: Observed) -> list[Action]:
+    live = [*rules.state.live()]
+    convoy = rules.state.convoys[f"do-{number}"]
+    return [*merges(convoy, observed, Patience(), rules.now, live)]
+
+
+def test_what_a_person_does_to_it_takes_it_out_and_its_own_candidate_does_not() -> None:
+    rules = Rules()
+    asked(rules, given(7))
+    convoy = built(rules, 7, "c", TIP)
+    for observed, why in (
+        (seen(), ""),
+        (seen(head=sha("c")), ""),
+        (seen(head=sha("d")), "dddddddddd was pushed to it since"),
+        (seen(base="next"), "the pull request is to go into next by now"),
+        (seen(open=False), "the pull request was closed"),
+        (seen(open=False, merged=True, merge_commit=sha("e")), ""),
+        (Observed(), ""),
+    ):
+        found = [end.why for end in commands(gestures(convoy, observed), FailConvoy)]
+        assert found == [why] * bool(why), observed
+
+
+def test_an_agents_convoy_ends_with_the_pull_request_and_goes_on_after_a_push() -> None:
+    rules = Rules()
+    convoy = asked(rules, given(7, lands=False))
+
+    assert not commands(gestures(convoy, seen(head=sha("d"))), FailConvoy)
+    closed = commands(gestures(convoy, seen(open=False)), FailConvoy)
+    assert [end.why for end in closed] == ["the pull request was closed"]
+
+
+def test_its_candidate_stands_on_the_one_before_and_waits_for_it() -> None:
+    rules = Rules()
+    for number in (7, 8, 9):
+        asked(rules, given(number), max_parallel=2)
+    observed = seen()
+
+    assert owed(rules, 7, observed) == [BuildConvoy("do-7", TIP)]
+    assert owed(rules, 8, observed) == []
+    built(rules, 7, "c", TIP)
+    assert owed(rules, 8, observed) == [BuildConvoy("do-8", sha("c"))]
+    built(rules, 8, "d", sha("c"))
+    assert owed(rules, 9, observed) == [], "two are judged at once"
+    green = replace(observed, checks={sha("c"): GREEN, sha("d"): GREEN})
+    assert owed(rules, 8, green) == []
+    assert owed(rules, 7, green) == [LandConvoy("do-7", TIP)]
+
+
+def test_what_was_red_or_is_merged_by_the_forge_stands_on_the_target() -> None:
+    rules = Rules()
+    for number in (7, 8):
+        asked(rules, given(number))
+    built(rules, 7, "c", TIP)
+    live = [*rules.state.live()]
+    second = rules.state.convoys["do-8"]
+    assert given_onto(second, TIP, live) == sha("c")
+    by_forge = replace(second, landing=Landing(way="merge"))
+    assert given_onto(by_forge, TIP, live) == TIP
+
+    red = FailSync(convoy="do-7", candidate=sha("c"), target=TIP, why="red")
+    rules.do(red)
+    live = [*rules.state.live()]
+    assert given_onto(second, TIP, live) == TIP
+    assert given_onto(rules.state.convoys["do-7"], sha("e"), live) == sha("e")
+
+    built(rules, 7, "f", TIP)
+    rules.do(replace(red, candidate=sha("f")))
+    ended = rules.state.convoys["do-7"]
+    assert (ended.state, ended.why) == ("failed", "red")
+    again = rules.ask(RetryConvoy(convoy="do-7", by="ann"))
+    assert again == Refusal("it takes the newest commit: say /brat land again")
+
+
+def test_a_conflict_ends_it_at_once_without_a_task() -> None:
+    rules = Rules()
+    asked(rules, given(7))
+    rules.do(
+        FailSync(convoy="do-7", candidate=None, target=TIP, why="no", paths=("a",))
+    )
+    ended = rules.state.convoys["do-7"]
+
+    assert (ended.state, len(ended.tasks)) == ("failed", 1)
+
+
+def test_only_the_author_agrees_to_an_agent_on_their_branch() -> None:
+    rules = Rules()
+    asked(rules, given(7, lands=False), approve="plan")
+    refused = rules.ask(ApprovePlan(convoy="do-7", by="ann"))
+
+    assert isinstance(refused, Refusal)
+    assert "the branch is bea's" in refused.why
+    rules.do(ApprovePlan(convoy="do-7", by="Bea"))
+    assert rules.state.convoys["do-7"].state == "active"
