@@ -13,7 +13,13 @@ from convoy.model.state import Convoy, Lease, Task
 from convoy.model.work import ShownAnswer
 from convoy.text import POST_CHARS, counted, fitting, full_stop, inline, spoken_duration
 from convoy.views.plan import approval
-from convoy.views.reasons import plan_waits, unread_rules, waits_for, way_of_landing
+from convoy.views.reasons import (
+    landed_as,
+    plan_waits,
+    unread_rules,
+    waits_for,
+    way_of_landing,
+)
 
 LABELS: Final = (
     "brat:planning",
@@ -157,7 +163,7 @@ def _row(cells: Iterable[str]) -> str:
 def _row_cells(
     convoy: Convoy, task: Task, leases: tuple[Lease, ...], web: str
 ) -> tuple[str, ...]:
-    landed = f"`{task.landed[:10]}`" if task.landed else ""
+    landed = landed_as(task)
     return (
         str(task.number),
         inline(task.spec.title),
@@ -167,7 +173,7 @@ def _row_cells(
         spoken_duration(task.worked_ms // 1000) if task.worked_ms else "",
         f"#{task.pull}" if task.pull else "",
         *((_checks_link(task, web),) if web else ()),
-        landed,
+        f"`{landed}`" if task.landed else landed,
         inline(waits_for(convoy, task, leases)),
     )
 

@@ -25,7 +25,12 @@ from convoy.text import clean, clock, counted, spoken_duration
 from convoy.views import SCHEMA_VERSION, saved_s
 from convoy.views.interventions import Intervention, interventions
 from convoy.views.plan import PlanTask, plan_document
-from convoy.views.reasons import landing_document, plan_waits, waits_for
+from convoy.views.reasons import (
+    landed_as,
+    landing_document,
+    plan_waits,
+    waits_for,
+)
 
 _STYLES: Final = {
     "queued": "dim",
@@ -205,7 +210,7 @@ def convoy_table(convoy: Convoy, leases: tuple[Lease, ...] = ()) -> Table:
             Text(task.state, style=_STYLES[task.state]),
             str(task.started or ""),
             f"#{task.pull}" if task.pull else "",
-            (task.landed or "")[:SHORT],
+            landed_as(task),
             Text(one_line(waits_for(convoy, task, leases))),
         )
     return table

@@ -118,12 +118,21 @@ def reasons(state: State, convoy: Convoy, task: Task, now: int) -> tuple[str, ..
     )
 
 
+def landed_as(task: Task) -> str:
+    """Return the commit, or that there was nothing to land; empty: not yet."""
+    if task.landed:
+        return task.landed[:10]
+    return "no change" if task.state == "merged" else ""
+
+
 def _standing(task: Task) -> Iterator[str]:
     tries = {0: "not tried yet", 1: "tried once"}
     tried = tries.get(task.started, f"tried {task.started} times")
     yield f"it is {task.state}, {tried}"
     if task.landed:
         yield f"it landed as {task.landed[:10]}"
+    elif task.state == "merged":
+        yield task.why or "it needed no change"
     if task.state in ("blocked", "dropped") and task.why:
         yield task.why
     if task.taken_out is not None and not task.settled:

@@ -152,7 +152,7 @@ def test_a_convoy_that_landed_says_so() -> None:
 |---|---|---|---|---|---|---|---|---|
 | 1 | Task 1 | merged | shell | 1 | 1s | #11 | `aaaaaaaaaa` |  |
 | 2 | Task 2 | dropped | shell | 0 |  |  |  |  |
-| 3 | Task 3 | merged | shell | 1 | 1s |  |  |  |
+| 3 | Task 3 | merged | shell | 1 | 1s |  | no change |  |
 
 The convoy's own pull request: #20.
 
