@@ -36,6 +36,8 @@ from convoy.model import ids
 
 LOOK_AT: Final[dict[str, WorldPart]] = {
     "issues": "issues",
+    "sub_issues": "issues",
+    "issue_dependencies": "issues",
     "issue_comment": "comments",
     "workflow_run": "runs",
     "workflow_job": "runs",

@@ -33,6 +33,7 @@ from bot.forge.pace import Pace
 from bot.forge.pulls import LATEST, PullMerging, PullRequests
 from bot.forge.rate_limits import RequestBudget
 from bot.forge.rest import ABSENT, GraphQl, Refused, Rest, Tokens, Unless
+from bot.forge.sub_issues import SubIssues
 from bot.forge.transport import Precedence, going
 from convoy.model import ids
 from grite.errors import BratError, Unavailable
@@ -112,6 +113,7 @@ class GitHub:
         self.ci = Ci(self._rest, self._repo, workflow)
         self.timed_wake = TimedWake(self._rest, self._repo)
         self.pulls = PullRequests(self._rest, repository)
+        self.sub_issues = SubIssues(self._rest, self._repo)
         self.runs = TaskRuns(self._rest, self._repo, workflow)
         self._graphql = GraphQl(self._rest, api_url)
         self.remarks = Remarks(self._rest, self._graphql, self._repo)

@@ -70,7 +70,16 @@ class _Authored(Payload):
         return self.user is not None and self.user.login == login
 
 
+class _SubIssues(Payload):
+    total: int = 0
+
+
+class _Blockers(Payload):
+    total_blocked_by: int = 0
+
+
 class Issue(_Authored):
+    id: int = 0
     number: int
     title: str
     body: str | None = None
@@ -82,6 +91,9 @@ class Issue(_Authored):
     comments: int = 0
     created_at: Moment | None = None
     updated_at: Moment | None = None
+    state_reason: str | None = None
+    sub_issues_summary: _SubIssues = Field(default_factory=_SubIssues)
+    issue_dependencies_summary: _Blockers | None = None
 
     @property
     def label_names(self) -> frozenset[str]:

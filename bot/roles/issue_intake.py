@@ -8,7 +8,9 @@ from collections.abc import Iterable
 from datetime import datetime
 from hashlib import sha256
 from http import HTTPStatus
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
+
+from msgspec.structs import replace
 
 from bot.door.inbox import StartRequest
 from bot.forge.payloads import Issue
@@ -20,7 +22,7 @@ from bot.text.visible_text import clean_markdown
 from convoy import text as plaintext
 from convoy.events.plan_events import ConvoyRequested
 from convoy.model import ids
-from convoy.model.records import NamedIssue
+from convoy.model.records import NamedIssue, SubIssue
 from convoy.model.state import Convoy, State
 from convoy.planner.issue_text import Item, intake, questions
 from convoy.planner.marks import (
@@ -30,7 +32,15 @@ from convoy.planner.marks import (
     missed_work,
     number_here,
 )
-from convoy.text import TITLE_CHARS, clean as without_controls, cut, posted, redacted
+from convoy.planner.sub_issues import MOST_SUB_ISSUES, tasks_of
+from convoy.text import (
+    TITLE_CHARS,
+    clean as without_controls,
+    cut,
+    inline,
+    posted,
+    redacted,
+)
 from grite.errors import BratError, Unavailable
 
 TEXT_CHARS: Final = 60_000
@@ -121,8 +131,8 @@ async def with_named_issues(
     outsiders: bool,  # noqa: FBT001  as the configuration names it
 ) -> IssueText:
     """Return the text of a request with the text of each issue that an item names."""
-    if wanted.pattern:
-        return IssueText(wanted.text)
+    if wanted.pattern or wanted.listed:
+        return IssueText(wanted.text, named=wanted.named)
     labels = await asyncio.to_thread(context.commits.box_labels, wanted.base)
     text = without_controls(wanted.text)
     found = await asyncio.to_thread(intake, text, labels)
@@ -159,14 +169,113 @@ async def with_named_issues(
     return IssueText(words, named=tuple(became) if is_same else ())
 
 
-async def close_named(context: BotContext, convoy: Convoy) -> None:
-    """Close the issues whose text became tasks that are merged; safe to call twice."""
-    for each in convoy.named:
-        task = convoy.task(each.task)
-        if task is None or task.state != "merged":
+class Listing(NamedTuple):
+    """An issue's sub-issues as they were read, or what is wrong with them."""
+
+    listed: tuple[SubIssue, ...] = ()
+    remarks: tuple[str, ...] = ()
+    """What is left out, and why: a clause each."""
+    fault: str = ""
+
+
+async def read_list(
+    context: BotContext,
+    state: State,
+    wanted: StartRequest | Convoy,
+    top: Issue,
+    outsiders: bool,  # noqa: FBT001
+) -> Listing:
+    """Return an issue's sub-issues, nested ones too, in the order of the forge.
+
+    What a convoy has taken in keeps its words, and is listed also when it is closed.
+    """
+    known = (
+        {sub.issue: sub for sub in wanted.listed} if isinstance(wanted, Convoy) else {}
+    )
+    forge, remarks, fault = context.github.sub_issues, list[str](), ""
+    found: dict[int, SubIssue] = {}
+    read: dict[int, Issue] = {}
+    nested = top.sub_issues_summary.total
+    left = [
+        (each, 0) for each in reversed(await forge.of(top.number) if nested else ())
+    ]
+    while left and len(found) <= MOST_SUB_ISSUES:
+        issue, parent = left.pop()
+        number, is_open = issue.number, issue.state == "open"
+        is_here = issue.repository_url == top.repository_url
+        if (is_here and number in found) or not (is_open or number in known):
             continue
         try:
-            await context.github.close_issue(each.issue, "completed")
+            if not is_here:
+                raise _NoTask(f"{_address(issue)} is of another repository")  # noqa: TRY301
+            sub = known.get(number) or await _sub_issue(
+                context, state, wanted.by, issue, outsiders
+            )
+        except _NoTask as why:
+            remarks.append(str(why))
+            continue
+        people = (a.login for a in issue.assignees if a.type == "User")
+        kept_by = next((login for login in people if login != context.login), "")
+        closed: Literal["", "completed", "not_planned"] = ""
+        if not is_open:
+            closed = "not_planned" if issue.state_reason in _NOT_DONE else "completed"
+        found[number] = replace(sub, step_of=parent, kept_by=kept_by, closed=closed)
+        read[number] = issue
+        if issue.sub_issues_summary.total:
+            left += [(each, number) for each in reversed(await forge.of(number))]
+    for number, issue in read.items():
+        blockers = await forge.blocking(issue) if issue.state == "open" else ()
+        opened = [each for each in blockers if each.state == "open"]
+        after = {e.number for e in opened if e.repository_url == top.repository_url}
+        if away := [e for e in opened if e.repository_url != top.repository_url]:
+            fault = (
+                f"#{number} is blocked by {_address(away[0])}, which is open and of "
+                "another repository: remove the dependency, or begin when it is closed"
+            )
+        found[number] = replace(found[number], after=tuple(sorted(after)))
+    if remarks and not found:
+        fault = f"none of its sub-issues can be worked on here: {'; '.join(remarks)}"
+    return Listing(tuple(found.values()), tuple(remarks), fault)
+
+
+_NOT_DONE: Final = ("not_planned", "duplicate")
+
+
+def _address(issue: Issue) -> str:
+    home = issue.repository_url.partition("/repos/")[2]
+    return f"{cut(home, _SHOWN)}#{issue.number}"
+
+
+async def _sub_issue(
+    context: BotContext,
+    state: State,
+    by: str,
+    issue: Issue,
+    outsiders: bool,  # noqa: FBT001
+) -> SubIssue:
+    text = await _admitted_text(context, state, by, issue, outsiders)
+    labels = tuple(sorted(issue.label_names))[:_LABELS_TOLD]
+    return SubIssue(
+        issue=issue.number,
+        title=text.title,
+        text=text.body,
+        labels=tuple(inline(each) for each in labels),
+    )
+
+
+_LABELS_TOLD: Final = 20
+
+
+async def close_named(context: BotContext, convoy: Convoy) -> None:
+    """Close the issues whose text became tasks that are merged; safe to call twice."""
+    tasks = {each.issue: each.task for each in convoy.named}
+    merged = {task.number for task in convoy.tasks if task.state == "merged"}
+    for issue in dict.fromkeys((*tasks, *(sub.issue for sub in convoy.listed))):
+        own = tasks_of(issue, convoy.listed, tasks)
+        if not own or not merged.issuperset(own):
+            continue
+        try:
+            await context.github.close_issue(issue, "completed")
         except Refused as refused:
             if refused.status not in _GONE:
                 raise
@@ -197,11 +306,22 @@ async def _frozen(
 ) -> ReferredIssue:
     if number == wanted.issue:
         raise _NoTask(f"#{number} is this very issue")
+    issue = await _open_issue(context, number)
+    return await _admitted_text(context, state, wanted.by, issue, outsiders)
+
+
+async def _admitted_text(
+    context: BotContext,
+    state: State,
+    by: str,
+    issue: Issue,
+    outsiders: bool,  # noqa: FBT001
+) -> ReferredIssue:
+    number = issue.number
     if any(convoy.issue == number for convoy in state.live()):
         raise _NoTask(f"#{number} has a convoy of its own that has not ended")
-    issue = await _open_issue(context, number)
     body, author = issue.body or "", issue.user.login if issue.user else ""
-    asked = StartRequest(issue=number, title=issue.title, text=body, by=wanted.by)
+    asked = StartRequest(issue=number, title=issue.title, text=body, by=by)
     words = await admitted(context, asked, author, outsiders=outsiders)
     if not isinstance(words, Words):
         raise _NoTask(f"#{number} was written by somebody without write access")

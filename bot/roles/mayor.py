@@ -26,7 +26,14 @@ from bot.forge.workflows import (
 )
 from bot.repository.draft import Draft
 from bot.roles.bot_context import BotContext, configuration, usable_configuration
-from bot.roles.issue_intake import admitted, asked_back, refuse, with_named_issues
+from bot.roles.issue_intake import (
+    Listing,
+    admitted,
+    asked_back,
+    read_list,
+    refuse,
+    with_named_issues,
+)
 from bot.settings.bot_settings import quota_refusal
 from bot.text import notices, replies
 from bot.text.slash_commands import mentioned
@@ -41,14 +48,16 @@ from convoy.model.task_graph import renumbered
 from convoy.owed import MakePlan
 from convoy.patterns import NO_PATTERN, PatternError
 from convoy.patterns.compiling import Compiled, Use, compiled
-from convoy.planner import planned_by, tasklist
+from convoy.planner import planned_by, sub_issues, tasklist
 from convoy.planner.issue_text import intake
-from convoy.planner.tasklist import MOST_TASKS, plan_remarks
+from convoy.planner.sub_issues import list_fault, named_by
+from convoy.planner.tasklist import MOST_TASKS, in_waves, plan_remarks
 from convoy.rules.people import FailConvoy
 from convoy.rules.plans import PlanConvoy
 from convoy.text import convoy_name, shortened
 
 TASK_LIST: Final = "task list"
+SUB_ISSUES: Final = "sub-issues"
 
 
 async def accept(context: BotContext, draft: Draft, request: StartRequest) -> None:
@@ -103,7 +112,11 @@ async def begin(
     target = context.mirror.default_branch
     base = draft.refs[ids.HEADS + target]
     labels = await asyncio.to_thread(context.commits.box_labels, base)
-    listed = bool(intake(words.text, labels).work.items)
+    found = Listing()
+    if request.pattern in ("", NO_PATTERN):
+        state = draft.state
+        found = await read_list(context, state, request, issue, trust.outsiders)
+    listed = bool(found.listed or intake(words.text, labels).work.items)
     settings = _capped(context, config.settings(context.settings.cores))
     settings = replace(settings, planner="") if listed else settings
     if request.plan_only:
@@ -125,11 +138,14 @@ async def begin(
         settings=replace(settings, planner="") if pattern else settings,
         pattern=pattern,
         inputs=request.inputs if pattern else {},
+        listed=found.listed,
+        named=named_by(found.listed),
     )
     text = await with_named_issues(context, draft.state, command, trust.outsiders)
     command = replace(command, text=text.words, named=text.named)
     if why := (
-        text.fault
+        (found.fault and replies.NO_PLAN.format(error=found.fault))
+        or text.fault
         or await planning_fault(context, command)
         or await asked_back(context, request, words, ask=asks)
     ):
@@ -143,12 +159,21 @@ async def begin(
         sign = ids.sign_key("comments", command.convoy)
         said = notices.comments_unread(issue.comments)
         draft.submit(Answer(issue=command.issue, sign=sign, text=said))
-    await warn(context, draft, command)
+    await warn(context, draft, command, found.remarks)
     return None
 
 
-async def warn(context: BotContext, draft: Draft, command: ConvoyRequested) -> None:
-    """Say what will hardly work, before the first task starts."""
+async def warn(
+    context: BotContext,
+    draft: Draft,
+    command: ConvoyRequested,
+    remarks: tuple[str, ...] = (),
+) -> None:
+    """Say what will hardly work and what was left out, before the first task starts."""
+    if remarks:
+        sign = ids.sign_key("left out", command.convoy)
+        said = notices.left_out(remarks)
+        draft.submit(Answer(issue=command.issue, sign=sign, text=said))
     for what, warning in WARNINGS.items():
         if said := await warning(context, command):
             sign = ids.sign_key(what, command.convoy)
@@ -238,7 +263,7 @@ def make_plan(context: BotContext, draft: Draft, action: MakePlan) -> None:
     except tasklist.PlanError as error:
         draft.submit(FailConvoy(convoy=convoy.name, why=str(error)))
     else:
-        planner = TASK_LIST
+        planner = SUB_ISSUES if convoy.listed else TASK_LIST
         if convoy.mayor:
             who, why = planned_by(convoy.settings.planner), convoy.mayor.why
             planner = f"{planner}; the {who} gave no plan: {shortened(why, 300)}"
@@ -319,10 +344,17 @@ def planned_by_text(
     tasks = renumbered(_planned(context, convoy), convoy.numbered)
     labels = context.commits.box_labels(convoy.base)
     settings = convoy.settings
+    if convoy.listed:
+        return tasks, ()
     return tasks, plan_remarks(convoy.text, labels, settings.tasks, settings.workers)
 
 
 def _planned(context: BotContext, of: ConvoyRequested | Convoy) -> tasklist.Plan:
+    if of.listed:
+        if fault := list_fault(of.listed):
+            raise tasklist.PlanError(fault)
+        tasks = sub_issues.planned(of.title, of.text, of.listed, of.named)
+        return in_waves(tasks, of.settings.tasks)
     labels = context.commits.box_labels(of.base)
     engines, wave = of.settings.workers, of.settings.tasks
     quota = context.settings.quota

@@ -1,6 +1,6 @@
 """What the bot says unasked: warnings, what a gesture did, calls, and notifications."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from bot.forge.workflows import Exposure
@@ -93,6 +93,12 @@ def comments_unread(count: int) -> str:
         "`/brat tell <task> -- text` before the task starts. Or end the convoy with "
         "`/brat cancel`, add it to the text, and label the issue again."
     )
+
+
+def left_out(remarks: Iterable[str]) -> str:
+    """Say which sub-issues are no tasks, and why."""
+    listed = "\n".join(f"- {inline(each)}" for each in remarks)
+    return f"These sub-issues are left out:\n\n{listed}"
 
 
 def unreported(lacking: Sequence[str], jobs: Sequence[str]) -> str:

@@ -24,6 +24,7 @@ from convoy.model.records import (
     NamedIssue,
     Scope,
     Settings,
+    SubIssue,
     TaskSpec,
     Wait,
 )
@@ -57,6 +58,8 @@ class ConvoyRequested(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.reques
     """The values that fill the template."""
     named: tuple[NamedIssue, ...] = ()
     """The issues that are closed when their tasks have landed."""
+    listed: tuple[SubIssue, ...] = ()
+    """Its open sub-issues, which are its plan; empty: it had none."""
     given: GivenPull | None = None
     """The pull request that it is about; null: it is about the issue."""
 
@@ -94,6 +97,7 @@ class ConvoyRequested(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.reques
             pattern=self.pattern,
             inputs=self.inputs,
             named=self.named,
+            listed=self.listed,
             given=self.given,
             tip=self.given.head if self.given else "",
             pull=self.given.number if self.given and self.given.lands else None,

@@ -185,14 +185,36 @@ class TaskSpec(Struct, frozen=True, kw_only=True):
 
 
 class NamedIssue(Struct, frozen=True):
-    """An issue that an item of a task list consists of, and that becomes its task.
+    """An issue that became a task: an item of a list names it, or it is a sub-issue.
 
     Only what the forge says of an issue makes one; no text does.
     """
 
     task: int
-    """The number of the item, and of its task."""
+    """The number of its task."""
     issue: int
+
+
+class SubIssue(Struct, frozen=True, kw_only=True):
+    """An open sub-issue as the forge showed it when it was taken in.
+
+    Only what the forge says of it makes one; no text does.
+    """
+
+    issue: int
+    title: str
+    text: str = ""
+    """Its body, cleaned."""
+    step_of: int = 0
+    """The sub-issue whose step it is; 0: it is the convoy's issue's own."""
+    after: tuple[int, ...] = ()
+    """The open issues that block it, sorted."""
+    labels: tuple[str, ...] = ()
+    """The names of its labels."""
+    kept_by: str = ""
+    """The person it is assigned to; empty: nobody."""
+    closed: Literal["", "completed", "not_planned"] = ""
+    """How it was closed since it was taken in; empty: it is open."""
 
 
 class GivenPull(Struct, frozen=True, kw_only=True):

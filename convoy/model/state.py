@@ -33,6 +33,7 @@ from convoy.model.records import (
     Report,
     Scope,
     Settings,
+    SubIssue,
     TaskSpec,
     Usage,
 )
@@ -237,6 +238,8 @@ class Convoy(Struct, frozen=True, kw_only=True):
     """The values that fill the template."""
     named: tuple[NamedIssue, ...] = ()
     """The issues that are closed when their tasks have landed."""
+    listed: tuple[SubIssue, ...] = ()
+    """The open sub-issues that are its plan, as they were taken in."""
     given: GivenPull | None = None
     """The pull request that it is about; None: it is about an issue."""
     state: ConvoyState = "planning"

@@ -5,7 +5,7 @@ paths wait until a person lets them. What the plan may take, by the median of ea
 tasks, only informs people and delays nothing.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from statistics import median
 from typing import Final
 
@@ -25,7 +25,15 @@ from convoy.events.plan_events import ConvoyPlanned, TaskAllowed
 from convoy.events.task_events import TaskBlocked, TaskDropped, TaskMerged, TaskQueued
 from convoy.gate import forbidden, protected, unallowed, wants
 from convoy.kinds import kind_of
-from convoy.model.records import EngineSpec, Estimate, Gate, Scope, TaskSpec, Usage
+from convoy.model.records import (
+    EngineSpec,
+    Estimate,
+    Gate,
+    Scope,
+    SubIssue,
+    TaskSpec,
+    Usage,
+)
 from convoy.model.session_result import priced
 from convoy.model.state import Convoy, State, Task, past_tasks
 from convoy.model.task_graph import find_cycle
@@ -81,7 +89,10 @@ class PlanConvoy(ConvoyCommand, frozen=True, kw_only=True):
             TaskQueued(convoy=convoy.name, task=task.number, cause="planned")
             for task in self.tasks
         )
-        kept = kept_by_protected_paths(convoy.name, self.tasks, settings.gate)
+        kept = (
+            *kept_by_protected_paths(convoy.name, self.tasks, settings.gate),
+            *left_to_people(convoy, convoy.listed),
+        )
         still = () if convoy.waits_for_approval else standing_still(state, convoy)
         return (*ended, planned, *queued, *kept, *still)
 
@@ -201,6 +212,22 @@ def kept_by_protected_paths(
         TaskBlocked(convoy=convoy, task=task.number, why=wants(task.number, paths))
         for task in tasks
         if (paths := unallowed(task, gate)) and not kind_of(task.spec).answer
+    )
+
+
+def left_to_people(convoy: Convoy, listed: Iterable[SubIssue]) -> Events:
+    """Return that what a person is assigned to on the forge waits for that person."""
+    tasks = {each.issue: each.task for each in convoy.named}
+    return tuple(
+        TaskBlocked(
+            convoy=convoy.name,
+            task=tasks[sub.issue],
+            why=f"#{sub.issue} is assigned to {sub.kept_by}, and done when it is "
+            f"closed as completed; `/brat retry {tasks[sub.issue]}` gives it to an "
+            "agent",
+        )
+        for sub in listed
+        if sub.kept_by and sub.issue in tasks
     )
 
 

@@ -5,7 +5,7 @@ Endpoints and webhooks show the same things, as GitHub does.
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any, Protocol
 
 import pygit2
@@ -107,6 +107,8 @@ class Renderer:
         self._merges = merges
         self._forge = context.forge
         self._store = context.forge.store
+        self.more_of_issue: Callable[[Issue], dict[str, Any]] = lambda _: {}
+        """Gives what an issue shows beside the forge's own fields."""
 
     def who(self, number: int | None) -> User:
         """Return an account by its id."""
@@ -140,9 +142,10 @@ class Renderer:
     def issue(self, repo: Repository, one: Issue) -> dict[str, Any]:
         facts = self._facts(repo, one)
         closer = self.who(one.closed_by) if one.closed_by is not None else None
-        return issue_resource.issue(
+        shape: dict[str, Any] = issue_resource.issue(
             self._context.site, one, facts, self.labels(one), closer
         )
+        return shape | self.more_of_issue(one)
 
     def comment(self, repo: Repository, one: Comment) -> dict[str, Any]:
         pulls = (pull.number for pull in self._store.pulls.of(repo.id))

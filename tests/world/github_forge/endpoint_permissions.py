@@ -89,11 +89,18 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "issues=read": (
         "GET /issues",
         "GET /issues/{issue_number}",
+        "GET /issues/{issue_number}/dependencies/blocked_by",
         "GET /issues/{issue_number}/reactions",
+        "GET /issues/{issue_number}/sub_issues",
         "GET /issues/comments/{comment_id}/reactions",
     ),
     "issues=write": (
         "POST /issues",
+        "POST /issues/{issue_number}/dependencies/blocked_by",
+        "DELETE /issues/{issue_number}/dependencies/blocked_by/{issue_id}",
+        "POST /issues/{issue_number}/sub_issues",
+        "DELETE /issues/{issue_number}/sub_issue",
+        "PATCH /issues/{issue_number}/sub_issues/priority",
         "POST /issues/{issue_number}/reactions",
         "DELETE /issues/{issue_number}/reactions/{reaction_id}",
         "POST /issues/comments/{comment_id}/reactions",

@@ -17,6 +17,7 @@ from tests.world.github_forge import (
     rest_repository,
     rest_secrets,
     rest_statuses,
+    rest_sub_issues,
     text_rules,
     web_pages,
     workflow_runs,
@@ -43,6 +44,7 @@ DEEDS: Final = (
     *rest_issues.ISSUE_ROUTES,
     *rest_issues.LABEL_ROUTES,
     *rest_issues.REACTION_ROUTES,
+    *rest_sub_issues.ROUTES,
     *rest_pulls.MERGE_ROUTES,
     *rest_pulls.CHANGE_ROUTES,
     *rest_pulls.REVIEW_ROUTES,
@@ -79,14 +81,16 @@ def recorded(service: Service) -> Extension:
     return traffic.recorded(file)(service)
 
 
-def people(_: Service) -> Extension:
+def people(service: Service) -> Extension:
     """Let people do what they can do on GitHub, and add nothing else of it."""
+    rest_sub_issues.summaries(service)
     return Extension(routes=DEEDS, guards=GUARDS)
 
 
 def rules(service: Service) -> Extension:
     """Hold a served forge to rules, and give it nothing else of GitHub."""
     sweep(service.forge)
+    rest_sub_issues.summaries(service)
     return Extension(
         routes=(*DEEDS, *rest_rules.PROTECTION_ROUTES, *rest_rules.RULESET_ROUTES),
         guards=GUARDS,

@@ -1,0 +1,257 @@
+"""REST: sub-issues of an issue, and the issues that block it.
+
+https://docs.github.com/rest/issues/sub-issues
+https://docs.github.com/rest/issues/issue-dependencies
+"""
+
+from typing import Any, Final
+from weakref import WeakKeyDictionary
+
+from msgspec.structs import replace as with_fields
+
+from brat.forge.resources.account_resource import Record, Repository
+from brat.forge.resources.issue_resource import Issue
+from brat.forge.resources.wire import Refused, not_found
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, issue_of
+from brat.forge.service.running_forge import Service
+from brat.forge.storage.record_store import Store, Table
+
+
+class Child(Record, frozen=True, kw_only=True):
+    """An issue's place below its parent; the record's id is the child's."""
+
+    parent: int
+    place: int
+
+
+class Blocking(Record, frozen=True, kw_only=True):
+    """That the issue `blocked` is blocked by the issue `by`."""
+
+    blocked: int
+    by: int
+
+
+_children: Final = WeakKeyDictionary[Store, Table[Child]]()
+_blocked: Final = WeakKeyDictionary[Store, Table[Blocking]]()
+
+
+def _links(store: Store) -> Table[Child]:
+    if store not in _children:
+        _children[store] = Table(store, Child, lambda one: one.parent)
+    return _children[store]
+
+
+def _dependencies(store: Store) -> Table[Blocking]:
+    if store not in _blocked:
+        _blocked[store] = Table(store, Blocking, lambda one: one.blocked)
+    return _blocked[store]
+
+
+def summaries(service: Service) -> None:
+    """Let issues show how many sub-issues they have, and what blocks them."""
+    store = service.forge.store
+
+    def shown(issue: Issue) -> dict[str, Any]:
+        children = [store.issues.get(one.id) for one in _links(store).of(issue.id)]
+        done = sum(each is not None and each.state == "closed" for each in children)
+        by = [store.issues.get(one.by) for one in _dependencies(store).of(issue.id)]
+        behind = [one for one in _dependencies(store).all() if one.by == issue.id]
+        still = sum(each is not None and each.state == "open" for each in by)
+        total = len(children)
+        return {
+            "sub_issues_summary": {
+                "total": total,
+                "completed": done,
+                "percent_completed": done * 100 // total if total else 0,
+            },
+            "issue_dependencies_summary": {
+                "blocked_by": still,
+                "blocking": len(behind) if issue.state == "open" else 0,
+                "total_blocked_by": len(by),
+                "total_blocking": len(behind),
+            },
+        }
+
+    service.renderer.more_of_issue = shown
+
+
+class NewSubIssue(Body):
+    sub_issue_id: int
+    replace_parent: bool = False
+
+
+class OldSubIssue(Body):
+    sub_issue_id: int
+
+
+class NewPlace(Body):
+    sub_issue_id: int
+    after_id: int | None = None
+    before_id: int | None = None
+
+
+class NewBlocker(Body):
+    issue_id: int
+
+
+def _issue(call: Call, number: int) -> tuple[Repository, Issue]:
+    """Return an issue by its id, and its repository, which the caller may read."""
+    issue = found(call.store.issues.get(number))
+    repo = found(call.store.repositories.get(issue.repo))
+    if not call.service.forge.may(repo, call.user, "read"):
+        raise not_found()
+    return repo, issue
+
+
+def _face(call: Call, issue: Issue) -> dict[str, Any]:
+    repo = found(call.store.repositories.get(issue.repo))
+    return call.service.renderer.issue(repo, issue)
+
+
+def _in_order(call: Call, parent: Issue) -> list[Child]:
+    return sorted(_links(call.store).of(parent.id), key=lambda one: one.place)
+
+
+async def list_sub_issues(call: Call) -> Answer:
+    children = [
+        found(call.store.issues.get(o.id)) for o in _in_order(call, issue_of(call))
+    ]
+    return call.page(children, lambda one: _face(call, one))
+
+
+async def add_sub_issue(call: Call) -> Answer:
+    """`POST .../sub_issues`: refused (422) where it has a parent already."""
+    parent, asked = issue_of(call), call.body(NewSubIssue)
+    home, child = _issue(call, asked.sub_issue_id)
+    links = _links(call.store)
+    if (links.get(child.id) and not asked.replace_parent) or child.id == parent.id:
+        said = "An error occurred while adding the sub-issue to the parent issue. "
+        raise Refused(422, f"{said}Issue may not contain duplicate sub-issues")
+    with call.store.change():
+        place = 1 + max((one.place for one in links.of(parent.id)), default=0)
+        links.put(Child(id=child.id, parent=parent.id, place=place))
+        parent = _touched(call, parent)
+        _tell(call, "sub_issue_added", parent, (home, child))
+    return Answer(_face(call, parent), 201)
+
+
+async def remove_sub_issue(call: Call) -> Answer:
+    parent, asked = issue_of(call), call.body(OldSubIssue)
+    home, child = _issue(call, asked.sub_issue_id)
+    link = found(_links(call.store).get(child.id))
+    with call.store.change():
+        _links(call.store).remove(link)
+        parent = _touched(call, parent)
+        _tell(call, "sub_issue_removed", parent, (home, child))
+    return Answer(_face(call, parent))
+
+
+async def reprioritize(call: Call) -> Answer:
+    parent, asked = issue_of(call), call.body(NewPlace)
+    order = [one.id for one in _in_order(call, parent)]
+    anchor = asked.after_id or asked.before_id or 0
+    if asked.sub_issue_id not in order or anchor not in order:
+        raise Refused(422, "The sub-issue or its neighbour is not in the list")
+    order.remove(asked.sub_issue_id)
+    at = order.index(anchor) + (asked.after_id is not None)
+    order.insert(at, asked.sub_issue_id)
+    links = _links(call.store)
+    with call.store.change():
+        for place, child in enumerate(order, 1):
+            links.put(Child(id=child, parent=parent.id, place=place))
+        parent = _touched(call, parent)
+    return Answer(_face(call, parent))
+
+
+async def list_blocked_by(call: Call) -> Answer:
+    known = _dependencies(call.store).of(issue_of(call).id)
+    blockers = [found(call.store.issues.get(one.by)) for one in known]
+    return call.page(blockers, lambda one: _face(call, one))
+
+
+async def add_blocked_by(call: Call) -> Answer:
+    issue, asked = issue_of(call), call.body(NewBlocker)
+    home, by = _issue(call, asked.issue_id)
+    known = _dependencies(call.store)
+    if any(one.by == by.id for one in known.of(issue.id)):
+        raise Refused(422, "Validation failed: the dependency exists already")
+    with call.store.change():
+        number = call.store.next_id()
+        known.put(Blocking(id=number, blocked=issue.id, by=by.id))
+        issue = _touched(call, issue)
+        _tell_blocked(call, "blocked_by_added", issue, (home, by))
+    return Answer(_face(call, issue), 201)
+
+
+async def remove_blocked_by(call: Call) -> Answer:
+    issue = issue_of(call)
+    home, by = _issue(call, call.number("issue"))
+    known = _dependencies(call.store)
+    one = found(next((o for o in known.of(issue.id) if o.by == by.id), None))
+    with call.store.change():
+        known.remove(one)
+        issue = _touched(call, issue)
+        _tell_blocked(call, "blocked_by_removed", issue, (home, by))
+    return Answer(_face(call, issue))
+
+
+def _touched(call: Call, issue: Issue) -> Issue:
+    now = call.service.forge.now()
+    return call.store.issues.put(with_fields(issue, updated_at=now))
+
+
+def _tell(
+    call: Call, action: str, parent: Issue, child: tuple[Repository, Issue]
+) -> None:
+    renderer, (home, sub) = call.service.renderer, child
+    body = {
+        "sub_issue_id": sub.id,
+        "sub_issue": renderer.issue(home, sub),
+        "sub_issue_repo": renderer.repository(home),
+        "parent_issue_id": parent.id,
+        "parent_issue": renderer.issue(call.repo, parent),
+    }
+    call.service.events.send(call.repo, call.user, ("sub_issues", action), body)
+
+
+def _tell_blocked(
+    call: Call, action: str, issue: Issue, blocker: tuple[Repository, Issue]
+) -> None:
+    renderer, (home, by) = call.service.renderer, blocker
+    body = {
+        "blocked_issue_id": issue.id,
+        "blocked_issue": renderer.issue(call.repo, issue),
+        "blocking_issue_id": by.id,
+        "blocking_issue": renderer.issue(home, by),
+        "blocking_issue_repo": renderer.repository(home),
+        "organization": _organization(call),
+    }
+    event = ("issue_dependencies", action)
+    call.service.events.send(call.repo, call.user, event, body)
+
+
+def _organization(call: Call) -> dict[str, Any]:
+    """Return the owner as an organization: GitHub describes the event only so."""
+    face = call.service.renderer.user(call.service.renderer.owner(call.repo))
+    url = f"{call.site.api}/orgs/{face['login']}"
+    links = ("hooks", "issues", "members", "public_members")
+    return {
+        **{key: face[key] for key in ("login", "id", "node_id", "avatar_url")},
+        **{key: face[key] for key in ("repos_url", "events_url")},
+        **{f"{each}_url": f"{url}/{each}" for each in links},
+        "url": url,
+        "description": None,
+    }
+
+
+_ONE: Final = r"/repos/{owner}/{repo}/issues/{number:\d+}"
+_BY: Final = _ONE + "/dependencies/blocked_by"
+ROUTES: Final = (
+    Route("GET", _ONE + "/sub_issues", list_sub_issues),
+    Route("POST", _ONE + "/sub_issues", add_sub_issue, "triage"),
+    Route("DELETE", _ONE + "/sub_issue", remove_sub_issue, "triage"),
+    Route("PATCH", _ONE + "/sub_issues/priority", reprioritize, "triage"),
+    Route("GET", _BY, list_blocked_by),
+    Route("POST", _BY, add_blocked_by, "triage"),
+    Route("DELETE", _BY + r"/{issue:\d+}", remove_blocked_by, "triage"),
+)
