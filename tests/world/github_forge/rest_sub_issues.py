@@ -234,10 +234,9 @@ def _organization(call: Call) -> dict[str, Any]:
     """Return the owner as an organization: GitHub describes the event only so."""
     face = call.service.renderer.user(call.service.renderer.owner(call.repo))
     url = f"{call.site.api}/orgs/{face['login']}"
-    links = ("hooks", "issues", "members", "public_members")
+    links = ("events", "hooks", "issues", "members", "public_members", "repos")
     return {
         **{key: face[key] for key in ("login", "id", "node_id", "avatar_url")},
-        **{key: face[key] for key in ("repos_url", "events_url")},
         **{f"{each}_url": f"{url}/{each}" for each in links},
         "url": url,
         "description": None,
