@@ -31,6 +31,7 @@ from bot.forge.rest import Refused
 from bot.loop.loop import RETRY_S, Loop
 from bot.loop.staging import owed
 from bot.roles.bot_context import BotContext
+from bot.roles.mayor import how_ci_starts
 from bot.serving import bot_service
 from bot.settings import bot_folder
 from bot.settings.oneshot_settings import (
@@ -53,11 +54,9 @@ from grite.git import pair_of
 
 
 class CiStarts:
-    """Starts one workflow on each candidate that has no checks yet."""
+    """Starts CI on each candidate that has no checks yet; an App's push does that."""
 
-    def __init__(self, workflow: str) -> None:
-        """Start `workflow`, a file name; an empty name starts nothing."""
-        self._workflow = workflow
+    def __init__(self) -> None:
         self._asked: set[str] = set()
 
     async def ask(self, context: BotContext) -> None:
@@ -65,17 +64,24 @@ class CiStarts:
 
         A run on the same commit is looked for first: another job may have started it.
         """
-        if not self._workflow:
+        if context.settings.ci_workflow is None:
             return
-        for branch, candidate in _awaited_candidates(context.mirror.state):
+        for target, branch, candidate in _awaited_candidates(context.mirror.state):
             seen = context.observed.checks.get(candidate.commit)
             is_new = seen is not None and seen.verdict == "none"
             is_there = context.mirror.refs.get(ids.HEADS + branch) == candidate.commit
             if not (is_new and is_there) or candidate.commit in self._asked:
                 continue
             self._asked.add(candidate.commit)
-            if not await context.github.ci.has_runs(candidate.commit):
-                await context.github.ci.start(self._workflow, branch)
+            if await context.github.ci.has_runs(candidate.commit):
+                continue
+            how = await asyncio.to_thread(
+                how_ci_starts, context, target, candidate.commit
+            )
+            file = context.settings.workflow if how.command else how.file
+            if file:
+                inputs = {"ci": how.command} if how.command else {}
+                await context.github.ci.start(file, branch, inputs)
 
 
 async def start_ci(starts: CiStarts, context: BotContext) -> str | None:
@@ -88,8 +94,8 @@ async def start_ci(starts: CiStarts, context: BotContext) -> str | None:
     return None
 
 
-def _awaited_candidates(state: State) -> Iterator[tuple[str, Candidate]]:
-    """Give each open candidate that CI must judge, with its branch."""
+def _awaited_candidates(state: State) -> Iterator[tuple[str, str, Candidate]]:
+    """Give each open candidate that CI must judge, with its target and its branch."""
     for convoy in state.live():
         if not convoy.settings.require_ci:
             continue
@@ -97,13 +103,14 @@ def _awaited_candidates(state: State) -> Iterator[tuple[str, Candidate]]:
         for task in convoy.tasks:
             if task.candidate is not None and not task.settled:
                 commit = task.candidate.commit
-                yield ids.queue_branch(lane, commit), task.candidate
+                yield convoy.target, ids.queue_branch(lane, commit), task.candidate
         if convoy.sync.candidate is not None:
             sync = convoy.sync.candidate
-            yield ids.queue_branch(lane, sync.commit), sync
+            yield convoy.target, ids.queue_branch(lane, sync.commit), sync
         if convoy.candidate is not None:
             commit = convoy.candidate.commit
-            yield ids.queue_branch(convoy.target, commit), convoy.candidate
+            queued = ids.queue_branch(convoy.target, commit)
+            yield convoy.target, queued, convoy.candidate
 
 
 LIMIT_S: Final = 25 * 60.0
@@ -183,7 +190,7 @@ async def run_once(loop: Loop, *, after: int | None, ci_wait_s: float) -> Left:
     pause_s = PACED_PAUSE_S if paced else FIRST_PAUSE_S
     waiting, cut_short = _Waiting(after, ci_wait_s, pause_s), 0
     answers = loop.context.github.answers
-    starts = CiStarts(loop.context.settings.ci_workflow or "")
+    starts = CiStarts()
     while True:
         again = await bot_service.tick(loop)
         if not again:
@@ -302,9 +309,7 @@ async def _wake_later(github: GitHub, *, on: bool) -> None:
     try:
         await github.timed_wake.turn(on=on)
     except BratError as error:
-        _tell(
-            f"{WAKE_WORKFLOW} is left as it is, and the net comes once a day: {error}"
-        )
+        _tell(f"{WAKE_WORKFLOW} is left as it is, and brat.yml has a schedule: {error}")
 
 
 def _report(inputs: OneshotInputs, left: Left, state: State) -> None:

@@ -207,6 +207,23 @@ def only_signer(public: bytes) -> AllowedSigners:
     return AllowedSigners((Signer(public),))
 
 
+def open_seed(repository: str) -> bytes:
+    """Return the private key of a log that has none of its own; it is no secret.
+
+    It follows from the repository's id, so everybody can make it, and a log signed by
+    it is as trustworthy as the people who may push.
+    """
+    return hashlib.sha256(f"the open log of repository {repository}".encode()).digest()
+
+
+def open_signer(repository: str) -> AllowedSigners:
+    """Return the public half of the same key."""
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    private = Ed25519PrivateKey.from_private_bytes(open_seed(repository))
+    return only_signer(private.public_key().public_bytes_raw())
+
+
 def parse_signers(text: str) -> AllowedSigners:
     """Return the keys in a file's text.
 

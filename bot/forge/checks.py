@@ -8,7 +8,7 @@ https://docs.github.com/rest/actions/workflow-jobs
 https://docs.github.com/rest/apps/apps#get-an-app
 """
 
-from collections.abc import AsyncIterator, Container
+from collections.abc import AsyncIterator, Container, Mapping
 from http import HTTPStatus
 from typing import Final, Literal
 from urllib.parse import quote
@@ -38,6 +38,10 @@ _EMPTY: Final = frozenset({"success", "skipped", "neutral", None})
 """Conclusions of a run without jobs that say nothing."""
 
 
+CI_TITLE: Final = "brat ci"
+"""The title of a run of brat's own test job, as the `run-name` of brat.yml has it."""
+
+
 class CiRun(Struct, frozen=True, kw_only=True):
     id: int
     event: str
@@ -48,7 +52,10 @@ class CiRun(Struct, frozen=True, kw_only=True):
 
 
 class Ci:
-    """The CI of one repository; runs of brat's own workflow file do not count."""
+    """The CI of one repository.
+
+    Runs of brat's own workflow file do not count, but those of its job `ci`.
+    """
 
     def __init__(self, rest: Rest, repo: str, workflow: str) -> None:
         self._rest = rest
@@ -74,7 +81,8 @@ class Ci:
         return self._rest.each(payloads.Run, url, "workflow_runs")
 
     def _is_ours(self, run: payloads.Run) -> bool:
-        return run.file.endswith("/" + self._workflow)
+        is_own_file = run.file.endswith("/" + self._workflow)
+        return is_own_file and run.display_title != CI_TITLE
 
     async def checks(
         self, commit: str, runs: tuple[CiRun, ...] | None = ()
@@ -205,10 +213,13 @@ class Ci:
                 return True
         return False
 
-    async def start(self, workflow: str, branch: str) -> None:
+    async def start(
+        self, workflow: str, branch: str, inputs: Mapping[str, str]
+    ) -> None:
         """Dispatch a workflow file on a branch; each call starts a run."""
         url = f"{self._repo}/actions/workflows/{quote(workflow, safe='')}/dispatches"
-        await self._rest.write("POST", url, {"ref": branch})
+        asked = {"ref": branch} | ({"inputs": dict(inputs)} if inputs else {})
+        await self._rest.write("POST", url, asked)
 
 
 def _ci_run(run: payloads.Run) -> CiRun:

@@ -298,6 +298,57 @@ def dispatch_fault(files: Mapping[str, str], named: str) -> str | None:
     )
 
 
+class CiStart(Struct, frozen=True):
+    """What a loop that is no App starts on each candidate."""
+
+    file: str = ""
+    """The workflow file to dispatch; empty: nothing is started."""
+    command: str = ""
+    """The test command that brat's own job runs, where no file is there for it."""
+    fault: str = ""
+    """Why nothing is started, half a sentence; empty: CI may be elsewhere."""
+
+
+def ci_start(files: Mapping[str, str], named: str, command: str) -> CiStart:
+    """Return how CI starts: by the named file, the only one that can, or the command.
+
+    A file that was not named is taken only if it tests changes and can do no harm: a
+    dispatch must not deploy what an agent wrote.
+    """
+    if named:
+        fault = dispatch_fault(files, named) or ""
+        return CiStart(fault=fault) if fault else CiStart(named)
+    found = [
+        name
+        for name in judging_files(files, "dispatch")
+        if (file := parsed_workflow(files[name])) and _only_tests(file)
+    ]
+    if len(found) == 1:
+        return CiStart(found[0])
+    if found:
+        said = "the variable BRAT_CI_WORKFLOW has to name the one that tests changes"
+        return CiStart(fault=f"{said}, of {', '.join(found)}")
+    if command:
+        return CiStart(command=command)
+    return CiStart(fault=dispatch_fault(files, "") or "")
+
+
+def _only_tests(file: WorkflowFile) -> bool:
+    is_for_changes = {"push", "pull_request", "merge_group"} & file.on.keys()
+    return (
+        bool(is_for_changes)
+        and not file.releases
+        and not any(job.may_write or job.environment for job in file.jobs)
+    )
+
+
+def takes_input(text: str, name: str) -> bool:
+    """Whether a dispatch of a workflow file may give an input."""
+    file = parsed_workflow(text)
+    told = file.on.get("workflow_dispatch") if file is not None else None
+    return isinstance(told, dict) and name in (told.get("inputs") or {})
+
+
 def unjudged_branches(files: Mapping[str, str], target: str) -> tuple[str, ...]:
     """Return the candidates whose push starts nothing, of tasks and of the convoy."""
     known = [
@@ -430,7 +481,8 @@ def _caches(files: Mapping[str, WorkflowFile]) -> Iterator[Exposure]:
             yield Exposure(said, f"let {name} build without a cache")
 
 
-LOOP_JOB: Final = "loop"
+LOOP_JOBS: Final = ("loop", "brat")
+"""The job that runs the loop, or that calls it in brat's own repository."""
 _NEEDS: Final = {
     "actions": ("write", "no task and no CI can be started"),
     "checks": ("write", "a task's state cannot be shown as a check"),
@@ -443,13 +495,13 @@ _ENOUGH: Final = {"read": ("read", "write"), "write": ("write",)}
 
 
 def lacking_rights(text: str) -> tuple[str, ...]:
-    """Return which permissions the job `loop` of a workflow file lacks, and for what.
+    """Return which permissions the loop's job of a workflow file lacks, and for what.
 
     Empty, too, where there is no such job, or where the repository's default decides.
     """
     file = parsed_workflow(text)
     jobs = file.jobs if file is not None else ()
-    job = next((each for each in jobs if each.name == LOOP_JOB), None)
+    job = next((each for each in jobs if each.name in LOOP_JOBS), None)
     if job is None or job.permissions is None:
         return ()
     return tuple(

@@ -17,11 +17,13 @@ from bot.forge.github import JOB_LOGIN
 from bot.forge.payloads import Issue
 from bot.forge.rate_limits import RequestBudget
 from bot.forge.workflows import (
-    LOOP_JOB,
-    dispatch_fault,
+    LOOP_JOBS,
+    CiStart,
+    ci_start,
     environments_in,
     exposures,
     lacking_rights,
+    takes_input,
     unreportable,
 )
 from bot.repository.draft import Draft
@@ -55,6 +57,7 @@ from convoy.planner.tasklist import MOST_TASKS, in_waves, plan_remarks
 from convoy.rules.people import FailConvoy
 from convoy.rules.plans import PlanConvoy
 from convoy.text import convoy_name, shortened
+from convoy.text.project_tests import propose_ci
 
 TASK_LIST: Final = "task list"
 SUB_ISSUES: Final = "sub-issues"
@@ -376,7 +379,10 @@ async def _missing_keys(context: BotContext, convoy: ConvoyRequested) -> str:
 
 WORKFLOW_FOLDER: Final = ".github/workflows"
 OUR_WORKFLOWS: Final = frozenset(
-    {"brat.yml", "brat-task.yml", "brat-task-live.yml", "brat-wake.yml"}
+    {
+        *("brat.yml", "brat-jobs.yml"),
+        *("brat-task.yml", "brat-task-live.yml", "brat-wake.yml"),
+    }
 )
 MOST_WORKFLOWS: Final = 50
 """The most workflow files that are read."""
@@ -409,6 +415,28 @@ def own_workflows(context: BotContext, commit: str) -> Mapping[str, str]:
     return {path.name: read(str(path)) for path in names[:MOST_WORKFLOWS]}
 
 
+def how_ci_starts(context: BotContext, target: str, commit: str) -> CiStart:
+    """Return how CI starts on a commit that is to land on `target`; blocking.
+
+    brat's own job runs only where no check is required by name, which would be another
+    one, and only by the default branch's own text of the loop's file: on a candidate
+    anybody's change to it would run with the loop's rights.
+    """
+    read, files = context.commits.text(commit), context.commits.files(commit)
+    command, config = "", usable_configuration(context)
+    rules = context.observed.rules.get(target)
+    if config and not config.refinery.checks and not (rules and rules.checks):
+        path = f"{WORKFLOW_FOLDER}/{context.settings.workflow}"
+        tip = context.mirror.refs[ids.HEADS + context.mirror.default_branch]
+        ours = read(path) if path in files else ""
+        if takes_input(ours, "ci") and context.commits.text(tip)(path) == ours:
+            command = config.ci.typed or ""
+            if not command and (found := propose_ci(files, read)):
+                command = found.command
+    own = own_workflows(context, commit)
+    return ci_start(own, context.settings.ci_workflow or "", command)
+
+
 async def _unstarted_ci(context: BotContext, convoy: ConvoyRequested) -> str:
     """Say what is missing where pushes start no CI: not for an App or a person."""
     named = context.settings.ci_workflow
@@ -416,9 +444,8 @@ async def _unstarted_ci(context: BotContext, convoy: ConvoyRequested) -> str:
         return ""
     if not named and context.login != JOB_LOGIN:
         return ""
-    files = await asyncio.to_thread(own_workflows, context, convoy.base)
-    fault = await asyncio.to_thread(dispatch_fault, files, named)
-    return notices.unstarted(fault) if fault else ""
+    found = await asyncio.to_thread(how_ci_starts, context, convoy.target, convoy.base)
+    return notices.unstarted(found.fault) if found.fault else ""
 
 
 ACTIONS_APP_ID: Final = 15368
@@ -464,7 +491,7 @@ async def _loop_rights(context: BotContext, convoy: ConvoyRequested) -> str:
         return lacking_rights(commits.text(convoy.base)(path) if is_there else "")
 
     lacking = await asyncio.to_thread(read)
-    found = [f"{each} (job {LOOP_JOB} of {file})" for each in lacking]
+    found = [f"{each} (job {LOOP_JOBS[-1]} of {file})" for each in lacking]
     found += scarce(context.github.requests, context.github.reset_ms())
     return notices.hindered(found) if found else ""
 

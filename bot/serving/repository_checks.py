@@ -55,7 +55,10 @@ class Finding(Struct, frozen=True):
 
 
 LOOP_FILE: Final = "brat.yml"
-OWN_FILES: Final = (LOOP_FILE, "brat-task.yml", "brat-task-live.yml", "brat-wake.yml")
+OWN_FILES: Final = (
+    *(LOOP_FILE, "brat-jobs.yml", "brat-task.yml"),
+    *("brat-task-live.yml", "brat-wake.yml"),
+)
 FILES_FOLDER: Final = ".github/workflows/"
 MOST_FILES: Final = 50
 """The most workflow files read in one repository."""

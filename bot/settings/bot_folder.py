@@ -32,6 +32,7 @@ from grite.signatures import (
     AllowedSigners,
     armored,
     only_signer,
+    open_seed,
     signed_text,
     signer_line,
 )
@@ -201,6 +202,12 @@ def parse_log_key(data: bytes, name: str) -> LogKey:
         raise BratError(
             f"{name} is no Ed25519 private key without a passphrase; {_HOW_TO_MAKE}"
         )
+    return LogKey(private, private.public_key().public_bytes_raw())
+
+
+def open_log_key(repository: int) -> LogKey:
+    """Return the key of a repository that has none of its own; it is no secret."""
+    private = Ed25519PrivateKey.from_private_bytes(open_seed(str(repository)))
     return LogKey(private, private.public_key().public_bytes_raw())
 
 

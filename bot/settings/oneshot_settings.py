@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
+from bot.settings.bot_folder import open_log_key
 from bot.settings.bot_settings import Settings
 from grite.errors import BratError
 
@@ -123,15 +124,17 @@ def _way_in(env: Mapping[str, str], key: str, folder: Path) -> dict[str, object]
 
 
 def _log_key(env: Mapping[str, str]) -> str:
+    """Return the log's key; without one, and without names of signers, the open one."""
     key = env.get("BRAT_LOG_KEY", "").strip()
-    if not key:
+    if key:
+        return key
+    if env.get("BRAT_ALLOWED_SIGNERS", "").strip():
         raise BratError(
-            "BRAT_LOG_KEY is not set, and the log has to be signed: make a key with "
-            "`ssh-keygen -t ed25519 -N '' -C brat -f log_key`, and store the file as "
-            "the secret BRAT_LOG_KEY of the environment `brat`, which only the default "
-            "branch may use"
+            "BRAT_ALLOWED_SIGNERS names who signs the log, and the key is not there: "
+            "type `brat setup`, which stores it as the secret BRAT_LOG_KEY of the "
+            "environment `brat`, or remove the variable to work without a key"
         )
-    return key
+    return open_log_key(int(_number(env, "GITHUB_REPOSITORY_ID", "0"))).private
 
 
 def _given(env: Mapping[str, str], name: str) -> str:

@@ -81,8 +81,8 @@ def unstarted(fault: str) -> str:
     return (
         f"CI will not start on what is built here, so nothing lands: {inline(fault)}. "
         "GitHub starts no workflow for what a job pushes: brat dispatches the file "
-        "that the variable `BRAT_CI_WORKFLOW` names, and it needs the trigger "
-        "`workflow_dispatch`."
+        "that the variable `BRAT_CI_WORKFLOW` names, which needs the trigger "
+        "`workflow_dispatch`, or it runs `[ci] command` in a job of its own."
     )
 
 

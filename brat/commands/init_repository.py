@@ -43,7 +43,7 @@ def init(path: Path) -> None:
 def register(checkout: Checkout, config: Config) -> None:
     """Register a clean checkout that agents can start from; safe to call again."""
     proposal = checkout.propose_ci()
-    command = local_mode.ci_command(config)
+    command = config.ci.typed
     known = registrations.register(
         checkout.folder,
         Source(
@@ -73,7 +73,7 @@ def init_actions(path: Path, *, hosted: bool) -> int:
     """Write the workflow files of a mode on GitHub; return the exit status."""
     checkout = checkouts.find(path)
     config = local_mode.configuration(checkout)
-    names = workflow_files.HOSTED if hosted else workflow_files.NAMES
+    names = workflow_files.HOSTED if hosted else workflow_files.needed(checkout)
     lacks = workflow_files.ci_lack(checkout, names)
     if config.refinery.require_ci and lacks:
         say(f"note: {': '.join(lacks)}")

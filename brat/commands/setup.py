@@ -27,9 +27,10 @@ from brat.repository.checkout import Checkout
 from brat.repository.remote_forge import Origin, origin_of, token_for
 from brat.repository.workflow_files import (
     FOLDER,
-    NAMES,
+    UNPINNED,
     installed_from,
     is_ours,
+    needed,
     proposed,
 )
 from brat.setup.secret_steps import EngineKeyStep, EnvironmentStep, LogKeyStep
@@ -123,7 +124,6 @@ def _end(looks: Sequence[Look], *, changed: bool) -> int:
 
 BRANCH: Final = "brat-setup"
 _TITLE: Final = "Let brat work here"
-_UNPINNED: Final = "; write into BRAT_SOURCE and BRAT_COMMIT there what jobs install"
 
 
 class Facts(Struct, frozen=True, kw_only=True):
@@ -137,25 +137,25 @@ class Facts(Struct, frozen=True, kw_only=True):
     """The open pull request from our branch."""
 
 
-def planned_files(facts: Facts) -> Look:
+def planned_files(facts: Facts, names: Sequence[str]) -> Look:
     """Return what is owed of the files."""
-    missing = [name for name in NAMES if name not in facts.base]
+    missing = [name for name in names if name not in facts.base]
     if not missing:
-        return compared_files(facts.base)
+        return compared_files(facts.base, names)
     listed = ", ".join(missing)
     if any(name not in facts.head for name in missing):
         return owed(f"propose {listed} by a pull request from {BRANCH}")
     if facts.pull is None:
         return owed(f"open the pull request from {BRANCH} with {listed}")
-    note = "" if installed_from() else _UNPINNED
+    note = "" if installed_from() else f"; {UNPINNED}"
     return for_a_person(f"merge pull request #{facts.pull}: it has {listed}{note}")
 
 
-def compared_files(texts: Mapping[str, str]) -> Look:
+def compared_files(texts: Mapping[str, str], names: Sequence[str]) -> Look:
     """Return what is owed of files that are all there."""
-    other = [name for name in NAMES if not is_ours(name, texts[name])]
+    other = [name for name in names if not is_ours(name, texts[name])]
     if not other:
-        return wanted(f"{', '.join(NAMES)} are there")
+        return wanted(f"of brat's files is there: {', '.join(names)}")
     return for_a_person(
         f"{', '.join(other)} differs from this version's and is left alone: remove it "
         "and try again to take the new one"
@@ -173,21 +173,22 @@ class LocalFilesStep:
 
     async def look(self) -> Look:
         """Compare the files in the checkout."""
-        files = {name: self._folder / name for name in NAMES}
+        names = needed(self._checkout)
+        files = {name: self._folder / name for name in names}
         texts = {
             name: file.read_text(errors="replace")
             for name, file in files.items()
             if file.is_file()
         }
-        missing = [name for name in NAMES if name not in texts]
+        missing = [name for name in names if name not in texts]
         if missing:
             return owed(f"write {', '.join(missing)} into {FOLDER}")
-        return compared_files(texts)
+        return compared_files(texts, names)
 
     async def do(self) -> None:
         """Write the files that are missing."""
         self._folder.mkdir(parents=True, exist_ok=True)
-        for name in NAMES:
+        for name in needed(self._checkout):
             file = self._folder / name
             if not file.exists():
                 file.write_text(proposed(self._checkout, name), encoding="utf-8")
@@ -205,6 +206,7 @@ class WorkflowStep:
         self, rest: Rest, checkout: Checkout, origin: Origin, *, token: str, branch: str
     ) -> None:
         self._checkout, self._branch = checkout, branch
+        self._names = needed(checkout)
         self._url = f"{origin.web}.git"
         self._env = here().for_git() | git.authorization(token)
         self._pulls = PullRequests(rest, origin.repository)
@@ -220,13 +222,14 @@ class WorkflowStep:
                 base=self._texts(base),
                 head=self._texts(head) if head else {},
                 pull=known.number if known and is_open else None,
-            )
+            ),
+            self._names,
         )
 
     async def do(self) -> None:
         """Push the branch, unless it is there, and open its pull request."""
         base, head = await asyncio.to_thread(self._heads)
-        lacks = set(NAMES) - set(self._texts(base))
+        lacks = set(self._names) - set(self._texts(base))
         if not head or lacks - set(self._texts(head)):
             made = self._commit(head or base)
             await asyncio.to_thread(
@@ -255,7 +258,7 @@ class WorkflowStep:
         """Return the texts of our files in a commit."""
         tree = self._repo[commit].peel(pygit2.Tree)
         texts = {}
-        for name in NAMES:
+        for name in self._names:
             if f"{FOLDER}/{name}" in tree:
                 blob = tree[f"{FOLDER}/{name}"]
                 if isinstance(blob, pygit2.Blob):
@@ -266,7 +269,7 @@ class WorkflowStep:
         """Return a commit with the files that its parent lacks."""
         index = pygit2.Index()
         index.read_tree(self._repo[parent].peel(pygit2.Tree))
-        for name in set(NAMES) - set(self._texts(parent)):
+        for name in set(self._names) - set(self._texts(parent)):
             text = proposed(self._checkout, name).encode()
             blob = self._repo.create_blob(text)
             entry = pygit2.IndexEntry(f"{FOLDER}/{name}", blob, FileMode.BLOB)

@@ -42,6 +42,7 @@ from convoy.text import counted
 from convoy.views.interventions import interventions
 from grite import git, lease as leases
 from grite.errors import BratError, Corrupt, GitFailed
+from grite.signatures import SIGNERS_FILE
 from grite.wal import Log
 from runner import engines
 from runner.box import surroundings
@@ -333,8 +334,8 @@ def _workflows(checkout: Checkout) -> Iterator[Finding]:
     there = {each.name for each in found if each.is_there}
     if not there:
         return
-    # A self-hosted bot needs one file that runs tasks; the mode without a server, both.
-    needed = workflow_files.NAMES if workflow_files.NAMES[0] in there else ()
+    # A self-hosted bot needs one file that runs tasks; the mode without a server, its.
+    needed = workflow_files.needed(checkout) if workflow_files.LOOP in there else ()
     for each in found:
         name = f"{workflow_files.FOLDER}/{each.name}"
         if not each.is_there:
@@ -344,6 +345,8 @@ def _workflows(checkout: Checkout) -> Iterator[Finding]:
             yield Finding("ok", f"{name} is this version's")
         else:
             yield Finding("note", f"{name} is not this version's")
+    if needed and not (checkout.top / SIGNERS_FILE).exists():
+        yield _OPEN_LOG
     yield from _ci(checkout, there)
     yield from _exposed(checkout)
 
@@ -393,12 +396,18 @@ def _log(bare: Path) -> Iterator[Finding]:
     yield from _waiting(state, wall_clock())
 
 
+_OPEN_LOG: Final = Finding(
+    "note",
+    "the log has no key of its own, so whoever may push can forge what it says",
+    "brat setup makes one",
+)
+
+
 def _signed(reader: Reader) -> Iterator[Finding]:
     """Yield whose log it is."""
     found = reader.trusted
     if found is None:
-        said = "nobody says who may sign the log, so whoever may push may write it"
-        yield Finding("note", said, "put the bot's key into .brat/allowed_signers")
+        yield _OPEN_LOG
     elif found.head is None and found.foreign:
         said = f"no commit of the log counts; the newest: {found.fault}"
         adopt = f"look at it (brat log show), then: brat log adopt {found.foreign[0]}"

@@ -12,7 +12,6 @@ counts as none, and the next start goes on from its work.
 
 import asyncio
 import os
-import shlex
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -55,20 +54,9 @@ def configuration(checkout: Checkout) -> Config:
     return config_in(checkout.config)
 
 
-def ci_command(config: Config) -> str | None:
-    """Return the configured CI command as a person would type it."""
-    match config.ci.command:
-        case ():
-            return None
-        case ("sh", "-c", text):
-            return text
-        case argv:
-            return shlex.join(argv)
-
-
 def ci_of(checkout: Checkout, config: Config, known: Registration | None) -> Ci:
     """Return the CI settings: as configured, as `brat init` found, or as found now."""
-    command = ci_command(config) or (known.ci_command if known else None)
+    command = config.ci.typed or (known.ci_command if known else None)
     if command is None and (proposal := checkout.propose_ci()):
         command = proposal.command
     top = str(checkout.top)

@@ -11,6 +11,7 @@ from collections.abc import Collection
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Final, NamedTuple
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 
@@ -41,7 +42,26 @@ def installed_from() -> Pin | None:
         noted = distribution(PACKAGE).read_text("direct_url.json")
     except PackageNotFoundError:
         return None
-    return pin_in(noted or "")
+    return pin_in(noted or "") or _checked_out(noted or "")
+
+
+def _checked_out(noted: str) -> Pin | None:
+    """Return the published commit of the checkout that pip installed; None: none."""
+    try:
+        folder = Path(urlsplit(str(json.loads(noted)["url"])).path)
+    except (ValueError, KeyError, TypeError):
+        return None
+
+    def asked(*words: str) -> str:
+        return git.run(words, cwd=folder, check=False).stdout.decode().strip()
+
+    if not (folder / ".git").exists():
+        return None
+    source = asked("remote", "get-url", "origin").removesuffix(".git")
+    source = re.sub(r"^(?:ssh://)?git@([\w.-]+)[:/]", r"https://\1/", source)
+    commit = asked("rev-parse", "HEAD")
+    is_there = _SOURCE.fullmatch(source) and asked("branch", "-r", "--contains", commit)
+    return Pin(source, commit) if is_there and _COMMIT.fullmatch(commit) else None
 
 
 def pin_in(noted: str) -> Pin | None:
@@ -56,11 +76,14 @@ def pin_in(noted: str) -> Pin | None:
     return None
 
 
-NAMES: Final = ("brat.yml", "brat-task.yml", "brat-wake.yml")
-"""The files of the mode without a server."""
+LOOP: Final = "brat.yml"
+"""The one file of the mode without a server: it calls brat's own at a commit."""
+COPIED: Final = (LOOP, "brat-jobs.yml", "brat-task.yml", "brat-wake.yml")
+"""The same with copies of what it calls, for Enterprise Server: it cannot call a
+repository of github.com, and takes another version of the upload."""
 HOSTED: Final = ("brat-task.yml", "brat-task-live.yml")
 """The files for a self-hosted bot, which dispatches one of them."""
-EVERY: Final = (*NAMES, HOSTED[1])
+EVERY: Final = (*COPIED, HOSTED[1])
 FOLDER: Final = ".github/workflows"
 _OURS: Final = (
     Path(__file__).parents[1] / "workflows",  # installed
@@ -75,10 +98,23 @@ https://github.com/actions/upload-artifact/tree/v4.6.2#v4---whats-new
 https://github.blog/changelog/2024-04-16-deprecation-notice-v3-of-the-artifact-actions/
 """
 _UPLOAD: Final = re.compile(rf"(?<={UPLOAD})[0-9a-f]{{40}} # v4\S*")
-_PIN: Final = re.compile(r'(?m)^( +BRAT_(SOURCE|COMMIT): )"[^"\n]*"')
+_PIN: Final = re.compile(
+    r"(?m)^( +BRAT_(SOURCE|COMMIT): )"
+    r"(\"[^\"\n]*\"|\$\{\{ inputs\.\w+ \|\| '[^'\n]*' \}\})"
+)
+_CALL: Final = re.compile(
+    r"(?m)^    uses: \S+/brat-jobs\.yml.*\n"
+    r"    with:\n      source: .*\n      commit: .*\n"
+)
 _CI: Final = re.compile(r"(?m)^(    workflows: )\[.*\]")
 _NAME: Final = re.compile(r"(?m)^name: *(['\"]?)(.+?)\1 *(?:#.*)?$")
 _NO_LIST: Final = re.compile(r"[\[\]{},\"'\n]")
+
+
+UNPINNED: Final = (
+    "this brat was not installed from a commit, so say which one jobs take: replace "
+    "OWNER and COMMIT"
+)
 
 
 class Differs(Struct, frozen=True):
@@ -111,10 +147,7 @@ def adopt(checkout: Checkout, names: tuple[str, ...]) -> int:
                 "alone; remove it and try again to take the new one"
             )
     if pin is None:
-        say(
-            "a job whose image has no brat installs a commit: write which one into "
-            f"BRAT_SOURCE and BRAT_COMMIT in {FOLDER}"
-        )
+        say(f"{UNPINNED} in {FOLDER}")
     say(
         f'next: git add {FOLDER} && git commit -m "Let brat work here" && git push; '
         "then label an issue brat"
@@ -125,8 +158,14 @@ def adopt(checkout: Checkout, names: tuple[str, ...]) -> int:
 def proposed(checkout: Checkout, name: str) -> str:
     """Return this version's text of a file, as the checkout's repository needs it."""
     text = _with_ci(text_of(name), ci_names(checkout))
-    text = _with_pin(text, installed_from())
-    return _UPLOAD.sub(ON_SERVER, text) if _is_on_server(checkout) else text
+    pin, is_copied = installed_from(), _is_on_server(checkout)
+    text = _with_call(_with_pin(text, pin), pin, is_copied=is_copied)
+    return _UPLOAD.sub(ON_SERVER, text) if is_copied else text
+
+
+def needed(checkout: Checkout) -> tuple[str, ...]:
+    """Return the names of the files that a repository without a server needs."""
+    return COPIED if _is_on_server(checkout) else (LOOP,)
 
 
 def compare(checkout: Checkout, names: tuple[str, ...] = EVERY) -> tuple[Differs, ...]:
@@ -144,8 +183,9 @@ def is_ours(name: str, text: str) -> bool:
 
     The names of CI workflows, and the commit to install, do not count.
     """
-    ours = _with_ci(text_of(name), ())
-    return _with_ci(_with_pin(text, None), ()) in {ours, _UPLOAD.sub(ON_SERVER, ours)}
+    ours = _CALL.sub("", _with_ci(text_of(name), ()))
+    text = _CALL.sub("", _with_ci(_with_pin(text, None), ()))
+    return text in {ours, _UPLOAD.sub(ON_SERVER, ours)}
 
 
 def ci_names(checkout: Checkout) -> tuple[str, ...]:
@@ -159,7 +199,7 @@ def ci_names(checkout: Checkout) -> tuple[str, ...]:
 
 def ci_lack(checkout: Checkout, names: Collection[str]) -> tuple[str, str] | None:
     """Return why the repository's own workflows cannot judge, and what mends it."""
-    by_job, target = NAMES[0] in names, default_branch(checkout)
+    by_job, target = LOOP in names, default_branch(checkout)
     return lack_of_ci(own(checkout), by_job=by_job, target=target)
 
 
@@ -196,7 +236,7 @@ def own(checkout: Checkout) -> dict[str, str]:
 
 def awaited(checkout: Checkout) -> str | None:
     """Return the line of brat.yml that names CI workflows, or None."""
-    file = checkout.top / FOLDER / NAMES[0]
+    file = checkout.top / FOLDER / LOOP
     found = _CI.search(file.read_text(errors="replace")) if file.is_file() else None
     return found[0].strip() if found else None
 
@@ -211,7 +251,28 @@ def text_of(name: str) -> str:
 
 def _with_pin(text: str, pin: Pin | None) -> str:
     told = {"SOURCE": pin.source, "COMMIT": pin.commit} if pin else {}
-    return _PIN.sub(lambda found: f'{found[1]}"{told.get(found[2], "")}"', text)
+
+    def filled(found: re.Match[str]) -> str:
+        value = told.get(found[2], "")
+        if found[3].startswith('"'):
+            return f'{found[1]}"{value}"'
+        return f"{found[1]}${{{{ inputs.{found[2].lower()} || '{value}' }}}}"
+
+    return _PIN.sub(filled, text)
+
+
+def _with_call(text: str, pin: Pin | None, *, is_copied: bool) -> str:
+    """Let brat.yml call brat's jobs: the copy beside it, or those of a commit."""
+    if pin is None and not is_copied:
+        return text
+    source, commit = pin or Pin('""', '""')
+    owner = urlsplit(source).path.strip("/").removesuffix(".git")
+    jobs = f"{FOLDER}/{COPIED[1]}"
+    uses = f"./{jobs} # zizmor: ignore[self-repository]"
+    if not is_copied:
+        uses = f"{owner}/{jobs}@{commit}"
+    told = f"      source: {source}\n      commit: {commit}\n"
+    return _CALL.sub(lambda _: f"    uses: {uses}\n    with:\n{told}", text)
 
 
 def _with_ci(text: str, names: tuple[str, ...]) -> str:

@@ -7,6 +7,7 @@ schema says for people what a value may be; where it is missing,
 """
 
 import re
+import shlex
 from collections.abc import Mapping
 from typing import Annotated, Final, Literal
 
@@ -578,6 +579,18 @@ class CiTable(Table):
     command: Command = ()
     """The command to run on the exact commit; exit status 0 is green. A string is run
     by `sh -c`."""
+
+    @property
+    def typed(self) -> str | None:
+        """The command as a person would type it; None: none is configured."""
+        match self.command:
+            case ():
+                return None
+            case ("sh", "-c", text):
+                return text
+            case argv:
+                return shlex.join(argv)
+
     timeout: Seconds = 1800
     """How long it may take; after that it has no verdict, and is run again: three times
     at most, then a person is asked."""

@@ -32,7 +32,7 @@ LOG_KEY = "environments/brat/secrets"
 SIGNERS = "actions/variables/BRAT_ALLOWED_SIGNERS"
 CI_VARIABLE = "actions/variables/BRAT_CI_WORKFLOW"
 FINISHED = [*["ok"] * 5, "hand", "ok", "hand", "ok"]
-FILES = {f"brat{end}.yml" for end in ("", "-task", "-wake")}
+FILES = {"brat.yml"}
 
 
 @pytest.fixture

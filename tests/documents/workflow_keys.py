@@ -8,13 +8,17 @@ from convoy.model.records import ENGINE_TYPES
 KEYS: Final = sorted({key for each in ENGINE_TYPES.values() for key in each.keys})
 FILES: Final = (
     "workflows/brat.yml",
+    "workflows/brat-jobs.yml",
+    ".github/workflows/brat-jobs.yml",
     "workflows/brat-task.yml",
     "workflows/brat-task-live.yml",
     ".github/workflows/brat-task.yml",
 )
 """The last one is a copy of `workflows/brat-task.yml`, where GitHub looks for it."""
-_HANDED: Final = re.compile(r"( +)\w+_(?:KEY|TOKEN): \$\{\{ secrets\.\w+ \}\}\n")
-_TAKEN: Final = re.compile(r"( +)\w+_(?:KEY|TOKEN):\n +required: false\n")
+_HANDED: Final = re.compile(
+    r"( +)(?!BRAT_)\w+_(?:KEY|TOKEN): \$\{\{ secrets\.\w+ \}\}\n"
+)
+_TAKEN: Final = re.compile(r"( +)(?!BRAT_)\w+_(?:KEY|TOKEN):\n +required: false\n")
 
 
 def handed_on(text: str) -> str:

@@ -140,12 +140,14 @@ def test_a_hand_off_is_not_taken_again_after_its_deadline(forge: Forge) -> None:
     refused(left, "handed this attempt over until 6")
 
 
-def test_without_allowed_signers_nothing_is_handed_over(forge: Forge) -> None:
+def test_without_allowed_signers_the_open_key_counts_and_no_other(
+    forge: Forge,
+) -> None:
     log = forge.hand_off(theft(forge))
 
     left = tried(forge, log, **on(forge, forge.base))
 
-    refused(left, "Nobody is allowed to sign hand-offs here")
+    refused(left, "hands nothing to this job")
 
 
 def test_the_file_on_the_default_branch_counts(forge: Forge) -> None:

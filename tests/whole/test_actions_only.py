@@ -1,7 +1,6 @@
 """The mode without a server: workflow runs under act, and nothing between them."""
 
 import asyncio
-import shlex
 from pathlib import Path
 from uuid import uuid4
 
@@ -18,7 +17,6 @@ from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Registration,
 from convoy.model.state import Convoy
 from tests.world.act.extension import PROGRAM
 from tests.world.patience import patient
-from tests.world.readme import WITHOUT_SERVER, commands
 from tests.world.seen import Seen, look
 from tests.world.terminal import left_running
 from tests.world.waiting import ended
@@ -36,6 +34,8 @@ jobs:
       - uses: actions/checkout@v4
       - run: python -m pytest -q -p no:cacheprovider
 """
+ROOT = Path(__file__).parents[2]
+ONE_FILE = ".github/workflows/brat.yml"
 DEADLINE_S = patient(110)
 LOOK_S = 0.1
 AGENT = 'sleep 1; echo "said = $BRAT_TASK" > "words/said_$BRAT_TASK.py"'
@@ -44,20 +44,17 @@ TITLE = f"Say $(touch {TRACE}) `touch {TRACE}` ${{{{ github.token }}}}"
 TASKS = "- [ ] Say one paths: words/said_1.py\n- [ ] Say two paths: words/said_2.py\n"
 
 
-def adopted(folder: Path) -> Registration:
-    """Do with a project what the README says, and put it on a forge, in private.
+def adopted(folder: Path, *, ci: str) -> Registration:
+    """Copy the one file into a project, and put it on a forge, in private.
 
     There a job's token reads no more than its workflow asks for.
     """
     terminal = project(folder, engine(AGENT, "[witness]\nattempts = 1\n"))
-    terminal.commit("Have it judged", {".github/workflows/ci.yml": CI})
-    terminal.done(f"git clone --quiet --bare . {folder / 'origin.git'}")
-    terminal.done(f"git remote add origin {folder / 'origin.git'}")
-    terminal.done("git config push.autoSetupRemote true")
-    *here, last = commands(WITHOUT_SERVER)
-    assert last == "brat setup"  # tests/brat/test_setup.py types it
-    for line in here:
-        terminal.done(f"sh -c {shlex.quote(line)}")
+    if ci:
+        terminal.commit("Have it judged", {".github/workflows/ci.yml": ci})
+    terminal.commit(
+        "Let brat work here", {ONE_FILE: (ROOT / "workflows/brat.yml").read_text()}
+    )
     source = Source(path=terminal.cwd, branch="main", name="words", person="pat")
     known = registrations.register(folder / "brat", source)
     with Forge(folder / "brat" / FORGE_FOLDER) as forge:
@@ -65,15 +62,16 @@ def adopted(folder: Path) -> Registration:
     return known
 
 
-async def worked_off(folder: Path, known: Registration) -> tuple[Convoy, list[str]]:
+async def worked_off(
+    folder: Path, known: Registration, *, signed: bool
+) -> tuple[Convoy, list[str]]:
     """Label an issue, disturb; return its convoy at its end, and all runs' titles."""
     executor = json.encode(PROGRAM).decode()
     options = ("--executor", executor)
     log = folder / "forge.log"
     bot_folder.log_key_in(folder / BOT_FOLDER)  # its readers believe that one
-    secrets = {
-        "BRAT_LOG_KEY": (folder / BOT_FOLDER / bot_folder.LOG_KEY_FILE).read_text()
-    }
+    key = (folder / BOT_FOLDER / bot_folder.LOG_KEY_FILE).read_text()
+    secrets = {"BRAT_LOG_KEY": key} if signed else {}
     with forge_process.forge(
         folder / FORGE_FOLDER,
         0,
@@ -114,11 +112,24 @@ async def titles(client: httpx.AsyncClient) -> list[str]:
 
 @pytest.mark.needs("act", "node")
 @pytest.mark.timeout(240)
-def test_an_issue_is_merged_by_workflow_runs_alone(tmp_path: Path) -> None:
-    known = adopted(tmp_path)
+@pytest.mark.parametrize(
+    ("ci", "signed", "job"),
+    [(CI, True, "ci"), ("", False, "brat ci")],
+    ids=["their CI, a key of its own", "no CI, no key"],
+)
+def test_an_issue_is_merged_by_one_file_alone(
+    ci: str, job: str, tmp_path: Path, *, signed: bool
+) -> None:
+    known = adopted(tmp_path, ci=ci)
     folder = tmp_path / "brat"
+    if not signed:
+        with Forge(folder / FORGE_FOLDER) as forge:
+            number = forge.known(known.repository).id
+        (folder / BOT_FOLDER).mkdir()
+        open_key = bot_folder.open_log_key(number).private
+        (folder / BOT_FOLDER / bot_folder.LOG_KEY_FILE).write_text(open_key)
 
-    convoy, runs = asyncio.run(worked_off(folder, known))
+    convoy, runs = asyncio.run(worked_off(folder, known, signed=signed))
 
     logs = sorted(folder.glob("forge/runs/*/log.txt"), key=lambda f: int(f.parent.name))
     said = "\n".join(log.read_text() for log in logs)
@@ -128,7 +139,7 @@ def test_an_issue_is_merged_by_workflow_runs_alone(tmp_path: Path) -> None:
     assert len(sessions) == 2
     assert runs.count("brat") >= 3 + len(sessions)
     landed = {task.landed for task in convoy.tasks}
-    assert len(landed) <= runs.count("ci") <= len(landed) + 2  # built again, convoy's
+    assert len(landed) <= runs.count(job) <= len(landed) + 2  # built again, convoy's
     assert left_running(tmp_path) == []
     nothing_twice(look(folder))
     assert not TRACE.exists()

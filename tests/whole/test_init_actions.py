@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from brat.repository import workflow_files
+from brat.repository.checkout import find
 from tests.world.terminal import Terminal
 from tests.world.words import engine, project
 
@@ -30,8 +32,8 @@ def test_it_writes_this_versions_files_and_says_what_comes_next(
     said = terminal.type("brat init --actions")
 
     assert said.status == 0, said.err
-    for name in ("brat.yml", "brat-task.yml", "brat-wake.yml"):
-        assert written(terminal, name) == (ROOT / "workflows" / name).read_text()
+    assert written(terminal, "brat.yml") == (ROOT / "workflows/brat.yml").read_text()
+    assert "replace OWNER and COMMIT in .github/workflows" in said.err
     assert said.lines[-1].startswith("next: git add .github/workflows && git commit")
     assert not (terminal.cwd / ".git/brat").exists()
 
@@ -51,26 +53,33 @@ def test_a_bot_of_ones_own_needs_no_loop_in_the_repository(terminal: Terminal) -
     assert "brat.yml" not in looked.err
 
 
-@pytest.mark.parametrize(
-    ("host", "version"),
-    [
-        ("git.example.test", "v3.2.1-node20"),
-        ("github.com", "v4.6.2"),
-        ("corp.ghe.com", "v4.6.2"),
-    ],
-)
-def test_results_are_uploaded_as_the_origin_takes_them(
-    terminal: Terminal, host: str, version: str
+def test_enterprise_server_gets_copies_of_what_github_com_calls(
+    terminal: Terminal,
 ) -> None:
-    terminal.done(f"git remote add origin git@{host}:ann/app.git")
+    terminal.done("git remote add origin git@git.example.test:ann/app.git")
 
     terminal.done("brat init --actions")
 
-    text = written(terminal, "brat-task.yml")
-    assert re.findall("actions/upload-artifact@.*", text) == re.findall(
-        f"actions/upload-artifact@[0-9a-f]{{40}} # {version}", text
-    )
-    assert "brat-task.yml is this version's" in terminal.type("brat doctor").err
+    uploads = re.findall("upload-artifact@.*", written(terminal, "brat-task.yml"))
+    assert [each.partition("# ")[2] for each in uploads] == ["v3.2.1-node20"]
+    assert "uses: ./.github/workflows/brat-jobs.yml" in written(terminal, "brat.yml")
+    looked = terminal.type("brat doctor").err
+    for name in ("brat.yml", "brat-jobs.yml", "brat-task.yml", "brat-wake.yml"):
+        assert f"{name} is this version's" in looked
+
+
+def test_jobs_take_the_commit_that_this_brat_was_installed_from(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pin = workflow_files.Pin("https://github.com/ann/brat", "c0ffee" * 6 + "abcd")
+    monkeypatch.setattr(workflow_files, "installed_from", lambda: pin)
+
+    text = workflow_files.proposed(find(terminal.cwd), "brat.yml")
+
+    called = f"uses: ann/brat/.github/workflows/brat-jobs.yml@{pin.commit}\n"
+    assert called in text
+    assert f"source: {pin.source}\n      commit: {pin.commit}\n" in text
+    assert workflow_files.is_ours("brat.yml", text)
 
 
 def test_it_waits_for_the_repositorys_own_workflows(terminal: Terminal) -> None:
@@ -99,7 +108,6 @@ def test_what_a_person_changed_is_left_alone(terminal: Terminal) -> None:
     assert said.status == 1
     assert written(terminal, "brat.yml") == "name: mine\n"
     assert "brat.yml is there and not this version's: it is left alone" in said.err
-    assert "wrote .github/workflows/brat-task.yml" in said.lines
 
 
 def test_the_doctor_looks_at_them(terminal: Terminal) -> None:
@@ -107,11 +115,9 @@ def test_the_doctor_looks_at_them(terminal: Terminal) -> None:
     assert terminal.type("brat doctor").status == 0
 
     terminal.write({".github/workflows/nightly.yml": NIGHTLY})
-    (terminal.cwd / ".github/workflows/brat-task.yml").unlink()
     said = terminal.type("brat doctor")
 
-    assert said.status == 1
-    assert "FAULT .github/workflows/brat-task.yml is missing" in said.err
+    assert "note  the log has no key of its own" in said.err
     assert "brat.yml does not wait for the workflow nightly" in said.err
 
 

@@ -58,6 +58,8 @@ def title_of(path: str, inputs: Mapping[str, str]) -> str:
     if inputs.get("session"):
         words = ("brat", *(inputs.get(name, "") for name in _NAMED))
         return " ".join(filter(None, words))
+    if inputs.get("ci"):
+        return "brat ci"
     return path.rpartition("/")[2].rpartition(".")[0]
 
 

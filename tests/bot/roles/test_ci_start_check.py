@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.forge.workflows import dispatch_fault
+from bot.forge.workflows import CiStart, ci_start, dispatch_fault
 from tests.bot.lobby import lobby
 from tests.bot.roles.test_ci_exposure_check import CONFIG, commit
 from tests.world.cases import looped
@@ -64,3 +64,37 @@ def test_what_is_named_has_to_be_there_and_to_start(
     files: dict[str, str], named: str, *, fault: bool
 ) -> None:
     assert bool(dispatch_fault(files, named)) is fault
+
+
+BOTH = f"on: [pull_request, workflow_dispatch]\n{JOBS}"
+DEPLOYS = BOTH.replace("steps", "environment: live, steps")
+WRITES = BOTH.replace("read", "write")
+RELEASES = f"on: [push, release, workflow_dispatch]\n{JOBS}"
+
+
+@looped(
+    ("files", "named", "command", "start"),
+    [
+        ({"ci.yml": BOTH}, "", "make test", CiStart("ci.yml")),
+        ({"ci.yml": BOTH, "x.yml": DISPATCHED}, "", "", CiStart("ci.yml")),
+        ({"ci.yml": BOTH}, "x.yml", "", "no workflow file x.yml"),
+        ({"a.yml": BOTH, "b.yml": BOTH}, "", "make test", "of a.yml, b.yml"),
+        ({"a.yml": BOTH, "b.yml": BOTH}, "b.yml", "", CiStart("b.yml")),
+        ({"x.yml": DEPLOYS}, "", "make test", CiStart(command="make test")),
+        ({"x.yml": WRITES}, "", "make test", CiStart(command="make test")),
+        ({"x.yml": RELEASES}, "", "make test", CiStart(command="make test")),
+        ({"ci.yml": PUSHED}, "", "make test", CiStart(command="make test")),
+        ({"ci.yml": PUSHED}, "", "", "no variable BRAT_CI_WORKFLOW says"),
+        ({}, "", "", CiStart()),
+    ],
+)
+def test_ci_starts_by_the_file_that_is_meant_or_by_the_command(
+    files: dict[str, str], named: str, command: str, start: CiStart | str
+) -> None:
+    found = ci_start(files, named, command)
+
+    if isinstance(start, str):
+        assert start in found.fault
+        assert not found.file
+    else:
+        assert found == start

@@ -12,7 +12,7 @@ from tests.bot.roles.test_ci_exposure_check import CONFIG, commit
 from tests.world.cases import looped
 
 OURS = (Path(__file__).parents[3] / "workflows/brat.yml").read_text()
-NO_DISPATCH = OURS.replace("actions: write # dispatch", "actions: read # dispatch")
+NO_DISPATCH = OURS.replace("{ actions: write,", "{ actions: read,")
 JOB = "jobs: {{loop: {{permissions: {}, steps: []}}}}"
 
 

@@ -2,9 +2,10 @@
 
 The forge starts this process with a run's environment, and the process becomes act.
 The workflow file comes from the run's branch; if the branch has no brat-task.yml, ours
-is used. If the branch has a ci.yml, the variable BRAT_CI_WORKFLOW names it. Only the
-upload differs from GitHub: ./upload stands in for actions/upload-artifact. If an image
-is given, jobs with a container run in it; the image must have Node.js.
+is used. If the branch has a ci.yml, the variable BRAT_CI_WORKFLOW names it, and without
+the loop's key none names who may sign. Two things differ from GitHub: ./upload stands
+in for actions/upload-artifact, and this checkout for the commit that brat.yml calls. If
+an image is given, jobs with a container run in it; the image must have Node.js.
 """
 
 import os
@@ -20,6 +21,9 @@ from typing import Final
 from brat.repository.workflow_files import EVERY, FOLDER, text_of
 from grite import trusted_programs
 
+ROOT: Final = Path(__file__).parents[3]
+"""This checkout, which stands in for the commit of brat that brat.yml calls."""
+CALLED: Final = ("brat-jobs.yml", "brat-task.yml")
 UPLOAD: Final = Path(__file__).parent / "upload"
 CI: Final = "ci.yml"
 HANDED_ON: Final = (
@@ -28,9 +32,11 @@ HANDED_ON: Final = (
 )
 ARTIFACTS: Final = ("ACTIONS_RUNTIME_TOKEN", "ACTIONS_RESULTS_URL")
 SIGNERS: Final = "BRAT_ALLOWED_SIGNERS"
+LOG_KEY: Final = "BRAT_LOG_KEY"
 MARK_CHARS: Final = 12
 _NAME: Final = re.compile(r"^name: .*$", re.MULTILINE)
 _PIN: Final = re.compile(r"actions/upload-artifact@[0-9a-f]{40}")
+_CALLED: Final = re.compile(r"uses: ([\w.-]+/[\w.-]+)/\S+/brat-jobs\.yml(@\S+)")
 _SECRET: Final = re.compile(r"secrets\.([A-Z][A-Z0-9_]*)")
 _OURS: Final = os.environ
 
@@ -39,8 +45,10 @@ def arguments(folder: Path, workflow: Path, image: str) -> list[str]:
     """Return act's command line for the run in `folder`; it contains no secret."""
     url = _OURS["GITHUB_SERVER_URL"]
     text = workflow.read_text(encoding="utf-8")
-    task = workflow.with_name("brat-task.yml")  # what brat.yml calls
-    pins = _PIN.findall(text + (task.read_text() if task.exists() else ""))
+    called = _CALLED.search(text)
+    if called:
+        text += "".join(map(text_of, CALLED))
+    pins = _PIN.findall(text)
     platform = f"ubuntu-latest={image or '-self-hosted'}"
     return [
         *("act", _OURS["GITHUB_EVENT_NAME"], "--workflows", str(workflow)),
@@ -48,6 +56,10 @@ def arguments(folder: Path, workflow: Path, image: str) -> list[str]:
         *("--platform", platform, "--pull=false", "--rm"),
         *("--no-cache-server", "--action-cache-path", str(folder / "actions")),
         *_each("--local-repository", (f"{url}/{pin}={UPLOAD}" for pin in set(pins))),
+        *_each(
+            "--local-repository",
+            [f"{url}/{called[1]}{called[2]}={ROOT}"] if called else [],
+        ),
         *_each("--env", map(stated, HANDED_ON)),
         *("--env-file", str(folder / "act.env")),
         *_each("--secret", ("GITHUB_TOKEN", *_secrets(text))),
@@ -65,7 +77,7 @@ def _variables(workflow: Path, image: str) -> Iterator[str]:
         yield f"BRAT_CI_WORKFLOW={CI}"
     if image:
         yield f"BRAT_CONTAINER={image}"
-    if SIGNERS in _OURS:
+    if SIGNERS in _OURS and (workflow.name != "brat.yml" or LOG_KEY in _OURS):
         yield stated(SIGNERS)
 
 
@@ -105,6 +117,9 @@ def checked_out(token: str) -> Path:
 def found(name: str, folder: Path, token: str) -> Path:
     """Return the run's workflow file: the repository's if it has one, else ours."""
     file = checked_out(token) / name
+    if file.exists() and _CALLED.search(file.read_text(encoding="utf-8")):
+        for each in CALLED:  # act looks for `./` in the caller's repository
+            file.with_name(each).write_text(text_of(each), encoding="utf-8")
     if file.exists() or name not in EVERY:
         return file
     ours = folder / name

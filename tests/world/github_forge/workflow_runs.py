@@ -127,7 +127,7 @@ TOKEN_LASTS: Final = timedelta(hours=6)
 _KNOWN: Final = {
     TASK_WORKFLOW: TASK_INPUTS,
     LIVE_WORKFLOW: TASK_INPUTS,
-    LOOP_WORKFLOW: (*TASK_INPUTS, "after"),
+    LOOP_WORKFLOW: (*TASK_INPUTS, "after", "ci"),
 }
 _LOOP_MAY: Final[Permissions] = (
     *(
@@ -137,7 +137,7 @@ _LOOP_MAY: Final[Permissions] = (
     ("statuses", "read"),
 )
 _TASK_MAY: Final[Permissions] = (("actions", "write"), ("contents", "read"))
-"""The permissions of a task run's two jobs together: they share one token."""
+"""The permissions of the two jobs of a task's or CI's run: they share one token."""
 _STARTS: Final = frozenset(
     {
         *(("issues", action) for action in ("labeled", "opened")),
@@ -151,7 +151,8 @@ def permissions_of(run: Run) -> Permissions | None:
     """Return the permissions of a run's token; None: it may only read."""
     if run.path != LOOP_WORKFLOW:
         return None
-    return _TASK_MAY if run.inputs.get("session") else _LOOP_MAY
+    is_work = run.inputs.get("session") or run.inputs.get("ci")
+    return _TASK_MAY if is_work else _LOOP_MAY
 
 
 def some_inputs(path: str, asked: Mapping[str, Any]) -> dict[str, str]:
@@ -210,7 +211,7 @@ class EveryFile(SessionFiles):
 
     def opened(self, repo: Repository, actor: User, run: Run) -> None:
         """Show that a run was accepted; only inside `Store.change`."""
-        if run.path in OWN_WORKFLOWS:
+        if run.path in OWN_WORKFLOWS and not run.inputs.get("ci"):
             return
         events, store = self._service.events, self._service.forge.store
         check = store.check_runs.put(
