@@ -107,21 +107,6 @@ def test_a_fault_with_a_message_of_megabytes_and_many_frames_is_logged_at_once(
     assert "... 191 more" in said
 
 
-def test_a_large_fault_keeps_the_event_loop_no_longer_than_a_small_one(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    journal(LogForm.TEXT)
-    faults = {size: _fault("x", size) for size in (5_000, 5_000_000)}
-
-    async def fails(size: int) -> None:
-        asyncio.get_running_loop().call_soon(_logged, faults[size])
-        await asyncio.sleep(0)
-
-    with asyncio.Runner() as runner:
-        grew = growth(lambda size: runner.run(fails(size)), 5_000, times=1000)
-    assert grew < 10
-
-
 def test_causes_and_groups_are_told_in_few_lines(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

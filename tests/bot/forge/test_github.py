@@ -23,20 +23,6 @@ def sent(route: respx.Route) -> object:
 # --- people ---------------------------------------------------------------------------
 
 
-async def test_it_knows_who_it_is(github: GitHub, forge: respx.MockRouter) -> None:
-    forge.get(f"{API}/user").respond(json={"login": "brat[bot]", "type": "Bot"})
-
-    assert await github.login() == "brat[bot]"
-
-
-async def test_it_knows_the_default_branch(
-    github: GitHub, forge: respx.MockRouter
-) -> None:
-    forge.get(REPO).respond(json={"full_name": "octo/project", "default_branch": "x"})
-
-    assert await github.default_branch() == "x"
-
-
 @pytest.mark.parametrize(
     ("permission", "may"),
     [
@@ -58,15 +44,6 @@ async def test_who_may_write_is_asked_each_time(
     assert await github.may_write("ann") is may
     assert await github.may_write("ann") is may
     assert route.call_count == 2
-
-
-async def test_a_stranger_may_not_write(
-    github: GitHub, forge: respx.MockRouter
-) -> None:
-    route = forge.get(f"{REPO}/collaborators/eve/permission")
-    route.respond(404, json={"message": "eve is not a user"})
-
-    assert await github.may_write("eve") is False
 
 
 async def test_without_an_answer_nobody_is_let_in(
@@ -107,16 +84,6 @@ async def test_labelled_issues_are_found_without_pull_requests(
         "per_page": "100",
         "labels": "needs brat&x=#1",
     }
-
-
-async def test_an_issue_has_labels(github: GitHub, forge: respx.MockRouter) -> None:
-    labels = [{"name": "brat", "color": "fff"}, {"name": "bug"}]
-    forge.get(f"{REPO}/issues/7").respond(json={**ISSUE, "labels": labels})
-
-    issue = await github.issue(7)
-
-    assert issue.label_names == {"brat", "bug"}
-    assert (issue.number, issue.title) == (7, "Fix it")
 
 
 async def test_who_set_the_label_last_counts(
@@ -192,14 +159,6 @@ async def test_labels_are_added_and_removed(
     assert (gone.call_count, odd.call_count) == (1, 1)
 
 
-async def test_nothing_is_sent_when_no_label_changes(
-    github: GitHub, forge: respx.MockRouter
-) -> None:
-    await github.relabel(7, set(), set())
-
-    assert not forge.calls
-
-
 async def test_a_label_that_may_not_be_removed_is_said(
     github: GitHub, forge: respx.MockRouter
 ) -> None:
@@ -207,19 +166,6 @@ async def test_a_label_that_may_not_be_removed_is_said(
 
     with pytest.raises(Refused, match="403: no"):
         await github.relabel(7, set(), {"brat"})
-
-
-async def test_issues_are_opened_and_closed(
-    github: GitHub, forge: respx.MockRouter
-) -> None:
-    opened = forge.post(f"{REPO}/issues").respond(201, json=ISSUE)
-    closed = forge.patch(f"{REPO}/issues/7").respond(json=ISSUE)
-
-    assert await github.open_issue("Fix it", "All of it.") == 7
-    await github.close_issue(7, "completed")
-
-    assert sent(opened) == {"title": "Fix it", "body": "All of it."}
-    assert sent(closed) == {"state": "closed", "state_reason": "completed"}
 
 
 # --- comments -------------------------------------------------------------------------
@@ -247,21 +193,6 @@ async def test_its_own_comment_is_found_by_its_key(
     assert await github.said(7, "comment:other", "brat") is None
 
 
-async def test_comments_are_written_read_and_changed(
-    github: GitHub, forge: respx.MockRouter
-) -> None:
-    said = forge.post(f"{REPO}/issues/7/comments").respond(201, json={"id": 5})
-    comment = f"{REPO}/issues/comments/5"
-    forge.get(comment).respond(json={"id": 5, "body": "hello"})
-    edited = forge.patch(comment).respond(json={"id": 5})
-
-    assert await github.say(7, "hello") == 5
-    assert await github.comment(5) == "hello"
-    await github.edit_comment(5, "bye")
-
-    assert (sent(said), sent(edited)) == ({"body": "hello"}, {"body": "bye"})
-
-
 async def test_a_comment_that_a_person_deleted_is_gone(
     github: GitHub, forge: respx.MockRouter
 ) -> None:
@@ -271,15 +202,6 @@ async def test_a_comment_that_a_person_deleted_is_gone(
 
 
 # --- pull requests --------------------------------------------------------------------
-
-
-async def test_a_pull_request_is_opened(
-    github: GitHub, forge: respx.MockRouter
-) -> None:
-    route = forge.post(f"{REPO}/pulls").respond(201, json={"number": 12})
-
-    assert await github.pulls.open("Fix", "Body", head="h", base="b") == 12
-    assert sent(route) == {"title": "Fix", "body": "Body", "head": "h", "base": "b"}
 
 
 async def test_a_pull_request_is_found_by_its_branches_open_or_not(
@@ -299,14 +221,6 @@ async def test_a_pull_request_is_found_by_its_branches_open_or_not(
     asked = route.calls.last.request.url.params
     assert asked["head"] == "octo:convoy/fix-7/task-1"
     assert (asked["base"], asked["state"]) == ("release/1.0+x#1&2%41", "all")
-
-
-async def test_where_there_is_no_pull_request_there_is_none(
-    github: GitHub, forge: respx.MockRouter
-) -> None:
-    forge.get(f"{REPO}/pulls").respond(json=[])
-
-    assert await github.pulls.of("h", "b") is None
 
 
 async def test_a_review_has_words_on_lines(

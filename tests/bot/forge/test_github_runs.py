@@ -13,7 +13,6 @@ from bot.forge.github import GitHub
 from bot.forge.github_actions import ARTIFACT_BYTES
 from bot.forge.rest import Refused
 from convoy.rules.verdict import Check, Run
-from grite.errors import Unavailable
 from tests.world.patience import patient
 
 API = "https://api.example.org"
@@ -121,27 +120,6 @@ async def test_another_refusal_of_a_dispatch_is_told(
     assert route.call_count == 1
 
 
-async def test_a_dispatch_is_never_repeated(
-    github: GitHub, forge: respx.MockRouter
-) -> None:
-    route = forge.post(f"{REPO}/actions/workflows/brat-task.yml/dispatches")
-    route.side_effect = httpx.ReadTimeout("too slow")
-
-    with pytest.raises(Unavailable):
-        await github.runs.start("main", {})
-
-    assert route.call_count == 1
-
-
-async def test_a_run_is_adopted_by_its_nonce(
-    github: GitHub, forge: respx.MockRouter
-) -> None:
-    listed(forge, run(1, display_title="brat fix-7/1/1 other"), run(2))
-
-    assert await github.runs.named("n0nce") == 2
-    assert await github.runs.named("n0n") is None
-
-
 @pytest.mark.parametrize(
     "given",
     [
@@ -226,18 +204,6 @@ def kept(number: int, name: str = "brat-result", **given: object) -> dict[str, o
 def holds(forge: respx.MockRouter, *artifacts: Mapping[str, object]) -> None:
     answer = {"total_count": len(artifacts), "artifacts": artifacts}
     forge.get(f"{REPO}/actions/runs/5/artifacts").respond(json=answer)
-
-
-async def test_an_artifact_is_fetched_by_its_name(
-    github: GitHub, forge: respx.MockRouter
-) -> None:
-    holds(forge, kept(1, "logs"), kept(2, expired=True), kept(3))
-    zipped = forge.get(f"{REPO}/actions/artifacts/3/zip")
-    zipped.respond(302, headers={"location": "https://storage.example.com/3"})
-    storage = forge.get("https://storage.example.com/3").respond(content=b"PK")
-
-    assert await github.runs.artifact(5, "brat-result") == b"PK"
-    assert "authorization" not in storage.calls.last.request.headers
 
 
 async def test_without_an_artifact_there_is_nothing_to_take(
