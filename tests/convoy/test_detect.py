@@ -1,3 +1,5 @@
+"""Which command judges a project, and which files tell CI what to run."""
+
 import subprocess
 from pathlib import Path
 
@@ -5,6 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from inline_snapshot import snapshot
 
+from convoy.gate import ci_files
 from convoy.text.project_tests import Proposal, propose_ci
 from tests.world.cases import looped
 
@@ -158,3 +161,27 @@ def test_make_knows_the_target_that_was_found(text: str, tmp_path: Path) -> None
         check=True,
         stdout=subprocess.DEVNULL,
     )
+
+
+@looped(
+    "path",
+    [
+        ".github/workflows/ci.yml",
+        ".GitHub/Workflows/ci.yml",
+        ".github/actions/setup/run.sh",
+        "tools/lint/action.yml",
+        "action.yaml",
+        ".circleci/config.yml",
+        ".gitlab-ci.yml",
+        "Jenkinsfile",
+        "jobs/Jenkinsfile.nightly",
+        ".buildkite/pipeline.yml",
+        "azure-pipelines.yml",
+        ".travis.yml",
+        ".woodpecker/test.yml",
+        ".gitea/workflows/ci.yaml",
+    ],
+)
+def test_a_file_that_ci_reads_is_told_from_others(path: str) -> None:
+    others = ("src/a.py", "docs/workflows/ci.md", "src/.travis.yml.py", "reaction.yml")
+    assert ci_files((path, *others)) == (path,)

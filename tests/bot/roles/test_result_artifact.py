@@ -1,35 +1,47 @@
 """An artifact is taken as it should be, or refused whole with one sentence."""
 
 import json
+import warnings
 import zipfile
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given, settings, strategies as st
 
 from bot.roles import result_artifact
+from bot.roles.result_artifact import Unacceptable
 from convoy.events.session_events import (
     SessionExited,
     SessionHandoff,
     SessionReady,
     TaskStarted,
 )
+from convoy.events.task_events import TaskBlocked
+from convoy.model import ids
 from convoy.model.records import EngineSpec, Gate, Limits, Usage as Used
 from convoy.model.session_result import TOKENS_MOST
+from grite.event import CommentAdded, Event as GriteEvent, LabelAdded
 from runner.engines.engine_events import Cost, Usage
 from runner.session import result_folder as runner_result
 from tests.bot.result_artifacts import (
     ACTOR,
     BUNDLE,
     COMMIT,
+    CONVOY,
+    ISSUE,
     NONCE,
     SESSION,
+    TASK,
     UP,
     WHO,
+    Who,
     all_names,
     artifact,
     claim,
+    encrypted,
     events,
     good,
+    lying,
     result,
     taken,
     why,
@@ -238,3 +250,162 @@ def test_the_result_is_said_as_it_was_written() -> None:
 
     assert (parcel.result.why, parcel.result.summary) == (hostile, hostile)
     assert json.loads(result(why=hostile))["why"] == hostile
+
+
+BLOCKED = TaskBlocked(convoy=CONVOY, task=TASK, why="forged")
+DEEP = f"x\n\n[brat]{'[' * 10_000}[/brat]"
+
+
+@looped(
+    ("told", "said"),
+    [
+        (claim(actor=bytes(16)), "an event by actor 0000"),
+        (claim(BLOCKED), "an event that a session may not make"),
+        (GriteEvent(ISSUE, ACTOR, 5, CommentAdded("hello")), "may not make"),
+        (GriteEvent(ISSUE, ACTOR, 5, CommentAdded(DEEP)), "may not make"),
+        (GriteEvent(ISSUE, ACTOR, 5, LabelAdded("x")), "an event that is no comment"),
+        (claim(issue=ids.task_issue(CONVOY, 3)), "on another task's issue"),
+        (claim(issue=ids.repository_issue()), "on another task's issue"),
+    ],
+)
+def test_an_event_that_is_not_the_sessions_own_refuses_the_lot(
+    told: GriteEvent, said: str
+) -> None:
+    assert said in why(artifact(("events.bin", events(claim(), told))))
+
+
+@pytest.mark.parametrize(
+    "who",
+    [
+        Who(convoy="other-8", task=TASK, attempt=1),
+        Who(convoy=CONVOY, task=3, attempt=1),
+        Who(convoy=CONVOY, task=TASK, attempt=2),
+    ],
+)
+def test_a_session_speaks_only_of_itself(who: Who) -> None:
+    fact = SessionReady(**who)
+    told = claim(fact, issue=ids.task_issue(fact.convoy, fact.task))
+
+    said = why(artifact(("events.bin", events(told))))
+
+    assert said == "events.bin: an event of another session"
+
+
+def test_a_changed_event_is_refused() -> None:
+    data = events(claim()).replace(b"is up", b"is on")
+
+    assert "stored as" in why(artifact(("events.bin", data)))
+
+
+@pytest.mark.parametrize("data", [b"", b"GRITECNK", b"x" * 99, events()[:-1] + b"\x9f"])
+def test_what_is_no_chunk_of_events_is_refused(data: bytes) -> None:
+    assert why(artifact(("events.bin", data))).startswith("events.bin: ")
+
+
+def test_too_many_events_are_refused() -> None:
+    many = events(*[claim()] * 1_001)
+
+    assert "holds 1001 events" in why(artifact(("events.bin", many)))
+
+
+def test_events_that_are_too_large_are_refused_unread() -> None:
+    large = events(claim()) + bytes(1_000_000)
+
+    assert "larger than 1000000 bytes" in why(artifact(("events.bin", large)))
+
+
+GOOD = good()
+
+
+@pytest.mark.parametrize("data", [b"", b"PK", b"no zip", b"<html>502</html>" * 99])
+def test_what_is_no_zip_is_refused(data: bytes) -> None:
+    assert "no zip file" in why(data)
+
+
+def test_a_zip_that_was_cut_off_is_refused() -> None:
+    for length in range(0, len(GOOD) - 1, 7):
+        assert why(GOOD[:length])
+
+
+@looped(
+    "name",
+    [
+        "../result.json",
+        "/etc/passwd",
+        "a/../../x",
+        "folder/result.json",
+        "work.bundle/",
+        "C:\\x",
+        "notes.txt",
+        "RESULT.JSON",
+        "result.json ",
+        ".git/config",
+    ],
+)
+def test_a_name_that_is_not_known_is_refused(name: str) -> None:
+    said = why(artifact((name, b"x")))
+
+    assert said.startswith("the artifact holds ")
+
+
+def test_a_name_cannot_fill_the_page() -> None:
+    assert len(why(artifact(("x" * 5_000, b"")))) < 200
+
+
+def test_a_name_that_comes_twice_is_refused() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # zipfile's own, of whoever writes one
+        twice = artifact(("result.json", result(conclusion="failure")))
+
+    assert why(twice) == "the artifact holds a name twice"
+
+
+def test_what_would_unpack_to_too_much_is_refused_unread() -> None:
+    huge = lying(artifact(BUNDLE), 1, result_artifact.UNPACKED_BYTES)
+
+    assert why(huge) == "the artifact unpacks to over 500000000 bytes"
+
+
+def test_a_bundle_that_is_too_large_is_refused_unread() -> None:
+    bundle = ("work.bundle", bytes(result_artifact.BUNDLE_BYTES + 1))
+
+    assert why(artifact(bundle)) == "work.bundle is larger than 100000000 bytes"
+
+
+def test_a_bomb_that_says_it_is_small_unpacks_no_further_than_it_says() -> None:
+    bomb = lying(artifact(("transcript.jsonl", bytes(50_000_000))), 1, 10)
+
+    assert "transcript.jsonl does not unpack" in why(bomb)
+
+
+def test_an_encrypted_file_is_refused() -> None:
+    assert "does not unpack" in why(encrypted(GOOD))
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_packing_that_no_forge_uses_is_refused(method: int) -> None:
+    assert "packed in a way" in why(zipped(("result.json", result()), method=method))
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, len(GOOD) - 1), st.integers(0, 255)),
+        min_size=1,
+        max_size=4,
+    )
+)
+@example([(GOOD.rindex(b"PK\x01\x02") + 6, 255)])  # a version of zip to come
+@example([(GOOD.rindex(b"PK\x01\x02") + 45, 255)])  # an entry before the file
+@settings(deadline=None, max_examples=200)
+def test_a_zip_with_changed_bytes_is_taken_or_refused(
+    changes: list[tuple[int, int]],
+) -> None:
+    data = bytearray(GOOD)
+    for place, value in changes:
+        data[place] = value
+
+    try:
+        parcel = taken(bytes(data))
+    except Unacceptable:
+        return
+    assert parcel.result.session == SESSION
