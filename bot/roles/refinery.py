@@ -130,7 +130,7 @@ def build_convoy(context: BotContext, draft: Draft, action: BuildConvoy) -> None
     if work is None or foreign_tip(convoy, draft.refs):
         return
     context.mirror.ensure([work, action.onto])
-    at = max(task.ended_at for task in convoy.tasks)
+    at = max(task.ended_at for task in convoy.tasks) or convoy.requested_at
     piece = Piece(
         base=convoy.base,
         work=work,

@@ -181,6 +181,8 @@ def _row_cells(
 def _engine(convoy: Convoy, task: Task) -> str:
     """Return the engine's name, or what it is where it is only the default."""
     name = task.spec.engine
+    if convoy.lands_given is not None:
+        return ""
     known = convoy.settings.engines.get(name)
     return known.type if known is not None and name == _DEFAULT else name
 
@@ -281,7 +283,7 @@ def convoy_table(
         "This comment is kept up to date; the log in `refs/grite/wal` says everything."
         "</sub>"
     )
-    if not convoy.ended:
+    if not convoy.ended and convoy.lands_given is None:
         taken = sum(len(line) + 1 for line in lines)
         lines[place:place] = plan_section(convoy, POST_CHARS - _BOXES_CHARS - taken)
     return "\n".join(lines)
@@ -292,7 +294,7 @@ def _landing(convoy: Convoy) -> list[str]:
     pull, landing = convoy.pull, convoy.landing
     told = [f"The convoy's own pull request: #{pull}."] if pull is not None else []
     if given := convoy.lands_given:
-        told = [f"It lands this pull request as it was at `{given.head[:10]}`."]
+        told = [f"It is about this pull request as it was at `{given.head[:10]}`."]
     if landing is not None and not convoy.ended:
         told += [
             inline(way_of_landing(landing, convoy.target)),

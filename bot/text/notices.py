@@ -248,14 +248,11 @@ def _need_said(convoy: Convoy, need: Need) -> Iterator[str]:
         yield f"task {task.number}, {inline(task.spec.title)}: "
     match need.kind:
         case "failed" if convoy.given is not None:
-            verb = "land" if convoy.given.lands else "fix"
-            out = (
-                f"it does not land on {convoy.target}"
-                if convoy.given.lands
-                else "brat no longer works on it"
-            )
-            yield f"{inline(out)}: {full_stop(inline(convoy.why))} "
-            yield f"`/brat {verb}` takes its newest commit."
+            out = "brat works on it no more"
+            if convoy.given.lands:
+                out = f"it does not land on {inline(convoy.target)}"
+            yield f"{out}: {full_stop(inline(convoy.why))} "
+            yield f"`/brat {convoy.given.verb}` takes its newest commit."
         case "failed":
             yield f"the convoy failed: {full_stop(inline(convoy.why))} "
             yield "`/brat retry` goes on with its work; the label starts it over."

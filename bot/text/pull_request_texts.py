@@ -187,7 +187,7 @@ _AGAIN: Final = "The next attempt is told this; its work gets a check of its own
 
 
 def check_views(convoy: Convoy, page: str) -> Iterator[CheckView]:
-    for task in convoy.tasks:
+    for task in () if convoy.lands_given else convoy.tasks:
         if (view := task_view(convoy, task, page)) is not None:
             yield view
     if convoy.offered:

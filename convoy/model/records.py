@@ -234,6 +234,11 @@ class GivenPull(Struct, frozen=True, kw_only=True):
     lands: bool
     """Whether it is to land; otherwise an agent is to work on its branch."""
 
+    @property
+    def verb(self) -> str:
+        """The word by which somebody gave it."""
+        return "land" if self.lands else "fix"
+
 
 class Finding(Struct, frozen=True, kw_only=True):
     """One thing that a report says."""

@@ -379,7 +379,12 @@ class Convoy(Struct, frozen=True, kw_only=True):
 
     @property
     def settled(self) -> bool:
-        """Whether every task is merged or dropped, and there is at least one."""
+        """Whether every task is merged or dropped, and there is at least one.
+
+        What lands a given pull request has nothing to do before it lands.
+        """
+        if self.lands_given is not None:
+            return bool(self.tasks)
         return bool(self.tasks) and all(task.settled for task in self.tasks)
 
     @property

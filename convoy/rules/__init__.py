@@ -182,15 +182,24 @@ def _convoy_after(convoy: Convoy, tasks: tuple[Task, ...]) -> Events:
 
 
 def completed(convoy: Convoy, commit: str, why: str = "") -> Events:
+    merged = (  # of a given pull request, which lands as it is
+        TaskMerged(convoy=convoy.name, task=task.number, commit=commit)
+        for task in convoy.tasks
+        if not task.settled
+    )
     done = ConvoyCompleted(convoy=convoy.name, commit=commit, why=why)
     told = notice(convoy, "completion", "complete")
-    return (done, final_comment(convoy.name), *told)
+    return (*merged, done, final_comment(convoy.name), *told)
 
 
 def out_of_queue(convoy: Convoy, why: str) -> Events:
     """End a convoy whose given pull request does not land; whoever asked is called."""
+    dropped = (
+        TaskDropped(convoy=convoy.name, task=task.number, why=why)
+        for task in convoy.tasks
+    )
     failed = ConvoyFailed(convoy=convoy.name, why=why)
-    return (failed, final_comment(convoy.name))
+    return (*dropped, failed, final_comment(convoy.name))
 
 
 def notice(convoy: Convoy, occasion: Occasion, what: str, text: str = "") -> Events:

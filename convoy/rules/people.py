@@ -192,6 +192,8 @@ class BlockTask(TaskCommand, frozen=True, kw_only=True):
         task = convoy.in_session(self.task)
         if task is None or task.state not in ("queued", "running", "needs-review"):
             return Refusal(f"task {self.task} of {self.convoy} cannot be blocked")
+        if convoy.lands_given is not None:
+            return Refusal("nothing runs for it: /brat cancel takes it out")
         check_unused(convoy, task)
         stop = Stop(self.why)
         blocked = tuple(
@@ -308,7 +310,7 @@ class RetryConvoy(ConvoyCommand, frozen=True, kw_only=True):
                 return Refusal(f"{convoy.name} is {convoy.state}, not failed")
             return (ConvoyRetried(convoy=convoy.name, by=self.by),)
         if convoy.given is not None:
-            verb = "land" if convoy.given.lands else "fix"
+            verb = convoy.given.verb
             return Refusal(f"it takes the newest commit: say /brat {verb} again")
         for other in state.live():
             if other.issue == convoy.issue:

@@ -22,6 +22,7 @@ from convoy.events import (
     unsettled,
 )
 from convoy.events.plan_events import ConvoyPlanned, TaskAllowed
+from convoy.events.session_events import WorkAccepted
 from convoy.events.task_events import TaskBlocked, TaskDropped, TaskMerged, TaskQueued
 from convoy.gate import forbidden, protected, unallowed, wants
 from convoy.kinds import kind_of
@@ -71,8 +72,15 @@ class PlanConvoy(ConvoyCommand, frozen=True, kw_only=True):
                 convoy=convoy.name, planner=self.planner, tasks=self.tasks
             )
             number = self.tasks[0].number
-            done = TaskMerged(convoy=convoy.name, task=number, commit=given.head)
-            return (planned, done)
+            taken = WorkAccepted(
+                convoy=convoy.name,
+                task=number,
+                attempt=0,
+                commit=given.head,
+                base=convoy.base,
+                files=(),
+            )
+            return (planned, taken)
         if fault := fault_of(convoy, self.tasks):
             return Refusal(fault)
         ended = answered(state, convoy, self)

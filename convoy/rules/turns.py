@@ -243,6 +243,8 @@ _CI_FILES_SHOWN: Final = 3
 
 def lacking_approvals(convoy: Convoy, task: Task) -> str:
     """Return the approvals that the work lacks, in words; empty: none."""
+    if convoy.lands_given is not None:
+        return ""  # a person's work: the rules of its target say who approves it
     wanted = convoy.settings.approvals
     if (short := wanted - len(task.approvals)) > 0:
         return f"{short} more approval{'s' if short > 1 else ''} of its work"

@@ -182,12 +182,16 @@ def _given_up(state: State, now: int) -> Iterator[Intervention]:
         lately = now - convoy.ended_at < LATELY_MS
         is_wanted = not convoy.given_up_by and convoy.why != ALL_DROPPED
         if convoy.state == "failed" and is_wanted and lately:
+            commands: tuple[str, ...] = (f"brat convoy retry {convoy.name}",)
+            comments: tuple[str, ...] = ("/brat retry", "/brat start")
+            if convoy.given is not None:  # what is new of it counts
+                commands, comments = (), (f"/brat {convoy.given.verb}",)
             yield Intervention(
                 kind="convoy_failed",
                 convoy=convoy.name,
                 why=f"the convoy failed: {convoy.why}",
-                commands=(f"brat convoy retry {convoy.name}",),
-                comments=("/brat retry", "/brat start"),
+                commands=commands,
+                comments=comments,
             )
 
 

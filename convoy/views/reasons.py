@@ -32,6 +32,22 @@ _PLAN_WAITS: Final = {
 }
 
 
+def _given_waits(convoy: Convoy) -> str:
+    """Return what a pull request in the queue of its target waits for."""
+    if kept := convoy.kept_by or convoy.landing_waits:
+        return kept
+    if convoy.withdrawn:
+        return "a person: it was taken out of the merge queue"
+    if convoy.sync.stalled:
+        return f"a person: {convoy.sync.stalled}"
+    if convoy.candidate is None:
+        return f"its place in the queue of {convoy.target}"
+    commit = convoy.candidate.commit[:10]
+    if convoy.sync.reds:
+        return f"CI's second look at {commit}, alone"
+    return f"CI on {commit}, or what stands before it"
+
+
 def waits_for(convoy: Convoy, task: Task, leases: Iterable[Lease] = ()) -> str:
     """Return what keeps the task from the next state, in a few words.
 
@@ -39,6 +55,8 @@ def waits_for(convoy: Convoy, task: Task, leases: Iterable[Lease] = ()) -> str:
     """
     if task.settled:
         return ""
+    if convoy.lands_given is not None:
+        return _given_waits(convoy)
     if task.state == "blocked":
         _, helper = relief(convoy, task) or (None, None)
         mayor = "the mayor to split it" if can_be_split(convoy, task) else "a person"

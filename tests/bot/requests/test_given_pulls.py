@@ -119,6 +119,12 @@ async def test_a_green_pull_request_lands_as_ci_judged_it(tmp_path: Path) -> Non
         assert "is in the queue of `main`" in said
         candidate = given(here, number).candidate
         assert candidate is not None
+        waits = f"CI on {candidate.commit[:10]}, or what stands before it"
+        assert waits in await here.answer("/brat why 1", on=number)
+        assert "0/1 merged · 1 needs-review" in await here.answer(
+            "/brat status", on=number
+        )
+        assert "cancel takes it out" in await here.answer("/brat cancel 1", on=number)
         assert here.tip(QUEUE + candidate.commit) == candidate.commit
 
         await judged(here)
