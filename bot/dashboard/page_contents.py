@@ -35,7 +35,12 @@ from convoy.rules.verdict import Checks
 from convoy.text import ago, clock, iso, rough
 from convoy.text.project_tests import compiler_errors, failing_tests
 from convoy.views import progress_words, saved_s, worked_s
-from convoy.views.history import LogLine, PastSession, PersonDecision
+from convoy.views.history import (
+    LINE_KINDS,
+    LogLine,
+    PastSession,
+    PersonDecision,
+)
 from convoy.views.interventions import Intervention, interventions
 from convoy.views.plan import plan_document
 from convoy.views.reasons import reasons, waits_for
@@ -359,18 +364,32 @@ def task_rows(state: State, wanted: str, convoy: str) -> Rows:
     }
 
 
-def line_rows(state: State, known: Sequence[LogLine], wanted: str, words: str) -> Rows:
+INTERNAL: Final = ("forge", "locks")
+"""Kinds of lines that are shown only to who asks for them."""
+KINDS: Final = ("", *dict.fromkeys(LINE_KINDS.values()), "all")
+LINE_FILTERS: Final = ("convoy", "kind", "task", "by", "words")
+
+
+def line_rows(
+    state: State, known: Sequence[LogLine], wanted: Mapping[str, str]
+) -> Rows:
     """Return the log's matching last lines, the newest first.
 
-    The known lines are the oldest first; `wanted` is a convoy's name, or empty: any.
+    The known lines are the oldest first; `wanted` has a text for each of
+    `LINE_FILTERS`, empty: any.
     """
+    kind, words = wanted["kind"], wanted["words"].lower().split()
     found = [
         line
         for line in reversed(known)
-        if wanted in ("", line.convoy) and words.lower() in line.text.lower()
+        if wanted["convoy"] in ("", line.convoy)
+        and wanted["task"] in ("", str(line.task))
+        and wanted["by"].lower() in line.by.lower()
+        and (kind in ("all", line.kind) or (not kind and line.kind not in INTERNAL))
+        and holds_words(line.text, words)
     ]
     names = [convoy.name for convoy in newest_first(state)]
-    return found, {"convoys": names, "wanted": wanted, "words": words}
+    return found, {"convoys": names, "kinds": KINDS, "wanted": wanted}
 
 
 def holds_words(text: str, wanted: Iterable[str]) -> bool:

@@ -8,6 +8,7 @@ from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
+from urllib.parse import urlencode
 
 from aiohttp import web
 from msgspec import Struct
@@ -183,8 +184,10 @@ async def _convoys(request: web.Request, view: RepositoryView) -> Values:
 
 async def _log(request: web.Request, view: RepositoryView) -> Values:
     lines = await asyncio.to_thread(view.source.log, MOST_LINES)
-    wanted, words = request.query.get("convoy", ""), request.query.get("words", "")
-    return _listed(request, *page_contents.line_rows(view.state, lines, wanted, words))
+    wanted = {name: request.query.get(name, "") for name in page_contents.LINE_FILTERS}
+    kept = urlencode({name: text for name, text in wanted.items() if text})
+    rows, more = page_contents.line_rows(view.state, lines, wanted)
+    return _listed(request, rows, {**more, "kept": f"{kept}&" if kept else ""})
 
 
 async def _sessions(request: web.Request, view: RepositoryView) -> Values:

@@ -21,8 +21,8 @@ from convoy.model.session_result import estimate_words, usage_in_words
 from convoy.model.state import Convoy, Lease, State, Task
 from convoy.rules.landing import waiting_to_merge
 from convoy.rules.starting import valid_leases
-from convoy.text import clean, clock, counted, spoken_duration
-from convoy.views import SCHEMA_VERSION, saved_s
+from convoy.text import clean, clock, counted, rough, spoken_duration
+from convoy.views import SCHEMA_VERSION, progress_words, saved_s
 from convoy.views.interventions import Intervention, interventions
 from convoy.views.plan import PlanTask, plan_document
 from convoy.views.reasons import (
@@ -56,14 +56,13 @@ def state_screen(
     *,
     whole: bool = False,
 ) -> Group:
-    """Return the given convoys, the work in progress, and what waits for a person.
+    """Return what waits for a person, the convoys that go on, and those that ended.
 
-    The waits come last, where the eye is when a command has ended; `here` holds the
-    waits on this machine, and `whole` keeps the line breaks of their reasons.
+    `here` holds the waits on this machine; `whole` keeps the line breaks of reasons.
     """
     found = (*here, *waits_of(convoys, state, now, faults))
     told = waiting(found, whole=whole)
-    return Group(*parts_of(convoys, state, now), *told)
+    return Group(*told, *parts_of(convoys, state, now))
 
 
 def state_view(
@@ -96,22 +95,70 @@ def waits_of(
 def parts_of(
     convoys: tuple[Convoy, ...], state: State, now: int
 ) -> Iterator[RenderableType]:
-    """Yield each convoy, then the sessions, merge queues and locks."""
+    """Yield the convoys that go on, agents, merge trains, locks; then what ended.
+
+    Where none goes on, the one that ended last is shown whole.
+    """
     leases = valid_leases(state, now)
-    for convoy in convoys:
-        yield convoy_table(convoy, leases)
-        if convoy.why:
-            yield Text(f"  {one_line(convoy.why)}")
-        landing = landing_document(convoy)
-        if landing and landing["way"] != "push" and not convoy.ended:
-            yield Text(f"  {one_line(landing['said'])}")
-        if convoy.state == "failed":
-            yield Text(f"  to take it up again: brat convoy retry {convoy.name}")
-        if sums := _sums(convoy):
-            yield Text(f"  {sums}", style="dim")
     live = tuple(convoy for convoy in convoys if not convoy.ended)
-    yield from _at_work(state, live)
+    for convoy in live or convoys[-1:]:
+        yield from _whole(convoy, leases, now)
+    yield from _at_work(state, live, now)
     yield from _locks(leases)
+    for convoy in reversed(convoys if live else convoys[:-1]):
+        if convoy.ended:
+            words = progress_words(convoy, now)
+            yield Text(f"{convoy.name}: {convoy.state} · {words}", style="dim")
+            yield from _ending(convoy)
+
+
+def _whole(
+    convoy: Convoy, leases: tuple[Lease, ...], now: int
+) -> Iterator[RenderableType]:
+    table = convoy_table(convoy, leases)
+    yield Text(f"{convoy.name}: {convoy.state}", style="bold")
+    if convoy.tasks:
+        yield Text.assemble(progress_bar(convoy), " ", progress_words(convoy, now))
+    table.title = None
+    yield table
+    yield from _ending(convoy)
+    landing = landing_document(convoy)
+    if landing and landing["way"] != "push" and not convoy.ended:
+        yield Text(f"  {one_line(landing['said'])}")
+    if sums := _sums(convoy):
+        yield Text(f"  {sums}", style="dim")
+
+
+def _ending(convoy: Convoy) -> Iterator[Text]:
+    if convoy.why:
+        yield Text(f"  {one_line(convoy.why)}")
+    if convoy.state == "failed":
+        yield Text(f"  to take it up again: brat convoy retry {convoy.name}")
+
+
+BAR_WIDTH: Final = 30
+_BAR: Final = {
+    "merged": "█",
+    "needs-review": "▓",
+    "running": "▒",
+    "queued": "░",
+    "blocked": "!",
+    "dropped": "-",
+}
+"""The tasks by state, as the dashboard's strip: in this order, to be told apart without
+colour.
+"""
+
+
+def progress_bar(convoy: Convoy) -> Text:
+    """Return a convoy's tasks by state, as a bar of `BAR_WIDTH` characters."""
+    bar, seen = Text(), 0
+    for state, mark in _BAR.items():
+        begun = seen
+        seen += sum(task.state == state for task in convoy.tasks)
+        places = [n * BAR_WIDTH // len(convoy.tasks) for n in (begun, seen)]
+        bar.append(mark * (places[1] - places[0]), style=_STYLES[state])
+    return bar
 
 
 def _sums(convoy: Convoy) -> str:
@@ -124,18 +171,18 @@ def _sums(convoy: Convoy) -> str:
     return "; ".join(filter(None, told))
 
 
-def _at_work(state: State, live: tuple[Convoy, ...]) -> Iterator[Text]:
-    """Yield the running sessions and the merge queues, a line each."""
+def _at_work(state: State, live: tuple[Convoy, ...], now: int) -> Iterator[Text]:
+    """Yield the agents at work and the merge trains, a line each."""
     for convoy, task in state.running():
         if convoy in live:
-            since = clock(task.attempt.at) if task.attempt else ""
+            took = rough(max(0, now - task.attempt.at) / 1000) if task.attempt else ""
             name = ids.session_name(convoy.name, task.number, task.started)
-            yield Text(f"session: {name} by {task.spec.engine} since {since}")
+            yield Text(f"agent at work: {name} by {task.spec.engine}, {took}")
     for convoy in live:
         for place, task in enumerate(waiting_to_merge(convoy), 1):
             where = f"{convoy.name} {place}. task {task.number}"
             wait = one_line(waits_for(convoy, task))
-            yield Text(f"merge queue: {where}, waits for {wait}")
+            yield Text(f"merge train: {where}, waits for {wait}")
 
 
 def _locks(leases: tuple[Lease, ...]) -> Iterator[Text]:
@@ -170,10 +217,10 @@ def _yours(found: tuple[Intervention, ...]) -> tuple[Intervention, ...]:
 
 def intervention_lines(found: Intervention, *, whole: bool = False) -> Iterator[Text]:
     """Yield what waits for a person, and the commands that help."""
-    where = f"{found.convoy} task {found.task}: " if found.convoy else ""
+    task = f" task {found.task}" if found.task else ""
+    where = f"{found.convoy}{task}: " if found.convoy else ""
     why = kept_lines(found.why, "      ") if whole else one_line(found.why)
-    kind = f"\n  [{found.kind}]" if "\n" in why else f" [{found.kind}]"
-    yield Text(f"  {where}{why}{kind}", style="red")
+    yield Text(f"  {where}{why}", style="red")
     for command in found.commands:
         yield Text(f"    {command}")
 

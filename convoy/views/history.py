@@ -45,6 +45,26 @@ class LogLine(Struct, frozen=True):
     convoy: str
     """Empty: it is about none."""
     text: str
+    kind: str = ""
+    """One of `LINE_KINDS`; empty: it is about the log itself."""
+    task: int = 0
+    """0: it is about none."""
+    by: str = ""
+    """The person who decided it; empty: nobody did."""
+
+
+LINE_KINDS: Final = {
+    "people_events": "decisions",
+    "plan_events": "plan",
+    "task_events": "tasks",
+    "session_events": "sessions",
+    "merge_events": "landing",
+    "hold_events": "landing",
+    "target_events": "landing",
+    "forge_actions": "forge",
+    "leases": "locks",
+}
+"""What people call the events of each module of `convoy.events`."""
 
 
 def log_lines(entries: list[Entry]) -> Iterator[LogLine]:
@@ -90,7 +110,15 @@ def _line(event: GriteEvent) -> LogLine | None:
         return None
     text, _, _ = event.kind.body.partition("\n")
     convoy = str(getattr(fact, "convoy", ""))
-    return LogLine(event.ts, event.actor.hex(), convoy, text)
+    return LogLine(
+        event.ts,
+        event.actor.hex(),
+        convoy,
+        text,
+        LINE_KINDS.get(type(fact).__module__.rpartition(".")[2], ""),
+        int(getattr(fact, "task", 0)),
+        str(getattr(fact, "by", "")),
+    )
 
 
 How = Literal["running", "handed in", "landed", "sent back", "refused", "lost"]

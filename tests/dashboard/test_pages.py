@@ -95,10 +95,13 @@ async def test_the_log_is_filtered(opens: Opens) -> None:
         everything = await visit.text("/log")
         some = await visit.text("/log?words=landed")
         none = await visit.text("/log?convoy=other")
+        other = await visit.text("/log?task=9&kind=landing&by=ann")
 
     assert "ConvoyPlanned" in everything
     assert ("MergeLanded" in some, "ConvoyPlanned" in some) == (True, False)
     assert "Nothing that fits" in none
+    assert "Nothing that fits" in other
+    assert 'name="by" size="10" value="ann"' in other
 
 
 @pytest.mark.parametrize(

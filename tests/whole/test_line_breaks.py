@@ -55,5 +55,5 @@ def test_a_list_tells_its_first_line_alone(tmp_path: Path) -> None:
 
     said = terminal.type(f"brat status --repo {kept.path}").out.splitlines()
 
-    [line] = [line for line in said if "baf3c4c43e" in line and "[blocked" in line]
-    assert line.endswith("tests/test_a.py::test_x failed [blocked_task]")
+    [line] = [line for line in said if line.startswith(f"  {NAME} task 1: ")]
+    assert line.endswith("tests/test_a.py::test_x failed")
