@@ -127,10 +127,7 @@ _app: Final = typer.Typer(
 )
 run_words.add_run_words(_app)
 look_words.add_look_words(_app)
-service_words.add_pattern_words(_app)
-service_words.add_log_words(_app)
-service_words.add_bot_words(_app)
-service_words.add_mcp_word(_app)
+service_words.add_service_words(_app)
 
 
 _WORDS: Final = {

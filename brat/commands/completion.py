@@ -41,12 +41,8 @@ class Place(Struct, frozen=True):
     argument: Value
 
 
-def places(tree: Any) -> Iterator[Place]:  # noqa: ANN401  Typer's own tree is untyped
-    """Yield each place of the command line, from its root."""
-    return _places(tree, ())
-
-
-def _places(command: Any, path: tuple[str, ...]) -> Iterator[Place]:  # noqa: ANN401
+def places(command: Any, path: tuple[str, ...] = ()) -> Iterator[Place]:  # noqa: ANN401  Typer's own tree is untyped
+    """Yield each place of the command line, from its root or the command at a path."""
     below = {
         name: each
         for name, each in getattr(command, "commands", {}).items()
@@ -67,7 +63,7 @@ def _places(command: Any, path: tuple[str, ...]) -> Iterator[Place]:  # noqa: AN
         argument=_value(given[0], path) if given else Value(),
     )
     for name, each in below.items():
-        yield from _places(each, (*path, name))
+        yield from places(each, (*path, name))
 
 
 def _names(option: Any) -> tuple[str, ...]:  # noqa: ANN401
@@ -159,35 +155,28 @@ def script_of(shell: str, places: Iterable[Place]) -> str:
     if shell == "fish":
         paths = " ".join(_typed(each) for each in known if each.path)
         return _FISH.format(paths=paths) + "\n".join(_fish(known))
+    values, words = [], []
+    for each in known:
+        at, kind = _typed(each), each.argument.kind
+        offered = " ".join((*each.words, *each.argument.choices))
+        told = f"offered='{offered}' given='{' '.join(each.options)}' kind={kind}"
+        words.append(f"                '{at}') {told} ;;")
+        for option, value in each.values.items():
+            what = f"kind={value.kind}" if value.kind else "return 0"
+            if value.choices:
+                what = f"offered='{' '.join(value.choices)}'"
+            values.append(f"        '{at} {option}') {what} ;;")
     own = _BASH.format(
         shell=shell,
         paths="|".join(_typed(each) for each in known if each.path),
-        values="\n".join(line for each in known for line in _bash_values(each)),
-        places="\n".join(f"                {_bash(each)}" for each in known),
+        values="\n".join(values),
+        places="\n".join(words),
     )
     return f"{_ZSH}{own}" if shell == "zsh" else own
 
 
 def _typed(place: Place) -> str:
     return "".join(f"/{word}" for word in place.path)
-
-
-def _bash(place: Place) -> str:
-    words = " ".join((*place.words, *place.argument.choices))
-    given, kind = " ".join(place.options), place.argument.kind
-    return f"'{_typed(place)}') offered='{words}' given='{given}' kind={kind} ;;"
-
-
-def _bash_values(place: Place) -> Iterator[str]:
-    for option, value in place.values.items():
-        what = _offered(value) or "return 0"
-        yield f"        '{_typed(place)} {option}') {what} ;;"
-
-
-def _offered(value: Value) -> str:
-    if value.choices:
-        return f"offered='{' '.join(value.choices)}'"
-    return f"kind={value.kind}" if value.kind else ""
 
 
 def _fish(places: Iterable[Place]) -> Iterator[str]:

@@ -171,9 +171,20 @@ def decided(
     of the person's own settings.
     """
     if (address := named_bot(bot, path)) is not None:
-        return _by_a_bot(BotApi.of(address, path), convoy, request)
-    checkout = _served_here(path)
-    if checkout is not None:
+        api = BotApi.of(address, path)
+        name = api.meant(convoy)
+        if refused := api.decide(name, request):
+            say(f"brat: the bot at {api.bot} refuses: {refused}")
+            return run_roles.BLOCKED
+        task = request.arguments.get("task")
+        about = f"task {task} of {name}" if task else name
+        say(f"done by the bot at {api.bot}: {endpoint_of(request).word} {about}")
+        return run_roles.OK
+    try:
+        checkout = checkouts.find(path)
+    except BratError:
+        checkout = None
+    if checkout is not None and registrations.known(checkout.folder):
         bare = registrations.bare_path(
             checkout.folder, registrations.read(checkout.folder)
         )
@@ -231,26 +242,6 @@ def _waiting(state: State, word: str, convoy: str | None) -> tuple[str, int]:
         more = "; ..." if len(found) > _WAYS else ""
         raise BratError(f"say which of {len(found)}: {ways}{more}")
     return found[0]
-
-
-def _by_a_bot(api: BotApi, convoy: str | None, request: Request) -> int:
-    name = api.meant(convoy)
-    if refused := api.decide(name, request):
-        say(f"brat: the bot at {api.bot} refuses: {refused}")
-        return run_roles.BLOCKED
-    task = request.arguments.get("task")
-    about = f"task {task} of {name}" if task else name
-    say(f"done by the bot at {api.bot}: {endpoint_of(request).word} {about}")
-    return run_roles.OK
-
-
-def _served_here(path: Path) -> Checkout | None:
-    """Return the checkout, if brat has its forge on this machine."""
-    try:
-        checkout = checkouts.find(path)
-    except BratError:
-        return None
-    return checkout if registrations.known(checkout.folder) else None
 
 
 async def _by_the_loop(checkout: Checkout, convoy: Convoy, request: Request) -> int:

@@ -101,18 +101,6 @@ class Snapshot:
     """What waits for a person beside what the log says."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Decision:
-    """What a person decides of a convoy or a task; only its form has been checked."""
-
-    word: str
-    """The endpoint's word in the table of verbs."""
-    convoy: str
-    task: int = 0
-    """0: it is about the convoy."""
-    text: str = ""
-
-
 class Backend:
     """One repository, with its user's rights; for one event loop.
 
@@ -125,7 +113,19 @@ class Backend:
 
     async def snapshot(self) -> Snapshot:
         """Return what the log and this machine say now."""
-        return await asyncio.to_thread(self._look)
+
+        def look() -> Snapshot:
+            if self._reader is None:
+                self._reader = Reader(log_repository(self._path))
+            state = self._reader.read()
+            return Snapshot(
+                state=state,
+                now=wall_clock(),
+                faults=self._reader.faults,
+                here=here(self._path, state),
+            )
+
+        return await asyncio.to_thread(look)
 
     async def log(self, number: int) -> Sequence[LogLine]:
         """Return the log's last lines, oldest first."""
@@ -139,10 +139,18 @@ class Backend:
             return ""
         return await asyncio.to_thread(self._printed, convoy, task)
 
-    async def decide(self, decision: Decision) -> str:
-        """Let the command that stands for the decision carry it out."""
-        command, given = _command(decision)
-        said = await typed(self._path, command, *given)
+    async def decide(self, word: str, convoy: str, task: int, text: str) -> str:
+        """Let the command that stands for a verb carry it out; task 0: the convoy."""
+        words = BY_TASK_WORD if task else BY_CONVOY_WORD
+        if word not in words:
+            raise BratError(f"{word} needs the number of a task")
+        verb = words[word]
+        end: Endpoint | None = verb.of_task if task else verb.of_convoy
+        command, told = end.typed.split() if end else [], [text] * bool(verb.text_help)
+        if task or told:
+            command.append(f"--convoy={convoy}")
+            told = [str(task), *told] if task else told
+        said = await typed(self._path, command, *(told or [convoy]))
         if said.status:
             raise BratError(_ended(said))
         return " ".join(said.lines) or "done"
@@ -155,17 +163,6 @@ class Backend:
             raise BratError(_ended(said))
         return {"convoy": json.loads(said.out), "said": " ".join(said.lines)}
 
-    def _look(self) -> Snapshot:
-        if self._reader is None:
-            self._reader = Reader(log_repository(self._path))
-        state = self._reader.read()
-        return Snapshot(
-            state=state,
-            now=wall_clock(),
-            faults=self._reader.faults,
-            here=here(self._path, state),
-        )
-
     def _printed(self, convoy: Convoy, task: Task) -> str:
         checkout = checkouts.find(self._path)
         if not registrations.known(checkout.folder):
@@ -175,23 +172,6 @@ class Backend:
             )
         printed = output_of(checkout.folder, convoy, task)
         return printed.last(running=task.attempt is not None)
-
-
-def _command(decision: Decision) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the command for a decision, and what is given to it."""
-    words = BY_TASK_WORD if decision.task else BY_CONVOY_WORD
-    if decision.word not in words:
-        raise BratError(f"{decision.word} needs the number of a task")
-    verb = words[decision.word]
-    end: Endpoint | None = verb.of_task if decision.task else verb.of_convoy
-    told = (decision.text,) if verb.text_help else ()
-    whose = (f"--convoy={decision.convoy}",)
-    command = tuple(end.typed.split()) if end else ()
-    if decision.task:
-        return (*command, *whose), (str(decision.task), *told)
-    if told:
-        return (*command, *whose), told
-    return command, (decision.convoy,)
 
 
 def _ended(said: Said) -> str:
@@ -397,12 +377,6 @@ _ENDS: Final = frozenset({"cancel", "drop"})
 _EITHER: Final = "Of a task: {task} Without a task: {convoy}"
 
 
-def verb_tools() -> tuple[Tool, ...]:
-    """Return the tools, in the order of the table: those about tasks come first."""
-    words = dict.fromkeys((*BY_TASK_WORD, *BY_CONVOY_WORD))
-    return tuple(_tool(word) for word in words)
-
-
 def _tool(word: str) -> Tool:
     verb = BY_TASK_WORD.get(word) or BY_CONVOY_WORD[word]
     return Tool(
@@ -443,18 +417,15 @@ def _fields(word: str, verb: Verb) -> Iterator[Any]:
 def _answer(word: str) -> Any:  # noqa: ANN401  as `Tool` has it
     async def answer(backend: Backend, asked: Struct) -> dict[str, Any]:
         given = msgspec.structs.asdict(asked)
-        decision = Decision(
-            word=word,
-            convoy=given["convoy"],
-            task=given.get("task") or 0,
-            text=given.get("text", ""),
-        )
-        return {"done": True, "said": await backend.decide(decision)}
+        task, text = given.get("task") or 0, given.get("text", "")
+        said = await backend.decide(word, given["convoy"], task, text)
+        return {"done": True, "said": said}
 
     return answer
 
 
-TOOLS: Final = (*READINGS, START_TOOL, *verb_tools())
+_VERB_WORDS: Final = dict.fromkeys((*BY_TASK_WORD, *BY_CONVOY_WORD))
+TOOLS: Final = (*READINGS, START_TOOL, *map(_tool, _VERB_WORDS))
 """Every tool, in the order in which it is offered."""
 _TOOL_BY_NAME: Final = {tool.name: tool for tool in TOOLS}
 INSTRUCTIONS: Final = (
@@ -469,12 +440,8 @@ INSTRUCTIONS: Final = (
 
 async def serve(path: Path) -> None:
     """Serve the repository at `path` until standard input ends."""
-    server = _server_of(Backend(path))
-    async with stdio_server() as (reading, writing):
-        await server.run(reading, writing, server.create_initialization_options())
+    backend = Backend(path)
 
-
-def _server_of(backend: Backend) -> Server[Any]:
     async def tools(_: Context, __: Page) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[_described(tool) for tool in TOOLS])
 
@@ -492,7 +459,7 @@ def _server_of(backend: Backend) -> Server[Any]:
         text = types.TextContent(text=json.dumps(answer, ensure_ascii=False))
         return types.CallToolResult(content=[text], structured_content=answer)
 
-    return Server(
+    server = Server(
         "brat",
         version=VERSION,
         title="brat",
@@ -500,6 +467,8 @@ def _server_of(backend: Backend) -> Server[Any]:
         on_list_tools=tools,
         on_call_tool=call,
     )
+    async with stdio_server() as (reading, writing):
+        await server.run(reading, writing, server.create_initialization_options())
 
 
 def _described(tool: Tool) -> types.Tool:

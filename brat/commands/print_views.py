@@ -155,7 +155,9 @@ def task(path: Path, number: int, convoy: str | None, *, as_json: bool) -> int:
     told["usage"] = usage_in_words(task_in(found, number).used)
     for key, value in told.items():
         label = key.replace("_", " ")
-        write(f"{label:14} {kept_lines(_worded(value), INDENT)}")
+        values = value if isinstance(value, list) else [value]
+        worded = ", ".join(str(each) for each in values if each is not None)
+        write(f"{label:14} {kept_lines(worded, INDENT)}")
     return OK
 
 
@@ -280,12 +282,6 @@ def _table(
     return OK
 
 
-def _worded(value: object) -> str:
-    if isinstance(value, list):
-        return ", ".join(map(str, value))
-    return "" if value is None else str(value)
-
-
 def print_document(told: dict[str, Any]) -> None:
     """Print a document for programs."""
     whole = {"schema_version": views.SCHEMA_VERSION} | told
@@ -332,24 +328,17 @@ def explained(state: State, asked: str, convoy: str | None, now: int) -> Explain
         )
     if found := _TASK.fullmatch(asked):
         return _of_task(state, live_or_named(state, convoy), int(found[1]), now)
-    if asked in state.convoys:
-        return _of_convoy(state, state.convoys[asked], now)
+    if (whole := state.convoys.get(asked)) is not None:
+        return Explained(
+            convoy=asked,
+            about=f"{asked}: {whole.title}",
+            state=whole.state,
+            reasons=convoy_reasons(whole, valid_leases(state, now)),
+        )
+    near = did_you_mean(asked, state.convoys) or "'s name"
     raise BratError(
         f"{asked!r} cannot be explained: give a task (3), a pull request (pull-12), "
-        f"one task's wait for another ('1->3') or a convoy{_nearest(asked, state)}"
-    )
-
-
-def _nearest(asked: str, state: State) -> str:
-    return did_you_mean(asked, state.convoys) or "'s name"
-
-
-def _of_convoy(state: State, convoy: Convoy, now: int) -> Explained:
-    return Explained(
-        convoy=convoy.name,
-        about=f"{convoy.name}: {convoy.title}",
-        state=convoy.state,
-        reasons=convoy_reasons(convoy, valid_leases(state, now)),
+        f"one task's wait for another ('1->3') or a convoy{near}"
     )
 
 

@@ -24,11 +24,13 @@ Resource = Annotated[
 Ttl = Annotated[int, typer.Option(min=1, max=86_400, help="Seconds.")]
 
 
-def add_log_words(app: typer.Typer) -> None:
+def add_service_words(app: typer.Typer) -> None:
     """Add all of these words to the command line."""
-    app.add_typer(log, name="log")
-    app.add_typer(lock, name="lock")
+    groups = {"workflow": workflow, "log": log, "lock": lock, "bot": bot}
+    for name, words in groups.items():
+        app.add_typer(words, name=name)
     app.command()(doctor)
+    app.command()(mcp)
 
 
 @log.command("show")
@@ -162,11 +164,6 @@ SettingsFile = Annotated[
 ]
 
 
-def add_bot_words(app: typer.Typer) -> None:
-    """Add these words to the command line."""
-    app.add_typer(bot, name="bot")
-
-
 @bot.command("serve")
 def serve(
     settings: SettingsFile = Path("bot.json"),
@@ -222,11 +219,6 @@ workflow: Final = group("Patterns: templates that plan a convoy (docs/workflows.
 Pattern = Annotated[str, typer.Argument(help="The pattern; see brat workflow list.")]
 
 
-def add_pattern_words(app: typer.Typer) -> None:
-    """Add all of these words to the command line."""
-    app.add_typer(workflow, name="workflow")
-
-
 @workflow.command("list")
 def workflow_list(*, as_json: Json = False, repo: Repo = HERE) -> None:
     """Show every pattern, brat's own and the repository's."""
@@ -265,11 +257,6 @@ def workflow_run(
             repo, name, task, value or (), headless=headless, timeout=timeout
         )
     )
-
-
-def add_mcp_word(app: typer.Typer) -> None:
-    """Add this word to the command line."""
-    app.command()(mcp)
 
 
 def mcp(repo: Repo = HERE) -> None:

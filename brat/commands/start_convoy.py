@@ -9,7 +9,7 @@ import asyncio
 import json
 import re
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,8 +91,10 @@ def text_of(said: str) -> str:
 
 def mayor_start(path: Path, text: str, how: Start) -> int:
     """Open the issue, then plan or run its convoy; return the exit status."""
-    if fault := _fault_in(text):
-        raise SystemExit(_usage(f"--task is {fault}"))
+    if any("\ud800" <= each <= "\udfff" for each in text):
+        raise SystemExit(_usage("--task is not all UTF-8: convert it first"))
+    if not text.strip():
+        raise SystemExit(_usage("--task is empty: say what is to be done"))
     title = None if how.title is None else how.title.strip()
     if title is not None and (not title or len(title) > TITLE_MOST or "\n" in title):
         fault = f"--title is one line of 1 to {TITLE_MOST} characters"
@@ -112,23 +114,12 @@ def mayor_start(path: Path, text: str, how: Start) -> int:
     checkouts.require_clean(checkout)
     config = run_roles.checked(checkout, ROLES if how.headless else ("mayor",))
     if how.headless:
-        _register(checkout, config)
+        known = registrations.known(checkout.folder)
+        require(*branch_lacks(checkout, known))  # agents would start elsewhere
+        if known is None:
+            register(checkout, config)
     limit = float(limit_s) if how.headless else None
     return run_to_end(_start(checkout, config, text, how, limit))
-
-
-def _fault_in(text: str) -> str:
-    if any("\ud800" <= each <= "\udfff" for each in text):
-        return "not all UTF-8: convert it first"
-    return "" if text.strip() else "empty: say what is to be done"
-
-
-def _register(checkout: Checkout, config: Config) -> None:
-    """Let brat know the repository; refuse where agents would start elsewhere."""
-    known = registrations.known(checkout.folder)
-    require(*branch_lacks(checkout, known))
-    if known is None:
-        register(checkout, config)
 
 
 async def _start(
@@ -156,7 +147,10 @@ async def _start(
         status = run_roles.report(here, convoy.name if convoy else "", wanted)
         if convoy is None:
             say(f"issue #{issue} became no convoy")
-            say(await _answer_on(here, issue))
+            context = here.loop.context
+            last = await context.github.remarks.last_by(context.login, issue)
+            said = without_markers(last).removeprefix(f"@{here.known.person} ")
+            say(said or "the bot has not answered yet")
             return run_roles.BLOCKED
         _show(convoy, how)
         if how.live and (changed := summary(here.reader().path, convoy)):
@@ -203,13 +197,6 @@ async def _asked_issue(
             await github.say(number, comment)
     here.loop.wake.all()
     return number, found is None
-
-
-async def _answer_on(here: Local, issue: int) -> str:
-    """Return what the bot said last on an issue, without the name of who asked."""
-    context = here.loop.context
-    said = without_markers(await context.github.remarks.last_by(context.login, issue))
-    return said.removeprefix(f"@{here.known.person} ") or "the bot has not answered yet"
 
 
 async def _open(
@@ -335,8 +322,11 @@ def run_pattern(
     )
     for warning in compiled(template_at(checkout.top, _HEAD, name), use).warnings:
         say(f"look out: {warning}")
-    said = _comment(name, inputs)
-    how = Start(headless=headless, timeout=timeout, comment=said)
+    words = ["/brat start", f"pattern={name}"]
+    for key, value in inputs.items():
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+        words.append(f'{key}="{escaped}"')
+    how = Start(headless=headless, timeout=timeout, comment=" ".join(words))
     return mayor_start(path, task, how)
 
 
@@ -350,14 +340,3 @@ def _inputs(values: Sequence[str]) -> dict[str, str]:
             raise BratError(f"{key} has more than one line: that goes into --task")
         inputs[key.strip()] = value
     return inputs
-
-
-def _comment(name: str, inputs: Mapping[str, str]) -> str:
-    """Return the comment that a person would write on the issue."""
-    words = (f"{key}={_quoted(value)}" for key, value in inputs.items())
-    return " ".join(("/brat start", f"pattern={name}", *words))
-
-
-def _quoted(value: str) -> str:
-    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'

@@ -98,10 +98,14 @@ def lose(folder: Path) -> None:
     """Kill each run below `folder` whose agent waits for it; safe to call often."""
     for process in psutil.process_iter():
         with suppress(psutil.Error, OSError):
-            if process.cmdline() == WAITS and Path(process.cwd()).is_relative_to(
-                folder
-            ):
-                _kill(process)
+            place = Path(process.cwd()) if process.cmdline() == WAITS else None
+            if place is None or not place.is_relative_to(folder):
+                continue
+            above = [one for one in process.parents() if one.cmdline()[-2:] == _RUNNER]
+            for runner in above[-1:]:  # the uppermost: its guard
+                for each in (runner, *runner.children(recursive=True)):
+                    with suppress(psutil.Error):
+                        each.kill()
 
 
 def end_all(folder: Path) -> None:
@@ -111,15 +115,6 @@ def end_all(folder: Path) -> None:
             if Path(process.cwd()).is_relative_to(folder):
                 process.kill()
                 process.wait(END_S)
-
-
-def _kill(agent: psutil.Process) -> None:
-    """Kill the runner above an agent, and all the runner's descendants."""
-    above = [one for one in agent.parents() if one.cmdline()[-2:] == _RUNNER]
-    for runner in above[-1:]:  # the uppermost: its guard
-        for each in (runner, *runner.children(recursive=True)):
-            with suppress(psutil.Error):
-                each.kill()
 
 
 PERSON: Final = "you"
@@ -188,7 +183,11 @@ def tell(
             raise BratError("the sample's tests pass before anything was fixed")
         say(str(engine or ENGINE))
         begun = time.monotonic()
-        drawn = _drawn(seed) if chaos else None
+        drawn = None
+        if chaos:
+            seed = secrets.randbelow(1_000_000) if seed is None else seed
+            say(f"chaos: --seed {seed}")
+            drawn = random.Random(seed)  # noqa: S311  it only has to be repeatable
         kills = run_to_end(_shown(stage, drawn, live=not as_json, ui=ui))
         wall_s = time.monotonic() - begun
         reader = Reader(stage.bare)
@@ -199,19 +198,17 @@ def tell(
             write(json.dumps(_document(stage, convoy, head, wall_s)))
         for line in lines(convoy, wall_s, kills):
             say(line)
-        for line in ways_to_look(stage.bare, convoy) if directory else (GOES,):
+        ways = (
+            "look at the log and the result with plain git, or with brat:",
+            f"  git -C {stage.bare} log --stat refs/grite/wal",
+            f"  git -C {stage.bare} log --oneline --graph {convoy.target}",
+            f"  brat log show --repo {stage.bare}",
+        )
+        for line in ways if directory else (GOES,):
             say(line)
         say(f"tests on {stage.sample.branch}: {'pass' if passed else 'FAIL'}")
         merged = all(task.state == "merged" for task in convoy.tasks)
         return 0 if passed and merged and convoy.state == "complete" else 1
-
-
-def _drawn(seed: int | None) -> random.Random:
-    """Return the random generator, and print the seed that repeats it."""
-    if seed is None:
-        seed = secrets.randbelow(1_000_000)
-    say(f"chaos: --seed {seed}")
-    return random.Random(seed)  # noqa: S311  it only has to be repeatable
 
 
 @contextmanager
@@ -310,7 +307,8 @@ async def _watch(
             state = reader.read()
             convoy = next(iter(state.convoys.values()), None)
             if screen and convoy:
-                screen.update(_picture(convoy, kills))
+                died = f"the bot was killed {kills} times" if kills else ""
+                screen.update(Group(convoy_table(convoy), Text(died, style="red")))
             if convoy and convoy.ended and not state.intents:
                 await _released(stage)
                 return kills
@@ -346,11 +344,6 @@ async def _released(stage: Stage) -> None:
 
 def _later(drawn: random.Random | None) -> float:
     return time.monotonic() + (drawn.uniform(*CHAOS_S) if drawn else DEADLINE_S)
-
-
-def _picture(convoy: Convoy, kills: int) -> Group:
-    died = Text(f"the bot was killed {kills} times" if kills else "", style="red")
-    return Group(convoy_table(convoy), died)
 
 
 def _tests_pass(stage: Stage) -> bool:
@@ -401,16 +394,6 @@ def lines(convoy: Convoy, wall_s: float, kills: int) -> list[str]:
     alone_s = worked_s(convoy)
     faster = f"one at a time: {alone_s:.0f} s, here: {wall_s:.0f} s"
     return [*said, "", faster if wall_s < alone_s else f"all of it: {wall_s:.0f} s"]
-
-
-def ways_to_look(bare: Path, convoy: Convoy) -> list[str]:
-    """Return how to look at what the demo left, a line each."""
-    return [
-        "look at the log and the result with plain git, or with brat:",
-        f"  git -C {bare} log --stat refs/grite/wal",
-        f"  git -C {bare} log --oneline --graph {convoy.target}",
-        f"  brat log show --repo {bare}",
-    ]
 
 
 _HEAD = "  #  state   tries  pull  landed as     time  task"

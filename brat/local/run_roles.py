@@ -56,15 +56,26 @@ def next_role(
     busy: Collection[Role],
     done: Collection[Role] = (),
 ) -> Role | None:
-    """Return the role to be run next; None: none has work, or all that have it run."""
-    return next(
-        (
-            role
-            for role in (*_owing(context, state), *_later(context, state, done))
-            if role not in busy
-        ),
-        None,
-    )
+    """Return the role to be run next; None: none has work, or all that have it run.
+
+    After what is due come sessions at work, tasks that may start, and what may merge.
+    """
+    now = context.clock()
+    found: list[Role] = [*_owing(context, state)]
+    works = any(not (c.waits_aside or t.waits_aside) for c, t in state.running())
+    tasks = [(convoy, task) for convoy in state.live() for task in convoy.tasks]
+    if works or any(
+        startable(convoy, task) and not waits_for_lease(state, convoy, task, now)
+        for convoy, task in tasks
+    ):
+        found.append("witness")
+    if "refinery" not in done and any(
+        task.state == "needs-review" and not task.waits_aside
+        for convoy, task in tasks
+        if not convoy.kept_by
+    ):
+        found.append("refinery")
+    return next((role for role in found if role not in busy), None)
 
 
 def _owing(context: BotContext, state: State) -> Iterator[Role]:
@@ -81,38 +92,6 @@ def _owing(context: BotContext, state: State) -> Iterator[Role]:
         role = role_of(action)
         if role is not None and item not in context.troubles:
             yield role
-
-
-def _later(context: BotContext, state: State, done: Collection[Role]) -> Iterator[Role]:
-    """Yield the roles of what is not due, but begun or possible."""
-    if _runs(state) or _may_start(state, context.clock()):
-        yield "witness"
-    if "refinery" not in done and _may_merge(state):
-        yield "refinery"
-
-
-def _runs(state: State) -> bool:
-    """Whether a session is at work, or its work can be taken in."""
-    return any(
-        not (convoy.waits_aside or task.waits_aside) for convoy, task in state.running()
-    )
-
-
-def _may_start(state: State, now: int) -> bool:
-    return any(
-        startable(convoy, task) and not waits_for_lease(state, convoy, task, now)
-        for convoy in state.live()
-        for task in convoy.tasks
-    )
-
-
-def _may_merge(state: State) -> bool:
-    return any(
-        task.state == "needs-review" and not task.waits_aside
-        for convoy in state.live()
-        if not convoy.kept_by
-        for task in convoy.tasks
-    )
 
 
 _ONCE: Final = "  once that is put right: "
@@ -255,20 +234,16 @@ async def run(
         if once:
             await local.loop.tick()
             local.loop.context.memory.is_closing = True  # nothing more starts
-            while _is_at_work(local, roles):
+            while any(
+                ("witness" if task.number else "mayor") in roles
+                and not task.waits_aside
+                for _, task in local.loop.context.mirror.state.running()
+            ):
                 await local.loop.wait(again=True)
                 await bot_service.tick(local.loop)
         else:
             await until_done(local)
         return report(local, done=() if once else roles)
-
-
-def _is_at_work(local: Local, roles: tuple[Role, ...]) -> bool:
-    """Whether a session of these roles has not ended."""
-    return any(
-        ("witness" if task.number else "mayor") in roles and not task.waits_aside
-        for _, task in local.loop.context.mirror.state.running()
-    )
 
 
 async def watch(

@@ -97,7 +97,13 @@ def find(path: Path) -> Checkout:
             "name one with --repo"
         )
     common = common_folder(found).resolve()
-    _require_sha1(common)
+    settings = pygit2.Config(str(common / "config"))
+    ids = str(settings[_ID_FORM] if _ID_FORM in settings else _IDS).lower()  # noqa: SIM401  no mapping
+    if ids != _IDS:
+        raise BratError(
+            f"{common} names its objects by {ids}, and brat, like GitHub, reads those "
+            f"named by {_IDS} alone"
+        )
     repo = _whoever_owns_it(found)
     if repo.workdir is None:
         raise BratError(f"{path} is a bare repository: give one with a work tree")
@@ -121,16 +127,6 @@ def common_folder(git_folder: str) -> Path:
     folder = Path(git_folder)
     said = folder / "commondir"
     return folder / said.read_text().strip() if said.is_file() else folder
-
-
-def _require_sha1(common: Path) -> None:
-    settings = pygit2.Config(str(common / "config"))
-    ids = str(settings[_ID_FORM] if _ID_FORM in settings else _IDS).lower()  # noqa: SIM401  no mapping
-    if ids != _IDS:
-        raise BratError(
-            f"{common} names its objects by {ids}, and brat, like GitHub, reads those "
-            f"named by {_IDS} alone"
-        )
 
 
 def _whoever_owns_it(git_folder: str) -> pygit2.Repository:

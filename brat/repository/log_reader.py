@@ -79,18 +79,12 @@ def authority_of(path: Path) -> Authority | None:
 
     The repository's id is the forge's, so it is not known here, and any is taken.
     """
-    local = _of_local_forge(path.resolve())
-    text = _text(local) if local is not None else _committed(path)
+    above = path.resolve().parents
+    if [each.name for each in above[1:3]] == [_REPOSITORIES, FORGE_FOLDER]:
+        text = _text(above[3] / BOT_FOLDER / signatures.BOT_SIGNERS_FILE)
+    else:
+        text = _committed(path)
     return None if text is None else Authority("", signatures.parse_signers(text))
-
-
-def _of_local_forge(path: Path) -> Path | None:
-    """Return the file with the key of the bot of the local forge that `path` is in."""
-    above = path.parents
-    names = [each.name for each in above[1:3]]
-    if names != [_REPOSITORIES, FORGE_FOLDER]:
-        return None
-    return above[3] / BOT_FOLDER / signatures.BOT_SIGNERS_FILE
 
 
 def _text(file: Path) -> str | None:
@@ -165,7 +159,13 @@ class Reader:
             raise Rewritten(str(self.reading.head), None)
         head = self._counting(log, tip)
         if self.reading.head is None:
-            self._require_log(log, head)
+            kind = log.kind(head)
+            if kind not in ("", "commit"):
+                raise Corrupt(
+                    f"{WAL_REF} in {log.folder} points at a {kind} ({head[:10]}), so "
+                    "it is no log; if there was none, remove it with: "
+                    f"git -C {shlex.quote(str(log.folder))} update-ref -d {WAL_REF}"
+                )
             self.reading = self._begun(log, head)
         else:
             self.reading = follow(log, head, self.reading)
@@ -181,16 +181,6 @@ class Reader:
             return tip
         self.trusted = log.trusted_head(tip, self.authority)
         return self.trusted.head or tip
-
-    def _require_log(self, log: Log, head: str) -> None:
-        """Check that the log's ref points at a commit, if its object is here."""
-        kind = log.kind(head)
-        if kind not in ("", "commit"):
-            raise Corrupt(
-                f"{WAL_REF} in {log.folder} points at a {kind} ({head[:10]}), so it is "
-                "no log; if there was none, remove it with: "
-                f"git -C {shlex.quote(str(log.folder))} update-ref -d {WAL_REF}"
-            )
 
     def _begun(self, log: Log, head: str) -> Reading:
         """Read for the first time, starting from the nearest usable cache."""

@@ -432,45 +432,35 @@ async def list_issues(call: Call) -> Answer:
 
 
 def those_that(call: Call, *more: Fits) -> Answer:
-    """List the issues that pass the filters asked for, and more."""
-    tests = (_in_state(call), _labelled(call), _since(call), _written_by(call), *more)
-    key = _SORTS[call.choice("sort", tuple(_SORTS))]
-    known = call.store.issues.of(call.repo.id)
-    chosen = [one for one in known if all(fits(one) for fits in tests)]
-    chosen.sort(
-        key=lambda one: (getattr(one, key), one.number), reverse=call.falling("desc")
-    )
-    return call.page(chosen, lambda one: call.service.renderer.issue(call.repo, one))
+    """List the issues that pass the filters asked for, and more.
 
-
-def _in_state(call: Call) -> Fits:
+    An issue has to have all of the labels.
+    """
     state = call.choice("state", ("open", "closed", "all"))
-    return lambda one: state in {"all", one.state}
-
-
-def _labelled(call: Call) -> Fits:
-    """Read `labels`: an issue has to have all of them."""
     wanted = {name for name in call.asked("labels").lower().split(",") if name}
-
-    def fits(one: Issue) -> bool:
-        labels = call.service.renderer.labels(one)
-        return wanted <= {label.name.lower() for label in labels}
-
-    return fits
-
-
-def _since(call: Call) -> Fits:
-    since = call.asked("since")
+    since, creator = call.asked("since"), call.asked("creator").lower()
     try:
         after = parse(since) if since else None
     except ValueError:
         raise fault("Issue", "since", "invalid") from None
-    return lambda one: after is None or parse(one.updated_at) >= after
+    renderer = call.service.renderer
 
+    def fits(one: Issue) -> bool:
+        labels = {label.name.lower() for label in renderer.labels(one)}
+        return (
+            state in {"all", one.state}
+            and wanted <= labels
+            and (after is None or parse(one.updated_at) >= after)
+            and creator in {"", renderer.who(one.author).login.lower()}
+            and all(each(one) for each in more)
+        )
 
-def _written_by(call: Call) -> Fits:
-    creator, who = call.asked("creator").lower(), call.service.renderer.who
-    return lambda one: creator in {"", who(one.author).login.lower()}
+    key = _SORTS[call.choice("sort", tuple(_SORTS))]
+    chosen = [one for one in call.store.issues.of(call.repo.id) if fits(one)]
+    chosen.sort(
+        key=lambda one: (getattr(one, key), one.number), reverse=call.falling("desc")
+    )
+    return call.page(chosen, lambda one: renderer.issue(call.repo, one))
 
 
 LIST_ROUTES = (Route("GET", "/repos/{owner}/{repo}/issues", list_issues),)

@@ -215,19 +215,14 @@ def fill(work: Path, bare: Bare, own: Path | None) -> list[str]:
     this runs in no box, and as that person. One that cannot be fetched is left empty if
     their checkout does without it, too: a sentence on each is returned.
     """
-    origin = _origin(own) if own else str(bare.path)
-    return _fill(work, origin, _git_folder(own), own)
-
-
-def _origin(own: Path) -> str:
-    """Return the address that relative ones are relative to, as for git itself."""
-    said = _read(own, "config", "remote.origin.url")
-    return str((own / said).resolve()) if said.startswith(".") else said or str(own)
-
-
-def _git_folder(own: Path | None) -> Path | None:
-    said = _read(own, "rev-parse", "--git-common-dir") if own else ""
-    return own / said if own and said else None
+    origin, kept = str(bare.path), None
+    if own is not None:  # relative addresses are relative to its own, as for git
+        said = _read(own, "config", "remote.origin.url")
+        near = said.startswith(".")
+        origin = str((own / said).resolve()) if near else said or str(own)
+        common = _read(own, "rev-parse", "--git-common-dir")
+        kept = own / common if common else None
+    return _fill(work, origin, kept, own)
 
 
 def _fill(

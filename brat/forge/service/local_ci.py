@@ -44,28 +44,28 @@ class Judge:
         self._turns: dict[int, Turns] = defaultdict(Turns)
 
     def start(self) -> None:
-        """Restart the jobs that an earlier process left unfinished."""
-        self._clear()
-        for repo in self._store.repositories.all():
-            for check in self._store.check_runs.all():
-                if check.repo == repo.id and check.status != "completed":
-                    self._again(repo, check)
-            self.look_again(repo)
+        """Restart the jobs that an earlier process left unfinished.
 
-    def _clear(self) -> None:
-        """Take what earlier jobs left out of the way; to remove it may take minutes."""
+        What they left is taken out of the way: to remove it may take minutes.
+        """
         folder = self._context.forge.folder
         left = folder / "ci-left"
         left.mkdir(exist_ok=True)
         with suppress(FileNotFoundError):
             (folder / "ci").rename(left / token_hex(8))
         Thread(target=shutil.rmtree, args=(left, True), daemon=True).start()
+        for repo in self._store.repositories.all():
+            for check in self._store.check_runs.all():
+                if check.repo == repo.id and check.status != "completed":
+                    self._again(repo, check)
+            self.look_again(repo)
 
     def look_again(self, repo: Repository) -> None:
         """Judge what nothing has judged, or only asked a person about who has acted."""
         self._turns[repo.id].most = repo.settings.ci.slots or cores()
         for check in self._store.check_runs.all():
-            if check.repo == repo.id and self._asks(repo, check):
+            asked = check.job is not None and check.conclusion == "action_required"
+            if check.repo == repo.id and asked and not self._overtaken(repo, check):
                 self._again(repo, check)
         owner = self._events.renderer.owner(repo)
         for ref, target in self._context.forge.bare(repo).refs(ids.HEADS).items():
@@ -85,11 +85,6 @@ class Judge:
                 replace(check, status="queued", conclusion=None, job=job)
             )
         self._spawn(repo, check)
-
-    def _asks(self, repo: Repository, check: CheckRun) -> bool:
-        """Whether a job asked for a person, who may have acted meanwhile."""
-        asked = check.job is not None and check.conclusion == "action_required"
-        return asked and not self._overtaken(repo, check)
 
     def judges(self, repo: Repository, ref: str) -> bool:
         """Say whether pushes to a ref are judged."""

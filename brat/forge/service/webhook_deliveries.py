@@ -259,18 +259,14 @@ class WebhookSender:
         payload = Payload(id=delivery.id, hook=delivery.hook, packed=packed)
         self._store.payloads.put(payload)
         self._store.deliveries.put(delivery)
-        self._forget_old(delivery.hook)
         self._waiting.put_nowait(delivery.id)
-
-    def _forget_old(self, hook: int) -> None:
-        kept = self._store.deliveries.of(hook)
+        kept = self._store.deliveries.of(delivery.hook)
         since = iso(parse(self._context.forge.now()) - KEPT_FOR)
         late = takewhile(lambda one: one.created_at < since, kept)
         for old in {one.id: one for one in (*kept[:-KEPT], *late)}.values():
             self._store.deliveries.remove(old)
-            payload = self._store.payloads.get(old.id)
-            if payload is not None:
-                self._store.payloads.remove(payload)
+            if (carried := self._store.payloads.get(old.id)) is not None:
+                self._store.payloads.remove(carried)
 
     async def _carry(self) -> None:
         limit = aiohttp.ClientTimeout(total=DEADLINE_S)
