@@ -324,7 +324,7 @@ def explained(state: State, asked: str, convoy: str | None, now: int) -> Explain
             task=then.number,
             about=f"{whose.name}, task {then.number} after task {first.number}",
             state=then.state,
-            reasons=edge_reasons(whose, first, then),
+            reasons=tuple(edge_reasons(whose, first, then)),
         )
     if found := _TASK.fullmatch(asked):
         return _of_task(state, live_or_named(state, convoy), int(found[1]), now)
@@ -333,7 +333,7 @@ def explained(state: State, asked: str, convoy: str | None, now: int) -> Explain
             convoy=asked,
             about=f"{asked}: {whole.title}",
             state=whole.state,
-            reasons=convoy_reasons(whole, valid_leases(state, now)),
+            reasons=tuple(convoy_reasons(whole, valid_leases(state, now))),
         )
     near = did_you_mean(asked, state.convoys) or "'s name"
     raise BratError(
@@ -363,7 +363,7 @@ def _of_pull(state: State, pull: int, now: int) -> Explained:
                 convoy=convoy.name,
                 about=f"{convoy.name}, pull request #{pull}",
                 state=convoy.state,
-                reasons=pull_reasons(convoy),
+                reasons=tuple(pull_reasons(convoy)),
             )
     raise BratError(f"pull request #{pull} belongs to no convoy")
 

@@ -6,7 +6,7 @@ plan. Reports, reviews and choices are in `convoy.answers.answering`.
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
@@ -41,16 +41,10 @@ NO_PLAN: Final = "it gave no plan"
 
 def _ask_plan(question: Question) -> str:
     settings = question.convoy.settings
-    if settings.planner.startswith(PLANNER):
-        return _ask_plugin(question)
     survey = question.repository.surveyed(question.convoy.base)
-    engines = strengths(question.state, settings.workers)
-    return plan_brief(survey, engines, settings.tasks, fence_of(question.session))
-
-
-def _ask_plugin(question: Question) -> str:
-    settings = question.convoy.settings
-    survey = question.repository.surveyed(question.convoy.base)
+    if not settings.planner.startswith(PLANNER):
+        known = strengths(question.state, settings.workers)
+        return plan_brief(survey, known, settings.tasks, fence_of(question.session))
     tops = [each for each in survey.folders if each[0].count("/") == 1]
     engines = settings.workers.items()
     asked = Asked(
@@ -142,7 +136,15 @@ def repository_map(survey: Survey) -> str:
         lines.append(f"Its tests are run by {commands}.")
     if survey.busy:
         lines.append("Changed most lately: " + ", ".join(survey.busy) + ".")
-    lines += _ties(survey)
+    if survey.used:
+        lines.append("Imported by most others: " + _counted(survey.used) + ".")
+    if survey.uses:
+        ties = (f"- {one} from {other} {n}" for one, other, n in survey.uses)
+        lines += ["What imports from what, and in how many files:", "", *ties, ""]
+    if survey.together:
+        ties = (f"- {one} with {other} {n}" for one, other, n in survey.together)
+        said = "Changed in the same commits, and in how many of late:"
+        lines += [said, "", *ties, ""]
     if survey.owners:
         lines += ["", "Its code owners:", "", survey.owners]
     lines += ["", "Folders, and how many files lie below each:", ""]
@@ -153,22 +155,6 @@ def repository_map(survey: Survey) -> str:
             return f"{text}\n- and more"
         text += line
     return text
-
-
-def _ties(survey: Survey) -> Iterator[str]:
-    """Yield lines on what belongs together, by history and by imports."""
-    if survey.used:
-        yield "Imported by most others: " + _counted(survey.used) + "."
-    if survey.uses:
-        yield "What imports from what, and in how many files:"
-        yield ""
-        yield from (f"- {one} from {other} {n}" for one, other, n in survey.uses)
-        yield ""
-    if survey.together:
-        yield "Changed in the same commits, and in how many of late:"
-        yield ""
-        yield from (f"- {one} with {other} {n}" for one, other, n in survey.together)
-        yield ""
 
 
 def _counted(pairs: Iterable[tuple[str, int]]) -> str:
@@ -249,17 +235,6 @@ def _moved(spec: TaskSpec, by: int, whole: TaskSpec) -> TaskSpec:
     )
 
 
-def split_markdown(task: Task, parts: tuple[TaskSpec, ...]) -> str:
-    head = f"**Task {task.number} ({inline(task.spec.title)})** was too much for one "
-    lines = [f"{head}agent: {inline(task.why)}. It is done in parts:", ""]
-    for part in parts:
-        after = ", ".join(map(str, part.after))
-        where = f" (after {after})" if after else ""
-        lines.append(f"- task {part.number}: {inline(part.title)}{where}")
-    more = "{}: `brat status` lists them all"
-    return "\n".join(fitting(lines, more, POST_CHARS - len(more)))
-
-
 def _ask_split(question: Question) -> str:
     convoy = question.convoy
     survey = question.repository.surveyed(convoy.base)
@@ -282,6 +257,14 @@ def _take_split(reply: Reply) -> Taken:
         text=reply.repository.text(attempt.base),
     )
     found = split_parts(reply.text, house, convoy, whole)
+    head = f"**Task {whole.number} ({inline(whole.spec.title)})** was too much for one "
+    lines = [f"{head}agent: {inline(whole.why)}. It is done in parts:", ""]
+    for part in found:
+        after = ", ".join(map(str, part.after))
+        where = f" (after {after})" if after else ""
+        lines.append(f"- task {part.number}: {inline(part.title)}{where}")
+    more = "{}: `brat status` lists them all"
+    text = "\n".join(fitting(lines, more, POST_CHARS - len(more)))
     return Taken(
         command=SplitTask(
             convoy=convoy.name,
@@ -290,7 +273,7 @@ def _take_split(reply: Reply) -> Taken:
             parts=found,
             usage=reply.usage,
         ),
-        said=reply.answer(SPLIT, split_markdown(whole, found)),
+        said=reply.answer(SPLIT, text),
     )
 
 

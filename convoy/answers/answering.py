@@ -225,12 +225,11 @@ def report_brief(what: str) -> str:
     return f"{what}\n{answer_asked_for('it', Reported)}\n{_HOW}"
 
 
-def _known(reply: Reply) -> frozenset[str]:
-    return Ground(files=reply.repository.files(reply.attempt.base)).known
-
-
-def _take_report(reply: Reply, known: Collection[str] | None) -> Taken:
+def _take_report(reply: Reply) -> Taken:
     convoy, task = reply.convoy, reply.task
+    known = None  # a scout may name what its attempt made
+    if task.spec.kind != task_kinds.SCOUT.name:
+        known = Ground(files=reply.repository.files(reply.attempt.base)).known
     found = read_report(reply.text, known)
     sign = ids.sign_key(task_kinds.REPORT.name, f"{convoy.name}/{task.number}")
     said = Answer(issue=convoy.issue, sign=sign, text=report_markdown(task, found))
@@ -252,13 +251,13 @@ REPORT_ANSWER = Answering(
     kind=task_kinds.REPORT,
     none="the engine gave no report",
     told=lambda _question: report_brief(FIND_OUT),
-    read=lambda reply: _take_report(reply, _known(reply)),
+    read=_take_report,
 )
 SCOUT_ANSWER = Answering(
     kind=task_kinds.SCOUT,
     none="the engine gave no report",
     told=lambda _question: report_brief(TRY_OUT),
-    read=lambda reply: _take_report(reply, None),  # it may name what the attempt made
+    read=_take_report,
 )
 
 

@@ -16,7 +16,6 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Final, NamedTuple, Self
 
 from msgspec import convert
-from msgspec.structs import replace
 from pydantic import Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails, PydanticCustomError
 
@@ -45,7 +44,7 @@ from convoy.config.keys import (
     WitnessTable,
 )
 from convoy.model.ids import HOUR_MS
-from convoy.model.records import PLANNER, EngineSpec, Settings
+from convoy.model.records import PLANNER, Budget, EngineSpec, Limits, Settings
 from convoy.text import did_you_mean
 from convoy.text.strangers_data import TooMuch, toml_table
 from grite.errors import BratError
@@ -132,14 +131,18 @@ class Config(Table):
             "planner": "" if self.staged else planner,
             "splitter": self.mayor.engine if self.mayor.split else "",
             "locks": self.locks.policy,
-            "limits": replace(
-                self.budget.capped(self.gate.limits()),
+            "limits": Limits(
+                patch_files=self.gate.max_files,
+                patch_bytes=self.gate.max_bytes,
+                model_calls=self.budget.calls,
+                tokens=self.budget.tokens,
+                usd=self.budget.attempt,
                 setup_s=self.witness.setup,
                 acceptance_s=self.witness.acceptance,
                 checkpoint_s=self.witness.checkpoint,
             ),
             "gate": self.gate.gate(),
-            "budget": self.budget.budget(),
+            "budget": convert(self.budget, Budget, from_attributes=True),
             "staged": self.staged,
             "max_parallel": parallel,
             "notify": self.notify.on,
@@ -289,7 +292,13 @@ def _sentence(fault: ErrorDetails, place: KeyPath, node: Node, schema: Node) -> 
         case "extra_forbidden":
             if advice := GONE.get(_dotted(place)):
                 return f"this key is gone: {advice}"
-            return _unknown(str(place[-1]), node_at(schema, place[:-1]), schema)
+            key = str(place[-1])
+            known = list(node_at(schema, place[:-1]).get("properties", ()))
+            names = (name for name, _ in schema_keys(schema))
+            same = [name for name in names if name.rpartition(".")[2] == key]
+            elsewhere = f"; did you mean {same[0]}?" if same else ""
+            meant = did_you_mean(key, known) or elsewhere
+            return f"unknown key; allowed: {', '.join(known)}{meant}"
         case "missing":
             return f"missing; allowed: {allowed_words(node)}"
         case _ if "[key]" in fault["loc"]:
@@ -302,17 +311,6 @@ def _sentence(fault: ErrorDetails, place: KeyPath, node: Node, schema: Node) -> 
                 f"{_shown(fault['input'])} is not allowed; "
                 f"allowed: {allowed_words(node)}{meant}"
             )
-
-
-def _unknown(key: str, table: Node, schema: Node) -> str:
-    known = list(table.get("properties", ()))
-    meant = did_you_mean(key, known)
-    if not meant:
-        same = [
-            name for name, _ in schema_keys(schema) if name.rpartition(".")[2] == key
-        ]
-        meant = f"; did you mean {same[0]}?" if same else ""
-    return f"unknown key; allowed: {', '.join(known)}{meant}"
 
 
 def schema_keys(schema: Node) -> Iterator[tuple[str, Node]]:

@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Annotated, Final, Literal
 
-from msgspec.structs import replace
+from msgspec import convert
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -31,10 +31,8 @@ from convoy.model.records import (
     INSTRUCTIONS,
     Approve,
     BoxSetting,
-    Budget,
     EngineSpec,
     Gate,
-    Limits,
     Occasion,
     Price,
     Settings,
@@ -299,10 +297,6 @@ class PriceTable(Table):
     cached: Dollars | None = None
     """Of what it reads from its vendor's cache; when not given, as `input`."""
 
-    def price(self) -> Price:
-        """Freeze it."""
-        return Price(input=self.input, output=self.output, cached=self.cached)
-
 
 class EngineTable(Table):
     """One kind of agent; `default` takes the tasks that name no engine."""
@@ -355,7 +349,7 @@ class EngineTable(Table):
             silence_s=self.silence,
             secret=self.secret,
             max_sessions=self.max_sessions,
-            price=self.price.price() if self.price else None,
+            price=convert(self.price, Price | None, from_attributes=True),
             tools=self.tools,
             allow=self.allow,
             good_at=self.good_at or "",
@@ -550,16 +544,6 @@ class BudgetTable(Table):
     tokens: Annotated[int, Field(ge=1, le=10_000_000_000)] = _DEFAULT.limits.tokens
     """How many tokens one attempt may use, including those from the vendor's cache."""
 
-    def budget(self) -> Budget:
-        """Return the budget as it is frozen with a convoy."""
-        return Budget(task=self.task, convoy=self.convoy, day=self.day)
-
-    def capped(self, limits: Limits) -> Limits:
-        """Return the limits with what one attempt may use of its model."""
-        return replace(
-            limits, model_calls=self.calls, tokens=self.tokens, usd=self.attempt
-        )
-
 
 class LocksTable(Table):
     """How to treat what tasks declare (`paths:`, `needs:`) and people lock."""
@@ -681,10 +665,6 @@ class GateTable(Table):
     """The most files one patch may touch."""
     max_bytes: Annotated[int, Field(ge=1, le=100_000_000)] = _DEFAULT.limits.patch_bytes
     """The most bytes one patch may have."""
-
-    def limits(self) -> Limits:
-        """Return the limits of one attempt, as frozen with a convoy."""
-        return Limits(patch_files=self.max_files, patch_bytes=self.max_bytes)
 
     def gate(self) -> Gate:
         """Return the gate to freeze: the defaults first, each pattern once."""

@@ -4,7 +4,7 @@ Everything is counted from `ChangeHistory`, so it is as exact as the log.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import reduce
 from itertools import pairwise
@@ -77,6 +77,9 @@ def analytics(history: ChangeHistory) -> Analytics:
     rows = [stages_ms(one) for one in landed]
     times = zip(*rows, strict=True)
     stages = {name: _spread(each) for name, each in zip(STAGES, times, strict=False)}
+    counts = Counter(one.ended // _DAY_MS for one in landed)
+    days = range(min(counts), max(counts) + 1) if counts else ()
+    dates = (datetime.fromtimestamp(day * _DAY_MS / 1000, UTC) for day in days)
     engines: dict[tuple[str, str], list[Change]] = defaultdict(list)
     for change in landed:
         engines[change.engine, change.kind].append(change)
@@ -89,23 +92,14 @@ def analytics(history: ChangeHistory) -> Analytics:
         sessions=sum(one.sessions for one in landed),
         ci_runs=sum(one.ci_runs for one in landed),
         usd=used.usd,
-        per_day=_per_day(landed),
+        per_day=tuple(
+            (f"{at:%Y-%m-%d}", counts[n]) for at, n in zip(dates, days, strict=True)
+        ),
         stages=stages,
         engines=tuple(_share(*key, some) for key, some in sorted(engines.items())),
         rework=_ranked(Counter(cause for one in ended for cause in one.rework)),
         reds=_ranked(history.reds),
         asked={what: _spread(times) for what, times in sorted(asked.items())},
-    )
-
-
-def _per_day(landed: Iterable[Change]) -> tuple[tuple[str, int], ...]:
-    counts = Counter(one.ended // _DAY_MS for one in landed)
-    if not counts:
-        return ()
-    days = range(min(counts), max(counts) + 1)
-    dates = (datetime.fromtimestamp(day * _DAY_MS / 1000, UTC) for day in days)
-    return tuple(
-        (f"{at:%Y-%m-%d}", counts[n]) for at, n in zip(dates, days, strict=True)
     )
 
 

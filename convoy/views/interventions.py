@@ -197,30 +197,17 @@ def _given_up(state: State, now: int) -> Iterator[Intervention]:
 
 def _blocked(convoy: Convoy, task: Task) -> Intervention:
     handed_in = task.work is not None and task.work.attempt == task.started
-    if paths := unallowed(task, convoy.settings.gate):
-        return _protected(convoy, task, paths)
     unmerged = handed_in and task.cause in _UNMERGED
+    kind: InterventionKind = "merge_failed" if unmerged else "blocked_task"
+    why, words = task.why, ["retry", "drop"]
+    if paths := unallowed(task, convoy.settings.gate):  # to try again would not help
+        kind, why = "protected_path", wants(task.number, paths)
+        words = ["drop"] if forbidden(paths) else ["allow", "drop"]
     return Intervention(
-        kind="merge_failed" if unmerged else "blocked_task",
+        kind=kind,
         convoy=convoy.name,
         task=task.number,
-        why=task.why,
-        commands=(
-            f"brat task retry {task.number} --convoy {convoy.name}",
-            f"brat task drop {task.number} --convoy {convoy.name}",
-        ),
-        comments=(f"/brat retry task-{task.number}", f"/brat drop task-{task.number}"),
-    )
-
-
-def _protected(convoy: Convoy, task: Task, paths: tuple[str, ...]) -> Intervention:
-    """Return that a task needs protected paths: trying it again would not help."""
-    words = ("drop",) if forbidden(paths) else ("allow", "drop")
-    return Intervention(
-        kind="protected_path",
-        convoy=convoy.name,
-        task=task.number,
-        why=wants(task.number, paths),
+        why=why,
         commands=tuple(
             f"brat task {word} {task.number} --convoy {convoy.name}" for word in words
         ),
@@ -254,7 +241,12 @@ def _asked(convoy: Convoy, state: State) -> Iterator[Intervention]:
             comments=(f"/brat approve {head}",),
         )
     yield from _paused(convoy, is_all=bool(state.paused_by))
-    yield from _last_step(convoy)
+    waits = f"waits for {convoy.landing_waits}" if convoy.landing_waits else ""
+    if convoy.withdrawn:
+        waits = "was taken out of the merge queue"
+    if waits and (convoy.settled or convoy.withdrawn):
+        why = f"pull request #{convoy.pull} {waits}"
+        yield Intervention(kind="kept_back", convoy=name, why=why)
     # What people took out by a gesture on its pull request.
     own = ((task.number, task.taken_out) for task in convoy.tasks if not task.settled)
     for number, out in ((0, convoy.taken_out), *own):
@@ -267,16 +259,6 @@ def _asked(convoy: Convoy, state: State) -> Iterator[Intervention]:
         if task.state == "needs-review" and (waits := kept_by_people(convoy, task)):
             why = f"pull request #{task.pull} waits for {waits}"
             yield Intervention(kind="kept_back", convoy=name, task=task.number, why=why)
-
-
-def _last_step(convoy: Convoy) -> Iterator[Intervention]:
-    """Give what keeps the convoy's own pull request from landing."""
-    waits = f"waits for {convoy.landing_waits}" if convoy.landing_waits else ""
-    if convoy.withdrawn:
-        waits = "was taken out of the merge queue"
-    if waits and (convoy.settled or convoy.withdrawn):
-        why = f"pull request #{convoy.pull} {waits}"
-        yield Intervention(kind="kept_back", convoy=convoy.name, why=why)
 
 
 def _paused(convoy: Convoy, *, is_all: bool) -> Iterator[Intervention]:

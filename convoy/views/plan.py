@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from convoy.gate import forbidden, protected
 from convoy.model.records import TaskSpec
-from convoy.model.state import Convoy, Task
+from convoy.model.state import Convoy
 from convoy.planner import own_words
 from convoy.rules.plans import named_paths
 from convoy.text import shortened
@@ -103,6 +103,11 @@ def _tasks(convoy: Convoy) -> Iterator[PlanTask]:
         # What its instructions add to its title, in one line.
         told = " ".join(own_words(spec).split())
         does = told.removeprefix(spec.title.rstrip("…")).strip(" .:;-")
+        by = f"somebody who may write has to allow it: /brat allow {task.number}"
+        if forbidden(paths):
+            by = "nobody may let an agent change them: a person has to"
+        elif set(paths) <= set(task.allowed):
+            by = "allowed"
         yield PlanTask(
             number=spec.number,
             title=spec.title,
@@ -116,19 +121,8 @@ def _tasks(convoy: Convoy) -> Iterator[PlanTask]:
             waits=tuple(PlanWait(on=n, why=because(spec, n)) for n in spec.after),
             acceptance=spec.acceptance,
             protected=paths,
-            protected_by=_allowed_by(task, paths),
+            protected_by=by if paths else "",
         )
-
-
-def _allowed_by(task: Task, paths: tuple[str, ...]) -> str:
-    """Return who may let a task change protected paths."""
-    if not paths:
-        return ""
-    if forbidden(paths):
-        return "nobody may let an agent change them: a person has to"
-    if set(paths) <= set(task.allowed):
-        return "allowed"
-    return f"somebody who may write has to allow it: /brat allow {task.number}"
 
 
 def because(task: TaskSpec, on: int) -> str:

@@ -127,9 +127,21 @@ def _blocked(convoy: Convoy, task: Task) -> Iterator[str]:
 
 def reasons(state: State, convoy: Convoy, task: Task, now: int) -> tuple[str, ...]:
     """Return why a task is where it is: what is so, then what it waits for."""
+    waits: Iterator[str] = iter(())
+    match task.state:
+        case "queued":
+            waits = _queued(state, convoy, task, now)
+        case "running":
+            waits = _running(convoy, task)
+        case "needs-review":
+            waits = _review(convoy, task)
+        case "blocked":
+            waits = _blocked(convoy, task)
+        case _:
+            pass
     return (
         *_standing(task),
-        *_waiting(state, convoy, task, now),
+        *waits,
         *edge_words(task.spec),
         *(f"an earlier attempt did not land: {note}" for note in task.notes),
         *(f"an attempt noted: {note}" for note in task.learned),
@@ -155,20 +167,6 @@ def _standing(task: Task) -> Iterator[str]:
         yield task.why
     if task.taken_out is not None and not task.settled:
         yield task.taken_out.why
-
-
-def _waiting(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]:
-    match task.state:
-        case "queued":
-            yield from _queued(state, convoy, task, now)
-        case "running":
-            yield from _running(convoy, task)
-        case "needs-review":
-            yield from _review(convoy, task)
-        case "blocked":
-            yield from _blocked(convoy, task)
-        case "merged" | "dropped":
-            return
 
 
 def _queued(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]:
@@ -264,15 +262,11 @@ def _review(convoy: Convoy, task: Task) -> Iterator[str]:
         yield f"CI judges its candidate {task.candidate.commit[:10]}"
 
 
-def convoy_reasons(convoy: Convoy, leases: Iterable[Lease] = ()) -> tuple[str, ...]:
-    """Return what is so, then what keeps it: a line for each task that is not done.
+def convoy_reasons(convoy: Convoy, leases: tuple[Lease, ...] = ()) -> Iterator[str]:
+    """Yield what is so, then what keeps it: a line for each task that is not done.
 
     The leases have not run out.
     """
-    return tuple(_reasons(convoy, tuple(leases)))
-
-
-def _reasons(convoy: Convoy, leases: tuple[Lease, ...]) -> Iterator[str]:
     merged = sum(task.state == "merged" for task in convoy.tasks)
     yield f"it is {convoy.state}, {merged} of {len(convoy.tasks)} tasks merged"
     yield from filter(None, (convoy.why, approval(convoy)))
@@ -296,12 +290,8 @@ def _reasons(convoy: Convoy, leases: tuple[Lease, ...]) -> Iterator[str]:
             yield f"task {task.number}, {task.state}, waits for {waits}"
 
 
-def edge_reasons(convoy: Convoy, first: Task, then: Task) -> tuple[str, ...]:
-    """Return why `then` waits for `first`: what is so, then where it stands."""
-    return tuple(_edge(convoy, first, then))
-
-
-def _edge(convoy: Convoy, first: Task, then: Task) -> Iterator[str]:
+def edge_reasons(convoy: Convoy, first: Task, then: Task) -> Iterator[str]:
+    """Yield why `then` waits for `first`: what is so, then where it stands."""
     one, two = f"task {first.number}", f"task {then.number}"
     if first.number not in then.spec.after:
         others = ", ".join(map(str, then.spec.after)) or "no task"
@@ -320,12 +310,8 @@ def _edge(convoy: Convoy, first: Task, then: Task) -> Iterator[str]:
     yield f"{two} is {then.state}"
 
 
-def pull_reasons(convoy: Convoy) -> tuple[str, ...]:
-    """Return what a convoy's own pull request waits for, in order."""
-    return tuple(_pull(convoy))
-
-
-def _pull(convoy: Convoy) -> Iterator[str]:
+def pull_reasons(convoy: Convoy) -> Iterator[str]:
+    """Yield what a convoy's own pull request waits for, in order."""
     yield f"it is that of the whole convoy, which is {convoy.state}"
     if convoy.why:
         yield convoy.why

@@ -260,9 +260,9 @@ def test_what_instructs_the_next_agent_is_protected_unless_it_is_let_go(
     path: str,
 ) -> None:
     change = PathChange(path, "000000", "100644")
-    table = load("", source="c").gate
-    lenient = load("[gate]\ninstructions = true\n", source="c").gate
+    usual = load("", source="c").settings()
+    lenient = load("[gate]\ninstructions = true\n", source="c").settings()
 
-    (why,) = refusals([change], 10, table.gate(), table.limits())
+    (why,) = refusals([change], 10, usual.gate, usual.limits)
     assert why == f"The patch touches a protected path: {path}."
-    assert refusals([change], 10, lenient.gate(), lenient.limits()) == ()
+    assert refusals([change], 10, lenient.gate, lenient.limits) == ()
