@@ -13,7 +13,7 @@ needs, an attempt ends once, only the current candidate lands, and an announced 
 is noted done once.
 """
 
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from msgspec import Struct
 
@@ -27,6 +27,7 @@ from convoy.model.state import (
     change_task,
 )
 
+_Record = TypeVar("_Record", bound=Struct)
 SHORT: Final = 10
 """How many characters of a commit's id are shown to people."""
 
@@ -108,6 +109,12 @@ class SessionEvent(TaskEvent, frozen=True, kw_only=True):
 
     def convoy_after(self, convoy: Convoy, now: Moment, /) -> Convoy:
         return change_session(convoy, self.task, lambda t: self.task_after(t, now))
+
+
+def copied(form: type[_Record], source: Struct, /, **more: Any) -> _Record:  # noqa: ANN401
+    """Return a record with the fields of that name that another has, and more."""
+    same = set(form.__struct_fields__) & set(source.__struct_fields__) - more.keys()
+    return form(**{name: getattr(source, name) for name in same}, **more)
 
 
 def clause(text: str) -> str:

@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from convoy.events import Command, ConvoyEvent, Decision, Event, Refusal, clause
+from convoy.events import Command, ConvoyEvent, Decision, Event, Refusal, clause, copied
 from convoy.model import ids
 from convoy.model.ids import (
     DELIVERY_ITEM,
@@ -59,18 +59,8 @@ class ActionIntended(Event, frozen=True, kw_only=True, tag="action.intended"):
         return will_do(self.key)
 
     def change(self, state: State) -> State:
-        intent = Intent(
-            key=self.key,
-            kind=self.kind,
-            convoy=self.convoy,
-            task=self.task,
-            attempt=self.attempt,
-            issue=self.issue,
-            comment=self.comment,
-            reaction=self.reaction,
-            text=self.text,
-        )
-        state = replace(state, intents={**state.intents, self.key: intent})
+        intents = {**state.intents, self.key: copied(Intent, self)}
+        state = replace(state, intents=intents)
         if not self.by:
             return state
         now, known = state.moment.at, state.answers
@@ -166,9 +156,7 @@ class AnswerShown(ConvoyEvent, frozen=True, kw_only=True, tag="answer.shown"):
         return f"Answered {self.by} in the convoy's comment: {clause(self.text)}."
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
-        shown = ShownAnswer(
-            by=self.by, text=self.text, issue=self.issue, comment=self.comment
-        )
+        shown = copied(ShownAnswer, self)
         return replace(convoy, answers=(*convoy.answers, shown)[-ANSWERS_SHOWN_MOST:])
 
 
@@ -198,26 +186,11 @@ class Answer(Command, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         key = self.sign or ids.answer_key(self.comment)
         refuse_answered(state, key, self.comment)
-        intent = ActionIntended(
-            key=key,
-            kind="answer",
-            issue=self.issue,
-            comment=self.comment,
-            reaction=self.reaction,
-            text="" if self.convoy else self.text,
-            by=self.by,
-            enough=self.enough,
+        text = "" if self.convoy else self.text
+        intent = copied(
+            ActionIntended, self, key=key, kind="answer", text=text, convoy=""
         )
-        if not self.convoy:
-            return (intent,)
-        shown = AnswerShown(
-            convoy=self.convoy,
-            by=self.by,
-            text=self.text,
-            issue=self.issue,
-            comment=self.comment,
-        )
-        return (shown, intent)
+        return (copied(AnswerShown, self), intent) if self.convoy else (intent,)
 
 
 class RequestIgnored(Event, frozen=True, kw_only=True, tag="request.ignored"):
@@ -272,14 +245,7 @@ class ItemSetAside(Event, frozen=True, kw_only=True, tag="item.set-aside"):
         return (replace(self, tries=before.tries + 1 if before else 1),)
 
     def change(self, state: State) -> State:
-        aside = SetAside(
-            why=self.why,
-            rule=self.rule,
-            helps=self.helps,
-            passing=self.passing,
-            at=state.moment.at,
-            tries=self.tries,
-        )
+        aside = copied(SetAside, self, at=state.moment.at)
         # Deliveries, and items tried again, of long ago are forgotten.
         oldest = state.moment.at - KEPT_MS
         kept = {

@@ -18,6 +18,7 @@ from convoy.events import (
     Decision,
     Refusal,
     clause,
+    copied,
     live,
     subject,
     unsettled,
@@ -160,7 +161,7 @@ class WorkTakenOut(ConvoyEvent, frozen=True, kw_only=True, tag="work.taken-out")
 
     @property
     def _taken_out(self) -> TakenOut:
-        return TakenOut(gesture=self.gesture, pull=self.pull, base=self.base)
+        return copied(TakenOut, self)
 
 
 class WorkTakenBack(ConvoyEvent, frozen=True, kw_only=True, tag="work.taken-back"):
@@ -332,8 +333,7 @@ class BasePushed(ConvoyEvent, frozen=True, kw_only=True, tag="base.pushed"):
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
-        pushed = Push(commit=self.commit, files=self.files, faults=self.faults)
-        return replace(convoy, pushed=pushed)
+        return replace(convoy, pushed=copied(Push, self))
 
 
 class BaseTaken(ConvoyEvent, frozen=True, kw_only=True, tag="base.taken"):

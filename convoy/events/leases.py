@@ -6,7 +6,7 @@ lease is not here; it travels with its pushes.
 
 from msgspec.structs import replace
 
-from convoy.events import Command, Decision, Event, Events, Refusal
+from convoy.events import Command, Decision, Event, Events, Refusal, copied
 from convoy.model.state import Lease, State
 from convoy.text import clock
 from grite.resource import BOT, overlaps
@@ -48,13 +48,8 @@ class LeaseTaken(Event, frozen=True, kw_only=True, tag="lease.taken"):
         return f"{self.holder} holds {self.resource}."
 
     def change(self, state: State) -> State:
-        lease = Lease(
-            resource=self.resource,
-            holder=self.holder,
-            nonce=self.nonce,
-            expires=self.expires,
-        )
-        return replace(state, leases={**state.leases, self.resource: lease})
+        leases = {**state.leases, self.resource: copied(Lease, self)}
+        return replace(state, leases=leases)
 
 
 class LeaseFreed(Event, frozen=True, kw_only=True, tag="lease.freed"):
@@ -96,12 +91,7 @@ class TakeLease(Command, frozen=True, kw_only=True):
                     f"holds until {clock(lease.expires)}"
                 )
         expired: Events = tuple(_freed(lease) for lease in met)
-        taken = LeaseTaken(
-            resource=self.resource,
-            holder=self.holder,
-            nonce=self.nonce,
-            expires=self.now + self.ttl_s * 1000,
-        )
+        taken = copied(LeaseTaken, self, expires=self.now + self.ttl_s * 1000)
         return (*expired, taken)
 
 
@@ -117,15 +107,8 @@ class RenewLease(Command, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         """Let the holder keep it longer, if it shows its nonce."""
         lease = _held(state, self)
-        expires = self.now + self.ttl_s * 1000
-        return (
-            LeaseTaken(
-                resource=lease.resource,
-                holder=lease.holder,
-                nonce=lease.nonce,
-                expires=max(lease.expires, expires),
-            ),
-        )
+        expires = max(lease.expires, self.now + self.ttl_s * 1000)
+        return (copied(LeaseTaken, lease, expires=expires),)
 
 
 class FreeLease(Command, frozen=True, kw_only=True):

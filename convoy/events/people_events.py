@@ -18,6 +18,7 @@ from convoy.events import (
     Refusal,
     TaskEvent,
     clause,
+    copied,
     in_session,
     in_state,
     live,
@@ -254,9 +255,7 @@ class TaskApproved(TaskEvent, frozen=True, kw_only=True, tag="task.approved"):
     def task_after(self, task: Task, _now: Moment) -> Task:
         if self.commit not in _heads(task):
             return task  # no rule of ours approves what is not there
-        approval = Approval(
-            by=self.by, commit=self.commit, review=self.review, comment=self.comment
-        )
+        approval = copied(Approval, self)
         return replace(task, approvals=(*task.approvals, approval))
 
 

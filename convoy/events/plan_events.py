@@ -11,6 +11,7 @@ from convoy.events import (
     Refusal,
     TaskEvent,
     clause,
+    copied,
     in_session,
     in_state,
     live,
@@ -85,20 +86,10 @@ class ConvoyRequested(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.reques
         return (self, ActionIntended(key=key, kind="comment", convoy=self.convoy))
 
     def change(self, state: State) -> State:
-        convoy = Convoy(
+        convoy = copied(
+            Convoy,
+            self,
             name=self.convoy,
-            issue=self.issue,
-            title=self.title,
-            text=self.text,
-            by=self.by,
-            target=self.target,
-            base=self.base,
-            settings=self.settings,
-            pattern=self.pattern,
-            inputs=self.inputs,
-            named=self.named,
-            listed=self.listed,
-            given=self.given,
             tip=self.given.head if self.given else "",
             pull=self.given.number if self.given and self.given.lands else None,
             requested_at=state.moment.at,

@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from msgspec.structs import replace
 
-from convoy.events import SHORT, Claim, SessionEvent, TaskEvent, clause
+from convoy.events import SHORT, Claim, SessionEvent, TaskEvent, clause, copied
 from convoy.model.records import (
     BoxSetting,
     EngineSpec,
@@ -147,13 +147,10 @@ class TaskStarted(SessionEvent, frozen=True, kw_only=True, tag="task.started"):
         merge = self.resolves.merge if self.resolves else ""
         if unmerged is not None:
             unmerged = replace(unmerged, merge=merge)
-        attempt = Attempt(
+        attempt = copied(
+            Attempt,
+            self,
             number=self.attempt,
-            session=self.session,
-            nonce=self.nonce,
-            base=self.base,
-            root=self.root,
-            salvaged=self.salvaged,
             ground=left.ground if self.salvaged and left else self.base,
             resolves=merge,
             log=now.commit,
@@ -193,16 +190,7 @@ class WorkAccepted(SessionEvent, frozen=True, kw_only=True, tag="work.accepted")
         return without_failures(super().change(spent_today(state, self.usage)))
 
     def task_after(self, task: Task, now: Moment) -> Task:
-        work = Work(
-            attempt=self.attempt,
-            commit=self.commit,
-            base=self.base,
-            files=self.files,
-            ci_files=self.ci_files,
-            log=now.commit,
-            at=now.at,
-            missing_walls=self.missing_walls,
-        )
+        work = copied(Work, self, log=now.commit, at=now.at)
         return replace(
             ended_session(task, now, self.usage),
             state="needs-review",

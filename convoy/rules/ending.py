@@ -16,6 +16,7 @@ from convoy.events import (
     Decision,
     Events,
     Refusal,
+    copied,
     in_session,
     task_in,
 )
@@ -73,18 +74,7 @@ class AcceptWork(AttemptCommand, frozen=True, kw_only=True):
         _check_work(task)
         if task.state != "running":
             return too_late(state, self.convoy, task, self.attempt, self.usage)
-        accepted = WorkAccepted(
-            convoy=self.convoy,
-            task=self.task,
-            attempt=self.attempt,
-            commit=self.commit,
-            base=self.base,
-            files=self.files,
-            ci_files=self.ci_files,
-            summary=self.summary,
-            usage=self.usage,
-            missing_walls=self.missing_walls,
-        )
+        accepted = copied(WorkAccepted, self)
         key = ids.pull_key(self.convoy, self.task)
         pull: Events = ()
         convoy = state.convoys[self.convoy]
@@ -130,12 +120,7 @@ class AcceptReport(AttemptCommand, frozen=True, kw_only=True):
             return Refusal(f"task {task.number} is not to end in a report")
         if task.state != "running":
             return too_late(state, self.convoy, task, self.attempt, self.usage)
-        reported = TaskReported(
-            convoy=self.convoy,
-            task=task.number,
-            attempt=self.attempt,
-            report=self.report,
-        )
+        reported = copied(TaskReported, self)
         merged = TaskMerged(convoy=self.convoy, task=self.task, usage=self.usage)
         convoy = state.convoys[self.convoy]
         after = convoy_next(convoy, replace(task, state="merged"))
@@ -165,14 +150,8 @@ class RefuseWork(AttemptCommand, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         """End the attempt without work; try again while attempts are left."""
         task = in_session(state, self.convoy, self.task, self.attempt)
-        refused = WorkRefused(
-            convoy=self.convoy,
-            task=self.task,
-            attempt=self.attempt,
-            why=self.why,
-            usage=self.usage,
-            left=self.left or (_continued_work(task) if self.cause in _UNTRIED else ""),
-        )
+        left = self.left or (_continued_work(task) if self.cause in _UNTRIED else "")
+        refused = copied(WorkRefused, self, left=left)
         free = leases_freed(state, self.convoy, task)
         most = state.convoys[self.convoy].settings.attempts
         if task.spent < most and self._is_alike(task):
@@ -219,14 +198,8 @@ class LoseSession(AttemptCommand, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         task = in_session(state, self.convoy, self.task, self.attempt)
-        lost = SessionLost(
-            convoy=self.convoy,
-            task=self.task,
-            attempt=self.attempt,
-            why=self.why,
-            usage=self.usage,
-            left=self.left or _continued_work(task),
-        )
+        left = self.left or _continued_work(task)
+        lost = copied(SessionLost, self, left=left)
         free = leases_freed(state, self.convoy, task)
         return (
             lost,
@@ -266,16 +239,7 @@ class AcceptReview(AttemptCommand, frozen=True, kw_only=True):
         if task.state != "running" or attempt is None:
             return too_late(state, self.convoy, task, self.attempt, self.usage)
         [number] = task.spec.on
-        reviewed = WorkReviewed(
-            convoy=self.convoy,
-            task=task.number,
-            attempt=self.attempt,
-            on=number,
-            commit=attempt.base,
-            verdict=self.verdict,
-            text=self.text,
-            usage=self.usage,
-        )
+        reviewed = copied(WorkReviewed, self, on=number, commit=attempt.base)
         free = leases_freed(state, self.convoy, task)
         return (reviewed, *free, *_sent_back(state, self, task, attempt.base))
 

@@ -18,6 +18,7 @@ from convoy.events import (
     Events,
     Refusal,
     TaskCommand,
+    copied,
     live,
     task_in,
 )
@@ -391,15 +392,7 @@ class RebaseWork(TaskCommand, frozen=True, kw_only=True):
             return Refusal(f"task {self.task} has other work by now")
         if task.work.base == self.base:
             return Refusal(f"task {self.task} stands on {self.base[:10]} already")
-        return (
-            WorkRebased(
-                convoy=self.convoy,
-                task=self.task,
-                commit=self.commit,
-                base=self.base,
-                by=self.by,
-            ),
-        )
+        return (copied(WorkRebased, self),)
 
 
 class ReviseTask(TaskCommand, frozen=True, kw_only=True):

@@ -8,6 +8,7 @@ from convoy.events import (
     Events,
     Refusal,
     TaskCommand,
+    copied,
     in_session,
     in_state,
     live,
@@ -81,15 +82,7 @@ class LinkTask(TaskCommand, frozen=True, kw_only=True):
         )
         if fault := fault_of(convoy, tuple(specs)):
             return Refusal(fault)
-        return (
-            TaskLinked(
-                convoy=convoy.name,
-                task=task.number,
-                on=other.number,
-                by=self.by,
-                why=self.why,
-            ),
-        )
+        return (copied(TaskLinked, self),)
 
 
 class AssignTask(ConvoyCommand, frozen=True, kw_only=True):

@@ -13,7 +13,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from convoy.events import ConvoyCommand, Decision, Refusal, live
+from convoy.events import ConvoyCommand, Decision, Refusal, copied, live
 from convoy.events.forge_actions import ActionIntended
 from convoy.events.merge_events import UNJUDGED, MergeLanded
 from convoy.events.plan_events import TaskAdded
@@ -169,14 +169,7 @@ class AttemptSync(ConvoyCommand, frozen=True, kw_only=True):
         offered = (self.candidate, self.base, self.target)
         if now is not None and (now.commit, now.base, now.work) == offered:
             return Refusal(f"{self.candidate} is the candidate already")
-        return (
-            SyncAttempted(
-                convoy=convoy.name,
-                candidate=self.candidate,
-                base=self.base,
-                target=self.target,
-            ),
-        )
+        return (copied(SyncAttempted, self),)
 
 
 class FailSync(ConvoyCommand, frozen=True, kw_only=True):
@@ -209,13 +202,7 @@ class FailSync(ConvoyCommand, frozen=True, kw_only=True):
         judged = {c.commit for c in (convoy.sync.candidate, convoy.candidate) if c}
         if self.candidate is not None and self.candidate not in judged:
             return Refusal(f"{self.candidate} is not the candidate any more")
-        failed = SyncFailed(
-            convoy=convoy.name,
-            candidate=self.candidate,
-            target=self.target,
-            why=self.why,
-            lost=self.lost,
-        )
+        failed = copied(SyncFailed, self)
         if self.lost:
             is_last = convoy.sync.lost + 1 >= LOST_MOST
             waits = LandingStalled(convoy=convoy.name, why=self.why)
