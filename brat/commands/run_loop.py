@@ -118,38 +118,34 @@ async def _run(checkout: Checkout, port: int, tell: Tell) -> None:
     ended = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
+
+    @asynccontextmanager
+    async def shown(here: Local) -> AsyncIterator[None]:
+        async with dashboards.beside(here, port) as url:
+            me = psutil.Process()
+            daemon = Daemon(pid=me.pid, since=me.create_time(), url=url)
+            note_daemon(here.checkout.folder, daemon)
+            tell("ready")
+            yield
+
+    async def served() -> None:
+        again_s = AGAIN_S
+        while True:
+            begun = time.monotonic()
+            try:
+                await run_roles.watch(checkout, ROLES, tell, beside=shown)
+            except BratError as error:
+                if time.monotonic() - begun > AGAIN_MOST_S:
+                    again_s = AGAIN_S
+                tell(f"{error}; begun again in {again_s:.0f} s")
+            await asyncio.sleep(again_s)
+            again_s = min(again_s * 2, AGAIN_MOST_S)
+
     async with asyncio.TaskGroup() as group:
-        serving = group.create_task(_served(checkout, port, tell), name="serve")
+        serving = group.create_task(served(), name="serve")
         await ended.wait()
         serving.cancel()
     tell("stopped; whatever is unfinished goes on at the next start")
-
-
-async def _served(checkout: Checkout, port: int, tell: Tell) -> None:
-    again_s = AGAIN_S
-    while True:
-        begun = time.monotonic()
-        try:
-            await run_roles.watch(
-                checkout, ROLES, tell, beside=lambda here: _shown(here, port, tell)
-            )
-        except BratError as error:
-            if time.monotonic() - begun > AGAIN_MOST_S:
-                again_s = AGAIN_S
-            tell(f"{error}; begun again in {again_s:.0f} s")
-        await asyncio.sleep(again_s)
-        again_s = min(again_s * 2, AGAIN_MOST_S)
-
-
-@asynccontextmanager
-async def _shown(here: Local, port: int, tell: Tell) -> AsyncIterator[None]:
-    async with dashboards.beside(here, port) as url:
-        me = psutil.Process()
-        note_daemon(
-            here.checkout.folder, Daemon(pid=me.pid, since=me.create_time(), url=url)
-        )
-        tell("ready")
-        yield
 
 
 # --- commands that start, stop and query the daemon -----------------------------------

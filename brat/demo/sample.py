@@ -21,7 +21,7 @@ from convoy.text import did_you_mean
 from grite import git
 from grite.errors import BratError
 from runner.engines import ENGINES
-from runner.engines.row import Call, Row, key_for, missing_key, program_of
+from runner.engines.row import Call, key_for, missing_key, program_of
 
 CLIS: Final = {name: row for name, row in ENGINES.items() if row.install}
 """The engines that the demo can use besides its own shell script."""
@@ -53,11 +53,6 @@ def chosen(name: str, model: str | None) -> Engine | None:
     if model is None:
         raise BratError(f"--engine needs --model, such as --model {row.sample_model}")
     engine = Engine(name, model)
-    _require(engine, row)
-    return engine
-
-
-def _require(engine: Engine, row: Row) -> None:
     spec = EngineSpec(type=engine.type, model=engine.model)
     program = program_of(row, spec)
     if shutil.which(program) is None:
@@ -68,6 +63,7 @@ def _require(engine: Engine, row: Row) -> None:
     call = replace(call, key=key_for(row, call, model_keys(Config())))
     if missing := missing_key(row, call):
         raise BratError(f"{missing} Without --engine a script plays the agent.")
+    return engine
 
 
 BRANCH = "main"
@@ -113,7 +109,13 @@ def write(folder: Path, engine: Engine | None = None) -> Sample:
     source = next(folder for folder in _SOURCES if folder.is_dir())
     _copy(source / "project", folder)
     if engine is not None:
-        _employ(engine, folder / ".brat")
+        own = folder / ".brat"
+        shutil.rmtree(own / "patches")  # the answers
+        (own / "agent.sh").unlink()
+        file = own / "config.toml"
+        _, _, said = file.read_text(encoding="utf-8").partition("\n\n")
+        named = f'type = "{engine.type}"\nmodel = {json.dumps(engine.model)}\n'
+        file.write_text(said.replace(_SHELL, named), encoding="utf-8")
     _commit(folder)
     config = tomllib.loads((folder / ".brat/config.toml").read_text(encoding="utf-8"))
     issue = (source / "issue.md").read_text(encoding="utf-8")
@@ -137,15 +139,6 @@ def _copy(source: Path, target: Path) -> None:
             _copy(entry, target / entry.name)
         else:
             (target / entry.name).write_bytes(entry.read_bytes())
-
-
-def _employ(engine: Engine, folder: Path) -> None:
-    shutil.rmtree(folder / "patches")  # the answers
-    (folder / "agent.sh").unlink()
-    config = folder / "config.toml"
-    _about, _, text = config.read_text(encoding="utf-8").partition("\n\n")
-    named = f'type = "{engine.type}"\nmodel = {json.dumps(engine.model)}\n'
-    config.write_text(text.replace(_SHELL, named), encoding="utf-8")
 
 
 def _commit(folder: Path) -> None:

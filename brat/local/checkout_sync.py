@@ -6,6 +6,7 @@ configuration that lies in the checkout counts as it is edited.
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -55,11 +56,20 @@ class CheckoutConfig:
         The person is told when that begins and ends.
         """
         branch = ids.HEADS + context.mirror.default_branch
-        mark = (context.mirror.refs.get(branch), self._marked())
+        own: object = None
+        with suppress(OSError):
+            found = self.file.stat()
+            own = found.st_mtime_ns, found.st_size, found.st_ino
+        mark = (context.mirror.refs.get(branch), own)
         if mark == self._mark:
             return
         first = self._mark is None
-        differs = mark[1] is not None and self._as_it_lies() != self._committed()
+        differs = False
+        if mark[1] is not None:  # the default branch may be known before a mirror is
+            lies = None  # it cannot be read, as its reader says
+            with suppress(OSError):
+                lies = self.file.read_bytes()
+            differs = lies != committed_file(self.bare, CONFIG)
         if differs and not self._differs:
             self.tell(f"using {self.file} as it lies there, not as committed")
         elif self._differs and not differs:
@@ -82,24 +92,6 @@ class CheckoutConfig:
             self.ci = found
             how = f"`{found.command}` judges" if found.command else "nothing judges"
             self.tell(f"[ci] has changed: {how} what lands from now on")
-
-    def _marked(self) -> object:
-        try:
-            found = self.file.stat()
-        except OSError:
-            return None
-        return found.st_mtime_ns, found.st_size, found.st_ino
-
-    def _as_it_lies(self) -> bytes | None:
-        """Return what the file holds; None: it cannot be read, as its reader says."""
-        try:
-            return self.file.read_bytes()
-        except OSError:
-            return None
-
-    def _committed(self) -> bytes:
-        """Return the default branch's; it may be known before a mirror has seen it."""
-        return committed_file(self.bare, CONFIG)
 
 
 _APART: Final = re.compile("non-fast-forward|fetch first")
@@ -159,15 +151,10 @@ class CheckoutSync:
             refs = {line.partition(" ")[2] for line in missing}
             specs = "".join(f"+{ref}:{ref}\n" for ref in sorted(refs))
             top = str(self.checkout.top)
-            asked = [
-                "fetch",
-                "--quiet",
-                "--no-tags",
-                "--no-write-fetch-head",
-                "--stdin",
-            ]
+            asked = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head"]
             told = specs.encode(errors="surrogateescape")
-            done = git.run([*asked, top], cwd=self.bare, stdin=told, check=False)
+            fetch = [*asked, "--stdin", top]
+            done = git.run(fetch, cwd=self.bare, stdin=told, check=False)
             if done.status:
                 self._tell_once(f"not all tags are taken up: {done.stderr.strip()}")
 
@@ -213,7 +200,9 @@ class CheckoutSync:
     def tell_landed(self) -> None:
         """Say once how to bring work that has landed into the checkout."""
         tip = tip_of(self.bare, self.branch)
-        if tip is not None and tip not in self._told and self.has_news():
+        if tip is None or tip in self._told:
+            return
+        if branches_apart(self.checkout, self.known).landed:
             self._told.add(tip)
             self._tell_way("landed; bring it into your checkout with")
 
@@ -224,10 +213,6 @@ class CheckoutSync:
             files = f"{', '.join(changed[:_SHOWN])}{more}"
             self.tell(f"first commit or stash what you have changed: {files}")
         self.tell(f"{said}: {landed_line(self.checkout, self.known)}")
-
-    def has_news(self) -> bool:
-        """Whether the forge's branch holds commits that the checkout lacks."""
-        return branches_apart(self.checkout, self.known).landed
 
     def _tell_once(self, line: str) -> None:
         if line not in self._told:

@@ -231,30 +231,23 @@ async def _attached(
 ) -> AsyncIterator[None]:
     """Watch another process's forge, and serve the forge when that process ends."""
     with contextlib.ExitStack() as stack:
+
+        async def take_over() -> None:
+            while True:
+                await asyncio.sleep(LOOK_S)
+                if forge_in_use(folder):
+                    continue
+                # Another terminal may be quicker; then this one goes on watching.
+                with contextlib.suppress(Unavailable):
+                    await asyncio.to_thread(_start, stack, folder, known, options)
+                    return
+
         async with asyncio.TaskGroup() as group:
-            watch = group.create_task(
-                _take_over(stack, folder, known, options), name="take over the forge"
-            )
+            watch = group.create_task(take_over(), name="take over the forge")
             try:
                 yield
             finally:
                 watch.cancel()
-
-
-async def _take_over(
-    stack: contextlib.ExitStack,
-    folder: Path,
-    known: Registration,
-    options: ServeOptions,
-) -> None:
-    while True:
-        await asyncio.sleep(LOOK_S)
-        if forge_in_use(folder):
-            continue
-        # Another terminal may be quicker; then this terminal goes on watching.
-        with contextlib.suppress(Unavailable):
-            await asyncio.to_thread(_start, stack, folder, known, options)
-            return
 
 
 def _start(

@@ -27,7 +27,6 @@ from bot.door.webhooks import WEBHOOK_PATH as DOOR
 from bot.forge import transport
 from bot.forge.github import GitHub
 from bot.loop.loop import Loop
-from bot.roles.bot_context import BotContext
 from bot.serving import bot_service
 from bot.settings.bot_settings import ROLES, Settings, config_in
 from brat.forge.resources.account_resource import Ci
@@ -168,7 +167,13 @@ async def serving(
                 tell_forge=partial(judge_by, url, known, options),
                 tell=tell,
             )
-            loop.look_here = partial(_look_here, loop.context, sync, file)
+
+            def look_here() -> None:
+                """Bring in what the person has committed and configured since."""
+                sync.take_up()
+                file.look(loop.context)
+
+            loop.look_here = look_here
             await loop.look()
             local = Local(
                 checkout=checkout,
@@ -183,12 +188,6 @@ async def serving(
             )
             yield local
             await loop.release()
-
-
-def _look_here(context: BotContext, sync: CheckoutSync, config: CheckoutConfig) -> None:
-    """Bring in what the person has committed and configured since; at each tick."""
-    sync.take_up()
-    config.look(context)
 
 
 END_S: Final = 20.0
@@ -226,8 +225,11 @@ async def _heeding(
     terminals = [each.fileno() for each in (sys.stdout, sys.stderr) if each.isatty()]
 
     def end(number: signal.Signals) -> None:
-        if number == signal.SIGHUP:
-            _let_go(terminals)
+        if number == signal.SIGHUP:  # to write to the terminal would be an error
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            for each in terminals:
+                os.dup2(nowhere, each)
+            os.close(nowhere)
         if not told:
             told.append(number)
             whole.cancel()
@@ -236,14 +238,6 @@ async def _heeding(
         if signal.getsignal(number) != signal.SIG_IGN:  # as under nohup
             loop.add_signal_handler(number, end, number)
     return await whole
-
-
-def _let_go(terminals: list[int]) -> None:
-    """Write what is said to nowhere: the terminal is gone, and would be an error."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    for each in terminals:
-        os.dup2(nowhere, each)
-    os.close(nowhere)
 
 
 @asynccontextmanager

@@ -68,7 +68,19 @@ def check_tallies(
     rows: dict[str, list[_Verdict]] = defaultdict(list)
     for verdict in _verdicts(convoy, facts):
         rows[verdict.name].append(verdict)
-    tallies = (_check_tally(name, said) for name, said in rows.items())
+    tallies = []
+    for name, said in rows.items():
+        count = [one.how for one in said].count
+        took_ms = sum(one.took_ms for one in said) / max(1, len(said))
+        tallies.append(
+            CheckTally(
+                name=name,
+                green=count("green"),
+                red=count("red"),
+                lost=count("lost"),
+                seconds=took_ms / 1000,
+            )
+        )
     return tuple(sorted(tallies, key=lambda row: (-row.red, -row.lost, row.name)))
 
 
@@ -91,18 +103,6 @@ def _verdicts(convoy: str, facts: Iterable[tuple[int, Event]]) -> Iterator[_Verd
                 yield from (_Verdict(name, how, took) for name in names)
             case _:
                 pass
-
-
-def _check_tally(name: str, said: list[_Verdict]) -> CheckTally:
-    times = [one.took_ms for one in said]
-    count = [one.how for one in said].count
-    return CheckTally(
-        name=name,
-        green=count("green"),
-        red=count("red"),
-        lost=count("lost"),
-        seconds=sum(times) / max(1, len(times)) / 1000,
-    )
 
 
 class EngineTally(Struct, frozen=True, kw_only=True):
