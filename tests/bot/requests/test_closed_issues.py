@@ -21,7 +21,7 @@ from tests.bot.room import NAME, Room, room
 pytestmark = pytest.mark.layer("landing")
 
 BASE = ids.base_branch(NAME)
-ASKED = "Reopen the issue, or say `/brat resume`"
+ASKED = "reopen the issue or say `/brat resume`"
 
 
 async def turn(here: Room, state: str) -> None:
