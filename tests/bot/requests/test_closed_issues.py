@@ -130,7 +130,7 @@ async def test_taking_the_label_off_ends_the_convoy_and_says_how_to_ask_again(
         await swept(here)
 
         assert here.convoy.why == "cancelled: you took the label off"
-        assert called(here, "The label `brat` asks for a new one") == 1
+        assert called(here, "To ask for a new convoy, set the label `brat` again") == 1
         assert here.labels() == {"brat:failed"}
         await here.person.relabel(here.issue, {"brat"}, set())
         await swept(here)
