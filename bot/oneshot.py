@@ -30,7 +30,7 @@ from bot.forge.refusals import refusal_of_rest
 from bot.forge.rest import Refused
 from bot.loop.loop import RETRY_S, Loop
 from bot.loop.staging import owed
-from bot.roles.bot_context import BotContext
+from bot.roles.bot_context import BotContext, usable_configuration
 from bot.roles.mayor import how_ci_starts
 from bot.serving import bot_service
 from bot.settings import bot_folder
@@ -124,6 +124,8 @@ GitHub allows a repository's jobs 1,000 an hour together.
 https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api
 """
 LONGEST_PAUSE_S: Final = 20.0
+STAYING_PAUSE_S: Final = 6.0
+"""The longest pause of a job that stays: with a look, people wait ten seconds."""
 LONGEST_HOLD_S: Final = 60.0
 """A longer wait for the forge's limits is left to a later run: a machine that waits is
 paid for."""
@@ -152,27 +154,30 @@ class _Waiting:
         self._head: str | None = None
         self._first_s = self.pause_s = pause_s
 
-    def seen(self, head: str | None) -> None:
+    def seen(self, head: str | None, *, stays: bool) -> None:
         """Note the log's head; a move restarts the waits and the shortest pause."""
+        longest_s = STAYING_PAUSE_S if stays else LONGEST_PAUSE_S
         if head != self._head:
             self._head, self._moved, self.pause_s = head, monotonic(), self._first_s
         else:
-            self.pause_s = min(LONGEST_PAUSE_S, self.pause_s * 1.5)
+            self.pause_s = min(longest_s, self.pause_s * 1.5)
 
     @property
     def over(self) -> bool:
         """Whether the run's time is over, whatever is left."""
         return monotonic() - self._began >= LIMIT_S
 
-    def worth_while(self, state: State) -> bool:
-        """Whether others may finish something soon."""
+    def worth_while(self, state: State, *, stays: bool) -> bool:
+        """Whether others may finish something soon; `stays`: or at all, but people."""
+        if stays and any(True for _ in state.running()):
+            return True
         quiet_s = monotonic() - self._moved
         judging = any(True for convoy in state.live() for _ in open_candidates(convoy))
         closing = any(
             task.attempt is not None and task.attempt.run == self._after
             for _, task in state.running()
         )
-        return (judging and quiet_s < self._ci_wait_s) or (
+        return (judging and (stays or quiet_s < self._ci_wait_s)) or (
             self._after is not None and closing and quiet_s < RESULT_WAIT_S
         )
 
@@ -205,7 +210,9 @@ async def run_once(loop: Loop, *, after: int | None, ci_wait_s: float) -> Left:
         if cut_short * RETRY_S > bot_service.PATIENCE_S:
             raise Unavailable("; ".join(loop.context.troubles.values()))
         state = loop.context.mirror.state
-        waiting.seen(loop.context.mirror.head)
+        config = usable_configuration(loop.context)
+        stays = config is not None and config.actions.stay
+        waiting.seen(loop.context.mirror.head, stays=stays)
         answers, before = loop.context.github.answers, answers
         share_s = loop.context.github.pause_s(answers - before)
         # So long the forge, or our own pace, wants no ordinary request.
@@ -216,8 +223,9 @@ async def run_once(loop: Loop, *, after: int | None, ci_wait_s: float) -> Left:
         could_act = again or any(
             not isinstance(action, Show) for action in owed(loop.context)
         )
-        if waiting.over or not (could_act or waiting.worth_while(state)):
-            return _left(state, again=could_act)
+        is_awaited = waiting.worth_while(state, stays=stays)
+        if waiting.over or not (could_act or is_awaited):
+            return _left(state, again=could_act or (stays and is_awaited))
         pause_s = RETRY_S if again else waiting.pause_s
         await loop.wake.wait(max(pause_s, share_s))
 

@@ -24,6 +24,7 @@ from convoy.config.keys import (
     GONE,
     PARALLEL,
     SCHEDULES,
+    ActionsTable,
     BudgetTable,
     CiTable,
     EngineName,
@@ -87,6 +88,7 @@ class Config(Table):
     budget: BudgetTable = BudgetTable()
     notify: NotifyTable = NotifyTable()
     fix: FixTable = FixTable()
+    actions: ActionsTable = ActionsTable()
     locks: LocksTable = LocksTable()
     gate: GateTable = GateTable()
     trust: TrustTable = TrustTable()

@@ -611,6 +611,17 @@ class NotifyTable(Table):
     )
 
 
+class ActionsTable(Table):
+    """How brat works in GitHub Actions, without a server."""
+
+    model_config = ConfigDict(title="actions")
+
+    stay: bool = False
+    """Whether the loop's job stays while sessions run or CI judges, and looks every few
+    seconds: what happens is answered within some ten seconds. Its minutes are billed as
+    those of any job. Otherwise the job ends, and the next event starts another one."""
+
+
 class FixTable(Table):
     """What `/brat fix` may do on pull requests that brat did not open."""
 

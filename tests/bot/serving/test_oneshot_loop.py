@@ -78,6 +78,27 @@ async def test_with_few_requests_left_it_leaves_the_machine_to_a_later_run(
     assert "few of the jobs' requests are left; a later run goes on" in told
 
 
+async def test_a_job_that_stays_answers_while_a_session_runs(
+    tmp_path: Path, loop: Loop, known: Registration
+) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text('[engine.default]\ntype = "shell"\nargs = ["true"]\n[actions]\nstay = true\n')
+    told = {"config_file": file}
+    loop.context.settings = loop.context.settings.model_copy(update=told)
+    url = loop.context.settings.git_url
+    async with local_mode.person(url, known) as github:
+        issue = await github.open_issue("Fix it", "All of it.")
+        await github.relabel(issue, {"brat"}, set())
+        async with asyncio.timeout(patient(60)), asyncio.TaskGroup() as tasks:
+            job = tasks.create_task(run_once(loop, after=None, ci_wait_s=0))
+            while not [*loop.context.mirror.state.running()]:  # noqa: ASYNC110  the job's
+                await asyncio.sleep(0.05)
+            await github.say(issue, "/brat cancel")
+            left = await job
+
+    assert (left.convoys, left.running, left.again) == (0, 0, False)
+
+
 async def test_it_dispatches_and_waits_for_no_session(
     loop: Loop, known: Registration
 ) -> None:
