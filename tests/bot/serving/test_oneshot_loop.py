@@ -82,7 +82,9 @@ async def test_a_job_that_stays_answers_while_a_session_runs(
     tmp_path: Path, loop: Loop, known: Registration
 ) -> None:
     file = tmp_path / "config.toml"
-    file.write_text('[engine.default]\ntype = "shell"\nargs = ["true"]\n[actions]\nstay = true\n')
+    file.write_text(
+        '[engine.default]\ntype = "shell"\nargs = ["true"]\n[actions]\nstay = true\n'
+    )
     told = {"config_file": file}
     loop.context.settings = loop.context.settings.model_copy(update=told)
     url = loop.context.settings.git_url
