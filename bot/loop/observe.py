@@ -7,8 +7,10 @@ from typing import Final
 from msgspec.structs import replace
 
 from bot.roles import by_hand
-from bot.roles.bot_context import BotContext, tried
+from bot.roles.bot_context import BotContext, tried, usable_configuration
+from bot.roles.issue_intake import sub_issues_of
 from convoy.model.ids import check_item, look_item, run_item
+from convoy.model.records import SubIssue
 from convoy.model.state import Convoy
 from convoy.model.work import TargetRules
 from convoy.rules.landing import merged_commit, open_candidates
@@ -45,7 +47,8 @@ async def observe(context: BotContext, parts: frozenset[str], look: Look) -> Obs
         seen = replace(seen, runs={**ended, **await _runs(context, asked)})
     awaits_runs = any(known.more for known in seen.checks.values())
     if "issues" in parts:
-        seen = replace(seen, issues=await by_hand.look_at_issues(context))
+        issues, lists = await by_hand.look_at_issues(context), await _lists(context)
+        seen = replace(seen, issues=issues, lists=lists)
     pulls = frozenset(by_hand.known_pulls(context.mirror.state))
     asks_pulls = parts & {"issues", "pulls"}  # a merge closes its issue
     if asks_pulls or pulls - seen.pulls.keys():
@@ -71,6 +74,24 @@ async def _pulls(context: BotContext, look: Look) -> dict[int, PullSeen]:
     closed = (n for n, pull in found.items() if not (pull.open or pull.merged))
     if any(n not in known or known[n].open for n in closed):
         await look()
+    return found
+
+
+async def _lists(context: BotContext) -> dict[str, tuple[SubIssue, ...]]:
+    """Return the sub-issues of convoys planned by them; one not told is as before."""
+    state, known = context.mirror.state, context.observed.lists
+    found: dict[str, tuple[SubIssue, ...]] = {}
+    for convoy in state.live():
+        if not convoy.listed:
+            continue
+        config = usable_configuration(context)
+        outsiders = config is not None and config.trust.outsiders
+        read = partial(sub_issues_of, context, state, convoy, outsiders)
+        listing = await tried(context, look_item(convoy.name, "list"), read)
+        if listing is not None and not listing.fault:
+            found[convoy.name] = listing.listed
+        elif convoy.name in known:
+            found[convoy.name] = known[convoy.name]
     return found
 
 

@@ -32,6 +32,7 @@ from convoy.model.state import Convoy, Task
 from convoy.planner import own_words
 from convoy.rules.plan_changes import AddTask, AssignTask, LinkTask, PartTask
 from convoy.rules.plans import AllowPaths
+from convoy.rules.sub_issues import FollowList, changes, may_follow
 from convoy.text import cut, inline
 
 
@@ -87,6 +88,12 @@ def _priority(context: RequestContext, *, priority: int) -> str:
     name = context.convoy.name
     context.submit(ConvoyRanked(convoy=name, priority=priority, by=context.by))
     return f"The convoy has priority `p{priority}`."
+
+
+def _follow(context: RequestContext) -> str:
+    before = context.convoy
+    context.submit(FollowList(convoy=before.name, by=context.by))
+    return f"The plan follows: {'; '.join(changes(before, before.proposed))}."
 
 
 def _allow(context: RequestContext, *, task: int, path: str = "") -> str:
@@ -145,6 +152,22 @@ PLAN: Final = (
         ),
         help="Gives a task, or all that have not started, to another engine.",
         rule=_engine,
+    ),
+    Verb(
+        name="follow",
+        help="Lets the plan follow the issue's sub-issues, as a comment showed that "
+        "they have changed.",
+        rule=_follow,
+        box=Box(
+            says="Let the plan follow the changed sub-issues",
+            offered=lambda convoy: (0,) if may_follow(convoy) else (),
+        ),
+        of_convoy=ConvoyEndpoint(
+            word="follow",
+            typed="convoy follow",
+            help="Let a plan follow the issue's sub-issues, which have changed.",
+            button=may_follow,
+        ),
     ),
     Verb(
         name="allow",

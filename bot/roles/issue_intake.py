@@ -238,6 +238,17 @@ async def read_list(
     return Listing(tuple(found.values()), tuple(remarks), fault)
 
 
+async def sub_issues_of(
+    context: BotContext,
+    state: State,
+    convoy: Convoy,
+    outsiders: bool,  # noqa: FBT001
+) -> Listing:
+    """Return what the sub-issues of a convoy that is planned by them are now."""
+    top = await context.github.issue(convoy.issue)
+    return await read_list(context, state, convoy, top, outsiders)
+
+
 _NOT_DONE: Final = ("not_planned", "duplicate")
 
 

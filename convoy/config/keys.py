@@ -482,6 +482,9 @@ class MayorTable(Table):
     """Whether the planning engine also splits a task that was too much for one agent:
     the agent reported it blocked, ran out of attempts, time or money, or its patch was
     too large. Otherwise such a task waits for a person."""
+    follow: bool = _DEFAULT.follow
+    """Whether a plan made of an issue's sub-issues changes with them at once; otherwise
+    the change is shown, and waits for `/brat follow`."""
     pattern: Annotated[str, Field(max_length=40)] = ""
     """The pattern by which an issue without a task list is planned, such as `spec`
     (docs/workflows.md); empty: none. It takes precedence over `engine` and

@@ -41,6 +41,10 @@ FROZEN: Final = (
 """What a convoy keeps as it was asked for: its form, and what was to be approved."""
 
 
+GITHUBS_LIST: Final = "The list of sub-issues"
+"""Who changed a plan that follows the list without being asked."""
+
+
 class ConvoyRequested(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.requested"):
     """An issue was accepted; its text is frozen here."""
 
@@ -166,7 +170,7 @@ class TaskAdded(ConvoyEvent, frozen=True, kw_only=True, tag="task.added"):
     by: str
 
     def sentence(self) -> str:
-        return f"{self.by} added task {self.spec.number}."
+        return f"{self.by or GITHUBS_LIST} added task {self.spec.number}."
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         added = Task(spec=self.spec).after_words_of(self.by)
@@ -199,9 +203,9 @@ class TaskLinked(TaskEvent, frozen=True, kw_only=True, tag="task.linked"):
 
 
 class TaskRewritten(TaskEvent, frozen=True, kw_only=True, tag="task.rewritten"):
-    """The task is another one in the plan: an old log joined two tasks so.
+    """The task is another one in the plan: other tasks go before it.
 
-    Without it the work of one of them would be lost.
+    Older logs joined two tasks so; without it the work of one of them would be lost.
     """
 
     spec: TaskSpec
@@ -209,13 +213,48 @@ class TaskRewritten(TaskEvent, frozen=True, kw_only=True, tag="task.rewritten"):
     by: str
 
     def sentence(self) -> str:
-        return f"{self.by} changed task {self.task} in the plan."
+        return f"{self.by or GITHUBS_LIST} changed task {self.task} in the plan."
 
     def task_after(self, task: Task, _now: Moment) -> Task:
         if self.spec.number != task.number:
             return task  # no rule of ours gives a task another number
         is_told = self.spec.instructions != task.spec.instructions
         return replace(task.after_words_of(self.by if is_told else ""), spec=self.spec)
+
+
+class ListProposed(ConvoyEvent, frozen=True, kw_only=True, tag="list.proposed"):
+    """The sub-issues on the forge are no longer those of the plan."""
+
+    listed: tuple[SubIssue, ...] = ()
+    """What they are now; empty: they are again as they were taken in."""
+    changes: tuple[str, ...] = ()
+    """What is different, a clause each."""
+
+    def sentence(self) -> str:
+        if not self.changes:
+            return "The sub-issues are again those of the plan."
+        return f"The sub-issues have changed: {'; '.join(self.changes)}."
+
+    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+        return replace(convoy, proposed=self.listed)
+
+
+class ListFollowed(ConvoyEvent, frozen=True, kw_only=True, tag="list.followed"):
+    """The plan goes by the sub-issues as they are now."""
+
+    listed: tuple[SubIssue, ...]
+    """What they are, and those that were closed since."""
+    named: tuple[NamedIssue, ...]
+    """Which task stands for which issue, in the order of the list."""
+    by: str
+    """Who agreed; empty: the configuration lets the plan follow."""
+
+    def sentence(self) -> str:
+        who = f"{self.by} lets the plan follow" if self.by else "The plan follows"
+        return f"{who} the sub-issues as they are now."
+
+    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+        return replace(convoy, listed=self.listed, named=self.named, proposed=())
 
 
 class ConvoyReplanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.replanned"):

@@ -444,6 +444,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     """After this many failed attempts in a row, over all convoys, everything pauses."""
     staged: bool = False
     """Whether the plan is only shown: nothing starts while this is set."""
+    follow: bool = False
+    """Whether a plan made of sub-issues follows their list without being asked."""
     sync: bool = True
     """Whether the target is taken in whenever it moves; otherwise only at the end."""
     notify: tuple[Occasion, ...] = ()

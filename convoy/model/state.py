@@ -240,6 +240,8 @@ class Convoy(Struct, frozen=True, kw_only=True):
     """The issues that are closed when their tasks have landed."""
     listed: tuple[SubIssue, ...] = ()
     """The open sub-issues that are its plan, as they were taken in."""
+    proposed: tuple[SubIssue, ...] = ()
+    """What they are by now, which nobody has agreed to; empty: nothing is different."""
     given: GivenPull | None = None
     """The pull request that it is about; None: it is about an issue."""
     state: ConvoyState = "planning"

@@ -74,6 +74,14 @@ from convoy.rules.landing import (
     target_taken_in,
 )
 from convoy.rules.people import FailConvoy, uncalled
+from convoy.rules.sub_issues import (
+    FinishKept,
+    FollowList,
+    ProposeList,
+    changes,
+    may_follow,
+    task_for,
+)
 from convoy.rules.verdict import Observed, PullSeen
 
 UNTRIED_MS: Final = 600_000
@@ -118,6 +126,7 @@ def _owed(
         yield from _pushes(convoy, observed)
     for rule in (
         lambda convoy: gestures(convoy, observed),
+        lambda convoy: _lists(convoy, observed, now),
         lambda convoy: merges(convoy, observed, patience, now, given),
         lambda convoy: _foundations(convoy, observed),
         overspent_tasks,
@@ -279,6 +288,24 @@ def gestures(convoy: Convoy, observed: Observed) -> Iterator[Action]:
     else:
         yield from _issue_gestures(convoy, observed)
     yield from pull_gestures(convoy, observed)
+
+
+def _lists(convoy: Convoy, observed: Observed, now: int) -> Iterator[Note]:
+    """Yield what became of the sub-issues that are a convoy's plan."""
+    name, seen = convoy.name, observed.lists.get(convoy.name)
+    if seen is None or not convoy.tasks:
+        return
+    known = {sub.issue: sub.kept_by for sub in convoy.listed}
+    for sub in seen:
+        task, by = task_for(convoy, sub.issue), known.get(sub.issue)
+        if by and task and task.state == "blocked" and sub.closed == "completed":
+            done = FinishKept(convoy=name, task=task.number, by=by)
+            yield Note("mayor", task_item(name, task.number), done)
+    if changes(convoy, seen) != changes(convoy, convoy.proposed):
+        propose = ProposeList(convoy=name, listed=seen, now=now)
+        yield Note("mayor", convoy_item(name), propose)
+    elif convoy.settings.follow and may_follow(convoy):
+        yield Note("mayor", convoy_item(name), FollowList(convoy=name))
 
 
 def _gestures_on_given(

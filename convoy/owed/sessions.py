@@ -251,9 +251,14 @@ def _early(convoy: Convoy, task: Task, queue: Chain, observed: Observed) -> str:
 
 def _in_start_order(convoy: Convoy, tasks: Collection[Task]) -> deque[Task]:
     behind = waiting_behind(convoy) if tasks else {}
-    return deque(
-        sorted(tasks, key=lambda t: (not t.started, -behind.get(t.number, 0), t.number))
-    )
+    place = {each.task: at for at, each in enumerate(convoy.named) if convoy.listed}
+
+    def urgency(task: Task) -> tuple[bool, int, int, int]:
+        number = task.number
+        at = place.get(number, number)
+        return (not task.started, -behind.get(number, 0), at, number)
+
+    return deque(sorted(tasks, key=urgency))
 
 
 def waiting_behind(convoy: Convoy) -> dict[int, int]:

@@ -12,6 +12,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from convoy.model import ids
+from convoy.model.records import SubIssue
 from convoy.model.work import TargetRules
 
 CiVerdict = Literal["none", "pending", "green", "red", "lost", "broken"]
@@ -152,6 +153,8 @@ class Observed(Struct, frozen=True, kw_only=True):
     """The checks by commit id."""
     issues: dict[int, IssueSeen] = {}
     """The issues of live convoys, by number."""
+    lists: dict[str, tuple[SubIssue, ...]] = {}
+    """The sub-issues of live convoys that are planned by them, by the convoy's name."""
     pulls: dict[int, PullSeen] = {}
     """The pull requests of what is not settled, by number."""
     rules: dict[str, TargetRules] = {}

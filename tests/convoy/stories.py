@@ -53,7 +53,7 @@ from convoy.events.target_events import (
 )
 from convoy.model import ids
 from convoy.model.ids import convoy_item, look_item, task_item
-from convoy.model.records import EngineSpec, Finding, Report, TaskSpec
+from convoy.model.records import EngineSpec, Finding, Report, SubIssue, TaskSpec
 from convoy.model.work import Landing
 from convoy.rules.ending import (
     AcceptNothing,
@@ -93,6 +93,7 @@ from convoy.rules.plan_changes import (
 )
 from convoy.rules.plans import AllowPaths, PlanConvoy
 from convoy.rules.starting import StartPlanning
+from convoy.rules.sub_issues import FinishKept, FollowList, ProposeList
 from convoy.rules.target import AskForge, AttemptSync, FailSync, LandSync, NoteLanded
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, settings, sha, spec
@@ -393,7 +394,24 @@ def synced() -> Rules:
     return rules
 
 
+def followed() -> Rules:
+    """Tell of sub-issues: one more, as before, closed, and a plan that follows."""
+    one = SubIssue(issue=11, title="One", text="Do it.")
+    two = SubIssue(issue=12, title="Two", kept_by="ann", after=(11,))
+    rules = Rules().listed(one, two).do(FinishKept(convoy=NAME, task=2, by="ann"))
+    three = SubIssue(issue=13, title="Three", text="Do it.", labels=("bug",))
+    four = SubIssue(issue=14, title="Four", text="Do it.")
+    done = replace(two, closed="completed")
+    for at, listed in enumerate(((one, two, three), (one, two), (done, three))):
+        rules.do(ProposeList(convoy=NAME, listed=listed, now=at))
+    rules.do(FollowList(convoy=NAME, by="ann"))
+    three = replace(three, after=(14,))
+    rules.do(ProposeList(convoy=NAME, listed=(four, three), now=9))
+    return rules.do(FollowList(convoy=NAME))
+
+
 STORIES = (
+    followed,
     *(landed_whole, went_wrong, given_up, steered),
     *(found_out, reviewed, tested_first, raced, split_up, waited_aside, ended_by_hand),
     synced,

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from typing import TypeVar
 
+from msgspec.structs import replace
+
 from convoy.answers.answering import FIND_OUT, report_brief
 from convoy.events import Command, Event, Refusal, decided
 from convoy.events.forge_actions import ActionDone
@@ -11,9 +13,10 @@ from convoy.events.leases import StartBot
 from convoy.events.plan_events import ConvoyRequested
 from convoy.log.record import fold, record
 from convoy.model import ids
-from convoy.model.records import EngineSpec, Settings, TaskSpec
+from convoy.model.records import EngineSpec, Settings, SubIssue, TaskSpec
 from convoy.model.state import Convoy, State, Task
 from convoy.owed import Action, Note
+from convoy.planner import sub_issues
 from convoy.rules.ending import AcceptWork
 from convoy.rules.landing import AttemptMerge, LandMerge
 from convoy.rules.people import BlockTask
@@ -107,18 +110,30 @@ class Rules:
 
     def planned(self, *tasks: TaskSpec, **given: object) -> "Rules":
         """Bring a convoy with these tasks to `active`."""
+        requested = self._requested(settings(**given))
+        planned = PlanConvoy(convoy=NAME, planner="test", tasks=tasks)
+        return self.do(requested, planned)
+
+    def listed(self, *subs: SubIssue, **given: object) -> "Rules":
+        """Bring a convoy that is planned by sub-issues to `active`."""
+        named = sub_issues.named_by(subs)
+        requested = self._requested(settings(**given))
+        tasks = sub_issues.planned("Fix it", "All of it.", subs, named)
         return self.do(
-            ConvoyRequested(
-                convoy=NAME,
-                issue=7,
-                title="Fix it",
-                text="All of it.",
-                by="ann",
-                target="main",
-                base=sha("0"),
-                settings=settings(**given),
-            ),
-            PlanConvoy(convoy=NAME, planner="test", tasks=tasks),
+            replace(requested, listed=subs, named=named),
+            PlanConvoy(convoy=NAME, planner="sub-issues", tasks=tasks),
+        )
+
+    def _requested(self, frozen: Settings) -> ConvoyRequested:
+        return ConvoyRequested(
+            convoy=NAME,
+            issue=7,
+            title="Fix it",
+            text="All of it.",
+            by="ann",
+            target="main",
+            base=sha("0"),
+            settings=frozen,
         )
 
     def started(self, number: int, base: str = sha("0")) -> "Rules":

@@ -43,6 +43,7 @@ ASKED: dict[str, Request] = {
         "add", text="Test the parser (after 1)"
     ),
     "depends task-2 on task-1": Request("depends", {"task": 2, "on": True, "other": 1}),
+    "follow": Request("follow"),
     "engine docs": Request("engine", {"engine": "docs"}),
     "engine docs 3": Request("engine", {"engine": "docs", "task": 3}),
     "priority P0": Request("priority", {"priority": 0}),

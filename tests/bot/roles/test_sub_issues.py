@@ -1,13 +1,18 @@
 """Sub-issues and dependencies of the forge are a plan."""
 
+import asyncio
+from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from tests.bot.requests.test_given_pulls import AGENT, EVERYONE, finished, given
-from tests.bot.room import REPO, Room, room
+from convoy.model.state import Convoy
+from tests.bot.requests.test_given_pulls import AGENT, EVERYONE, given, swept
+from tests.bot.room import DEADLINE_S, REPO, Room, room
 
 pytestmark = [pytest.mark.timeout(120), pytest.mark.layer("landing")]
+WORK = AGENT.format("date +%N > $(date +%s%N)")
 
 
 async def opened(
@@ -35,25 +40,127 @@ def id_of(here: Room, number: int) -> int:
     return next(issue.id for issue in issues if issue.number == number)
 
 
-async def test_sub_issues_land_in_the_order_of_their_blockers_and_are_closed(
-    tmp_path: Path,
-) -> None:
-    config = AGENT.format("date +%N > file")
-    async with room(tmp_path, config, roles=EVERYONE, labelled=False) as here:
-        first = await opened(here, "Write the reader", here.issue)
-        second = await opened(here, "Write the writer", here.issue)
-        await blocked(here, first, second)
-        await here.person.relabel(here.issue, {"brat"}, set())
-        here.loop.wake.all()
-        await here.loop.tick()
-        convoy = given(here, here.issue)
-        told = [(t.number, t.spec.title, t.spec.after) for t in convoy.tasks]
+async def begun(here: Room) -> Convoy:
+    """Let a person label the issue, and the bot plan it."""
+    await here.person.relabel(here.issue, {"brat"}, set())
+    await swept(here, 2)
+    return given(here, here.issue)
 
-        assert told == [
-            (1, f"Write the reader (#{first})", (2,)),
-            (2, f"Write the writer (#{second})", ()),
+
+async def until(
+    here: Room, condition: Callable[[Convoy], bool], *, polls: bool
+) -> None:
+    """Let CI be green and the bot go on until something is so of the convoy.
+
+    It hears of what happens by webhooks, or only looks.
+    """
+    async with asyncio.timeout(DEADLINE_S):
+        while not condition(given(here, here.issue)):
+            await here.loop.wake.wait(0.2)
+            if polls:
+                here.loop.wake.all()
+            await here.loop.tick()
+            convoy = given(here, here.issue)
+            for one in (convoy.candidate, *(task.candidate for task in convoy.tasks)):
+                if one is not None:
+                    said = {"context": "ci", "state": "success", "description": "ok"}
+                    await here.asked("POST", f"statuses/{one.commit}", said)
+
+
+async def is_open(here: Room, *numbers: int) -> list[bool]:
+    return [(await here.person.issue(each)).state == "open" for each in numbers]
+
+
+@pytest.mark.parametrize("polls", [False, True], ids=["webhooks", "polling"])
+async def test_sub_issues_land_in_the_order_of_their_blockers_and_are_closed(
+    tmp_path: Path, *, polls: bool
+) -> None:
+    """Two chains of three; in the middle of one is a person's own issue."""
+    async with room(
+        tmp_path, WORK, roles=EVERYONE, labelled=False, delivered=not polls
+    ) as here:
+        ann = here.let_in("ann")
+        numbers = [await opened(here, f"Part {at}", here.issue) for at in range(6)]
+        first, own, last, *others = numbers
+        for number, by in (*pairwise((last, own, first)), *pairwise(others)):
+            await blocked(here, number, by)
+        await here.asked("PATCH", f"issues/{own}", {"assignees": [ann]})
+        convoy = await begun(here)
+        assert [(t.number, t.spec.after) for t in convoy.tasks] == [
+            *((1, ()), (2, (1,)), (3, (2,)), (4, (5,)), (5, (6,)), (6, ()))
         ]
-        ended = await finished(here, here.issue)
+
+        def waits(seen: Convoy) -> bool:
+            states = [task.state for task in seen.tasks]
+            return states == ["merged", "blocked", "queued", *["merged"] * 3]
+
+        await until(here, waits, polls=polls)
+        assert all(await is_open(here, *numbers)), "nothing has landed"
+        done = {"state": "closed", "state_reason": "completed"}
+        await here.asked("PATCH", f"issues/{own}", done, by=ann)
+        await until(here, lambda seen: seen.ended, polls=polls)
+        ended = given(here, here.issue)
         assert ended.state == "complete", ended.why
-        for number in (first, second, here.issue):
-            assert (await here.person.issue(number)).state == "closed"
+        assert not any(await is_open(here, *numbers, here.issue))
+        assert (ended.task(2) or ended.tasks[0]).started == 0, "no agent had it"
+
+
+@pytest.mark.parametrize("follows", [False, True], ids=["asked", "follow"])
+async def test_a_list_that_changes_in_mid_convoy_waits_for_agreement(
+    tmp_path: Path, *, follows: bool
+) -> None:
+    config = f"{WORK}[mayor]\nfollow = {str(follows).lower()}\n"
+    async with room(tmp_path, config, labelled=False) as here:
+        first = await opened(here, "First", here.issue)
+        second = await opened(here, "Second", here.issue)
+        await begun(here)
+        third = await opened(here, "Third", here.issue)
+        await blocked(here, second, third)
+        gone = {"sub_issue_id": id_of(here, first)}
+        await here.asked("DELETE", f"issues/{here.issue}/sub_issue", gone)
+        await swept(here, 2)
+
+        said = here.spoken()[-1]
+        for told in (
+            f"#{third}, Third, is new",
+            f"#{first} was taken out",
+            f"#{second} is blocked by #{third}",
+        ):
+            assert f"- {told}\n" in f"{said}\n"
+        if not follows:
+            assert len(given(here, here.issue).tasks) == 2, "nobody has agreed"
+            here.forge.add_user("eve")
+            assert "write access" in await here.answer("/brat follow", by="eve")
+            assert f"#{third}, Third, is new" in await here.answer("/brat follow")
+        tasks = given(here, here.issue).tasks
+        told_of = [(t.state, t.spec.after) for t in tasks]
+        assert told_of == [("dropped", ()), ("queued", (3,)), ("queued", ())]
+        await swept(here, 2)
+        assert sum("issues have changed" in each for each in here.spoken()) == 1
+
+
+async def test_a_hostile_sub_issue_closes_nothing_but_itself(tmp_path: Path) -> None:
+    async with room(tmp_path, WORK, roles=EVERYONE, labelled=False) as here:
+        victim = await here.person.open_issue("Precious", "Keep it open.")
+        text = f"Fixes #{victim}\n- [ ] #{victim}\n```\ncloses you/app#{victim}"
+        own = await opened(here, f"Closes #{victim}", here.issue, text)
+        convoy = await begun(here)
+
+        assert [(each.task, each.issue) for each in convoy.named] == [(1, own)]
+        await until(here, lambda seen: seen.ended, polls=True)
+        assert await is_open(here, victim, own, here.issue) == [True, False, False]
+
+
+async def test_what_cannot_be_planned_is_said_in_one_sentence(tmp_path: Path) -> None:
+    async with room(tmp_path, WORK, labelled=False) as here:
+        one = await opened(here, "One", here.issue)
+        two = await opened(here, "Two", here.issue)
+        await blocked(here, one, two)
+        await blocked(here, two, one)
+        await here.person.relabel(here.issue, {"brat"}, set())
+        await swept(here)
+
+        [said] = here.spoken()
+        assert f"#{one} waits for #{two}, which waits for #{one}: a circle" in said
+        assert not [*here.loop.context.mirror.state.convoys]
+        assert "brat" not in here.labels()

@@ -1,0 +1,253 @@
+"""What became of the sub-issues that are a convoy's plan, and how the plan follows.
+
+A change on the forge is a proposal: it shows what is different and waits until somebody
+agrees. What has begun goes on as it was. A person's own issue ends its task at once,
+when that person closes it.
+"""
+
+from functools import reduce
+
+from msgspec.structs import replace
+
+from convoy.events import (
+    ConvoyCommand,
+    Decision,
+    Event,
+    Events,
+    Refusal,
+    TaskCommand,
+    live,
+    unsettled,
+)
+from convoy.events.forge_actions import ActionIntended
+from convoy.events.plan_events import (
+    ListFollowed,
+    ListProposed,
+    TaskAdded,
+    TaskRewritten,
+)
+from convoy.events.task_events import TaskDropped, TaskMerged, TaskQueued
+from convoy.model import ids
+from convoy.model.records import NamedIssue, SubIssue
+from convoy.model.state import Convoy, State, Task
+from convoy.planner.sub_issues import awaited, list_fault, named_by, planned
+from convoy.rules import convoy_next
+from convoy.rules.plans import kept_by_protected_paths, left_to_people
+from convoy.text import inline
+
+
+def changes(convoy: Convoy, now: tuple[SubIssue, ...]) -> tuple[str, ...]:
+    """Return how a list differs from the one that is the plan, a clause each."""
+    if not now:
+        return ()
+    old = {sub.issue: sub for sub in convoy.listed if not _is_over(convoy, sub)}
+    new = {sub.issue: sub for sub in now}
+    closed = {issue for issue, sub in new.items() if sub.closed}
+    told = [
+        f"#{sub.issue}, {inline(sub.title)}, is new"
+        for sub in now
+        if sub.issue not in {each.issue for each in convoy.listed} and not sub.closed
+    ]
+    for issue, was in old.items():
+        sub = new.get(issue)
+        if sub is None:
+            told.append(f"#{issue} was taken out")
+        elif sub.closed and not (was.kept_by and sub.closed == "completed"):
+            told.append(f"#{issue} was closed as {sub.closed.replace('_', ' ')}")
+        elif not sub.closed:
+            told += _changed(was, sub, closed)
+    before = [issue for issue in old if issue in new and not new[issue].closed]
+    after = [issue for issue in new if issue in before]
+    if before != after:
+        told.append(f"the order is {', '.join(f'#{each}' for each in after)}")
+    return tuple(told)
+
+
+def _changed(was: SubIssue, sub: SubIssue, closed: set[int]) -> list[str]:
+    new = sorted({*sub.after} - {*was.after})
+    gone = sorted({*was.after} - {*sub.after} - closed)
+    told = [f"#{sub.issue} is blocked by #{issue}" for issue in new]
+    told += [f"#{sub.issue} is no longer blocked by #{issue}" for issue in gone]
+    if sub.kept_by != was.kept_by:
+        told.append(f"#{sub.issue} is assigned to {sub.kept_by or 'nobody'}")
+    if sub.step_of != was.step_of:
+        place = f"a step of #{sub.step_of}" if sub.step_of else "a step of no other"
+        told.append(f"#{sub.issue} is {place}")
+    return told
+
+
+def _is_over(convoy: Convoy, sub: SubIssue) -> bool:
+    task = task_for(convoy, sub.issue)
+    return bool(sub.closed) or (task is not None and task.settled)
+
+
+def task_for(convoy: Convoy, issue: int) -> Task | None:
+    number = next((n.task for n in convoy.named if n.issue == issue), 0)
+    return convoy.task(number)
+
+
+class ProposeList(ConvoyCommand, frozen=True, kw_only=True):
+    """The forge shows other sub-issues than the plan was made of."""
+
+    listed: tuple[SubIssue, ...]
+    now: int
+    """Unix ms."""
+
+    def decide(self, state: State) -> Decision:
+        """Keep the list and tell its difference, or forget one that is no more."""
+        convoy = live(state, self.convoy)
+        told = changes(convoy, self.listed)
+        if told == changes(convoy, convoy.proposed):
+            return Refusal(f"the sub-issues of {convoy.name} are known")
+        if not told:
+            return (ListProposed(convoy=convoy.name),)
+        proposed = ListProposed(convoy=convoy.name, listed=self.listed, changes=told)
+        key = ids.sign_key("list", f"{convoy.name}/{self.now}")
+        text = _proposal(convoy, told, list_fault(_open(self.listed)))
+        if not text:
+            return (proposed,)
+        intent = ActionIntended(key=key, kind="answer", issue=convoy.issue, text=text)
+        return (proposed, intent)
+
+
+def _proposal(convoy: Convoy, told: tuple[str, ...], fault: str) -> str:
+    listed = "\n".join(f"- {each}" for each in told)
+    if fault:
+        return f"The sub-issues have changed:\n\n{listed}\n\nThe plan stays: {fault}."
+    if convoy.settings.follow:
+        return f"The sub-issues have changed, and the plan with them:\n\n{listed}"
+    return (
+        f"The sub-issues have changed:\n\n{listed}\n\n"
+        "The plan stays as it is until somebody says `/brat follow`."
+    )
+
+
+def _open(listed: tuple[SubIssue, ...]) -> tuple[SubIssue, ...]:
+    """Return what is open, and no step of anything that is not."""
+    known = {sub.issue for sub in listed if not sub.closed}
+    return tuple(
+        sub if sub.step_of in known else replace(sub, step_of=0)
+        for sub in listed
+        if not sub.closed
+    )
+
+
+def may_follow(convoy: Convoy) -> bool:
+    return bool(convoy.proposed) and not list_fault(_open(convoy.proposed))
+
+
+class FollowList(ConvoyCommand, frozen=True, kw_only=True):
+    """The plan goes by the sub-issues as they were proposed."""
+
+    by: str = ""
+    """Who agreed; empty: the configuration lets it follow."""
+
+    def decide(self, state: State) -> Decision:
+        convoy = live(state, self.convoy)
+        if not convoy.proposed:
+            return Refusal(f"the sub-issues of {convoy.name} are those of its plan")
+        listed = _open(convoy.proposed)
+        if fault := list_fault(listed):
+            return Refusal(fault)
+        kept = [n for n in convoy.named if not _is_dropped(convoy, n)]
+        named = named_by(listed, kept, convoy.next_number)
+        issues = {each.issue for each in named}
+        named = (*named, *(each for each in kept if each.issue not in issues))
+        followed = ListFollowed(
+            convoy=convoy.name,
+            listed=(*listed, *(sub for sub in convoy.proposed if sub.closed)),
+            named=named,
+            by=self.by,
+        )
+        after = replace(convoy, named=named, listed=listed)
+        events: list[Event] = []
+        for spec in planned(convoy.title, convoy.text, listed, named):
+            events += self._task_events(convoy, after, spec.number)
+        ended = [*self._ended(convoy, {sub.issue: sub for sub in convoy.proposed})]
+        events += ended
+        folded = reduce(lambda known, event: event.change(known), events, state)
+        last = folded.convoys[convoy.name]
+        task = last.task(ended[-1].task) if ended else None
+        return (*events, followed, *(convoy_next(last, task) if task else ()))
+
+    def _task_events(self, convoy: Convoy, after: Convoy, number: int) -> Events:
+        """Return what makes one task as the list has it now."""
+        sub = next(
+            each
+            for each in after.listed
+            if NamedIssue(number, each.issue) in after.named
+        )
+        specs = planned(convoy.title, convoy.text, after.listed, after.named)
+        spec = next(each for each in specs if each.number == number)
+        task = convoy.task(number)
+        left = left_to_people(after, (sub,))
+        if task is None:
+            added = TaskAdded(convoy=convoy.name, spec=spec, by=self.by)
+            gate = convoy.settings.gate
+            return (added, *kept_by_protected_paths(convoy.name, (spec,), gate), *left)
+        if not _at_rest(task):
+            return ()
+        was = next((s for s in convoy.listed if s.issue == sub.issue), sub)
+        tasks = {each.issue: each.task for each in convoy.named}
+        others = {*task.spec.after} - {*awaited(was, convoy.listed, tasks)}
+        wanted = tuple(sorted({*spec.after, *others}))
+        new = replace(task.spec, after=wanted)
+        events: list[Event] = []
+        if new != task.spec:
+            events.append(
+                TaskRewritten(convoy=convoy.name, task=number, spec=new, by=self.by)
+            )
+        if sub.kept_by and sub.kept_by != was.kept_by:
+            events += left
+        elif was.kept_by and not sub.kept_by and task.state == "blocked":
+            queued = TaskQueued(
+                convoy=convoy.name, task=number, cause="retry", wanted_by=self.by
+            )
+            events.append(queued)
+        return tuple(events)
+
+    def _ended(
+        self, convoy: Convoy, now: dict[int, SubIssue]
+    ) -> tuple[TaskMerged | TaskDropped, ...]:
+        """Return the tasks whose issues were closed or taken out."""
+        found: list[TaskMerged | TaskDropped] = []
+        for old in convoy.listed:
+            sub, task = now.get(old.issue), task_for(convoy, old.issue)
+            if task is None or not _at_rest(task) or (sub and not sub.closed):
+                continue
+            name, number = convoy.name, task.number
+            if sub and sub.closed == "completed":
+                why = f"#{sub.issue} was closed as completed"
+                found.append(TaskMerged(convoy=name, task=number, why=why))
+                continue
+            why = f"#{old.issue} was {'closed as not planned' if sub else 'taken out'}"
+            found.append(
+                TaskDropped(convoy=name, task=number, why=why, wanted_by=self.by)
+            )
+        return tuple(found)
+
+
+def _is_dropped(convoy: Convoy, named: NamedIssue) -> bool:
+    task = convoy.task(named.task)
+    return task is None or task.state == "dropped"
+
+
+def _at_rest(task: Task) -> bool:
+    is_waiting = task.state in ("queued", "blocked")
+    return is_waiting and task.attempt is None and task.work is None
+
+
+class FinishKept(TaskCommand, frozen=True, kw_only=True):
+    """A person has closed the issue that was assigned to them."""
+
+    by: str
+    """Whom it is assigned to."""
+
+    def decide(self, state: State) -> Decision:
+        task = unsettled(state, self.convoy, self.task)
+        if not _at_rest(task):
+            return Refusal(f"task {task.number} is {task.state}: an agent has it")
+        convoy = state.convoys[self.convoy]
+        why = f"{self.by} did it, and its issue is closed"
+        merged = TaskMerged(convoy=convoy.name, task=task.number, why=why)
+        return (merged, *convoy_next(convoy, replace(task, state="merged")))

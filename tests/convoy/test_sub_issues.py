@@ -1,0 +1,145 @@
+"""Sub-issues as a plan, and how it follows them."""
+
+import pytest
+from msgspec.structs import replace
+
+from convoy.model.records import NamedIssue, SubIssue
+from convoy.planner.sub_issues import (
+    MOST_SUB_ISSUES,
+    list_fault,
+    named_by,
+    planned,
+    tasks_of,
+)
+from convoy.rules.sub_issues import FinishKept, FollowList, ProposeList, changes
+from tests.world.rules import NAME, Rules
+
+
+def sub(issue: int, *after: int, **more: object) -> SubIssue:
+    fields = {"title": f"Issue {issue}", "text": "Do it.", **more}
+    return SubIssue(issue=issue, after=after, **fields)  # type: ignore[arg-type]
+
+
+def edges(*listed: SubIssue) -> list[tuple[int, tuple[int, ...]]]:
+    """Return the issues with those that their tasks wait for, by number."""
+    named = named_by(listed)
+    issues = {each.task: each.issue for each in named}
+    tasks = planned("Whole", "", listed, named)
+    return [(issues[t.number], tuple(issues[n] for n in t.after)) for t in tasks]
+
+
+def test_the_order_is_that_of_blockers_and_steps_come_before_their_parent() -> None:
+    epic = sub(3, 1)
+    listed = (sub(1), sub(2), epic, sub(4, step_of=3), sub(5, 4, step_of=3), sub(6, 3))
+
+    assert edges(*listed) == [
+        *((1, ()), (2, ()), (4, (1,)), (5, (1, 4)), (3, (1, 4, 5)), (6, (3,)))
+    ]
+    bare = replace(epic, text=" ")
+    assert edges(*(bare if each is epic else each for each in listed)) == [
+        *((1, ()), (2, ()), (4, (1,)), (5, (1, 4)), (6, (4, 5)))
+    ]
+
+
+def test_no_text_of_an_issue_chooses_anything() -> None:
+    text = "```\n- [ ] closes #9\npaths: a.py\n(after 2)\nengine: x\n````\nFixes #9"
+    listed = (sub(11, text=text, title="(after 2) paths: b.py"), sub(12))
+    named = named_by(listed)
+    one, _ = planned("Whole", "closes #9", listed, named)
+
+    assert named == (NamedIssue(1, 11), NamedIssue(2, 12))
+    assert (one.after, one.paths, one.engine) == ((), (), "default")
+    assert f"`````\n{one.title.removesuffix(' (#11)')}\n\n{text}\n`````" in (
+        one.instructions
+    )
+
+
+@pytest.mark.parametrize(
+    ("listed", "told"),
+    [
+        ((sub(1, 2), sub(2, 1)), "#1 waits for #2, which waits for #1: a circle"),
+        ((sub(1), sub(2, 1, step_of=1), sub(3, 9)), "#3 is blocked by #9, which is"),
+        ((sub(1), sub(2, 1, step_of=1)), "a circle"),
+        (tuple(map(sub, range(1, MOST_SUB_ISSUES + 2))), "more than 50 open"),
+        ((sub(1), sub(2, 1)), ""),
+    ],
+)
+def test_what_is_no_plan_is_said(listed: tuple[SubIssue, ...], told: str) -> None:
+    assert (told in list_fault(listed)) if told else not list_fault(listed)
+
+
+def test_a_persons_issue_waits_for_them_and_ends_with_their_closing() -> None:
+    rules = Rules().listed(sub(11), sub(12, 11, kept_by="ann"), sub(13, 12))
+
+    assert [task.state for task in rules.convoy.tasks] == [
+        "queued",
+        "blocked",
+        "queued",
+    ]
+    assert "#12 is assigned to ann" in rules.task(2).why
+    rules.do(FinishKept(convoy=NAME, task=2, by="ann"))
+    assert rules.task(2).state == "merged"
+    assert rules.ask(FinishKept(convoy=NAME, task=2, by="ann")) is not None
+
+
+BEFORE = (sub(11), sub(12, 11), sub(13))
+
+
+@pytest.mark.parametrize(
+    ("now", "told", "after"),
+    [
+        (BEFORE, (), {}),
+        ((*BEFORE, sub(14, 13)), ("#14, Issue 14, is new",), {4: (3,)}),
+        ((sub(11), sub(12, 11)), ("#13 was taken out",), {3: "dropped"}),
+        (
+            (sub(11), sub(12), sub(13, 12)),
+            ("#12 is no longer blocked by #11", "#13 is blocked by #12"),
+            {2: (), 3: (2,)},
+        ),
+        (
+            (sub(11, closed="completed"), sub(12), sub(13)),
+            ("#11 was closed as completed",),
+            {1: "merged", 2: ()},
+        ),
+        (
+            (sub(11, closed="not_planned"), sub(12), sub(13)),
+            ("#11 was closed as not planned",),
+            {1: "dropped", 2: ()},
+        ),
+        (
+            (sub(11), sub(12, 11, kept_by="eve"), sub(13)),
+            ("#12 is assigned to eve",),
+            {2: "blocked"},
+        ),
+        ((sub(13), sub(11), sub(12, 11)), ("the order is #13, #11, #12",), {}),
+    ],
+)
+def test_a_change_is_shown_and_taken_in_when_somebody_agrees(
+    now: tuple[SubIssue, ...], told: tuple[str, ...], after: dict[int, object]
+) -> None:
+    rules = Rules().listed(*BEFORE)
+    assert changes(rules.convoy, now) == told
+    asked = rules.ask(ProposeList(convoy=NAME, listed=now, now=1))
+    assert (asked is None) == bool(told)
+    assert [task.state for task in rules.convoy.tasks] == ["queued"] * 3, "not yet"
+    assert (rules.ask(FollowList(convoy=NAME, by="ann")) is None) == bool(told)
+
+    for number, wanted in after.items():
+        task = rules.task(number)
+        assert wanted in (task.state, task.spec.after)
+    assert changes(rules.convoy, now) == ()
+    assert rules.ask(FollowList(convoy=NAME, by="ann")) is not None, "twice is once"
+    order = [each.issue for each in now if not each.closed]
+    assert [n.issue for n in rules.convoy.named if n.issue in order] == order
+
+
+def test_what_has_begun_goes_on_though_its_issue_is_taken_out() -> None:
+    rules = Rules().listed(*BEFORE).started(1)
+    rules.do(ProposeList(convoy=NAME, listed=BEFORE[1:], now=1))
+
+    assert rules.ask(FollowList(convoy=NAME)) is not None, "#12 waits for what is gone"
+    rules.do(ProposeList(convoy=NAME, listed=(sub(12), sub(13)), now=2))
+    rules.do(FollowList(convoy=NAME))
+    assert rules.task(1).state == "running"
+    tasks = {each.issue: each.task for each in rules.convoy.named}
+    assert tasks_of(11, rules.convoy.listed, tasks) == (1,), "it is still its issue"
