@@ -27,7 +27,15 @@ def _understood(line: Line) -> Iterator[Said]:
             given = at(line, "part.state.input")
             yield events.tool(pick(line, "part.tool", ""), given, refused=refused)
         case {"type": "step_finish", "part": {} as part}:
-            yield from _step(part)
+            yield events.Usage(
+                input_tokens=_count(part, "input") + _count(part, "cache.write"),
+                cached_tokens=_count(part, "cache.read"),
+                output_tokens=_count(part, "output") + _count(part, "reasoning"),
+            )
+            if cost := pick(part, "cost", 0.0):
+                yield events.Cost(usd=cost)
+            if at(part, "reason") == "stop":
+                yield events.Result(ok=True)
         case {"type": "error", "error": {} as found}:
             yield events.Session(id=pick(line, "sessionID", ""))
             said = pick(found, "data.message", "") or pick(found, "name", "")
@@ -47,18 +55,6 @@ def _prose(text: str) -> Iterator[Said]:
         yield events.error(found[1])
     else:
         yield from events.program(text)
-
-
-def _step(part: object) -> Iterator[Said]:
-    yield events.Usage(
-        input_tokens=_count(part, "input") + _count(part, "cache.write"),
-        cached_tokens=_count(part, "cache.read"),
-        output_tokens=_count(part, "output") + _count(part, "reasoning"),
-    )
-    if cost := pick(part, "cost", 0.0):
-        yield events.Cost(usd=cost)
-    if at(part, "reason") == "stop":
-        yield events.Result(ok=True)
 
 
 def _count(part: object, name: str) -> int:

@@ -28,6 +28,7 @@ _COUNTED = {
 
 def job_outputs(folder: Path, result: Result, *, is_alone: bool) -> dict[str, str]:
     """Return a session's outputs; some are empty for one of no convoy."""
+    patch, shown = str(folder / PATCH), str(folder / TRANSCRIPT)
     of_convoy = {
         "session-id": result.session,
         "attempt": str(result.attempt),
@@ -38,16 +39,12 @@ def job_outputs(folder: Path, result: Result, *, is_alone: bool) -> dict[str, st
         **(dict.fromkeys(of_convoy, "") if is_alone else of_convoy),
         "head-sha": result.commit or "",
         "summary": result.summary,
-        "patch": _path(folder / PATCH),
+        "patch": patch if Path(patch).is_file() else "",
         "result-file": str(folder / RESULT),
-        "transcript-file": _path(folder / TRANSCRIPT),
+        "transcript-file": shown if Path(shown).is_file() else "",
         "duration-seconds": f"{result.seconds:.0f}",
         **_used(folder / USAGE),
     }
-
-
-def _path(file: Path) -> str:
-    return str(file) if file.is_file() else ""
 
 
 def _used(file: Path) -> dict[str, str]:
