@@ -2,10 +2,8 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import get_args
 
 import pytest
-from playwright.async_api import expect
 
 from bot.dashboard.dashboard_source import LogHistory
 from bot.dashboard.drawings import CHART_HEIGHT, CHART_WIDTH, chart_bars
@@ -13,7 +11,7 @@ from convoy.log.record import follow
 from tests.brat.telling import Telling
 from tests.dashboard.conftest import Opens, Visit
 from tests.world import browser as browsers
-from tests.world.browser import PROGRAM, Scheme
+from tests.world.browser import PROGRAM
 from tests.world.rules import NAME, sha
 
 
@@ -95,18 +93,3 @@ async def test_a_convoys_page_shows_its_sessions_over_time(
     assert "0 of 1 merged" in first
     assert '<rect class="landed ci" ' in landed
     assert '<line class="now"' not in landed
-
-
-@pytest.mark.needs(PROGRAM, "npm")
-async def test_the_sessions_over_time_are_for_every_eye(
-    visit: Visit, told: Telling
-) -> None:
-    told.rules.started(1)
-    told.tell()
-    async with browsers.launched() as browser:
-        for scheme in get_args(Scheme):
-            async with browsers.tab(browser, scheme) as tab:
-                for path in ("/", f"/convoys/{NAME}"):
-                    await tab.page.goto(visit.address(path))
-                    await expect(tab.page.locator(".gantt .now")).to_have_count(1)
-                    assert await tab.faults() == []

@@ -12,19 +12,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from stat import S_IRWXU
 from typing import Any, Final
-from uuid import uuid4
-
-import httpx
 
 from bot import wall_clock
-from bot.door.webhooks import WEBHOOK_PATH
 from bot.loop.loop import PUSHES, Loop
 from bot.loop.staging import owes
 from bot.serving import bot_service
 from brat.forge.http_server import serving
 from brat.forge.resources.wire import API, Refused
 from brat.forge.rest.rest_call import Call, Extension
-from brat.forge.service.webhook_deliveries import body_signature
 from brat.forge.storage.forge_state import Forge
 from brat.local import local_mode
 from brat.repository import registration as registrations
@@ -33,7 +28,6 @@ from convoy.model.state import State
 from convoy.views import state_document
 from grite import git
 from tests.whole.crash import set_up
-from tests.world.patience import patient
 from tests.world.trusting_jobs import trusting_jobs
 
 CONFIG: Final = """\
@@ -118,8 +112,6 @@ class Tale:
     forge: Forge
     loop: Loop
     minds: Minds
-    port: int
-    """The bot's door."""
     skew_ms: int = 0
     jumps: int = 0
 
@@ -177,23 +169,6 @@ class Tale:
         hook.chmod(S_IRWXU)
         return hook
 
-    async def deliver(self, event: str) -> None:
-        """Let the forge say that something of this kind was changed."""
-        (known,) = self.forge.store.repositories.all()
-        repository = {"id": known.id, "full_name": self.known.repository}
-        told = {"action": "edited", "repository": repository}
-        body = json.dumps(told).encode()
-        headers = {
-            "X-Hub-Signature-256": body_signature(self.known.secret, body),
-            "X-GitHub-Event": event,
-            "X-GitHub-Delivery": str(uuid4()),
-            "Content-Type": "application/json",
-        }
-        door = f"http://127.0.0.1:{self.port}{WEBHOOK_PATH}"
-        async with httpx.AsyncClient(trust_env=False, timeout=patient(20)) as client:
-            answer = await client.post(door, content=body, headers=headers)
-        assert answer.status_code == httpx.codes.ACCEPTED, answer.text
-
     def end(self) -> End:
         """Look at everything people can see."""
         bare, store = registrations.bare_path(self.folder, self.known), self.forge.store
@@ -231,7 +206,7 @@ async def tale(folder: Path, minds: Minds) -> AsyncIterator[Tale]:
                 bot_service.door(loop, 0) as port,
             ):
                 await local_mode.point_hook(url, known, port)
-                told = Tale(folder, known, forge, loop, minds, port)
+                told = Tale(folder, known, forge, loop, minds)
                 loop.context.clock = lambda: wall_clock() + told.skew_ms
                 minds.loop = loop
                 yield told

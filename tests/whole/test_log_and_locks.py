@@ -84,28 +84,6 @@ def test_a_lock_is_taken_shown_renewed_and_given_up(terminal: Terminal) -> None:
     assert terminal.done(f"git -C {BARE} for-each-ref refs/grite/locks") == ""
 
 
-@pytest.mark.layer("deep")
-def test_a_lock_excludes_others_before_anything_else_is_logged(tmp_path: Path) -> None:
-    fresh = project(tmp_path, engine("true"))
-    fresh.done("brat init")
-
-    first = fresh.type("brat lock acquire port:5432")
-    fresh.done("git config user.name 'Ada Other'")
-    second, given = (
-        fresh.type(f"brat lock {word} port:5432") for word in ("acquire", "release")
-    )
-
-    assert (first.status, first.lines) == (0, ["port:5432: yours"])
-    assert (second.status, given.status) == (1, 1)
-    assert given.lines == ["brat: port:5432 is held by pat-person, not by you"]
-    assert "port:5432 overlaps port:5432, which pat-person holds until" in second.err
-    assert "lock: port:5432 by pat-person until " in fresh.done("brat status")
-    locks = json.loads(fresh.done("brat lock status --json"))["locks"]
-    assert [(each["resource"], each["holder"]) for each in locks] == [
-        ("port:5432", "pat-person")
-    ]
-
-
 @pytest.mark.parametrize("resource", ["banana", "repo:bot"])
 def test_what_nobody_can_hold_is_refused_in_a_sentence(
     terminal: Terminal, resource: str

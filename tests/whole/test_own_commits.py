@@ -8,7 +8,7 @@ import pytest
 from tests.world.local_rules import ask
 from tests.world.staying import staying, until
 from tests.world.terminal import Terminal, left_running
-from tests.world.words import NO_BOX, engine, project
+from tests.world.words import engine, project
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -97,35 +97,3 @@ def test_commits_beside_landed_work_go_on_top_of_it(tmp_path: Path) -> None:
     assert (terminal.cwd / "NOTES.md").read_text() == "Meanwhile.\n"
     assert (terminal.cwd / "words/task_1.py").exists()
     assert merges(terminal) == ""
-
-
-def test_an_edited_configuration_counts_and_another_branch_is_no_hindrance(
-    tmp_path: Path,
-) -> None:
-    terminal = project(tmp_path, engine("exit 3"))
-    terminal.done("brat init")
-    judge = f"echo judged > {tmp_path / 'judged'}"
-    good = engine("my-agent < $BRAT_PROMPT", f'[ci]\ncommand = "{judge}"\n' + NO_BOX)
-    with staying(terminal, "up", "--no-dashboard") as up:
-        up.says("watching")
-        terminal.write({".brat/config.toml": good})
-        up.says("config.toml as it lies there, not as committed")
-        up.says("[ci] has changed: `echo judged > ")
-        own = terminal.commit("Use my agent", {})
-        up.says(f"took up 1 new commit of yours: {own[:10]}")
-        up.says("using .brat/config.toml as committed")
-        terminal.done("git checkout -q --detach")
-        terminal.done("git branch -q -m main trunk")
-        up.says("has no branch main now: no commit is taken up")
-        terminal.done("git branch -q -m trunk main")
-        terminal.done("git switch -q -c aside")
-        terminal.done("brat mayor start --task 'Spell words'")
-        line = up.says(PULL).removeprefix(PULL)
-        terminal.done(line)
-        until((tmp_path / "judged").is_file)
-
-    assert line == f"git fetch {BARE} main:main"
-    assert terminal.done("git rev-parse main") == terminal.done(
-        f"git -C {BARE} rev-parse main"
-    )
-    assert terminal.done("git branch --show-current") == "aside"

@@ -19,7 +19,6 @@ from tests.world.staying import typed
 from tests.world.terminal import new_terminal
 from tests.world.tls import connect_proxy, tls_before
 from tests.world.trusting_jobs import trusting_jobs
-from tests.world.words import engine, project
 
 pytestmark = pytest.mark.timeout(300)
 HOST = "github.example.test"
@@ -96,19 +95,3 @@ async def test_a_convoy_lands_through_a_proxy_and_by_an_own_authority(
     assert left is not None
     assert b"SSL_CERT_FILE=" in left.data
     assert proxy.person.encode() not in left.data
-
-
-def test_this_machine_is_never_asked_of_a_proxy(tmp_path: Path) -> None:
-    told = '! env | grep made-up-pass && test -n "$NO_PROXY"'
-    config = engine(f"{told} && echo done > said", f"[ci]\ncommand = '{told}'")
-    terminal = project(tmp_path, config)
-    terminal.done("brat init")
-
-    nowhere = "http://pat:made-up-pass@127.0.0.1:1"
-    env = f"env HTTP_PROXY={nowhere} ALL_PROXY={nowhere} NO_PROXY=corp.example.test"
-    said = terminal.type(f"{env} brat mayor start --task 'Say so' --headless")
-
-    assert said.status == 0, said.out + said.err
-    (pull,) = said.after("landed; bring it into your checkout with: ")
-    terminal.done(f"{env} {pull}")
-    assert (terminal.cwd / "said").exists()

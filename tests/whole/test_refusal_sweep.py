@@ -116,21 +116,6 @@ async def test_a_write_that_is_refused_keeps_nothing_else_waiting(
         await lifted(told, minds.lift, calm[0])
 
 
-@pytest.mark.parametrize("event", ["repository_ruleset", "branch_protection_rule"])
-async def test_what_was_refused_is_tried_at_once_when_a_rule_changes(
-    event: str, tmp_path: Path, calm: tuple[End, set[str]]
-) -> None:
-    minds = Minds(shape="POST pulls", status=422)
-    async with tale(tmp_path, minds) as told:
-        await told.play(JUMPS, until_over=False)
-        minds.lift()
-        await told.play(0, until_over=False)
-        assert told.named(), "its time has come by itself"
-        await told.deliver(event)
-        await told.play(0, until_over=False)
-        assert told.end() == calm[0]
-
-
 @pytest.mark.parametrize(
     ("what", "named"), sampled(product(REFS, (True, False)), {("task", True)})
 )

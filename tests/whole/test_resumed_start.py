@@ -114,24 +114,6 @@ def test_the_loop_goes_on_with_what_an_interrupted_start_left(
     assert convoys(terminal) == [(1, "complete")]
 
 
-def test_a_plan_that_waits_for_approval_still_does_after_a_kill(
-    terminal: Terminal,
-) -> None:
-    with begun(terminal, "--plan-only") as start:
-        start.process.kill()
-        start.ended()
-    until(lambda: not forge_in_use(terminal.cwd / ".git/brat"))
-
-    terminal.done("brat mayor run")
-    witness = terminal.type("brat witness run")
-
-    assert witness.status == 0, witness.err
-    assert convoys(terminal) == [(1, "planning")]
-    assert [kind for kind, _, _ in waiting(terminal)] == ["plan_approval"]
-    said = terminal.done("brat log show -n 100")
-    assert "attempt 1" not in said.lower()
-
-
 CALLED_OFF = f"""
 echo once >> words/turns.txt
 test "$(wc -l < words/turns.txt)" -lt 4 || exit 0

@@ -10,7 +10,6 @@ from tests.world.forge_rules import (
     checks,
     pull_request,
     put_hook,
-    put_protection,
     put_ruleset,
 )
 from tests.world.local_rules import ask, at_rest, bare_of, registered
@@ -34,27 +33,6 @@ def ruled(folder: Path) -> Terminal:
         asked = pull_request()
         put_ruleset(forge, asked, repo=known.repository, bypass_actors=[actor])
     return terminal
-
-
-def test_a_protection_that_no_list_shows_is_learnt_from_the_first_refusal(
-    tmp_path: Path,
-) -> None:
-    terminal = extended(project(tmp_path, engine("my-agent < $BRAT_PROMPT")), "rules")
-    terminal.done("brat init")
-    known = registered(terminal)
-    with at_rest(terminal) as forge:
-        reviews = {"required_approving_review_count": 0}
-        wanted = {"required_pull_request_reviews": reviews}
-        put_protection(forge, branch=known.branch, repo=known.repository, **wanted)
-
-    done = terminal.type(START)
-
-    assert done.status == 0, done.err
-    tip = terminal.done(f"git -C {bare_of(terminal)} log -1 --format=%s")
-    assert tip == "Merge convoy spell-words-1: Spell words"
-    log = terminal.done("brat log show")
-    assert "GH006" in log
-    assert "The convoy will land by the forge's merge." in log
 
 
 @pytest.mark.layer("landing")
