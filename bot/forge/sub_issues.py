@@ -4,10 +4,8 @@ https://docs.github.com/rest/issues/sub-issues
 https://docs.github.com/rest/issues/issue-dependencies
 """
 
-from http import HTTPStatus
-
 from bot.forge.payloads import Issue
-from bot.forge.rest import ABSENT, Rest, Unless
+from bot.forge.rest import ABSENT, Rest
 
 
 class SubIssues:
@@ -34,15 +32,3 @@ class SubIssues:
             with ABSENT:
                 found += [each async for each in self._rest.each(Issue, url)]
         return found
-
-    async def add(self, parent: int, child: int) -> None:
-        """Add an issue, by its id, to another's list; safe to call twice."""
-        url = f"{self._issues}/{parent}/sub_issues"
-        with Unless(HTTPStatus.UNPROCESSABLE_ENTITY):  # it is there
-            await self._rest.write("POST", url, {"sub_issue_id": child})
-
-    async def block(self, number: int, by: int) -> None:
-        """Let an issue be blocked by another, by its id; safe to call twice."""
-        url = f"{self._issues}/{number}/dependencies/blocked_by"
-        with Unless(HTTPStatus.UNPROCESSABLE_ENTITY):
-            await self._rest.write("POST", url, {"issue_id": by})

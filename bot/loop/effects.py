@@ -32,7 +32,7 @@ import httpx
 from bot.door.inbox import Remark, Wake
 from bot.forge import transport
 from bot.forge.checks import CheckView
-from bot.forge.rest import Refused
+from bot.forge.rest import ABSENT, Refused
 from bot.forge.transport import Precedence, going
 from bot.requests import comments
 from bot.requests.answers import check_views, convoy_comment
@@ -52,7 +52,13 @@ from bot.roles.bot_context import (
 )
 from bot.roles.issue_intake import close_named
 from bot.text import merge_texts
-from bot.text.convoy_comment import labels_key, wanted_labels, with_box_note
+from bot.text.convoy_comment import (
+    TASK_LABELS,
+    labels_key,
+    sub_issue_labels,
+    wanted_labels,
+    with_box_note,
+)
 from bot.text.notices import notification_text
 from bot.text.pull_request_texts import convoy_pull_body, pull_title, task_pull_body
 from bot.text.slash_commands import ticked_in, unticked
@@ -256,7 +262,8 @@ def is_shown(context: BotContext, effect: Effect) -> bool:
     match effect.part:
         case "labels":
             have, _ = wanted_labels(convoy, context.settings.label)
-            return context.memory.shown.get(labels_key(convoy)) == have
+            is_same = context.memory.shown.get(labels_key(convoy)) == have
+            return is_same and not _unlabelled(context, convoy)
         case "checks":
             return not owed_checks(context, convoy)
         case "comment":
@@ -294,6 +301,8 @@ async def show_part(
     match part:
         case "labels":
             await _show_labels(context, convoy)
+            for issue, have in _unlabelled(context, convoy).items():
+                await _show_task_label(context, convoy, issue, have)
         case "checks":
             await show_checks(context, convoy)
         case "comment":
@@ -343,6 +352,23 @@ async def _show_labels(context: BotContext, convoy: Convoy) -> None:
     context.memory.labelled[key] = context.clock()
     await context.github.relabel(convoy.issue, have - present, have_not & present)
     context.memory.shown[key] = have
+
+
+def _unlabelled(context: BotContext, convoy: Convoy) -> dict[int, set[str]]:
+    """Return the sub-issues that do not show yet where their tasks stand."""
+    shown, key = context.memory.shown, labels_key(convoy)
+    wanted = sub_issue_labels(convoy)
+    return {n: have for n, have in wanted.items() if shown.get(f"{key}/{n}") != have}
+
+
+async def _show_task_label(
+    context: BotContext, convoy: Convoy, issue: int, have: set[str]
+) -> None:
+    with ABSENT:  # it was deleted or moved: the list will show it
+        present = (await context.github.issue(issue)).label_names
+        remove = (TASK_LABELS - have) & present
+        await context.github.relabel(issue, have - present, remove)
+    context.memory.shown[f"{labels_key(convoy)}/{issue}"] = have
 
 
 def comment_key(convoy: Convoy) -> str:

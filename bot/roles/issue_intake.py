@@ -265,12 +265,12 @@ async def _sub_issue(
     outsiders: bool,  # noqa: FBT001
 ) -> SubIssue:
     text = await _admitted_text(context, state, by, issue, outsiders)
-    labels = tuple(sorted(issue.label_names))[:_LABELS_TOLD]
+    labels = [each for each in sorted(issue.label_names) if not each.startswith("brat")]
     return SubIssue(
         issue=issue.number,
         title=text.title,
         text=text.body,
-        labels=tuple(inline(each) for each in labels),
+        labels=tuple(inline(each) for each in labels[:_LABELS_TOLD]),
     )
 
 

@@ -2,14 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from typing import Final, get_args
 
 from bot.text.plan_section import plan_section
 from convoy.events.hold_events import LAND_LABEL
 from convoy.model import ids
 from convoy.model.ids import SetAside
 from convoy.model.session_result import estimate_words, usage_in_words
-from convoy.model.state import Convoy, Lease, Task
+from convoy.model.state import Convoy, Lease, Task, TaskState
 from convoy.model.work import ShownAnswer
 from convoy.text import POST_CHARS, counted, fitting, full_stop, inline, spoken_duration
 from convoy.views.plan import approval
@@ -40,6 +40,18 @@ def wanted_labels(convoy: Convoy, start_label: str) -> tuple[set[str], set[str]]
     have = {f"brat:{convoy.state}"}
     asks = LAND_LABEL if convoy.lands_given else start_label
     return have, ({*LABELS, asks} - have)
+
+
+TASK_LABELS: Final = {f"brat:{state}" for state in get_args(TaskState)}
+
+
+def sub_issue_labels(convoy: Convoy) -> dict[int, set[str]]:
+    """Return the label that shows on each sub-issue where its task stands."""
+    if not convoy.listed or convoy.staged:
+        return {}
+    states = {task.number: task.state for task in convoy.tasks}
+    named = [each for each in convoy.named if each.task in states]
+    return {each.issue: {f"brat:{states[each.task]}"} for each in named}
 
 
 def labels_key(convoy: Convoy) -> str:

@@ -96,6 +96,9 @@ async def test_sub_issues_land_in_the_order_of_their_blockers_and_are_closed(
 
         await until(here, waits, polls=polls)
         assert all(await is_open(here, *numbers)), "nothing has landed"
+        assert [here.labels(each) for each in (first, own, last)] == [
+            *({"brat:merged"}, {"brat:blocked"}, {"brat:queued"})
+        ]
         done = {"state": "closed", "state_reason": "completed"}
         await here.asked("PATCH", f"issues/{own}", done, by=ann)
         await until(here, lambda seen: seen.ended, polls=polls)
