@@ -84,14 +84,6 @@ async def _fix(context: RequestContext, *, text: str = "") -> str:
         )
     red = "" if text else await _red(context, given)
     base = await asyncio.to_thread(_fork_point, context, given, pull.base.ref)
-    request = await _request(
-        context,
-        given,
-        pull,
-        target=given.branch,
-        base=given.head,
-        approve="plan" if is_asked else "auto",
-    )
     conflict = (
         ()
         if text
@@ -102,6 +94,14 @@ async def _fix(context: RequestContext, *, text: str = "") -> str:
             "CI is not red on it, and it does not conflict with "
             f"{code_span(pull.base.ref)}: say what to do after `--`"
         )
+    request = await _request(
+        context,
+        given,
+        pull,
+        target=given.branch,
+        base=given.head,
+        approve="plan" if is_asked else "auto",
+    )
     _plan(context, request, _task(context, request, pull, text or red, conflict))
     await mayor.warn(context.bot, context.draft, request)
     if not is_asked:
@@ -124,6 +124,9 @@ async def _open_pull(context: RequestContext) -> "Pull":
     convoy = convoy_of(context.draft.state, number)
     if convoy is not None and convoy.given is None:
         raise NotPossible(f"it is a part of {convoy.name}, which lands by itself")
+    for branch in (pull.head.ref, pull.base.ref):
+        if own := ids.clashing(branch):
+            raise NotPossible(f"{code_span(own)} are branches of brat's own")
     return pull
 
 

@@ -182,10 +182,9 @@ def _convoy_after(convoy: Convoy, tasks: tuple[Task, ...]) -> Events:
 
 
 def completed(convoy: Convoy, commit: str, why: str = "") -> Events:
-    merged = (  # of a given pull request, which lands as it is
+    merged = (
         TaskMerged(convoy=convoy.name, task=task.number, commit=commit)
-        for task in convoy.tasks
-        if not task.settled
+        for task in (convoy.tasks if convoy.lands_given else ())
     )
     done = ConvoyCompleted(convoy=convoy.name, commit=commit, why=why)
     told = notice(convoy, "completion", "complete")

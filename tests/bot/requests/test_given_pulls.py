@@ -264,7 +264,10 @@ async def test_what_may_not_be_done_to_a_pull_request_says_what_may(
         unnamed = await here.answer("/brat land", on=theirs)
         forked = await here.answer("/brat fix -- mend it", on=theirs)
         nothing = await here.answer("/brat fix", on=mine)
+        reserved = await opened(here, "brat/queue/x", {"y.py": b"y\n"})
+        own = await here.answer("/brat land", on=reserved)
         old = await here.answer("/brat land 1234567", on=mine)
+        assert len(here.loop.context.mirror.state.convoys) == 1, "refused is refused"
         named = await here.answer(f"/brat land {head[:10]}", on=theirs)
         again = await here.answer(f"/brat land {head[:10]}", on=theirs)
 
@@ -272,6 +275,7 @@ async def test_what_may_not_be_done_to_a_pull_request_says_what_may(
         assert f"such as `/brat land {head[:10]}`" in unnamed
         assert "its branch is in a fork" in forked
         assert "say what to do after `--`" in nothing
+        assert "`brat/queue/*` are branches of brat's own" in own
         assert f"it is at `{here.tip('mine')[:10]}` by now" in old
         assert "is in the queue of `main`" in named
         assert "is not finished" in again
