@@ -133,7 +133,8 @@ def _open(listed: tuple[SubIssue, ...]) -> tuple[SubIssue, ...]:
 
 
 def may_follow(convoy: Convoy) -> bool:
-    return bool(convoy.proposed) and not list_fault(_open(convoy.proposed))
+    is_plan = bool(convoy.proposed) and not list_fault(_open(convoy.proposed))
+    return is_plan and not convoy.settled
 
 
 class FollowList(ConvoyCommand, frozen=True, kw_only=True):
@@ -146,6 +147,8 @@ class FollowList(ConvoyCommand, frozen=True, kw_only=True):
         convoy = live(state, self.convoy)
         if not convoy.proposed:
             return Refusal(f"the sub-issues of {convoy.name} are those of its plan")
+        if convoy.settled:
+            return Refusal(f"every task of {convoy.name} is settled and it is landing")
         listed = _open(convoy.proposed)
         if fault := list_fault(listed):
             return Refusal(fault)

@@ -11,8 +11,14 @@ from convoy.planner.sub_issues import (
     planned,
     tasks_of,
 )
-from convoy.rules.sub_issues import FinishKept, FollowList, ProposeList, changes
-from tests.world.rules import NAME, Rules
+from convoy.rules.sub_issues import (
+    FinishKept,
+    FollowList,
+    ProposeList,
+    changes,
+    may_follow,
+)
+from tests.world.rules import NAME, Rules, sha
 
 
 def sub(issue: int, *after: int, **more: object) -> SubIssue:
@@ -143,3 +149,12 @@ def test_what_has_begun_goes_on_though_its_issue_is_taken_out() -> None:
     assert rules.task(1).state == "running"
     tasks = {each.issue: each.task for each in rules.convoy.named}
     assert tasks_of(11, rules.convoy.listed, tasks) == (1,), "it is still its issue"
+
+
+def test_a_convoy_that_is_landing_takes_nothing_more_in() -> None:
+    rules = Rules().listed(sub(11)).landed(1, sha("a"))
+    rules.do(ProposeList(convoy=NAME, listed=(sub(11), sub(12)), now=1))
+
+    assert rules.convoy.settled
+    assert not may_follow(rules.convoy)
+    assert "it is landing" in str(rules.ask(FollowList(convoy=NAME, by="ann")))
