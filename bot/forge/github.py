@@ -33,7 +33,6 @@ from bot.forge.pace import Pace
 from bot.forge.pulls import LATEST, PullMerging, PullRequests
 from bot.forge.rate_limits import RequestBudget
 from bot.forge.rest import ABSENT, GraphQl, Refused, Rest, Tokens, Unless
-from bot.forge.sub_issues import SubIssues
 from bot.forge.transport import Precedence, going
 from convoy.model import ids
 from grite.errors import BratError, Unavailable
@@ -93,6 +92,36 @@ _EDITED: Final = """\
 query ($owner: String!, $name: String!, $number: Int!) {
   repository(owner: $owner, name: $name) { issue(number: $number) { lastEditedAt } }
 }"""
+
+
+class SubIssues:
+    """Sub-issues, and what blocks an issue; a forge without them answers 404.
+
+    https://docs.github.com/rest/issues/sub-issues
+    https://docs.github.com/rest/issues/issue-dependencies
+    """
+
+    def __init__(self, rest: Rest, repo: str) -> None:
+        self._rest = rest
+        self._issues = f"{repo}/issues"
+
+    async def of(self, number: int) -> list[payloads.Issue]:
+        """Return an issue's sub-issues, closed ones too, in the order of the list."""
+        url = f"{self._issues}/{number}/sub_issues?per_page=100"
+        found: list[payloads.Issue] = []
+        with ABSENT:
+            found += [each async for each in self._rest.each(payloads.Issue, url)]
+        return found
+
+    async def blocking(self, issue: payloads.Issue) -> list[payloads.Issue]:
+        """Return the issues that block an issue, closed ones too."""
+        known = issue.issue_dependencies_summary
+        found: list[payloads.Issue] = []
+        if known is None or known.total_blocked_by:
+            url = f"{self._issues}/{issue.number}/dependencies/blocked_by?per_page=100"
+            with ABSENT:
+                found += [each async for each in self._rest.each(payloads.Issue, url)]
+        return found
 
 
 class GitHub:

@@ -30,9 +30,9 @@ from convoy.gate import forbidden, unallowed
 from convoy.model.records import TaskSpec
 from convoy.model.state import Convoy, Task
 from convoy.planner import own_words
+from convoy.rules.followed_list import FollowList, changes, may_follow
 from convoy.rules.plan_changes import AddTask, AssignTask, LinkTask, PartTask
 from convoy.rules.plans import AllowPaths
-from convoy.rules.sub_issues import FollowList, changes, may_follow
 from convoy.text import cut, inline
 
 

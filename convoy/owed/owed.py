@@ -66,6 +66,14 @@ from convoy.owed.sessions import (
     starts,
     taken_up,
 )
+from convoy.rules.followed_list import (
+    FinishKept,
+    FollowList,
+    ProposeList,
+    changes,
+    may_follow,
+    task_for,
+)
 from convoy.rules.landing import (
     foreign_tip,
     merged_commit,
@@ -74,14 +82,6 @@ from convoy.rules.landing import (
     target_taken_in,
 )
 from convoy.rules.people import FailConvoy, uncalled
-from convoy.rules.sub_issues import (
-    FinishKept,
-    FollowList,
-    ProposeList,
-    changes,
-    may_follow,
-    task_for,
-)
 from convoy.rules.verdict import Observed, PullSeen
 
 UNTRIED_MS: Final = 600_000

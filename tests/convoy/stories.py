@@ -64,6 +64,7 @@ from convoy.rules.ending import (
     MakeChoice,
     RefuseWork,
 )
+from convoy.rules.followed_list import FinishKept, FollowList, ProposeList
 from convoy.rules.landing import (
     AttemptMerge,
     ClearMerge,
@@ -93,7 +94,6 @@ from convoy.rules.plan_changes import (
 )
 from convoy.rules.plans import AllowPaths, PlanConvoy
 from convoy.rules.starting import StartPlanning
-from convoy.rules.sub_issues import FinishKept, FollowList, ProposeList
 from convoy.rules.target import AskForge, AttemptSync, FailSync, LandSync, NoteLanded
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, settings, sha, spec

@@ -11,7 +11,7 @@ from convoy.planner.sub_issues import (
     planned,
     tasks_of,
 )
-from convoy.rules.sub_issues import (
+from convoy.rules.followed_list import (
     FinishKept,
     FollowList,
     ProposeList,
