@@ -19,6 +19,7 @@ from convoy.model.work import Candidate
 from convoy.rules.landing import suspects, waiting_to_merge
 from convoy.rules.verdict import Checks
 from convoy.text import counted, cut, rough
+from convoy.views import STATE_ORDER
 from convoy.views.history import How, PastSession
 from convoy.views.interventions import Intervention, needs_a_person
 
@@ -436,16 +437,6 @@ def lying_bars(values: Sequence[tuple[str, float, float]]) -> tuple[LyingBar, ..
         )
         for place, (name, value, behind) in enumerate(values)
     )
-
-
-STATE_ORDER: Final = (
-    "merged",
-    "needs-review",
-    "running",
-    "queued",
-    "blocked",
-    "dropped",
-)
 
 
 class StatePart(Struct, frozen=True):

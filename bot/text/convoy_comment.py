@@ -12,6 +12,7 @@ from convoy.model.session_result import estimate_words, usage_in_words
 from convoy.model.state import Convoy, Lease, Task, TaskState
 from convoy.model.work import ShownAnswer
 from convoy.text import POST_CHARS, counted, fitting, full_stop, inline, spoken_duration
+from convoy.views import strip
 from convoy.views.plan import approval
 from convoy.views.reasons import (
     landed_as,
@@ -248,6 +249,18 @@ _WARNED_CHARS: Final = 2_000
 _REFUSED_CHARS: Final = 4_000
 
 
+_STRIP_MOST: Final = 30
+_STRIP: Final = {
+    "merged": "🟩",
+    "needs-review": "🟨",
+    "running": "🟦",
+    "queued": "⬜",
+    "blocked": "🟥",
+    "dropped": "⬛",
+}
+"""A square for each task, up to `_STRIP_MOST`; the heading says the same in words."""
+
+
 def convoy_table(
     convoy: Convoy,
     asides: Sequence[SetAside] = (),
@@ -260,6 +273,8 @@ def convoy_table(
     """
     lines = [f"### Convoy `{convoy.name}`: {_headline(convoy)}", ""]
     if convoy.tasks:
+        width = min(len(convoy.tasks), _STRIP_MOST)
+        lines += ["".join(_STRIP[each] * n for each, n in strip(convoy, width)), ""]
         lines += [*task_table(convoy, leases, web), ""]
     lines += box_warnings(convoy, convoy.tasks)
     if not convoy.ended:

@@ -22,7 +22,7 @@ from convoy.model.state import Convoy, Lease, State, Task
 from convoy.rules.landing import waiting_to_merge
 from convoy.rules.starting import valid_leases
 from convoy.text import clean, clock, counted, rough, spoken_duration
-from convoy.views import SCHEMA_VERSION, progress_words, saved_s
+from convoy.views import SCHEMA_VERSION, progress_words, saved_s, strip
 from convoy.views.interventions import Intervention, interventions
 from convoy.views.plan import PlanTask, plan_document
 from convoy.views.reasons import (
@@ -145,19 +145,14 @@ _BAR: Final = {
     "blocked": "!",
     "dropped": "-",
 }
-"""The tasks by state, as the dashboard's strip: in this order, to be told apart without
-colour.
-"""
+"""Each state's mark, to be told apart without colour."""
 
 
 def progress_bar(convoy: Convoy) -> Text:
     """Return a convoy's tasks by state, as a bar of `BAR_WIDTH` characters."""
-    bar, seen = Text(), 0
-    for state, mark in _BAR.items():
-        begun = seen
-        seen += sum(task.state == state for task in convoy.tasks)
-        places = [n * BAR_WIDTH // len(convoy.tasks) for n in (begun, seen)]
-        bar.append(mark * (places[1] - places[0]), style=_STYLES[state])
+    bar = Text()
+    for state, places in strip(convoy, BAR_WIDTH):
+        bar.append(_BAR[state] * places, style=_STYLES[state])
     return bar
 
 

@@ -4,6 +4,7 @@
 not change it. docs/status.md describes every field, and a test compares.
 """
 
+from collections.abc import Iterator
 from math import ceil
 from statistics import median
 from typing import Any, Final
@@ -12,7 +13,7 @@ import msgspec
 
 from convoy.model import ids
 from convoy.model.session_result import dollars
-from convoy.model.state import Convoy, Lease, State, Task
+from convoy.model.state import Convoy, Lease, State, Task, TaskState
 from convoy.model.task_graph import order
 from convoy.rules.landing import waiting_to_merge
 from convoy.rules.starting import valid_leases
@@ -166,6 +167,26 @@ def progress_words(convoy: Convoy, now: int) -> str:
         dollars(convoy.used.usd) if convoy.used.usd else "",
     )
     return " · ".join(filter(None, said))
+
+
+STATE_ORDER: Final[tuple[TaskState, ...]] = (
+    "merged",
+    "needs-review",
+    "running",
+    "queued",
+    "blocked",
+    "dropped",
+)
+
+
+def strip(convoy: Convoy, width: int) -> Iterator[tuple[TaskState, int]]:
+    """Give each state, in one order everywhere, with its share of `width` places."""
+    seen = 0
+    for state in STATE_ORDER:
+        begun = seen
+        seen += sum(task.state == state for task in convoy.tasks)
+        most = max(1, len(convoy.tasks))
+        yield state, seen * width // most - begun * width // most
 
 
 def left_words(convoy: Convoy, now: int) -> str:

@@ -84,6 +84,8 @@ def test_a_convoy_at_work_shows_where_each_task_stands() -> None:
 <!-- brat:key=comment:fix-7 -->
 ### Convoy `fix-7`: active, 1/6 merged · 2 queued · 1 running · 1 needs-review · 1 blocked
 
+🟩🟨🟦⬜⬜🟥
+
 | # | Task | State | Engine | Attempts | Worked | Pull request | Landed as | Waits for |
 |---|---|---|---|---|---|---|---|---|
 | 1 | Task 1 | merged | shell | 1 | 1s | #11 | `aaaaaaaaaa` |  |
@@ -148,6 +150,8 @@ def test_a_convoy_that_landed_says_so() -> None:
 <!-- brat:key=comment:fix-7/2 -->
 ### Convoy `fix-7`: complete, 2/3 merged · 1 dropped
 
+🟩🟩⬛
+
 | # | Task | State | Engine | Attempts | Worked | Pull request | Landed as | Waits for |
 |---|---|---|---|---|---|---|---|---|
 | 1 | Task 1 | merged | shell | 1 | 1s | #11 | `aaaaaaaaaa` |  |
@@ -171,6 +175,8 @@ def test_a_convoy_that_failed_says_why() -> None:
 <!-- brat:key=comment:fix-7 -->
 ### Convoy `fix-7`: failed, 0/3 merged · 3 dropped
 
+⬛⬛⬛
+
 | # | Task | State | Engine | Attempts | Worked | Pull request | Landed as | Waits for |
 |---|---|---|---|---|---|---|---|---|
 | 1 | Task 1 | dropped | shell | 3 | 3s | #11 |  |  |
@@ -187,6 +193,8 @@ def test_hostile_text_is_one_harmless_line() -> None:
     assert convoy_comment(hurt()) == snapshot("""\
 <!-- brat:key=comment:fix-7 -->
 ### Convoy `fix-7`: failed, 0/2 merged · 2 dropped
+
+⬛⬛
 
 | # | Task | State | Engine | Attempts | Worked | Pull request | Landed as | Waits for |
 |---|---|---|---|---|---|---|---|---|
@@ -283,6 +291,8 @@ def test_a_plan_that_waits_shows_its_order() -> None:
 
     assert convoy_comment(convoy).split("\n")[8:34] == snapshot(
         [
+            "| 2 | Say two | queued | shell | 0 |  |  |  | a person: the plan is to be approved |",
+            "| 3 | Task 3 | queued | shell | 0 |  |  |  | a person: the plan is to be approved |",
             "",
             "**The plan waits for a person:** somebody who may write has to approve the plan: `/brat approve` here, or `brat convoy approve fix-7`; nothing starts before.",
             "",
@@ -307,8 +317,6 @@ def test_a_plan_that_waits_shows_its_order() -> None:
             "  - waits for task 1: both touch \\`src/\\`",
             "- **3. Task 3**",
             "  - does: Do it",
-            "  - declares no paths",
-            "  - engine `default`",
         ]
     )
 
