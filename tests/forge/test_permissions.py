@@ -19,7 +19,7 @@ from tests.world.github_forge.workflow_runs import LOOP_WORKFLOW, permissions_of
 from tests.world.readme import README
 
 NPM = README.parent / "tests/npm"
-WORKFLOW = README.parent / "workflows/brat.yml"
+WORKFLOW = README.parent / "workflows/brat-jobs.yml"
 PERSONS_ONLY = {"GET /user"}
 """Endpoints that no installation's token may use."""
 _REPO = "/repos/{owner}/{repo}"
@@ -114,7 +114,7 @@ def rows(said: Mapping[str, Sequence[str]]) -> set[tuple[str, str]]:
 
 
 def asked_for(*jobs: str) -> dict[str, str]:
-    """Return the permissions that jobs of brat.yml have together."""
+    """Return the permissions that jobs of brat-jobs.yml have together."""
     told = YAML(typ="safe").load(WORKFLOW.read_text())["jobs"]
     return {
         name.replace("-", "_"): level

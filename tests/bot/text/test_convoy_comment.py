@@ -289,10 +289,8 @@ def test_a_plan_that_waits_shows_its_order() -> None:
     changed = replace(rules.convoy, tasks=tasks)
     convoy = replace(changed, titles=changed.titles_now)
 
-    assert convoy_comment(convoy).split("\n")[8:34] == snapshot(
+    assert convoy_comment(convoy).split("\n")[10:36] == snapshot(
         [
-            "| 2 | Say two | queued | shell | 0 |  |  |  | a person: the plan is to be approved |",
-            "| 3 | Task 3 | queued | shell | 0 |  |  |  | a person: the plan is to be approved |",
             "",
             "**The plan waits for a person:** somebody who may write has to approve the plan: `/brat approve` here, or `brat convoy approve fix-7`; nothing starts before.",
             "",
@@ -317,6 +315,8 @@ def test_a_plan_that_waits_shows_its_order() -> None:
             "  - waits for task 1: both touch \\`src/\\`",
             "- **3. Task 3**",
             "  - does: Do it",
+            "  - declares no paths",
+            "  - engine `default`",
         ]
     )
 
