@@ -102,12 +102,13 @@ def setup(
 ) -> None:
     """Prepare this repository on GitHub; it lists all it would do and asks first."""
     from brat.commands import setup as setting_up
-    from brat.terminal.console import agrees
+    from brat.terminal.console import agrees, typed_key
 
     def agreed() -> bool:
         return yes or agrees("do it?")
 
-    choices = setting_up.Choices(local, ci)
+    ask = None if yes or not sys.stdin.isatty() else typed_key
+    choices = setting_up.Choices(local, ci, ask)
     sys.exit(setting_up.setup(repo, choices, agreed))
 
 

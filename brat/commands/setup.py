@@ -33,15 +33,24 @@ from brat.repository.workflow_files import (
     needed,
     proposed,
 )
-from brat.setup.secret_steps import EngineKeyStep, EnvironmentStep, LogKeyStep
+from brat.setup.secret_steps import (
+    SIGNERS,
+    AskKey,
+    EngineKeyStep,
+    EnvironmentStep,
+    LogKeyStep,
+)
 from brat.setup.steps import (
+    READY,
     CiStep,
     ContainerStep,
     DefaultTokenStep,
     LabelStep,
     Look,
     PullRequestStep,
+    ReadyStep,
     Step,
+    Variable,
     for_a_person,
     owed,
     wanted,
@@ -52,17 +61,20 @@ from convoy.model.records import ENGINE_TYPES
 from grite import git
 from grite.errors import BratError
 from grite.outbound import here
+from grite.signatures import SIGNERS_FILE
 
 _MARKS: Final = {"wanted": "ok  ", "owed": "do  ", "by hand": "hand"}
 
 
-async def brought_about(steps: Sequence[Step], agrees: Callable[[], bool]) -> int:
+async def brought_about(
+    steps: Sequence[Step], agrees: Callable[[], bool], web: str = ""
+) -> int:
     """Do the steps in order, once the person agrees; return 1 if something is left.
 
     Safe to call again, also after a call that was cut off: each step is looked at
     before anything is done, and what is as wanted is left alone.
     """
-    looks = [await _seen(step) for step in steps]
+    looks = [await _seen(step, web) for step in steps]
     for look in looks:
         _show(look)
     todo = [
@@ -74,26 +86,27 @@ async def brought_about(steps: Sequence[Step], agrees: Callable[[], bool]) -> in
         say("nothing was changed")
         return 1
     for step in todo:
-        refused = await _tried(step)
-        looks[steps.index(step)] = after = refused or _proved(step, await _seen(step))
+        refused = await _tried(step, web)
+        seen = refused or _proved(step, await _seen(step, web))
+        looks[steps.index(step)] = after = seen
         _show(after)
     return _end(looks, changed=True)
 
 
-async def _seen(step: Step) -> Look:
+async def _seen(step: Step, web: str) -> Look:
     """Look; what may not be seen is a person's to do."""
     try:
         return await step.look()
     except Refused as refused:
-        return _told(step, refused)
+        return _told(step, refused, web)
 
 
-async def _tried(step: Step) -> Look | None:
+async def _tried(step: Step, web: str) -> Look | None:
     """Do a step; return why it could not be done."""
     try:
         await step.do()
     except BratError as error:
-        return _told(step, error)
+        return _told(step, error, web)
     return None
 
 
@@ -104,9 +117,10 @@ def _proved(step: Step, after: Look) -> Look:
     return for_a_person(f"the forge took it, and it is not there: {step.by_hand}")
 
 
-def _told(step: Step, error: BratError) -> Look:
+def _told(step: Step, error: BratError, web: str) -> Look:
+    where = f": {web}/{step.page}" if web and step.page else ""
     why = f"the forge answered {error.status}" if isinstance(error, Refused) else error
-    return for_a_person(f"{step.by_hand} ({why})")
+    return for_a_person(f"{step.by_hand} ({why}){where}")
 
 
 def _show(look: Look) -> None:
@@ -123,7 +137,7 @@ def _end(looks: Sequence[Look], *, changed: bool) -> int:
 
 
 BRANCH: Final = "brat-setup"
-_TITLE: Final = "Let brat work here"
+_TITLE: Final = "Set up brat"
 
 
 class Facts(Struct, frozen=True, kw_only=True):
@@ -162,9 +176,29 @@ def compared_files(texts: Mapping[str, str], names: Sequence[str]) -> Look:
     )
 
 
+def setup_body(looks: Sequence[tuple[Step, Look]], web: str) -> str:
+    """Return what the pull request says: what was found, will happen, and is left."""
+    found = [f"- {look.said}" for _, look in looks if look.state == "wanted"]
+    left = [
+        f"- [ ] {look.said} ([settings]({web}/{step.page}))"
+        for step, look in looks
+        if look.state != "wanted"
+    ]
+    after = (
+        "Once this is merged, brat works on issues with the label `brat`, and on no "
+        f'others. The first is "{READY}": one small task, whose result it reports '
+        "there. Close this pull request to do without brat."
+    )
+    parts = ["### What was found", "\n".join(found), "### What will happen", after]
+    if left:
+        parts += ["### What is left for you", "\n".join(left)]
+    return "\n\n".join(parts)
+
+
 class LocalFilesStep:
     """Writes the files into the checkout."""
 
+    page = ""
     by_hand = ""
 
     def __init__(self, checkout: Checkout) -> None:
@@ -197,15 +231,25 @@ class LocalFilesStep:
 class WorkflowStep:
     """Proposes the files that are missing on the default branch."""
 
+    page = "pulls"
     by_hand = (
         "type `brat setup --local`, commit the files and push them yourself "
         "(a token needs the right to write workflows)"
     )
 
     def __init__(
-        self, rest: Rest, checkout: Checkout, origin: Origin, *, token: str, branch: str
+        self,
+        rest: Rest,
+        checkout: Checkout,
+        origin: Origin,
+        *,
+        token: str,
+        branch: str,
+        others: Sequence[Step],
     ) -> None:
         self._checkout, self._branch = checkout, branch
+        self._others, self._web = others, origin.web
+        self._signers = Variable(rest, origin.repository, SIGNERS)
         self._names = needed(checkout)
         self._url = f"{origin.web}.git"
         self._env = here().for_git() | git.authorization(token)
@@ -231,13 +275,14 @@ class WorkflowStep:
         base, head = await asyncio.to_thread(self._heads)
         lacks = set(self._names) - set(self._texts(base))
         if not head or lacks - set(self._texts(head)):
-            made = self._commit(head or base)
+            made = self._commit(head or base, await self._signers.value())
             await asyncio.to_thread(
                 self._git, "push", "--quiet", self._url, f"{made}:refs/heads/{BRANCH}"
             )
         known = await self._pulls.of(BRANCH, self._branch)
         if known is None or known.state != "open":
-            body = "The workflow files of brat, by `brat setup`."
+            looks = [(each, await _seen(each, self._web)) for each in self._others]
+            body = setup_body(looks, self._web)
             await self._pulls.open(_TITLE, body, head=BRANCH, base=self._branch)
 
     def _heads(self) -> tuple[str, str]:
@@ -265,15 +310,19 @@ class WorkflowStep:
                     texts[name] = blob.data.decode(errors="replace")
         return texts
 
-    def _commit(self, parent: str) -> str:
+    def _commit(self, parent: str, signers: str) -> str:
         """Return a commit with the files that its parent lacks."""
         index = pygit2.Index()
         index.read_tree(self._repo[parent].peel(pygit2.Tree))
-        for name in set(self._names) - set(self._texts(parent)):
-            text = proposed(self._checkout, name).encode()
-            blob = self._repo.create_blob(text)
-            entry = pygit2.IndexEntry(f"{FOLDER}/{name}", blob, FileMode.BLOB)
-            index.add(entry)
+        texts = {
+            f"{FOLDER}/{name}": proposed(self._checkout, name)
+            for name in set(self._names) - set(self._texts(parent))
+        }
+        if signers and SIGNERS_FILE not in index:
+            texts[SIGNERS_FILE] = f"{signers}\n"
+        for path, text in texts.items():
+            blob = self._repo.create_blob(text.encode())
+            index.add(pygit2.IndexEntry(path, blob, FileMode.BLOB))
         try:
             who = self._repo.default_signature
         except KeyError:
@@ -294,6 +343,17 @@ class Choices(Struct, frozen=True):
     """Whether files are written into the checkout instead of proposed."""
     ci: str
     """The workflow file that judges; empty: the only one that can."""
+    ask: AskKey = None
+    """Asks a person for a key, unseen; None: nobody can be asked."""
+
+
+_PLAN: Final = (
+    "make the label brat, and open an issue with one small task as a smoke test",
+    "let jobs open pull requests, and their tokens only read by default",
+    "make a key that signs brat's log, which only the default branch can use",
+    "store your engine's key as a secret",
+    'open the pull request "Set up brat" with one workflow file',
+)
 
 
 def setup(path: Path, choices: Choices, agrees: Callable[[], bool]) -> int:
@@ -303,6 +363,9 @@ def setup(path: Path, choices: Choices, agrees: Callable[[], bool]) -> int:
     origin = origin_of(checkout.top)
     token = token_for(origin)
     if not token:
+        say(f"brat setup would do this in {origin.repository}, and asks before:")
+        for line in _PLAN:
+            say(f"  {line}")
         wanted = " or ".join(origin.variables)
         raise BratError(
             f"no token for {origin.host}: set {wanted}, or sign in with gh auth login"
@@ -324,23 +387,24 @@ async def _setup(
         github = GitHub(client, api_url=origin.api_url, repository=name, token=token)
         branch = await github.default_branch()
         rest = Rest(client, api_url=origin.api_url, token=token)
-        files: Step = LocalFilesStep(checkout)
-        if not choices.local:
-            files = WorkflowStep(rest, checkout, origin, token=token, branch=branch)
         environment = EnvironmentStep(rest, name, branch)
-        required = config.refinery.require_ci
-        steps: tuple[Step, ...] = (
+        first: tuple[Step, ...] = (
             LabelStep(rest, name),
             DefaultTokenStep(rest, name),
             PullRequestStep(rest, name),
             environment,
             LogKeyStep(rest, name, environment),
-            files,
-            CiStep(rest, name, checkout, required=required, asked=choices.ci),
-            EngineKeyStep(rest, name, _keys(config)),
+            CiStep(rest, name, checkout, config=config, asked=choices.ci),
+            EngineKeyStep(rest, name, _keys(config), choices.ask),
             ContainerStep(rest, name, _program(config)),
         )
-        return await brought_about(steps, agrees)
+        files: Step = LocalFilesStep(checkout)
+        if not choices.local:
+            files = WorkflowStep(
+                rest, checkout, origin, token=token, branch=branch, others=first
+            )
+        steps = (*first, files, ReadyStep(rest, name, files))
+        return await brought_about(steps, agrees, origin.web)
 
 
 def _program(config: Config) -> str:

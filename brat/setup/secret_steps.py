@@ -11,7 +11,7 @@ https://docs.github.com/rest/deployments/branch-policies
 
 import base64
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from typing import Final
 
@@ -41,11 +41,20 @@ async def store_secret(rest: Rest, secrets: str, name: str, value: str) -> None:
     await rest.write("PUT", f"{secrets}/{name}", asked)
 
 
+AskKey = Callable[[str], str] | None
+
+
 class EngineKeyStep:
     """Looks for an engine's key among the secrets, and stores the person's own."""
 
-    def __init__(self, rest: Rest, repository: str, keys: Sequence[str]) -> None:
+    page = "settings/secrets/actions"
+
+    def __init__(
+        self, rest: Rest, repository: str, keys: Sequence[str], ask: AskKey
+    ) -> None:
+        """Ask nothing yet; `ask` returns what a person types, unseen, or ""."""
         self._rest, self._repository, self._keys = rest, repository, keys
+        self._ask = ask
         self.by_hand = (
             f"give the engine's key: gh secret set {keys[0]} --repo {repository}, or "
             f"set {keys[0]} here and try again"
@@ -65,13 +74,19 @@ class EngineKeyStep:
             return for_a_person(f"{self.by_hand}{unseen}")
         if mine := self._mine():
             return owed(f"store your {mine}, of this terminal, as a secret for agents")
+        if self._ask is not None:
+            return owed(f"ask for your {self._keys[0]}, and store it as a secret")
         return for_a_person(self.by_hand)
 
     async def do(self) -> None:
         url = f"/repos/{self._repository}/actions/secrets"
-        mine = self._mine()
-        value = os.environ[mine]  # noqa: TID251  a person's own terminal
-        await store_secret(self._rest, url, mine, value)
+        name = self._mine() or self._keys[0]
+        value = os.environ.get(name, "")  # noqa: TID251  a person's own terminal
+        if not value and self._ask is not None:
+            value = self._ask(name).strip()
+        if not value:
+            raise BratError("no key was typed")
+        await store_secret(self._rest, url, name, value)
 
     def _mine(self) -> str:
         """Return the name of the key that this terminal has; empty: none."""
@@ -122,6 +137,8 @@ def planned_environment(
 
 class EnvironmentStep:
     """Makes the environment, and limits it to the default branch."""
+
+    page = "settings/environments"
 
     def __init__(self, rest: Rest, repository: str, branch: str) -> None:
         self._rest, self._branch = rest, branch
@@ -200,6 +217,7 @@ def planned_log_key(told: str, *, has_secret: bool, has_file: bool) -> Look:
 class LogKeyStep:
     """Makes the key; one that is there stays."""
 
+    page = "settings/environments"
     by_hand = (
         'ssh-keygen -t ed25519 -N "" -C brat -f log_key; store log_key as the secret '
         f"{SECRET} of the environment {ENVIRONMENT}, and in the variable {SIGNERS} a "

@@ -16,9 +16,15 @@ from msgspec import Struct
 
 from bot.forge.payloads import Payload
 from bot.forge.rest import Refused, Rest
-from bot.forge.workflows import dispatch_fault, judging_files, lack_of_ci
+from bot.forge.workflows import (
+    ci_start,
+    dispatch_fault,
+    judging_files,
+    lack_of_ci,
+)
 from brat.repository.checkout import Checkout
 from brat.repository.workflow_files import default_branch, own
+from convoy.config import Config
 
 State = Literal["wanted", "owed", "by hand"]
 
@@ -37,6 +43,9 @@ class Step(Protocol):
     Both methods raise `Refused` where the token may not, and `Unavailable` where the
     forge does not answer.
     """
+
+    page: str
+    """The page of the repository's settings where a person does it, below its own."""
 
     @property
     def by_hand(self) -> str:
@@ -108,6 +117,7 @@ _NEW: Final = {
 class LabelStep:
     """Makes the label; one that is there stays as it is."""
 
+    page = "labels"
     by_hand = f"make the label {LABEL} under Issues, Labels"
 
     def __init__(self, rest: Rest, repository: str) -> None:
@@ -155,6 +165,8 @@ def planned_pulls(jobs: Jobs) -> Look:
 class _Setting:
     """One of the settings, read and written alone."""
 
+    page = "settings/actions"
+
     def __init__(self, rest: Rest, repository: str) -> None:
         self._rest = rest
         self._url = f"/repos/{repository}/actions/permissions/workflow"
@@ -198,28 +210,89 @@ class PullRequestStep(_Setting):
         await self._put({"can_approve_pull_request_reviews": True})
 
 
+READY: Final = "brat is ready"
+_SMOKE_TEST: Final = """\
+`brat setup` opened this issue. Once its pull request is merged, an agent does the one \
+task below, and brat reports here. Remove the label to do without.
+
+- [ ] Mend one spelling mistake or unclear sentence in the README. Where there is no \
+README, write one sentence in README.md that says what this project does.
+"""
+
+
+_NEWEST: Final = 100
+
+
+class _Titled(Payload):
+    title: str
+
+
+class ReadyStep:
+    """Opens the issue of the first task; it waits until the files are merged."""
+
+    page = "issues/new"
+    by_hand = f"after the merge, open an issue with one task and the label {LABEL}"
+
+    def __init__(self, rest: Rest, repository: str, files: Step) -> None:
+        self._rest, self._files = rest, files
+        self._url = f"/repos/{repository}/issues"
+
+    async def look(self) -> Look:
+        """Look among the newest issues; where the files are there, none is owed."""
+        if (await self._files.look()).state == "wanted":
+            return wanted("brat was set up before: label an issue to begin")
+        count = 0
+        async for each in self._rest.each(_Titled, f"{self._url}?state=all"):
+            if each.title == READY:
+                return wanted(f'the issue "{READY}" waits for the merge')
+            if (count := count + 1) >= _NEWEST:
+                break
+        return owed(f'open the issue "{READY}": one small task, as a smoke test')
+
+    async def do(self) -> None:
+        asked = {"title": READY, "body": _SMOKE_TEST, "labels": [LABEL]}
+        await self._rest.write("POST", self._url, asked)
+
+
 CI: Final = "BRAT_CI_WORKFLOW"
 APP: Final = "BRAT_APP_ID"
 
 
 def planned_ci(
-    files: dict[str, str], named: str, asked: str, target: str, *, is_app: bool
+    files: dict[str, str],
+    named: str,
+    asked: str,
+    target: str,
+    *,
+    is_app: bool,
+    command: str = "",
 ) -> Look:
     """Return what is owed of CI, by the repository's own workflow files.
 
     `named` is the file that the variable names, `asked` the one that the person names,
-    `target` the branch that convoys land on.
+    `target` the branch that convoys land on, `command` what tests the project where no
+    file can be started.
     """
-    if missing := lack_of_ci(files, by_job=not is_app, target=target):
-        return for_a_person(f"{missing[0]}: {missing[1]}")
+    dispatched = judging_files(files, "dispatch")
+    lack = lack_of_ci(files, by_job=not is_app, target=target)
     if is_app:
-        return wanted("the pushes of brat's App start CI")
-    chosen = asked or named or _only(judging_files(files, "dispatch"))
+        return (
+            for_a_person(f"{lack[0]}: {lack[1]}")
+            if lack
+            else wanted("the pushes of brat's App start CI")
+        )
+    chosen = asked or named or _only(dispatched)
     if not chosen:
-        listed = ", ".join(judging_files(files, "dispatch"))
+        start = ci_start(files, "", command)
+        if start.file:
+            return wanted(f"brat starts {start.file} on each candidate")
+        if start.command:
+            return wanted(f"brat tests each candidate by {start.command}, in its job")
+        if lack:
+            return for_a_person(f"{lack[0]}: {lack[1]}")
         return for_a_person(
             f"type `brat setup --ci FILE` with the workflow that judges what brat "
-            f"builds, one of {listed}"
+            f"builds, one of {', '.join(dispatched)}"
         )
     if fault := dispatch_fault(files, chosen):
         return for_a_person(fault)
@@ -231,6 +304,7 @@ def planned_ci(
 class CiStep:
     """Reads the workflows in the checkout; people write their own CI."""
 
+    page = "settings/variables/actions"
     by_hand = f"set the variable {CI} to the file of your CI"
 
     def __init__(
@@ -239,21 +313,25 @@ class CiStep:
         repository: str,
         checkout: Checkout,
         *,
-        required: bool,
+        config: Config,
         asked: str,
     ) -> None:
         """Read nothing yet."""
-        self._checkout, self._required, self._asked = checkout, required, asked
+        self._checkout, self._config, self._asked = checkout, config, asked
         self._named = Variable(rest, repository, CI)
         self._app = Variable(rest, repository, APP)
 
     async def look(self) -> Look:
         """Read the triggers of each workflow, and what the variables say."""
-        if not self._required:
+        if not self._config.refinery.require_ci:
             return wanted("no CI is required")
         is_app, named = bool(await self._app.value()), await self._named.value()
         files, target = own(self._checkout), default_branch(self._checkout)
-        return planned_ci(files, named, self._asked, target, is_app=is_app)
+        found = self._checkout.propose_ci()
+        command = self._config.ci.typed or (found.command if found else "")
+        return planned_ci(
+            files, named, self._asked, target, is_app=is_app, command=command
+        )
 
     async def do(self) -> None:
         ways = judging_files(own(self._checkout), "dispatch")
@@ -285,6 +363,7 @@ def planned_container(image: str, engine: str) -> Look:
 class ContainerStep:
     """Reads the variable; people build and push the image."""
 
+    page = "settings/variables/actions"
     by_hand = f"name an image by its digest in the variable {CONTAINER}"
 
     def __init__(self, rest: Rest, repository: str, engine: str) -> None:

@@ -53,6 +53,16 @@ def agrees(question: str) -> bool:
     return sys.stdin.readline().strip().lower() == "yes"
 
 
+def typed_key(name: str) -> str:
+    """Return what a person types for a key, which is not shown; "" on no answer."""
+    import getpass
+
+    try:
+        return getpass.getpass(f"{name} (not shown; empty to skip): ")
+    except (EOFError, KeyboardInterrupt):
+        return ""
+
+
 def fail(line: str) -> None:
     """Say what went wrong."""
     err.print(f"brat: {line}")

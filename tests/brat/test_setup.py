@@ -1,6 +1,7 @@
 """`brat setup`, typed against a forge over HTTP: shown, done, proved, done once."""
 
 import asyncio
+import itertools
 import re
 from asyncio.subprocess import DEVNULL
 from collections.abc import AsyncIterator, Iterator
@@ -31,7 +32,7 @@ POLICIES = "environments/brat/deployment-branch-policies"
 LOG_KEY = "environments/brat/secrets"
 SIGNERS = "actions/variables/BRAT_ALLOWED_SIGNERS"
 CI_VARIABLE = "actions/variables/BRAT_CI_WORKFLOW"
-FINISHED = [*["ok"] * 5, "hand", "ok", "hand", "ok"]
+FINISHED = [*["ok"] * 6, "hand", "ok", "hand", "ok"]
 FILES = {"brat.yml"}
 
 
@@ -94,7 +95,7 @@ async def test_without_a_yes_it_only_shows(person: Person) -> None:
     said = await person.type()
 
     assert said.status == 1, said.err
-    assert done(said) == [*["do"] * 7, "hand", "ok"], said.err
+    assert done(said) == [*["do"] * 6, "hand", "ok", "do", "do"], said.err
     assert "LOOSEN: allow GitHub Actions to create" in said.err
     assert "nothing was changed" in said.err
     assert await person.state() == before
@@ -119,7 +120,17 @@ async def test_it_does_what_it_shows_and_a_second_run_changes_nothing(
     bare = here.forge.bare(here.forge.known(REPO)).path
     head = (await here.get("pulls/1"))["head"]["sha"]
     files = person.terminal.done(f"git -C {bare} diff --name-only main {head}")
-    assert {Path(one).name for one in files.splitlines()} == FILES
+    assert {Path(one).name for one in files.splitlines()} == {
+        *FILES,
+        "allowed_signers",
+    }
+    (issue,) = [i for i in await here.get("issues") if "pull_request" not in i]
+    assert issue["title"] == "brat is ready"
+    assert [label["name"] for label in issue["labels"]] == ["brat"]
+    pull = await here.get("pulls/1")
+    assert pull["title"] == "Set up brat"
+    assert "- brat starts ci.yml on each candidate" in pull["body"]
+    assert "/settings/secrets/actions)" in pull["body"]
     assert person.terminal.done("git status --short") == ""
     after = await person.state()
 
@@ -132,7 +143,7 @@ async def test_it_does_what_it_shows_and_a_second_run_changes_nothing(
     merged = await here.ask("PUT", "pulls/1/merge", {}, by="alice")
     assert merged.status_code == 200, merged.text
     third = await person.type("--yes")
-    assert done(third) == [*["ok"] * 7, "hand", "ok"], third.err
+    assert done(third) == [*["ok"] * 6, "hand", "ok", "ok", "ok"], third.err
 
 
 WRITES = [
@@ -143,24 +154,32 @@ WRITES = [
     ("POST", ".*/actions/variables", "BRAT_ALLOWED_SIGNERS"),
     ("PUT", f".*/{LOG_KEY}/BRAT_LOG_KEY", "BRAT_LOG_KEY"),
     ("POST", ".*/pulls", "brat setup --local"),
+    ("POST", ".*/issues", "open an issue with one task"),
 ]
 STEPS = [write[:2] for write in WRITES]
+REFUSED = [
+    (*write, status)
+    for write, status in zip(WRITES, itertools.cycle((403, 404, 422)), strict=False)
+]
 
 
-@pytest.mark.parametrize(("method", "path", "by_hand"), sampled(WRITES, WRITES[::4]))
+@pytest.mark.parametrize(
+    ("method", "path", "by_hand", "status"), sampled(REFUSED, REFUSED[::4])
+)
 async def test_one_refusal_is_said_the_rest_is_done_and_a_second_run_finishes(
-    person: Person, here: Town, method: str, path: str, by_hand: str
+    person: Person, here: Town, method: str, path: str, by_hand: str, status: int
 ) -> None:
-    here.faults.refuse(method, path, 403, "Resource not accessible")
+    here.faults.refuse(method, path, status, "Resource not accessible")
 
     said = await person.type("--yes")
 
     assert said.status == 1, said.err
     told = [line for line in said.lines if line.startswith("  hand")]
-    assert any(by_hand in line and "answered 403" in line for line in told), said.err
+    answered = f"answered {status}"
+    assert any(by_hand in line and answered in line for line in told), said.err
     here.faults.lift()
     again = await person.type("--yes")
-    assert "answered 403" not in again.err
+    assert answered not in again.err
     last = await person.type("--yes")
     assert done(last) == FINISHED, last.err
     assert [one["number"] for one in await here.get("pulls")] == [1]
@@ -346,3 +365,12 @@ async def test_locally_it_writes_the_files_and_pushes_nothing(
     written = person.terminal.cwd / ".github/workflows"
     assert {one.name for one in written.iterdir()} == FILES | {"ci.yml"}, said.err
     assert await here.get("pulls") == []
+
+
+async def test_without_a_token_it_says_what_it_would_do(person: Person) -> None:
+    said = await asyncio.to_thread(person.terminal.type, "brat setup --yes")
+
+    assert said.status != 0
+    assert "would do this in alice/app" in said.err
+    assert "make a key that signs brat's log" in said.err
+    assert "no token for" in said.err
