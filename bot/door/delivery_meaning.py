@@ -47,6 +47,7 @@ LOOK_AT: Final[dict[str, WorldPart]] = {
     "push": "refs",
     "pull_request": "pulls",
     "pull_request_review": "comments",
+    "pull_request_review_comment": "comments",
     "repository": "rights",
     "repository_ruleset": "rights",
     "branch_protection_rule": "rights",
@@ -63,6 +64,7 @@ ASKING: Final[dict[str, type[Envelope]]] = {
 _VERDICTS: Final[dict[str, ReviewVerdict]] = {
     "approved": "approved",
     "changes_requested": "changes_requested",
+    "commented": "commented",
 }
 _COMMAND: Final = "/brat"
 _TURNS: Final = frozenset({"closed", "reopened", "deleted", "transferred"})
@@ -213,9 +215,12 @@ def _check_action(delivery: CheckDelivery) -> CheckAction | None:
 
 
 def reviewed(pull: int, found: Reviewed, by: Account | None) -> Review | None:
-    """Return a person's review with a request; None: no request, or no person."""
-    verdict = _verdict(found)
-    if verdict is None or by is None or by.type == "Bot":
+    """Return a review that may ask for something; None: it is a draft or dismissed.
+
+    What it says of lines is no part of it: whoever answers it asks for that.
+    """
+    verdict = _VERDICTS.get(found.state.casefold())
+    if verdict is None or by is None:
         return None
     return Review(
         pull=pull,
@@ -225,14 +230,8 @@ def reviewed(pull: int, found: Reviewed, by: Account | None) -> Review | None:
         text=found.body or "",
         by=by.login,
         node=found.node_id,
+        bot=by.type == "Bot",
     )
-
-
-def _verdict(found: Reviewed) -> ReviewVerdict | None:
-    state = found.state.casefold()
-    if state == "commented" and _COMMAND in (found.body or "").casefold():
-        return "commented"
-    return _VERDICTS.get(state)
 
 
 def may_ask(text: str, login: str) -> bool:

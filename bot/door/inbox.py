@@ -103,6 +103,8 @@ class Review(
     """The review's global id; empty: not known."""
     late: bool = False
     """Whether a look, not a delivery, found it: its text may have been edited since."""
+    bot: bool = False
+    """Whether a bot wrote it: at most it asks for work, where it is listed."""
 
 
 class Ticked(msgspec.Struct, frozen=True, kw_only=True, tag="ticked"):

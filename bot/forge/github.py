@@ -30,7 +30,7 @@ from bot.forge.branch_rules import BranchRules
 from bot.forge.checks import CheckRuns, Ci
 from bot.forge.github_actions import TaskRuns, TimedWake
 from bot.forge.pace import Pace
-from bot.forge.pulls import LATEST, PullMerging, PullRequests
+from bot.forge.pulls import LATEST, PullMerging, PullRequests, ReviewThreads
 from bot.forge.rate_limits import RequestBudget
 from bot.forge.rest import ABSENT, GraphQl, Refused, Rest, Tokens, Unless
 from bot.forge.transport import Precedence, going
@@ -147,6 +147,7 @@ class GitHub:
         self._graphql = GraphQl(self._rest, api_url)
         self.remarks = Remarks(self._rest, self._graphql, self._repo)
         self.branch_rules = BranchRules(self._rest, self._graphql, repository)
+        self.threads = ReviewThreads(self._rest, self._graphql, repository)
         self.merging = PullMerging(self._rest, self._graphql, repository)
 
     def guard(self, check: Callable[[], None]) -> None:

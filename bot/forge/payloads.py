@@ -322,9 +322,61 @@ class Reviewed(Payload):
     submitted_at: Moment | None = None
 
 
-class Line(Payload):
+class _Actor(Payload):
+    kind: str = Field("", alias="__typename")
+    login: str = ""
+
+
+class ThreadComment(Payload):
+    """A comment on a line, as GraphQL shows it."""
+
+    id: int = Field(alias="databaseId")
+    body: str = ""
+    author: _Actor | None = None
+    """None: the account was deleted."""
+    mailed: bool = Field(default=False, alias="createdViaEmail")
+    hunk: str = Field("", alias="diffHunk")
+    review: int = Field(
+        0, validation_alias=AliasPath("pullRequestReview", "databaseId")
+    )
+
+    @property
+    def is_bots(self) -> bool:
+        return self.author is not None and self.author.kind == "Bot"
+
+    @property
+    def by(self) -> str:
+        """Its author as REST names it: GraphQL leaves a bot's `[bot]` out."""
+        if self.author is None:
+            return ""
+        return self.author.login.removesuffix("[bot]") + "[bot]" * self.is_bots
+
+
+class Thread(Payload):
+    """The comments on one place of a change, oldest first."""
+
+    id: str
+    is_resolved: bool = Field(default=False, alias="isResolved")
     path: str = ""
-    body: str | None = None
+    now_at: int | None = Field(None, alias="line")
+    was_at: int | None = Field(None, alias="originalLine")
+    comments: tuple[ThreadComment, ...] = Field(
+        default=(), validation_alias=AliasPath("comments", "nodes")
+    )
+
+    @property
+    def line(self) -> int:
+        """The line in the file; 0: the comment is on the whole file."""
+        return self.now_at or self.was_at or 0
+
+
+class Threads(Payload):
+    threads: tuple[Thread, ...] = Field(
+        default=(),
+        validation_alias=AliasPath(
+            "repository", "pullRequest", "reviewThreads", "nodes"
+        ),
+    )
 
 
 class ReviewDelivery(Envelope):

@@ -63,12 +63,68 @@ class PullRequests:
         url = f"{self._repo}/pulls/{number}/reviews?per_page=100"
         return [review async for review in self._rest.each(payloads.Reviewed, url)]
 
-    async def review_lines(self, number: int, review: int) -> list[payloads.Line]:
-        """Return a review's comments on lines of the change, in order."""
-        url = f"{self._repo}/pulls/{number}/reviews/{review}/comments?per_page=100"
+
+_THREADS: Final = """\
+query ($owner: String!, $name: String!, $number: Int!) {
+  repository(owner: $owner, name: $name) {
+    pullRequest(number: $number) {
+      reviewThreads(last: 100) {
+        nodes {
+          id
+          isResolved
+          line
+          originalLine
+          path
+          comments(first: 50) {
+            nodes {
+              author { __typename login }
+              body
+              createdViaEmail
+              databaseId
+              diffHunk
+              pullRequestReview { databaseId }
+            }
+          }
+        }
+      }
+    }
+  }
+}"""
+_RESOLVE: Final = """\
+mutation ($thread: ID!) {
+  resolveReviewThread(input: {threadId: $thread}) { clientMutationId }
+}"""
+
+
+class ReviewThreads:
+    """What was said of lines of a pull request's change.
+
+    https://docs.github.com/graphql/reference/objects#pullrequestreviewthread
+    https://docs.github.com/rest/pulls/comments#create-a-reply-for-a-review-comment
+    """
+
+    def __init__(self, rest: Rest, graphql: GraphQl, repository: str) -> None:
+        self._rest = rest
+        self._graphql = graphql
+        self._repository = repository
+
+    async def of(self, number: int) -> tuple[payloads.Thread, ...]:
+        """Return the newest threads, 100 at most; none where there is no GraphQL."""
+        owner, _, name = self._repository.partition("/")
+        named = {"owner": owner, "name": name, "number": number}
         with Unless(HTTPStatus.NOT_FOUND):
-            return [line async for line in self._rest.each(payloads.Line, url)]
-        return []
+            found = await self._graphql.read(payloads.Threads, _THREADS, named)
+            return tuple(thread for thread in found.threads if thread.comments)
+        return ()
+
+    async def reply(self, number: int, comment: int, body: str) -> int:
+        """Answer in the thread that begins with a comment; return the answer's id."""
+        url = f"/repos/{self._repository}/pulls/{number}/comments/{comment}/replies"
+        return (await self._rest.make(payloads.Comment, url, {"body": body})).id
+
+    async def resolve(self, thread: str) -> None:
+        """Resolve a thread by its global id; safe to call twice."""
+        await self._graphql.change(Payload, _RESOLVE, {"thread": thread})
 
 
 _SEEN: Final = """\

@@ -49,9 +49,10 @@ from bot.roles.bot_context import (
     failed_try,
     note_failure,
     quiet_try,
+    usable_configuration,
 )
 from bot.roles.issue_intake import close_named
-from bot.text import merge_texts
+from bot.text import merge_texts, replies
 from bot.text.convoy_comment import (
     TASK_LABELS,
     labels_key,
@@ -138,6 +139,8 @@ async def _try(context: BotContext, intent: Intent, now: Try) -> int:
             return await _comment(context, convoy, now)
         case "finish":
             return await _finish(context, convoy, intent)
+        case "thread":
+            return await _answer_thread(context, intent)
         case "notify":
             return await notify(context, convoy, intent)
         case _:
@@ -219,6 +222,26 @@ async def _answer(context: BotContext, intent: Intent, now: Try) -> int:
     text = with_box_note(intent.text, convoy)
     body = f"{ids.marker(intent.key)}\n{text}"
     return await context.github.say(intent.issue, body)
+
+
+async def _answer_thread(context: BotContext, intent: Intent) -> int:
+    """Answer what was said of a line, and resolve it; 0: it is gone. Safe to repeat."""
+    threads = await context.github.threads.of(intent.issue)
+    found = next((t for t in threads if t.comments[0].id == intent.comment), None)
+    if found is None:
+        return 0
+    config = usable_configuration(context)
+    is_done = intent.reaction != "confused"
+    may_resolve = found.comments[0].is_bots or (config and config.review.resolve)
+    own = (each for each in found.comments if each.by == context.login)
+    number = next((e.id for e in own if intent.key in ids.keys_in(e.body)), 0)
+    if not number:
+        text = replies.of_thread(intent.text, is_done=is_done)
+        body = f"{ids.marker(intent.key)}\n{text}"
+        number = await context.github.threads.reply(intent.issue, intent.comment, body)
+    if is_done and may_resolve and not found.is_resolved:
+        await context.github.threads.resolve(found.id)
+    return number
 
 
 async def _said(context: BotContext, issue: int, now: Try) -> int | None:

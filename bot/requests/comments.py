@@ -9,14 +9,18 @@ mail commands nothing. Only texts with commands are asked about: each takes a re
 """
 
 import asyncio
+import hashlib
+import re
+from collections.abc import Sequence
 from http import HTTPStatus
+from itertools import chain
 from typing import Final
 
 from msgspec import structs
 
 from bot.door import delivery_meaning
 from bot.door.inbox import Remark, Review
-from bot.forge.payloads import Reviewed
+from bot.forge.payloads import Reviewed, Thread
 from bot.forge.rest import Refused
 from bot.forge.transport import Precedence, going
 from bot.repository.draft import Draft
@@ -25,7 +29,7 @@ from bot.requests.answers import Asked, carry_out, give_answer, has_heard_enough
 from bot.requests.verb import Asker, Place, Request, convoy_of
 from bot.requests.verb_table import clean_request, parsed
 from bot.roles import mayor
-from bot.roles.bot_context import BotContext
+from bot.roles.bot_context import BotContext, usable_configuration
 from bot.text import replies
 from bot.text.replies import Reply
 from bot.text.slash_commands import (
@@ -35,8 +39,11 @@ from bot.text.slash_commands import (
     mentioned,
     slash_commands,
 )
+from bot.text.visible_text import code_block, code_span
+from convoy.events.forge_actions import Answer
 from convoy.model import ids
 from convoy.model.state import Convoy, State, Task
+from convoy.model.work import ReviewThread
 from convoy.rules.turns import changes_ci
 
 EYES: Final = "eyes"
@@ -146,21 +153,56 @@ async def answer_review(context: BotContext, draft: Draft, review: Review) -> No
     if asked.is_answered(draft.state):
         return
     convoy = convoy_of(draft.state, number)
+    if review.bot and (convoy is None or not _is_listed(context, draft, review)):
+        return
+    threads = await context.github.threads.of(number)
+    lines = [e for t in threads for e in t.comments if e.review == review.review]
+    texts = () if review.bot else (review.text, *(each.body for each in lines))
     # Hostile text takes seconds.
-    said = await asyncio.to_thread(slash_commands, review.text)
+    heard = [await asyncio.to_thread(slash_commands, text) for text in texts]
+    said = tuple(chain.from_iterable(heard))
     is_talk = convoy is None and not said
     if is_talk or await answers.is_off_limits(context, number):
         return
-    asks = said or review.verdict in _VERB_OF
+    commands = {each.id for each, found in zip(lines, heard[1:], strict=False) if found}
+    asking = {e.id for e in lines if e.id not in commands and not e.mailed}
+    told = [t for t in threads if asking & {each.id for each in t.comments}]
+    if review.verdict == "commented" and not (said or review.bot):
+        told = told if await context.github.may(review.by, "write") else []
+    asks = said or told or review.verdict in _VERB_OF
     if asks and await has_heard_enough(context, draft, asked):
         return
-    given = await _carry_out_commands(context, draft, review, said, key)
+    is_mailed_line = any(each.mailed for each in lines if each.id in commands)
+    given = await _carry_out_commands(
+        context, draft, review, said, key, is_forged=is_mailed_line
+    )
     verbs = {each.verb for each in said if isinstance(each, SlashCommand)}
-    is_repeated = _VERB_OF.get(review.verdict) in verbs  # the command counts instead
-    if convoy is not None and (review.late or not is_repeated):
-        given += await _carry_out_verdict(context, draft, convoy, review, key)
+    verb = _verb_of(review, told)
+    if verb and convoy is not None and (review.late or verb not in verbs):
+        given += await _carry_out_verdict(context, draft, convoy, review, verb, told)
     if given:
         give_answer(context, draft, asked, given)
+
+
+def _is_listed(context: BotContext, draft: Draft, review: Review) -> bool:
+    """Whether the repository lists the bot; where it does not, say so once."""
+    config = usable_configuration(context)
+    listed = config.review.bots if config is not None else ()
+    if review.by.casefold() in map(str.casefold, listed):
+        return True
+    name = re.sub("[^a-z0-9-]", "", review.by.casefold().removesuffix("[bot]"))
+    sign = ids.sign_key("review", f"of/{name}")
+    if sign not in draft.state.heard and sign not in draft.state.intents:
+        draft.submit(
+            Answer(issue=review.pull, sign=sign, text=replies.unlisted(review.by))
+        )
+    return False
+
+
+def _verb_of(review: Review, told: Sequence[Thread]) -> str:
+    """Return what the review asks for; empty: nothing. No bot approves."""
+    verb = _VERB_OF.get(review.verdict, "revise" if told else "")
+    return ("revise" if told else "") if review.bot and verb == "approve" else verb
 
 
 async def keep_missed_reviews(context: BotContext, state: State) -> None:
@@ -178,7 +220,8 @@ async def keep_missed_reviews(context: BotContext, state: State) -> None:
 
 def _keep_review(context: BotContext, task: Task, found: Reviewed) -> None:
     heads = [each.commit for each in (task.work, task.candidate) if each is not None]
-    if found.commit_id not in heads or task.pull is None:
+    is_own = found.user is not None and found.user.login == context.login
+    if is_own or found.commit_id not in heads or task.pull is None:
         return
     review = delivery_meaning.reviewed(task.pull, found, found.user)
     if review is not None:
@@ -192,11 +235,13 @@ async def _carry_out_commands(
     review: Review,
     said: tuple[FoundCommand, ...],
     key: str,
+    *,
+    is_forged: bool,
 ) -> list[Reply]:
     """Carry out a review's commands, unless they may be edited or forged."""
     if said and review.late:
         return [LATE_REVIEW]
-    if said and await is_mailed(context, review):
+    if said and (is_forged or await is_mailed(context, review)):
         return [replies.MAILED]
     remark = Remark(
         issue=review.pull,
@@ -212,12 +257,15 @@ async def _carry_out_commands(
 
 
 async def _carry_out_verdict(
-    context: BotContext, draft: Draft, convoy: Convoy, review: Review, key: str
+    context: BotContext,
+    draft: Draft,
+    convoy: Convoy,
+    review: Review,
+    verb: str,
+    told: Sequence[Thread],
 ) -> list[Reply]:
     """Approve or revise; an approval counts only if the convoy needs approvals."""
-    own = any(task.pull == review.pull for task in convoy.tasks)
-    verb = _VERB_OF.get(review.verdict)
-    if verb is None or not own:
+    if not any(task.pull == review.pull for task in convoy.tasks):
         return []
     work = (task for task in convoy.tasks if task.pull == review.pull)
     is_asked_for = convoy.settings.approvals or any(map(changes_ci, work))
@@ -226,17 +274,60 @@ async def _carry_out_verdict(
     request = (
         Request(verb, {"commit": review.commit})
         if verb == "approve"
-        else Request(verb, text=await _review_text(context, review))
+        else Request(verb, text=await _review_text(context, review, told))
     )
-    asker = Asker(by=review.by, number=review.pull, nonce=key, review=review.review)
+    asker = Asker(
+        by=review.by,
+        number=review.pull,
+        nonce=ids.sign_key("review", str(review.review)),
+        review=review.review,
+        threads=tuple(_raised(thread, review) for thread in told),
+        allowed=review.bot,
+    )
     return [await carry_out(context, draft, asker, request)]
 
 
-async def _review_text(context: BotContext, review: Review) -> str:
-    lines = await context.github.pulls.review_lines(review.pull, review.review)
-    said = (review.text, *(f"{line.path}: {line.body or ''}" for line in lines))
+def _raised(thread: Thread, review: Review) -> ReviewThread:
+    said = " ".join(e.body for e in thread.comments if e.review == review.review)
+    plain = " ".join(said.split()).casefold()
+    return ReviewThread(
+        comment=thread.comments[0].id,
+        path=thread.path,
+        line=thread.line,
+        by=review.by,
+        bot=review.bot,
+        says=hashlib.blake2b(plain.encode(), digest_size=8).hexdigest(),
+    )
+
+
+HUNK_LINES: Final = 12
+
+
+async def _review_text(
+    context: BotContext, review: Review, told: Sequence[Thread]
+) -> str:
+    """Return all that an agent is told of a review: no stranger's word is in it."""
+    trusted = {review.by, context.login}
+    config = usable_configuration(context)
+    trusted |= set(config.review.bots) if config is not None else set()
+    for by in {each.by for thread in told for each in thread.comments} - trusted:
+        if by and await context.github.may(by, "write"):
+            trusted.add(by)
+    said = [review.text, *(_thread_text(thread, trusted) for thread in told)]
     text = await asyncio.to_thread(clean_request, "\n\n".join(filter(None, said)))
     return text.strip() or SEE_REVIEW
+
+
+def _thread_text(thread: Thread, trusted: set[str]) -> str:
+    where = f"{thread.path}, line {thread.line}" if thread.line else thread.path
+    hunk = "\n".join(thread.comments[0].hunk.splitlines()[-HUNK_LINES:])
+    said = (
+        f"{each.by}: {ids.without_markers(each.body)}"
+        for each in thread.comments
+        if each.by in trusted and not each.mailed
+    )
+    first = f"Thread {thread.comments[0].id}, on {code_span(where, 200)}:"
+    return "\n\n".join((first, code_block(hunk), *said))
 
 
 async def is_mailed(context: BotContext, said: Remark | Review) -> bool:

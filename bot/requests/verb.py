@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from convoy.model.state import Convoy, State, Task
 from convoy.model.task_graph import declared_path
+from convoy.model.work import ReviewThread
 from convoy.text import seconds_in
 from grite.errors import BratError
 from grite.resource import BOT, validate
@@ -312,6 +313,8 @@ class Asker(Struct, frozen=True, kw_only=True):
     """The comment with the request; None: the request came in another way."""
     review: int = 0
     """The review with the request; 0: it was none."""
+    threads: tuple[ReviewThread, ...] = ()
+    """What the review says of lines of the change."""
     allowed: bool = False
     """Whether the person's right has been checked already."""
     at_endpoint: bool = False

@@ -30,6 +30,7 @@ from convoy.rules.people import (
     BlockTask,
     DropTask,
     FailConvoy,
+    RaiseThreads,
     RebaseWork,
     RetryConvoy,
     RetryTask,
@@ -169,9 +170,19 @@ def _revise(context: RequestContext, *, text: str) -> str:
     if task is None:
         context.submit(ConvoyReplanned(convoy=convoy.name, by=context.by, text=text))
         return "It is planned again; the new plan will show what changed."
-    context.submit(
-        ReviseTask(convoy=convoy.name, task=task.number, by=context.by, text=text)
-    )
+    if threads := context.asker.threads:
+        raised = RaiseThreads(
+            convoy=convoy.name,
+            task=task.number,
+            by=context.by,
+            text=text,
+            threads=threads,
+        )
+        context.submit(raised)
+    else:
+        context.submit(
+            ReviseTask(convoy=convoy.name, task=task.number, by=context.by, text=text)
+        )
     _keep_work(context, convoy, task)
     if task.spent >= convoy.settings.attempts:
         return (

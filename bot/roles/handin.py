@@ -27,7 +27,13 @@ from convoy.gate import ci_files, gate_of
 from convoy.kinds import kind_of
 from convoy.model import ids
 from convoy.model.records import Usage
-from convoy.model.session_result import CUT_OFF, priced, usage_noted
+from convoy.model.session_result import (
+    CUT_OFF,
+    Left,
+    bounded_notes,
+    priced,
+    usage_noted,
+)
 from convoy.owed import Collect
 from convoy.rules.ending import AcceptNothing, AcceptWork, LoseSession
 from convoy.text import Unfit
@@ -264,6 +270,7 @@ def _accept(
         summary=fit_text(result.summary)[:SUMMARY_CHARS],
         usage=result.used,
         missing_walls=result.missing_walls(ended.convoy.settings),
+        declined=bounded_notes(Left(declined=result.left.declined)).declined,
     )
     if ended.draft.submit(accepted) is None:
         ended.draft.move(ids.HEADS + ids.task_branch(name, number), commit)

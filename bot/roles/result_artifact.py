@@ -121,6 +121,7 @@ class Noted(Payload):
 
     notes: Lines = ()
     shared: Lines = ()
+    declined: Lines = ()
 
 
 class ClaimedWalls(Payload):

@@ -5,6 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from bot.text.visible_text import code_span
 from convoy.model.records import Reaction
 from convoy.text import clock, posted
 
@@ -46,6 +47,19 @@ MAILED: Final = refused(
     "commands sent by mail are not accepted, because a sender can be forged; comment "
     "on the forge's website instead"
 )
+
+
+def unlisted(bot: str) -> str:
+    """Return what is said once of a review bot that nobody lists."""
+    return (
+        f"Reviews by {code_span(bot)} are ignored here. To have agents answer them, "
+        "list it in `[review] bots` of `.brat/config.toml` on the default branch."
+    )
+
+
+def of_thread(said: str, *, is_done: bool) -> str:
+    """Return the answer in a review thread: the commit, or why it was not followed."""
+    return f"Done in {said}." if is_done else f"Left as it is: {code_span(said, 400)}"
 
 
 def enough(by: str, again_at: int) -> str:

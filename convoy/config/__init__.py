@@ -35,6 +35,7 @@ from convoy.config.keys import (
     MayorTable,
     NotifyTable,
     RefineryTable,
+    ReviewTable,
     RunnerTable,
     ScheduleName,
     ScheduleTable,
@@ -89,6 +90,7 @@ class Config(Table):
     notify: NotifyTable = NotifyTable()
     fix: FixTable = FixTable()
     actions: ActionsTable = ActionsTable()
+    review: ReviewTable = ReviewTable()
     locks: LocksTable = LocksTable()
     gate: GateTable = GateTable()
     trust: TrustTable = TrustTable()

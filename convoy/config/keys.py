@@ -635,6 +635,19 @@ class FixTable(Table):
     `dependabot[bot]`; `*`: everybody's. Others are asked first."""
 
 
+class ReviewTable(Table):
+    """Whose reviews agents answer, beside those of people who may write."""
+
+    model_config = ConfigDict(title="review")
+
+    bots: WordList = ()
+    """The review bots whose comments on lines ask for work, by account, such as
+    `coderabbitai[bot]`. They approve nothing and give no commands."""
+    resolve: bool = False
+    """Whether a person's thread, too, is resolved when the commit that answers it is on
+    the task's branch; a bot's is."""
+
+
 class TrustTable(Table):
     """Whose text an agent may be given."""
 

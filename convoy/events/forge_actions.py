@@ -45,11 +45,13 @@ class ActionIntended(Event, frozen=True, kw_only=True, tag="action.intended"):
     issue: int = 0
     """For an answer: the issue or pull request to answer on."""
     comment: int = 0
-    """For an answer: the comment it answers."""
+    """For an answer: the comment it answers; in a thread: the one that began it."""
     reaction: Reaction = ""
-    """For an answer: the reaction to that comment."""
+    """For an answer: the reaction to that comment; in a thread `confused`: it was not
+    followed."""
     text: str = ""
-    """For an answer or a notification: its text; empty: none, or the usual one."""
+    """For an answer or a notification: its text; empty: none, or the usual one. In a
+    thread: the commit, or why it was not followed."""
     by: str = ""
     """For an answer: who asked; empty: nobody did."""
     enough: bool = False
@@ -387,4 +389,5 @@ _KEY_WORDS: Final[Mapping[str, tuple[str, str, Callable[[str], str]]]] = {
     "finish": ("say", "Said", _of_convoy("on its issue that {} is over")),
     "notify": ("send", "Sent", _of_convoy("a notification about {}")),
     "answer": ("answer", "Answered", _answered),
+    "thread": ("answer", "Answered", _of_convoy("what was said of a line of {}")),
 }

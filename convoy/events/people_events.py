@@ -27,7 +27,7 @@ from convoy.events import (
 )
 from convoy.model import ids
 from convoy.model.state import Convoy, Moment, State, Task, without_failures
-from convoy.model.work import Approval, Message
+from convoy.model.work import Approval, Message, ReviewThread, with_threads
 
 
 class RepositoryPaused(Event, frozen=True, kw_only=True, tag="repository.paused"):
@@ -336,6 +336,22 @@ class TaskTold(TaskEvent, frozen=True, kw_only=True, tag="task.told"):
         notes = (*task.notes, f"{self.by} says: {self.text}")
         told = task.after_words_of(self.by)
         return replace(told, notes=notes, attempt=attempt)
+
+
+class ThreadsRaised(TaskEvent, frozen=True, kw_only=True, tag="threads.raised"):
+    """A person, or a bot that the repository lists, spoke of lines of its work."""
+
+    threads: tuple[ReviewThread, ...]
+    """The place of each, who spoke there, and a digest of what they said."""
+
+    def sentence(self) -> str:
+        places = dict.fromkeys(f"{each.path}:{each.line}" for each in self.threads)
+        by = ", ".join(dict.fromkeys(each.by for each in self.threads))
+        return f"{by} spoke of {clause(', '.join(places))} in task {self.task}."
+
+    def task_after(self, task: Task, _now: Moment) -> Task:
+        now = (replace(each, since=task.started) for each in self.threads)
+        return replace(task, threads=with_threads(task.threads, tuple(now)))
 
 
 class TaskHeard(TaskEvent, frozen=True, kw_only=True, tag="task.heard"):

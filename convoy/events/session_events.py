@@ -197,6 +197,10 @@ class WorkAccepted(SessionEvent, frozen=True, kw_only=True, tag="work.accepted")
             work=work,
             handed_in=HandedIn(self.attempt, self.commit),
             touched=tuple(sorted({*task.touched, *self.files})),
+            threads=tuple(
+                replace(each, is_open=each.is_open and each.since >= self.attempt)
+                for each in task.threads
+            ),
             approvals=(),
             earlier=None,
             unmerged=None,

@@ -139,6 +139,11 @@ def answer_key(comment: int) -> str:
     return f"answer:{comment}"
 
 
+def thread_key(convoy: str, task: int, attempt: int, comment: int) -> str:
+    """Return the key of an attempt's answer in the thread that a comment begins."""
+    return f"thread:{convoy}/{task}/{attempt}/{comment}"
+
+
 def schedule_key(name: str, begun: int) -> str:
     """Return the key under which a schedule's issue is opened at the time `begun`."""
     return f"schedule:{name}/{begun}"

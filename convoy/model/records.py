@@ -129,7 +129,7 @@ FREE: Final[frozenset[Cause]] = frozenset(
 limit."""
 
 ActionKind = Literal[
-    "dispatch", "pull", "land", "comment", "finish", "answer", "notify"
+    "dispatch", "pull", "land", "comment", "finish", "answer", "thread", "notify"
 ]
 Reaction = Literal["", "rocket", "confused", "-1"]
 Approve = Literal["auto", "plan"]

@@ -277,6 +277,8 @@ class Left(Struct, frozen=True, kw_only=True):
     """Lines for the tasks that build on its own."""
     shared: tuple[str, ...] = ()
     """Lines for every agent of the convoy."""
+    declined: tuple[str, ...] = ()
+    """Numbers of review threads that it did not follow, each with the reason."""
 
 
 NOTHING_LEFT: Final = Left()
@@ -287,6 +289,7 @@ def bounded_notes(left: Left) -> Left:
     return Left(
         notes=_note_lines(left.notes),
         shared=_note_lines(left.shared),
+        declined=_note_lines(left.declined),
     )
 
 

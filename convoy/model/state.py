@@ -51,6 +51,7 @@ from convoy.model.work import (
     Intent,
     Landing,
     Push,
+    ReviewThread,
     ShownAnswer,
     TakenOut,
     TargetSync,
@@ -126,6 +127,8 @@ class Task(Struct, frozen=True, kw_only=True):
     """What CI said against its work, where nobody is blamed for it yet."""
     approvals: tuple[Approval, ...] = ()
     """Of the current work; newer work needs approval again."""
+    threads: tuple[ReviewThread, ...] = ()
+    """What was said of lines of its work, answered or not."""
     instructed_by: tuple[str, ...] = ()
     """The people who wrote what its agents were told, beside who asked for it all."""
     earlier: Work | None = None

@@ -139,6 +139,62 @@ class Approval(Struct, frozen=True, kw_only=True):
     """The comment that said so; 0: it was no comment."""
 
 
+class ReviewThread(Struct, frozen=True, kw_only=True):
+    """What somebody said of a line of a task's work, until it is answered and after."""
+
+    comment: int
+    """The comment that it began with."""
+    path: str
+    """The file."""
+    line: int
+    """The line in it; 0: the whole file is meant."""
+    by: str
+    """Who spoke last in it, or asked again."""
+    says: str
+    """A digest of what that was."""
+    bot: bool = False
+    """Whether that was a bot."""
+    since: int = 0
+    """The attempts started by then: a later one answers it."""
+    times: int = 1
+    """How often something was asked in it."""
+    is_open: bool = True
+    """Whether it has no answer yet."""
+
+
+AGAIN_MOST: Final = 3
+
+
+def with_threads(
+    known: tuple[ReviewThread, ...], raised: tuple[ReviewThread, ...]
+) -> tuple[ReviewThread, ...]:
+    """Return the threads of a task with what was raised in them now."""
+    found = {each.comment: each for each in known}
+    for each in raised:
+        before = found.get(each.comment)
+        times = before.times + 1 if before else 1
+        found[each.comment] = replace(each, times=times)
+    return tuple(found.values())
+
+
+def unending(threads: tuple[ReviewThread, ...]) -> str:
+    """Return why another attempt would not settle them; empty: it may."""
+    for each in threads:
+        where = f"line {each.line} of {each.path}" if each.line else each.path
+        asked = sum(
+            one.times
+            for one in threads
+            if (one.path, one.says) == (each.path, each.says)
+        )
+        if each.is_open and each.bot and asked >= AGAIN_MOST:
+            return f"{each.by} asks for the same in {each.path} again and again"
+        for one in threads:
+            is_there = (one.path, one.line) == (each.path, each.line)
+            if is_there and one.by != each.by and min(one.times, each.times) > 1:
+                return f"{each.by} and {one.by} disagree about {where}"
+    return ""
+
+
 class Doubt(Struct, frozen=True, kw_only=True):
     """What CI said against work that nobody is blamed for yet."""
 

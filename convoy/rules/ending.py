@@ -6,6 +6,7 @@ before; its work is refused.
 """
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from msgspec.structs import replace
@@ -56,6 +57,9 @@ _UNTRIED: Final[frozenset[Cause]] = frozenset({"outage", "setup"})
 """Ends that say nothing about the work the session continued."""
 
 
+SAID_MEANWHILE: Final = "what was said of lines of its work while it ran is to be done"
+
+
 class AcceptWork(AttemptCommand, frozen=True, kw_only=True):
     """The gate let the attempt's commits through."""
 
@@ -67,9 +71,11 @@ class AcceptWork(AttemptCommand, frozen=True, kw_only=True):
     summary: str = ""
     usage: Usage = Usage()
     missing_walls: tuple[str, ...] = ()
+    declined: tuple[str, ...] = ()
+    """Numbers of threads that its agent did not follow, each with the reason."""
 
     def decide(self, state: State) -> Decision:
-        """Accept the work, and announce the pull request if there is none."""
+        """Accept the work, and announce the pull request and answers in threads."""
         task = in_session(state, self.convoy, self.task, self.attempt)
         _check_work(task)
         if task.state != "running":
@@ -85,7 +91,29 @@ class AcceptWork(AttemptCommand, frozen=True, kw_only=True):
                     key=key, kind="pull", convoy=self.convoy, task=self.task
                 ),
             )
-        return (accepted, *leases_freed(state, self.convoy, task), *pull)
+        free = leases_freed(state, self.convoy, task)
+        late = any(each.is_open and each.since >= self.attempt for each in task.threads)
+        again = to_be_changed(convoy, task, SAID_MEANWHILE) if late else ()
+        return (accepted, *free, *pull, *self._answers(task), *again)
+
+    def _answers(self, task: Task) -> Iterator[ActionIntended]:
+        """Yield an answer for each thread that the attempt was told of."""
+        why = dict(each.split(" ", 1) for each in self.declined if " " in each)
+        told = (e for e in task.threads if e.is_open and e.since < self.attempt)
+        for each in told:
+            declined = why.get(str(each.comment), "")
+            key = ids.thread_key(self.convoy, self.task, self.attempt, each.comment)
+            yield ActionIntended(
+                key=key,
+                kind="thread",
+                convoy=self.convoy,
+                task=self.task,
+                attempt=self.attempt,
+                issue=task.pull or 0,
+                comment=each.comment,
+                reaction="confused" if declined else "rocket",
+                text=declined or self.commit,
+            )
 
 
 class AcceptNothing(AttemptCommand, frozen=True, kw_only=True):

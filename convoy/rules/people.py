@@ -21,6 +21,7 @@ from convoy.events import (
     copied,
     live,
     task_in,
+    unsettled,
 )
 from convoy.events.forge_actions import ActionIntended
 from convoy.events.hold_events import Gone, IssueGone
@@ -28,6 +29,8 @@ from convoy.events.people_events import (
     ConvoyPaused,
     ConvoyRetried,
     PeopleCalled,
+    TaskTold,
+    ThreadsRaised,
     paused_because,
 )
 from convoy.events.task_events import (
@@ -43,6 +46,7 @@ from convoy.kinds.task_kinds import Stop
 from convoy.model import ids
 from convoy.model.ids import SetAside, show_item
 from convoy.model.state import Convoy, State, Task
+from convoy.model.work import ReviewThread, unending, with_threads
 from convoy.rules import (
     check_unused,
     convoy_next,
@@ -411,6 +415,33 @@ class ReviseTask(TaskCommand, frozen=True, kw_only=True):
         if not any(isinstance(event, TaskBlocked) for event in events):
             return events
         return (*events, *known(self.convoy, self.by, blocked_key(task)))
+
+
+class RaiseThreads(TaskCommand, frozen=True, kw_only=True):
+    """Somebody who may ask for work spoke of lines of a task's work."""
+
+    by: str
+    text: str
+    """All of the threads, for the next attempt; cleaned."""
+    threads: tuple[ReviewThread, ...]
+
+    def decide(self, state: State) -> Decision:
+        """Send the work back; where another attempt would not settle it, ask a person.
+
+        While an attempt runs it is told, and what it hands in is sent back.
+        """
+        task = unsettled(state, self.convoy, self.task)
+        name, number = self.convoy, self.task
+        raised = ThreadsRaised(convoy=name, task=number, threads=self.threads)
+        told = TaskTold(convoy=name, task=number, by=self.by, text=self.text)
+        if why := unending(with_threads(task.threads, self.threads)):
+            why = f"{why}: say which holds, then `/brat retry {self.task}`"
+            return (raised, told, TaskBlocked(convoy=name, task=number, why=why))
+        if task.state != "needs-review":
+            return (raised, told)
+        revised = ReviseTask(convoy=name, task=number, by=self.by, text=self.text)
+        then = revised.decide(state)
+        return then if isinstance(then, Refusal) else (raised, *then)
 
 
 def check_unjudged(convoy: Convoy, task: Task) -> None:

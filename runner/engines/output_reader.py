@@ -23,7 +23,7 @@ TEXT_CHARS = 100_000
 Status = Literal["done", "noop", "blocked", "missing_tool", "missing_data"]
 
 _NOTED = re.compile(
-    r"^[^\w\n]{0,20}BRAT: *(note|share)\b[:,*` \t-]*(\S.*)$", re.MULTILINE
+    r"^[^\w\n]{0,20}BRAT: *(note|share|decline)\b[:,*` \t-]*(\S.*)$", re.MULTILINE
 )
 _NOTED_MOST = 100
 """Lines; of each kind far fewer are kept."""
@@ -115,7 +115,13 @@ class OutputReader:
             limit=None if got_over else self._limit,
             session=self._session,
             text=self._text,
-            left=bounded_notes(Left(notes=noted("note"), shared=noted("share"))),
+            left=bounded_notes(
+                Left(
+                    notes=noted("note"),
+                    shared=noted("share"),
+                    declined=noted("decline"),
+                )
+            ),
             last=shortened(lines[-1].strip(), LAST_CHARS) if lines else "",
         )
 

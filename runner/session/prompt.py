@@ -56,7 +56,9 @@ What others should know goes into lines of their own in your last message, befor
 one. Each is one plain sentence, at most ten of a kind:
 - a line `BRAT: note` and what the tasks that build on this one have to know;
 - a line `BRAT: share` and what every agent of this convoy should know, such as how to
-  build or a trap.
+  build or a trap;
+- a line `BRAT: decline`, the number of a thread among the notes, and why you leave the
+  code there as it is. A thread that no such line names counts as done.
 """
 _ACCEPTED = """\
 The work is accepted where this command exits with 0. `sh` runs it at the top of the

@@ -44,6 +44,7 @@ SENT: Final = frozenset(
         "pull_request.unlocked",
         "pull_request_review.dismissed",
         "pull_request_review.submitted",
+        "pull_request_review_comment.created",
         "push",
         "status",
         "sub_issues.sub_issue_added",

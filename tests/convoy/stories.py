@@ -54,7 +54,7 @@ from convoy.events.target_events import (
 from convoy.model import ids
 from convoy.model.ids import convoy_item, look_item, task_item
 from convoy.model.records import EngineSpec, Finding, Report, SubIssue, TaskSpec
-from convoy.model.work import Landing
+from convoy.model.work import Landing, ReviewThread
 from convoy.rules.ending import (
     AcceptNothing,
     AcceptReport,
@@ -79,6 +79,7 @@ from convoy.rules.people import (
     DropTask,
     FailConvoy,
     NoteGoneIssue,
+    RaiseThreads,
     RebaseWork,
     RetryConvoy,
     RetryTask,
@@ -207,6 +208,15 @@ def steered() -> Rules:
         AllowPaths(convoy=NAME, task=3, by="bea", path="CLAUDE.md"),
         AssignTask(convoy=NAME, task=2, engine="docs", by="bea"),
         TaskTold(convoy=NAME, task=1, by="bea", text="Keep the names."),
+        RaiseThreads(
+            convoy=NAME,
+            task=1,
+            by="bea",
+            text="Say `2`.",
+            threads=(
+                ReviewThread(comment=5, path="a.py", line=2, by="bea", says="0f"),
+            ),
+        ),
         ConvoyRanked(convoy=NAME, priority=0, by="bea"),
         ApprovePlan(convoy=NAME, by="ann"),
         SettingsTaken(convoy=NAME, settings=settings(engines=engines, failures=9)),
@@ -225,6 +235,7 @@ def steered() -> Rules:
         TaskHeard(convoy=NAME, task=1, attempt=1, messages=1),
     )
     rules.accepted(1, sha("a")).do(
+        ActionDone(key=ids.thread_key(NAME, 1, 1, 5), number=6),
         CallPeople(convoy=NAME, text="@ann This waits for a person.", now=1),
         ReviseTask(convoy=NAME, task=1, by="bea", text="Name it better."),
     )

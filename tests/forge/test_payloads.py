@@ -97,6 +97,11 @@ async def work(here: Town, heard: Receiver) -> None:
     await here.ask("DELETE", f"issues/{number}/labels/brat")
     review = await here.post(f"{path}/reviews", {"event": "APPROVE"}, by="alice")
     mine = f"{path}/reviews/{review['id']}"
+    said = {
+        "event": "COMMENT",
+        "comments": [{"path": "work.txt", "line": 1, "body": "Hm."}],
+    }
+    await here.post(f"{path}/reviews", said, by="alice")
     await here.ask("PUT", f"{mine}/dismissals", {"message": "Old."}, by="alice")
     await here.post(f"issues/{number}/assignees", {"assignees": ["alice"]})
     await here.ask("DELETE", f"issues/{number}/assignees", {"assignees": ["alice"]})

@@ -139,7 +139,14 @@ def test_a_verdict_is_kept_with_the_commit_it_is_about() -> None:
     assert (found.verdict, found.text) == ("approved", "")
 
 
-def test_a_review_without_a_verdict_is_kept_for_its_commands() -> None:
+def test_a_bots_review_is_kept_as_a_bots() -> None:
+    told = {**review(), "sender": {"login": "x[bot]", "type": "Bot"}}
+    found = kept("pull_request_review", told)
+    assert isinstance(found, Review)
+    assert found.bot
+
+
+def test_a_review_without_a_verdict_is_kept_for_what_it_says() -> None:
     found = kept("pull_request_review", review(state="commented", body="/Brat why"))
 
     assert isinstance(found, Review)
@@ -149,10 +156,8 @@ def test_a_review_without_a_verdict_is_kept_for_its_commands() -> None:
 @looped(
     "delivery",
     [
-        review(state="commented"),
         review(state="dismissed"),
         {**review(), "action": "edited"},
-        {**review(), "sender": {"login": "x", "type": "Bot"}},
         {**review(), "sender": {"login": BOT, "type": "User"}},
         {**review(), "pull_request": None},
     ],

@@ -223,19 +223,6 @@ async def test_a_pull_request_is_found_by_its_branches_open_or_not(
     assert (asked["base"], asked["state"]) == ("release/1.0+x#1&2%41", "all")
 
 
-async def test_a_review_has_words_on_lines(
-    github: GitHub, forge: respx.MockRouter
-) -> None:
-    told = [{"id": 1, "path": "a.py", "body": "Shorter.", "position": 3}]
-    forge.get(f"{REPO}/pulls/12/reviews/3/comments").respond(json=told)
-    forge.get(f"{REPO}/pulls/12/reviews/4/comments").respond(404, json={})
-
-    [line] = await github.pulls.review_lines(12, 3)
-
-    assert (line.path, line.body) == ("a.py", "Shorter.")
-    assert await github.pulls.review_lines(12, 4) == []
-
-
 @pytest.mark.parametrize(
     ("permission", "role", "may"),
     [

@@ -146,6 +146,7 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
         "POST /pulls/{pull_number}/requested_reviewers",
         "DELETE /pulls/{pull_number}/requested_reviewers",
         "POST /pulls/{pull_number}/reviews",
+        "POST /pulls/{pull_number}/comments/{comment_id}/replies",
         "PUT /pulls/{pull_number}/reviews/{review_id}/dismissals",
         "PUT /pulls/{pull_number}/update-branch",
     ),

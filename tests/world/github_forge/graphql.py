@@ -22,7 +22,7 @@ from graphql import (
 )
 from msgspec import DecodeError, Struct, json
 
-from brat.forge.resources.wire import Refused
+from brat.forge.resources.wire import Refused, node_id
 from brat.forge.rest.rest_call import authenticate
 from brat.forge.service.running_forge import Service
 from tests.world.github_forge.graphql_git import (
@@ -35,10 +35,12 @@ from tests.world.github_forge.graphql_nodes import (
     PullNode,
     RepositoryNode,
     TextNode,
+    ThreadNode,
     views,
 )
 from tests.world.github_forge.issue_removal import delete_issue, transfer_issue
 from tests.world.github_forge.merge_queues import MergeQueues
+from tests.world.github_forge.review_comments import resolve, threads_of
 
 Asked = dict[str, Any]
 
@@ -112,6 +114,20 @@ class Root:
             raise Failed("UNPROCESSABLE", "Pull request is not in the queue")
         await viewer.queues.dequeue(repo, entry, viewer.caller.user)
         return _done(asked, merge_queue_entry=views(viewer, repo).entry(entry))
+
+    def resolve_review_thread(self, asked: Asked) -> Asked:
+        """Resolve a thread; safe to call twice."""
+        viewer = self._viewer
+        store = viewer.service.forge.store
+        for pull in store.pulls.all():
+            for said in threads_of(store, pull):
+                node = ThreadNode(viewer, said)
+                if node.id == asked["thread_id"]:
+                    repo, _ = viewer.pull_node(node_id("PullRequest", pull.id))
+                    viewer.need(repo, "write", "pull_requests", "contents")
+                    resolve(store, said[0].id)
+                    return _done(asked, thread=node)
+        raise Failed("NOT_FOUND", "Could not resolve to a node with that global id.")
 
 
 def _pull(viewer: Viewer, node: str) -> PullNode:

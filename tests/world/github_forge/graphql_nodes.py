@@ -7,7 +7,7 @@ https://docs.github.com/graphql/reference/objects
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -25,6 +25,7 @@ from tests.world.github_forge.graphql_git import (
 )
 from tests.world.github_forge.merge_queues import ADDED, REMOVED, QueueEntry
 from tests.world.github_forge.rest_pulls import review_decision
+from tests.world.github_forge.review_comments import LineComment, threads_of
 from tests.world.github_forge.rules.rule_types import MergeQueueParameters
 
 _KINDS: Final = {ADDED: "AddedToMergeQueueEvent", REMOVED: "RemovedFromMergeQueueEvent"}
@@ -178,9 +179,67 @@ class TextNode:
     id: str
     body: str
 
+    @property
+    def database_id(self) -> int:
+        return self.number
+
     def created_via_email(self) -> bool:
         forge = self.viewer.service.forge
         return MailedTexts(forge.folder).holds(self.number)
+
+
+@dataclass(frozen=True)
+class LineCommentNode(TextNode):
+    comment: LineComment
+
+    @property
+    def diff_hunk(self) -> str:
+        return self.comment.hunk
+
+    def author(self) -> AccountNode:
+        """Return its author; of a bot the name is without `[bot]`."""
+        found = account(self.viewer.service.renderer.who(self.comment.user))
+        return replace(found, login=found.login.removesuffix("[bot]"))
+
+    def pull_request_review(self) -> TextNode:
+        number = self.comment.review
+        kind = "PullRequestReview"
+        return TextNode(self.viewer, number, kind, node_id(kind, number), "")
+
+
+@dataclass(frozen=True)
+class ThreadNode:
+    viewer: Viewer
+    said: list[LineComment]
+    kind: str = "PullRequestReviewThread"
+
+    @property
+    def id(self) -> str:
+        return node_id(self.kind, self.said[0].id)
+
+    @property
+    def is_resolved(self) -> bool:
+        return self.said[0].is_resolved
+
+    @property
+    def path(self) -> str:
+        return self.said[0].path
+
+    @property
+    def line(self) -> int:
+        return self.said[0].line
+
+    @property
+    def original_line(self) -> int:
+        return self.said[0].line
+
+    def comments(self, first: int | None = None) -> dict[str, object]:
+        kind = "PullRequestReviewComment"
+        shown = [
+            LineCommentNode(self.viewer, e.id, kind, node_id(kind, e.id), e.body, e)
+            for e in self.said[:first]
+        ]
+        return {"nodes": shown}
 
 
 @dataclass(frozen=True)
@@ -254,6 +313,11 @@ class PullNode:
     def review_decision(self) -> str | None:
         """Return what its reviews say, where reviews are asked for."""
         return review_decision(self.viewer.service.forge, self.repo, self.pull)
+
+    def review_threads(self, last: int | None = None) -> dict[str, object]:
+        found = threads_of(self.viewer.service.forge.store, self.pull)
+        shown = [ThreadNode(self.viewer, said) for said in found]
+        return {"nodes": shown[-(last or len(shown)) :]}
 
     def is_in_merge_queue(self) -> bool:
         return self.viewer.queues.entry(self.pull) is not None

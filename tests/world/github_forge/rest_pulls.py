@@ -1,8 +1,9 @@
 """REST: pull requests are reviewed, changed and merged.
 
-Comments on lines are no part of this forge: a review that has some is refused.
+A comment on a line names its line in the new file; answers to it are reviews, too.
 
 https://docs.github.com/rest/pulls/reviews
+https://docs.github.com/rest/pulls/comments
 https://docs.github.com/graphql/reference/enums#pullrequestreviewdecision
 https://docs.github.com/rest/pulls/pulls#update-a-pull-request
 https://docs.github.com/rest/pulls/pulls#merge-a-pull-request
@@ -24,6 +25,8 @@ from brat.forge.rest.rest_pulls import REVIEWS
 from brat.forge.service.renderer import signature
 from brat.forge.storage.forge_state import Caller, Forge
 from brat.forge.storage.git_storage import Bare, Move
+from tests.world.github_forge import review_comments
+from tests.world.github_forge.review_comments import OnLine
 from tests.world.github_forge.rules import rule_types as rules
 from tests.world.github_forge.rules.rule_bindings import binding, mover
 from tests.world.github_forge.text_rules import BODY_CHARS
@@ -72,7 +75,7 @@ class NewReview(Body):
     event: Verdict | None = None
     body: str = ""
     commit_id: str | None = None
-    comments: tuple[dict[str, Any], ...] = ()
+    comments: tuple[OnLine, ...] = ()
 
 
 class Dismissal(Body):
@@ -105,15 +108,13 @@ async def create_review(call: Call) -> Answer:
     """`POST reviews`: of the head, unless a commit is named."""
     pull, asked = pull_of(call), call.body(NewReview)
     _short(asked.body)
-    if asked.comments:
-        raise Refused(422, "This forge has no comments on lines of a pull request.")
     commit = asked.commit_id or pull.head_sha
     if not call.bare.reaches(pull.head_sha, commit):
         raise Refused(422, "The commit_id is not part of the pull request.")
     if any(one.state == DRAFT for one in _seen(call, pull)):
         raise Refused(422, "User can only have one pending review per pull request")
     if asked.event is not None:
-        _may_say(call, pull, asked.event, asked.body)
+        _may_say(call, pull, asked.event, asked.body, is_on_lines=bool(asked.comments))
     with call.store.change():
         review = call.store.reviews.put(
             Review(
@@ -125,8 +126,11 @@ async def create_review(call: Call) -> Answer:
                 commit=commit,
             )
         )
+        said = [review_comments.add(call, pull, review, one) for one in asked.comments]
         if asked.event is not None:
             review = _submitted(call, pull, review, asked.event)
+            for one in said:
+                review_comments.tell(call, pull, one)
     return _shown(call, pull, review)
 
 
@@ -141,13 +145,15 @@ def _short(body: str) -> None:
         raise Refused(422, said)
 
 
-def _may_say(call: Call, pull: Pull, event: Verdict, body: str) -> None:
+def _may_say(
+    call: Call, pull: Pull, event: Verdict, body: str, *, is_on_lines: bool
+) -> None:
     """Check that the caller may say this of a pull request.
 
     Raises:
         Refused: 422: it is their own, or says nothing.
     """
-    if event != "APPROVE" and not body.strip():
+    if event != "APPROVE" and not (body.strip() or is_on_lines):
         raise Refused(422, "A review that is no approval needs a body.")
     own = call.service.forge.issue_of(pull).author == call.user.id
     if own and event in _SAID:
@@ -198,11 +204,34 @@ async def dismiss_review(call: Call) -> Answer:
     return _shown(call, pull, review)
 
 
+async def reply(call: Call) -> Answer:
+    """`POST comments/{id}/replies`: each answer is a review of its own, too."""
+    pull, asked = pull_of(call), call.body(review_comments.Said)
+    _short(asked.body)
+    with call.store.change():
+        review = call.store.reviews.put(
+            Review(
+                id=call.store.next_id(),
+                pull=pull.id,
+                user=call.user.id,
+                body="",
+                state=DRAFT,
+                commit=pull.head_sha,
+            )
+        )
+        said = review_comments.reply_to(call, pull, review, asked.body)
+        _submitted(call, pull, review, "COMMENT")
+        review_comments.tell(call, pull, said)
+    return Answer(review_comments.face_of(call, said, pull.number), status=201)
+
+
+_REPLIES = REVIEWS.removesuffix("reviews") + r"comments/{comment:\d+}/replies"
 _ONE = REVIEWS + r"/{review:\d+}"
 REVIEW_ROUTES = (
     Route("GET", REVIEWS, list_reviews),
     Route("POST", REVIEWS, create_review),
     Route("PUT", _ONE + "/dismissals", dismiss_review, "write"),
+    Route("POST", _REPLIES, reply),
 )
 
 

@@ -1,0 +1,188 @@
+"""Comments on lines of a pull request: in reviews, replies, and threads resolved.
+
+https://docs.github.com/rest/pulls/comments
+https://docs.github.com/graphql/reference/objects#pullrequestreviewthread
+https://docs.github.com/webhooks/webhook-events-and-payloads#pull_request_review_comment
+"""
+
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from msgspec.structs import replace
+
+from brat.forge.resources.account_resource import Record
+from brat.forge.resources.issue_resource import Pull, Review
+from brat.forge.resources.wire import Refused, node_id, not_found
+from brat.forge.rest.rest_call import Body, Call
+from brat.forge.storage.record_store import Store, Table
+
+
+class LineComment(Record, frozen=True, kw_only=True):
+    """A comment on a line; the first of a thread holds whether it is resolved."""
+
+    pull: int
+    review: int
+    user: int
+    body: str
+    path: str
+    line: int
+    commit: str
+    hunk: str
+    created_at: str
+    begins: int = 0
+    """The first comment of its thread; 0: it is that."""
+    is_resolved: bool = False
+
+
+_TABLES: WeakKeyDictionary[Store, Table[LineComment]] = WeakKeyDictionary()
+
+
+def comments_of(store: Store) -> Table[LineComment]:
+    """Return the comments on lines that a forge keeps, by their pull requests."""
+    if store not in _TABLES:
+        _TABLES[store] = Table(store, LineComment, lambda one: one.pull)
+    return _TABLES[store]
+
+
+class OnLine(Body):
+    """One of the `comments` of a new review."""
+
+    path: str
+    body: str
+    line: int
+
+
+def add(call: Call, pull: Pull, review: Review, said: OnLine) -> LineComment:
+    """Put a comment into a review; only inside `Store.change`.
+
+    Raises:
+        Refused: 422: the line is no part of the change.
+    """
+    hunk = _hunk(call, pull, said)
+    return comments_of(call.store).put(
+        LineComment(
+            id=call.store.next_id(),
+            pull=pull.id,
+            review=review.id,
+            user=call.user.id,
+            body=said.body,
+            path=said.path,
+            line=said.line,
+            commit=review.commit,
+            hunk=hunk,
+            created_at=call.service.forge.now(),
+        )
+    )
+
+
+def _hunk(call: Call, pull: Pull, said: OnLine) -> str:
+    """Return the lines of the change up to the one that is meant."""
+    git = call.bare.git
+    diff = git.diff(str(git.merge_base(pull.base_sha, pull.head_sha)), pull.head_sha)
+    for patch in diff:
+        if patch is None or patch.delta.new_file.path != said.path:
+            continue
+        for hunk in patch.hunks:
+            lines = [hunk.header.strip()]
+            for line in hunk.lines:
+                lines.append(f"{line.origin}{line.content.rstrip()}")
+                if line.new_lineno == said.line:
+                    return "\n".join(lines)
+    raise Refused(422, "pull_request_review_thread.line must be part of the diff")
+
+
+def face_of(call: Call, one: LineComment, number: int) -> dict[str, Any]:
+    """Return a comment as GitHub shows it."""
+    repo, renderer, site = call.repo, call.service.renderer, call.site
+    author = renderer.who(one.user)
+    page = f"{site.page(repo.full_name, 'pull', number)}#discussion_r{one.id}"
+    api = site.repo(repo.full_name)
+    url, pull = f"{api}/pulls/comments/{one.id}", f"{api}/pulls/{number}"
+    shape: dict[str, Any] = {
+        "id": one.id,
+        "node_id": node_id("PullRequestReviewComment", one.id),
+        "url": url,
+        "html_url": page,
+        "pull_request_url": pull,
+        "pull_request_review_id": one.review,
+        "user": renderer.user(author),
+        "author_association": renderer.association(repo, author),
+        "body": one.body,
+        "path": one.path,
+        "line": one.line,
+        "original_line": one.line,
+        "side": "RIGHT",
+        "start_line": None,
+        "original_start_line": None,
+        "start_side": None,
+        "position": None,
+        "original_position": 1,
+        "subject_type": "line",
+        "diff_hunk": one.hunk,
+        "commit_id": one.commit,
+        "original_commit_id": one.commit,
+        "created_at": one.created_at,
+        "updated_at": one.created_at,
+        "reactions": _reactions(url),
+        "_links": {
+            "self": {"href": url},
+            "html": {"href": page},
+            "pull_request": {"href": pull},
+        },
+    }
+    if one.begins:
+        shape["in_reply_to_id"] = one.begins
+    return shape
+
+
+def _reactions(url: str) -> dict[str, Any]:
+    words = ("+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes")
+    return {"url": f"{url}/reactions", "total_count": 0, **dict.fromkeys(words, 0)}
+
+
+def tell(call: Call, pull: Pull, one: LineComment) -> None:
+    """Announce a new comment on a line."""
+    body = {
+        "comment": face_of(call, one, pull.number),
+        "pull_request": call.service.renderer.pull(call.repo, pull),
+    }
+    kind = ("pull_request_review_comment", "created")
+    call.service.events.send(call.repo, call.user, kind, body)
+
+
+class Said(Body):
+    body: str
+
+
+def reply_to(call: Call, pull: Pull, review: Review, body: str) -> LineComment:
+    """Answer the comment that the path names; only inside `Store.change`."""
+    found = comments_of(call.store).get(call.number("comment"))
+    if found is None or found.pull != pull.id or found.begins:
+        raise not_found()
+    one = replace(
+        found,
+        id=call.store.next_id(),
+        review=review.id,
+        user=call.user.id,
+        body=body,
+        created_at=call.service.forge.now(),
+        begins=found.id,
+        is_resolved=False,
+    )
+    return comments_of(call.store).put(one)
+
+
+def threads_of(store: Store, pull: Pull) -> list[list[LineComment]]:
+    """Return the comments of each thread, oldest first."""
+    threads: dict[int, list[LineComment]] = {}
+    for one in comments_of(store).of(pull.id):
+        threads.setdefault(one.begins or one.id, []).append(one)
+    return list(threads.values())
+
+
+def resolve(store: Store, number: int) -> None:
+    """Resolve the thread that a comment begins; safe to call twice."""
+    found = comments_of(store).get(number)
+    if found is not None:
+        with store.change():
+            comments_of(store).put(replace(found, is_resolved=True))
