@@ -218,9 +218,9 @@ zzz = 1
 .brat/config.toml: refinery.attempts: unknown key; allowed: strategy, require_ci, checks, reporters, sync, conflicts, rounds, approvals, max_parallel, bypass; did you mean witness.attempts?
 .brat/config.toml: refinery.zzz: unknown key; allowed: strategy, require_ci, checks, reporters, sync, conflicts, rounds, approvals, max_parallel, bypass
 .brat/config.toml: ci."two\\nlines\\u202e": unknown key; allowed: command, timeout, slots, egress
-.brat/config.toml: strategy: unknown key; allowed: staged, engine, refinery, witness, runner, mayor, ci, triggers, schedule, budget, notify, fix, actions, locks, gate, trust; did you mean refinery.strategy?
-.brat/config.toml: engines: unknown key; allowed: staged, engine, refinery, witness, runner, mayor, ci, triggers, schedule, budget, notify, fix, actions, locks, gate, trust; did you mean engine?
-.brat/config.toml: gaet: unknown key; allowed: staged, engine, refinery, witness, runner, mayor, ci, triggers, schedule, budget, notify, fix, actions, locks, gate, trust; did you mean gate?\
+.brat/config.toml: strategy: unknown key; allowed: staged, engine, refinery, witness, runner, mayor, ci, triggers, schedule, budget, notify, fix, actions, review, locks, gate, trust; did you mean refinery.strategy?
+.brat/config.toml: engines: unknown key; allowed: staged, engine, refinery, witness, runner, mayor, ci, triggers, schedule, budget, notify, fix, actions, review, locks, gate, trust; did you mean engine?
+.brat/config.toml: gaet: unknown key; allowed: staged, engine, refinery, witness, runner, mayor, ci, triggers, schedule, budget, notify, fix, actions, review, locks, gate, trust; did you mean gate?\
 """)
 
 
