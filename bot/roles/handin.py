@@ -34,8 +34,9 @@ from convoy.model.session_result import (
     priced,
     usage_noted,
 )
+from convoy.model.work import Work
 from convoy.owed import Collect
-from convoy.rules.ending import AcceptNothing, AcceptWork, LoseSession
+from convoy.rules.ending import AcceptNothing, AcceptWork, LoseSession, reasons
 from convoy.text import Unfit
 from grite.errors import GitFailed
 
@@ -160,6 +161,9 @@ def take_change(ended: EndedAttempt, artifact: ResultArtifact) -> None:
         _pass_gate(ended, result, result.commit)
     elif _is_merge_as_it_is(ended, result):
         _accept_merge(ended, result)
+    elif (work := _left_as_it_is(ended, result)) is not None:
+        ended.note(result)
+        _accept(ended, result, work.commit, work.files)
     elif result.conclusion == "noop" and result.commit is None:
         _settle(ended, result)
     elif result.commit is None or artifact.bundle is None:
@@ -197,6 +201,14 @@ def _is_merge_as_it_is(ended: EndedAttempt, result: Result) -> bool:
     takes_in = kind_of(ended.task.spec).takes_target_in
     is_merge = takes_in or bool(ended.attempt.resolves)
     return is_merge and result.conclusion == "noop" and result.commit is None
+
+
+def _left_as_it_is(ended: EndedAttempt, result: Result) -> Work | None:
+    """Return work that stays, for its agent declines all that was said of its lines."""
+    told = {e.comment for e in ended.task.threads if e.is_told(ended.attempt.number)}
+    declines = told and told <= reasons(_declined(result)).keys()
+    is_unchanged = result.conclusion == "noop" and result.commit is None
+    return ended.task.earlier if declines and is_unchanged else None
 
 
 def _accept_merge(ended: EndedAttempt, result: Result) -> None:
@@ -270,12 +282,16 @@ def _accept(
         summary=fit_text(result.summary)[:SUMMARY_CHARS],
         usage=result.used,
         missing_walls=result.missing_walls(ended.convoy.settings),
-        declined=bounded_notes(Left(declined=result.left.declined)).declined,
+        declined=_declined(result),
     )
     if ended.draft.submit(accepted) is None:
         ended.draft.move(ids.HEADS + ids.task_branch(name, number), commit)
         if kind_of(ended.task.spec).keeps_work:
             ended.keep(commit)
+
+
+def _declined(result: Result) -> tuple[str, ...]:
+    return bounded_notes(Left(declined=result.left.declined)).declined
 
 
 def _changed_tests(ended: EndedAttempt, commit: str) -> str:

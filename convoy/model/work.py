@@ -161,6 +161,10 @@ class ReviewThread(Struct, frozen=True, kw_only=True):
     is_open: bool = True
     """Whether it has no answer yet."""
 
+    def is_told(self, attempt: int) -> bool:
+        """Whether an attempt was started with it, and is to answer it."""
+        return self.is_open and self.since < attempt
+
 
 AGAIN_MOST: Final = 3
 

@@ -98,10 +98,11 @@ class AcceptWork(AttemptCommand, frozen=True, kw_only=True):
 
     def _answers(self, task: Task) -> Iterator[ActionIntended]:
         """Yield an answer for each thread that the attempt was told of."""
-        why = dict(each.split(" ", 1) for each in self.declined if " " in each)
-        told = (e for e in task.threads if e.is_open and e.since < self.attempt)
-        for each in told:
-            declined = why.get(str(each.comment), "")
+        why = reasons(self.declined)
+        for each in task.threads:
+            if not each.is_told(self.attempt):
+                continue
+            declined = why.get(each.comment, "")
             key = ids.thread_key(self.convoy, self.task, self.attempt, each.comment)
             yield ActionIntended(
                 key=key,
@@ -114,6 +115,15 @@ class AcceptWork(AttemptCommand, frozen=True, kw_only=True):
                 reaction="confused" if declined else "rocket",
                 text=declined or self.commit,
             )
+
+
+_DECLINED: Final = re.compile(r"\W*(\d{1,18})\W+(\S.*)")
+
+
+def reasons(declined: tuple[str, ...]) -> dict[int, str]:
+    """Return why an agent did not follow threads, by the comments that began them."""
+    found = (_DECLINED.fullmatch(each) for each in declined)
+    return {int(each[1]): each[2] for each in found if each}
 
 
 class AcceptNothing(AttemptCommand, frozen=True, kw_only=True):

@@ -58,7 +58,8 @@ one. Each is one plain sentence, at most ten of a kind:
 - a line `BRAT: share` and what every agent of this convoy should know, such as how to
   build or a trap;
 - a line `BRAT: decline`, the number of a thread among the notes, and why you leave the
-  code there as it is. A thread that no such line names counts as done.
+  code there as it is. A thread that no such line names counts as done. Where you
+  decline them all and change nothing, end with `noop`.
 """
 _ACCEPTED = """\
 The work is accepted where this command exits with 0. `sh` runs it at the top of the

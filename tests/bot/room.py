@@ -189,7 +189,9 @@ class Room:
         await self.do(ActionDone(key=ids.dispatch_key(session), number=run))
         return base
 
-    async def worked(self, number: int, files: dict[str, bytes]) -> str:
+    async def worked(
+        self, number: int, files: dict[str, bytes], declined: tuple[str, ...] = ()
+    ) -> str:
         """Let an attempt hand in a commit with these files; return its id."""
         base = await self.started(number)
         mirror = self.loop.context.mirror
@@ -205,6 +207,7 @@ class Room:
                 commit=made,
                 base=attempt.root or attempt.base,
                 files=tuple(files),
+                declined=declined,
             )
         )
         assert refused is None

@@ -1,12 +1,22 @@
 """What is said of lines reaches the next attempt, and is answered where it was said."""
 
+import dataclasses
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 from msgspec.structs import replace
 
+from bot.serving import bot_service
 from bot.text import replies
+from brat.forge.rest.rest_call import Extension
+from brat.forge.service.running_forge import Service
 from convoy.model.ids import task_branch
+from tests.bot.another_folder import elsewhere
+from tests.bot.roles.test_handin_half_done import handed_in
+from tests.bot.roles.test_handin_noop import NOOP
 from tests.bot.room import NAME, Room, room
 from tests.world.github_forge.extension import github
 from tests.world.github_forge.review_comments import LineComment, comments_of
@@ -112,6 +122,111 @@ async def test_a_bot_that_asks_for_the_same_again_stops_for_a_person(
 
         assert here.task(1).state == "blocked"
         assert "asks for the same in one.py again and again" in here.task(1).why
+
+
+class Dying:
+    """GitHub, out of reach where the bot would resolve a thread, until it is well."""
+
+    is_well = False
+    refused = 0
+
+    def __call__(self, service: Service) -> Extension:
+        made = github(service)
+        return dataclasses.replace(made, middlewares=(*made.middlewares, self._cut))
+
+    @property
+    def _cut(self) -> Callable[..., Awaitable[web.StreamResponse]]:
+        @web.middleware
+        async def cut(
+            request: web.Request,
+            handler: Callable[[web.Request], Awaitable[web.StreamResponse]],
+        ) -> web.StreamResponse:
+            asked = await request.read() if request.path == "/api/graphql" else b""
+            if b"resolveReviewThread" in asked and not self.is_well:
+                self.refused += 1
+                return web.Response(status=502)
+            return await handler(request)
+
+        return cut
+
+
+@pytest.mark.parametrize(
+    ("resolve", "declines", "dies"),
+    [
+        pytest.param(False, False, False, id="a person resolves their own"),
+        pytest.param(True, False, False, id="unless the repository says otherwise"),
+        pytest.param(True, True, False, id="what is declined stays open"),
+        pytest.param(False, False, True, id="a bot dies between answer and resolving"),
+    ],
+)
+async def test_three_reviewers_are_each_answered_once_in_their_threads(
+    tmp_path: Path, *, resolve: bool, declines: bool, dies: bool
+) -> None:
+    config = LISTED + f"resolve = {str(resolve).lower()}\n"
+    forge = Dying()
+    forge.is_well = not dies
+    opened = room(tmp_path, config, delivered=True, extend=forge)
+    async with opened as here, AsyncExitStack() as end:
+        await here.worked(1, FILES)
+        by = (
+            let_bot_in(here, "coder[bot]"),
+            let_bot_in(here, "linter[bot]"),
+            here.let_in("bea"),
+        )
+        for line, who in enumerate(by, 1):
+            await review(here, who, on(line, f"{who} asks."))
+            await here.until(lambda: len(here.task(1).threads) == line)  # noqa: B023
+
+        assert here.task(1).state == "queued"
+        told = "".join(here.task(1).notes)
+        assert all(f"{who}: {who} asks." in told for who in by)
+
+        first = [each.id for each in lines_of(here)]
+        declined = (f"#{first[0]}: it is right",) if declines else ()
+        made = await here.worked(1, {**FILES, "one.py": b"1\n2\n3\n"}, declined)
+        if dies:
+            await here.until(lambda: forge.refused > 1)
+            assert answers(here) != []
+            forge.is_well = True
+            again = elsewhere(here.loop.context.settings, tmp_path / "another")
+            other = await end.enter_async_context(bot_service.opened(again, print))
+            await here.loop.release()
+            here.loop = other
+        open_ones = {first[0]} if declines else set() if resolve else {first[2]}
+        await here.until(lambda: len(answers(here)) == len(first))
+        await here.until(
+            lambda: (
+                {e.id for e in lines_of(here) if not e.begins and not e.is_resolved}
+                == open_ones
+            )
+        )
+        await looks(here)
+
+        said = {e.begins: e.body.splitlines()[-1] for e in lines_of(here) if e.begins}
+        left = {first[0]: "Left as it is: `it is right`"} if declines else {}
+        assert said == dict.fromkeys(first, f"Done in {made}.") | left
+        assert len(answers(here)) == len(first)
+
+
+async def test_an_attempt_that_declines_everything_answers_and_leaves_the_work(
+    tmp_path: Path,
+) -> None:
+    async with room(tmp_path, LISTED, delivered=True, extend=github) as here:
+        made = await here.worked(1, FILES)
+        await review(here, let_bot_in(here, "coder[bot]"), on(1, "Use tabs."))
+        await here.until(lambda: here.task(1).state == "queued")
+        await here.started(1, run=77)
+        (thread,) = lines_of(here)
+
+        why = {"declined": [f"{thread.id} the style guide wants spaces"]}
+        task = await handed_in(here, **NOOP, accepted=None, left=why)
+        await here.until(lambda: answers(here) != [])
+        await looks(here)
+
+        assert task.state == "needs-review"
+        assert here.tip(task_branch(NAME, 1)) == made
+        assert answers(here) == ["Left as it is: `the style guide wants spaces`"]
+        assert not lines_of(here)[0].is_resolved
 
 
 async def test_a_command_on_a_line_is_heard_as_in_a_comment(tmp_path: Path) -> None:
