@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from convoy.events.event_kinds import EVENTS
 from convoy.events.leases import BotStarted
 from convoy.events.people_events import ConvoyPaused, ConvoyResumed
-from convoy.events.plan_events import ConvoyRequested, TaskRewritten
+from convoy.events.plan_events import ConvoyRequested
 from convoy.events.task_events import ConvoyFailed, TaskDropped
 from convoy.log import CLOSE, OPEN
 from convoy.log.record import fact_of, fold, issue_of_fact, record
@@ -73,7 +73,7 @@ def test_facts_stand_on_the_issue_of_their_task_or_convoy() -> None:
 def test_the_stories_have_every_fact_a_bot_writes() -> None:
     facts = [fact for tell in STORIES for fact in tell().facts]
 
-    assert {*map(type, facts)} == {*EVENTS} - {TaskRewritten}
+    assert {*map(type, facts)} == {*EVENTS}
 
 
 # --- times ----------------------------------------------------------------------------
