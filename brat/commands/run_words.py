@@ -97,6 +97,9 @@ def setup(
     ci: Annotated[
         str, typer.Option(metavar="FILE", help="The workflow that judges, as ci.yml.")
     ] = "",
+    undo: Annotated[
+        bool, typer.Option("--undo", help="Take back what setup made here.")
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     repo: Repo = HERE,
 ) -> None:
@@ -108,7 +111,7 @@ def setup(
         return yes or agrees("do it?")
 
     ask = None if yes or not sys.stdin.isatty() else typed_key
-    choices = setting_up.Choices(local, ci, ask)
+    choices = setting_up.Choices(local, ci, ask, undo)
     sys.exit(setting_up.setup(repo, choices, agreed))
 
 

@@ -1,4 +1,4 @@
-"""`brat setup`: prepare a repository on GitHub for brat without a server.
+"""`brat setup`: prepare a repository on GitHub for brat, or take that back.
 
 It shows the steps, does them once the person agrees, and reads each one back.
 
@@ -55,6 +55,7 @@ from brat.setup.steps import (
     owed,
     wanted,
 )
+from brat.setup.undo import ENDS, undo_steps
 from brat.terminal.console import say
 from convoy.config import Config
 from convoy.model.records import ENGINE_TYPES
@@ -67,9 +68,17 @@ _MARKS: Final = {"wanted": "ok  ", "owed": "do  ", "by hand": "hand"}
 
 
 async def brought_about(
-    steps: Sequence[Step], agrees: Callable[[], bool], web: str = ""
+    steps: Sequence[Step],
+    agrees: Callable[[], bool],
+    web: str = "",
+    ends: tuple[str, str] = (
+        "everything is as wanted",
+        "everything is as wanted; nothing was changed",
+    ),
 ) -> int:
     """Do the steps in order, once the person agrees; return 1 if something is left.
+
+    `ends` is said where nothing is left: after changes, and without any.
 
     Safe to call again, also after a call that was cut off: each step is looked at
     before anything is done, and what is as wanted is left alone.
@@ -81,7 +90,7 @@ async def brought_about(
         step for step, look in zip(steps, looks, strict=True) if look.state == "owed"
     ]
     if not todo:
-        return _end(looks, changed=False)
+        return _end(looks, ends[1])
     if not agrees():
         say("nothing was changed")
         return 1
@@ -90,7 +99,7 @@ async def brought_about(
         seen = refused or _proved(step, await _seen(step, web))
         looks[steps.index(step)] = after = seen
         _show(after)
-    return _end(looks, changed=True)
+    return _end(looks, ends[0])
 
 
 async def _seen(step: Step, web: str) -> Look:
@@ -114,7 +123,7 @@ def _proved(step: Step, after: Look) -> Look:
     """Return what was read back; what is still owed did not take."""
     if after.state != "owed":
         return after
-    return for_a_person(f"the forge took it, and it is not there: {step.by_hand}")
+    return for_a_person(f"the forge took it, and nothing changed: {step.by_hand}")
 
 
 def _told(step: Step, error: BratError, web: str) -> Look:
@@ -127,12 +136,12 @@ def _show(look: Look) -> None:
     say(f"  {_MARKS[look.state]}  {look.said}")
 
 
-def _end(looks: Sequence[Look], *, changed: bool) -> int:
+def _end(looks: Sequence[Look], said: str) -> int:
     left = sum(look.state != "wanted" for look in looks)
     if left:
         say(f"{left} left for you: the lines marked hand; then try again")
         return 1
-    say("everything is as wanted" + ("" if changed else "; nothing was changed"))
+    say(said)
     return 0
 
 
@@ -345,6 +354,8 @@ class Choices(Struct, frozen=True):
     """The workflow file that judges; empty: the only one that can."""
     ask: AskKey = None
     """Asks a person for a key, unseen; None: nobody can be asked."""
+    undo: bool = False
+    """Whether what setup made is taken back."""
 
 
 _PLAN: Final = (
@@ -363,9 +374,10 @@ def setup(path: Path, choices: Choices, agrees: Callable[[], bool]) -> int:
     origin = origin_of(checkout.top)
     token = token_for(origin)
     if not token:
-        say(f"brat setup would do this in {origin.repository}, and asks before:")
-        for line in _PLAN:
-            say(f"  {line}")
+        if not choices.undo:
+            say(f"brat setup would do this in {origin.repository}, and asks before:")
+            for line in _PLAN:
+                say(f"  {line}")
         wanted = " or ".join(origin.variables)
         raise BratError(
             f"no token for {origin.host}: set {wanted}, or sign in with gh auth login"
@@ -387,6 +399,17 @@ async def _setup(
         github = GitHub(client, api_url=origin.api_url, repository=name, token=token)
         branch = await github.default_branch()
         rest = Rest(client, api_url=origin.api_url, token=token)
+        if choices.undo:
+            made = undo_steps(
+                rest,
+                name,
+                checkout,
+                head=BRANCH,
+                base=branch,
+                keys=_keys(config),
+                local=choices.local,
+            )
+            return await brought_about(made, agrees, origin.web, ENDS)
         environment = EnvironmentStep(rest, name, branch)
         first: tuple[Step, ...] = (
             LabelStep(rest, name),

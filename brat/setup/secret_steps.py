@@ -18,7 +18,7 @@ from typing import Final
 from nacl.public import PublicKey, SealedBox
 
 from bot.forge.github_actions import secret_names
-from bot.forge.payloads import Payload
+from bot.forge.payloads import Moment, Payload
 from bot.forge.rest import Json, Refused, Rest
 from bot.serving.repository_checks import text_at
 from bot.settings import bot_folder
@@ -105,6 +105,7 @@ class Environment(Payload):
     """What is there of an environment."""
 
     name: str
+    created_at: Moment | None = None
     protection_rules: tuple[Json, ...] = ()
     deployment_branch_policy: _Policy | None = None
 
@@ -151,11 +152,11 @@ class EnvironmentStep:
         )
 
     async def look(self) -> Look:
-        known, patterns = await self._known()
+        known, patterns = await self.known()
         return planned_environment(known, patterns, self._branch, self.by_hand)
 
     async def do(self) -> None:
-        known, _ = await self._known()
+        known, _ = await self.known()
         if known is None or known.deployment_branch_policy is None:
             rule = {"protected_branches": False, "custom_branch_policies": True}
             asked = {"deployment_branch_policy": rule}
@@ -163,7 +164,7 @@ class EnvironmentStep:
         asked_branch = {"name": self._branch, "type": "branch"}
         await self._rest.write("POST", self._patterns, asked_branch)
 
-    async def _known(self) -> tuple[Environment | None, list[Pattern]]:
+    async def known(self) -> tuple[Environment | None, list[Pattern]]:
         """Return the environment, if it is there, and its patterns."""
         known = None
         listed = self._rest.each(
@@ -187,8 +188,11 @@ SECRET: Final = "BRAT_LOG_KEY"  # noqa: S105  a name
 SIGNERS: Final = "BRAT_ALLOWED_SIGNERS"
 
 
-class _Secret(Payload):
+class Stored(Payload):
+    """A secret of a repository or of an environment; its value is never shown."""
+
     name: str
+    created_at: Moment | None = None
 
 
 def planned_log_key(told: str, *, has_secret: bool, has_file: bool) -> Look:
@@ -235,7 +239,7 @@ class LogKeyStep:
     async def look(self) -> Look:
         return planned_log_key(
             await self._signers.value(),
-            has_secret=SECRET in await self._names(),
+            has_secret=SECRET in await self.names(),
             has_file=await text_at(self._rest, self._repository, SIGNERS_FILE)
             is not None,
         )
@@ -249,9 +253,9 @@ class LogKeyStep:
         await self._signers.put("\n".join(lines))
         await store_secret(self._rest, self._secrets, SECRET, pair.private)
 
-    async def _names(self) -> frozenset[str]:
+    async def names(self) -> frozenset[str]:
         """Return the names of the environment's secrets; it may not be there yet."""
-        listed = self._rest.each(_Secret, f"{self._secrets}?per_page=100", "secrets")
+        listed = self._rest.each(Stored, f"{self._secrets}?per_page=100", "secrets")
         try:
             return frozenset([each.name async for each in listed])
         except Refused as refused:

@@ -84,6 +84,10 @@ class Variable:
         self._rest, self._name = rest, name
         self._all = f"/repos/{repository}/actions/variables"
 
+    async def remove(self) -> None:
+        """Delete it; refused where there is none."""
+        await self._rest.write("DELETE", f"{self._all}/{self._name}")
+
     async def value(self) -> str:
         """Return its value without blanks around it; empty: there is none."""
         return (await self._known() or "").strip()
@@ -107,7 +111,7 @@ class Variable:
 
 
 LABEL: Final = "brat"
-_NEW: Final = {
+NEW_LABEL: Final = {
     "name": LABEL,
     "color": "5319e7",
     "description": "Coding agents work on this issue",
@@ -133,7 +137,7 @@ class LabelStep:
         return wanted(f"the label {LABEL} is there")
 
     async def do(self) -> None:
-        await self._rest.write("POST", self._url, _NEW)
+        await self._rest.write("POST", self._url, NEW_LABEL)
 
 
 class Jobs(Payload):
@@ -162,7 +166,7 @@ def planned_pulls(jobs: Jobs) -> Look:
     )
 
 
-class _Setting:
+class Setting:
     """One of the settings, read and written alone."""
 
     page = "settings/actions"
@@ -171,16 +175,16 @@ class _Setting:
         self._rest = rest
         self._url = f"/repos/{repository}/actions/permissions/workflow"
 
-    async def _read(self) -> Jobs:
+    async def read(self) -> Jobs:
         return await self._rest.read(Jobs, self._url)
 
-    async def _put(self, setting: dict[str, object]) -> None:
+    async def put(self, setting: dict[str, object]) -> None:
         """Change one setting and send the other one as it is."""
-        known = (await self._read()).model_dump()
+        known = (await self.read()).model_dump()
         await self._rest.write("PUT", self._url, known | setting)
 
 
-class DefaultTokenStep(_Setting):
+class DefaultTokenStep(Setting):
     """Lets a job's token only read, unless its workflow says more."""
 
     by_hand = (
@@ -189,13 +193,13 @@ class DefaultTokenStep(_Setting):
     )
 
     async def look(self) -> Look:
-        return planned_default(await self._read())
+        return planned_default(await self.read())
 
     async def do(self) -> None:
-        await self._put({"default_workflow_permissions": "read"})
+        await self.put({"default_workflow_permissions": "read"})
 
 
-class PullRequestStep(_Setting):
+class PullRequestStep(Setting):
     """Lets jobs open pull requests."""
 
     by_hand = (
@@ -204,15 +208,16 @@ class PullRequestStep(_Setting):
     )
 
     async def look(self) -> Look:
-        return planned_pulls(await self._read())
+        return planned_pulls(await self.read())
 
     async def do(self) -> None:
-        await self._put({"can_approve_pull_request_reviews": True})
+        await self.put({"can_approve_pull_request_reviews": True})
 
 
 READY: Final = "brat is ready"
-_SMOKE_TEST: Final = """\
-`brat setup` opened this issue. Once its pull request is merged, an agent does the one \
+OPENED: Final = "`brat setup` opened this issue."
+_SMOKE_TEST: Final = f"""\
+{OPENED} Once its pull request is merged, an agent does the one \
 task below, and brat reports here. Remove the label to do without.
 
 - [ ] Mend one spelling mistake or unclear sentence in the README. Where there is no \

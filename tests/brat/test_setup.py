@@ -12,7 +12,8 @@ import pytest
 from bot.settings import bot_folder
 from brat.forge import Forge
 from brat.forge.storage.record_store import Table
-from brat.setup import steps
+from brat.setup import steps, undo
+from brat.setup.secret_steps import Environment, Pattern, Stored
 from grite.signatures import only_signer, parse_signers
 from tests.world.cases import looped
 from tests.world.forge import REPO, Town, make_source, settle_in, town, until
@@ -366,6 +367,9 @@ async def test_locally_it_writes_the_files_and_pushes_nothing(
     assert {one.name for one in written.iterdir()} == FILES | {"ci.yml"}, said.err
     assert await here.get("pulls") == []
 
+    undone = await person.type("--local --undo --yes")
+    assert {one.name for one in written.iterdir()} == {"ci.yml"}, undone.err
+
 
 async def test_without_a_token_it_says_what_it_would_do(person: Person) -> None:
     said = await asyncio.to_thread(person.terminal.type, "brat setup --yes")
@@ -374,3 +378,134 @@ async def test_without_a_token_it_says_what_it_would_do(person: Person) -> None:
     assert "would do this in alice/app" in said.err
     assert "make a key that signs brat's log" in said.err
     assert "no token for" in said.err
+
+
+UNDONE = [
+    ("PATCH", ".*/issues/2", "close the issue", 403),
+    ("PATCH", ".*/pulls/1", "close the pull request", 404),
+    ("DELETE", f".*/actions/secrets/{SECRET}", "delete the secret", 422),
+    ("DELETE", f".*/{SIGNERS}", "delete the variable BRAT_ALLOWED_SIGNERS", 403),
+    ("DELETE", f".*/{CI_VARIABLE}", "delete the variable BRAT_CI_WORKFLOW", 404),
+    ("DELETE", ".*/labels/brat", "delete the label", 403),
+    ("PUT", f".*/{TOKENS}", "no longer allow GitHub Actions", 403),
+]
+LATER = [
+    ("DELETE", ".*/git/refs/heads/brat-setup", "delete that branch", 422),
+    ("DELETE", ".*/environments/brat", "delete the environment brat", 403),
+]
+NOTHING = "there is nothing left of brat setup; nothing was changed"
+
+
+async def test_undo_takes_back_what_setup_made_and_says_what_is_refused(
+    person: Person, here: Town
+) -> None:
+    labels, _, *empty = await person.state()
+    person.variables = f"{SECRET}={given('sk-ant-made-up-key-to-be-taken-back')}"
+    await person.type("--yes")
+    made = await person.state()
+
+    shown = await person.type("--undo")
+    assert done(shown) == [*["do"] * 8, "ok"], shown.err
+    assert await person.state() == made
+
+    for refused in (UNDONE, LATER):
+        for method, path, _, status in refused:
+            here.faults.refuse(method, path, status, "Resource not accessible")
+        said = await person.type("--undo --yes")
+        told = [line for line in said.lines if line.startswith("  hand")]
+        for _, _, by_hand, status in refused:
+            answered = f"answered {status}"
+            assert any(by_hand in one and answered in one for one in told), said.err
+        assert said.status == 1
+        here.faults.lift()
+        if refused is UNDONE:
+            assert "it tells what brat setup made; first delete" in said.err
+            assert await person.state() == made
+
+    last = await person.type("--undo --yes")
+    assert last.status == 0, last.err
+    assert "all that brat setup made is taken back" in last.err
+    left, tokens, *others = await person.state()
+    assert (left, others) == (labels, empty)
+    assert tokens == {
+        "default_workflow_permissions": "read",
+        "can_approve_pull_request_reviews": False,
+    }
+    assert secrets_of(here) == {}
+    assert (await here.get("pulls/1"))["state"] == "closed"
+    again = await person.type("--undo --yes")
+    assert (again.status, done(again)) == (0, ["ok"] * 9), again.err
+    assert NOTHING in again.err
+
+
+async def test_undo_names_merged_files_and_leaves_what_people_made(
+    person: Person, here: Town
+) -> None:
+    await here.post("labels", {"name": "brat", "color": "ffffff"}, by="alice")
+    await person.type("--yes")
+    merged = await here.ask("PUT", "pulls/1/merge", {}, by="alice")
+    assert merged.status_code == 200, merged.text
+
+    said = await person.type("--undo --yes")
+
+    files = ".github/workflows/brat.yml, .brat/allowed_signers"
+    assert f"hand  delete {files} on main: it is merged" in said.err
+    assert "1 left for you" in said.err
+    assert "the label brat stays" in said.err
+
+
+OURS = {"protected_branches": False, "custom_branch_policies": True}
+BRANCH_RULE = {"type": "branch_policy"}
+
+
+@looped(
+    ("known", "patterns", "secrets", "state"),
+    [
+        (None, [], [], "wanted"),
+        ((OURS, [BRANCH_RULE]), ["main"], ["BRAT_LOG_KEY"], "owed"),
+        ((OURS, []), [], [], "owed"),
+        ((None, []), [], [], "wanted"),
+        ((OURS, [BRANCH_RULE]), ["main", "x"], ["BRAT_LOG_KEY"], "by hand"),
+        ((OURS, [BRANCH_RULE]), ["main"], ["BRAT_LOG_KEY", "X"], "by hand"),
+        ((OURS, [{"type": "wait_timer"}]), ["main"], [], "wanted"),
+    ],
+)
+def test_undo_deletes_only_the_environment_that_setup_made(
+    known: tuple[object, list[object]] | None,
+    patterns: list[str],
+    secrets: list[str],
+    state: str,
+) -> None:
+    environment = known and Environment.model_validate(
+        {
+            "name": "brat",
+            "deployment_branch_policy": known[0],
+            "protection_rules": known[1],
+        }
+    )
+    allowed = [Pattern(name=name) for name in patterns]
+
+    found = undo.planned_environment_undo(
+        environment or None, allowed, frozenset(secrets), "main"
+    )
+
+    assert found.state == state
+
+
+@looped(
+    ("made", "since", "state"),
+    [
+        ("2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z", "owed"),
+        ("2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z", "owed"),
+        ("2025-12-31T00:00:00Z", "2026-01-01T00:00:00Z", "wanted"),
+        ("2026-01-02T00:00:00Z", "", "wanted"),
+    ],
+)
+def test_undo_leaves_a_key_that_was_there_before_setup(
+    made: str, since: str, state: str
+) -> None:
+    one = Stored.model_validate({"name": SECRET, "created_at": made})
+    environment = {"name": "brat", "created_at": since}
+    known = Environment.model_validate(environment) if since else None
+
+    assert undo.planned_engine_key([one], known).state == state

@@ -42,6 +42,7 @@ OLDER = {
         "GET /actions/secrets",
         "GET /actions/secrets/public-key",
         "PUT /actions/secrets/{secret_name}",
+        "DELETE /actions/secrets/{secret_name}",
         "DELETE /issues/{issue_number}/reactions/{reaction_id}",
         "DELETE /issues/comments/{comment_id}/reactions/{reaction_id}",
     ),

@@ -39,6 +39,7 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
         "PUT /branches/{branch}/protection",
         "POST /rulesets",
         "PUT /environments/{environment_name}",
+        "DELETE /environments/{environment_name}",
         "POST /environments/{environment_name}/deployment-branch-policies",
     ),
     "actions=read": (
@@ -81,7 +82,10 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
         "GET /contents/{path}",
         "GET /git/matching-refs/{ref}",
     ),
-    "contents=write": ("PUT /pulls/{pull_number}/merge",),
+    "contents=write": (
+        "DELETE /git/refs/{ref}",
+        "PUT /pulls/{pull_number}/merge",
+    ),
     "contents=write; contents=write,workflows=write": (
         "POST /git/refs",
         "PATCH /git/refs/{ref}",
@@ -161,7 +165,10 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
         "GET /actions/organization-secrets",
         "GET /actions/secrets/public-key",
     ),
-    "secrets=write": ("PUT /actions/secrets/{secret_name}",),
+    "secrets=write": (
+        "PUT /actions/secrets/{secret_name}",
+        "DELETE /actions/secrets/{secret_name}",
+    ),
     "environments=read": (
         "GET /environments/{environment_name}/secrets",
         "GET /environments/{environment_name}/secrets/public-key",
@@ -176,6 +183,7 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "actions_variables=write": (
         "POST /actions/variables",
         "PATCH /actions/variables/{name}",
+        "DELETE /actions/variables/{name}",
     ),
 }
 

@@ -156,9 +156,21 @@ async def change_ref(call: Call) -> Answer:
     return Answer(_shown(call, name, asked.sha))
 
 
+async def delete_ref(call: Call) -> Answer:
+    """`DELETE git/refs/{ref}`: 204, or 422 where there is none."""
+    name = "refs/" + call.word("ref")
+    async with call.service.lock(call.repo):
+        before = call.bare.ref(name)
+        if before is None:
+            raise Refused(422, "Reference does not exist")
+        _moved(call, name, before, None)
+    return Answer(status=204)
+
+
 _GIT = "/repos/{owner}/{repo}/git"
 GIT_ROUTES = (
     Route("GET", _GIT + "/matching-refs/{ref:.+}", matching_refs),
     Route("POST", _GIT + "/refs", create_ref, "write"),
     Route("PATCH", _GIT + "/refs/{ref:.+}", change_ref, "write"),
+    Route("DELETE", _GIT + "/refs/{ref:.+}", delete_ref, "write"),
 )

@@ -75,6 +75,15 @@ async def put_environment(call: Call) -> Answer:
     return Answer(_view(call, replace(one, policy=rules)))
 
 
+async def delete_environment(call: Call) -> Answer:
+    """`DELETE environments/{name}`: its secrets and branch rules go with it."""
+    one = found(_named(call))
+    with call.store.change():
+        rest_secrets.forget(call, one.name)
+        _table(call).remove(one)
+    return Answer(status=204)
+
+
 async def list_policies(call: Call) -> Answer:
     one = found(_named(call))
     return call.page(one.patterns, _pattern, wrap="branch_policies")
@@ -136,6 +145,7 @@ _POLICIES: Final = _ONE + "/deployment-branch-policies"
 ROUTES: Final = (
     Route("GET", _ALL, list_environments),
     Route("PUT", _ONE, put_environment, "admin"),
+    Route("DELETE", _ONE, delete_environment, "admin"),
     Route("GET", _POLICIES, list_policies),
     Route("POST", _POLICIES, add_policy, "admin"),
     Route("GET", _SECRETS, list_secrets, "write"),

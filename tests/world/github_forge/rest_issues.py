@@ -289,6 +289,18 @@ async def get_label(call: Call) -> Answer:
     return Answer(call.service.renderer.label(call.repo, label))
 
 
+async def delete_label(call: Call) -> Answer:
+    """`DELETE labels/{name}`: the issues that had it have it no more."""
+    label = found(find_label(call.store, call.repo, call.word("name")))
+    with call.store.change():
+        for issue in call.store.issues.of(call.repo.id):
+            if label.id in issue.labels:
+                kept = tuple(one for one in issue.labels if one != label.id)
+                call.store.issues.put(replace(issue, labels=kept))
+        call.store.labels.remove(label)
+    return Answer(status=204)
+
+
 async def list_issue_labels(call: Call) -> Answer:
     return shown(call, issue_of(call))
 
@@ -304,6 +316,7 @@ LABEL_ROUTES = (
     Route("GET", _REPO + "/labels", list_labels),
     Route("POST", _REPO + "/labels", create_label, "triage"),
     Route("GET", _REPO + "/labels/{name:.+}", get_label),
+    Route("DELETE", _REPO + "/labels/{name:.+}", delete_label, "triage"),
     Route("GET", _LABELS, list_issue_labels),
     Route("PUT", _LABELS, set_issue_labels, "triage"),
 )

@@ -9,7 +9,6 @@ https://docs.github.com/rest/actions/variables
 """
 
 import base64
-from collections.abc import Sequence
 from typing import Any, Final
 
 from msgspec import Struct
@@ -39,6 +38,7 @@ class Sealed(Record, frozen=True, kw_only=True):
     """Empty: it is the repository's."""
     name: str
     value: str
+    made_at: str = ""
 
 
 class Opened(Struct, frozen=True):
@@ -86,33 +86,57 @@ async def put(call: Call, environment: str = "") -> Answer:
                 environment=environment,
                 name=name,
                 value=asked.encrypted_value,
+                made_at=call.service.forge.now(),
             )
             _table(call).put(new)
     return Answer(status=204) if known else Answer({}, status=201)
+
+
+async def remove(call: Call) -> Answer:
+    """`DELETE` of a secret of the repository."""
+    name = call.word("secret_name").upper()
+    one = found(next((one for one in stored(call) if one.name == name), None))
+    with call.store.change():
+        _table(call).remove(one)
+    return Answer(status=204)
+
+
+def forget(call: Call, environment: str) -> None:
+    """Drop the secrets of an environment; only inside `Store.change`."""
+    for one in stored(call, environment):
+        _table(call).remove(one)
 
 
 _SECRETS: Final = "/repos/{owner}/{repo}/actions/secrets"
 SEALED_ROUTES: Final = (
     Route("GET", _SECRETS + "/public-key", public_key, "write"),
     Route("PUT", _SECRETS + "/{secret_name}", put, "write"),
+    Route("DELETE", _SECRETS + "/{secret_name}", remove, "write"),
 )
 
 
 async def list_secrets(call: Call) -> Answer:
     """`GET actions/secrets`: those that the forge was started with, and those since."""
-    kept = (one.name for one in stored(call))
-    return _listed(call, sorted({*run_secrets(), *kept}))
+    given = dict.fromkeys(run_secrets(), call.repo.created_at)
+    return _listed(call, given | {one.name: one.made_at for one in stored(call)})
 
 
 async def list_shared(call: Call) -> Answer:
     """`GET actions/organization-secrets`: no organisation shares any."""
-    return _listed(call, ())
+    return _listed(call, {})
 
 
-def _listed(call: Call, names: Sequence[str]) -> Answer:
-    made = call.service.forge.now()
-    dates = {"created_at": made, "updated_at": made}
-    return call.page(names, lambda name: {"name": name, **dates}, wrap="secrets")
+def _listed(call: Call, dates: dict[str, str]) -> Answer:
+    """Show the names; `dates` says when each was made."""
+    return call.page(
+        sorted(dates),
+        lambda name: {
+            "name": name,
+            "created_at": dates[name],
+            "updated_at": dates[name],
+        },
+        wrap="secrets",
+    )
 
 
 _ACTIONS = "/repos/{owner}/{repo}/actions"
@@ -176,6 +200,13 @@ async def change_variable(call: Call) -> Answer:
     return Answer(status=204)
 
 
+async def remove_variable(call: Call) -> Answer:
+    known = found(_named(call, call.word("name")))
+    with call.store.change():
+        _variables(call).remove(known)
+    return Answer(status=204)
+
+
 def _view(one: Variable) -> dict[str, Any]:
     dates = {"created_at": one.made_at, "updated_at": one.made_at}
     return {"name": one.name, "value": one.value, **dates}
@@ -188,4 +219,5 @@ VARIABLE_ROUTES: Final = (
     Route("GET", _ONE, get_variable, "write"),
     Route("POST", _ALL, add_variable, "write"),
     Route("PATCH", _ONE, change_variable, "write"),
+    Route("DELETE", _ONE, remove_variable, "write"),
 )

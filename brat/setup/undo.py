@@ -1,0 +1,421 @@
+"""What `brat setup --undo` takes back: steps that look for what setup made.
+
+Each is a step as those of setup are, so they are shown, done and read back in the same
+way. What people made or changed stays. What tells one from the other is the log key's
+environment: it goes after all that it tells of.
+https://docs.github.com/rest/deployments/environments#delete-an-environment
+https://docs.github.com/rest/git/refs#delete-a-reference
+"""
+
+from collections.abc import Sequence
+from http import HTTPStatus
+from typing import Final
+
+from bot.forge.payloads import Numbered, Payload
+from bot.forge.pulls import PullRequests
+from bot.forge.rest import Json, Refused, Rest
+from bot.serving.repository_checks import text_at
+from brat.repository.checkout import Checkout
+from brat.repository.workflow_files import FOLDER, is_ours, needed
+from brat.setup.secret_steps import (
+    ENVIRONMENT,
+    SECRET,
+    SIGNERS,
+    Environment,
+    EnvironmentStep,
+    LogKeyStep,
+    Pattern,
+    Stored,
+)
+from brat.setup.steps import (
+    CI,
+    LABEL,
+    NEW_LABEL,
+    OPENED,
+    READY,
+    Look,
+    Setting,
+    Step,
+    Variable,
+    for_a_person,
+    owed,
+    wanted,
+)
+from grite.errors import BratError
+from grite.signatures import SIGNERS_FILE
+
+
+class _Issue(Numbered):
+    title: str
+    body: str | None = None
+    pull_request: Json = None
+
+
+class _IssueUndo:
+    page = "issues"
+    by_hand = f'close the issue "{READY}"'
+
+    def __init__(self, rest: Rest, repository: str) -> None:
+        self._rest, self._url = rest, f"/repos/{repository}/issues"
+
+    async def look(self) -> Look:
+        numbers = await self._numbers()
+        if not numbers:
+            return wanted(f'no issue "{READY}" is open')
+        return owed(f'close the issue "{READY}", #{numbers[0]}')
+
+    async def do(self) -> None:
+        closed = {"state": "closed", "state_reason": "not_planned"}
+        for number in await self._numbers():
+            await self._rest.write("PATCH", f"{self._url}/{number}", closed)
+
+    async def _numbers(self) -> list[int]:
+        listed = self._rest.each(_Issue, f"{self._url}?state=open&per_page=100")
+        return [
+            each.number
+            async for each in listed
+            if each.title == READY
+            and (each.body or "").startswith(OPENED)
+            and each.pull_request is None
+        ]
+
+
+class _Ref(Payload):
+    ref: str
+
+
+class _PullUndo:
+    page = "pulls"
+
+    def __init__(self, rest: Rest, repository: str, head: str, base: str) -> None:
+        self._rest, self._repo = rest, f"/repos/{repository}"
+        self._head, self._base = head, base
+        self._pulls = PullRequests(rest, repository)
+        self.by_hand = f"close the pull request from {head} and delete that branch"
+
+    async def look(self) -> Look:
+        number, is_there = await self._open(), await self._has_branch()
+        if number is None and not is_there:
+            return wanted(f"no pull request from {self._head} is open")
+        closed = f"close pull request #{number} and " if number is not None else ""
+        return owed(f"{closed}delete the branch {self._head}")
+
+    async def do(self) -> None:
+        if (number := await self._open()) is not None:
+            closed = {"state": "closed"}
+            await self._rest.write("PATCH", f"{self._repo}/pulls/{number}", closed)
+        if await self._has_branch():
+            url = f"{self._repo}/git/refs/heads/{self._head}"
+            await self._rest.write("DELETE", url)
+
+    async def _open(self) -> int | None:
+        known = await self._pulls.of(self._head, self._base)
+        return known.number if known is not None and known.state == "open" else None
+
+    async def _has_branch(self) -> bool:
+        url = f"{self._repo}/git/matching-refs/heads/{self._head}"
+        names = [each.ref async for each in self._rest.each(_Ref, url)]
+        return f"refs/heads/{self._head}" in names
+
+
+class _Label(Payload):
+    color: str
+    description: str | None = None
+
+
+def planned_label(known: _Label | None) -> Look:
+    """Return what is taken back; a label that people made or changed stays."""
+    if known is None:
+        return wanted(f"no label {LABEL} is there")
+    made = (NEW_LABEL["color"], NEW_LABEL["description"])
+    if (known.color, known.description) != made:
+        return wanted(f"the label {LABEL} stays: it is not as brat setup makes it")
+    return owed(f"delete the label {LABEL}, also from the issues that have it")
+
+
+class _LabelUndo:
+    page = "labels"
+    by_hand = f"delete the label {LABEL} under Issues, Labels"
+
+    def __init__(self, rest: Rest, repository: str) -> None:
+        self._rest, self._url = rest, f"/repos/{repository}/labels/{LABEL}"
+
+    async def look(self) -> Look:
+        try:
+            return planned_label(await self._rest.read(_Label, self._url))
+        except Refused as refused:
+            if refused.status != HTTPStatus.NOT_FOUND:
+                raise
+            return planned_label(None)
+
+    async def do(self) -> None:
+        await self._rest.write("DELETE", self._url)
+
+
+class _PullRequestUndo(Setting):
+    by_hand = (
+        "no longer allow GitHub Actions to create and approve pull requests under "
+        "Settings, Actions, General (an administrator may)"
+    )
+
+    async def look(self) -> Look:
+        if not (await self.read()).can_approve_pull_request_reviews:
+            return wanted("jobs may not open pull requests")
+        return owed(
+            "tighten: no longer allow GitHub Actions to create and approve pull "
+            "requests, in your other workflows either (that tokens only read by "
+            "default stays)"
+        )
+
+    async def do(self) -> None:
+        await self.put({"can_approve_pull_request_reviews": False})
+
+
+class _CiUndo:
+    page = "settings/variables/actions"
+    by_hand = f"delete the variable {CI}"
+
+    def __init__(self, rest: Rest, repository: str) -> None:
+        self._variable = Variable(rest, repository, CI)
+
+    async def look(self) -> Look:
+        if not await self._variable.value():
+            return wanted(f"no variable {CI} is there")
+        return owed(f"delete the variable {CI}")
+
+    async def do(self) -> None:
+        await self._variable.remove()
+
+
+def planned_signers(told: str, *, has_secret: bool) -> Look:
+    """Return what is taken back of the keys that may sign.
+
+    `told` is the variable with them. `has_secret`: the key that setup made is there.
+    """
+    if not told:
+        return wanted(f"no variable {SIGNERS} is there")
+    if not has_secret:
+        return wanted(f"the variable {SIGNERS} stays: no key of brat setup is there")
+    if len(told.splitlines()) > 1:
+        return for_a_person(
+            f"remove the line of brat's key from the variable {SIGNERS}: the other "
+            "lines are not of brat setup"
+        )
+    return owed(f"delete the variable {SIGNERS}: no log of this key is believed then")
+
+
+class _SignersUndo:
+    page = "settings/variables/actions"
+    by_hand = f"delete the variable {SIGNERS}"
+
+    def __init__(self, rest: Rest, repository: str, key: LogKeyStep) -> None:
+        self._variable, self._key = Variable(rest, repository, SIGNERS), key
+
+    async def look(self) -> Look:
+        has_secret = SECRET in await self._key.names()
+        return planned_signers(await self._variable.value(), has_secret=has_secret)
+
+    async def do(self) -> None:
+        await self._variable.remove()
+
+
+def planned_engine_key(there: Sequence[Stored], known: Environment | None) -> Look:
+    """Return what is taken back; a secret older than the environment stays.
+
+    Setup makes the environment first, and stores a key only where there was none.
+    """
+    if not there:
+        return wanted("no secret with an engine's key is there")
+    if made := ", ".join(engine_keys(there, known)):
+        return owed(f"delete the secret {made}, which your other workflows lose, too")
+    names = ", ".join(each.name for each in there)
+    return wanted(f"the secret {names} stays: nothing says that brat setup stored it")
+
+
+def engine_keys(there: Sequence[Stored], known: Environment | None) -> list[str]:
+    """Return the secrets that came with the environment or after it."""
+    since = known.created_at if known else None
+    return [
+        each.name
+        for each in there
+        if since and each.created_at and each.created_at >= since
+    ]
+
+
+class _EngineKeyUndo:
+    page = "settings/secrets/actions"
+    by_hand = "delete the secret with the engine's key"
+
+    def __init__(
+        self,
+        rest: Rest,
+        repository: str,
+        keys: Sequence[str],
+        environment: EnvironmentStep,
+    ) -> None:
+        self._rest, self._keys, self._environment = rest, keys, environment
+        self._url = f"/repos/{repository}/actions/secrets"
+
+    async def look(self) -> Look:
+        return planned_engine_key(*await self._found())
+
+    async def do(self) -> None:
+        for name in engine_keys(*await self._found()):
+            await self._rest.write("DELETE", f"{self._url}/{name}")
+
+    async def _found(self) -> tuple[list[Stored], Environment | None]:
+        listed = self._rest.each(Stored, f"{self._url}?per_page=100", "secrets")
+        there = [each async for each in listed if each.name in self._keys]
+        return there, (await self._environment.known())[0]
+
+
+def planned_environment_undo(
+    known: Environment | None,
+    patterns: Sequence[Pattern],
+    secrets: frozenset[str],
+    branch: str,
+) -> Look:
+    """Return what is taken back; an environment with more than setup's own stays."""
+    if known is None:
+        return wanted(f"no environment {ENVIRONMENT} is there")
+    rule = known.deployment_branch_policy
+    others = [one for one in known.protection_rules if one["type"] != "branch_policy"]
+    if (
+        rule is not None
+        and rule.custom_branch_policies
+        and not others
+        and {(one.name, one.type) for one in patterns} <= {(branch, "branch")}
+        and secrets <= {SECRET}
+    ):
+        return owed(
+            f"delete the environment {ENVIRONMENT} with its branch rule and its secret "
+            f"{SECRET}, of which there is no other copy"
+        )
+    if SECRET in secrets:
+        return for_a_person(
+            f"delete the secret {SECRET} of the environment {ENVIRONMENT}: rules or "
+            "secrets that are not of brat setup are there"
+        )
+    return wanted(f"the environment {ENVIRONMENT} stays: it is not of brat setup")
+
+
+class _EnvironmentUndo:
+    page = "settings/environments"
+    by_hand = (
+        f"delete the environment {ENVIRONMENT} under Settings, Environments (an "
+        "administrator may)"
+    )
+
+    def __init__(
+        self,
+        rest: Rest,
+        url: str,
+        branch: str,
+        parts: tuple[EnvironmentStep, LogKeyStep],
+        told_by_it: Sequence[Step],
+    ) -> None:
+        self._rest, self._url, self._branch = rest, url, branch
+        (self._environment, self._key), self._told_by_it = parts, told_by_it
+
+    async def look(self) -> Look:
+        known, patterns = await self._environment.known()
+        secrets = await self._key.names()
+        return planned_environment_undo(known, patterns, secrets, self._branch)
+
+    async def do(self) -> None:
+        for step in self._told_by_it:
+            if (look := await step.look()).state == "owed":
+                raise BratError(f"it tells what brat setup made; first {look.said}")
+        await self._rest.write("DELETE", self._url)
+
+
+class _MergedUndo:
+    """Names what has been merged; a person deletes it by a commit."""
+
+    page = ""
+    by_hand = "delete brat's workflow files"
+
+    def __init__(
+        self, rest: Rest, repository: str, names: Sequence[str], branch: str
+    ) -> None:
+        self._rest, self._repository, self._branch = rest, repository, branch
+        self._paths = [*(f"{FOLDER}/{name}" for name in names), SIGNERS_FILE]
+
+    async def look(self) -> Look:
+        there = [
+            path
+            for path in self._paths
+            if await text_at(self._rest, self._repository, path) is not None
+        ]
+        if not there or there == [SIGNERS_FILE]:
+            return wanted(f"none of brat's workflow files is on {self._branch}")
+        return for_a_person(
+            f"delete {', '.join(there)} on {self._branch}: it is merged"
+        )
+
+    async def do(self) -> None:
+        """Change nothing."""
+
+
+class _LocalUndo:
+    page = by_hand = ""
+
+    def __init__(self, checkout: Checkout) -> None:
+        folder = checkout.top / FOLDER
+        self._files = {name: folder / name for name in needed(checkout)}
+
+    async def look(self) -> Look:
+        there = ", ".join(self._ours())
+        if not there:
+            return wanted(f"no file of brat setup is in {FOLDER}")
+        return owed(f"delete {there} in {FOLDER}")
+
+    async def do(self) -> None:
+        for name in self._ours():
+            self._files[name].unlink()
+
+    def _ours(self) -> list[str]:
+        """Return what is as setup writes it; what people changed stays."""
+        return [
+            name
+            for name, file in self._files.items()
+            if file.is_file() and is_ours(name, file.read_text(errors="replace"))
+        ]
+
+
+ENDS: Final = (
+    "all that brat setup made is taken back",
+    "there is nothing left of brat setup; nothing was changed",
+)
+
+
+def undo_steps(
+    rest: Rest,
+    repository: str,
+    checkout: Checkout,
+    *,
+    head: str,
+    base: str,
+    keys: Sequence[str],
+    local: bool,
+) -> tuple[Step, ...]:
+    """Return the steps in order; `head` is setup's branch, `base` the default one."""
+    environment = EnvironmentStep(rest, repository, base)
+    key = LogKeyStep(rest, repository, environment)
+    told_by_it: tuple[Step, ...] = (
+        _EngineKeyUndo(rest, repository, keys, environment),
+        _SignersUndo(rest, repository, key),
+    )
+    url = f"/repos/{repository}/environments/{ENVIRONMENT}"
+    return (
+        _IssueUndo(rest, repository),
+        _PullUndo(rest, repository, head, base),
+        *told_by_it,
+        _EnvironmentUndo(rest, url, base, (environment, key), told_by_it),
+        _CiUndo(rest, repository),
+        _LabelUndo(rest, repository),
+        _PullRequestUndo(rest, repository),
+        _LocalUndo(checkout)
+        if local
+        else _MergedUndo(rest, repository, needed(checkout), base),
+    )
