@@ -113,6 +113,16 @@ class SubIssues:
             found += [each async for each in self._rest.each(payloads.Issue, url)]
         return found
 
+    async def add(self, parent: int, issue: payloads.Issue) -> None:
+        """Put an issue below another one; safe to repeat.
+
+        Refused where the parent has 100, or the issue another parent.
+        """
+        if issue.id not in {each.id for each in await self.of(parent)}:
+            url = f"{self._issues}/{parent}/sub_issues"
+            with ABSENT:
+                await self._rest.write("POST", url, {"sub_issue_id": issue.id})
+
     async def blocking(self, issue: payloads.Issue) -> list[payloads.Issue]:
         """Return the issues that block an issue, closed ones too."""
         known = issue.issue_dependencies_summary

@@ -51,7 +51,7 @@ from bot.roles.bot_context import (
     quiet_try,
     usable_configuration,
 )
-from bot.roles.issue_intake import close_named
+from bot.roles.issue_intake import close_named, open_named
 from bot.text import merge_texts, replies
 from bot.text.convoy_comment import (
     TASK_LABELS,
@@ -141,6 +141,8 @@ async def _try(context: BotContext, intent: Intent, now: Try) -> int:
             return await _finish(context, convoy, intent)
         case "thread":
             return await _answer_thread(context, intent)
+        case "issue":
+            return await open_named(context, convoy, intent.task, now)
         case "notify":
             return await notify(context, convoy, intent)
         case _:

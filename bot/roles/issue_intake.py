@@ -5,7 +5,7 @@ This happens once, when a convoy is accepted: after that only the log's text cou
 
 import asyncio
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import UTC, datetime
 from hashlib import sha256
 from http import HTTPStatus
 from typing import Final, Literal, NamedTuple
@@ -22,8 +22,10 @@ from bot.text.visible_text import clean_markdown
 from convoy import text as plaintext
 from convoy.events.plan_events import ConvoyRequested
 from convoy.model import ids
+from convoy.model.ids import HOUR_MS
 from convoy.model.records import NamedIssue, SubIssue
 from convoy.model.state import Convoy, State
+from convoy.planner import own_words
 from convoy.planner.issue_text import Item, intake, questions
 from convoy.planner.marks import (
     CLOSED,
@@ -37,6 +39,7 @@ from convoy.text import (
     TITLE_CHARS,
     clean as without_controls,
     cut,
+    harmless,
     inline,
     posted,
     redacted,
@@ -193,6 +196,12 @@ async def read_list(
         {sub.issue: sub for sub in wanted.listed} if isinstance(wanted, Convoy) else {}
     )
     forge, remarks, fault = context.github.sub_issues, list[str](), ""
+    written = {
+        each.issue
+        for name, of in state.convoys.summaries()
+        if of.issue == top.number
+        for each in state.convoys[name].named
+    }
     found: dict[int, SubIssue] = {}
     read: dict[int, Issue] = {}
     nested = top.sub_issues_summary.total
@@ -208,8 +217,10 @@ async def read_list(
         try:
             if not is_here:
                 raise _NoTask(f"{_address(issue)} is of another repository")  # noqa: TRY301
+            own = number in written and issue.is_by(context.login)
+            by = context.login if own else wanted.by
             sub = known.get(number) or await _sub_issue(
-                context, state, wanted.by, issue, outsiders
+                context, state, by, issue, outsiders
             )
         except _NoTask as why:
             remarks.append(str(why))
@@ -290,6 +301,26 @@ async def close_named(context: BotContext, convoy: Convoy) -> None:
         except Refused as refused:
             if refused.status not in _GONE:
                 raise
+
+
+async def open_named(context: BotContext, convoy: Convoy, number: int, now: Try) -> int:
+    """Open a task's sub-issue; 0: it is too late. Safe to cut off and to call again."""
+    task, forge = convoy.task(number), context.github
+    if task is None or convoy.ended or convoy.issue_is == "gone":
+        return 0
+    since = datetime.fromtimestamp((convoy.requested_at - HOUR_MS) // 1000, UTC)
+    key, login = now.key, context.login
+    found = await forge.issue_marked(key, login, since) if now.look else None
+    if found is None:
+        now.repeat()
+        # No text of a task can hold a marker, or call somebody.
+        words = "\n".join(harmless(redacted(own_words(task.spec))))
+        told = f"<sub>Task {number} of #{convoy.issue}.</sub>"
+        rest = "The rest is in the plan."
+        body = f"{posted(words, rest)}\n\n{told}\n\n{ids.marker(key)}"
+        found = await forge.open_issue(redacted(task.spec.title), body)
+    await forge.sub_issues.add(convoy.issue, await forge.issue(found))
+    return found
 
 
 def _issue_number(

@@ -48,7 +48,7 @@ TASK_LABELS: Final = {f"brat:{state}" for state in get_args(TaskState)}
 
 def sub_issue_labels(convoy: Convoy) -> dict[int, set[str]]:
     """Return the label that shows on each sub-issue where its task stands."""
-    if not convoy.listed or convoy.staged:
+    if not (convoy.listed or convoy.settings.sub_issues) or convoy.staged:
         return {}
     states = {task.number: task.state for task in convoy.tasks}
     named = [each for each in convoy.named if each.task in states]

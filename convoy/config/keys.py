@@ -485,6 +485,9 @@ class MayorTable(Table):
     follow: bool = _DEFAULT.follow
     """Whether a plan made of an issue's sub-issues changes with them at once; otherwise
     the change is shown, and waits for `/brat follow`."""
+    sub_issues: bool = _DEFAULT.sub_issues
+    """Whether the tasks of any other plan become sub-issues of the convoy's issue, each
+    of which is closed when its work has landed."""
     pattern: Annotated[str, Field(max_length=40)] = ""
     """The pattern by which an issue without a task list is planned, such as `spec`
     (docs/workflows.md); empty: none. It takes precedence over `engine` and

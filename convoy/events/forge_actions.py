@@ -19,7 +19,7 @@ from convoy.model.ids import (
     action_item,
     task_of_item,
 )
-from convoy.model.records import ActionKind, Reaction
+from convoy.model.records import ActionKind, NamedIssue, Reaction
 from convoy.model.state import (
     Convoy,
     Moment,
@@ -71,7 +71,7 @@ class ActionIntended(Event, frozen=True, kw_only=True, tag="action.intended"):
 
 
 class ActionDone(Event, frozen=True, kw_only=True, tag="action.done"):
-    """The action was done; `number` is the run, the pull request or the comment.
+    """The action was done; `number` is the run, the pull request, issue or comment.
 
     A pull request of 0: the branch holds the task's work already, so there is none.
     """
@@ -122,6 +122,9 @@ class ActionDone(Event, frozen=True, kw_only=True, tag="action.done"):
             return change_session(convoy, intent.task, dispatched)
         if intent.kind == "land":
             return replace(convoy, asked=intent.text)
+        if intent.kind == "issue" and self.number:
+            named = NamedIssue(intent.task, self.number)
+            return replace(convoy, named=(*convoy.named, named))
         if intent.kind != "pull":
             return convoy
         if intent.task == 0:
@@ -338,7 +341,11 @@ def will_do(key: str) -> str:
 def did(key: str, number: int) -> str:
     """Return the sentence that the action was done, and what came of it; 0: nothing."""
     _, done, thing = _sentence_parts(key)
-    came = {"dispatch": f": run {number}", "pull": f": #{number}"}
+    came = {
+        "dispatch": f": run {number}",
+        "pull": f": #{number}",
+        "issue": f": #{number}",
+    }
     shown = came.get(key.partition(":")[0], "") if number else ""
     return f"{done} {thing}{shown}."
 
@@ -367,6 +374,11 @@ def _pull_words(name: str) -> str:
     return f"the pull request of {whose}"
 
 
+def _issue_words(name: str) -> str:
+    convoy, _, task = name.partition("/")
+    return f"the sub-issue of task {task} in {convoy}"
+
+
 def _answered(name: str) -> str:
     what, _, rest = name.partition("/")
     return _ASKED_BY.get(what, "on an issue") if rest else f"comment {name}"
@@ -384,6 +396,7 @@ _ASKED_BY: Final = {
 _KEY_WORDS: Final[Mapping[str, tuple[str, str, Callable[[str], str]]]] = {
     "dispatch": ("start", "Started", _session_words),
     "pull": ("open", "Opened", _pull_words),
+    "issue": ("open", "Opened", _issue_words),
     "land": ("ask", "Asked", _of_convoy("the forge to merge the pull request of {}")),
     "comment": ("post", "Posted", _of_convoy("the comment of {}")),
     "finish": ("say", "Said", _of_convoy("on its issue that {} is over")),

@@ -144,6 +144,11 @@ def thread_key(convoy: str, task: int, attempt: int, comment: int) -> str:
     return f"thread:{convoy}/{task}/{attempt}/{comment}"
 
 
+def written_key(convoy: str, task: int) -> str:
+    """Return the key under which a task's sub-issue is opened."""
+    return f"issue:{convoy}/{task}"
+
+
 def schedule_key(name: str, begun: int) -> str:
     """Return the key under which a schedule's issue is opened at the time `begun`."""
     return f"schedule:{name}/{begun}"

@@ -129,7 +129,15 @@ FREE: Final[frozenset[Cause]] = frozenset(
 limit."""
 
 ActionKind = Literal[
-    "dispatch", "pull", "land", "comment", "finish", "answer", "thread", "notify"
+    "dispatch",
+    "pull",
+    "land",
+    "comment",
+    "finish",
+    "answer",
+    "thread",
+    "notify",
+    "issue",
 ]
 Reaction = Literal["", "rocket", "confused", "-1"]
 Approve = Literal["auto", "plan"]
@@ -446,6 +454,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     """Whether the plan is only shown: nothing starts while this is set."""
     follow: bool = False
     """Whether a plan made of sub-issues follows their list without being asked."""
+    sub_issues: bool = False
+    """Whether the tasks of another plan are written to the issue as sub-issues."""
     sync: bool = True
     """Whether the target is taken in whenever it moves; otherwise only at the end."""
     notify: tuple[Occasion, ...] = ()

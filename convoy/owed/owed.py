@@ -70,9 +70,11 @@ from convoy.rules.followed_list import (
     FinishKept,
     FollowList,
     ProposeList,
+    WriteSubIssues,
     changes,
     may_follow,
     task_for,
+    unwritten,
 )
 from convoy.rules.landing import (
     foreign_tip,
@@ -127,6 +129,7 @@ def _owed(
     for rule in (
         lambda convoy: gestures(convoy, observed),
         lambda convoy: _lists(convoy, observed, now),
+        lambda convoy: _unwritten(state, convoy),
         lambda convoy: merges(convoy, observed, patience, now, given),
         lambda convoy: _foundations(convoy, observed),
         overspent_tasks,
@@ -306,6 +309,12 @@ def _lists(convoy: Convoy, observed: Observed, now: int) -> Iterator[Note]:
         yield Note("mayor", convoy_item(name), propose)
     elif convoy.settings.follow and may_follow(convoy):
         yield Note("mayor", convoy_item(name), FollowList(convoy=name))
+
+
+def _unwritten(state: State, convoy: Convoy) -> Iterator[Note]:
+    if unwritten(state, convoy):
+        write = WriteSubIssues(convoy=convoy.name)
+        yield Note("mayor", convoy_item(convoy.name), write)
 
 
 def _gestures_on_given(

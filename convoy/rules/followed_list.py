@@ -1,8 +1,9 @@
-"""What became of the sub-issues that are a convoy's plan, and how the plan follows.
+"""What became of a convoy's sub-issues, and how a plan that is made of them follows.
 
 A change on the forge is a proposal: it shows what is different and waits until somebody
 agrees. What has begun goes on as it was. A person's own issue ends its task at once,
-when that person closes it.
+when that person closes it. The tasks of any other plan can be written back as
+sub-issues, which are no list to follow: the log knows which task each stands for.
 """
 
 from functools import reduce
@@ -30,7 +31,13 @@ from convoy.events.task_events import TaskDropped, TaskMerged, TaskQueued
 from convoy.model import ids
 from convoy.model.records import NamedIssue, SubIssue
 from convoy.model.state import Convoy, State, Task
-from convoy.planner.sub_issues import awaited, list_fault, named_by, planned
+from convoy.planner.sub_issues import (
+    MOST_SUB_ISSUES,
+    awaited,
+    list_fault,
+    named_by,
+    planned,
+)
 from convoy.rules import convoy_next
 from convoy.rules.plans import kept_by_protected_paths, left_to_people
 from convoy.text import inline
@@ -254,3 +261,35 @@ class FinishKept(TaskCommand, frozen=True, kw_only=True):
         why = f"{self.by} did it, and its issue is closed"
         merged = TaskMerged(convoy=convoy.name, task=task.number, why=why)
         return (merged, *convoy_next(convoy, replace(task, state="merged")))
+
+
+def unwritten(state: State, convoy: Convoy) -> Events:
+    """Return that sub-issues are opened for the tasks that lack one.
+
+    Of a long plan the first tasks get one: as many as can be read as a plan again.
+    """
+    is_off = convoy.staged or convoy.held or convoy.issue_is == "gone"
+    is_other = convoy.listed or convoy.given is not None
+    wanted = convoy.settings.sub_issues and convoy.state == "active"
+    if not wanted or is_off or is_other:
+        return ()
+    named = {each.task for each in convoy.named}
+    tasks = [task for task in convoy.tasks if task.spec.kind == "work"]
+    keys = {
+        task.number: ids.written_key(convoy.name, task.number)
+        for task in tasks[:MOST_SUB_ISSUES]
+        if task.number not in named and not task.settled
+    }
+    return tuple(
+        ActionIntended(key=key, kind="issue", convoy=convoy.name, task=number)
+        for number, key in keys.items()
+        if key not in state.intents
+    )
+
+
+class WriteSubIssues(ConvoyCommand, frozen=True, kw_only=True):
+    """The tasks of a plan become sub-issues of the convoy's issue."""
+
+    def decide(self, state: State) -> Decision:
+        found = unwritten(state, live(state, self.convoy))
+        return found or Refusal(f"every task of {self.convoy} has its issue")

@@ -64,7 +64,12 @@ from convoy.rules.ending import (
     MakeChoice,
     RefuseWork,
 )
-from convoy.rules.followed_list import FinishKept, FollowList, ProposeList
+from convoy.rules.followed_list import (
+    FinishKept,
+    FollowList,
+    ProposeList,
+    WriteSubIssues,
+)
 from convoy.rules.landing import (
     AttemptMerge,
     ClearMerge,
@@ -421,8 +426,14 @@ def followed() -> Rules:
     return rules.do(FollowList(convoy=NAME))
 
 
+def written_back() -> Rules:
+    """Tell of a plan whose tasks become sub-issues."""
+    rules = Rules().planned(spec(1), sub_issues=True).do(WriteSubIssues(convoy=NAME))
+    return rules.do(ActionDone(key=ids.written_key(NAME, 1), number=12))
+
+
 STORIES = (
-    followed,
+    *(followed, written_back),
     *(landed_whole, went_wrong, given_up, steered),
     *(found_out, reviewed, tested_first, raced, split_up, waited_aside, ended_by_hand),
     synced,

@@ -3,6 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
+from convoy.events.forge_actions import ActionDone, ActionIntended
+from convoy.events.people_events import ApprovePlan
 from convoy.model.records import NamedIssue, SubIssue
 from convoy.planner.sub_issues import (
     MOST_SUB_ISSUES,
@@ -15,10 +17,12 @@ from convoy.rules.followed_list import (
     FinishKept,
     FollowList,
     ProposeList,
+    WriteSubIssues,
     changes,
     may_follow,
+    unwritten,
 )
-from tests.world.rules import NAME, Rules, sha
+from tests.world.rules import NAME, Rules, sha, spec
 
 
 def sub(issue: int, *after: int, **more: object) -> SubIssue:
@@ -158,3 +162,22 @@ def test_a_convoy_that_is_landing_takes_nothing_more_in() -> None:
     assert rules.convoy.settled
     assert not may_follow(rules.convoy)
     assert "it is landing" in str(rules.ask(FollowList(convoy=NAME, by="ann")))
+
+
+def test_only_tasks_of_another_plan_are_written_back_each_once() -> None:
+    rules = Rules().planned(spec(1), spec(2), sub_issues=True, approve="plan")
+    write = WriteSubIssues(convoy=NAME)
+    assert rules.ask(write), "nobody has approved the plan"
+    rules.do(ApprovePlan(convoy=NAME, by="ann"), write)
+    keys = [f"issue:{NAME}/{number}" for number in (1, 2)]
+    assert [key for key in rules.state.intents if key.startswith("issue:")] == keys
+    assert rules.ask(write), "both are announced"
+    rules.do(ActionDone(key=keys[1], number=12), ActionDone(key=keys[0], number=0))
+    assert rules.convoy.named == (NamedIssue(2, 12),)
+    again = ActionIntended(key=keys[0], kind="issue", convoy=NAME, task=1)
+    assert unwritten(rules.state, rules.convoy) == (again,)
+
+    many = Rules().planned(*map(spec, range(1, 60)), sub_issues=True)
+    assert len(unwritten(many.state, many.convoy)) == MOST_SUB_ISSUES
+    for other in (Rules().listed(sub(11), sub_issues=True), Rules().planned(spec(1))):
+        assert not unwritten(other.state, other.convoy)

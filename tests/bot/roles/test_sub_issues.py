@@ -2,14 +2,18 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import AsyncExitStack, suppress
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from bot.serving import bot_service
 from convoy.model.state import Convoy
+from tests.bot.lobby import CONFIG, lobby
 from tests.bot.requests.test_given_pulls import AGENT, EVERYONE, given, swept
 from tests.bot.room import DEADLINE_S, REPO, Room, room
+from tests.world.traffic import Exchange
 
 pytestmark = [pytest.mark.timeout(120), pytest.mark.layer("landing")]
 WORK = AGENT.format("date +%N > $(date +%s%N)")
@@ -167,3 +171,83 @@ async def test_what_cannot_be_planned_is_said_in_one_sentence(tmp_path: Path) ->
         assert f"#{one} waits for #{two}, which waits for #{one}: a circle" in said
         assert not [*here.loop.context.mirror.state.convoys]
         assert "brat" not in here.labels()
+
+
+WRITTEN = f"{WORK}[mayor]\nsub_issues = true\n"
+
+
+async def test_a_plan_is_written_back_as_sub_issues_once_whatever_is_lost(
+    tmp_path: Path,
+) -> None:
+    """Two processes end: when an issue was opened, and when one was put into the list.
+
+    A text that holds the other task's marker is not taken for its issue.
+    """
+    cuts, ticks = ["<sub>Task", "sub_issue_id"], list[asyncio.Task[bool]]()
+
+    def cut_off(seen: Exchange) -> None:
+        if ticks and cuts and seen.method == "POST" and cuts[0] in str(seen.request):
+            del cuts[0]
+            ticks.pop().cancel()
+
+    forged = "<!-- brat:key=issue:do-it-1/2 -->"
+    text = f"- [ ] One for @ann\n  `{forged}`\n- [ ] Two\n"
+    async with (
+        room(
+            tmp_path,
+            WRITTEN,
+            text=text,
+            labelled=False,
+            roles=EVERYONE,
+            observe=cut_off,
+        ) as here,
+        AsyncExitStack() as processes,
+    ):
+        await here.person.relabel(here.issue, {"brat"}, set())
+        settings = here.loop.context.settings
+        for left in (1, 0):
+            while len(cuts) > left:
+                here.loop.wake.all()
+                tick = asyncio.create_task(here.loop.tick())
+                ticks[:] = [tick]
+                with suppress(asyncio.CancelledError):
+                    await tick
+            assert not here.convoy.named
+            another = bot_service.opened(settings, lambda _: None)
+            here.loop = await processes.enter_async_context(another)
+        await swept(here)
+        await until(here, lambda seen: len(seen.named) == 2, polls=True)
+        listed = await here.person.sub_issues.of(here.issue)
+        told = {(each.title, each.number) for each in listed}
+        one, two = (each.issue for each in here.convoy.named)
+        assert told == {("One for @ann", one), ("Two", two)}
+        assert not any("@ann" in (each.body or "") for each in listed)
+        await until(here, lambda seen: seen.ended, polls=True)
+        issues = [each for each in here.forge.store.issues.all() if not each.pull]
+        assert len(issues) == 3
+        assert here.convoy.state == "complete", here.convoy.why
+        assert not any(await is_open(here, one, two, here.issue))
+        assert [here.labels(each) for each in (one, two)] == [{"brat:merged"}] * 2
+        assert not any("sub-issues" in each for each in here.spoken())
+
+
+async def test_what_was_written_back_can_be_a_plan_again(tmp_path: Path) -> None:
+    async with lobby(tmp_path, config=f"{CONFIG}[mayor]\nsub_issues = true\n") as here:
+
+        async def looked() -> Convoy:
+            for _ in range(3):
+                here.loop.wake.all()
+                await here.loop.tick()
+            return here.convoys()[-1]
+
+        number = await here.write("Do it", "- [ ] One\n- [ ] Two\n")
+        await here.you.relabel(number, {"brat"}, set())
+        named = (await looked()).named
+        assert len(named) == 2
+        await here.you.say(number, "/brat cancel")
+        assert (await looked()).ended
+        await here.you.relabel(number, {"brat"}, set())
+        again = await looked()
+        assert not again.ended
+        assert again.named == named
+        assert len(here.forge.store.issues.all()) == 3
