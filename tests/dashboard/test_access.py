@@ -143,7 +143,7 @@ async def test_what_the_rules_forbid_is_said(opens: Opens) -> None:
     assert unknown.status_code == 404
     assert (
         unknown.text == "there is no explode; "
-        "there are approve, retry, revise, pause, resume, cancel, add.\n"
+        "there are approve, retry, revise, pause, resume, cancel, add, follow.\n"
     )
 
 

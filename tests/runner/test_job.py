@@ -62,7 +62,7 @@ def test_work_comes_back_as_a_bundle_on_the_base(forge: Forge) -> None:
         "retry_after_s": None,
         "why": "Changed 1 file.",
         "summary": "All done.",
-        "left": {"notes": [], "shared": []},
+        "left": {"notes": [], "shared": [], "declined": []},
         "report": "",
         "base": forge.base,
         "commit": git("rev-parse", "work", cwd=clone),
@@ -94,6 +94,7 @@ def test_what_the_agent_leaves_for_others_is_in_the_result(forge: Forge) -> None
     assert left.result["left"] == {
         "notes": ["call it colour ***"],
         "shared": ["use LANG=C"],
+        "declined": [],
     }
     assert (left.result["status"], left.result["summary"]) == ("done", "It greets.")
 
