@@ -95,9 +95,10 @@ async def test_a_session_is_watched_and_its_task_retried(
         await expect(heading).to_contain_text("running")
         await tab.page.goto(url)
         for state, gate in (("running", "agent-2"), ("needs-review", "ci")):
-            await expect(tab.page.locator(f"#lane-{state}")).to_contain_text("Say hi")
+            bar = tab.page.get_by_role("link", name=f"1 {state}")
+            await expect(bar).to_be_visible()
             (tmp_path / gate).touch()
-        await expect(tab.page.locator("#lane-merged")).to_contain_text("Say hi")
+        await expect(tab.page.get_by_text("1 of 1 merged")).to_be_visible()
 
     assert "owned" not in title
     assert tab.complaints == []

@@ -73,12 +73,14 @@ async def test_a_writer_signs_in_presses_a_button_and_signs_out(
         await tab.picture("site-index")
         assert await tab.faults() == []
         await page.get_by_role("link", name=REPO).click()
-        await page.get_by_role("link", name=NAME).last.click()
+        await (
+            page.get_by_role("region", name="Fix it").get_by_role("link").first.click()
+        )
         heading = page.get_by_role("heading", level=1)
         await page.get_by_role("button", name=f"pause {NAME}").click()
         await expect(heading).to_contain_text("paused")
         await expect(page.get_by_role("button", name=f"resume {NAME}")).to_be_visible()
-        await page.get_by_role("link", name="Everything that happened").click()
+        await page.get_by_role("main").get_by_role("link", name="Log").click()
         await expect(page.get_by_text("alice paused the convoy")).to_be_visible()
         assert await page.evaluate("document.cookie") == ""
         await page.get_by_role("button", name="Sign out").click()
