@@ -42,6 +42,7 @@ from brat.repository import (
 )
 from brat.repository.checkout import Checkout
 from brat.repository.log_reader import Reader, log_repository
+from brat.repository.registration import NO_REPOSITORY
 from brat.repository.remote_forge import LOOPBACK, origin_of
 from brat.status.find_task import live_or_named
 from brat.terminal.console import say
@@ -104,7 +105,7 @@ class BotApi:
             )
         found = None if here else pygit2.discover_repository(str(path))
         if not here and found is None:
-            raise BratError(f"{path} is not in a git repository: give --repo")
+            raise BratError(NO_REPOSITORY.format(path.resolve()))
         name = f"/{origin_of(Path(found)).repository}" if found else ""
         return cls(plain, f"{plain}{name}{ROOT}", token)
 

@@ -19,7 +19,12 @@ from typing import Final
 import pygit2
 
 from brat.repository import registration as registrations
-from brat.repository.registration import CONFIG, STATE_FOLDER, Registration
+from brat.repository.registration import (
+    CONFIG,
+    NO_REPOSITORY,
+    STATE_FOLDER,
+    Registration,
+)
 from convoy.text.project_tests import Proposal, propose_ci
 from grite import git, objects
 from grite.errors import BratError, GitFailed, Unavailable
@@ -92,10 +97,7 @@ def find(path: Path) -> Checkout:
     git.require_version()
     found = pygit2.discover_repository(str(path))
     if found is None:
-        raise BratError(
-            f"{path.resolve()} is not in a git repository: run `git init` there, or "
-            "name one with --repo"
-        )
+        raise BratError(NO_REPOSITORY.format(path.resolve()))
     common = common_folder(found).resolve()
     settings = pygit2.Config(str(common / "config"))
     ids = str(settings[_ID_FORM] if _ID_FORM in settings else _IDS).lower()  # noqa: SIM401  no mapping

@@ -25,7 +25,7 @@ from typing import Any, Final
 import msgspec
 import pygit2
 
-from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER
+from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, NO_REPOSITORY
 from convoy.events import Claim, Event as Fact
 from convoy.log import record as states
 from convoy.log.record import NOTHING_READ, Reading, fact_of, follow
@@ -51,7 +51,7 @@ def log_repository(path: Path) -> Path:
     """
     found = pygit2.discover_repository(str(path))
     if found is None:
-        raise BratError(f"{path.resolve()} is not in a git repository: give --repo")
+        raise BratError(NO_REPOSITORY.format(path.resolve()))
     repository = pygit2.Repository(found)
     if WAL_REF in repository.references:
         return Path(repository.path)

@@ -29,6 +29,9 @@ DAEMON_FILE: Final = "daemon.json"
 """The file in that folder that names the background bot."""
 
 
+NO_REPOSITORY: Final = (
+    "{} is not in a git repository: run `git init` there, or name one with --repo"
+)
 BOT: Final = "brat[bot]"
 FORGE_FOLDER: Final = "forge"
 BOT_FOLDER: Final = "bot"

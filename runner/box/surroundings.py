@@ -314,12 +314,9 @@ def of_etc(folder: Path) -> Iterator[str]:
 
 
 def _parts(path: str, partial: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
-    """Yield a path, or of a folder that is shown in parts its parts.
-
-    Go itself may lie where people's own programs for it usually do.
-    """
+    """Yield a path, or the parts of a folder of which only parts are shown."""
     shown = partial.get(os.path.realpath(path))
-    if shown is None or os.path.isfile(f"{path}/VERSION"):  # noqa: PTH113  words
+    if shown is None or os.path.isfile(f"{path}/VERSION"):  # noqa: PTH113  Go
         yield path
     else:
         yield from (f"{path}/{each}" for each in shown)

@@ -275,10 +275,7 @@ def prepare_workspace(
 
 
 def _name(inputs: Inputs, workspace: Workspace, root: str) -> None:
-    """Name what the work builds on as a clone does: by tags, and by origin's branch.
-
-    There are tags only on the commits that were fetched; none is worth a session.
-    """
+    """Name the base as a clone does: by tags on what came, and origin's branch."""
     remote = Remote(inputs.url, workspace.store, inputs.token)
     with suppress(GitFailed, Unavailable):
         seen = remote.advertised(("refs/tags/*",))
