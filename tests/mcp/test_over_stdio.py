@@ -124,10 +124,7 @@ async def test_without_a_log_it_says_so(tmp_path: Path, terminal: Terminal) -> N
     async with asking(terminal, "--repo", str(tmp_path)) as session:
         said = refused(await session.call_tool("status", {}))
 
-    assert (
-        said
-        == f"{tmp_path} is not in a git repository: run `git init` there, or name one with --repo"
-    )
+    assert said.startswith(f"{tmp_path} is not in a git repository: run `git init`")
 
 
 def test_without_the_sdk_it_says_what_to_install(terminal: Terminal) -> None:
