@@ -19,6 +19,7 @@ from msgspec import DecodeError, Struct, ValidationError, json
 from brat.forge.resources.account_resource import Access, Repository, Role, Token, User
 from brat.forge.resources.issue_resource import Issue, Pull
 from brat.forge.resources.wire import (
+    BY_NAME,
     Fault,
     Refused,
     Site,
@@ -324,17 +325,34 @@ class Gate:
         for guard in self._guards:
             headers |= guard(call)
         if writes and caller.token.scope == "read":
-            # A job's token, or a person's.
-            by_person = "Resource not accessible by personal access token"
-            why = by_person if caller.token.repo is None else NOT_ACCESSIBLE
-            asked = self._permissions
-            needs = asked.accepted(self._route) if asked is not None else {}
-            raise Refused(403, why, headers=needs)
+            raise Refused(403, _read_only(caller), headers=self._accepted())
         if caller.token.access is not None and self._permissions is not None:
             self._permissions.check(call, self._route)
         elif call.found is not None:
             call.need(self._route.role)
+        if writes and call.found is not None and call.found.archived:
+            self._not_in_archive()
         return await self._route.endpoint(call)
+
+    def _not_in_archive(self) -> None:
+        """Refuse to write to an archived repository, but for taking it out again.
+
+        https://docs.github.com/repositories/archiving-a-github-repository/archiving-repositories
+        """
+        if (self._route.method, self._route.path) != (hdrs.METH_PATCH, BY_NAME):
+            raise Refused(403, "Repository was archived so is read-only.")
+
+    def _accepted(self) -> dict[str, str]:
+        """Return the header that names what the route needs."""
+        asked = self._permissions
+        return asked.accepted(self._route) if asked is not None else {}
+
+
+def _read_only(caller: Caller) -> str:
+    """Return the words for a token that may only read: a job's, or a person's."""
+    if caller.token.repo is not None:
+        return NOT_ACCESSIBLE
+    return "Resource not accessible by personal access token"
 
 
 def _response(request: web.Request, answer: Answer) -> web.Response:

@@ -7,7 +7,7 @@ https://docs.github.com/rest/issues/labels
 import re
 from collections.abc import Iterable
 from dataclasses import replace as with_fields
-from typing import Final, Literal
+from typing import Final
 
 from msgspec import UNSET, UnsetType, json
 from msgspec.structs import replace
@@ -379,40 +379,4 @@ REACTION_ROUTES = (
             Route("DELETE", path + r"/reactions/{reaction:\d+}", delete_reaction),
         )
     ),
-)
-
-
-class Lock(Body):
-    """The body of `PUT lock`."""
-
-    lock_reason: Literal["off-topic", "too heated", "resolved", "spam"] | None = None
-
-
-async def lock(call: Call) -> Answer:
-    """`PUT issues/{number}/lock`; safe to call twice."""
-    issue, asked = issue_of(call), call.body(Lock)
-    return _turned(call, issue, locked=True, reason=asked.lock_reason)
-
-
-async def unlock(call: Call) -> Answer:
-    """`DELETE issues/{number}/lock`; safe to call twice."""
-    return _turned(call, issue_of(call), locked=False, reason=None)
-
-
-def _turned(call: Call, issue: Issue, *, locked: bool, reason: str | None) -> Answer:
-    if issue.locked != locked:
-        now = call.service.forge.now()
-        action = "locked" if locked else "unlocked"
-        with call.store.change():
-            issue = call.store.issues.put(
-                replace(issue, locked=locked, lock_reason=reason, updated_at=now)
-            )
-            note(call, issue, action)
-            call.service.events.either(call.repo, call.user, action, issue)
-    return Answer(status=204)
-
-
-LOCK_ROUTES = (
-    Route("PUT", _ONE + "/lock", lock, "write"),
-    Route("DELETE", _ONE + "/lock", unlock, "write"),
 )

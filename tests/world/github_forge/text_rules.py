@@ -24,17 +24,6 @@ def asked_route(call: Call) -> str:
     return f"{call.request.method} {path}"
 
 
-def not_archived(call: Call) -> dict[str, str]:
-    """Refuse to write to an archived repository, but for taking it out again; a guard.
-
-    https://docs.github.com/repositories/archiving-a-github-repository/archiving-repositories
-    """
-    writes = call.request.method != hdrs.METH_GET and asked_route(call) != "PATCH "
-    if writes and call.found is not None and call.found.archived:
-        raise Refused(403, "Repository was archived so is read-only.")
-    return {}
-
-
 LOCKING: Final = "https://docs.github.com/articles/locking-conversations/"
 _DEEDS: Final[Mapping[str, str]] = {
     "POST /issues/{number}/comments": "create comment",
