@@ -8,6 +8,7 @@ https://docs.github.com/rest/pulls/reviews
 https://docs.github.com/graphql/reference/objects#removedfrommergequeueevent
 """
 
+import logging
 from http import HTTPStatus
 from typing import Final
 from urllib.parse import urlencode
@@ -20,6 +21,10 @@ from bot.forge.rest import GraphQl, Refused, Rest, Unless
 from convoy.model.records import Strategy
 from convoy.rules.verdict import Mergeable
 
+_log: Final = logging.getLogger(__name__)
+
+NO_DRAFTS: Final = "Draft pull requests are not supported"
+"""How GitHub's refusal (422) begins, in private repositories of a free plan."""
 LATEST: Final = 100
 """How many of the pull requests changed last are listed: one page."""
 
@@ -29,11 +34,27 @@ class PullRequests:
         self._rest = rest
         self._repository = repository
         self._repo = f"/repos/{repository}"
+        self._has_drafts = True
 
-    async def open(self, title: str, body: str, *, head: str, base: str) -> int:
+    async def open(
+        self, title: str, body: str, *, head: str, base: str, draft: bool = False
+    ) -> int:
+        """Open one; where the repository's plan has no drafts, an ordinary one.
+
+        https://docs.github.com/rest/pulls/pulls#create-a-pull-request
+        """
         content = {"title": title, "body": body, "head": head, "base": base}
+        as_draft = {"draft": True} if draft and self._has_drafts else {}
         url = f"{self._repo}/pulls"
-        return (await self._rest.make(payloads.Numbered, url, content)).number
+        try:
+            made = await self._rest.make(payloads.Numbered, url, content | as_draft)
+        except Refused as refused:
+            if not as_draft or NO_DRAFTS not in refused.said:
+                raise
+            _log.warning("%s: tasks get ordinary ones", refused.said)
+            self._has_drafts = False
+            return await self.open(title, body, head=head, base=base)
+        return made.number
 
     async def of(self, head: str, base: str) -> payloads.Pull | None:
         """Return the newest pull request from `head` into `base`, open or not."""

@@ -78,6 +78,7 @@ from convoy.model.state import (
 from convoy.model.work import Intent, Landing
 from convoy.owed import SHOWN, CancelCi, CancelRun, Do, Effect, Show, Shown
 from convoy.rules.starting import valid_leases
+from convoy.rules.turns import lacking_approvals
 from grite.errors import Unavailable
 
 
@@ -189,7 +190,10 @@ async def _pull(context: BotContext, convoy: Convoy, intent: Intent, now: Try) -
         if task
         else convoy_pull_body(convoy, context.settings.web, pages)
     )
-    return await context.github.pulls.open(title, body, head=head, base=base)
+    draft = task is not None and not lacking_approvals(convoy, task)
+    return await context.github.pulls.open(
+        title, body, head=head, base=base, draft=draft
+    )
 
 
 def _is_there(context: BotContext, task: Task, base: str) -> bool:

@@ -236,8 +236,9 @@ def _steps(convoy: Convoy) -> Iterator[str]:
     by = ", ".join(f"{counted(many, 'task')} by `{name}`" for name, many in engines)
     yield f"start {counted(at_once, 'session')} at once ({by})"
     judged = _JUDGED[settings.require_ci]
-    pulls = counted(len(convoy.tasks), "pull request")
-    yield f"open {pulls} into it and land each by {settings.strategy}, {judged}"
+    pulls = counted(len(convoy.tasks), "draft pull request")
+    opened = f"open {pulls} into it and " if convoy.shows_work(()) else ""
+    yield f"{opened}land each task's work on it by {settings.strategy}, {judged}"
     if settings.approvals:
         yield f"wait for {counted(settings.approvals, 'approval')} of each before that"
     yield f"open one pull request into `{convoy.target}` and land it, {judged}"

@@ -17,6 +17,14 @@ from convoy.text.project_tests import failing_places
 _SHORT: Final = 10
 _ROWS_CHARS: Final = 40_000
 _LIST_CHARS: Final = 10_000
+_NOT_THIS: Final = (
+    "Nobody has to review it: the convoy's own pull request shows all of the work."
+)
+_TO_REVIEW: Final = (
+    "This pull request is the one to review; the tasks are in the order of their "
+    "commits."
+)
+_FILES_OF_ROW: Final = 3
 _FILES: Final = 10
 """The most files named for one task."""
 
@@ -38,9 +46,10 @@ def task_pull_body(
     links = " \u00b7 ".join(_links(convoy, task, web, dashboard))
     lines = (
         ids.marker(ids.pull_key(convoy.name, task.number)),
-        f"Task {task.number} of convoy `{convoy.name}`, for #{convoy.issue}.",
+        f"Part of #{convoy.issue}: task {task.number} of convoy `{convoy.name}`.",
         "",
         "brat merges this when CI is green on the exact commit that will land.",
+        *(() if lacking_approvals(convoy, task) else (_NOT_THIS,)),
         *box_warnings(convoy, (task,)),
         *(("", "Noted by its attempt:", "") if task.learned else ()),
         *(f"- {inline(note)}" for note in task.learned),
@@ -64,11 +73,12 @@ def convoy_pull_body(convoy: Convoy, web: str = "", dashboard: str = "") -> str:
 
     Its tasks are all merged or dropped.
     """
-    shown = [task for task in convoy.tasks if task.state == "merged"]
+    merged = [task for task in convoy.tasks if task.state == "merged"]
+    shown = sorted(merged, key=lambda task: (task.ended_at, task.number))
     count = f"{len(shown)} of {counted(len(convoy.tasks), 'task')}"
     lines = [
         ids.marker(ids.pull_key(convoy.name, 0)),
-        f"Convoy `{convoy.name}` for #{convoy.issue}: {count}.",
+        f"Convoy `{convoy.name}` for #{convoy.issue}: {count}. {_TO_REVIEW}",
         "",
         "| # | Task | Change | Accepted because |",
         "|---|---|---|---|",
@@ -98,10 +108,12 @@ def _change(task: Task, between: tuple[str, str] | None, web: str) -> str:
     if between is None:
         return "none was needed"
     old, new = (commit[:_SHORT] for commit in between)
-    count = counted(len(task.files), "file")
+    count, files = counted(len(task.files), "file"), task.files
+    more = ", ..." if len(files) > _FILES_OF_ROW else ""
+    named = ", ".join(map(inline, files[:_FILES_OF_ROW])) + more
     if not web:
-        return f"{count}, `{old}...{new}`"
-    return f"[{count}]({web}/compare/{between[0]}...{between[1]})"
+        return f"{count}, `{old}...{new}`: {named}"
+    return f"[{count}]({web}/compare/{between[0]}...{between[1]}): {named}"
 
 
 def _evidence(convoy: Convoy, task: Task) -> str:

@@ -405,6 +405,9 @@ class RefineryTable(Table):
         f"given: {PARALLEL}, and in local mode at least one more than `ci.slots`: what "
         "waits for a slot is ready when one is free.",
     )
+    task_pulls: bool = _DEFAULT.task_pulls
+    """Whether each task's work has a pull request of its own, as a draft. Without, the
+    convoy's is the only one, and what a person has to approve has one all the same."""
     bypass: bool = _DEFAULT.bypass
     """Whether the bot passes by the rules of the default branch where the forge lets
     it, and pushes. Otherwise it lands as the rules want it."""

@@ -36,7 +36,7 @@ from convoy.text import counted
 
 FROZEN: Final = (
     *("strategy", "planner", "tasks", "staged"),
-    *("gate", "box", "approve", "approvals", "bypass"),
+    *("gate", "box", "approve", "approvals", "bypass", "task_pulls"),
 )
 """What a convoy keeps as it was asked for: its form, and what was to be approved."""
 

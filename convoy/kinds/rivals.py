@@ -79,6 +79,7 @@ def choice_made(
 ) -> tuple[Event, ...]:
     """Return what follows when a choice takes a rival: all others are dropped."""
     commit = winner.work.commit if winner.work else ""
+    ci_files = winner.work.ci_files if winner.work else ()
     chosen = ChoiceMade(
         convoy=convoy.name,
         task=choice.number,
@@ -95,7 +96,8 @@ def choice_made(
         if rival.number != winner.number and rival.state != "dropped"
     )
     key = ids.pull_key(convoy.name, winner.number)
-    if winner.pull is not None or key in state.intents:
+    is_shown = winner.pull is not None or key in state.intents
+    if is_shown or not convoy.shows_work(ci_files):
         return (chosen, *others)
     shown = ActionIntended(key=key, kind="pull", convoy=convoy.name, task=winner.number)
     return (chosen, *others, shown)

@@ -465,6 +465,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     waits for a person."""
     max_parallel: int = 4
     """How many candidates CI judges at once."""
+    task_pulls: bool = True
+    """Whether each task's work has a pull request of its own, as a draft."""
 
     @property
     def workers(self) -> dict[str, EngineSpec]:

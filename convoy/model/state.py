@@ -325,6 +325,14 @@ class Convoy(Struct, frozen=True, kw_only=True):
         """Return what a session may work on: a task, or for 0 the plan itself."""
         return self.task(number) if number else self.mayor
 
+    def shows_work(self, ci_files: tuple[str, ...]) -> bool:
+        """Whether a task's work, which tells CI what to run in these files, is shown.
+
+        What a person has to approve always has a pull request of its own.
+        """
+        wanted = self.settings.task_pulls and self.given is None
+        return wanted or bool(self.settings.approvals or ci_files)
+
     @property
     def lands_given(self) -> GivenPull | None:
         """The pull request of somebody else that it lands; None: it lands its own."""

@@ -233,19 +233,21 @@ def green_front(
     """Return the links that may land, from the front on."""
     for position, link in enumerate(links):
         checks = observed.checks.get(link.candidate.commit)
-        if not is_shown(link, observed) or not is_green(convoy, checks):
+        if not is_shown(convoy, link, observed) or not is_green(convoy, checks):
             return links[:position]
     return links
 
 
-def is_shown(link: Link, observed: Observed) -> bool:
-    """Whether the forge has the work from an earlier push, and its pull request.
+def is_shown(convoy: Convoy, link: Link, observed: Observed) -> bool:
+    """Whether the forge has the work from an earlier push, and any pull request of it.
 
     A pull request that was only just opened, or found again after a crash, may have
     been closed since: it is looked at before anything lands.
     """
     pull, work = link.task.pull, link.task.work
-    return pull in observed.pulls and work is not None and work.log != ""
+    if work is None or not work.log:
+        return False
+    return pull in observed.pulls or not (pull or convoy.shows_work(work.ci_files))
 
 
 def landing_actions(
@@ -317,7 +319,7 @@ def suspects_judged(
         if found == "green" and candidate.base != tip:
             yield ClearWork(convoy.name, number, candidate.commit)
         elif found == "green":
-            if is_free and number not in first and is_shown(link, observed):
+            if is_free and number not in first and is_shown(convoy, link, observed):
                 is_free = False
                 yield from landing_actions(convoy, (link,), observed, tip)
         elif found == "lost" and checks is not None:

@@ -85,7 +85,8 @@ class AcceptWork(AttemptCommand, frozen=True, kw_only=True):
         pull: Events = ()
         convoy = state.convoys[self.convoy]
         is_tried = trial(convoy, task) is not None  # not to land yet
-        if not is_tried and task.pull is None and key not in state.intents:
+        is_shown = not is_tried and convoy.shows_work(self.ci_files)
+        if is_shown and task.pull is None and key not in state.intents:
             pull = (
                 ActionIntended(
                     key=key, kind="pull", convoy=self.convoy, task=self.task

@@ -354,8 +354,12 @@ def tasks_taken_up(convoy: Convoy) -> tuple[Task, ...]:
 
 def _pulls_announced(state: State, convoy: Convoy, tasks: tuple[Task, ...]) -> Events:
     """Announce the pull requests that were not opened because it failed."""
-    hidden = (task for task in tasks if task.work and not task.pull)
-    numbers = [task.number for task in hidden if not trial(convoy, task)]
+    numbers = [
+        task.number
+        for task in tasks
+        if task.work and not task.pull and not trial(convoy, task)
+        if convoy.shows_work(task.work.ci_files)
+    ]
     if not tasks and holds_own_work(convoy) and convoy.pull is None:
         numbers.append(0)
     keys = ((number, ids.pull_key(convoy.name, number)) for number in numbers)

@@ -254,7 +254,8 @@ def _review(convoy: Convoy, task: Task) -> Iterator[str]:
     if task.is_suspect and task.doubted is not None:
         said = clause(task.doubted.why)
         yield f"CI was red on it ({said}), and judges it alone before anybody is blamed"
-    if task.pull is None:
+    ci_files = task.work.ci_files if task.work else ()
+    if task.pull is None and convoy.shows_work(ci_files):
         yield "its pull request is not open yet"
     if task.candidate is None:
         yield "the refinery has not built its candidate yet"

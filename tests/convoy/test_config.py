@@ -214,9 +214,9 @@ zzz = 1
 
     assert faults(text) == snapshot("""\
 .brat/config.toml: engine.tests.modle: unknown key; allowed: type, model, args, timeout, silence, secret, max_sessions, price, tools, allow, good_at; did you mean model?
-.brat/config.toml: refinery.stratgy: unknown key; allowed: strategy, require_ci, checks, reporters, sync, conflicts, rounds, approvals, max_parallel, bypass; did you mean strategy?
-.brat/config.toml: refinery.attempts: unknown key; allowed: strategy, require_ci, checks, reporters, sync, conflicts, rounds, approvals, max_parallel, bypass; did you mean witness.attempts?
-.brat/config.toml: refinery.zzz: unknown key; allowed: strategy, require_ci, checks, reporters, sync, conflicts, rounds, approvals, max_parallel, bypass
+.brat/config.toml: refinery.stratgy: unknown key; allowed: strategy, require_ci, checks, reporters, sync, conflicts, rounds, approvals, max_parallel, task_pulls, bypass; did you mean strategy?
+.brat/config.toml: refinery.attempts: unknown key; allowed: strategy, require_ci, checks, reporters, sync, conflicts, rounds, approvals, max_parallel, task_pulls, bypass; did you mean witness.attempts?
+.brat/config.toml: refinery.zzz: unknown key; allowed: strategy, require_ci, checks, reporters, sync, conflicts, rounds, approvals, max_parallel, task_pulls, bypass
 .brat/config.toml: ci."two\\nlines\\u202e": unknown key; allowed: command, timeout, slots, egress
 .brat/config.toml: strategy: unknown key; allowed: staged, engine, refinery, witness, runner, mayor, ci, triggers, schedule, budget, notify, fix, actions, review, locks, gate, trust; did you mean refinery.strategy?
 .brat/config.toml: engines: unknown key; allowed: staged, engine, refinery, witness, runner, mayor, ci, triggers, schedule, budget, notify, fix, actions, review, locks, gate, trust; did you mean engine?

@@ -357,9 +357,10 @@ def test_a_tasks_pull_request_says_what_it_is_for() -> None:
     assert pull_title(rules.convoy, rules.task(1)) == "Task 1"
     assert task_pull_body(rules.convoy, rules.task(1)) == snapshot("""\
 <!-- brat:key=pull:fix-7/1 -->
-Task 1 of convoy `fix-7`, for #7.
+Part of #7: task 1 of convoy `fix-7`.
 
-brat merges this when CI is green on the exact commit that will land.\
+brat merges this when CI is green on the exact commit that will land.
+Nobody has to review it: the convoy's own pull request shows all of the work.\
 """)
 
 

@@ -71,6 +71,7 @@ configurations = st.builds(
     locks=st.sampled_from(["require", "require", "warn", "off"]),
     approve=st.sampled_from(["auto", "auto", "auto", "plan"]),
     approvals=st.sampled_from([0, 0, 0, 2]),
+    task_pulls=st.sampled_from([True, True, False]),
     splitter=st.sampled_from(["", "docs"]),
 )
 

@@ -139,7 +139,9 @@ class ModelPulls(PullRequests):
     def __init__(self, forge: Forge) -> None:
         self.forge = forge
 
-    async def open(self, title: str, body: str, *, head: str, base: str) -> int:
+    async def open(
+        self, title: str, body: str, *, head: str, base: str, draft: bool = False
+    ) -> int:
         forge = self.forge
         forge.write("pull", head)
         tip, onto = (forge.refs.get(HEADS + name) for name in (head, base))

@@ -1,0 +1,130 @@
+"""The convoy's pull request is the one to review; those of tasks are drafts."""
+
+import dataclasses
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+
+from bot.forge.pulls import NO_DRAFTS
+from bot.text.pull_request_texts import task_pull_body
+from brat.forge.resources.issue_resource import Pull
+from brat.forge.rest.rest_call import Extension
+from brat.forge.service.running_forge import Service
+from convoy.model.ids import base_branch, pull_key, task_branch
+from convoy.rules.ending import AcceptWork
+from tests.bot.requests.test_given_pulls import finished
+from tests.bot.room import NAME, REPO, Room, room
+from tests.world.github_forge.extension import people
+from tests.world.rules import Rules, sha, spec
+
+pytestmark = pytest.mark.layer("landing")
+
+CI = '[refinery]\nchecks = ["ci"]\n'
+
+
+def pulls(here: Room) -> dict[str, Pull]:
+    """Return the pull requests by their branch."""
+    repo = here.forge.repository(REPO)
+    assert repo is not None
+    return {pull.head: pull for pull in here.forge.store.pulls.of(repo.id)}
+
+
+def body(here: Room, branch: str) -> str:
+    return here.forge.issue_of(pulls(here)[branch]).body or ""
+
+
+@pytest.mark.parametrize("shown", [True, False])
+async def test_of_all_tasks_the_convoys_pull_request_is_the_one_to_review(
+    tmp_path: Path, *, shown: bool
+) -> None:
+    config = CI + ("" if shown else "task_pulls = false\n")
+    async with room(tmp_path, config) as here:
+        files = {"README.md": b"# app\n", ".brat/config.toml": config.encode()}
+        await here.worked(2, {**files, "two.py": b"2\n"})
+        if not shown:
+            assert "It waits for CI." in await here.answer("/brat why 2")
+        await here.until(lambda: here.task(2).candidate is not None)
+        await here.worked(1, {**files, "one.py": b"1\n"})
+        convoy = await finished(here, here.issue)
+
+        assert convoy.state == "complete", convoy.why
+        whole, tasks = base_branch(NAME), {task_branch(NAME, n) for n in (1, 2)}
+        found = pulls(here)
+        assert found.keys() == ({whole} | tasks if shown else {whole})
+        assert not found[whole].draft
+        assert all(found[each].draft for each in found.keys() & tasks)
+        assert all(pull.merged_at for pull in found.values())
+        for each in found.keys() & tasks:
+            assert f"Part of #{here.issue}: task " in body(here, each)
+        text = body(here, whole)
+        assert "This pull request is the one to review" in text
+        assert 0 < text.index("two.py") < text.index("one.py"), "in the commits' order"
+
+
+class WithoutDrafts:
+    """GitHub where the repository is private, and its owner has a free plan."""
+
+    refused = 0
+
+    def __call__(self, service: Service) -> Extension:
+        made = people(service)
+        return dataclasses.replace(made, middlewares=(*made.middlewares, self._plan))
+
+    @property
+    def _plan(self) -> Callable[..., Awaitable[web.StreamResponse]]:
+        @web.middleware
+        async def plan(
+            request: web.Request,
+            handler: Callable[[web.Request], Awaitable[web.StreamResponse]],
+        ) -> web.StreamResponse:
+            is_new = request.method == "POST" and request.path.endswith("/pulls")
+            if not is_new or not json.loads(await request.read()).get("draft"):
+                return await handler(request)
+            self.refused += 1
+            said = f"{NO_DRAFTS} in this repository."
+            return web.json_response({"message": said}, status=422)
+
+        return plan
+
+
+async def test_where_there_are_no_drafts_tasks_get_ordinary_ones_which_is_said_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    forge = WithoutDrafts()
+    async with room(tmp_path, CI, extend=forge) as here:
+        for number in (1, 2):
+            await here.worked(number, {f"{number}.py": b"done\n"})
+
+        assert len(pulls(here)) == 2
+        assert not any(pull.draft for pull in pulls(here).values())
+        assert forge.refused == 1
+        said = [each for each in caplog.messages if "tasks get ordinary ones" in each]
+        assert len(said) == 1
+
+
+@pytest.mark.parametrize(
+    ("approvals", "ci_files", "shown"),
+    [(0, (), False), (1, (), True), (0, ("ci.yml",), True)],
+)
+def test_what_a_person_has_to_approve_has_a_pull_request_all_the_same(
+    *, approvals: int, ci_files: tuple[str, ...], shown: bool
+) -> None:
+    rules = Rules().planned(spec(1), task_pulls=False, approvals=approvals).started(1)
+    done = AcceptWork(
+        convoy=rules.convoy.name,
+        task=1,
+        attempt=1,
+        commit=sha("a"),
+        base=sha("0"),
+        files=ci_files,
+        ci_files=ci_files,
+    )
+    rules.do(done)
+
+    key = pull_key(rules.convoy.name, 1)
+    assert (key in rules.state.intents) == shown
+    is_draft = "Nobody has to review it" in task_pull_body(rules.convoy, rules.task(1))
+    assert is_draft != shown
