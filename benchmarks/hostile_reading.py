@@ -21,7 +21,11 @@ from typing import Final
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from bot.forge.workflows import exposures
-from bot.repository.strangers_commits import examined_patch, take_in_bundle
+from bot.repository.strangers_commits import (
+    EXAMINERS,
+    examined_patch,
+    take_in_bundle,
+)
 from bot.roles import result_artifact
 from bot.text.slash_commands import slash_commands
 from bot.text.visible_text import clean_markdown
@@ -172,6 +176,7 @@ async def _measured(name: str, folder: Path) -> dict[str, float]:
         await asyncio.sleep(TICK_S)
         held = max(held, time.process_time() - before)
     reading.result()
+    EXAMINERS.end()  # so that what it took is counted
     return {
         "processor_s": round(_processor_s() - begun, 2),
         "memory_mb": round(_memory_mb() - grown),

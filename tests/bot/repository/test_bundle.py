@@ -1,10 +1,12 @@
 """A stranger's bundle brings sound commits, or nothing that counts."""
 
+import os
+import signal
 from pathlib import Path
 
 import pytest
 
-from bot.repository.strangers_commits import NoBundle, examined_patch
+from bot.repository.strangers_commits import EXAMINERS, NoBundle, examined_patch
 from grite import git
 from grite.errors import GitFailed
 from tests.bot.history import History
@@ -101,6 +103,19 @@ def test_work_that_is_too_dear_to_look_at_is_refused(box: Box) -> None:
     assert "more memory or time" in patch.refusals[0]
     assert not patch.keeps
     assert patch.is_large
+
+
+def test_an_examiner_that_was_killed_is_started_again(box: Box) -> None:
+    commit = box.work.commit({"a": b"2\n"}, box.base)
+    first = examined_patch(box.work.path, box.base, commit, settings())
+    assert EXAMINERS.pid is not None
+    os.kill(EXAMINERS.pid, signal.SIGKILL)
+    os.waitid(os.P_PID, EXAMINERS.pid, os.WEXITED | os.WNOWAIT)
+
+    again = examined_patch(box.work.path, box.base, commit, settings())
+
+    assert first == again
+    assert first.refusals == ()
 
 
 def test_what_commits_in_between_hold_counts(box: Box) -> None:
