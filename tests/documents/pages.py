@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from bot.requests import verb_table
 from tests.documents import (
+    action_tables,
     command_words,
     config_table,
     engine_requests,
@@ -44,6 +45,8 @@ PARTS: Final = (
     _marked("README.md", "engines", engine_tables.names),
     *(Part(file, workflow_keys.handed_on) for file in workflow_keys.FILES),
     _marked("docs/actions.md", "keys", workflow_keys.table),
+    _marked("docs/actions.md", "inputs", action_tables.inputs),
+    _marked("docs/actions.md", "outputs", action_tables.outputs),
     _marked("docs/command-line.md", "words", command_words.tables),
     _marked("docs/commands.md", "verbs", verb_table.table),
     _marked("docs/configuration.md", "keys", config_table.keys_table),

@@ -1,5 +1,6 @@
-"""`make docs` has nothing to write: the documents say what the code says."""
+"""`make docs` has nothing to write, and what people wrote stays short."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,15 @@ from tests.documents.pages import ROOT, between, main, pages
 from tests.world.cases import looped
 
 MARK = "made by make docs -->\n"
+MADE = re.compile(r"(?s)<!-- ([\w-]+): made by make docs -->.*?<!-- end of \1 -->")
+REFERENCE = {
+    "command-line",
+    "commands",
+    "configuration",
+    "engine-requests",
+    "log-format",
+}
+MOST_WORDS = 30_000
 
 
 @looped(("path", "text"), [pytest.param(*each, id=each[0].name) for each in pages()])
@@ -39,3 +49,23 @@ def test_what_is_out_of_date_is_written(tmp_path: Path) -> None:
 
     for path, text in pages():
         assert (tmp_path / path.relative_to(ROOT)).read_text("utf-8") == text
+
+
+def written_words(page: Path) -> int:
+    """Count the words that no program writes, as `wc -w` does."""
+    text = MADE.sub("", page.read_text("utf-8"))
+    return len(text.partition("<!-- written by `make mutants")[0].split())
+
+
+def test_the_documents_are_short_enough_to_be_read() -> None:
+    pages = [
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+        ROOT / "examples/README.md",
+        ROOT / "deploy/fleet/README.md",
+        ROOT / ".github/SECURITY.md",
+        *(each for each in ROOT.glob("docs/*.md") if each.stem not in REFERENCE),
+    ]
+
+    assert sum(map(written_words, pages)) <= MOST_WORDS
+    assert len(pages[0].read_text("utf-8").splitlines()) <= 120

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec import Struct, json
 
-from tests.world.readme import README, RUNGS
+from tests.world.readme import LOCAL, README
 from tests.world.seen import Seen, look
 from tests.world.terminal import Said, Terminal, contents, left_running
 from tests.world.waiting import Once
@@ -94,7 +94,7 @@ def walk(folder: Path) -> Way:
     (terminal.cwd / "pyproject.toml").touch()  # git's index is out of date about it
     walked = Walk(terminal)
     own = []
-    for line in typed_lines(RUNGS, "Role by role"):
+    for line in typed_lines(LOCAL, "Role by role"):
         said = walked.type(line)
         if line.startswith("brat witness run"):
             own.append(terminal.commit("Take notes", {"NOTES.md": "Meanwhile.\n"}))

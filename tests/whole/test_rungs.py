@@ -1,4 +1,4 @@
-"""Each way up that the README shows takes three commands, and they do what it says.
+"""Each way that the documents show takes three commands, and they do what it says.
 
 The way without a server is gone to its end in test_actions_only.
 """
@@ -28,9 +28,9 @@ DEADLINE_S = patient(60)
 LOOK_S = 0.1
 
 
-@pytest.mark.parametrize("section", [WITHOUT_SERVER, WITH_BOT])
-def test_it_takes_three_commands_to_the_first_convoy(section: str) -> None:
-    typed_there = commands(section)
+@pytest.mark.parametrize("page", [WITHOUT_SERVER, WITH_BOT])
+def test_it_takes_three_commands_to_the_first_convoy(page: Path) -> None:
+    typed_there = commands(page)
 
     assert 1 <= len(typed_there) <= 3
     assert any(re.match("brat (init --|setup$)", line) for line in typed_there)

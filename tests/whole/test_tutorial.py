@@ -52,17 +52,9 @@ def test_the_first_five_minutes_are_the_readmes() -> None:
 
 @pytest.mark.layer("landing")
 def test_the_way_on_github_is_the_readmes() -> None:
-    assert commands(WITHOUT_SERVER) == commands("On GitHub", README)
-
-
-@pytest.mark.layer("landing")
-def test_the_fleet_is_set_up_as_its_own_page_says() -> None:
-    told = (README.parent / "deploy/fleet/README.md").read_text("utf-8")
-
-    assert lines("rungs.md", "A fleet")
-    assert [each for each in lines("rungs.md", "A fleet") if each not in told] == []
+    assert commands(WITHOUT_SERVER) == commands(README, "On GitHub")
 
 
 @pytest.mark.layer("landing")
 def test_the_way_on_this_machine_is_typed_by_tests() -> None:
-    assert lines("rungs.md", "Local") == ["brat init", "brat up"]
+    assert lines("local.md") == ["brat init", "brat up"]

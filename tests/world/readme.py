@@ -4,12 +4,12 @@ import re
 from pathlib import Path
 
 README = Path(__file__).parents[2] / "README.md"
-RUNGS = README.parent / "docs/rungs.md"
-WITHOUT_SERVER = "Actions only"
-WITH_BOT = "A hosted bot"
+LOCAL = README.parent / "docs/local.md"
+WITHOUT_SERVER = README.parent / "docs/actions.md"
+WITH_BOT = README.parent / "docs/hosting.md"
 
 
-def commands(section: str, page: Path = RUNGS) -> list[str]:
+def commands(page: Path, section: str = "Set it up") -> list[str]:
     """Return the lines of the blocks for a shell in a section of a page."""
     text = page.read_text(encoding="utf-8")
     (body,) = re.findall(rf"(?ms)^## {re.escape(section)}\n(.*?)(?=^## )", text)

@@ -1,0 +1,36 @@
+"""The tables of docs/actions.md, from action.yml."""
+
+from pathlib import Path
+from typing import Any, Final
+
+from ruamel.yaml import YAML
+
+_ACTION: Final = Path(__file__).parents[2] / "action.yml"
+
+
+def _rows(part: str) -> dict[str, dict[str, Any]]:
+    return dict(YAML(typ="safe").load(_ACTION.read_text("utf-8"))[part])
+
+
+def inputs() -> str:
+    """Return every input as a Markdown table."""
+    rows = (
+        f"| `{name}` | {each['description']} | {_default(each)} |\n"
+        for name, each in _rows("inputs").items()
+    )
+    return "| input | for | default |\n|---|---|---|\n" + "".join(rows)
+
+
+def outputs() -> str:
+    """Return every output as a Markdown table."""
+    rows = (
+        f"| `{name}` | {each['description']} |\n"
+        for name, each in _rows("outputs").items()
+    )
+    return "| output | is |\n|---|---|\n" + "".join(rows)
+
+
+def _default(spec: dict[str, Any]) -> str:
+    if spec.get("required"):
+        return "required"
+    return f"`{spec['default']}`" if spec.get("default") else ""
