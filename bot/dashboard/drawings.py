@@ -408,37 +408,6 @@ def chart_bars(values: Sequence[tuple[str, int]]) -> tuple[ChartBar, ...]:
     )
 
 
-class LyingBar(Struct, frozen=True):
-    """One bar that lies, and a fainter one behind it; widths in percent."""
-
-    name: str
-    value: float
-    most: float
-    y: int
-    width: float
-    most_width: float
-
-
-LYING_HEIGHT: Final = 24
-"""The height of a bar that lies, with its gap."""
-
-
-def lying_bars(values: Sequence[tuple[str, float, float]]) -> tuple[LyingBar, ...]:
-    """Return a lying bar for each name, its value and the value behind it (or 0)."""
-    most = max((max(value, behind) for _, value, behind in values), default=0) or 1
-    return tuple(
-        LyingBar(
-            name,
-            value,
-            behind,
-            LYING_HEIGHT * place,
-            round(100 * value / most, 2),
-            round(100 * behind / most, 2),
-        )
-        for place, (name, value, behind) in enumerate(values)
-    )
-
-
 class StatePart(Struct, frozen=True):
     """How many tasks of a convoy are in one state; x and width in percent."""
 

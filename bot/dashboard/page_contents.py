@@ -32,7 +32,7 @@ from convoy.model import ids
 from convoy.model.session_result import dollars, estimate_words, tokens, usage_in_words
 from convoy.model.state import Convoy, State, Task
 from convoy.rules.verdict import Checks
-from convoy.text import ago, clock, iso, rough
+from convoy.text import ago, clock, iso, rough, spoken_duration
 from convoy.text.project_tests import compiler_errors, failing_tests
 from convoy.views import progress_words, saved_s, worked_s
 from convoy.views.history import (
@@ -72,37 +72,15 @@ def static_text(name: str) -> str:
     return (_FOLDER / name).read_text(encoding="utf-8")
 
 
-class Agent(Struct, frozen=True, kw_only=True):
-    convoy: Convoy
-    task: Task
-    engine: str
-    begun: int
-    """Unix ms."""
-    last_line: str
-    tokens: str
-    """What the task's earlier attempts used; empty: nothing is known."""
-    money: str
-
-
 async def agents_at_work(
     source: DashboardSource, running: Iterable[tuple[Convoy, Task]]
-) -> tuple[Agent, ...]:
-    return tuple([await _agent(source, convoy, task) for convoy, task in running])
-
-
-async def _agent(source: DashboardSource, convoy: Convoy, task: Task) -> Agent:
-    printed = await asyncio.to_thread(_last_line, source, convoy, task)
-    engine = convoy.settings.engines.get(task.spec.engine)
-    used = tokens(task.used)
-    return Agent(
-        convoy=convoy,
-        task=task,
-        engine=engine.type if engine else task.spec.engine,
-        begun=task.attempt.at if task.attempt else 0,
-        last_line=printed,
-        tokens=f"{used:,}" if used else "",
-        money=dollars(task.used.usd) if task.used.usd else "",
-    )
+) -> tuple[tuple[Convoy, Task, str], ...]:
+    """Return the tasks in session, each with the last line that its agent printed."""
+    told = [
+        (convoy, task, await asyncio.to_thread(_last_line, source, convoy, task))
+        for convoy, task in running
+    ]
+    return tuple(told)
 
 
 def _last_line(source: DashboardSource, convoy: Convoy, task: Task) -> str:
@@ -134,6 +112,10 @@ _pages.filters["clock"] = clock
 _pages.filters["iso"] = iso
 _pages.filters["ago"] = ago
 _pages.filters["rough"] = rough
+_pages.filters["dollars"] = dollars
+_pages.filters["duration"] = spoken_duration
+_pages.filters["tokens"] = tokens
+_pages.filters["usage"] = usage_in_words
 _pages.globals["static"] = address
 _pages.globals["task_buttons"] = verb_table.task_buttons
 _pages.globals["state_parts"] = state_parts
@@ -212,7 +194,7 @@ def newest_live(state: State) -> tuple[Convoy, ...]:
 def overview(
     view: RepositoryView,
     clocks: Sequence[tuple[Convoy, tuple[PastSession, ...]]] = (),
-    agents: Sequence[Agent] = (),
+    agents: Sequence[tuple[Convoy, Task, str]] = (),
 ) -> Mapping[str, Any]:
     state, waits, seen = view.state, waiting(view), view.source.checks()
     shown = {convoy.name for convoy, _ in clocks}
@@ -436,50 +418,6 @@ def search_values(
         )[:MOST_FOUND],
         "lines": tuple(islice(lines, MOST_FOUND)),
     }
-
-
-_ACCEPTED: Final = ("handed in", "landed", "sent back")
-
-
-class TaskAttempt(Struct, frozen=True, kw_only=True):
-    past: PastSession
-    used: str
-    why: str
-    """Why its work did not land, in a line."""
-    told: str
-    """The rest of that, with its line breaks."""
-    acceptance: str
-    walls: str
-
-
-def attempts_at(sessions: Iterable[PastSession], task: int) -> tuple[TaskAttempt, ...]:
-    """Return the attempts at a task, the newest first."""
-    found = [_attempt_told(one) for one in sessions if one.task == task]
-    return tuple(reversed(found))
-
-
-def _attempt_told(one: PastSession) -> TaskAttempt:
-    why, _, told = one.why.partition("\n")
-    walls = ""
-    if one.walls is not None:
-        walls = f"all but {', '.join(one.walls)}" if one.walls else "all"
-    return TaskAttempt(
-        past=one,
-        used=usage_in_words(one.usage),
-        why=why,
-        told=told.strip(),
-        acceptance=_acceptance(one),
-        walls=walls,
-    )
-
-
-def _acceptance(one: PastSession) -> str:
-    if not one.acceptance:
-        return "it has no command for it"
-    if one.how in _ACCEPTED:
-        return f"{one.acceptance}: passed"
-    said = "runs at the end" if one.how == "running" else "not passed"
-    return f"{one.acceptance}: {said}"
 
 
 def session_of(convoy: str, one: PastSession) -> Session:

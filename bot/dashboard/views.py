@@ -2,7 +2,7 @@
 
 import asyncio
 import gzip
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import islice
@@ -33,14 +33,11 @@ from bot.dashboard.page_contents import (
     MOST_FOUND,
     agents_at_work,
     all_tasks,
-    attempts_at,
     holds_words,
     session_of,
 )
-from convoy.model.session_result import dollars
 from convoy.model.state import Convoy, State, Task
-from convoy.text import spoken_duration
-from convoy.views.analytics import Analytics, EngineCost, TimeSpread, analytics_summary
+from convoy.views.analytics import analytics_summary
 from grite.errors import BratError
 
 FRESH_MS: Final = 2000
@@ -223,9 +220,10 @@ async def _convoy(request: web.Request, view: RepositoryView) -> Values:
 
 async def _task(request: web.Request, view: RepositoryView) -> Values:
     (convoy, task), source = task_at(view.state, request), view.source
-    tried = attempts_at(await source.sessions(convoy), task.number)
+    sessions = reversed(await source.sessions(convoy))
+    tried = [one for one in sessions if one.task == task.number]
     wanted = request.query.get("attempt", "")
-    chosen = next((one.past for one in tried if str(one.past.attempt) == wanted), None)
+    chosen = next((one for one in tried if str(one.attempt) == wanted), None)
     output = await (
         source.output_of(session_of(convoy.name, chosen))
         if chosen
@@ -344,74 +342,27 @@ async def _analytics(_: web.Request, view: RepositoryView) -> Values:
         ever = await asyncio.to_thread(history.costs, 0)
     except BratError as error:
         raise web.HTTPNotFound(text=f"{error}.\n") from error
-    priced = [one for one in found.engines if one.usd]
+    engines = found.engines
     return {
         "found": found,
         "summary": analytics_summary(found),
         "bars": drawings.chart_bars(found.per_day),
         "width": drawings.CHART_WIDTH,
         "height": drawings.CHART_HEIGHT,
-        "stages": _spreads(found.stages),
-        "engines": _engines(found),
-        "week": _costs(week),
-        "ever": _costs(ever),
-        "lengths": drawings.lying_bars(
-            [(name, one.median, one.most) for name, one in found.stages.items()]
-        ),
-        "shares": drawings.lying_bars(
-            [(f"{one.engine}, {one.kind}", one.percent, 100) for one in found.engines]
-        ),
-        "each": drawings.lying_bars(
-            [(f"{one.engine}, {one.kind}", one.usd / one.changes, 0) for one in priced]
-        ),
-        "runs": drawings.lying_bars(
-            [
-                (f"{one.engine}, {one.kind}", round(one.ci_runs / one.changes, 2), 0)
-                for one in found.engines
-            ]
-        ),
-        "money": drawings.lying_bars([(one.engine, one.usd, 0) for one in week]),
-        "causes": drawings.lying_bars([(name, n, 0) for name, n in found.rework]),
-        "answers": drawings.lying_bars(
-            [(what, one.median, one.most) for what, one in found.asked.items()]
-        ),
-        "asked": _spreads(found.asked),
+        "week": week,
+        "ever": ever,
+        "lengths": [(name, one.median, one.most) for name, one in found.stages.items()],
+        "shares": [(f"{one.engine}, {one.kind}", one.percent, 100) for one in engines],
+        "each": [
+            (f"{one.engine}, {one.kind}", one.usd / one.changes, 0)
+            for one in engines
+            if one.usd
+        ],
+        "runs": [
+            (f"{one.engine}, {one.kind}", round(one.ci_runs / one.changes, 2), 0)
+            for one in engines
+        ],
+        "money": [(one.engine, one.usd, 0) for one in week],
+        "causes": [(name, n, 0) for name, n in found.rework],
+        "answers": [(what, one.median, one.most) for what, one in found.asked.items()],
     }
-
-
-def _costs(costs: Iterable[EngineCost]) -> list[tuple[object, ...]]:
-    return [
-        (
-            one.engine,
-            one.sessions,
-            f"{one.tokens:,}",
-            dollars(one.usd) if one.usd else "not known",
-        )
-        for one in costs
-    ]
-
-
-def _spreads(found: Mapping[str, TimeSpread]) -> list[tuple[object, ...]]:
-    return [
-        (
-            name,
-            one.count,
-            spoken_duration(round(one.median)),
-            spoken_duration(round(one.most)),
-        )
-        for name, one in found.items()
-    ]
-
-
-def _engines(found: Analytics) -> list[tuple[object, ...]]:
-    return [
-        (
-            one.engine,
-            one.kind,
-            one.changes,
-            f"{one.percent} % ({one.first_try})",
-            one.sessions,
-            dollars(one.usd) if one.usd else "",
-        )
-        for one in found.engines
-    ]
