@@ -315,7 +315,7 @@ def kept_of(inputs: OneshotInputs, login: str) -> Kept | None:
 async def _wake_later(github: GitHub, *, on: bool) -> None:
     """Let the clock wake the loop while there is work, and only then."""
     try:
-        await github.timed_wake.turn(on=on)
+        await github.runs.wake_by_clock(on=on)
     except BratError as error:
         _tell(f"{WAKE_WORKFLOW} is left as it is, and brat.yml has a schedule: {error}")
 

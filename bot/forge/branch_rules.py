@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from pydantic import AliasPath, Field
 
 from bot.forge.payloads import Payload
-from bot.forge.rest import HIDDEN, GraphQl, Refused, Rest, Unless
+from bot.forge.rest import HIDDEN, Part, Refused, Unless
 from convoy.model.records import Strategy
 from convoy.model.work import TargetRules
 
@@ -145,13 +145,7 @@ class _Classic(Payload):
     )
 
 
-class BranchRules:
-    def __init__(self, rest: Rest, graphql: GraphQl, repository: str) -> None:
-        self._rest = rest
-        self._graphql = graphql
-        self._repository = repository
-        self._repo = f"/repos/{repository}"
-
+class BranchRules(Part):
     async def of(self, branch: str, *, bypass: bool = True) -> TargetRules:
         """Return what a branch asks for, as far as the bot may read it.
 
@@ -175,7 +169,7 @@ class BranchRules:
         url = f"{self._repo}/rules/branches/{quote(branch, safe='')}?per_page=100"
         with Unless(HTTPStatus.FORBIDDEN):
             with Unless(HTTPStatus.NOT_FOUND):
-                return tuple([rule async for rule in self._rest.each(Rule, url)])
+                return tuple(await self._rest.all(Rule, url))
             return ()  # a forge older than rulesets
         return None
 
@@ -206,10 +200,9 @@ class BranchRules:
 
     async def _classic(self, branch: str) -> tuple[Protection | None, bool]:
         """Return a branch's own protection, and whether the bot may know it."""
-        owner, _, name = self._repository.partition("/")
-        named = {"owner": owner, "name": name, "ref": f"refs/heads/{branch}"}
+        named = {**self._named, "ref": f"refs/heads/{branch}"}
         try:
-            return (await self._graphql.read(_Classic, _CLASSIC, named)).rule, True
+            return (await self._rest.ask(_Classic, _CLASSIC, named)).rule, True
         except Refused:
             return None, False
 

@@ -17,7 +17,7 @@ from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from bot.forge import payloads
-from bot.forge.rest import HIDDEN, Refused, Rest
+from bot.forge.rest import HIDDEN, Part, Refused, Rest
 from convoy.model import ids
 from convoy.rules.verdict import ANYBODY, Check, Checks, Reporters, judge, may_turn
 from convoy.text import STATUS_CHARS
@@ -42,34 +42,24 @@ CI_TITLE: Final = "brat ci"
 """The title of a run of brat's own test job, as the `run-name` of brat.yml has it."""
 
 
-class CiRun(Struct, frozen=True, kw_only=True):
-    id: int
-    event: str
-    workflow: str
-    """Its file and the event that started it."""
-    completed: bool
-    conclusion: str | None
-
-
-class Ci:
+class Ci(Part):
     """The CI of one repository.
 
     Runs of brat's own workflow file do not count, but those of its job `ci`.
     """
 
-    def __init__(self, rest: Rest, repo: str, workflow: str) -> None:
-        self._rest = rest
-        self._repo = repo
+    def __init__(self, rest: Rest, repository: str, workflow: str) -> None:
+        super().__init__(rest, repository)
         self._workflow = workflow
         self._apps: dict[int, int] = {}
         """The numbers of Apps by those of their accounts."""
 
-    async def runs(self, commit: str) -> tuple[CiRun, ...] | None:
+    async def runs(self, commit: str) -> tuple[payloads.Run, ...] | None:
         """Return the workflow runs on a commit without brat's; None: hidden."""
         with HIDDEN:
             return tuple(
                 [
-                    _ci_run(run)
+                    run
                     async for run in self._runs(commit)
                     if run.head_sha in ("", commit) and not self._is_ours(run)
                 ]
@@ -85,7 +75,7 @@ class Ci:
         return is_own_file and run.display_title != CI_TITLE
 
     async def checks(
-        self, commit: str, runs: tuple[CiRun, ...] | None = ()
+        self, commit: str, runs: tuple[payloads.Run, ...] | None = ()
     ) -> list[Check]:
         """Return the jobs of runs on a commit, and its other check runs.
 
@@ -115,7 +105,7 @@ class Ci:
     async def judged(
         self,
         commit: str,
-        runs: tuple[CiRun, ...] | None,
+        runs: tuple[payloads.Run, ...] | None,
         required: tuple[str, ...],
         own_app: str,
         whose: Reporters = ANYBODY,
@@ -124,7 +114,7 @@ class Ci:
 
         Asks for statuses only where they may still change the verdict.
         """
-        running = any(not run.completed for run in runs or ())
+        running = any(not run.is_over for run in runs or ())
         said = await self.checks(commit, runs)
         seen = judge(said, required, own_app, running=running, reporters=whose)
         if may_turn(seen, required):
@@ -132,15 +122,15 @@ class Ci:
             seen = judge(said, required, own_app, running=running, reporters=whose)
         return seen
 
-    async def _jobs(self, run: CiRun) -> dict[int, Check]:
+    async def _jobs(self, run: payloads.Run) -> dict[int, Check]:
         """Return the jobs of a run's newest attempt by the ids of their check runs.
 
         A run that ended without any job is one check: its file may be at fault.
         """
         url = f"{self._repo}/actions/runs/{run.id}/jobs?filter=latest&per_page=100"
-        jobs = [job async for job in self._rest.each(payloads.Job, url, "jobs")]
-        if not jobs and run.completed and run.conclusion not in _EMPTY:
-            name = run.workflow.partition("@")[0].rpartition("/")[2]
+        jobs = await self._rest.all(payloads.Job, url, "jobs")
+        if not jobs and run.is_over and run.conclusion not in _EMPTY:
+            name = run.file.rpartition("/")[2]
             ended, conclusion = "completed", run.conclusion
             jobs = [
                 payloads.Job(id=run.id, name=name, status=ended, conclusion=conclusion)
@@ -222,16 +212,6 @@ class Ci:
         await self._rest.write("POST", url, asked)
 
 
-def _ci_run(run: payloads.Run) -> CiRun:
-    return CiRun(
-        id=run.id,
-        event=run.event,
-        workflow=f"{run.file}@{run.event}",
-        completed=run.status == "completed",
-        conclusion=run.conclusion,
-    )
-
-
 def _check(one: payloads.CheckRun) -> Check:
     text = "\n".join(filter(None, (one.output.summary, one.output.text)))
     app = (one.app and one.app.slug) or ""
@@ -304,12 +284,8 @@ class CheckView(Struct, frozen=True, kw_only=True):
     """At most three."""
 
 
-class CheckRuns:
+class CheckRuns(Part):
     """The checks that a bot shows on one repository's commits."""
-
-    def __init__(self, rest: Rest, repo: str) -> None:
-        self._rest = rest
-        self._repo = repo
 
     async def found(self, view: CheckView) -> payloads.CheckRun | None:
         """Return the existing check with a view's key; None: there is none."""

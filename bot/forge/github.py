@@ -17,7 +17,6 @@ https://docs.github.com/rest/reactions/reactions
 """
 
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Final, Literal
@@ -28,11 +27,11 @@ import httpx
 from bot.forge import payloads
 from bot.forge.branch_rules import BranchRules
 from bot.forge.checks import CheckRuns, Ci
-from bot.forge.github_actions import TaskRuns, TimedWake
+from bot.forge.github_actions import TaskRuns
 from bot.forge.pace import Pace
 from bot.forge.pulls import LATEST, PullMerging, PullRequests, ReviewThreads
 from bot.forge.rate_limits import RequestBudget
-from bot.forge.rest import ABSENT, GraphQl, Refused, Rest, Tokens, Unless
+from bot.forge.rest import ABSENT, Part, Refused, Rest, Tokens, Unless
 from bot.forge.transport import Precedence, going
 from convoy.model import ids
 from grite.errors import BratError, Unavailable
@@ -46,13 +45,8 @@ query ($id: ID!) {
 }"""
 
 
-class Remarks:
+class Remarks(Part):
     """The comments of one repository's issues and pull requests."""
-
-    def __init__(self, rest: Rest, graphql: GraphQl, repo: str) -> None:
-        self._rest = rest
-        self._graphql = graphql
-        self._repo = repo
 
     async def one(self, comment: int) -> payloads.Remarked | None:
         with ABSENT:
@@ -77,7 +71,7 @@ class Remarks:
         """
         with Unless(HTTPStatus.NOT_FOUND):
             named = {"id": node}
-            found = await self._graphql.read(payloads.Mailed, _MAILED, named)
+            found = await self._rest.ask(payloads.Mailed, _MAILED, named)
             return found.by_mail
         return False
 
@@ -94,24 +88,19 @@ query ($owner: String!, $name: String!, $number: Int!) {
 }"""
 
 
-class SubIssues:
+class SubIssues(Part):
     """Sub-issues, and what blocks an issue; a forge without them answers 404.
 
     https://docs.github.com/rest/issues/sub-issues
     https://docs.github.com/rest/issues/issue-dependencies
     """
 
-    def __init__(self, rest: Rest, repo: str) -> None:
-        self._rest = rest
-        self._issues = f"{repo}/issues"
-
     async def of(self, number: int) -> list[payloads.Issue]:
         """Return an issue's sub-issues, closed ones too, in the order of the list."""
-        url = f"{self._issues}/{number}/sub_issues?per_page=100"
-        found: list[payloads.Issue] = []
+        url = f"{self._repo}/issues/{number}/sub_issues?per_page=100"
         with ABSENT:
-            found += [each async for each in self._rest.each(payloads.Issue, url)]
-        return found
+            return await self._rest.all(payloads.Issue, url)
+        return []
 
     async def add(self, parent: int, issue: payloads.Issue) -> None:
         """Put an issue below another one; safe to repeat.
@@ -119,22 +108,21 @@ class SubIssues:
         Refused where the parent has 100, or the issue another parent.
         """
         if issue.id not in {each.id for each in await self.of(parent)}:
-            url = f"{self._issues}/{parent}/sub_issues"
+            url = f"{self._repo}/issues/{parent}/sub_issues"
             with ABSENT:
                 await self._rest.write("POST", url, {"sub_issue_id": issue.id})
 
     async def blocking(self, issue: payloads.Issue) -> list[payloads.Issue]:
         """Return the issues that block an issue, closed ones too."""
         known = issue.issue_dependencies_summary
-        found: list[payloads.Issue] = []
         if known is None or known.total_blocked_by:
-            url = f"{self._issues}/{issue.number}/dependencies/blocked_by?per_page=100"
+            url = f"{self._repo}/issues/{issue.number}/dependencies/blocked_by"
             with ABSENT:
-                found += [each async for each in self._rest.each(payloads.Issue, url)]
-        return found
+                return await self._rest.all(payloads.Issue, f"{url}?per_page=100")
+        return []
 
 
-class GitHub:
+class GitHub(Part):
     def __init__(
         self,
         client: httpx.AsyncClient,
@@ -146,19 +134,17 @@ class GitHub:
         workflow: str = WORKFLOW,
     ) -> None:
         self.repository = repository
-        self._rest = Rest(client, api_url=api_url, token=token, pace=pace)
-        self._repo = f"/repos/{repository}"
-        self.check_runs = CheckRuns(self._rest, self._repo)
-        self.ci = Ci(self._rest, self._repo, workflow)
-        self.timed_wake = TimedWake(self._rest, self._repo)
-        self.pulls = PullRequests(self._rest, repository)
-        self.sub_issues = SubIssues(self._rest, self._repo)
-        self.runs = TaskRuns(self._rest, self._repo, workflow)
-        self._graphql = GraphQl(self._rest, api_url)
-        self.remarks = Remarks(self._rest, self._graphql, self._repo)
-        self.branch_rules = BranchRules(self._rest, self._graphql, repository)
-        self.threads = ReviewThreads(self._rest, self._graphql, repository)
-        self.merging = PullMerging(self._rest, self._graphql, repository)
+        rest = Rest(client, api_url=api_url, token=token, pace=pace)
+        super().__init__(rest, repository)
+        self.check_runs = CheckRuns(rest, repository)
+        self.ci = Ci(rest, repository, workflow)
+        self.pulls = PullRequests(rest, repository)
+        self.sub_issues = SubIssues(rest, repository)
+        self.runs = TaskRuns(rest, repository, workflow)
+        self.remarks = Remarks(rest, repository)
+        self.branch_rules = BranchRules(rest, repository)
+        self.threads = ReviewThreads(rest, repository)
+        self.merging = PullMerging(rest, repository)
 
     def guard(self, check: Callable[[], None]) -> None:
         """Have `check` called just before each write is sent; it may raise."""
@@ -214,6 +200,28 @@ class GitHub:
         """Return the repository's name as the forge writes it, and its id."""
         found = await self._rest.read(payloads.Repository, self._repo)
         return found.full_name, found.id
+
+    async def number(self) -> int:
+        """Return the repository's id."""
+        name, number = await self.named()
+        if number <= 0:
+            raise Unavailable(f"GET /repos/{name}: not what GitHub answers: no id")
+        return number
+
+    async def confirm(self, number: int) -> None:
+        """Ask the forge whether the name still stands for the repository of this id.
+
+        Raises:
+            AnotherRepository: it stands for another one; nothing may be written there.
+        """
+        with going(Precedence.ANSWER):  # no answer leaves before it is known
+            found = await self.number()
+        if found != number:
+            raise AnotherRepository(
+                f"{self.repository} is another repository now (id {found}, not "
+                f"{number}): nothing is written there; name the repository that is "
+                "to be served, and give another one a folder of its own"
+            )
 
     async def may_write(self, login: str) -> bool:
         return await self.may(login, "write")
@@ -341,9 +349,8 @@ class GitHub:
 
         Only GraphQL tells this; a forge without it raises `Refused` or `Unavailable`.
         """
-        owner, _, name = self.repository.partition("/")
-        named = {"owner": owner, "name": name, "number": number}
-        answer = await self._graphql.read(payloads.Edited, _EDITED, named)
+        named = {**self._named, "number": number}
+        answer = await self._rest.ask(payloads.Edited, _EDITED, named)
         return answer.last_edited_at
 
     async def is_public(self) -> bool:
@@ -382,7 +389,7 @@ class GitHub:
         """Return the repository's comments written or edited since `moment`."""
         asked = f"since={_utc(moment)}&sort=updated&direction=asc&per_page=100"
         url = f"{self._repo}/issues/comments?{asked}"
-        return [one async for one in self._rest.each(payloads.Remarked, url)]
+        return await self._rest.all(payloads.Remarked, url)
 
     async def comment(self, comment: int) -> str | None:
         with Unless(HTTPStatus.NOT_FOUND):
@@ -408,34 +415,3 @@ def _utc(moment: datetime) -> str:
 
 class AnotherRepository(BratError):
     """The name now stands for another repository than the one that is served."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class RepositoryIdentity:
-    """The repository that a bot serves, whatever its name is."""
-
-    github: GitHub
-    number: int
-    """The forge's id of the repository."""
-
-    async def confirm(self) -> None:
-        """Ask the forge whether the name still stands for this repository.
-
-        Raises:
-            AnotherRepository: it stands for another one; nothing may be written there.
-        """
-        with going(Precedence.ANSWER):  # no answer leaves before it is known
-            found = await repository_id_of(self.github)
-        if found != self.number:
-            raise AnotherRepository(
-                f"{self.github.repository} is another repository now (id {found}, not "
-                f"{self.number}): nothing is written there; name the repository that "
-                "is to be served, and give another one a folder of its own"
-            )
-
-
-async def repository_id_of(github: GitHub) -> int:
-    name, number = await github.named()
-    if number <= 0:
-        raise Unavailable(f"GET /repos/{name}: not what GitHub answers: no id")
-    return number

@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 from bot.forge import payloads
 from bot.forge.payloads import Payload
-from bot.forge.rest import ABSENT, Refused, Rest, Unless, checked
+from bot.forge.rest import ABSENT, Part, Refused, Rest, Unless, checked
 from bot.forge.workflows import OUR_BRANCHES, picks_branch
 from convoy.rules.verdict import Run
 from grite.errors import BratError
@@ -28,12 +28,12 @@ ARTIFACT_BYTES: Final = 100_000_000
 _DETAILS: Final = "return_run_details"
 _COMMIT: Final = re.compile(r"\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b")
 _NEWEST: Final = 100
+WAKE_WORKFLOW: Final = "brat-wake.yml"
 
 
-class TaskRuns:
-    def __init__(self, rest: Rest, repo: str, workflow: str) -> None:
-        self._rest = rest
-        self._repo = repo
+class TaskRuns(Part):
+    def __init__(self, rest: Rest, repository: str, workflow: str) -> None:
+        super().__init__(rest, repository)
         self._workflow = workflow
         self._details = {_DETAILS: True}
 
@@ -132,28 +132,17 @@ class TaskRuns:
         )
         return self._rest.each(payloads.Run, url, "workflow_runs")
 
+    async def wake_by_clock(self, *, on: bool) -> None:
+        """Enable or disable the timed wake where it is otherwise; safe to repeat."""
+        url = f"{self._repo}/actions/workflows/{WAKE_WORKFLOW}"
+        state = (await self._rest.read(payloads.Workflow, url)).state
+        if (state == "active") is not on:
+            word = "enable" if on else "disable"
+            await self._rest.write("PUT", f"{url}/{word}", {})
+
 
 def _run(run: payloads.Run) -> Run:
-    return Run(
-        id=run.id, completed=run.status == "completed", conclusion=run.conclusion
-    )
-
-
-WAKE_WORKFLOW: Final = "brat-wake.yml"
-_ACTIVE: Final = "active"
-
-
-class TimedWake:
-    def __init__(self, rest: Rest, repo: str) -> None:
-        self._rest = rest
-        self._url = f"{repo}/actions/workflows/{WAKE_WORKFLOW}"
-
-    async def turn(self, *, on: bool) -> None:
-        """Enable or disable the workflow where it is otherwise; safe to call again."""
-        state = (await self._rest.read(payloads.Workflow, self._url)).state
-        word = "enable" if on else "disable"
-        if (state == _ACTIVE) is not on:
-            await self._rest.write("PUT", f"{self._url}/{word}", {})
+    return Run(id=run.id, completed=run.is_over, conclusion=run.conclusion)
 
 
 SECRETS_RIGHT: Final = {"secrets": "read", "metadata": "read"}

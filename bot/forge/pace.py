@@ -238,11 +238,7 @@ class Pace:
         """Note the answer; return whether to repeat the call after a wait."""
         if not reply.own:
             return False
-        self.clock.learn(reply.headers.get("date"))
-        self._learn_limit(visit, reply)
-        left = reply.headers.get("x-ratelimit-remaining", "")
-        self.left = int(left) if left.isdecimal() else self.left
-        self._learn_budget(reply)
+        self._learn(visit, reply)
         side = self._reading if visit.ask.reads else self._writing
         streak, chance = side.before(visit.number), self.time.chance()
         wait = wait_s(reply, self.clock, streak=streak, chance=chance)
@@ -255,24 +251,22 @@ class Pace:
             raise self._limited(visit, *self._free_at(visit))
         return True
 
-    def _learn_budget(self, reply: HttpReply) -> None:
+    def _learn(self, visit: Visit, reply: HttpReply) -> None:
+        """Learn the forge's time and the hour's requests from an answer."""
+        self.clock.learn(reply.headers.get("date"))
+        if self.shares is not None and not reply.counted:
+            self.shares.spend(visit.ask.about, self.time.steady(), -1)
         names = ("limit", "remaining", "reset")
         told = [reply.headers.get(f"x-ratelimit-{name}", "") for name in names]
-        is_core = reply.headers.get("x-ratelimit-resource") == "core"
-        if is_core and all(each.isdecimal() for each in told):
-            limit, left, reset = map(int, told)
-            ahead_s = reset - self.clock.now()
-            now = self.time.steady()
-            self.budget = RequestBudget(limit=limit, left=left, resets_at=now + ahead_s)
-
-    def _learn_limit(self, visit: Visit, reply: HttpReply) -> None:
-        if self.shares is None:
+        limit, left, reset = (int(one) if one.isdecimal() else None for one in told)
+        self.left = self.left if left is None else left
+        if limit is None or reply.headers.get("x-ratelimit-resource") != "core":
             return
-        limit = reply.headers.get("x-ratelimit-limit", "")
-        if limit.isdecimal() and reply.headers.get("x-ratelimit-resource") == "core":
-            self.shares.hourly = max(int(limit), 1)
-        if not reply.counted:
-            self.shares.spend(visit.ask.about, self.time.steady(), -1)
+        if self.shares is not None:
+            self.shares.hourly = max(limit, 1)
+        if left is not None and reset is not None:
+            resets_at = self.time.steady() + reset - self.clock.now()
+            self.budget = RequestBudget(limit=limit, left=left, resets_at=resets_at)
 
     def _note(self, visit: Visit) -> None:
         now = self.time.steady()
@@ -301,16 +295,14 @@ class Pace:
         now, ask = self.time.steady(), visit.ask
         is_kept = self._how.of_a_job and self.budget and self.budget.is_kept(now)
         if self.budget and is_kept and ask.precedence is Precedence.REST:
-            ahead_s = self.budget.resets_at - now
-            after_ms = math.ceil((self.time.wall() + ahead_s) * 1000)
             said = "what is left of the jobs' requests is kept for answers to people"
-            raise OverShare(str(ask), said, after_ms)
+            raise OverShare(str(ask), said, self._unix_ms(self.budget.resets_at))
         if self.shares is None:
             return
         at = self.shares.free_at(ask.about, now, ask.precedence)
         if at > now:
-            after_ms = math.ceil((self.time.wall() + at - now) * 1000)
-            raise OverShare(str(ask), "the repository's share is used up", after_ms)
+            why = "the repository's share is used up"
+            raise OverShare(str(ask), why, self._unix_ms(at))
 
     async def _wait(self, visit: Visit) -> None:
         self._check_share(visit)
@@ -342,7 +334,9 @@ class Pace:
         return max(reasons)
 
     def _limited(self, visit: Visit, at: float, why: str) -> Limited:
-        after_s = max(at - self.time.steady(), 0.0)
-        return Limited(
-            str(visit.ask), why, math.ceil((self.time.wall() + after_s) * 1000)
-        )
+        return Limited(str(visit.ask), why, self._unix_ms(at))
+
+    def _unix_ms(self, at: float) -> int:
+        """Return a moment in steady seconds as unix ms, or now if it is over."""
+        ahead_s = max(at - self.time.steady(), 0.0)
+        return math.ceil((self.time.wall() + ahead_s) * 1000)

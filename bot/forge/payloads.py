@@ -207,6 +207,15 @@ class Run(Payload):
     run_attempt: int = 1
 
     @property
+    def is_over(self) -> bool:
+        return self.status == "completed"
+
+    @property
+    def workflow(self) -> str:
+        """Its file and the event that started it."""
+        return f"{self.file}@{self.event}"
+
+    @property
     def file(self) -> str:
         return self.path.split("@", maxsplit=1)[0]
 

@@ -17,7 +17,7 @@ from pydantic import AliasPath, Field
 
 from bot.forge import payloads
 from bot.forge.payloads import Payload
-from bot.forge.rest import GraphQl, Refused, Rest, Unless
+from bot.forge.rest import Part, Refused, Unless
 from convoy.model.records import Strategy
 from convoy.rules.verdict import Mergeable
 
@@ -29,12 +29,8 @@ LATEST: Final = 100
 """How many of the pull requests changed last are listed: one page."""
 
 
-class PullRequests:
-    def __init__(self, rest: Rest, repository: str) -> None:
-        self._rest = rest
-        self._repository = repository
-        self._repo = f"/repos/{repository}"
-        self._has_drafts = True
+class PullRequests(Part):
+    _has_drafts = True
 
     async def open(
         self, title: str, body: str, *, head: str, base: str, draft: bool = False
@@ -58,8 +54,8 @@ class PullRequests:
 
     async def of(self, head: str, base: str) -> payloads.Pull | None:
         """Return the newest pull request from `head` into `base`, open or not."""
-        owner = self._repository.split("/", maxsplit=1)[0]
-        asked = urlencode({"state": "all", "head": f"{owner}:{head}", "base": base})
+        head = f"{self._named['owner']}:{head}"
+        asked = urlencode({"state": "all", "head": head, "base": base})
         url = f"{self._repo}/pulls?{asked}"
         async for pull in self._rest.each(payloads.Pull, url):
             return pull
@@ -82,7 +78,7 @@ class PullRequests:
 
     async def reviews(self, number: int) -> list[payloads.Reviewed]:
         url = f"{self._repo}/pulls/{number}/reviews?per_page=100"
-        return [review async for review in self._rest.each(payloads.Reviewed, url)]
+        return await self._rest.all(payloads.Reviewed, url)
 
 
 _THREADS: Final = """\
@@ -117,35 +113,29 @@ mutation ($thread: ID!) {
 }"""
 
 
-class ReviewThreads:
+class ReviewThreads(Part):
     """What was said of lines of a pull request's change.
 
     https://docs.github.com/graphql/reference/objects#pullrequestreviewthread
     https://docs.github.com/rest/pulls/comments#create-a-reply-for-a-review-comment
     """
 
-    def __init__(self, rest: Rest, graphql: GraphQl, repository: str) -> None:
-        self._rest = rest
-        self._graphql = graphql
-        self._repository = repository
-
     async def of(self, number: int) -> tuple[payloads.Thread, ...]:
         """Return the newest threads, 100 at most; none where there is no GraphQL."""
-        owner, _, name = self._repository.partition("/")
-        named = {"owner": owner, "name": name, "number": number}
+        named = {**self._named, "number": number}
         with Unless(HTTPStatus.NOT_FOUND):
-            found = await self._graphql.read(payloads.Threads, _THREADS, named)
+            found = await self._rest.ask(payloads.Threads, _THREADS, named)
             return tuple(thread for thread in found.threads if thread.comments)
         return ()
 
     async def reply(self, number: int, comment: int, body: str) -> int:
         """Answer in the thread that begins with a comment; return the answer's id."""
-        url = f"/repos/{self._repository}/pulls/{number}/comments/{comment}/replies"
+        url = f"{self._repo}/pulls/{number}/comments/{comment}/replies"
         return (await self._rest.make(payloads.Comment, url, {"body": body})).id
 
     async def resolve(self, thread: str) -> None:
         """Resolve a thread by its global id; safe to call twice."""
-        await self._graphql.change(Payload, _RESOLVE, {"thread": thread})
+        await self._rest.change(_RESOLVE, {"thread": thread})
 
 
 _SEEN: Final = """\
@@ -224,18 +214,13 @@ class _RestPull(Payload):
     mergeable_state: str = "unknown"
 
 
-class PullMerging:
-    def __init__(self, rest: Rest, graphql: GraphQl, repository: str) -> None:
-        self._rest = rest
-        self._graphql = graphql
-        self._repository = repository
-
+class PullMerging(Part):
     async def seen(self, number: int) -> Mergeable:
         """Return whether a pull request is merged, or what keeps it from it."""
         try:
             pull = await self._pull(number)
         except Refused:  # a forge without GraphQL
-            url = f"/repos/{self._repository}/pulls/{number}"
+            url = f"{self._repo}/pulls/{number}"
             by_rest = await self._rest.read(_RestPull, url)
             return Mergeable(
                 head=by_rest.head,
@@ -264,19 +249,18 @@ class PullMerging:
             "commit_title": title,
             "commit_message": text,
         }
-        url = f"/repos/{self._repository}/pulls/{number}/merge"
+        url = f"{self._repo}/pulls/{number}/merge"
         await self._rest.write("PUT", url, content)
 
     async def enqueue(self, number: int, head: str) -> None:
         """Put a pull request into the forge's queue if it still stands at `head`."""
         pull = await self._pull(number)
         named = {"pull": pull.id, "head": head}
-        await self._graphql.change(Payload, _ENQUEUE, named)
+        await self._rest.change(_ENQUEUE, named)
 
     async def _pull(self, number: int) -> _Pull:
-        owner, _, name = self._repository.partition("/")
-        named = {"owner": owner, "name": name, "number": number}
-        pull = (await self._graphql.read(_Seen, _SEEN, named)).pull
+        named = {**self._named, "number": number}
+        pull = (await self._rest.ask(_Seen, _SEEN, named)).pull
         if pull is None:
             what = f"the pull request {number}"
             raise Refused(what, HTTPStatus.NOT_FOUND, "there is none")

@@ -140,6 +140,7 @@ class Rest:
         self.answers = 0
         """How often the forge has answered, even with a no."""
         self._wire = Wire(client, api_url)
+        self._graphql = f"{api_url.rstrip('/').removesuffix('/v3')}/graphql"
         self.pace = pace or Pace()
         self._retrying = AsyncRetrying(
             sleep=self.pace.time.sleep,
@@ -172,6 +173,11 @@ class Rest:
                 yield checked(model, item, f"GET {url}")
         raise Unavailable(f"GET {url}: not what GitHub answers: {LIST_PAGES} pages")
 
+    async def all(
+        self, model: type[Model], url: str, key: str | None = None
+    ) -> list[Model]:
+        return [item async for item in self.each(model, url, key)]
+
     async def make(self, model: type[Model], url: str, body: object) -> Model:
         """Create something with `write` and return the answer, checked by a model."""
         return checked(model, await self.write("POST", url, body), f"POST {url}")
@@ -180,15 +186,25 @@ class Rest:
         """Change something; a write that may have arrived is never repeated."""
         return (await self._answer(method, url, body))[0]
 
-    async def query(self, url: str, body: object) -> Json:
-        """Return the answer to a body that only asks; it is repeated as a read is."""
+    async def ask(self, model: type[Model], query: str, named: object) -> Model:
+        """Return the `data` of a GraphQL query's answer; it is repeated as a read is.
+
+        Refused with status 404: the forge has no GraphQL; with 410: what was asked
+        about is not there.
+        """
+        content = json.dumps({"query": query, "variables": named}).encode()
+        ask = Ask(method="POST", url=self._graphql, body=content, query=True)
 
         async def asked() -> Json:
-            content = json.dumps(body).encode()
-            ask = Ask(method="POST", url=url, body=content, query=True)
             return _deciphered(ask, await self._reply(ask))[0]
 
-        return await self._retrying.copy()(asked)
+        return _data_in(model, await self._retrying.copy()(asked), str(ask))
+
+    async def change(self, mutation: str, named: object) -> None:
+        """Send a GraphQL mutation once."""
+        content = {"query": mutation, "variables": named}
+        answer = await self.write("POST", self._graphql, content)
+        _data_in(Payload, answer, f"POST {self._graphql}")
 
     async def download(self, url: str) -> bytes:
         """Fetch at most `DOWNLOAD_BYTES`; the storage server never sees the token."""
@@ -324,36 +340,25 @@ class _GraphQlAnswer(Payload):
     errors: tuple[_GraphQlError, ...] = ()
 
 
-class GraphQl:
-    def __init__(self, rest: Rest, api_url: str) -> None:
-        """Send nothing yet; `api_url` is REST's, as for `Rest`."""
+def _data_in(model: type[Model], answer: object, what: str) -> Model:
+    found = checked(_GraphQlAnswer, answer, what)
+    if not found.errors:
+        return checked(model, found.data, what)
+    said = "; ".join(error.message for error in found.errors[:_ERRORS_TOLD])
+    types = {error.type for error in found.errors}
+    if types & _PASSING:
+        raise Unavailable(f"{what}: {said}")
+    gone = types == {"NOT_FOUND"}
+    status = HTTPStatus.GONE if gone else HTTPStatus.UNPROCESSABLE_ENTITY
+    raise Refused(what, status, said)
+
+
+class Part:
+    """A subject of one repository: what is asked, and done, there."""
+
+    def __init__(self, rest: Rest, repository: str) -> None:
         self._rest = rest
-        self._url = f"{api_url.rstrip('/').removesuffix('/v3')}/graphql"
-
-    async def read(self, model: type[Model], query: str, named: object) -> Model:
-        """Return the `data` of a query's answer, checked by a model.
-
-        Refused with status 404: the forge has no GraphQL; with 410: what was asked
-        about is not there.
-        """
-        content = {"query": query, "variables": named}
-        return self._checked(model, await self._rest.query(self._url, content))
-
-    async def change(self, model: type[Model], mutation: str, named: object) -> Model:
-        """Return the `data` of a mutation's answer; sent once."""
-        content = {"query": mutation, "variables": named}
-        answer = await self._rest.write("POST", self._url, content)
-        return self._checked(model, answer)
-
-    def _checked(self, model: type[Model], answer: object) -> Model:
-        what = f"POST {self._url}"
-        found = checked(_GraphQlAnswer, answer, what)
-        if not found.errors:
-            return checked(model, found.data, what)
-        said = "; ".join(error.message for error in found.errors[:_ERRORS_TOLD])
-        types = {error.type for error in found.errors}
-        if types & _PASSING:
-            raise Unavailable(f"{what}: {said}")
-        gone = types == {"NOT_FOUND"}
-        status = HTTPStatus.GONE if gone else HTTPStatus.UNPROCESSABLE_ENTITY
-        raise Refused(what, status, said)
+        self._repo = f"/repos/{repository}"
+        owner, _, name = repository.partition("/")
+        self._named = {"owner": owner, "name": name}
+        """The repository, as GraphQL's variables."""

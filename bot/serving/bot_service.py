@@ -25,18 +25,18 @@ from bot.door.listening import listening
 from bot.door.session_access import JobOrigin
 from bot.door.webhooks import DeliveryPlace, Door
 from bot.forge import transport
-from bot.forge.github import GitHub, RepositoryIdentity, repository_id_of
+from bot.forge.github import GitHub
 from bot.forge.github_actions import SECRETS_RIGHT, open_environments, secret_names
 from bot.forge.pace import Pace, pacing
 from bot.forge.rest import Refused, Rest, StaticToken, Tokens
 from bot.forge.transport import DEADLINE_S, Precedence, going
-from bot.loop.effects import acknowledging
 from bot.loop.loop import Loop
 from bot.loop.pushing import BotLease, LogRefused
 from bot.loop.staging import owes
 from bot.repository.commits import MirroredCommits
 from bot.repository.compose import Composer
 from bot.repository.mirror import Mirror, collect_mirror
+from bot.requests.comments import acknowledging
 from bot.roles.bot_context import BotContext, actor_of
 from bot.serving import repository_checks
 from bot.settings import bot_folder
@@ -47,25 +47,6 @@ from grite.signatures import Authority
 
 if TYPE_CHECKING:  # cryptography is slow to load
     from bot.door.oidc import Issuer
-
-
-async def identity_for(github: GitHub, settings: Settings) -> RepositoryIdentity:
-    """Return the repository that is served, to which the folder's state belongs.
-
-    Raises:
-        AnotherRepository: the name stands for another repository than the settings say.
-        BratError: the folder holds the state of another repository.
-        Unavailable: the forge did not answer.
-        Refused: the forge does not show the repository.
-    """
-    known = settings.repository_id
-    identity = RepositoryIdentity(
-        github=github, number=known or await repository_id_of(github)
-    )
-    if known:
-        await identity.confirm()
-    bot_folder.claim_folder(settings.folder, settings.repository, identity.number)
-    return identity
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,18 +136,22 @@ async def opened(
             workflow=settings.workflow,
         )
         with going(Precedence.ANSWER):
-            identity = await identity_for(github, settings)
-            entry.tie(identity.number)
-            settings = settings.model_copy(update={"repository_id": identity.number})
+            number = known or await github.number()
+            if known:
+                await github.confirm(known)
+            bot_folder.claim_folder(settings.folder, settings.repository, number)
+            entry.tie(number)
+            settings = settings.model_copy(update={"repository_id": number})
+            confirm = partial(github.confirm, number)
             await asyncio.to_thread(collect_mirror, settings.folder / MIRROR)
-            mirror = await _mirror(settings, identity, await entry.tokens.token())
+            mirror = await _mirror(settings, github, await entry.tokens.token())
         actor, bell = actor_of(settings.folder), wake or Wake()
-        name, number = await github.named() if settings.feed_url else ("", 0)
+        name, _ = await github.named() if settings.feed_url else ("", 0)
 
         def origin() -> JobOrigin | None:
             ref = f"refs/heads/{mirror.default_branch}"
             file = f"{name}/.github/workflows/{settings.workflow}@{ref}"
-            return JobOrigin(name, number, file) if number else None
+            return JobOrigin(name, number, file) if name else None
 
         context = BotContext(
             settings=settings,
@@ -177,7 +162,7 @@ async def opened(
             inbox=Inbox(settings.folder / "inbox"),
             actor=actor,
             login=entry.login or await github.login(),
-            confirm=identity.confirm,
+            confirm=confirm,
             feed=Feed(
                 settings.folder,
                 settings.repository,
@@ -209,9 +194,7 @@ async def opened(
         yield Loop(context=context, wake=bell, lease=lease, tell=tell)
 
 
-async def _mirror(
-    settings: Settings, identity: RepositoryIdentity, token: str
-) -> Mirror:
+async def _mirror(settings: Settings, github: GitHub, token: str) -> Mirror:
     """Return the mirror, with the key that signs the log and those that may."""
     folder = settings.key_folder or settings.folder
     key = bot_folder.log_key_of(folder, settings.log_key_file)
@@ -219,17 +202,17 @@ async def _mirror(
     here = asyncio.get_running_loop()  # the mirror works in other threads
     opening = partial(
         Mirror,
-        authority=Authority(str(identity.number), signers),
+        authority=Authority(str(settings.repository_id), signers),
         sign=key.sign,
         confirm=lambda: asyncio.run_coroutine_threadsafe(
-            identity.confirm(), here
+            github.confirm(settings.repository_id), here
         ).result(),
     )
     url = f"{settings.git_url}/{settings.repository}.git"
     mirror = await asyncio.to_thread(opening, settings.folder / MIRROR, url, token)
     mirror.adopt = settings.adopt_log
     if mirror.is_new:
-        mirror.witnesses = await identity.github.runs.logs()
+        mirror.witnesses = await github.runs.logs()
     return mirror
 
 

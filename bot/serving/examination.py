@@ -25,7 +25,7 @@ from bot.forge import transport
 from bot.forge.app_auth import PERMISSIONS, AppTokens, Grant
 from bot.forge.branch_rules import BranchRules
 from bot.forge.payloads import Payload, Repository, Workflow
-from bot.forge.rest import GraphQl, Rest, StaticToken, Tokens, Unless
+from bot.forge.rest import Rest, StaticToken, Tokens, Unless
 from bot.forge.transport import DEADLINE_S
 from bot.serving import repository_checks
 from bot.serving.github_app import EVENTS, Covered, Installations, read_app_key
@@ -195,7 +195,7 @@ async def _repository(
         yield await _workflow(hosting, rest, name)
         known = await rest.read(Repository, f"/repos/{name}")
         main = known.default_branch
-        rules = BranchRules(rest, GraphQl(rest, hosting.api_url), name)
+        rules = BranchRules(rest, name)
         own = hosting.of(name, visit.installation, known.id)
         files = await repository_checks.workflow_texts(rest, name)
         has_loop = repository_checks.LOOP_FILE in files

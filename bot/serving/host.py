@@ -18,7 +18,7 @@ from bot.door.feed import Feed
 from bot.door.inbox import Inbox, Wake
 from bot.door.webhooks import DeliveryPlace
 from bot.forge import transport
-from bot.forge.github import GitHub, repository_id_of
+from bot.forge.github import GitHub
 from bot.forge.pace import Pace, pacing
 from bot.forge.transport import DEADLINE_S
 from bot.loop.loop import Loop
@@ -91,7 +91,7 @@ class Served:
                     token=self.hosting.token,
                     pace=self.pace,
                 )
-                number = await repository_id_of(github)
+                number = await github.number()
         try:
             return await asyncio.to_thread(self.settle, number)
         except OSError as error:

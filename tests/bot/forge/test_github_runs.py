@@ -8,7 +8,7 @@ import httpx
 import pytest
 import respx
 
-from bot.forge.checks import CiRun
+from bot.forge import payloads
 from bot.forge.github import GitHub
 from bot.forge.github_actions import ARTIFACT_BYTES
 from bot.forge.rest import Refused
@@ -350,7 +350,7 @@ async def test_the_runs_on_a_commit_are_read_without_brats_own(
     found = await github.ci.runs("c0ffee")
 
     assert found is not None
-    assert [(run.id, run.completed) for run in found] == [(1, True), (3, False)]
+    assert [(run.id, run.is_over) for run in found] == [(1, True), (3, False)]
     assert found[0].workflow == ".github/workflows/ci.yml@push"
 
 
@@ -362,13 +362,10 @@ async def test_runs_that_nobody_may_see_are_told_from_none(
     assert await github.ci.runs("c0ffee") is None
 
 
-def ran(number: int, event: str = "push", said: str | None = "success") -> CiRun:
-    return CiRun(
-        id=number,
-        event=event,
-        workflow=f".github/workflows/ci.yml@{event}",
-        completed=True,
-        conclusion=said,
+def ran(number: int, event: str = "push", said: str | None = "success") -> payloads.Run:
+    path, status = ".github/workflows/ci.yml", "completed"
+    return payloads.Run(
+        id=number, event=event, path=path, status=status, conclusion=said
     )
 
 

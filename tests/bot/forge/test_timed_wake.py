@@ -31,7 +31,7 @@ async def test_it_is_changed_only_where_it_is_otherwise(
     if asked:
         forge.put(f"{WAKE}/{asked}").respond(204)
 
-    await github.timed_wake.turn(on=on)
+    await github.runs.wake_by_clock(on=on)
 
     sent = [call.request.method for call in forge.calls]
     assert sent == (["GET", "PUT"] if asked else ["GET"])
@@ -43,4 +43,4 @@ async def test_a_repository_without_the_file_says_so(
     forge.get(WAKE).respond(404, json={"message": "Not Found"})
 
     with pytest.raises(Refused):
-        await github.timed_wake.turn(on=True)
+        await github.runs.wake_by_clock(on=True)

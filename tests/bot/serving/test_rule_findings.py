@@ -7,7 +7,7 @@ import pytest
 import respx
 
 from bot.forge.branch_rules import BranchRules
-from bot.forge.rest import GraphQl, Rest
+from bot.forge.rest import Rest
 from bot.serving import repository_checks
 from bot.serving.repository_checks import Finding
 from tests.bot.conftest import API
@@ -39,7 +39,7 @@ def ruled(
 
 
 async def told(rest: Rest) -> list[tuple[str, str]]:
-    rules = BranchRules(rest, GraphQl(rest, API), NAME)
+    rules = BranchRules(rest, NAME)
     return await all_of(repository_checks.examined_rules(rules, "trunk"))
 
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from bot.forge import payloads
 from bot.forge.branch_rules import BranchRules
-from bot.forge.checks import CheckRuns, CheckView, Ci, CiRun
+from bot.forge.checks import CheckRuns, CheckView, Ci
 from bot.forge.github import GitHub
 from bot.forge.github_actions import TaskRuns
 from bot.forge.payloads import CheckRun
@@ -106,14 +106,14 @@ class ModelCi(Ci):
     def __init__(self, forge: Forge) -> None:
         self.forge = forge
 
-    async def runs(self, commit: str) -> tuple[CiRun, ...]:
+    async def runs(self, commit: str) -> tuple[payloads.Run, ...]:
         newest = (await self.checks(commit))[-1:]
         return tuple(
-            CiRun(
+            payloads.Run(
                 id=check.id,
                 event="push",
-                workflow="ci.yml@push",
-                completed=check.status == "completed",
+                path="ci.yml",
+                status=check.status,
                 conclusion=check.conclusion,
             )
             for check in newest
@@ -123,7 +123,7 @@ class ModelCi(Ci):
         return ()
 
     async def checks(
-        self, commit: str, runs: tuple[CiRun, ...] | None = ()
+        self, commit: str, runs: tuple[payloads.Run, ...] | None = ()
     ) -> list[Check]:
         del runs
         said = self.forge.checks.get(commit, ())
