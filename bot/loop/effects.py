@@ -1,4 +1,4 @@
-"""Carries out announced actions (intents) on the forge, and reacts to commands at once.
+"""Carries out announced actions (intents) on the forge.
 
 An intent that another process announced, or that was tried before, is first looked for
 by its key: the answer to an earlier try may have been lost.
@@ -13,38 +13,25 @@ A notification of a Slack-compatible webhook is repeated only if the bot dies be
 sending and noting it, for a webhook cannot be asked what it received. One that failed
 is retried a few times, later each time, and then given up.
 https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks/
-
-The reaction to a command needs no lease and is not paced: it may be repeated and
-announces nothing. What goes wrong with it is said once, and stops nothing: the tick
-reacts to what had none.
 """
 
-import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Final, assert_never
 
 import httpx
 
-from bot.door.inbox import Remark, Wake
 from bot.forge import transport
 from bot.forge.checks import CheckView
 from bot.forge.rest import ABSENT, Refused
-from bot.forge.transport import Precedence, going
-from bot.requests import comments
 from bot.requests.answers import check_views, convoy_comment
 from bot.requests.verb import convoy_of
 from bot.roles.bot_context import (
     BotContext,
     Delay,
     NotYet,
-    RecentComments,
     Try,
     Unsettled,
-    allowance,
     another_try,
     failed_try,
     note_failure,
@@ -540,75 +527,3 @@ async def _post(url: str, text: str) -> tuple[str, bool]:
         return "", False
     again = status in _TRY_AGAIN or status >= HTTPStatus.INTERNAL_SERVER_ERROR
     return f"answered {status}", not again
-
-
-READ_AT_ONCE: Final = 4
-"""How many comments are read at once: hostile text takes seconds."""
-
-
-@asynccontextmanager
-async def acknowledging(
-    context: BotContext, wake: Wake, tell: Callable[[str], None]
-) -> AsyncIterator[None]:
-    """React to commands while the block lasts.
-
-    `tell` is called with a line for each new kind of failure.
-    """
-    own = _Acknowledging(context=context, wake=wake, tell=tell)
-    try:
-        async with asyncio.TaskGroup() as group:
-            looking = group.create_task(own.keep_looking(), name="acknowledging")
-            try:
-                yield
-            finally:
-                looking.cancel()
-    except BaseExceptionGroup as only:  # the block's: looking never fails
-        raise only.exceptions[0] from None
-
-
-@dataclass(kw_only=True)
-class _Acknowledging:
-    context: BotContext
-    wake: Wake
-    tell: Callable[[str], None]
-    _seen: RecentComments = field(default_factory=RecentComments)
-    _slots: asyncio.Semaphore = field(
-        default_factory=lambda: asyncio.Semaphore(READ_AT_ONCE)
-    )
-    _said: str = ""
-
-    async def keep_looking(self) -> None:
-        """React to each waiting command once, until cancelled."""
-        async with asyncio.TaskGroup() as group:
-            kept = self.wake.kept
-            while True:
-                for remark in self._waiting():
-                    if not remark.edited and self._seen.add(remark.comment):
-                        group.create_task(self._react(remark))
-                kept = await self.wake.more_kept(kept)
-
-    def _waiting(self) -> list[Remark]:
-        try:
-            return [*self.context.inbox.remarks().values()]
-        except OSError as error:  # another process has just finished a file
-            self._note(f"the inbox cannot be read: {error}")
-            return []
-
-    async def _react(self, remark: Remark) -> None:
-        try:
-            async with self._slots:
-                with going(Precedence.ANSWER):
-                    context, key = self.context, ids.answer_key(remark.comment)
-                    state = context.mirror.state
-                    if (
-                        await comments.commands_in(context, state, remark)
-                        and await allowance(context, remark.by, key) == "answered"
-                    ):
-                        await comments.acknowledge(context, remark.comment)
-        except Exception as error:  # noqa: BLE001  the tick meets it, too, and logs it
-            self._note(f"a command cannot be acknowledged: {error}")
-
-    def _note(self, why: str) -> None:
-        if why != self._said:
-            self._said = why
-            self.tell(why)

@@ -155,7 +155,8 @@ async def has_heard_enough(context: BotContext, draft: Draft, asked: Asked) -> b
     if given == "ignored":
         draft.submit(RequestIgnored(by=by, comment=comment, sign=sign))
         return True
-    again_at = context.memory.answers.again_at(by, context.clock())
+    now = context.clock()
+    again_at = (context.memory.answers.of(by, now).told[1] or now) + ids.HOUR_MS
     draft.submit(
         Answer(
             issue=asked.issue,

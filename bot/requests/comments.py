@@ -11,7 +11,9 @@ mail commands nothing. Only texts with commands are asked about: each takes a re
 import asyncio
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from itertools import chain
 from typing import Final
@@ -19,7 +21,7 @@ from typing import Final
 from msgspec import structs
 
 from bot.door import delivery_meaning
-from bot.door.inbox import Remark, Review
+from bot.door.inbox import Remark, Review, Wake
 from bot.forge.payloads import Reviewed, Thread
 from bot.forge.rest import Refused
 from bot.forge.transport import Precedence, going
@@ -29,7 +31,12 @@ from bot.requests.answers import Asked, carry_out, give_answer, has_heard_enough
 from bot.requests.verb import Asker, Place, Request, convoy_of
 from bot.requests.verb_table import clean_request, parsed
 from bot.roles import mayor
-from bot.roles.bot_context import BotContext, usable_configuration
+from bot.roles.bot_context import (
+    BotContext,
+    RecentComments,
+    allowance,
+    usable_configuration,
+)
 from bot.text import replies
 from bot.text.replies import Reply
 from bot.text.slash_commands import (
@@ -346,3 +353,75 @@ async def _node(context: BotContext, said: Remark | Review) -> str:
     if not node:
         raise Refused("the text of a command", HTTPStatus.GONE, "it is gone")
     return node
+
+
+READ_AT_ONCE: Final = 4
+"""How many comments are read at once: hostile text takes seconds."""
+
+
+@asynccontextmanager
+async def acknowledging(
+    context: BotContext, wake: Wake, tell: Callable[[str], None]
+) -> AsyncIterator[None]:
+    """React to commands while the block lasts.
+
+    `tell` is called with a line for each new kind of failure.
+    """
+    own = _Acknowledging(context=context, wake=wake, tell=tell)
+    try:
+        async with asyncio.TaskGroup() as group:
+            looking = group.create_task(own.keep_looking(), name="acknowledging")
+            try:
+                yield
+            finally:
+                looking.cancel()
+    except BaseExceptionGroup as only:  # the block's: looking never fails
+        raise only.exceptions[0] from None
+
+
+@dataclass(kw_only=True)
+class _Acknowledging:
+    context: BotContext
+    wake: Wake
+    tell: Callable[[str], None]
+    _seen: RecentComments = field(default_factory=RecentComments)
+    _slots: asyncio.Semaphore = field(
+        default_factory=lambda: asyncio.Semaphore(READ_AT_ONCE)
+    )
+    _said: str = ""
+
+    async def keep_looking(self) -> None:
+        """React to each waiting command once, until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            kept = self.wake.kept
+            while True:
+                for remark in self._waiting():
+                    if not remark.edited and self._seen.add(remark.comment):
+                        group.create_task(self._react(remark))
+                kept = await self.wake.more_kept(kept)
+
+    def _waiting(self) -> list[Remark]:
+        try:
+            return [*self.context.inbox.remarks().values()]
+        except OSError as error:  # another process has just finished a file
+            self._note(f"the inbox cannot be read: {error}")
+            return []
+
+    async def _react(self, remark: Remark) -> None:
+        try:
+            async with self._slots:
+                with going(Precedence.ANSWER):
+                    context, key = self.context, ids.answer_key(remark.comment)
+                    state = context.mirror.state
+                    if (
+                        await commands_in(context, state, remark)
+                        and await allowance(context, remark.by, key) == "answered"
+                    ):
+                        await acknowledge(context, remark.comment)
+        except Exception as error:  # noqa: BLE001  the tick meets it, too, and logs it
+            self._note(f"a command cannot be acknowledged: {error}")
+
+    def _note(self, why: str) -> None:
+        if why != self._said:
+            self._said = why
+            self.tell(why)

@@ -223,8 +223,10 @@ MOST_PEOPLE: Final = 1_000
 
 
 @dataclass
-class _HadAnswers:
-    answers: dict[str, int] = field(default_factory=dict)
+class HadAnswers:
+    """What one person had within the last hour."""
+
+    at: dict[str, int] = field(default_factory=dict)
     """When each answer was given, unix ms, by the key of what it answers."""
     told: tuple[str, int] = ("", 0)
     """The key of what was answered by saying that it is enough, and when."""
@@ -232,56 +234,22 @@ class _HadAnswers:
 
 @dataclass
 class AnswerBudget:
-    """The answers of the last hour; of a bounded size, however many people ask.
+    """The answers of the last hour; of a bounded size, however many people ask."""
 
-    It knows what is not in the log yet, and learns from there what is.
-    """
+    _people: OrderedDict[str, HadAnswers] = field(default_factory=OrderedDict)
 
-    _people: OrderedDict[str, _HadAnswers] = field(default_factory=OrderedDict)
-
-    def recall(self, by: str, given: GivenAnswers | None) -> None:
-        """Take over what the log tells of somebody: others may have written."""
-        if given is None:
-            return
-        had = self._people.setdefault(by.casefold(), _HadAnswers())
-        had.answers = {**had.answers, **given.at}
-        if given.told and given.told_at > had.told[1]:
-            had.told = given.told, given.told_at
-
-    def spent(self, by: str, key: str, now: int) -> int:
-        """Return how many answers somebody had, without the one under `key`."""
-        return len(self._had(by, now).answers.keys() - {key})
-
-    def has(self, by: str, key: str, now: int) -> bool:
-        """Whether somebody had an answer under `key`."""
-        return key in self._had(by, now).answers
-
-    def spend(self, by: str, key: str, now: int) -> None:
-        """Count an answer; one under the same key counts once."""
-        self._had(by, now).answers.setdefault(key, now)
-
-    def told(self, by: str, now: int) -> str:
-        """Return the key of what was answered by saying that it is enough.
-
-        Empty: within the last hour nothing was.
-        """
-        return self._had(by, now).told[0]
-
-    def tell(self, by: str, key: str, now: int) -> None:
-        """Remember that `key` is answered so; nothing is for an hour from now on."""
-        self._had(by, now).told = key, now
-
-    def again_at(self, by: str, now: int) -> int:
-        """Return when the next answer may be given, unix ms."""
-        return (self._had(by, now).told[1] or now) + HOUR_MS
-
-    def _had(self, by: str, now: int) -> _HadAnswers:
-        had = self._people.setdefault(by.casefold(), _HadAnswers())
+    def of(self, by: str, now: int, logged: GivenAnswers | None = None) -> HadAnswers:
+        """Return what somebody had, with what the log tells of: others may write."""
+        had = self._people.setdefault(by.casefold(), HadAnswers())
         self._people.move_to_end(by.casefold())
         if len(self._people) > MOST_PEOPLE:
             self._people.popitem(last=False)
+        if logged is not None:
+            had.at |= logged.at
+            if logged.told and logged.told_at > had.told[1]:
+                had.told = logged.told, logged.told_at
         since = now - HOUR_MS
-        had.answers = {key: at for key, at in had.answers.items() if at > since}
+        had.at = {key: at for key, at in had.at.items() if at > since}
         if had.told[1] <= since:
             had.told = ("", 0)
         return had
@@ -550,17 +518,17 @@ async def allowance(context: BotContext, by: str, key: str) -> Allowance:
 
     Whether a person may write is asked only of those who say much.
     """
-    budget, now = context.memory.answers, context.clock()
-    budget.recall(by, context.mirror.state.answers.get(by.casefold()))
-    if (told := budget.told(by, now)) and not budget.has(by, key, now):
-        return "told" if told == key else "ignored"
-    spent, settings = budget.spent(by, key, now), context.settings
+    now, logged = context.clock(), context.mirror.state.answers.get(by.casefold())
+    had = context.memory.answers.of(by, now, logged)
+    if had.told[0] and key not in had.at:
+        return "told" if key == had.told[0] else "ignored"
+    spent, settings = len(had.at.keys() - {key}), context.settings
     most = settings.answers_hour
     if most <= spent < settings.writer_answers_hour:
         may_write = await context.github.may_write(by)
         most = settings.writer_answers_hour if may_write else most
     if spent < most:
-        budget.spend(by, key, now)
+        had.at.setdefault(key, now)
         return "answered"
-    budget.tell(by, key, now)
+    had.told = key, now
     return "told"

@@ -178,17 +178,18 @@ def test_the_count_is_of_the_last_hour_and_of_each_key_once(
     for by, key, minutes in said:
         now += minutes * 60_000
         lately = {k for b, k, at in known if b == by.casefold() and at > now - HOUR_MS}
-        assert budget.spent(by, key, now) == len(lately - {key})
+        had = budget.of(by, now).at
+        assert had.keys() == lately
         if key not in lately:
             known.append((by.casefold(), key, now))
-        budget.spend(by, key, now)
+        had.setdefault(key, now)
 
 
 def test_many_names_take_no_more_room() -> None:
     budget = AnswerBudget()
     for number in range(3 * MOST_PEOPLE):
-        budget.spend(f"mallory-{number}", "answer:1", 1_000)
+        budget.of(f"mallory-{number}", 1_000).at["answer:1"] = 1_000
 
     assert len(budget._people) == MOST_PEOPLE  # noqa: SLF001  the promise is about it
-    assert budget.spent("mallory-0", "answer:2", 1_000) == 0
-    assert budget.spent(f"mallory-{3 * MOST_PEOPLE - 1}", "answer:2", 1_000) == 1
+    assert len(budget.of(f"mallory-{3 * MOST_PEOPLE - 1}", 1_000).at) == 1
+    assert budget.of("mallory-0", 1_000).at == {}
