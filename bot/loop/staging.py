@@ -18,45 +18,8 @@ from bot.requests import answers
 from bot.roles import by_hand, handin, mayor, refinery, target_merges, witness
 from bot.roles.authorization import convoy_may_land, may_land, may_start
 from bot.roles.bot_context import BotContext, alone
+from convoy import owed as actions
 from convoy.model import ids
-from convoy.owed import (
-    Action,
-    Align,
-    AlignConvoy,
-    AskMerge,
-    Begin,
-    BeginPlan,
-    Block,
-    Build,
-    BuildConvoy,
-    BuildSync,
-    Call,
-    ClearWork,
-    Collect,
-    CreateBase,
-    HearBase,
-    HearDequeue,
-    HearIssue,
-    HearPush,
-    Land,
-    LandConvoy,
-    LandSync,
-    LookAgain,
-    MakePlan,
-    Note,
-    Pause,
-    Prove,
-    Reject,
-    Show,
-    Staged,
-    Stall,
-    Sweep,
-    TakeLanded,
-    TakeOut,
-    Try,
-    item_of,
-    role_of,
-)
 from convoy.owed.owed import owed_actions
 from convoy.rules.starting import startable
 
@@ -64,7 +27,7 @@ PASSES: Final = 20
 """More than any chain of actions needs; the next push carries any actions left."""
 
 
-def owed(context: BotContext, draft: Draft | None = None) -> tuple[Action, ...]:
+def owed(context: BotContext, draft: Draft | None = None) -> tuple[actions.Action, ...]:
     """Return the actions these roles owe, by a draft's state or the current state.
 
     A stopped bot owes only actions that belong to no role: messages to people.
@@ -77,8 +40,8 @@ def owed(context: BotContext, draft: Draft | None = None) -> tuple[Action, ...]:
     return tuple(
         action
         for action in owed_actions(state, observed, context.settings.patience, now)
-        if (role := role_of(action)) is None or role in roles
-        if isinstance(action, Collect) or not context.memory.is_closing
+        if (role := actions.role_of(action)) is None or role in roles
+        if isinstance(action, actions.Collect) or not context.memory.is_closing
     )
 
 
@@ -112,7 +75,7 @@ def owes(context: BotContext) -> bool:
             "mayor" in roles
             and any(c.mayor is not None and c.mayor.state == "queued" for c in live)
         )
-        or any(not isinstance(action, Show) for action in owed(context))
+        or any(not isinstance(action, actions.Show) for action in owed(context))
     )
 
 
@@ -127,67 +90,67 @@ async def stage(
     draft.only = only
     witness.note_heard(context, draft)
     mayor.take_settings(context, draft)
-    done: set[Action] = set()
+    done: set[actions.Action] = set()
     known: set[str] = set()
     for _ in range(PASSES):
         new = [
             action
             for action in owed(context, draft)
-            if isinstance(action, Staged) and action not in done
+            if isinstance(action, actions.Staged) and action not in done
         ]
         if not new:
             return
         for action in new:
             done.add(action)
-            item = item_of(action)
+            item = actions.item_of(action)
             with alone(context, item, draft), draft.part(item):
-                if isinstance(action, Collect):
+                if isinstance(action, actions.Collect):
                     got = await witness.fetch(context, action)
                     take_in = partial(handin.collect, context, draft, action)
                     if got is not None:
                         await asyncio.to_thread(take_in, got)
                 elif await may_still(context, draft, action, known):
                     await asyncio.to_thread(perform, context, draft, action)
-        if any(isinstance(action, Align) for action in new):
+        if any(isinstance(action, actions.Align) for action in new):
             return  # the branches must be there before the base moves
 
 
 Perform = Callable[[BotContext, Draft, Any], None]
 _PERFORMED: Final[dict[type[Struct], Perform]] = {
-    MakePlan: mayor.make_plan,
-    BeginPlan: witness.begin_plan,
-    Begin: witness.begin,
-    Build: refinery.build,
-    Try: refinery.try_out,
-    Prove: refinery.prove,
-    BuildSync: target_merges.build_sync,
-    LandSync: target_merges.land_sync,
-    BuildConvoy: refinery.build_convoy,
-    Land: refinery.land,
-    LandConvoy: refinery.land_convoy,
-    AskMerge: target_merges.ask_merge,
-    TakeLanded: target_merges.take_landed,
-    ClearWork: refinery.clear,
-    Stall: refinery.stall,
-    HearIssue: by_hand.hear_issue,
-    HearPush: by_hand.hear_push,
-    Pause: witness.pause,
+    actions.MakePlan: mayor.make_plan,
+    actions.BeginPlan: witness.begin_plan,
+    actions.Begin: witness.begin,
+    actions.Build: refinery.build,
+    actions.Try: refinery.try_out,
+    actions.Prove: refinery.prove,
+    actions.BuildSync: target_merges.build_sync,
+    actions.LandSync: target_merges.land_sync,
+    actions.BuildConvoy: refinery.build_convoy,
+    actions.Land: refinery.land,
+    actions.LandConvoy: refinery.land_convoy,
+    actions.AskMerge: target_merges.ask_merge,
+    actions.TakeLanded: target_merges.take_landed,
+    actions.ClearWork: refinery.clear,
+    actions.Stall: refinery.stall,
+    actions.HearIssue: by_hand.hear_issue,
+    actions.HearPush: by_hand.hear_push,
+    actions.Pause: witness.pause,
 }
 _DRAFTED: Final[dict[type[Struct], Callable[[Draft, Any], None]]] = {
-    Align: refinery.align,
-    Reject: refinery.reject,
-    LookAgain: refinery.look_again,
-    Block: refinery.block,
-    HearBase: by_hand.hear_base,
-    HearDequeue: by_hand.hear_dequeue,
-    TakeOut: by_hand.take_out,
-    Call: by_hand.call_people,
-    Sweep: by_hand.sweep_branches,
+    actions.Align: refinery.align,
+    actions.Reject: refinery.reject,
+    actions.LookAgain: refinery.look_again,
+    actions.Block: refinery.block,
+    actions.HearBase: by_hand.hear_base,
+    actions.HearDequeue: by_hand.hear_dequeue,
+    actions.TakeOut: by_hand.take_out,
+    actions.Call: by_hand.call_people,
+    actions.Sweep: by_hand.sweep_branches,
 }
 """What needs no tool of the bot's but the draft."""
 
 
-def perform(context: BotContext, draft: Draft, action: Staged) -> None:
+def perform(context: BotContext, draft: Draft, action: actions.Staged) -> None:
     """Put one action into the draft; blocking.
 
     Raises:
@@ -198,35 +161,35 @@ def perform(context: BotContext, draft: Draft, action: Staged) -> None:
         _PERFORMED[kind](context, draft, action)
     elif kind in _DRAFTED:
         _DRAFTED[kind](draft, action)
-    elif isinstance(action, CreateBase):
+    elif isinstance(action, actions.CreateBase):
         draft.move(ids.HEADS + ids.base_branch(action.convoy), action.commit)
-    elif isinstance(action, AlignConvoy):  # the candidate contains the branch
+    elif isinstance(action, actions.AlignConvoy):  # the candidate contains the branch
         given = draft.state.convoys[action.convoy].lands_given
         branch = given.branch if given else ids.base_branch(action.convoy)
         draft.move(ids.HEADS + branch, action.candidate)
-    elif isinstance(action, Note):
+    elif isinstance(action, actions.Note):
         draft.submit(action.command)
     else:
         raise TypeError("a result is fetched first: see stage")
 
 
 async def may_still(
-    context: BotContext, draft: Draft, action: Staged, known: set[str]
+    context: BotContext, draft: Draft, action: actions.Staged, known: set[str]
 ) -> bool:
     """Whether the people who authorized an action still do, as the forge says now.
 
     `known` are the logins already found to have the right to let a task start.
     """
     match action:
-        case Begin():
+        case actions.Begin():
             return await may_start(context, draft, action, known)
-        case Align():
+        case actions.Align():
             return await by_hand.is_wanted(context, draft, action.convoy)
-        case Land():
+        case actions.Land():
             return await _is_wanted(
                 context, draft, action.convoy, action.tasks
             ) and await may_land(context, draft, action)
-        case LandConvoy() | AskMerge():
+        case actions.LandConvoy() | actions.AskMerge():
             return await _is_wanted(
                 context, draft, action.convoy
             ) and await convoy_may_land(context, draft, action)

@@ -13,6 +13,7 @@ from bot.repository.draft import Draft
 from bot.roles import target_merges
 from bot.roles.bot_context import BotContext, alone
 from bot.text import merge_texts
+from convoy import owed
 from convoy.events.forge_actions import ItemSetAside
 from convoy.events.target_events import LandingStalled
 from convoy.kinds import kind_of
@@ -20,33 +21,8 @@ from convoy.model import ids
 from convoy.model.ids import task_item
 from convoy.model.state import Convoy, Task
 from convoy.model.work import Candidate, Work
-from convoy.owed import (
-    Align,
-    Block,
-    Build,
-    BuildConvoy,
-    ClearWork,
-    Land,
-    LandConvoy,
-    LookAgain,
-    Prove,
-    Reject,
-    Stall,
-    Try,
-)
 from convoy.owed.landings import NOT_RED
-from convoy.rules.landing import (
-    AttemptMerge,
-    ClearMerge,
-    DoubtMerge,
-    FailMerge,
-    LandMerge,
-    ProveWork,
-    SettleEmpty,
-    foreign_tip,
-    judged_by,
-    own_tip,
-)
+from convoy.rules import landing
 from convoy.rules.people import BlockTask
 from convoy.rules.turns import turns
 from convoy.text import inert
@@ -58,7 +34,7 @@ CI_BROKEN: Final = "ci-broken"
 """The rule by which work is set aside that CI cannot judge."""
 
 
-def build(context: BotContext, draft: Draft, action: Build) -> None:
+def build(context: BotContext, draft: Draft, action: owed.Build) -> None:
     """Build the tasks' candidates, each on the previous one.
 
     A task is blamed only for a conflict with landed work; for a conflict with a
@@ -114,20 +90,20 @@ def _settle_empty(draft: Draft, convoy: Convoy, task: Task, tip: str) -> None:
     if task.work is None:
         return
     work = task.work.commit
-    settled = SettleEmpty(convoy=convoy.name, task=task.number, work=work)
+    settled = landing.SettleEmpty(convoy=convoy.name, task=task.number, work=work)
     if draft.submit(settled) is None:
         draft.keep(convoy.name, task.number, task.work.attempt, work)
         draft.move(ids.HEADS + ids.task_branch(convoy.name, task.number), tip)
 
 
-def build_convoy(context: BotContext, draft: Draft, action: BuildConvoy) -> None:
+def build_convoy(context: BotContext, draft: Draft, action: owed.BuildConvoy) -> None:
     """Offer the convoy's branch to the target, unchanged or merged with the target.
 
     What was red once is offered as another commit, for CI to judge anew.
     """
     convoy = draft.state.convoys[action.convoy]
-    work = own_tip(convoy, draft.refs)
-    if work is None or foreign_tip(convoy, draft.refs):
+    work = landing.own_tip(convoy, draft.refs)
+    if work is None or landing.foreign_tip(convoy, draft.refs):
         return
     context.mirror.ensure([work, action.onto])
     at = max(task.ended_at for task in convoy.tasks) or convoy.requested_at
@@ -199,7 +175,7 @@ def _attempt(
 ) -> None:
     """Note the candidate and show it to CI, unless CI has judged the same commit."""
     refused = draft.submit(
-        AttemptMerge(
+        landing.AttemptMerge(
             convoy=convoy.name,
             task=task,
             candidate=made,
@@ -213,7 +189,7 @@ def _attempt(
         draft.move(ids.HEADS + ids.queue_branch(branch, made), made)
 
 
-def align(draft: Draft, action: Align) -> None:
+def align(draft: Draft, action: owed.Align) -> None:
     """Move the tasks' branches to their candidates; the replaced work is kept."""
     convoy = draft.state.convoys[action.convoy]
     for number in action.tasks:
@@ -228,7 +204,7 @@ def align(draft: Draft, action: Align) -> None:
                 draft.move(branch, task.candidate.commit)
 
 
-def land(context: BotContext, draft: Draft, action: Land) -> None:
+def land(context: BotContext, draft: Draft, action: owed.Land) -> None:
     convoy = draft.state.convoys[action.convoy]
     branch = ids.HEADS + ids.base_branch(convoy.name)
     for number in action.tasks:
@@ -240,7 +216,7 @@ def land(context: BotContext, draft: Draft, action: Land) -> None:
             draft.move(branch, candidate.commit)
 
 
-def land_convoy(context: BotContext, draft: Draft, action: LandConvoy) -> None:
+def land_convoy(context: BotContext, draft: Draft, action: owed.LandConvoy) -> None:
     convoy = draft.state.convoys[action.convoy]
     target = ids.HEADS + convoy.target
     candidate = convoy.candidate
@@ -254,8 +230,8 @@ def _land(
     context: BotContext, draft: Draft, convoy: Convoy, task: int, candidate: Candidate
 ) -> bool:
     checks = context.observed.checks.get(candidate.commit)
-    judged = judged_by(convoy.settings, checks)
-    command = LandMerge(
+    judged = landing.judged_by(convoy.settings, checks)
+    command = landing.LandMerge(
         convoy=convoy.name,
         task=task,
         candidate=candidate.commit,
@@ -266,7 +242,7 @@ def _land(
     return draft.submit(command) is None
 
 
-def reject(draft: Draft, action: Reject) -> None:
+def reject(draft: Draft, action: owed.Reject) -> None:
     if not action.task:
         target_merges.reject_whole(draft, action)
         return
@@ -274,7 +250,7 @@ def reject(draft: Draft, action: Reject) -> None:
     is_untested = action.text == NOT_RED
     send_back(
         draft,
-        FailMerge(
+        landing.FailMerge(
             convoy=action.convoy,
             task=action.task,
             candidate=action.candidate,
@@ -284,12 +260,12 @@ def reject(draft: Draft, action: Reject) -> None:
     )
 
 
-def look_again(draft: Draft, action: LookAgain) -> None:
+def look_again(draft: Draft, action: owed.LookAgain) -> None:
     if not action.task:
         target_merges.reject_whole(draft, action)
         return
     draft.submit(
-        DoubtMerge(
+        landing.DoubtMerge(
             convoy=action.convoy,
             task=action.task,
             candidate=action.candidate,
@@ -300,12 +276,12 @@ def look_again(draft: Draft, action: LookAgain) -> None:
     )
 
 
-def clear(context: BotContext, draft: Draft, action: ClearWork) -> None:
+def clear(context: BotContext, draft: Draft, action: owed.ClearWork) -> None:
     checks = context.observed.checks.get(action.candidate)
     convoy = draft.state.convoys[action.convoy]
-    judged = judged_by(convoy.settings, checks)
+    judged = landing.judged_by(convoy.settings, checks)
     draft.submit(
-        ClearMerge(
+        landing.ClearMerge(
             convoy=convoy.name,
             task=action.task,
             candidate=action.candidate,
@@ -314,7 +290,7 @@ def clear(context: BotContext, draft: Draft, action: ClearWork) -> None:
     )
 
 
-def stall(context: BotContext, draft: Draft, action: Stall) -> None:
+def stall(context: BotContext, draft: Draft, action: owed.Stall) -> None:
     """Set work aside that CI cannot judge; the next try asks CI anew."""
     draft.submit(
         ItemSetAside(
@@ -329,7 +305,7 @@ def stall(context: BotContext, draft: Draft, action: Stall) -> None:
     context.observed = replace(seen, checks=others)
 
 
-def block(draft: Draft, action: Block) -> None:
+def block(draft: Draft, action: owed.Block) -> None:
     """Block a task, a plan (0 before there is one) or the convoy's landing (0)."""
     if action.task or draft.state.convoys[action.convoy].state == "planning":
         command = BlockTask(
@@ -352,7 +328,7 @@ def conflicting(draft: Draft, convoy: Convoy, task: int, made: Conflicted) -> No
     what = "what has landed meanwhile"
     send_back(
         draft,
-        FailMerge(
+        landing.FailMerge(
             convoy=convoy.name,
             task=task,
             candidate=None,
@@ -363,7 +339,7 @@ def conflicting(draft: Draft, convoy: Convoy, task: int, made: Conflicted) -> No
     )
 
 
-def send_back(draft: Draft, command: FailMerge) -> None:
+def send_back(draft: Draft, command: landing.FailMerge) -> None:
     """Fail a merge; keep the work, because the next attempt reuses its branch."""
     task = draft.state.convoys[command.convoy].task(command.task)
     work = task.work if task else None
@@ -371,7 +347,7 @@ def send_back(draft: Draft, command: FailMerge) -> None:
         draft.keep(command.convoy, command.task, work.attempt, work.commit)
 
 
-def try_out(context: BotContext, draft: Draft, action: Try) -> None:
+def try_out(context: BotContext, draft: Draft, action: owed.Try) -> None:
     """Show unmerged work to CI: tests before their code exists, or a rival's work.
 
     Where CI ended without a verdict, the same files are shown as another commit.
@@ -388,7 +364,7 @@ def try_out(context: BotContext, draft: Draft, action: Try) -> None:
         made = context.composer.build("squash", piece)
     if isinstance(made, Conflicted):
         return  # nothing conflicts with what it stands on
-    attempted = AttemptMerge(
+    attempted = landing.AttemptMerge(
         convoy=convoy.name,
         task=task.number,
         candidate=made,
@@ -399,7 +375,7 @@ def try_out(context: BotContext, draft: Draft, action: Try) -> None:
         draft.move(ids.HEADS + ids.queue_branch(branch, made), made)
 
 
-def prove(context: BotContext, draft: Draft, action: Prove) -> None:
+def prove(context: BotContext, draft: Draft, action: owed.Prove) -> None:
     convoy = draft.state.convoys[action.convoy]
     task = convoy.task(action.task)
     if task is None or task.work is None:
@@ -407,11 +383,11 @@ def prove(context: BotContext, draft: Draft, action: Prove) -> None:
     shown = task.candidate.commit if task.candidate else ""
     checks = context.observed.checks.get(shown)
     draft.submit(
-        ProveWork(
+        landing.ProveWork(
             convoy=convoy.name,
             task=task.number,
             commit=action.work,
-            judged=judged_by(convoy.settings, checks),
+            judged=landing.judged_by(convoy.settings, checks),
             lines=context.commits.lines(task.work.base, task.work.commit),
         )
     )
