@@ -188,7 +188,12 @@ class AppTokens:
         """Return a token that is valid for at least some minutes."""
         async with self._asking:
             if self._made is None or self._left_s(self._made) < MARGIN_S:
-                self._made = await self._renewed()
+                try:
+                    with self._explained():
+                        self._made = await self._asked()
+                except Unavailable:  # the old one may be good for some minutes
+                    if self._made is None or self._left_s(self._made) <= 0:
+                        raise
             return self._made.token
 
     def tie(self, number: int) -> None:
@@ -217,16 +222,6 @@ class AppTokens:
 
     def _left_s(self, made: _Made) -> float:
         return made.expires_at.timestamp() - self.clock.now()
-
-    async def _renewed(self) -> _Made:
-        """Return a new token, or the old one if it is valid and the forge is silent."""
-        try:
-            with self._explained():
-                return await self._asked()
-        except Unavailable:
-            if self._made is None or self._left_s(self._made) <= 0:
-                raise
-            return self._made
 
     async def _asked(self) -> _Made:
         if self._installation is None:

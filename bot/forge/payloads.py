@@ -331,7 +331,9 @@ class Reviewed(Payload):
     submitted_at: Moment | None = None
 
 
-class _Actor(Payload):
+class Actor(Payload):
+    """An account as GraphQL names it."""
+
     kind: str = Field("", alias="__typename")
     login: str = ""
 
@@ -341,7 +343,7 @@ class ThreadComment(Payload):
 
     id: int = Field(alias="databaseId")
     body: str = ""
-    author: _Actor | None = None
+    author: Actor | None = None
     """None: the account was deleted."""
     mailed: bool = Field(default=False, alias="createdViaEmail")
     hunk: str = Field("", alias="diffHunk")

@@ -3,7 +3,6 @@
 https://docs.github.com/rest/pulls
 https://docs.github.com/rest/pulls/pulls#merge-a-pull-request
 https://docs.github.com/graphql/reference/mutations#enqueuepullrequest
-https://docs.github.com/rest/pulls/pulls
 https://docs.github.com/rest/pulls/reviews
 https://docs.github.com/graphql/reference/objects#removedfrommergequeueevent
 """
@@ -168,15 +167,10 @@ mutation ($pull: ID!, $head: GitObjectID!) {
 }"""
 
 
-class _Actor(Payload):
-    kind: str = Field(alias="__typename")
-    login: str
-
-
 class _QueueEvent(Payload):
     """The last that happened in the queue; without an actor: it was put in."""
 
-    actor: _Actor | None = None
+    actor: payloads.Actor | None = None
 
 
 class _Pull(Payload):

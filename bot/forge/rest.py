@@ -8,6 +8,7 @@ https://docs.github.com/graphql/guides/forming-calls-with-graphql
 
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
 from typing import Any, Final, Protocol, TypeVar
@@ -193,12 +194,9 @@ class Rest:
         about is not there.
         """
         content = json.dumps({"query": query, "variables": named}).encode()
-        ask = Ask(method="POST", url=self._graphql, body=content, query=True)
-
-        async def asked() -> Json:
-            return _deciphered(ask, await self._reply(ask))[0]
-
-        return _data_in(model, await self._retrying.copy()(asked), str(ask))
+        ask = Ask("POST", self._graphql, body=content, query=True)
+        answer, _ = await self._repeated(self._asked, ask)
+        return _data_in(model, answer, str(ask))
 
     async def change(self, mutation: str, named: object) -> None:
         """Send a GraphQL mutation once."""
@@ -208,16 +206,11 @@ class Rest:
 
     async def download(self, url: str) -> bytes:
         """Fetch at most `DOWNLOAD_BYTES`; the storage server never sees the token."""
-        return await self._repeated(self._fetched, url)
+        most, deadline_s = DOWNLOAD_BYTES, DOWNLOAD_S
+        ask = Ask("GET", url, most=most, deadline_s=deadline_s, stored=True)
+        return await self._repeated(self._fetched, ask)
 
-    async def _fetched(self, url: str) -> bytes:
-        ask = Ask(
-            method="GET",
-            url=url,
-            most=DOWNLOAD_BYTES,
-            deadline_s=DOWNLOAD_S,
-            stored=True,
-        )
+    async def _fetched(self, ask: Ask) -> bytes:
         try:
             reply = await self._reply(ask)
         except TooLarge as error:
@@ -236,7 +229,7 @@ class Rest:
         return await self._repeated(partial(self._answer, list_url=first), "GET", url)
 
     async def _repeated(
-        self, call: Callable[..., Awaitable[Found]], *given: str
+        self, call: Callable[..., Awaitable[Found]], *given: object
     ) -> Found:
         """Repeat a reading call, a few times, until it is answered."""
         return await self._retrying.copy()(call, *given)
@@ -245,15 +238,17 @@ class Rest:
         self, method: str, url: str, body: object = None, *, list_url: str = ""
     ) -> tuple[Json, str | None]:
         """Make one call and return its answer with the next page's URL."""
-        content = None if body is None else json.dumps(body).encode()
         ask = Ask(
-            method=method,
-            url=url,
-            body=content,
+            method,
+            url,
+            body=None if body is None else json.dumps(body).encode(),
             keep=method == "GET",
             precedence=current_precedence(),
             list_url=list_url,
         )
+        return await self._asked(ask)
+
+    async def _asked(self, ask: Ask) -> tuple[Json, str | None]:
         return _deciphered(ask, await self._reply(ask))
 
     async def _reply(self, ask: Ask) -> HttpReply:
@@ -292,25 +287,17 @@ def _deciphered(ask: Ask, reply: HttpReply) -> tuple[Json, str | None]:
 
 
 def _refused(ask: Ask, reply: HttpReply, said: str) -> Refused:
+    """Return the refusal with at most ten sentences of the answer's `errors`."""
     needs = reply.headers.get(NEEDS, "")[:SAID_CHARS]
     if reply.status == HTTPStatus.FORBIDDEN and needs:
         said = f"{said} (the App needs the permission {needs})"
-    errors = _errors(reply.body)
-    return Refused(str(ask), reply.status, said, needs=needs, errors=errors)
-
-
-def _errors(body: bytes) -> tuple[str, ...]:
-    """Return the sentences of an answer's `errors`, at most ten.
-
-    https://docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api
-    """
-    try:
-        errors = json.loads(body)["errors"]
-    except (ValueError, LookupError, TypeError, RecursionError):
-        return ()
-    listed = errors if isinstance(errors, list) else [errors]
+    listed: list[Any] = []
+    with suppress(ValueError, LookupError, TypeError, RecursionError):
+        found = json.loads(reply.body)["errors"]
+        listed = found if isinstance(found, list) else [found]
     told = (each.get("message") if isinstance(each, dict) else each for each in listed)
-    return tuple(one[:SAID_CHARS] for one in told if isinstance(one, str))[:10]
+    errors = tuple(one[:SAID_CHARS] for one in told if isinstance(one, str))[:10]
+    return Refused(str(ask), reply.status, said, needs=needs, errors=errors)
 
 
 def _text(reply: HttpReply) -> str:

@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from enum import IntEnum
 from http import HTTPStatus
 from typing import Final
@@ -152,11 +152,12 @@ class TooLarge(Unavailable):
     """The answer is larger than the request allows."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Ask:
     method: str
     url: str
     """An absolute address, or a path below the API's address."""
+    _: KW_ONLY
     body: bytes | None = None
     """JSON."""
     accept: str = ACCEPT

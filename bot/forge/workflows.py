@@ -106,6 +106,12 @@ def parsed_workflow(text: str) -> WorkflowFile | None:
     return WorkflowFile(_events(whole.get("on", whole.get(True))), jobs)
 
 
+def _all_parsed(files: Mapping[str, str]) -> dict[str, WorkflowFile]:
+    """Return the files that GitHub runs, by name."""
+    known = ((name, parsed_workflow(text)) for name, text in files.items())
+    return {name: file for name, file in known if file is not None}
+
+
 def _events(on: object) -> dict[str, Any]:
     if isinstance(on, dict):
         return {str(name): told for name, told in on.items()}
@@ -151,8 +157,7 @@ def unreportable(
 
     Without a workflow that has jobs CI is elsewhere, and nothing is known.
     """
-    known = [file for text in files.values() if (file := parsed_workflow(text))]
-    checks = [job.check for file in known for job in file.jobs]
+    checks = [job.check for file in _all_parsed(files).values() for job in file.jobs]
     lacking = tuple(
         each for each in required if not any(re.fullmatch(one, each) for one in checks)
     )
@@ -246,12 +251,11 @@ def ways_to_start(text: str, target: str = "main") -> frozenset[StartWay]:
     file = parsed_workflow(text)
     if file is None or not file.jobs:
         return frozenset()
-    found: set[StartWay] = set()
-    if "workflow_dispatch" in file.on and not _needs_input(file):
-        found.add("dispatch")
-    if file.starts_on("push", candidate_branches(target)):
-        found.add("push")
-    return frozenset(found)
+    can: dict[StartWay, bool] = {
+        "dispatch": "workflow_dispatch" in file.on and not _needs_input(file),
+        "push": file.starts_on("push", candidate_branches(target)),
+    }
+    return frozenset(way for way, is_so in can.items() if is_so)
 
 
 def lack_of_ci(
@@ -318,11 +322,8 @@ def ci_start(files: Mapping[str, str], named: str, command: str) -> CiStart:
     if named:
         fault = dispatch_fault(files, named) or ""
         return CiStart(fault=fault) if fault else CiStart(named)
-    found = [
-        name
-        for name in judging_files(files, "dispatch")
-        if (file := parsed_workflow(files[name])) and _only_tests(file)
-    ]
+    known, able = _all_parsed(files), judging_files(files, "dispatch")
+    found = [name for name in able if _only_tests(known[name])]
     if len(found) == 1:
         return CiStart(found[0])
     if found:
@@ -351,9 +352,7 @@ def takes_input(text: str, name: str) -> bool:
 
 def unjudged_branches(files: Mapping[str, str], target: str) -> tuple[str, ...]:
     """Return the candidates whose push starts nothing, of tasks and of the convoy."""
-    known = [
-        file for text in files.values() if (file := parsed_workflow(text)) and file.jobs
-    ]
+    known = [file for file in _all_parsed(files).values() if file.jobs]
     return tuple(
         branch
         for branch in candidate_branches(target)
@@ -411,9 +410,7 @@ def exposures(
     `default` is what a job's token may do where no permissions are named. The rules of
     `open_environments` let our branches in; None: not known.
     """
-    known = {
-        name: file for name, text in files.items() if (file := parsed_workflow(text))
-    }
+    known = _all_parsed(files)
     found: list[Exposure] = []
     for name, file in known.items():
         if file.unread:
@@ -435,14 +432,9 @@ def is_exposed(file: WorkflowFile) -> bool:
 
 def environments_in(files: Mapping[str, str]) -> frozenset[str]:
     """Return the environments that jobs on the code of agents name."""
-    known = (parsed_workflow(text) for text in files.values())
-    return frozenset(
-        job.environment
-        for file in known
-        if file is not None and is_exposed(file)
-        for job in file.jobs
-        if job.environment
-    )
+    exposed = (file for file in _all_parsed(files).values() if is_exposed(file))
+    named = (job.environment for file in exposed for job in file.jobs)
+    return frozenset(filter(None, named))
 
 
 def _of_job(
@@ -504,15 +496,11 @@ def lacking_rights(text: str) -> tuple[str, ...]:
     job = next((each for each in jobs if each.name in LOOP_JOBS), None)
     if job is None or job.permissions is None:
         return ()
+    given = job.permissions
+    every = given.removesuffix("-all") if isinstance(given, str) else ""
+    levels = given if isinstance(given, Mapping) else {}
     return tuple(
         f"{name}: {level} is missing, so {then}"
         for name, (level, then) in _NEEDS.items()
-        if _level(job, name) not in _ENOUGH[level]
+        if (every or str(levels.get(name, "none"))) not in _ENOUGH[level]
     )
-
-
-def _level(job: WorkflowJob, name: str) -> str:
-    given = job.permissions
-    if isinstance(given, str):
-        return given.removesuffix("-all")
-    return str((given or {}).get(name, "none"))
