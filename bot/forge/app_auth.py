@@ -22,9 +22,8 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from pydantic import AwareDatetime, Field
 
-from bot.forge.pace import Pace
+from bot.forge.pace import REAL_TIME, ForgeClock, Pace, Time
 from bot.forge.payloads import Secret
-from bot.forge.rate_limits import REAL_TIME, ForgeClock, Time
 from bot.forge.rest import Refused, Rest
 from grite.errors import BratError, Unavailable
 

@@ -28,9 +28,8 @@ from bot.forge import payloads
 from bot.forge.branch_rules import BranchRules
 from bot.forge.checks import CheckRuns, Ci
 from bot.forge.github_actions import TaskRuns
-from bot.forge.pace import Pace
+from bot.forge.pace import Pace, RequestBudget
 from bot.forge.pulls import LATEST, PullMerging, PullRequests, ReviewThreads
-from bot.forge.rate_limits import RequestBudget
 from bot.forge.rest import ABSENT, Part, Refused, Rest, Tokens, Unless
 from bot.forge.transport import Precedence, going
 from convoy.model import ids

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from bot.repository.draft import Draft
 from bot.requests import answers
-from bot.roles import by_hand, handin, mayor, refinery, target_merges, witness
+from bot.roles import by_hand, handin, mayor, refinery, witness
 from bot.roles.authorization import convoy_may_land, may_land, may_start
 from bot.roles.bot_context import BotContext, alone
 from convoy import owed as actions
@@ -123,13 +123,13 @@ _PERFORMED: Final[dict[type[Struct], Perform]] = {
     actions.Build: refinery.build,
     actions.Try: refinery.try_out,
     actions.Prove: refinery.prove,
-    actions.BuildSync: target_merges.build_sync,
-    actions.LandSync: target_merges.land_sync,
+    actions.BuildSync: refinery.build_sync,
+    actions.LandSync: refinery.land_sync,
     actions.BuildConvoy: refinery.build_convoy,
     actions.Land: refinery.land,
     actions.LandConvoy: refinery.land_convoy,
-    actions.AskMerge: target_merges.ask_merge,
-    actions.TakeLanded: target_merges.take_landed,
+    actions.AskMerge: refinery.ask_merge,
+    actions.TakeLanded: refinery.take_landed,
     actions.ClearWork: refinery.clear,
     actions.Stall: refinery.stall,
     actions.HearIssue: by_hand.hear_issue,

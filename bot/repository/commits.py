@@ -13,7 +13,7 @@ from typing import Final
 
 import pygit2
 
-from bot.repository.merges import blob_in
+from bot.repository.compose import blob_in
 from bot.repository.mirror import Mirror
 from bot.repository.strangers_commits import Patch, examined_patch
 from convoy.model.records import Scope, Settings, TaskSpec

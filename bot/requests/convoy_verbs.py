@@ -51,7 +51,7 @@ def _status(context: RequestContext) -> str:
 
 def _plan(context: RequestContext) -> str:
     """Show the plan whole, as far as an answer may be long."""
-    from bot.text.plan_section import plan_section
+    from bot.text.convoy_comment import plan_section
 
     convoy = context.convoy
     if not convoy.tasks:

@@ -212,7 +212,7 @@ _ITEM: Final = re.compile(r"^ {0,3}(?:[-*+]|\d{1,3}[.)]) +(?:\[ \] +)?", re.MULT
 
 
 def _split(context: RequestContext, *, task: int, text: str) -> str:
-    from bot.text.plan_section import diff_block
+    from bot.text.convoy_comment import diff_block
     from convoy.views.plan import title_changes
 
     before = context.convoy

@@ -34,9 +34,8 @@ from bot.forge.pace import Limited, OverShare
 from bot.forge.refusals import ForgeRefusal, refusal_of_push, refusal_of_rest
 from bot.forge.rest import Refused
 from bot.repository.commits import MirroredCommits
-from bot.repository.compose import Composer
+from bot.repository.compose import Composer, blob_in
 from bot.repository.draft import Draft, NotAdmitted
-from bot.repository.merges import blob_in
 from bot.repository.mirror import Mirror
 from bot.settings.bot_settings import Settings, config_in
 from convoy.config import Config, ConfigError, load

@@ -14,8 +14,8 @@ from msgspec.structs import replace
 
 from bot.door.inbox import StartRequest
 from bot.forge.github import JOB_LOGIN
+from bot.forge.pace import RequestBudget
 from bot.forge.payloads import Issue
-from bot.forge.rate_limits import RequestBudget
 from bot.forge.workflows import (
     LOOP_JOBS,
     CiStart,

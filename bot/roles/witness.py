@@ -14,7 +14,7 @@ from typing import Final
 from bot.forge.rest import Refused
 from bot.repository.compose import Piece
 from bot.repository.draft import Draft
-from bot.roles import result_artifact, target_merges
+from bot.roles import refinery, result_artifact
 from bot.roles.bot_context import BotContext
 from bot.roles.result_artifact import NEEDS_A_PERSON, Result
 from bot.text import merge_texts, notices
@@ -53,7 +53,7 @@ def begin(context: BotContext, draft: Draft, action: Begin) -> None:
         if logged is None or logged.task(task.number) is None:
             return  # a refused ref of its could not be noted: the next push starts it
         branch = task.spec.takes or convoy.target
-        base = merge = target_merges.unresolved_merge(context, draft, convoy, branch)
+        base = merge = refinery.unresolved_merge(context, draft, convoy, branch)
     elif task is not None:
         resolves = resolution(context, convoy, task, base)
         if resolves is not None and base == resolves.tip:

@@ -17,12 +17,11 @@ from aiohttp import web
 from msgspec import structs
 
 from bot import VERSION
-from bot.door import session_access
-from bot.door.feed import Feed
+from bot.door import feed
+from bot.door.feed import Feed, JobOrigin
 from bot.door.feed_endpoint import FeedEndpoint, Finds
 from bot.door.inbox import Inbox, Wake
 from bot.door.listening import listening
-from bot.door.session_access import JobOrigin
 from bot.door.webhooks import DeliveryPlace, Door
 from bot.forge import transport
 from bot.forge.github import GitHub
@@ -243,14 +242,14 @@ async def door(
     with_feed(app, feeds.get)
     async with listening(app, "127.0.0.1", port) as bound:
         if "witness" in settings.roles:  # other bots end soon
-            session_access.note_port(settings.folder, bound)
+            feed.note_port(settings.folder, bound)
         yield bound
 
 
 def with_feed(
     app: web.Application, finds: Finds, issuer: "Issuer | None" = None
 ) -> None:
-    app.add_subapp(session_access.FEED_PATH, FeedEndpoint(finds, issuer).application())
+    app.add_subapp(feed.FEED_PATH, FeedEndpoint(finds, issuer).application())
 
 
 async def until_done(loop: Loop, *, seen: Callable[[], None] = lambda: None) -> None:

@@ -31,9 +31,8 @@ from bot.door.delivery_meaning import LOOK_AT
 from bot.door.webhooks import WEBHOOK_PATH as HOOK
 from bot.forge.app_auth import PERMISSIONS, AppJwt, AppKey
 from bot.forge.github_actions import SECRETS_RIGHT
-from bot.forge.pace import Pace
+from bot.forge.pace import ForgeClock, Pace
 from bot.forge.payloads import Account, Repository, Secret
-from bot.forge.rate_limits import ForgeClock
 from bot.forge.rest import Rest
 from bot.settings.bot_settings import ORIGIN
 from grite.errors import BratError, Unavailable

@@ -27,9 +27,8 @@ from bot.dashboard.dashboard_source import (
     changes_in,
 )
 from bot.dashboard.login import Login, OAuth, Person, Rights, Sessions
-from bot.door.feed import last_output
+from bot.door.feed import kept_key, last_output
 from bot.door.listening import listener_at, serving_on
-from bot.door.session_access import kept_key
 from bot.forge.github import AnotherRepository
 from bot.loop.loop import Loop
 from bot.requests.verb import Asker, Request

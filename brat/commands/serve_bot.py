@@ -12,8 +12,8 @@ from bot.forge import transport
 from bot.forge.transport import DEADLINE_S
 from bot.serving.examination import examined
 from bot.serving.github_app import SETTINGS_FILE, AppPages, AppRequest, check_free
+from bot.serving.host import hosted
 from bot.serving.hosted_dashboard import opened_dashboard
-from bot.serving.hosted_service import hosted
 from bot.settings.bot_settings import ServiceSettings, read_settings_as
 from bot.settings.hosts import api_url_of
 from brat.repository import workflow_files

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from bot import wall_clock
-from bot.door import session_access
+from bot.door import feed
 from bot.door.webhooks import WEBHOOK_PATH as DOOR
 from bot.forge import transport
 from bot.forge.github import GitHub
@@ -156,7 +156,7 @@ async def serving(
         sync = CheckoutSync(checkout=checkout, known=known, url=url, tell=tell)
         async with (
             bot_service.opened(settings, tell) as loop,
-            bot_service.door(loop, session_access.free_port(settings.folder)) as port,
+            bot_service.door(loop, feed.free_port(settings.folder)) as port,
         ):
             await point_hook(url, known, port)
             file = CheckoutConfig(

@@ -21,8 +21,7 @@ import msgspec
 import pygit2
 from msgspec import Struct
 
-from bot.door.feed import pieces_in, tape_file
-from bot.door.session_access import FEED_PATH
+from bot.door.feed import FEED_PATH, pieces_in, tape_file
 from bot.forge.transport import client_of
 from brat.forge.service.run_processes import Place
 from brat.repository import (

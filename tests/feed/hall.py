@@ -9,11 +9,10 @@ from pathlib import Path
 import httpx
 from aiohttp import web
 
-from bot.door import session_access
-from bot.door.feed import Feed
+from bot.door import feed
+from bot.door.feed import Feed, JobOrigin
 from bot.door.listening import listening
 from bot.door.oidc import Issuer
-from bot.door.session_access import JobOrigin
 from bot.serving.bot_service import with_feed
 from runner.inputs.job_inputs import FeedAddress
 from tests.world.given_secrets import given
@@ -55,14 +54,10 @@ class Hall:
 
     def place(self, session: str = SESSION) -> FeedAddress:
         """Return what the runner of a session is handed."""
-        url = f"http://127.0.0.1:{self.port}{session_access.FEED_PATH}/{REPO}/{session}"
+        url = f"http://127.0.0.1:{self.port}{feed.FEED_PATH}/{REPO}/{session}"
         return FeedAddress(
             url,
-            given(
-                session_access.session_token(
-                    session_access.feed_key(self.folder), REPO, session
-                )
-            ),
+            given(feed.session_token(feed.feed_key(self.folder), REPO, session)),
         )
 
     async def send(

@@ -15,7 +15,7 @@ import httpx
 import pytest
 from msgspec import json
 
-from bot.serving.hosted_service import hosted
+from bot.serving.host import hosted
 from bot.settings import bot_folder
 from bot.settings.bot_settings import ServiceSettings
 from brat.forge.resources.account_resource import Ci

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from bot.forge.rate_limits import Time
+from bot.forge.pace import Time
 
 NOON = 1_700_000_000.0
 

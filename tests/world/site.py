@@ -10,8 +10,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from bot.serving.host import hosted
 from bot.serving.hosted_dashboard import opened_dashboard
-from bot.serving.hosted_service import hosted
 from bot.settings.bot_settings import ServiceSettings
 from brat.forge import Forge
 from tests.world.app_key import pair

@@ -28,7 +28,7 @@ import psutil
 from msgspec import Raw, json
 from msgspec.structs import replace
 
-from bot.door import session_access
+from bot.door import feed
 from brat.forge.resources.account_resource import Repository, User
 from brat.forge.resources.run_resource import (
     JOB_NAME,
@@ -529,9 +529,7 @@ class Starter:
         handed = {"BRAT_TOKEN_FD": self._token(repo, run).encode()}
         if self.how.feed is not None and not self.how.executor:
             session = run.inputs.get("session", "")
-            told = session_access.session_handover(
-                self.how.feed, repo.full_name, session
-            )
+            told = feed.session_handover(self.how.feed, repo.full_name, session)
             handed |= {"BRAT_FEED_FD": told} if told else {}
         return launch(self.how.argv, place, env, handed)
 

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from bot.forge.app_auth import AppJwt, AppKey, AppTokens, Grant
-from bot.forge.rate_limits import ForgeClock
+from bot.forge.pace import ForgeClock
 from grite.errors import BratError
 from tests.world.app_key import pair
 from tests.world.cases import looped

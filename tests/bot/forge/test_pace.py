@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 import httpx
 import pytest
 
-from bot.forge.pace import Limited, Pace, Pacing, WriteLane, pacing
-from bot.forge.rate_limits import GITHUB_CONTENT
+from bot.forge.pace import GITHUB_CONTENT, Limited, Pace, Pacing, WriteLane, pacing
 from bot.forge.rest import Rest
 from bot.forge.transport import Precedence, going
 from grite.errors import Conflict

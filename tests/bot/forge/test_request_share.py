@@ -6,19 +6,21 @@ import httpx
 import pytest
 from hypothesis import given, strategies as st
 
-from bot.forge.pace import OverShare, Pace, pacing
-from bot.forge.payloads import Numbered
-from bot.forge.rate_limits import (
+from bot.forge.pace import (
     HOUR_S,
     HOURLY_OF_A_JOB,
     HOURLY_OF_AN_INSTALLATION,
     KEPT_FOR_PEOPLE,
     SHARE_RESERVE,
     SHARED_OUT,
+    OverShare,
+    Pace,
     RequestBudget,
     RequestShares,
+    pacing,
     repository_of,
 )
+from bot.forge.payloads import Numbered
 from bot.forge.rest import Rest
 from bot.forge.transport import Precedence, going
 from tests.world.cases import looped

@@ -8,8 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from bot.forge.pace import Pace, Pacing
-from bot.forge.rate_limits import GITHUB_CONTENT
+from bot.forge.pace import GITHUB_CONTENT, Pace, Pacing
 from bot.forge.rest import Rest
 from brat.forge import Forge
 from tests.world.forge import REPO, Town, make_source, settle_in, town

@@ -4,8 +4,7 @@ import httpx
 import pytest
 import respx
 
-from bot.forge.pace import Limited, Pace, Pacing
-from bot.forge.rate_limits import ForgeClock, wait_s
+from bot.forge.pace import ForgeClock, Limited, Pace, Pacing, wait_s
 from bot.forge.rest import Refused, Rest
 from bot.forge.transport import HttpReply
 from grite.errors import Unavailable

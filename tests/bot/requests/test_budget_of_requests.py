@@ -1,8 +1,7 @@
 """However often a bot is made to look, it keeps its budget, and answers people."""
 
 from bot.door.inbox import Remark
-from bot.forge.pace import Pace, pacing
-from bot.forge.rate_limits import HOUR_S
+from bot.forge.pace import HOUR_S, Pace, pacing
 from bot.serving import bot_service
 from tests.bot.requests.test_missed_comments import answers, comment, settings
 from tests.world.forge import REPO, Town

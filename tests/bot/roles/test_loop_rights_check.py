@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.forge.rate_limits import RequestBudget
+from bot.forge.pace import RequestBudget
 from bot.forge.workflows import lacking_rights
 from bot.roles.mayor import scarce
 from tests.bot.lobby import lobby

@@ -7,8 +7,7 @@ from typing import Any
 import httpx
 
 from bot.forge.app_auth import PERMISSIONS
-from bot.serving.host import Host
-from bot.serving.hosted_service import hosted
+from bot.serving.host import Host, hosted
 from bot.settings.bot_settings import ServiceSettings, Settings
 from tests.world.app_key import pair
 from tests.world.forge import REPO, Town, until

@@ -10,7 +10,7 @@ import pytest
 from bot.door.webhooks import WEBHOOK_PATH
 from bot.forge.transport import Ask, HttpReply, Wire
 from bot.loop.loop import Loop
-from bot.serving.hosted_service import hosted
+from bot.serving.host import hosted
 from tests.bot.serving.hosted_town import (
     OTHER,
     SECRET,

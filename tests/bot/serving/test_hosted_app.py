@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
+from bot.serving.host import hosted
 from bot.serving.hosted_dashboard import source_of
-from bot.serving.hosted_service import hosted
 from brat.repository.registration import BOT
 from tests.bot.serving.hosted_town import (
     OTHER,

@@ -14,7 +14,7 @@ import pytest
 
 from bot.dashboard.application import MOST_ANONYMOUS
 from bot.dashboard.login import LOGIN, SESSION, Sessions
-from bot.door.session_access import kept_key
+from bot.door.feed import kept_key
 from bot.settings.bot_settings import ServiceSettings
 from tests.world.forge import REPO, Town, until
 from tests.world.patience import patient

@@ -3,7 +3,7 @@
 import pytest
 
 from bot.repository import mirror
-from bot.serving.hosted_service import hosted
+from bot.serving.host import hosted
 from tests.bot.serving.hosted_town import accepted, hosting, labelled
 from tests.world.forge import REPO, Town, until
 from tests.world.patience import patient

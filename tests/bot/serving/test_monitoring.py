@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from prometheus_client.metrics_core import Metric
 from ruamel.yaml import YAML
 
-from bot.serving.hosted_service import hosted
+from bot.serving.host import hosted
 from tests.bot.serving.hosted_town import hosting
 from tests.documents.pages import ROOT
 from tests.world.forge import Town

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.forge.pace import Pace
-from bot.forge.rate_limits import RequestBudget
+from bot.forge.pace import Pace, RequestBudget
 from bot.loop.loop import Loop
 from bot.oneshot import run_once
 from bot.serving import bot_service

@@ -7,8 +7,7 @@ import httpx
 import pytest
 
 from bot.serving.bot_service import PATIENCE_MS, Standstill
-from bot.serving.host import Host
-from bot.serving.hosted_service import hosted
+from bot.serving.host import Host, hosted
 from brat.demo.demo_run import BotProcess
 from brat.local import forge_process, local_mode
 from brat.repository import registration as registrations

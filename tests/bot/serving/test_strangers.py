@@ -11,9 +11,8 @@ import pytest
 
 from bot.dashboard.application import MOST_ANONYMOUS
 from bot.door.webhooks import WEBHOOK_PATH
-from bot.serving.host import Host
+from bot.serving.host import Host, hosted
 from bot.serving.hosted_dashboard import opened_dashboard
-from bot.serving.hosted_service import hosted
 from tests.bot.door_client import GUID, labelled, signature
 from tests.bot.serving.hosted_town import SECRET, hosting, ready
 from tests.world.forge import REPO, Town, until
