@@ -1,8 +1,8 @@
 """Refusals as data: which rule said no, whether it passes, and what would help.
 
-`refusals.toml` says so by what forges and hooks write; the first table that fits counts.
-What they write is text of strangers: it is cleaned and cut here, and escaped where it
-is shown.
+`refusals.toml` says so by what forges and hooks write; the first table that fits
+counts. What they write is text of strangers: it is cleaned and cut here, and escaped
+where it is shown.
 """
 
 import re
