@@ -440,7 +440,7 @@ def _program(config: Config) -> str:
 def _keys(config: Config) -> tuple[str, ...]:
     """Return the names of keys of which the configured engines look for one."""
     known = (
-        ENGINE_TYPES[spec.type].keys
+        spec.keys
         for spec in config.settings().engines.values()
         if spec.type in ENGINE_TYPES
     )

@@ -9,7 +9,7 @@ schema says for people what a value may be; where it is missing,
 import re
 import shlex
 from collections.abc import Mapping
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, Self
 
 from msgspec import convert
 from pydantic import (
@@ -22,6 +22,7 @@ from pydantic import (
     StringConstraints,
     ValidationInfo,
     WithJsonSchema,
+    model_validator,
 )
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import PydanticCustomError, core_schema
@@ -60,6 +61,10 @@ OPENED = (
 HOST = (
     'a host such as "pypi.org", "*.npmjs.org" or "registry.example.org:8443", or "*" '
     "for all"
+)
+SERVER = (
+    'an address such as "https://models.example.com/v1": https, a name, not a number, '
+    "and nothing after the path"
 )
 PLANNER_NAME = "a name of at most 31 letters, digits, - and _"
 SCHEDULES = "tables [schedule.NAME], with small letters, digits and - as the name"
@@ -197,6 +202,15 @@ Opened = Annotated[
         r"|\w+(?:\[\])?(?:\.\w+(?:\[\])?)*(?:=[\w.:/@*-]+)?)$"
     ),
     Field(json_schema_extra={"x-allowed": OPENED}),
+]
+
+Server = Annotated[
+    str,
+    StringConstraints(
+        pattern=r"^https://(?:[a-z0-9-]{1,63}\.)+[a-z][a-z0-9-]{1,62}(?::[0-9]{1,5})?"
+        r"(?:/[A-Za-z0-9_-][A-Za-z0-9_.-]*)*$"
+    ),
+    Field(json_schema_extra={"x-allowed": SERVER}),
 ]
 
 Sessions = Annotated[int, Field(ge=1, le=1000)]
@@ -338,6 +352,20 @@ class EngineTable(Table):
     good_at: Text | None = None
     """What to give it, in a few words that the planner is told, such as `"tests"`; when
     not given, what is known of its type."""
+    url: Server | None = None
+    """The server that gets its requests and its key, in place of its model's vendor
+    (docs/engines.md)."""
+
+    @model_validator(mode="after")
+    def _names_its_server(self) -> Self:
+        provider = self.spec(0).provider
+        if provider and provider.form and not self.url:
+            raise PydanticCustomError(
+                "told",
+                "missing; a model that begins with {word} needs url, such as {form}",
+                {"word": (self.model or "").partition("/")[0], "form": provider.form},
+            )
+        return self
 
     def spec(self, timeout_s: int) -> EngineSpec:
         """Freeze it; `timeout_s` holds when it has no time of its own."""
@@ -353,6 +381,7 @@ class EngineTable(Table):
             tools=self.tools,
             allow=self.allow,
             good_at=self.good_at or "",
+            url=self.url or "",
         )
 
 

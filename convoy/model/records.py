@@ -27,6 +27,21 @@ Kind = Literal[
 _ANTHROPIC, _OPENAI, _GEMINI = "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"
 
 
+class Provider(Struct, frozen=True, kw_only=True):
+    """Who serves models that others made."""
+
+    key: str
+    """The variable of the job that holds its key."""
+    form: str = ""
+    """What `url` in the configuration must look like; empty: it can be left out."""
+
+
+PROVIDERS: Final = {
+    "openrouter": Provider(key="OPENROUTER_API_KEY"),
+}
+"""By the word before the first `/` of a model in the configuration."""
+
+
 class EngineType(Struct, frozen=True, kw_only=True):
     """One type of engine."""
 
@@ -37,6 +52,8 @@ class EngineType(Struct, frozen=True, kw_only=True):
     keys: tuple[str, ...] = ()
     """The variables in which it looks for its model's key. One is enough; the model
     decides which. Empty: it needs no key that brat knows."""
+    providers: tuple[str, ...] = ()
+    """The names in `PROVIDERS` that its models may begin with."""
     can_be_limited: bool = True
     """Whether it can be told which tools it may use."""
     good_at: str = ""
@@ -45,6 +62,11 @@ class EngineType(Struct, frozen=True, kw_only=True):
     """Files and folders of a project that tell it what to do, as in .gitignore."""
     logins: tuple[str, ...] = ()
     """Files and folders in a person's home that hold that person's login for it."""
+
+    @property
+    def all_keys(self) -> tuple[str, ...]:
+        """The variables in which any of its vendors and providers has a key."""
+        return (*self.keys, *(PROVIDERS[each].key for each in self.providers))
 
 
 ENGINE_TYPES: Final = {
@@ -60,6 +82,7 @@ ENGINE_TYPES: Final = {
         EngineType(
             name="aider",
             keys=(_OPENAI, _ANTHROPIC, _GEMINI),
+            providers=("openrouter",),
             can_be_limited=False,
             good_at="mechanical edits such as tests, with many models",
             obeys=("CONVENTIONS.md", ".aider*", "/.env"),
@@ -67,6 +90,7 @@ ENGINE_TYPES: Final = {
         EngineType(
             name="opencode",
             keys=(_ANTHROPIC, _OPENAI),
+            providers=("openrouter",),
             good_at="work with whichever of many vendors' models is set",
             obeys=("**/.opencode/**", "opencode.json", "opencode.jsonc"),
             logins=(".local/share/opencode",),
@@ -334,12 +358,22 @@ class EngineSpec(Struct, frozen=True, kw_only=True):
     """What it may ask of its model's vendor beyond what the key proxy lets through."""
     good_at: str = ""
     """What the planner is told about it; empty: the default for its type."""
+    url: str = ""
+    """The server that it reaches its model at; empty: its vendor's own."""
+
+    @property
+    def provider(self) -> Provider | None:
+        """Who serves its model; null: the model's own vendor, or nobody known."""
+        known, name = ENGINE_TYPES.get(self.type), (self.model or "").partition("/")[0]
+        return PROVIDERS[name] if known and name in known.providers else None
 
     @property
     def keys(self) -> tuple[str, ...]:
         """The variables of which one must hold its key; empty: none is known."""
+        if self.secret or self.provider:
+            return (self.secret or (self.provider and self.provider.key) or "",)
         known = ENGINE_TYPES.get(self.type)
-        return (self.secret,) if self.secret else known.keys if known else ()
+        return known.keys if known else ()
 
 
 class Limits(Struct, frozen=True, kw_only=True):

@@ -58,7 +58,7 @@ def planners() -> frozenset[str]:
 
 def key_names() -> frozenset[str]:
     """Return the variables in which the engines of brat take keys."""
-    return frozenset(key for each in ENGINE_TYPES.values() for key in each.keys)
+    return frozenset(key for each in ENGINE_TYPES.values() for key in each.all_keys)
 
 
 def found(kind: str) -> Row:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from runner.box.supervisor import Stream
 from runner.engines import engine_events as events
 from runner.engines.engine_events import Said, at, pick
-from runner.engines.row import Call, Row, Vendor
+from runner.engines.row import OPENROUTER, Call, Row, Vendor, plain_model, vendor_of
 
 _LOG = "analytics.jsonl"
 _ERROR = re.compile(r"litellm\.(\w+): (.*)")
@@ -66,7 +66,9 @@ def recount(text: str) -> Iterator[Said]:
 
 def _argv(call: Call) -> tuple[str, ...]:
     home = call.home
-    model = ("--model", call.spec.model) if call.spec.model else ()
+    model, vendor = call.spec.model, vendor_of(ROW, call)
+    if model and vendor and vendor.secret:
+        model = f"openai/{plain_model(call, vendor)}"  # in OpenAI's dialect
     return (
         *("aider", "--message-file", str(call.prompt)),
         *("--yes-always", "--no-auto-commits", "--no-dirty-commits"),
@@ -76,7 +78,7 @@ def _argv(call: Call) -> tuple[str, ...]:
         *("--chat-history-file", str(home / "chat.md")),
         *("--input-history-file", str(home / "input")),
         *("--timeout", "300"),
-        *model,
+        *(("--model", model) if model else ()),
         *call.spec.args,
     )
 
@@ -104,6 +106,14 @@ ROW = Row(
             "GEMINI_API_BASE",
             path="/v1beta",
             models=("gemini",),
+        ),
+        Vendor(
+            "chat",
+            "OPENAI_API_KEY",
+            "OPENAI_API_BASE",
+            path="/v1",
+            models=("openrouter/",),
+            **OPENROUTER,
         ),
     ),
     sets=lambda _call: _SETS,

@@ -9,7 +9,15 @@ from collections.abc import Iterator, Mapping
 
 from runner.engines import engine_events as events
 from runner.engines.engine_events import Line, Said, at, pick
-from runner.engines.row import Call, Row, Vendor, plain_model, server, vendor_of
+from runner.engines.row import (
+    OPENROUTER,
+    Call,
+    Row,
+    Vendor,
+    plain_model,
+    server,
+    vendor_of,
+)
 from runner.proxy.proxy_protocol import Dialect
 
 _RETRY = re.compile(r'message="stream error" .*\berror\.error="([^"]*)')
@@ -122,9 +130,9 @@ def _configuration(call: Call) -> Mapping[str, object]:
 _PROVIDERS = {"anthropic": "anthropic", "responses": "openai", "chat": "compatible"}
 
 
-def _vendor(dialect: Dialect, key: str, models: str) -> Vendor:
+def _vendor(dialect: Dialect, key: str, models: str, **more: str) -> Vendor:
     where = "OPENCODE_CONFIG_CONTENT"
-    return Vendor(dialect, key, writes=where, path="/v1", models=(models,))
+    return Vendor(dialect, key, writes=where, path="/v1", models=(models,), **more)
 
 
 ROW = Row(
@@ -135,6 +143,7 @@ ROW = Row(
         _vendor("anthropic", "ANTHROPIC_API_KEY", "anthropic/"),
         _vendor("responses", "OPENAI_API_KEY", "openai/"),
         _vendor("chat", "OPENAI_API_KEY", "compatible/"),
+        _vendor("chat", "OPENAI_API_KEY", "openrouter/", **OPENROUTER),
     ),
     sets=_sets,
     files=_files,

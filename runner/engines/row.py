@@ -7,11 +7,12 @@ The key comes from one variable of the job's environment, which the configuratio
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Final, Literal
+from urllib.parse import urlsplit
 
 from msgspec import Struct, field
 
 from convoy.events.session_events import TaskStarted
-from convoy.model.records import EngineSpec
+from convoy.model.records import PROVIDERS, EngineSpec
 from grite.errors import repr_without
 from runner.box.supervisor import Stream
 from runner.engines.engine_events import Said
@@ -23,6 +24,16 @@ SERVERS: Mapping[Dialect, str] = {
     "responses": "https://api.openai.com",
     "gemini": "https://generativelanguage.googleapis.com",
 }
+
+
+OPENROUTER: Final = {
+    "secret": PROVIDERS["openrouter"].key,
+    "server": "https://openrouter.ai/api/v1",
+}
+"""It speaks OpenAI's chat completions.
+
+https://openrouter.ai/docs/api-reference/overview
+"""
 
 
 class Vendor(Struct, frozen=True):
@@ -42,6 +53,11 @@ class Vendor(Struct, frozen=True):
     models: tuple[str, ...] = ()
     """The beginnings of the models of this vendor; all others go to the row's first
     vendor."""
+    secret: str = ""
+    """The variable of the job that holds its key; empty: `key`."""
+    server: str = ""
+    """Its own server, whose address ends before the dialect's own paths, and with
+    OpenAI's dialects after their `/v1`; empty: the usual one of its dialect."""
 
 
 class Key(Struct, frozen=True):
@@ -130,7 +146,9 @@ class Row(Struct, frozen=True):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        return (*(vendor.key for vendor in self.vendors), *self.also)
+        usual = (each.key for each in self.vendors if not each.secret)
+        others = (each.secret for each in self.vendors if each.secret)
+        return (*usual, *self.also, *others)
 
 
 def program_of(row: Row, spec: EngineSpec) -> str:
@@ -140,7 +158,8 @@ def program_of(row: Row, spec: EngineSpec) -> str:
 
 def vendor_of(row: Row, call: Call) -> Vendor | None:
     """Return the vendor of the call's model, one that allows a stand-in if needed."""
-    ways = [each for each in row.vendors if not call.endpoint or can_be_pointed(each)]
+    pointed = call.endpoint or call.spec.url
+    ways = [each for each in row.vendors if not pointed or can_be_pointed(each)]
     model = call.spec.model or ""
     meant = (each for each in ways if model.startswith(each.models or ("\0",)))
     return next(meant, ways[0] if ways else None)
@@ -159,12 +178,20 @@ def is_pointed(row: Row, call: Call) -> bool:
 
 def server(vendor: Vendor, call: Call) -> str:
     """Return the address that the engine must send to, its path included."""
-    return (call.endpoint or own_server(vendor)) + vendor.path
+    if call.endpoint or not call.spec.url:
+        return (call.endpoint or SERVERS.get(vendor.dialect, "")) + vendor.path
+    return call.spec.url
 
 
-def own_server(vendor: Vendor) -> str:
-    """Return the vendor's own server; empty: brat knows none."""
-    return SERVERS.get(vendor.dialect, "")
+def upstream(vendor: Vendor, call: Call) -> tuple[str, str]:
+    """Return the server that is asked, and what begins paths and is not there.
+
+    A server that stands in for another one has the same paths.
+    """
+    named = call.spec.url or vendor.server
+    own = named or SERVERS.get(vendor.dialect, "")
+    cut = "/v1" if named and vendor.dialect in ("chat", "responses") else ""
+    return (call.endpoint + urlsplit(own).path if call.endpoint else own), cut
 
 
 def reached_by(row: Row, call: Call) -> dict[str, str]:
@@ -182,6 +209,8 @@ def pinned_models(row: Row, call: Call) -> tuple[str, ...]:
     if not model or vendor is None:
         return ()
     plain = plain_model(call, vendor).partition("[")[0]  # Claude's `[1m]`
+    if not plain:
+        return ()
     return (row.aliases.get(plain, plain), plain.partition("/")[2] or plain)
 
 
@@ -227,4 +256,6 @@ def _names(row: Row, call: Call) -> tuple[str, ...]:
     if call.spec.secret:
         return (call.spec.secret,)
     vendor = vendor_of(row, call)
+    if vendor and vendor.secret:
+        return (vendor.secret,)
     return (vendor.key, *row.also) if vendor else ()

@@ -312,12 +312,12 @@ async def _serve(
     loop.add_reader(0, ended.set)  # no other input comes, so this is its end
     async with asyncio.TaskGroup() as group, AsyncExitStack() as stack:
         if order.model is not None:
-            from aiohttp import ClientSession  # not for a proxy without a model
+            # not for a proxy without a model
             from aiohttp.web_server import Server
 
-            from runner.proxy.model_server import PATIENCE, Gate
+            from runner.proxy.model_server import Gate, model_client
 
-            client = ClientSession(auto_decompress=False, timeout=PATIENCE)
+            client = model_client(order.model)
             await stack.enter_async_context(client)
             gate = Gate(order.model, order.caps, client, _tell)
             server = Server(gate.handle, auto_decompress=False, access_log=None)

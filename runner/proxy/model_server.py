@@ -8,12 +8,22 @@ they take a key and how they word an error; an agent reads ours in its vendor's 
 
 import asyncio
 import hmac
+import socket
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any, Final
 
 import msgspec
-from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout, web
+from aiohttp import (
+    ClientError,
+    ClientResponse,
+    ClientSession,
+    ClientTimeout,
+    TCPConnector,
+    ThreadedResolver,
+    web,
+)
+from aiohttp.abc import ResolveResult
 from multidict import CIMultiDict
 from yarl import URL
 
@@ -243,7 +253,8 @@ class Gate:
     ) -> web.StreamResponse:
         query = f"?{asked.query}" if asked.query else ""
         upstream = self._model.upstream.rstrip("/")
-        url = URL(f"{upstream}{asked.path}{query}", encoded=True)
+        path = asked.path.removeprefix(self._model.cut)
+        url = URL(f"{upstream}{path}{query}", encoded=True)
         try:
             async with self._client.request(
                 request.method,
@@ -280,6 +291,32 @@ class Gate:
 
 _JSON: Final = "application/json"
 _TOLD_MOST: Final = 200
+
+
+class OutsideOnly(ThreadedResolver):
+    """Looks a name up once, and leaves out the addresses inside this network."""
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        found = await super().resolve(host, port, family)
+        if open_to := [each for each in found if protocol.is_outside(each["host"])]:
+            return open_to
+        raise OSError(
+            f"{host} leads to {found[0]['host']}, which is not on the public internet; "
+            "BRAT_MODEL_URL in the job's environment can name such a server"
+        )
+
+
+def model_client(model: protocol.Model) -> ClientSession:
+    """Return what asks the vendor; a proxy of this machine looks up names itself."""
+    is_direct = not outbound.here().proxy(model.upstream)
+    resolver = OutsideOnly() if model.outside and is_direct else None
+    return ClientSession(
+        connector=TCPConnector(resolver=resolver),
+        auto_decompress=False,
+        timeout=PATIENCE,
+    )
 
 
 def _way(url: URL) -> dict[str, Any]:

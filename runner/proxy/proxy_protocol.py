@@ -31,6 +31,10 @@ class Model(Struct, frozen=True, kw_only=True):
     upstream: str
     """Its server, and the path below which it has the dialect's own paths."""
     key: str
+    cut: str = ""
+    """What begins the dialect's own paths and is not there at this server."""
+    outside: bool = False
+    """Whether its name may lead only to the public internet."""
     bearer: bool = False
     """Whether the key is one for `Authorization: Bearer`, whatever the dialect."""
     token: str

@@ -73,9 +73,12 @@ def _order(inputs: Inputs, started: TaskStarted) -> ProxyOrder | None:
     key, vendor = rows.key_for(row, call, inputs.offered), rows.vendor_of(row, call)
     model = None
     if vendor is not None and key is not None and rows.can_be_pointed(vendor):
+        server, cut = rows.upstream(vendor, call)
         model = protocol.Model(
             dialect=vendor.dialect,
-            upstream=call.endpoint or rows.own_server(vendor),
+            upstream=server,
+            cut=cut,
+            outside=bool(call.spec.url and not call.endpoint),
             key=key.value,
             bearer=key.variable in row.also,
             token=f"brat-{secrets.token_hex(16)}",

@@ -213,7 +213,7 @@ zzz = 1
 """
 
     assert faults(text) == snapshot("""\
-.brat/config.toml: engine.tests.modle: unknown key; allowed: type, model, args, timeout, silence, secret, max_sessions, price, tools, allow, good_at; did you mean model?
+.brat/config.toml: engine.tests.modle: unknown key; allowed: type, model, args, timeout, silence, secret, max_sessions, price, tools, allow, good_at, url; did you mean model?
 .brat/config.toml: refinery.stratgy: unknown key; allowed: strategy, require_ci, checks, reporters, sync, conflicts, rounds, approvals, max_parallel, task_pulls, bypass; did you mean strategy?
 .brat/config.toml: refinery.attempts: unknown key; allowed: strategy, require_ci, checks, reporters, sync, conflicts, rounds, approvals, max_parallel, task_pulls, bypass; did you mean witness.attempts?
 .brat/config.toml: refinery.zzz: unknown key; allowed: strategy, require_ci, checks, reporters, sync, conflicts, rounds, approvals, max_parallel, task_pulls, bypass
@@ -487,6 +487,30 @@ def test_no_secret_may_be_a_variable_of_the_job_itself(name: str) -> None:
     said = faults(f'[engine.default]\ntype = "codex"\nsecret = "{name}"')
 
     assert said.startswith(f'.brat/config.toml: engine.default.secret: "{name}" is not')
+
+
+@looped(
+    "url",
+    [
+        *(
+            "http://models.example.com/v1",
+            "https://localhost/v1",
+            "https://10.0.0.5/v1",
+        ),
+        *("https://[::1]/v1", "https://a:b@example.com", "https://example.com?a=b"),
+        *("https://example.com/../x", "https://example.com/#x", "https://2130706433"),
+        *(
+            "https://example.com\\@evil.example",
+            "https://example.com/v1 ",
+            "example.com",
+        ),
+    ],
+)
+def test_a_server_is_a_name_with_https(url: str) -> None:
+    said = faults(f"[engine.default]\ntype = 'codex'\nurl = '{url}'")
+
+    assert "engine.default.url: " in said
+    assert "is not allowed; allowed: an address such as" in said
 
 
 def test_an_engine_may_be_a_plugin_and_name_its_secret() -> None:

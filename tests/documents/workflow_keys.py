@@ -5,7 +5,7 @@ from typing import Final
 
 from convoy.model.records import ENGINE_TYPES
 
-KEYS: Final = sorted({key for each in ENGINE_TYPES.values() for key in each.keys})
+KEYS: Final = sorted({key for each in ENGINE_TYPES.values() for key in each.all_keys})
 FILES: Final = (
     "workflows/brat.yml",
     "workflows/brat-jobs.yml",
@@ -15,10 +15,9 @@ FILES: Final = (
     ".github/workflows/brat-task.yml",
 )
 """The last one is a copy of `workflows/brat-task.yml`, where GitHub looks for it."""
-_HANDED: Final = re.compile(
-    r"( +)(?!BRAT_)\w+_(?:KEY|TOKEN): \$\{\{ secrets\.\w+ \}\}\n"
-)
-_TAKEN: Final = re.compile(r"( +)(?!BRAT_)\w+_(?:KEY|TOKEN):\n +required: false\n")
+_NAME: Final = r"( +)(?!BRAT_)\w+_(?:KEY|TOKEN)(?:_\w+)?"
+_HANDED: Final = re.compile(_NAME + r": \$\{\{ secrets\.\w+ \}\}\n")
+_TAKEN: Final = re.compile(_NAME + r":\n +required: false\n")
 
 
 def handed_on(text: str) -> str:
@@ -35,7 +34,7 @@ def table() -> str:
     rows = (
         f"| `{key}` | "
         + ", ".join(
-            f"`{each.name}`" for each in ENGINE_TYPES.values() if key in each.keys
+            f"`{each.name}`" for each in ENGINE_TYPES.values() if key in each.all_keys
         )
         + " |\n"
         for key in KEYS

@@ -64,7 +64,7 @@ def vendor(folder: Path, column: Column) -> Iterator[Served]:
 
 
 def session(
-    forge: Forge, engine: Engine, column: Column, url: str, **given: object
+    forge: Forge, engine: Engine, column: Column, at: str, /, **given: object
 ) -> Left:
     """Run a session; `given` are changes to its engine and its limits."""
     limits = Limits(output_bytes=OUTPUT_BYTES)
@@ -80,7 +80,7 @@ def session(
     started = forge.started(title=PROMPT, engine=spec, limits=replace(limits, **given))
     path = os.pathsep.join((str(PROGRAMS), *os.get_exec_path()))
     keys = {name: key(name) for name in key_names()}
-    return forge.run(started, PATH=path, BRAT_MODEL_URL=url, **keys)
+    return forge.run(started, PATH=path, BRAT_MODEL_URL=at, **keys)
 
 
 def seen(forge: Forge, left: Left) -> str:

@@ -27,7 +27,7 @@ def _program(row: Row) -> str:
 
 def missing_from(name: str, known: EngineType | None, row: Row | None) -> list[str]:
     """Return what is left to do for an engine, a sentence a place."""
-    keys = known.keys if known else ("A_KEY_OF_NOBODY",)
+    keys = known.all_keys if known else ("A_KEY_OF_NOBODY",)
     places: dict[str, object] = {
         "add a row to ENGINE_TYPES in convoy/model/records.py": known,
         "write its module in runner/engines with a ROW of its name": (

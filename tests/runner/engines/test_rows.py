@@ -1,6 +1,7 @@
 """What an engine is started with: a vector, its key, its server, nothing else."""
 
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from msgspec.structs import replace, replace as with_changes
@@ -9,11 +10,13 @@ from convoy.model.records import EngineSpec
 from runner.engines import ENGINES
 from runner.engines.row import (
     Call,
+    Key,
     Row,
     key_for,
     missing_key,
     reached_by,
     server,
+    upstream,
     vendor_of,
 )
 from tests.world.cases import looped
@@ -123,7 +126,9 @@ def test_a_subscriptions_token_keeps_its_own_name() -> None:
         ("aider", "sonnet", "ANTHROPIC_API_KEY"),
         ("aider", "gemini/gemini-2.5-pro", "GEMINI_API_KEY"),
         ("opencode", "anthropic/claude-opus-5", "ANTHROPIC_API_KEY"),
+        ("aider", "openrouter/anthropic/claude-opus-5", "OPENROUTER_API_KEY"),
         ("opencode", "openai/gpt-5", "OPENAI_API_KEY"),
+        ("opencode", "openrouter/openai/gpt-5", "OPENROUTER_API_KEY"),
         ("continue", "anthropic/claude-opus-5", "ANTHROPIC_API_KEY"),
         ("copilot", None, "COPILOT_GITHUB_TOKEN"),
         ("copilot", "openai/gpt-5", "OPENAI_API_KEY"),
@@ -134,7 +139,44 @@ def test_a_model_chooses_its_vendor(name: str, model: str | None, key: str) -> N
     vendor = vendor_of(row, call(row, model=model, endpoint=False))
 
     assert vendor is not None
-    assert vendor.key == key
+    assert (vendor.secret or vendor.key) == key
+
+
+OPENAI, AZURE = "https://api.openai.com", "https://acme.openai.azure.com/openai/v1"
+
+
+@looped(
+    ("name", "model", "url", "asked"),
+    [
+        ("codex", "gpt-5", "", (OPENAI, "")),
+        ("codex", "gpt-5", AZURE, (AZURE, "/v1")),
+        ("aider", "openrouter/x/y", "", ("https://openrouter.ai/api/v1", "/v1")),
+        ("claude-code", None, "https://a.example/b", ("https://a.example/b", "")),
+        ("copilot", "openai/gpt-5", AZURE, (AZURE, "/v1")),
+        ("copilot", "gpt-5", AZURE, (AZURE, "/v1")),
+    ],
+)
+def test_an_address_stands_in_for_the_vendor_and_a_stand_in_keeps_its_path(
+    name: str, model: str | None, url: str, asked: tuple[str, str]
+) -> None:
+    row = ENGINES[name]
+    one = call(row, model=model, url=url, endpoint=False)
+    vendor = vendor_of(row, one)
+    assert vendor is not None
+
+    assert upstream(vendor, one) == asked
+    elsewhere = URL + urlsplit(asked[0]).path
+    assert upstream(vendor, replace(one, endpoint=URL)) == (elsewhere, asked[1])
+
+
+def test_a_providers_key_is_the_only_one_that_goes_to_it() -> None:
+    row = ENGINES["opencode"]
+    one = call(row, model="openrouter/a/b", endpoint=False)
+
+    assert key_for(row, one, {"OPENAI_API_KEY": SECRET}) is None
+    assert "in the variable OPENROUTER_API_KEY" in missing_key(row, one)
+    found = key_for(row, one, {"OPENROUTER_API_KEY": SECRET})
+    assert found == Key("OPENAI_API_KEY", SECRET)
 
 
 def test_an_engine_that_must_have_a_model_says_so() -> None:

@@ -27,6 +27,7 @@ UNWANTED = {
     "OpenAI-Project": "another",
     "Forwarded": "for=evil",
 }
+PATH = "/mode/chat/completions"
 USAGE = b'{"model":"m","usage":{"input_tokens":70,"output_tokens":30}}'
 
 
@@ -77,17 +78,31 @@ async def test_the_key_goes_to_the_vendor_where_its_dialect_wants_it(
     assert TOKEN not in f"{asked.headers}{asked.rel_url}"
 
 
-async def test_a_vendor_may_have_the_dialects_paths_below_one_of_its_own() -> None:
-    async with serving(Vendor()) as vendor, ClientSession() as session:
-        with proxy(f"{vendor.url}/mode", "chat") as (_, url):
-            headers = {"Authorization": f"Bearer {TOKEN}"}
-            post = session.post(
-                url + PATHS["chat"], headers=headers, json=BODIES["chat"]
-            )
-            async with post as answer:
-                await answer.read()
+@looped(("cut", "path"), [("", "/mode/v1/chat/completions"), ("/v1", PATH)])
+async def test_a_vendor_may_have_the_dialects_paths_below_one_of_its_own(
+    cut: str, path: str
+) -> None:
+    async with serving(Vendor()) as vendor, client() as session:
+        with proxy(f"{vendor.url}/mode", "chat", cut=cut) as (_, url):
+            async with session.post(url + PATHS["chat"], json=BODIES["chat"]) as got:
+                assert got.status == 200
 
-    assert [each.path for each in vendor.asked] == ["/mode/v1/chat/completions"]
+    assert [each.path for each in vendor.asked] == [path]
+
+
+@looped("outside", [False, True])
+async def test_a_server_that_a_repository_names_is_outside(
+    outside: bool,  # noqa: FBT001  a parameter of the table
+) -> None:
+    async with serving(Vendor()) as vendor, client() as session:
+        named = vendor.url.replace("127.0.0.1", "localhost")
+        with proxy(named, outside=outside) as (_, url):
+            async with session.post(url + PATHS["anthropic"], json=CALL) as got:
+                assert got.status == (502 if outside else 200)
+                said = await got.text()
+
+    assert ("not on the public internet" in said) == outside
+    assert bool(vendor.asked) != outside
 
 
 @pytest.mark.parametrize("dialect", PATHS)

@@ -80,6 +80,8 @@ def proxy(
     dialect: Dialect = "anthropic",
     *,
     bearer: bool = False,
+    cut: str = "",
+    outside: bool = False,
     caps: Caps | None = None,
     models: tuple[str, ...] = (),
     allow: tuple[str, ...] = (),
@@ -92,6 +94,8 @@ def proxy(
     model = Model(
         dialect=dialect,
         upstream=upstream,
+        cut=cut,
+        outside=outside,
         key=KEY,
         bearer=bearer,
         token=TOKEN,

@@ -56,17 +56,14 @@ class Vendor:
         self._calls: dict[Case, int] = {}
 
     def routes(self) -> list[web.RouteDef]:
-        """Return the routes; base addresses with and without /v1 both work."""
+        """Return the routes; an API may be below any other path."""
         found = [web.get("/", _alive)]  # some CLIs check that the server answers
         for path, dialect in (
             ("messages", ANTHROPIC),
             ("chat/completions", CHAT),
             ("responses", RESPONSES),
         ):
-            found += [
-                web.post(f"{base}/{path}", self._called(dialect))
-                for base in ("", "/v1")
-            ]
+            found.append(web.post(f"/{{base:.*}}{path}", self._called(dialect)))
         gemini_path = "/v1beta/models/{model}:{verb}"
         return [*found, web.post(gemini_path, self._called(GEMINI))]
 

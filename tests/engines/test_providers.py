@@ -1,0 +1,93 @@
+"""Real CLIs reach providers of models with a key that they never see.
+
+The provider is the scripted vendor at `BRAT_MODEL_URL`, at the paths of the real one.
+"""
+
+from typing import NamedTuple
+
+import pytest
+
+from tests.engines.cases import COLUMNS, ENGINES, KEY
+from tests.engines.driving import key, seen, session, vendor
+from tests.engines.record import LONG_S
+from tests.engines.test_requests import refused
+from tests.runner.job import Forge
+from tests.world.vendor.vendor_server import digest
+
+pytestmark = pytest.mark.timeout(LONG_S + 60)
+
+
+class Served(NamedTuple):
+    type: str
+    model: str
+    url: str
+    secret: str
+    """The variable with the key."""
+    path: str
+    """Where the provider is asked."""
+    asked: str
+    """The model that it is asked for."""
+
+
+_AZURE = "https://acme.openai.azure.com/openai/v1"
+SERVED = (
+    Served(
+        "aider",
+        "openrouter/anthropic/claude-sonnet-4.5",
+        "",
+        "OPENROUTER_API_KEY",
+        "/api/v1/chat/completions",
+        "anthropic/claude-sonnet-4.5",
+    ),
+    Served(
+        "opencode",
+        "openrouter/anthropic/claude-sonnet-4.5",
+        "",
+        "OPENROUTER_API_KEY",
+        "/api/v1/chat/completions",
+        "anthropic/claude-sonnet-4.5",
+    ),
+    *(
+        Served(
+            name, model, _AZURE, "OPENAI_API_KEY", f"/openai/v1/{path}", "my-deployment"
+        )
+        for name, model, path in (
+            ("aider", "openai/my-deployment", "chat/completions"),
+            ("codex", "my-deployment", "responses"),
+            ("opencode", "compatible/my-deployment", "chat/completions"),
+            ("continue", "openai/my-deployment", "chat/completions"),
+            ("copilot", "openai/my-deployment", "chat/completions"),
+        )
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    "served",
+    [
+        pytest.param(
+            each,
+            id=f"{each.type}-{each.url or each.model}",
+            marks=pytest.mark.needs(ENGINES[each.type].program),
+        )
+        for each in SERVED
+    ],
+)
+def test_a_provider_is_asked_with_its_key_and_the_agent_never_has_it(
+    forge: Forge, served: Served
+) -> None:
+    column, times = COLUMNS["ok"], {"timeout_s": LONG_S, "silence_s": LONG_S}
+    engine = ENGINES[served.type]
+    with vendor(forge.root, column) as at:
+        given = {"model": served.model, "url": served.url, **times}
+        left = session(forge, engine, column, at.url, **given)
+        calls = at.calls
+
+    assert left.result["outcome"] == "uncommitted", left.said[-3000:]
+    assert refused(left) == []
+    assert {each["path"] for each in calls} == {served.path}
+    assert {each["key"] for each in calls} == {digest(key(served.secret))}
+    assert {each["model"] for each in calls} == {served.asked}
+    found = seen(forge, left)
+    assert "brat-" in found
+    assert KEY not in found
