@@ -1,8 +1,7 @@
 """A small forge on loopback: GitHub's REST API, signed webhooks, git's smart HTTP.
 
 It is what brat talks to when there is no GitHub: the same bot, client and runner work
-against both. GitHub's own descriptions judge its answers and what its webhooks carry
-(tests/contract), and outside clients use it (tests/clients).
+against both. Its answers and webhooks have those of GitHub's fields that brat reads.
 
 It has accounts with rights, repositories (real bare ones on disk), issues, comments,
 labels, reactions, pull requests, check runs, webhooks, workflow runs of
@@ -13,7 +12,9 @@ head, as on GitHub. git alone judges pushes.
 It has what the bot and the command line ask for, and nothing else: no reviews, no
 statuses, no merging by the forge, no rules for branches, no pages to look at, no
 GraphQL, no forks, no organisations and no sandbox: what it runs, runs as you. The tests
-add those (tests/world/github_forge). It listens on 127.0.0.1 only.
+add those and all other fields (tests/world/github_forge), hold what they serve against
+GitHub's own descriptions (tests/contract) and let outside clients use it
+(tests/clients). It listens on 127.0.0.1 only.
 It does not run workflow files; `brat-task.yml` always exists and stands for our runner.
 
 Set one up, with or without a server on top::
@@ -34,7 +35,7 @@ or as a program of its own: `python -I -m brat.forge --dir DIR`. Clone from
 """
 
 from brat.forge.http_server import serving
-from brat.forge.resources.account_resource import Ci, Repository, Settings, User
+from brat.forge.resources.records import Ci, Repository, Settings, User
 from brat.forge.service.run_processes import How
 from brat.forge.storage.forge_state import Forge
 

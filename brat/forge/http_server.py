@@ -75,7 +75,6 @@ async def serving(
         async with asyncio.TaskGroup() as tasks:
             service = Service(forge, tasks, how=how)
             extension = extend(service) if extend else NOTHING
-            service.merges.judge = extension.judge
             runner = web.AppRunner(
                 _app(service, extension, () if base else (by_own_name,)),
                 access_log=None,

@@ -10,7 +10,7 @@ from uuid import uuid4
 import psutil
 import pytest
 
-from brat.forge.resources.account_resource import Ci
+from brat.forge.resources.records import Ci
 from brat.forge.service.ci_checkout import CiBox
 from runner.box import surroundings
 from tests.forge.test_ci import judged, push

@@ -18,11 +18,10 @@ from bot.forge.app_auth import PERMISSIONS
 from bot.serving import bot_service
 from bot.serving.github_app import EVENTS
 from brat.forge.http_server import serving
-from brat.forge.resources.issue_resource import Pull
-from brat.forge.resources.wire import node_id
+from brat.forge.resources.records import Pull
 from brat.forge.rest.rest_call import Extension
+from brat.forge.service.announcements import Kind
 from brat.forge.service.running_forge import Service
-from brat.forge.service.webhook_deliveries import Kind
 from brat.forge.storage.forge_state import Forge
 from brat.forge.storage.git_storage import Bare
 from brat.local import local_mode
@@ -34,6 +33,7 @@ from tests.world.app_key import pair
 from tests.world.forge import DEADLINE_S, Json, until
 from tests.world.github_forge.apps import Apps, NewApp
 from tests.world.github_forge.extension import github
+from tests.world.github_forge.shapes import node_id
 from tests.world.patience import patient
 from tests.world.protection_profiles import ProtectionProfile
 from tests.world.trusting_jobs import trusting_jobs

@@ -63,7 +63,7 @@ async def judging(terminal: Terminal) -> AsyncIterator[Jenkins]:
     async with receiving() as receiver:
         with at_rest(terminal) as forge:
             repository = registered(terminal).repository
-            forge.add_hook(repository, receiver.url, "made-up-secret", ("push",))
+            forge.add_hook(repository, receiver.url, "made-up-secret")
         jenkins = Jenkins(terminal, receiver)
         work = asyncio.create_task(jenkins.work())
         try:

@@ -1,6 +1,5 @@
 """Addresses, times and refusals over HTTP, in the form that GitHub gives them."""
 
-from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -33,19 +32,9 @@ class Site:
         return "/".join([self.base, full_name, *map(str, parts)])
 
 
-def node_id(kind: str, number: int | str) -> str:
-    """The id that GraphQL would use: opaque, and unique for kind and number."""
-    return b64encode(f"{kind}:{number}".encode()).decode().rstrip("=")
-
-
 def fields(one: object, names: str) -> dict[str, Any]:
     """The fields of a record that an answer has by the same names."""
     return {name: getattr(one, name) for name in names.split()}
-
-
-def alike(names: str, value: object = None) -> dict[str, Any]:
-    """Fields of an answer that have the same value."""
-    return dict.fromkeys(names.split(), value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,15 @@ from aiohttp import BasicAuth, hdrs, web
 from aiohttp.typedefs import Middleware
 from msgspec import DecodeError, Struct, ValidationError, json
 
-from brat.forge.resources.account_resource import Access, Repository, Role, Token, User
-from brat.forge.resources.issue_resource import Issue, Pull
+from brat.forge.resources.records import (
+    Access,
+    Issue,
+    Pull,
+    Repository,
+    Role,
+    Token,
+    User,
+)
 from brat.forge.resources.wire import (
     BY_NAME,
     Fault,
@@ -28,7 +35,6 @@ from brat.forge.resources.wire import (
     not_found,
 )
 from brat.forge.rest.git_process import Receive, receive_pack
-from brat.forge.service.renderer import RefJudge
 from brat.forge.storage.forge_state import Caller
 
 if TYPE_CHECKING:
@@ -191,8 +197,6 @@ class Extension:
     """Called before each endpoint: each returns headers for the answer, or refuses."""
     middlewares: Sequence[Middleware] = ()
     """Around all that is served."""
-    judge: RefJudge | None = None
-    """What is held against merges; None: nothing."""
     permissions: Permissions | None = None
     """None: no token is restricted to some."""
     receive: Receive = receive_pack

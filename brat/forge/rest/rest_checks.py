@@ -7,13 +7,15 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from brat.forge.resources.account_resource import ACTIONS_APP, Ci, app_number
-from brat.forge.resources.run_resource import (
+from brat.forge.resources.records import (
+    ACTIONS_APP,
     Action,
     CheckRun,
+    Ci,
     Conclusion,
     Output,
     Progress,
+    app_number,
 )
 from brat.forge.resources.wire import Refused, fault, iso, not_found, parse
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found

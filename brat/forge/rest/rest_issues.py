@@ -9,13 +9,13 @@ from typing import Any, Final, Literal
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
-from brat.forge.resources.account_resource import Repository
-from brat.forge.resources.issue_resource import (
+from brat.forge.resources.records import (
     Comment,
     Issue,
     IssueEvent,
     Label,
     Reaction,
+    Repository,
 )
 from brat.forge.resources.wire import Refused, fault, not_found, parse
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, issue_of, titled

@@ -12,9 +12,15 @@ from aiohttp import hdrs, web
 from msgspec import field
 from yarl import URL
 
-from brat.forge.resources import run_resource as views
-from brat.forge.resources.account_resource import ACTIONS_APP, EPOCH
-from brat.forge.resources.run_resource import Artifact, CheckRun, Run
+from brat.forge.resources.records import (
+    ACTIONS_APP,
+    EPOCH,
+    TASK_WORKFLOW,
+    Artifact,
+    CheckRun,
+    Run,
+    workflow_id,
+)
 from brat.forge.resources.wire import Refused, not_found
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
 from grite.outbound import is_local
@@ -39,16 +45,14 @@ def workflow_paths(call: Call) -> list[str]:
     tip = call.bare.tip(call.repo.default_branch)
     names = call.bare.folder(tip, _FOLDER) if tip else ()
     files = {f"{_FOLDER}/{name}" for name, _ in names}
-    return sorted(
-        {views.TASK_WORKFLOW, *(f for f in files if f.endswith((".yml", ".yaml")))}
-    )
+    return sorted({TASK_WORKFLOW, *(f for f in files if f.endswith((".yml", ".yaml")))})
 
 
 def workflow_of(call: Call) -> str:
     """Return the file of the workflow that the path names by id or file name."""
     asked = call.word("workflow")
     for path in workflow_paths(call):
-        if asked in {str(views.workflow_id(path)), path.rpartition("/")[2]}:
+        if asked in {str(workflow_id(path)), path.rpartition("/")[2]}:
             return path
     raise not_found()
 
@@ -141,7 +145,7 @@ def _cancelled(call: Call, *, force: bool) -> Answer:
 async def list_jobs(call: Call) -> Answer:
     """`GET actions/runs/{id}/jobs`: a run has one job."""
     run = _run(call)
-    jobs = [views.job(call.site, call.repo, run, check_of(call, run))]
+    jobs = [call.service.renderer.job(call.repo, run, check_of(call, run))]
     return call.page(jobs, lambda job: job, wrap="jobs")
 
 
@@ -226,7 +230,7 @@ async def list_artifacts(call: Call) -> Answer:
     known.sort(key=lambda one: one.id, reverse=call.falling("desc"))
     return call.page(
         known,
-        lambda one: views.artifact(call.site, call.repo, one, run),
+        lambda one: call.service.renderer.artifact(call.repo, one, run),
         wrap="artifacts",
     )
 

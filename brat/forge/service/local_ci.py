@@ -20,12 +20,19 @@ from typing import IO, Final
 
 from msgspec.structs import replace
 
-from brat.forge.resources.account_resource import ACTIONS_APP, Ci, Repository, User
-from brat.forge.resources.run_resource import CheckRun, Conclusion, Job, Output
+from brat.forge.resources.records import (
+    ACTIONS_APP,
+    CheckRun,
+    Ci,
+    Conclusion,
+    Job,
+    Output,
+    Repository,
+    User,
+)
 from brat.forge.service import programs
+from brat.forge.service.announcements import ForgeContext
 from brat.forge.service.ci_checkout import WORK, CiBox, KeptTrees, NoSubmodule, checkout
-from brat.forge.service.renderer import ForgeContext
-from brat.forge.service.webhook_deliveries import Events
 from brat.forge.storage.git_storage import Move
 from convoy.model import ids
 from grite.errors import GitFailed, Unavailable
@@ -37,9 +44,8 @@ QUEUES: Final = ("brat/queue/**", "gh-readonly-queue/**")
 class Judge:
     """Starts CI jobs and records their results."""
 
-    def __init__(self, context: ForgeContext, events: Events) -> None:
+    def __init__(self, context: ForgeContext) -> None:
         self._context = context
-        self._events = events
         self._store = context.forge.store
         self._turns: dict[int, Turns] = defaultdict(Turns)
 
@@ -67,7 +73,7 @@ class Judge:
             asked = check.job is not None and check.conclusion == "action_required"
             if check.repo == repo.id and asked and not self._overtaken(repo, check):
                 self._again(repo, check)
-        owner = self._events.renderer.owner(repo)
+        owner = self._context.renderer.owner(repo)
         for ref, target in self._context.forge.bare(repo).refs(ids.HEADS).items():
             if self.judges(repo, ref) and not self._known(repo, target):
                 with self._store.change():
@@ -122,7 +128,7 @@ class Judge:
                 job=Job(ref=ref.removeprefix(ids.HEADS)),
             )
         )
-        self._events.check_run(repo, actor, "created", check)
+        self._context.events.check_run(repo, actor, "created", check)
         self._spawn(repo, check)
 
     def _drop(self, repo: Repository, ref: str, commit: str) -> None:
@@ -263,8 +269,8 @@ class Judge:
         )
         with self._store.change():
             self._store.check_runs.put(check)
-            owner = self._events.renderer.owner(repo)
-            self._events.check_run(repo, owner, "completed", check)
+            owner = self._context.renderer.owner(repo)
+            self._context.events.check_run(repo, owner, "completed", check)
 
     def _put(self, check: CheckRun) -> CheckRun:
         with self._store.change():

@@ -29,19 +29,19 @@ from msgspec import Raw, json
 from msgspec.structs import replace
 
 from bot.door import feed
-from brat.forge.resources.account_resource import Repository, User
-from brat.forge.resources.run_resource import (
+from brat.forge.resources.records import (
     JOB_NAME,
     TASK_WORKFLOW,
     Artifact,
     Conclusion,
+    Repository,
     Run,
+    User,
 )
 from brat.forge.resources.wire import Refused, Site
 from brat.forge.service import programs
+from brat.forge.service.announcements import ForgeContext
 from brat.forge.service.programs import plain_environment
-from brat.forge.service.renderer import ForgeContext
-from brat.forge.service.webhook_deliveries import Events
 from brat.forge.storage.forge_state import Forge
 from grite import outbound
 
@@ -362,9 +362,8 @@ def _files(folder: Path) -> Iterator[Path]:
 class Starter:
     """Starts the processes of workflow runs, follows them, and ends them when asked."""
 
-    def __init__(self, context: ForgeContext, events: Events, how: How) -> None:
+    def __init__(self, context: ForgeContext, how: How) -> None:
         self._context = context
-        self._events = events
         self.how = how
         self.files = WorkflowFiles(context.forge)
         self._forge = context.forge
@@ -416,7 +415,7 @@ class Starter:
             )
             self._store.runs.put(run)
             self.files.opened(repo, actor, run)
-            self._events.run(repo, actor, "requested", run)
+            self._context.events.run(repo, actor, "requested", run)
         self._spawn(repo, run)
         return run
 
@@ -485,7 +484,7 @@ class Starter:
                 place.log.write_text(
                     f"{self.how.argv[0]} could not be started: {error}\n"
                 )
-        actor = self._events.renderer.who(run.actor)
+        actor = self._context.renderer.who(run.actor)
         now = self._forge.now()
         run = replace(
             self._store.runs.get(run.id) or run,
@@ -497,7 +496,7 @@ class Starter:
         )
         with self._store.change():
             self._store.runs.put(run)
-            self._events.run(repo, actor, "in_progress", run)
+            self._context.events.run(repo, actor, "in_progress", run)
         return run, child
 
     def _hidden(self) -> str:
@@ -511,15 +510,15 @@ class Starter:
     def _start(
         self, repo: Repository, run: Run, place: Place
     ) -> subprocess.Popen[bytes]:
-        who = self._events.renderer.who(run.actor)
+        who = self._context.renderer.who(run.actor)
         place.prepare(
             Raw(run.payload.encode())
             if run.payload is not None
             else {
                 "inputs": run.inputs,
                 "ref": f"refs/heads/{run.branch}",
-                "repository": self._events.renderer.repository(repo),
-                "sender": self._events.renderer.user(who),
+                "repository": self._context.renderer.repository(repo),
+                "sender": self._context.renderer.user(who),
                 "workflow": run.path,
             }
         )
@@ -584,6 +583,6 @@ class Starter:
             token = self._store.tokens.get(done.token or 0)
             if token is not None:
                 self._store.tokens.remove(token)
-            actor = self._events.renderer.who(run.actor)
+            actor = self._context.renderer.who(run.actor)
             self.files.closed(repo, actor, done)
-            self._events.run(repo, actor, "completed", done)
+            self._context.events.run(repo, actor, "completed", done)

@@ -8,75 +8,51 @@ already had, it is closed unmerged.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from brat.forge.resources.account_resource import Repository, User
-from brat.forge.resources.issue_resource import Issue, IssueEvent, Pull
+from brat.forge.resources.records import Issue, IssueEvent, Pull, Repository, User
 from brat.forge.resources.wire import Site
+from brat.forge.service.announcements import ForgeContext, WebhookSender
 from brat.forge.service.local_ci import Judge
-from brat.forge.service.renderer import ForgeContext, Merges, Renderer
 from brat.forge.service.run_processes import LIKE_GITHUB, How, Starter
-from brat.forge.service.webhook_deliveries import Events, WebhookSender
 from brat.forge.storage.forge_state import Forge
 from brat.forge.storage.git_storage import Move
 
 
-class Service:
+class Service(ForgeContext):
     """A forge that is being served."""
 
     def __init__(
         self, forge: Forge, tasks: asyncio.TaskGroup, *, how: How = LIKE_GITHUB
     ) -> None:
-        self.forge = forge
-        self._context = context = ForgeContext(forge, tasks)
-        self.merges = Merges(forge)
-        self.renderer = Renderer(context, self.merges)
-        self.events = Events(context, self.renderer)
-        self.webhooks = WebhookSender(context)
-        self.judge = Judge(context, self.events)
-        self.pushes = Pushes(forge, self.events, self.judge)
-        self.starter = Starter(context, self.events, how)
-        self.events.heard_by = [self.webhooks.post]
+        super().__init__(forge, tasks)
+        self.webhooks = WebhookSender(self)
+        self.judge = Judge(self)
+        self.pushes = Pushes(self, self.judge)
+        self.starter = Starter(self, how)
         self.fault_words: Callable[[bytes, type, str], str] = lambda *said: said[-1]
         """Says what is wrong with a body that is not of a type, from our own words."""
 
-    @property
-    def site(self) -> Site:
-        """Where the forge is reached."""
-        return self._context.site
-
-    def lock(self, repo: Repository) -> asyncio.Lock:
-        """The lock under which refs of a repository move."""
-        return self._context.lock(repo)
-
-    def spawn(self, work: Coroutine[None, None, None], name: str) -> None:
-        """Run something in the background until it ends or the forge stops."""
-        self._context.spawn(work, name)
-
     def start(self, base: str) -> None:
         """Start, with `base` as the address; first finish an earlier process's work."""
-        self._context.site = Site(base)
+        self.site = Site(base)
         self.webhooks.start()
         for repo in self.forge.store.repositories.all():
             self.pushes.settle(repo, self.renderer.owner(repo), [])
         self.judge.start()
         self.starter.start()
 
-    def stop(self) -> None:
-        """End all background work; workflow runs live on. Safe to call twice."""
-        self._context.stop()
-
 
 class Pushes:
     """Carries out the consequences of moved refs."""
 
-    def __init__(self, forge: Forge, events: Events, judge: Judge) -> None:
-        self._forge = forge
-        self._events = events
+    def __init__(self, context: ForgeContext, judge: Judge) -> None:
+        self._context = context
+        self._forge = context.forge
         self._judge = judge
-        self._store = forge.store
+        self._store = context.forge.store
 
     def settle(self, repo: Repository, actor: User, moves: list[Move]) -> None:
         """Carry out all effects of a push; the caller holds the repository's lock.
@@ -89,7 +65,7 @@ class Pushes:
                 now = self._forge.now()
                 repo = self._forge.update(repo, pushed_at=now)
             for move in moves:
-                self._events.push(repo, actor, move)
+                self._context.events.push(repo, actor, move)
             for pull in self._store.pulls.of(repo.id):
                 if self._forge.issue_of(pull).state == "open":
                     self._follow(repo, actor, pull)
@@ -110,7 +86,7 @@ class Pushes:
         if pull.head_sha != before.head_sha:
             moved = {"before": before.head_sha, "after": pull.head_sha}
             self._touch(pull)
-            self._events.pull(repo, actor, "synchronize", pull, **moved)
+            self._context.events.pull(repo, actor, "synchronize", pull, **moved)
         if has and not had:
             merged = replace(pull, base_sha=before.base_sha)
             self.merged(repo, actor, merged, pull.base_sha)
@@ -148,7 +124,7 @@ class Pushes:
             )
         )
         self._note(pull, actor, "closed")
-        self._events.pull(repo, actor, "closed", pull)
+        self._context.events.pull(repo, actor, "closed", pull)
         return pull
 
     def _touch(self, pull: Pull) -> Issue:

@@ -15,11 +15,13 @@ from typing import Final, Self
 from filelock import FileLock, Timeout
 from msgspec.structs import replace
 
-from brat.forge.resources.account_resource import (
+from brat.forge.resources.records import (
     ROLES,
     Access,
     Hook,
+    Issue,
     Kind,
+    Pull,
     Repository,
     Role,
     Scope,
@@ -27,7 +29,6 @@ from brat.forge.resources.account_resource import (
     Token,
     User,
 )
-from brat.forge.resources.issue_resource import Issue, Pull
 from brat.forge.resources.wire import Clock, iso, parse, wall_clock
 from brat.forge.storage.git_storage import Bare, create
 from brat.forge.storage.record_store import Store
@@ -248,22 +249,13 @@ class Forge:
         bare.git.set_head(f"refs/heads/{branch}")
         return self.update(repo, default_branch=branch)
 
-    def add_hook(
-        self, full_name: str, url: str, secret: str, events: tuple[str, ...] = ("*",)
-    ) -> Hook:
+    def add_hook(self, full_name: str, url: str, secret: str) -> Hook:
         """Add a webhook to a repository."""
-        repo, now = self.known(full_name), self.now()
+        repo = self.known(full_name)
         with self.store.change():
+            number = self.store.next_id()
             return self.store.hooks.put(
-                Hook(
-                    id=self.store.next_id(),
-                    repo=repo.id,
-                    url=url,
-                    secret=secret,
-                    events=events,
-                    created_at=now,
-                    updated_at=now,
-                )
+                Hook(id=number, repo=repo.id, url=url, secret=secret)
             )
 
     def role(self, repo: Repository, who: User) -> Role:

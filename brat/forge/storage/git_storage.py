@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 import pygit2
-from pygit2.enums import ObjectType, SortMode
+from pygit2.enums import ObjectType
 
 from grite import git
 
@@ -139,20 +139,6 @@ class Bare:
         """Return the best common ancestor; None when histories are unrelated."""
         found = self.git.merge_base(one, other)
         return str(found) if found else None
-
-    def between(self, base: str, head: str) -> list[pygit2.Commit]:
-        """Return the commits of `head` that `base` does not have, oldest first."""
-        walk = self.git.walk(head, SortMode.TOPOLOGICAL | SortMode.REVERSE)
-        walk.hide(base)
-        return list(walk)
-
-    def news(self, branch: str, tip: str) -> list[pygit2.Commit]:
-        """Return the commits of `tip` that no other branch has, oldest first."""
-        walk = self.git.walk(tip, SortMode.TOPOLOGICAL | SortMode.REVERSE)
-        for name, target in self.refs("refs/heads/").items():
-            if name != branch:
-                walk.hide(target)
-        return list(walk)
 
     # --- content ------------------------------------------------------------------
 

@@ -13,26 +13,23 @@ from typing import Final, Generic, TypeVar
 
 from msgspec import json
 
-from brat.forge.resources.account_resource import (
-    Delivery,
-    Hook,
-    Payload,
-    Record,
-    Repository,
-    Sequence,
-    Token,
-    User,
-)
-from brat.forge.resources.issue_resource import (
+from brat.forge.resources.records import (
+    Artifact,
+    CheckRun,
     Comment,
+    Hook,
     Issue,
     IssueEvent,
     Label,
     Pull,
     Reaction,
-    Review,
+    Record,
+    Repository,
+    Run,
+    Sequence,
+    Token,
+    User,
 )
-from brat.forge.resources.run_resource import Artifact, CheckRun, CommitStatus, Run
 
 R = TypeVar("R", bound=Record)
 _SEQUENCE: Final = 0
@@ -121,14 +118,10 @@ class Store:
         self.comments = Table(self, Comment, lambda r: r.issue)
         self.reactions = Table(self, Reaction, lambda r: r.subject)
         self.pulls = Table(self, Pull, lambda r: r.repo)
-        self.reviews = Table(self, Review, lambda r: r.pull)
         self.check_runs = Table(self, CheckRun, lambda r: (r.repo, r.head_sha))
-        self.statuses = Table(self, CommitStatus, lambda r: (r.repo, r.sha))
         self.runs = Table(self, Run, lambda r: r.repo)
         self.artifacts = Table(self, Artifact, lambda r: r.run)
         self.hooks = Table(self, Hook, lambda r: r.repo)
-        self.deliveries = Table(self, Delivery, lambda r: r.hook)
-        self.payloads = Table(self, Payload, lambda r: r.hook)
         self._sequence = Table(self, Sequence, lambda _: _SEQUENCE)
 
     def close(self) -> None:

@@ -15,6 +15,7 @@ from bot.serving import bot_service
 from bot.settings.bot_settings import Settings
 from brat.forge import Forge
 from tests.world.forge import REPO, Town, make_source, settle_in, town, until
+from tests.world.github_forge.webhooks import kept_in
 from tests.world.receiver import Delivery, Receiver, receiving
 
 SECRET = "made-up-secret-of-the-webhook"
@@ -74,7 +75,7 @@ class Story:
         """Bring what the forge sent since the last time to the door, in some way."""
 
         async def all_sent() -> bool:
-            known = self.here.forge.store.deliveries.all()
+            known = kept_in(self.here.forge.store).deliveries.all()
             return not any(one.pending for one in known)
 
         await until(all_sent)
@@ -140,7 +141,7 @@ async def told(folder: Path, receiver: Receiver, way: Callable[[Post], Post]) ->
     """Let the story happen with the post handed over in some way."""
     with Forge(folder / "forge") as forge:
         tokens = settle_in(forge, make_source(folder / "source"))
-        forge.add_hook(REPO, receiver.url, SECRET, ("*",))
+        forge.add_hook(REPO, receiver.url, SECRET)
         async with town(forge, tokens, folder) as here:
             settings = Settings(
                 repository=REPO,

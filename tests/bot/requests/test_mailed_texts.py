@@ -13,6 +13,7 @@ from brat.forge.service.running_forge import Service
 from tests.bot.room import Room, room as opened
 from tests.world.github_forge.extension import github
 from tests.world.github_forge.graphql_nodes import MailedTexts
+from tests.world.github_forge.shapes import said_in
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -101,7 +102,7 @@ async def test_commands_of_a_review_by_mail_do_not_count(tmp_path: Path) -> None
         await here.worked(1, {"one.py": b"one\n"})
         body = {"event": "COMMENT", "body": "/brat drop 2"}
         await here.asked("POST", f"pulls/{here.pull(1)}/reviews", body)
-        (review,) = here.forge.store.reviews.all()
+        (review,) = said_in(here.forge.store).reviews.all()
         MailedTexts(here.forge.folder).mark(review.id)
         kept = Review(
             pull=here.pull(1),

@@ -8,6 +8,7 @@ from bot.repository.draft import Draft
 from convoy.events.people_events import TaskApproved
 from convoy.rules.people import ReviseTask
 from tests.bot.room import NAME, Room, room
+from tests.world.github_forge.shapes import said_in
 
 pytestmark = pytest.mark.layer("landing")
 
@@ -45,7 +46,7 @@ async def review(here: Room, event: str, by: str, text: str = "") -> int:
     """Let somebody review the first task's work; return the review's id."""
     body = {"event": event, "body": text}
     await here.asked("POST", f"pulls/{here.pull(1)}/reviews", body, by)
-    return max(each.id for each in here.forge.store.reviews.all())
+    return max(each.id for each in said_in(here.forge.store).reviews.all())
 
 
 async def test_two_forged_approvals_of_real_people_do_not_merge(

@@ -14,6 +14,7 @@ from grite.errors import BratError
 from tests.world.app_key import pair
 from tests.world.forge import REPO, Town, until
 from tests.world.github_forge.apps import Apps, NewApp
+from tests.world.github_forge.webhooks import kept_in
 from tests.world.receiver import receiving
 
 pytestmark = pytest.mark.layer("landing")
@@ -105,7 +106,7 @@ async def test_deliveries_that_fail_are_explained(here: Town) -> None:
         await here.issue()
 
         async def tried() -> bool:
-            known = here.forge.store.deliveries.all()
+            known = kept_in(here.forge.store).deliveries.all()
             return bool(known) and not any(one.pending for one in known)
 
         await until(tried)

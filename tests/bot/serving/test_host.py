@@ -32,7 +32,7 @@ async def test_each_repository_is_served_and_woken_by_its_own_deliveries(
     async with running(hosting(here, sweep_s=3600)) as host:
         for repo in (REPO, OTHER):
             url = f"http://127.0.0.1:{host.port}{WEBHOOK_PATH}"
-            here.forge.add_hook(repo, url, SECRET, ("*",))
+            here.forge.add_hook(repo, url, SECRET)
 
         async def ticked() -> bool:
             loops = [one.loop for one in host.served.values()]

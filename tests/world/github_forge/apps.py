@@ -18,7 +18,7 @@ import jwt
 from msgspec import json
 from msgspec.structs import replace
 
-from brat.forge.resources.account_resource import (
+from brat.forge.resources.records import (
     Access,
     Hook,
     Permissions,
@@ -27,12 +27,14 @@ from brat.forge.resources.account_resource import (
     Token,
     User,
 )
-from brat.forge.resources.wire import Refused, iso, node_id
-from brat.forge.service.webhook_deliveries import PRESSED, Kind, WebhookSender
+from brat.forge.resources.wire import Refused, iso
+from brat.forge.service.announcements import Kind
 from brat.forge.storage.forge_state import Caller, Forge, digest
 from brat.forge.storage.record_store import Store, Table
 from grite.errors import BratError
 from tests.contract.openapi import SPEC
+from tests.world.github_forge.shapes import node_id
+from tests.world.github_forge.webhooks import PRESSED, KeptWebhooks
 from tests.world.given_secrets import given
 
 
@@ -280,9 +282,6 @@ class Apps:
                         repo=app.id,
                         url=new.hook[0],
                         secret=new.hook[1],
-                        events=new.events,
-                        created_at=now,
-                        updated_at=now,
                     )
                 )
             self._forge.app_ids[bot.id] = app.id
@@ -375,7 +374,7 @@ class Apps:
 
     def hear(
         self,
-        webhooks: WebhookSender,
+        webhooks: KeptWebhooks,
         repo: Repository,
         kind: Kind,
         payload: Mapping[str, Any],
@@ -386,7 +385,9 @@ class Apps:
                 continue
             if kind in PRESSED and not self._made(one.app, payload["check_run"]):
                 continue
-            if may_hear(kind[0], dict(one.permissions)):
+            app = self.known.get(one.app)
+            asked = app is not None and {kind[0], "*"} & {*app.events}
+            if asked and may_hear(kind[0], dict(one.permissions)):
                 named = {"id": one.id, "node_id": node_id("Installation", one.id)}
                 told = {**payload, "installation": named}
                 for hook in self._store.hooks.of(one.app):

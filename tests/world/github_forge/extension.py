@@ -3,10 +3,10 @@
 from dataclasses import replace
 from typing import Any, Final
 
-from brat.forge.resources.account_resource import Repository, User
+from brat.forge.resources.records import Repository, User
 from brat.forge.rest.rest_call import Extension
+from brat.forge.service.announcements import Kind
 from brat.forge.service.running_forge import Service
-from brat.forge.service.webhook_deliveries import Kind
 from tests.world import traffic
 from tests.world.github_forge import (
     rest_apps,
@@ -18,8 +18,10 @@ from tests.world.github_forge import (
     rest_secrets,
     rest_statuses,
     rest_sub_issues,
+    shapes,
     text_rules,
     web_pages,
+    webhooks,
     workflow_runs,
 )
 from tests.world.github_forge.apps import Apps
@@ -34,11 +36,14 @@ from tests.world.github_forge.rules.receive_pack import receive_pack, sweep
 from tests.world.github_forge.rules.rule_enforcement import RuleEnforcement
 from tests.world.github_forge.text_rules import negotiated, open_to, within_limits
 from tests.world.github_forge.web_pages import CheckPages, Manifests, OAuth
+from tests.world.github_forge.webhooks import kept_webhooks, whole
 from tests.world.github_forge.workflow_runs import EveryFile, SessionFiles
 
 EXCHANGES: Final = "exchanges.jsonl"
 UNSERVED: Final = rest_commits.UNSERVED
 DEEDS: Final = (
+    *shapes.ROUTES,
+    *webhooks.ROUTES,
     *rest_statuses.ROUTES,
     *workflow_runs.ROUTES,
     *rest_issues.ISSUE_ROUTES,
@@ -84,6 +89,7 @@ def recorded(service: Service) -> Extension:
 def people(service: Service) -> Extension:
     """Let people do what they can do on GitHub, and add nothing else of it."""
     rest_sub_issues.summaries(service)
+    whole(service)
     return Extension(routes=DEEDS, guards=GUARDS)
 
 
@@ -91,10 +97,10 @@ def rules(service: Service) -> Extension:
     """Hold a served forge to rules, and give it nothing else of GitHub."""
     sweep(service.forge)
     rest_sub_issues.summaries(service)
+    whole(service).judge = RuleEnforcement(service)
     return Extension(
         routes=(*DEEDS, *rest_rules.PROTECTION_ROUTES, *rest_rules.RULESET_ROUTES),
         guards=GUARDS,
-        judge=RuleEnforcement(service),
         receive=receive_pack,
     )
 
@@ -105,11 +111,12 @@ def github(service: Service) -> Extension:
     Which GitHub is what `profiles.choose` said before.
     """
     apps, profile = Apps(service.forge), chosen(service.forge.folder)
+    extension = rules(service)
 
     def hear(
         repo: Repository, _actor: User, kind: Kind, payload: dict[str, Any]
     ) -> None:
-        apps.hear(service.webhooks, repo, kind, payload)
+        apps.hear(kept_webhooks(service), repo, kind, payload)
 
     service.events.heard_by.append(hear)
     files = (
@@ -120,7 +127,7 @@ def github(service: Service) -> Extension:
     if isinstance(files, EveryFile):
         service.events.heard_by.append(files.hear)
     return replace(
-        rules(service),
+        extension,
         routes=(*UNSERVED, *ROUTES),
         permissions=TokenPermissions(),
         pages=(

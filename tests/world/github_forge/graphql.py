@@ -22,7 +22,7 @@ from graphql import (
 )
 from msgspec import DecodeError, Struct, json
 
-from brat.forge.resources.wire import Refused, node_id
+from brat.forge.resources.wire import Refused
 from brat.forge.rest.rest_call import authenticate
 from brat.forge.service.running_forge import Service
 from tests.world.github_forge.graphql_git import (
@@ -41,6 +41,7 @@ from tests.world.github_forge.graphql_nodes import (
 from tests.world.github_forge.issue_removal import delete_issue, transfer_issue
 from tests.world.github_forge.merge_queues import MergeQueues
 from tests.world.github_forge.review_comments import resolve, threads_of
+from tests.world.github_forge.shapes import node_id
 
 Asked = dict[str, Any]
 

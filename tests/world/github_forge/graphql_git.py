@@ -9,12 +9,20 @@ from binascii import Error
 from dataclasses import dataclass
 from typing import Any, Final
 
-from brat.forge.resources.account_resource import ROLES, Record, Repository, Role, User
-from brat.forge.resources.issue_resource import Comment, Issue, Pull, Review
-from brat.forge.resources.wire import Refused, node_id
+from brat.forge.resources.records import (
+    ROLES,
+    Comment,
+    Issue,
+    Pull,
+    Record,
+    Repository,
+    Role,
+    User,
+)
+from brat.forge.resources.wire import Refused
 from brat.forge.rest.rest_call import NOT_ACCESSIBLE, visible
+from brat.forge.service.announcements import Kind
 from brat.forge.service.running_forge import Service
-from brat.forge.service.webhook_deliveries import Kind
 from brat.forge.storage.forge_state import Caller
 from brat.forge.storage.git_storage import Bare
 from brat.forge.storage.record_store import Table
@@ -24,6 +32,7 @@ from tests.world.github_forge.rules.rule_resources import (
     ProtectedReviews,
     Protection,
 )
+from tests.world.github_forge.shapes import Review, node_id, said_in
 
 
 class TextEdit(Record, frozen=True, kw_only=True):
@@ -108,7 +117,7 @@ class Viewer:
 
     def review_node(self, node: str) -> Review:
         store = self.service.forge.store
-        found = store.reviews.get(_number(node, "PullRequestReview"))
+        found = said_in(store).reviews.get(_number(node, "PullRequestReview"))
         pull = store.pulls.get(found.pull) if found is not None else None
         if found is None or pull is None:
             raise _unknown(node)

@@ -11,9 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from brat.forge.resources.account_resource import Repository
-from brat.forge.resources.issue_resource import Issue, IssueEvent, Pull
-from brat.forge.resources.wire import node_id
+from brat.forge.resources.records import Issue, IssueEvent, Pull, Repository
 from tests.world.github_forge.graphql_git import (
     HEADS,
     AccountNode,
@@ -27,6 +25,7 @@ from tests.world.github_forge.merge_queues import ADDED, REMOVED, QueueEntry
 from tests.world.github_forge.rest_pulls import review_decision
 from tests.world.github_forge.review_comments import LineComment, threads_of
 from tests.world.github_forge.rules.rule_types import MergeQueueParameters
+from tests.world.github_forge.shapes import dressed, node_id
 
 _KINDS: Final = {ADDED: "AddedToMergeQueueEvent", REMOVED: "RemovedFromMergeQueueEvent"}
 
@@ -343,8 +342,7 @@ class PullNode:
         return self.viewer.service.forge.issue_of(self.pull)
 
     def _mergeable(self) -> tuple[bool | None, str]:
-        merges = self.viewer.service.merges
-        return merges.mergeable(self.repo, self.pull, self._issue)
+        return dressed(self.viewer.service).mergeable(self.repo, self.pull)
 
 
 _PULL: Final = {
@@ -367,7 +365,7 @@ class RepositoryNode:
     def __getattr__(self, name: str) -> object:
         if name not in _METHODS:
             raise AttributeError(name)
-        return _METHODS[name] in self.repo.settings.merge_methods
+        return True
 
     @property
     def id(self) -> str:

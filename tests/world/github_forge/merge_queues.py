@@ -8,12 +8,10 @@ from typing import Any, Final, Literal
 
 from msgspec.structs import replace
 
-from brat.forge.resources.account_resource import MergeMethod, Record, Repository, User
-from brat.forge.resources.issue_resource import IssueEvent, Pull
-from brat.forge.resources.run_resource import simple_commit
+from brat.forge.resources.records import IssueEvent, Pull, Record, Repository, User
 from brat.forge.resources.wire import Refused
+from brat.forge.service.announcements import Kind
 from brat.forge.service.running_forge import Service
-from brat.forge.service.webhook_deliveries import Kind
 from brat.forge.storage.git_storage import Move
 from brat.forge.storage.record_store import Table
 from tests.world.github_forge import rest_pulls
@@ -32,6 +30,7 @@ from tests.world.github_forge.rules.rule_types import (
     MergeQueueParameters,
     RequiredStatusChecks,
 )
+from tests.world.github_forge.shapes import MergeMethod, simple_commit
 
 EntryState = Literal["QUEUED", "AWAITING_CHECKS", "MERGEABLE"]
 

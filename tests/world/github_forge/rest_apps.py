@@ -17,17 +17,8 @@ from aiohttp import web
 from msgspec import field
 from msgspec.structs import replace
 
-from brat.forge.resources import account_resource
-from brat.forge.resources.account_resource import (
-    ACTIONS_APP,
-    Access,
-    Delivery,
-    Record,
-    Repository,
-    User,
-    user,
-)
-from brat.forge.resources.wire import Refused, Site, fault, node_id, not_found, parse
+from brat.forge.resources.records import ACTIONS_APP, Access, Record, Repository, User
+from brat.forge.resources.wire import Refused, Site, fault, not_found, parse
 from brat.forge.rest.rest_call import (
     NOT_ACCESSIBLE,
     Answer,
@@ -37,13 +28,15 @@ from brat.forge.rest.rest_call import (
     found,
     secret_of,
 )
-from brat.forge.rest.rest_repositories import shown_config
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.forge_state import Caller
 from brat.forge.storage.record_store import Table
+from tests.world.github_forge import shapes
 from tests.world.github_forge.apps import App, Apps, Installation
 from tests.world.github_forge.endpoint_permissions import Need, needed, written
 from tests.world.github_forge.rest_repository import listed
+from tests.world.github_forge.shapes import node_id, user
+from tests.world.github_forge.webhooks import Delivery, kept_in, shown_config
 
 
 def app_view(site: Site, one: App, owner: User, installations: int) -> dict[str, Any]:
@@ -263,7 +256,7 @@ async def get_public_app(call: Call) -> Answer:
     """`GET /apps/{slug}`: any App, for whoever asks."""
     slug = call.word("app_slug")
     if slug == ACTIONS_APP:
-        return Answer(account_resource.app(call.site, slug))
+        return Answer(shapes.app(call.site, slug))
     apps = Apps(call.service.forge)
     app = found(next(iter(apps.known.of(slug)), None))
     owner = call.service.renderer.who(app.owner)
@@ -370,7 +363,7 @@ def _deliveries(call: Call) -> list[Delivery]:
     known = [
         delivery
         for hook in call.store.hooks.of(_app(call).id)
-        for delivery in call.store.deliveries.of(hook.id)
+        for delivery in kept_in(call.store).deliveries.of(hook.id)
         if not delivery.pending
     ]
     return sorted(known, key=lambda one: -one.id)

@@ -13,12 +13,13 @@ from urllib.parse import quote
 
 import pygit2
 
-from brat.forge.resources.account_resource import Repository
-from brat.forge.resources.wire import Refused, Site, node_id, not_found
+from brat.forge.resources.records import Repository
+from brat.forge.resources.wire import Refused, Site, not_found
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
 from brat.forge.storage.forge_state import Caller
 from brat.forge.storage.git_storage import Move
 from tests.world.github_forge.rules.rule_enforcement import RuleEnforcement
+from tests.world.github_forge.shapes import node_id
 from tests.world.github_forge.text_rules import JSON, form_of
 
 

@@ -8,11 +8,11 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from brat.forge.resources.account_resource import Record
-from brat.forge.resources.wire import node_id
+from brat.forge.resources.records import Record
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
 from brat.forge.storage.record_store import Table
 from tests.world.github_forge import rest_secrets
+from tests.world.github_forge.shapes import node_id
 
 
 class BranchPolicy(Body):

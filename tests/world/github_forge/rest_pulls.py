@@ -16,19 +16,26 @@ import pygit2
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from brat.forge.resources.account_resource import MergeMethod, Repository, User
-from brat.forge.resources.issue_resource import Pull, Review
-from brat.forge.resources.wire import Refused, fault, node_id, not_found
+from brat.forge.resources.records import Pull, Repository, User
+from brat.forge.resources.wire import Refused, fault, not_found
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, pull_of, titled
 from brat.forge.rest.rest_issues import note, written_before
 from brat.forge.rest.rest_pulls import REVIEWS
-from brat.forge.service.renderer import signature
 from brat.forge.storage.forge_state import Caller, Forge
 from brat.forge.storage.git_storage import Bare, Move
 from tests.world.github_forge import review_comments
 from tests.world.github_forge.review_comments import OnLine
 from tests.world.github_forge.rules import rule_types as rules
 from tests.world.github_forge.rules.rule_bindings import binding, mover
+from tests.world.github_forge.shapes import (
+    MergeMethod,
+    Review,
+    between,
+    dressed,
+    node_id,
+    said_in,
+    signature,
+)
 from tests.world.github_forge.text_rules import BODY_CHARS
 
 Verdict = Literal["APPROVE", "REQUEST_CHANGES", "COMMENT"]
@@ -46,7 +53,7 @@ _SAID: Final = {
 
 def face_of(call: Call, one: Review, number: int) -> dict[str, Any]:
     """Return a review as GitHub shows it."""
-    repo, renderer = call.repo, call.service.renderer
+    repo, renderer = call.repo, dressed(call.service)
     author = renderer.who(one.user)
     association = renderer.association(repo, author)
     page = call.site.page(repo.full_name, "pull", number)
@@ -85,7 +92,7 @@ class Dismissal(Body):
 
 def _seen(call: Call, pull: Pull) -> list[Review]:
     """Return the reviews that the caller sees: drafts are their author's alone."""
-    known = call.store.reviews.of(pull.id)
+    known = said_in(call.store).reviews.of(pull.id)
     return [one for one in known if one.state != DRAFT or one.user == call.user.id]
 
 
@@ -116,7 +123,7 @@ async def create_review(call: Call) -> Answer:
     if asked.event is not None:
         _may_say(call, pull, asked.event, asked.body, is_on_lines=bool(asked.comments))
     with call.store.change():
-        review = call.store.reviews.put(
+        review = said_in(call.store).reviews.put(
             Review(
                 id=call.store.next_id(),
                 pull=pull.id,
@@ -163,7 +170,7 @@ def _may_say(
 def _submitted(call: Call, pull: Pull, review: Review, event: Verdict) -> Review:
     """Show a draft to everybody; only inside `Store.change`."""
     now = call.service.forge.now()
-    review = call.store.reviews.put(
+    review = said_in(call.store).reviews.put(
         replace(review, state=_STATES[event], submitted_at=now)
     )
     _tell(call, "submitted", pull, review)
@@ -198,7 +205,7 @@ async def dismiss_review(call: Call) -> Answer:
     if not asked.message.strip():
         raise Refused(422, "A dismissal needs a message.")
     with call.store.change():
-        review = call.store.reviews.put(replace(review, state="DISMISSED"))
+        review = said_in(call.store).reviews.put(replace(review, state="DISMISSED"))
         note(call, call.service.forge.issue_of(pull), "review_dismissed")
         _tell(call, "dismissed", pull, review)
     return _shown(call, pull, review)
@@ -209,7 +216,7 @@ async def reply(call: Call) -> Answer:
     pull, asked = pull_of(call), call.body(review_comments.Said)
     _short(asked.body)
     with call.store.change():
-        review = call.store.reviews.put(
+        review = said_in(call.store).reviews.put(
             Review(
                 id=call.store.next_id(),
                 pull=pull.id,
@@ -251,7 +258,7 @@ def review_decision(forge: Forge, repo: Repository, pull: Pull) -> str | None:
         return None
     newest = {
         review.user: review
-        for review in forge.store.reviews.of(pull.id)
+        for review in said_in(forge.store).reviews.of(pull.id)
         if review.state not in {"COMMENTED", "PENDING"}
         and _counts(forge, repo, review.user)
     }
@@ -430,7 +437,7 @@ def _words(
         message = issue.title
     else:
         title = f"{issue.title} (#{pull.number})"
-        own = forge.bare(repo).between(pull.base_sha, pull.head_sha)
+        own = between(forge.bare(repo), pull.base_sha, pull.head_sha)
         message = "\n\n".join(f"* {commit.message.strip()}" for commit in own)
     return (
         title if options.title is None else options.title,
@@ -452,7 +459,7 @@ def _tree(bare: Bare, pull: Pull) -> pygit2.Oid:
 def _rebased(bare: Bare, pull: Pull, by: pygit2.Signature) -> str:
     """Put the commits of a pull request, without merges, on top of its base."""
     tip = bare.git[pull.base_sha].peel(pygit2.Commit)
-    for commit in bare.between(pull.base_sha, pull.head_sha):
+    for commit in between(bare, pull.base_sha, pull.head_sha):
         if len(commit.parents) != 1:
             continue
         index = bare.git.merge_trees(commit.parents[0].tree, tip.tree, commit.tree)
@@ -503,7 +510,7 @@ def _allowed(call: Call, pull: Pull, asked: MergeAsked) -> None:
         raise Refused(405, "Pull Request is not mergeable")
     if asked.sha is not None and asked.sha != pull.head_sha:
         raise Refused(409, "Head branch was modified. Review and try the merge again.")
-    judge: object = call.service.merges.judge
+    judge: object = dressed(call.service).judge
     if isinstance(judge, MergeJudge):
         caller = Caller(call.user, call.token)
         judge.check_merge(call.repo, caller, pull, asked.merge_method)

@@ -7,8 +7,7 @@ https://docs.github.com/en/rest/repos/webhooks
 
 from typing import Any, Final
 
-from brat.forge.resources import account_resource
-from brat.forge.resources.account_resource import Delivery, Hook, Repository, Role, User
+from brat.forge.resources.records import Hook, Repository, Role, User
 from brat.forge.resources.wire import Site
 from brat.forge.rest.rest_call import (
     MOST_PER_PAGE,
@@ -17,9 +16,12 @@ from brat.forge.rest.rest_call import (
     Call,
     Route,
 )
-from brat.forge.rest.rest_repositories import (
-    CONFIG,
+from brat.forge.rest.rest_repositories import CONFIG
+from tests.world.github_forge import shapes
+from tests.world.github_forge.webhooks import (
+    Delivery,
     asked_hook,
+    kept_in,
     shown_config,
 )
 
@@ -51,8 +53,8 @@ async def list_collaborators(call: Call) -> Answer:
 
     def shown(who: User) -> dict[str, object]:
         role = call.service.forge.role(call.repo, who)
-        more = {"permissions": account_resource.permissions(role), "role_name": role}
-        return account_resource.user(call.site, who) | more
+        more = {"permissions": shapes.permissions(role), "role_name": role}
+        return shapes.user(call.site, who) | more
 
     return call.page(people, shown)
 
@@ -70,11 +72,11 @@ def hook_view(
         "type": "Repository",
         "id": one.id,
         "name": "web",
-        "active": one.active,
-        "events": list(one.events),
+        "active": True,
+        "events": ["*"],
         "config": shown_config(one),
-        "created_at": one.created_at,
-        "updated_at": one.updated_at,
+        "created_at": repo.created_at,
+        "updated_at": repo.created_at,
         "url": api,
         "test_url": api + "/test",
         "ping_url": api + "/pings",
@@ -105,7 +107,7 @@ def delivery(one: Delivery) -> dict[str, Any]:
 
 
 def _shown(call: Call, hook: Hook) -> dict[str, object]:
-    ended = [d for d in call.store.deliveries.of(hook.id) if not d.pending]
+    ended = [d for d in kept_in(call.store).deliveries.of(hook.id) if not d.pending]
     return hook_view(call.site, call.repo, hook, ended[-1] if ended else None)
 
 
@@ -122,7 +124,7 @@ async def get_config(call: Call) -> Answer:
 
 async def list_deliveries(call: Call) -> Answer:
     """`GET hooks/{id}/deliveries`: those that ended, newest first."""
-    known = call.store.deliveries.of(asked_hook(call).id)
+    known = kept_in(call.store).deliveries.of(asked_hook(call).id)
     ended = [one for one in reversed(known) if not one.pending]
     return listed(call, ended)
 

@@ -9,12 +9,12 @@ from typing import Any, Final, Literal
 
 from msgspec import Raw
 
-from brat.forge.resources import run_resource
-from brat.forge.resources.account_resource import Repository
-from brat.forge.resources.run_resource import CommitStatus
-from brat.forge.resources.wire import Refused, Site, node_id
+from brat.forge.resources.records import Repository
+from brat.forge.resources.wire import Refused, Site
 from brat.forge.rest.rest_call import Answer, Body, Call, Route
 from brat.forge.rest.rest_checks import check_of, commit_of
+from tests.world.github_forge import shapes
+from tests.world.github_forge.shapes import CommitStatus, dressed, node_id, said_in
 
 MOST_BRANCHES: Final = 10
 """How many branches a status is told with."""
@@ -69,7 +69,7 @@ def _announce(call: Call, status: CommitStatus) -> None:
     body = {key: face[key] for key in (*kept, "created_at", "updated_at")} | {
         "sha": status.sha,
         "name": repo.full_name,
-        "commit": run_resource.commit(site, repo, commit),
+        "commit": shapes.commit(site, repo, commit),
         "branches": list(islice(_holding(call, status.sha), MOST_BRANCHES)),
     }
     call.service.events.send(repo, call.user, ("status", None), body)
@@ -94,7 +94,7 @@ async def create_status(call: Call) -> Answer:
     if call.bare.kind(sha) != "commit":
         raise Refused(422, f"No commit found for SHA: {sha}")
     with call.store.change():
-        status = call.store.statuses.put(
+        status = said_in(call.store).statuses.put(
             CommitStatus(
                 id=call.store.next_id(),
                 repo=call.repo.id,
@@ -115,9 +115,9 @@ async def create_status(call: Call) -> Answer:
 async def combined_status(call: Call) -> Answer:
     """`GET commits/{ref}/status`: the newest of each context."""
     sha = commit_of(call)
-    known = call.store.statuses.of((call.repo.id, sha))
+    known = said_in(call.store).statuses.of((call.repo.id, sha))
     newest = [*{one.context: one for one in known}.values()]
-    renderer = call.service.renderer
+    renderer = dressed(call.service)
 
     def shown(one: CommitStatus) -> dict[str, Any]:
         face = _face(call, one)
@@ -133,7 +133,7 @@ async def combined_status(call: Call) -> Answer:
 
 async def list_statuses(call: Call) -> Answer:
     """`GET commits/{ref}/statuses`, or `statuses/{ref}`: all of them, newest first."""
-    known = call.store.statuses.of((call.repo.id, commit_of(call)))
+    known = said_in(call.store).statuses.of((call.repo.id, commit_of(call)))
     return call.page(known[::-1], lambda one: _face(call, one))
 
 

@@ -9,12 +9,12 @@ from weakref import WeakKeyDictionary
 
 from msgspec.structs import replace as with_fields
 
-from brat.forge.resources.account_resource import Record, Repository
-from brat.forge.resources.issue_resource import Issue
+from brat.forge.resources.records import Issue, Record, Repository
 from brat.forge.resources.wire import Refused, not_found
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, issue_of
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.record_store import Store, Table
+from tests.world.github_forge.shapes import dressed
 
 
 class Child(Record, frozen=True, kw_only=True):
@@ -72,7 +72,7 @@ def summaries(service: Service) -> None:
             },
         }
 
-    service.renderer.more_of_issue = shown
+    dressed(service).more_of_issue = shown
 
 
 class NewSubIssue(Body):

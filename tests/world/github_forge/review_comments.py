@@ -10,11 +10,11 @@ from weakref import WeakKeyDictionary
 
 from msgspec.structs import replace
 
-from brat.forge.resources.account_resource import Record
-from brat.forge.resources.issue_resource import Pull, Review
-from brat.forge.resources.wire import Refused, node_id, not_found
+from brat.forge.resources.records import Pull, Record
+from brat.forge.resources.wire import Refused, not_found
 from brat.forge.rest.rest_call import Body, Call
 from brat.forge.storage.record_store import Store, Table
+from tests.world.github_forge.shapes import Review, dressed, node_id
 
 
 class LineComment(Record, frozen=True, kw_only=True):
@@ -93,7 +93,7 @@ def _hunk(call: Call, pull: Pull, said: OnLine) -> str:
 
 def face_of(call: Call, one: LineComment, number: int) -> dict[str, Any]:
     """Return a comment as GitHub shows it."""
-    repo, renderer, site = call.repo, call.service.renderer, call.site
+    repo, renderer, site = call.repo, dressed(call.service), call.site
     author = renderer.who(one.user)
     page = f"{site.page(repo.full_name, 'pull', number)}#discussion_r{one.id}"
     api = site.repo(repo.full_name)

@@ -24,7 +24,7 @@ from weakref import WeakKeyDictionary
 from aiohttp import web
 from msgspec import DecodeError, Struct, ValidationError, field, json
 
-from brat.forge.resources.account_resource import User
+from brat.forge.resources.records import User
 from brat.forge.resources.wire import not_found
 from brat.forge.rest.rest_call import Answer, Call, Route
 from brat.forge.service.running_forge import Service
@@ -165,9 +165,10 @@ class CheckPages:
         if pressed not in {each.identifier for each in check.actions}:
             raise web.HTTPUnprocessableEntity(text="There is no such button.\n")
         with store.change():
-            self.service.events.check_run(
-                repo, user, "requested_action", check, pressed
-            )
+            face = self.service.renderer.check_run(repo, check)
+            body = {"check_run": face, "requested_action": {"identifier": pressed}}
+            kind = ("check_run", "requested_action")
+            self.service.events.send(repo, user, kind, body)
         return web.Response(status=204)
 
 

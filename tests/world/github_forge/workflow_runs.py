@@ -21,15 +21,16 @@ from aiohttp import web
 from msgspec import json
 from msgspec.structs import replace
 
-from brat.forge.resources import run_resource as views
-from brat.forge.resources.account_resource import (
+from brat.forge.resources.records import (
     ACTIONS_APP,
+    TASK_WORKFLOW,
     Access,
+    CheckRun,
     Permissions,
     Repository,
+    Run,
     User,
 )
-from brat.forge.resources.run_resource import TASK_WORKFLOW, CheckRun, Run
 from brat.forge.resources.wire import Refused, iso, parse
 from brat.forge.rest.rest_call import Answer, Call, Route, secret_of
 from brat.forge.rest.rest_runs import (
@@ -38,6 +39,7 @@ from brat.forge.rest.rest_runs import (
     workflow_of,
     workflow_paths,
 )
+from brat.forge.service.announcements import Kind
 from brat.forge.service.run_processes import (
     JOB_LOGIN,
     LIVE_WORKFLOW,
@@ -47,7 +49,7 @@ from brat.forge.service.run_processes import (
     named_inputs,
 )
 from brat.forge.service.running_forge import Service
-from brat.forge.service.webhook_deliveries import Kind
+from tests.world.github_forge import shapes as views
 
 MOST_BYTES: Final = 1 << 30
 CHUNK: Final = 1 << 16

@@ -12,12 +12,12 @@ from typing import Final
 
 import pygit2
 
-from brat.forge.resources.account_resource import (
+from brat.forge.resources.records import (
     ACTIONS_APP,
     ACTIONS_APP_ID,
+    CheckRun,
     Repository,
 )
-from brat.forge.resources.run_resource import CheckRun
 from brat.forge.storage.forge_state import Forge
 from brat.forge.storage.git_storage import Move
 from tests.world.github_forge.rules import refusal_words as words, rule_types as rules
@@ -31,6 +31,7 @@ from tests.world.github_forge.rules.pushed_commits import (
     SecretScan,
 )
 from tests.world.github_forge.rules.rule_bindings import Binding, PushLimits
+from tests.world.github_forge.shapes import said_in
 
 _PASSES: Final = frozenset({"success", "neutral", "skipped"})
 _STATES: Final[dict[str, CheckState]] = {"success": "green", "pending": "pending"}
@@ -40,7 +41,7 @@ def checks_of(forge: Forge, repo: Repository, sha: str) -> Checks:
     """Return the checks and statuses of a commit; the newest of each name and App."""
     found: dict[str, dict[int, CheckState]] = {}
     on = (repo.id, sha)
-    for status in forge.store.statuses.of(on):
+    for status in said_in(forge.store).statuses.of(on):
         creator = forge.store.users.get(status.creator)
         is_bot = creator is not None and creator.kind == "Bot"
         slug = creator.login.removesuffix("[bot]") if creator and is_bot else ""

@@ -17,8 +17,8 @@ from typing import Final, Literal
 import pygit2
 from pygit2.enums import ObjectType, SortMode
 
-from brat.forge.resources.account_resource import MergeMethod
 from brat.forge.storage.git_storage import target_of
+from tests.world.github_forge.shapes import MergeMethod
 
 CheckState = Literal["pending", "failing", "green"]
 Checks = Mapping[str, Mapping[int, CheckState]]

@@ -9,6 +9,7 @@ from msgspec import Struct
 from brat.forge.resources.wire import Refused, fault, not_found
 from brat.forge.rest import rest_repositories
 from brat.forge.rest.rest_call import Answer, Call, Route
+from tests.world.github_forge import shapes
 from tests.world.github_forge.rules import rule_resources
 from tests.world.github_forge.rules.push_rules import not_held
 from tests.world.github_forge.rules.rule_bindings import (
@@ -181,7 +182,7 @@ async def protect(call: Call) -> Answer:
 
 
 async def get_branch(call: Call) -> Answer:
-    answer, name = await rest_repositories.get_branch(call), call.word("branch")
+    answer, name = await shapes.get_branch(call), call.word("branch")
     kept = protection_of(call.service.forge, call.repo, name)
     shown = {
         "protected": is_protected(call.service.forge, call.repo, name),

@@ -18,8 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, Literal, get_args
 
-from brat.forge.resources.account_resource import MergeMethod, Repository, Token, User
-from brat.forge.resources.issue_resource import Pull
+from brat.forge.resources.records import Pull, Repository, Token, User
 from brat.forge.resources.wire import Refused
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.forge_state import Caller
@@ -47,6 +46,7 @@ from tests.world.github_forge.rules.rule_bindings import (
     rules_in,
     without_queue,
 )
+from tests.world.github_forge.shapes import MergeMethod, said_in
 
 _REFUSED: Final[Mapping[MergeMethod, str]] = {
     "merge": "Merge commits are not allowed on this repository.",
@@ -60,12 +60,8 @@ UNSIGNED: Final = (
 """https://github.com/chdsbd/kodiak/pull/275"""
 
 
-def method_refusal(
-    repo: Repository, held: Iterable[Binding], method: MergeMethod
-) -> str:
+def method_refusal(held: Iterable[Binding], method: MergeMethod) -> str:
     """Return why nobody who is bound by `held` may merge so; empty: they may."""
-    if method not in repo.settings.merge_methods:
-        return _REFUSED[method]
     for one in held:
         if one.bypass != "never":
             continue
@@ -139,7 +135,7 @@ class RuleEnforcement:
             self._check_workflows(objects, pull.base_sha, pull.head_sha)
         who = mover(self._forge, repo, caller.user)
         held = self.held(repo, who, pull)
-        said = method_refusal(repo, held, method)
+        said = method_refusal(held, method)
         if said:
             raise Refused(405, said)
         if held:
@@ -164,7 +160,7 @@ class RuleEnforcement:
         changes = [
             self.merge_of(repo, pull, (method, who), held)
             for method in get_args(MergeMethod)
-            if not method_refusal(repo, held, method)
+            if not method_refusal(held, method)
         ]
         newest = [change.brought_up_to_date() for change in changes]
         now = newest if queue is not None else changes
@@ -236,7 +232,7 @@ class RuleEnforcement:
         """Count who approves: of the pull request's head, and of any commit of it."""
         newest = {
             review.user: review
-            for review in self._forge.store.reviews.of(pull.id)
+            for review in said_in(self._forge.store).reviews.of(pull.id)
             if review.state not in {"COMMENTED", "PENDING"}
         }
         author = self._forge.issue_of(pull).author

@@ -10,10 +10,11 @@ from urllib.parse import quote
 
 from msgspec import Meta, Struct, to_builtins
 
-from brat.forge.resources.account_resource import Record, Repository
-from brat.forge.resources.wire import Site, node_id
+from brat.forge.resources.records import Record, Repository
+from brat.forge.resources.wire import Site
 from tests.world.github_forge.rules import rule_types as rules
 from tests.world.github_forge.rules.rule_types import RulesetRule
+from tests.world.github_forge.shapes import node_id
 
 Target = Literal["branch", "tag"]
 Enforcement = Literal["active", "disabled"]

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from brat.forge.resources.account_resource import MergeMethod
+from tests.world.github_forge.shapes import MergeMethod
 
 Minutes = Annotated[int, Meta(ge=0, le=360)]
 Entries = Annotated[int, Meta(ge=0, le=100)]

@@ -1,117 +1,112 @@
-"""Delivers webhook payloads to the addresses of a repository's hooks, in background.
+"""What GitHub's webhooks say, whole; what they sent is kept, and can be looked at.
 
-Headers, signature and the ten seconds a receiver has are GitHub's; nothing is tried
-twice by itself. What was waiting when the forge died is sent when it starts again.
-https://docs.github.com/en/webhooks/webhook-events-and-payloads#delivery-headers
+https://docs.github.com/en/webhooks/webhook-events-and-payloads
 """
 
 import asyncio
-import hashlib
-import hmac
 import zlib
-from collections.abc import Callable
 from datetime import timedelta
 from itertools import takewhile
 from typing import Any, Final
 from uuid import uuid4
+from weakref import WeakKeyDictionary
 
 import aiohttp
 import pygit2
 from msgspec import json
 from msgspec.structs import replace
-from pygit2.enums import DeltaStatus
+from pygit2.enums import DeltaStatus, SortMode
 
-from brat.forge.resources import run_resource
-from brat.forge.resources.account_resource import (
-    Delivery,
+from brat.forge.resources.records import (
     Hook,
-    Payload,
+    Pull,
+    Record,
     Repository,
+    Run,
     User,
 )
-from brat.forge.resources.issue_resource import Comment, Issue, Label, Pull
-from brat.forge.resources.run_resource import CheckRun, Run, simple_commit
-from brat.forge.resources.wire import Site, iso, parse
-from brat.forge.service.renderer import ForgeContext, Renderer, signature
+from brat.forge.resources.wire import Site, fault, iso, not_found, parse
+from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
+from brat.forge.rest.rest_repositories import CONFIG
+from brat.forge.service.announcements import (
+    CARRIERS,
+    DEADLINE_S,
+    Events,
+    ForgeContext,
+    Kind,
+    WebhookSender,
+    delivery_headers,
+)
+from brat.forge.service.running_forge import Service
 from brat.forge.storage.git_storage import Bare, Move
-from brat.forge.storage.record_store import Store
+from brat.forge.storage.record_store import Store, Table
+from tests.world.github_forge.shapes import (
+    FullRenderer,
+    between,
+    dressed,
+    signature,
+    simple_commit,
+    workflow,
+)
 
-Kind = tuple[str, str | None]
-"""An event and its action."""
-Hear = Callable[[Repository, User, Kind, dict[str, Any]], None]
+
+class Delivery(Record, frozen=True, kw_only=True):
+    """One payload on its way to one hook."""
+
+    hook: int
+    repo: int
+    guid: str
+    event: str
+    created_at: str
+    action: str | None = None
+    installation: int | None = None
+    pending: bool = True
+    status: str = "pending"
+    status_code: int = 0
+    duration_s: float = 0.0
+
+
+class Payload(Record, frozen=True, kw_only=True):
+    """What a delivery carries; its id is the delivery's."""
+
+    hook: int
+    packed: bytes
+    """The body, compressed: it says much twice."""
+
+    @property
+    def data(self) -> bytes:
+        """The body's bytes."""
+        return zlib.decompress(self.packed)
+
+
+class Kept:
+    """The deliveries that a forge's file holds, and what they carried; read once."""
+
+    def __init__(self, store: Store) -> None:
+        self.deliveries = Table(store, Delivery, lambda r: r.hook)
+        self.payloads = Table(store, Payload, lambda r: r.hook)
+
+
+_KEPT: Final = WeakKeyDictionary[Store, Kept]()
+
+
+def kept_in(store: Store) -> Kept:
+    """Return what a forge keeps of its deliveries."""
+    if store not in _KEPT:
+        _KEPT[store] = Kept(store)
+    return _KEPT[store]
+
+
 _STEPS = {"requested": "queued"}
 """What happens to a job where something else is said of its run."""
 
 
-class Events:
-    """Announces what changed to a repository's webhooks.
+class FullEvents(Events):
+    """Announces what changed as GitHub does."""
 
-    Called inside `Store.change`, so that a change and its deliveries are kept together.
-    """
-
-    def __init__(self, context: ForgeContext, renderer: Renderer) -> None:
-        self._context = context
-        self._forge = context.forge
-        self.renderer = renderer
-        self.heard_by: list[Hear] = []
-        """Each is called in turn, inside the same `Store.change`."""
-
-    @property
-    def store(self) -> Store:
-        """The forge's records."""
-        return self._forge.store
-
-    def issue(
-        self,
-        repo: Repository,
-        actor: User,
-        action: str,
-        issue: Issue,
-        **more: Any,  # noqa: ANN401  JSON
-    ) -> None:
-        """An issue was opened, edited, closed or reopened; pulls are left out."""
-        if not issue.pull:
-            body = {"issue": self.renderer.issue(repo, issue)} | more
-            self.send(repo, actor, ("issues", action), body)
-
-    def labelled(
-        self, repo: Repository, actor: User, action: str, found: tuple[Issue, Label]
-    ) -> None:
-        """A label was put on or taken off."""
-        issue, label = found
-        face = self.renderer.label(repo, label)
-        self.either(repo, actor, action, issue, label=face)
-
-    def either(
-        self,
-        repo: Repository,
-        actor: User,
-        action: str,
-        issue: Issue,
-        **more: Any,  # noqa: ANN401  JSON
-    ) -> None:
-        """What issues and pull requests have in common was changed."""
-        pull = self.store.pulls.get(issue.id)
-        if pull is not None:
-            self.pull(repo, actor, action, pull, **more)
-        else:
-            self.issue(repo, actor, action, issue, **more)
-
-    def comment(
-        self,
-        repo: Repository,
-        actor: User,
-        action: str,
-        found: tuple[Issue, Comment],
-        **more: Any,  # noqa: ANN401  JSON
-    ) -> None:
-        """A comment was created, edited or deleted."""
-        issue, comment = found
-        body = {
-            "issue": self.renderer.issue(repo, issue),
-            "comment": self.renderer.comment(repo, comment),
-        }
-        self.send(repo, actor, ("issue_comment", action), body | more)
+    def __init__(self, service: Service, renderer: FullRenderer) -> None:
+        super().__init__(service)
+        self._renderer = renderer
 
     def pull(
         self,
@@ -124,7 +119,7 @@ class Events:
         """A pull request was opened, closed, reopened, edited, or its head moved."""
         body = {
             "number": pull.number,
-            "pull_request": self.renderer.announced_pull(repo, pull),
+            "pull_request": self._renderer.announced_pull(repo, pull),
         }
         self.send(repo, actor, ("pull_request", action), body | more)
 
@@ -132,7 +127,7 @@ class Events:
         """A branch or tag moved, came or went; other refs are not told of."""
         if not told(move.ref):
             return
-        found = (repo, self._forge.bare(repo))
+        found = (repo, self._context.forge.bare(repo))
         body = push(self._context.site, found, actor, move)
         self.send(repo, actor, ("push", None), body)
         also = coming_or_going(repo, move)
@@ -140,53 +135,22 @@ class Events:
             event, body = also
             self.send(repo, actor, (event, None), body)
 
-    def check_run(
-        self,
-        repo: Repository,
-        actor: User,
-        action: str,
-        check: CheckRun,
-        pressed: str = "",
-    ) -> None:
-        """A check run was created or completed, or somebody pressed its button."""
-        body: dict[str, Any] = {"check_run": self.renderer.check_run(repo, check)}
-        if pressed:
-            body["requested_action"] = {"identifier": pressed}
-        self.send(repo, actor, ("check_run", action), body)
-
     def run(self, repo: Repository, actor: User, action: str, run: Run) -> None:
         """A workflow run was requested, is in progress, or completed; so is its job."""
         body = {
-            "workflow_run": self.renderer.run(repo, run),
-            "workflow": run_resource.workflow(self._context.site, repo, run.path),
+            "workflow_run": self._renderer.run(repo, run),
+            "workflow": workflow(self._context.site, repo, run.path),
         }
         self.send(repo, actor, ("workflow_run", action), body)
-        job = run_resource.job(self._context.site, repo, run, None)
+        job = self._renderer.job(repo, run, None)
         step = _STEPS.get(action, action)
         self.send(repo, actor, ("workflow_job", step), {"workflow_job": job})
 
-    def send(
-        self, repo: Repository, actor: User, kind: Kind, body: dict[str, Any]
-    ) -> None:
-        """Something happened: tell it as `body`, with what every payload has."""
-        action = kind[1]
-        common: dict[str, Any] = {
-            "repository": self.renderer.repository(repo),
-            "sender": self.renderer.user(actor),
-        }
-        if action is not None:
-            common["action"] = action
-        for hear in self.heard_by:
-            hear(repo, actor, kind, body | common)
 
-
-DEADLINE_S: Final = 10.0
 KEPT: Final = 500
 """How many deliveries of one hook are kept."""
 KEPT_FOR: Final = timedelta(days=3)
 """https://docs.github.com/en/webhooks/testing-and-troubleshooting-webhooks/viewing-webhook-deliveries"""
-CARRIERS: Final = 4
-"""How many deliveries are under way at once: a dead receiver may hold up only them."""
 
 PRESSED: Final = frozenset(
     {("check_run", "rerequested"), ("check_run", "requested_action")}
@@ -194,32 +158,27 @@ PRESSED: Final = frozenset(
 """What only the App hears that made the check."""
 
 
-def body_signature(secret: str, body: bytes) -> str:
-    """Return the value of X-Hub-Signature-256."""
-    return "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
-
-
-class WebhookSender:
+class KeptWebhooks(WebhookSender):
     """Takes payloads, keeps them, and delivers them."""
 
     def __init__(self, context: ForgeContext) -> None:
-        self._context = context
-        self._store = context.forge.store
+        super().__init__(context)
+        self._kept = kept_in(self._store)
         # Unbounded, but an entry is only a number, and a hook keeps KEPT deliveries.
-        self._waiting: asyncio.Queue[int] = asyncio.Queue()
+        self._numbers: asyncio.Queue[int] = asyncio.Queue()
 
     def start(self) -> None:
         """Begin to deliver, starting with the deliveries an earlier process left."""
-        for delivery in self._store.deliveries.all():
+        for delivery in self._kept.deliveries.all():
             if delivery.pending:
-                self._waiting.put_nowait(delivery.id)
+                self._numbers.put_nowait(delivery.id)
         for place in range(CARRIERS):
             self._context.spawn(self._carry(), f"carrier {place}")
 
     def post(
         self, repo: Repository, _actor: User, kind: Kind, payload: dict[str, Any]
     ) -> None:
-        """Keep a payload for each hook that wants it; only inside `Store.change`.
+        """Keep a payload for each hook; only inside `Store.change`.
 
         That a check's button was pressed, only the App hears that made it.
         https://docs.github.com/webhooks/webhook-events-and-payloads#check_run
@@ -238,43 +197,41 @@ class WebhookSender:
         *,
         installation: int | None = None,
     ) -> None:
-        """Keep a payload that the hook wants; only inside `Store.change`."""
-        event, action = kind
-        if hook.active and {event, "*"} & {*hook.events}:
-            like = Delivery(
-                id=self._store.next_id(),
-                hook=hook.id,
-                repo=repo.id,
-                guid=str(uuid4()),
-                event=event,
-                action=action,
-                installation=installation,
-                created_at=self._context.forge.now(),
-            )
-            self.keep(like, json.encode(payload))
+        """Keep a payload for a hook; only inside `Store.change`."""
+        like = Delivery(
+            id=self._store.next_id(),
+            hook=hook.id,
+            repo=repo.id,
+            guid=str(uuid4()),
+            event=kind[0],
+            action=kind[1],
+            installation=installation,
+            created_at=self._context.forge.now(),
+        )
+        self.keep(like, json.encode(payload))
 
     def keep(self, delivery: Delivery, body: bytes) -> None:
         """Keep a payload and deliver it; only inside `Store.change`."""
         packed = zlib.compress(body)
         payload = Payload(id=delivery.id, hook=delivery.hook, packed=packed)
-        self._store.payloads.put(payload)
-        self._store.deliveries.put(delivery)
-        self._waiting.put_nowait(delivery.id)
-        kept = self._store.deliveries.of(delivery.hook)
+        self._kept.payloads.put(payload)
+        self._kept.deliveries.put(delivery)
+        self._numbers.put_nowait(delivery.id)
+        kept = self._kept.deliveries.of(delivery.hook)
         since = iso(parse(self._context.forge.now()) - KEPT_FOR)
         late = takewhile(lambda one: one.created_at < since, kept)
         for old in {one.id: one for one in (*kept[:-KEPT], *late)}.values():
-            self._store.deliveries.remove(old)
-            if (carried := self._store.payloads.get(old.id)) is not None:
-                self._store.payloads.remove(carried)
+            self._kept.deliveries.remove(old)
+            if (carried := self._kept.payloads.get(old.id)) is not None:
+                self._kept.payloads.remove(carried)
 
     async def _carry(self) -> None:
         limit = aiohttp.ClientTimeout(total=DEADLINE_S)
         async with aiohttp.ClientSession(timeout=limit) as session:
             while True:
-                number = await self._waiting.get()
-                delivery = self._store.deliveries.get(number)
-                payload = self._store.payloads.get(number)
+                number = await self._numbers.get()
+                delivery = self._kept.deliveries.get(number)
+                payload = self._kept.payloads.get(number)
                 hook = self._store.hooks.get(delivery.hook) if delivery else None
                 if delivery and payload and hook:
                     await self._deliver(session, (hook, delivery), payload.data)
@@ -296,10 +253,10 @@ class WebhookSender:
         except aiohttp.ClientError:
             status = "failed to connect to host"
         took = asyncio.get_running_loop().time() - started
-        if self._store.deliveries.get(delivery.id) is None:
+        if self._kept.deliveries.get(delivery.id) is None:
             return  # pushed out by newer ones in the meantime
         with self._store.change():
-            self._store.deliveries.put(
+            self._kept.deliveries.put(
                 replace(
                     delivery,
                     pending=False,
@@ -311,20 +268,14 @@ class WebhookSender:
 
 
 def _headers(hook: Hook, delivery: Delivery, body: bytes) -> dict[str, str]:
-    headers = {
-        "Content-Type": "application/json",
+    return delivery_headers(hook, delivery.event, delivery.guid, body) | {
         "User-Agent": "GitHub-Hookshot/brat",
-        "X-GitHub-Event": delivery.event,
-        "X-GitHub-Delivery": delivery.guid,
         "X-GitHub-Hook-ID": str(hook.id),
         "X-GitHub-Hook-Installation-Target-Type": "repository"
         if hook.repo == delivery.repo
         else "integration",
         "X-GitHub-Hook-Installation-Target-ID": str(hook.repo),
     }
-    if hook.secret:
-        headers["X-Hub-Signature-256"] = body_signature(hook.secret, body)
-    return headers
 
 
 NO_COMMIT = "0" * 40
@@ -347,10 +298,10 @@ def push(
     repo, bare = found
     before, after = move.before, move.after
     head = bare.commit(after) if after else None
-    news = bare.news(move.ref, str(head.id)) if head is not None else []
+    news = _news(bare, move.ref, str(head.id)) if head is not None else []
     pushed = news
     if head is not None and before and bare.commit(before):
-        pushed = bare.between(before, str(head.id))
+        pushed = between(bare, before, str(head.id))
     distinct = {one.id for one in news}
     with_files = {one.id for one in pushed[-MOST_WITH_FILES:]}
 
@@ -398,3 +349,81 @@ def coming_or_going(repo: Repository, move: Move) -> tuple[str, dict[str, Any]] 
             default, said = repo.default_branch, repo.description
             return "create", body | {"master_branch": default, "description": said}
     return None
+
+
+def _news(bare: Bare, branch: str, tip: str) -> list[pygit2.Commit]:
+    """Return the commits of `tip` that no other branch has, oldest first."""
+    walk = bare.git.walk(tip, SortMode.TOPOLOGICAL | SortMode.REVERSE)
+    for name, target in bare.refs("refs/heads/").items():
+        if name != branch:
+            walk.hide(target)
+    return list(walk)
+
+
+def kept_webhooks(service: Service) -> KeptWebhooks:
+    """Return what delivers in a forge that is `whole`."""
+    assert isinstance(service.webhooks, KeptWebhooks)
+    return service.webhooks
+
+
+def whole(service: Service) -> FullRenderer:
+    """Let a forge show and announce everything as GitHub does; safe to call twice."""
+    renderer = dressed(service)
+    if not isinstance(service.events, FullEvents):
+        events, before = FullEvents(service, renderer), service.events.heard_by
+        events.heard_by = [each for each in before if each != service.webhooks.post]
+        service.events = events
+        service.webhooks = KeptWebhooks(service)
+    return renderer
+
+
+class HookConfig(Body):
+    """Where deliveries go; what is left out stays."""
+
+    url: str | None = None
+    secret: str | None = None
+    content_type: str = "json"
+    insecure_ssl: str | int = "0"
+
+
+def shown_config(hook: Hook) -> dict[str, Any]:
+    """Return where a hook's deliveries go; the secret is never shown."""
+    shape = {"url": hook.url, "content_type": "json", "insecure_ssl": "0"}
+    return shape | ({"secret": "********"} if hook.secret else {})
+
+
+def asked_hook(call: Call) -> Hook:
+    """Return the hook that the path names."""
+    hook = found(call.store.hooks.get(call.number("hook")))
+    if hook.repo != call.repo.id:
+        raise not_found()
+    return hook
+
+
+def checked(config: HookConfig) -> HookConfig:
+    """Return a configuration that this forge can follow."""
+    if config.url is not None and not config.url.startswith(("http://", "https://")):
+        raise fault("Hook", "url", "invalid", "It must begin with http:// or https://.")
+    if config.content_type != "json":
+        raise fault("Hook", "content_type", "invalid", "This forge sends JSON only.")
+    return config
+
+
+def configured(call: Call, hook: Hook, config: HookConfig) -> Hook:
+    """Return the hook with another configuration."""
+    config = checked(config)
+    return replace(
+        hook,
+        url=config.url or hook.url,
+        secret=hook.secret if config.secret is None else config.secret,
+    )
+
+
+async def change_config(call: Call) -> Answer:
+    hook = configured(call, asked_hook(call), call.body(HookConfig))
+    with call.store.change():
+        call.store.hooks.put(hook)
+    return Answer(shown_config(hook))
+
+
+ROUTES: Final = (Route("PATCH", CONFIG, change_config, "admin"),)

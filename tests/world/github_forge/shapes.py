@@ -1,0 +1,944 @@
+"""How GitHub's API writes the records of a forge: every field that its description has.
+
+brat's own forge answers with those alone that brat reads.
+"""
+
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import Any, Final, Literal, Protocol
+from urllib.parse import quote
+from weakref import WeakKeyDictionary
+
+import pygit2
+from msgspec import Raw, json
+from pygit2.enums import SortMode
+
+from brat.forge.resources.records import (
+    ACTIONS_APP,
+    EPOCH,
+    JOB_NAME,
+    ROLES,
+    Artifact,
+    CheckRun,
+    Comment,
+    Issue,
+    IssueEvent,
+    Label,
+    Pull,
+    Reaction,
+    Record,
+    Repository,
+    Role,
+    Run,
+    User,
+    app_number,
+    workflow_id,
+)
+from brat.forge.resources.wire import Refused, Site, fields, iso, parse
+from brat.forge.rest.rest_call import Answer, Call, Route, found
+from brat.forge.rest.rest_repositories import BRANCH
+from brat.forge.service.announcements import ForgeContext, Renderer
+from brat.forge.storage.git_storage import Bare
+from brat.forge.storage.record_store import Store, Table
+
+MergeMethod = Literal["merge", "squash", "rebase"]
+
+
+def node_id(kind: str, number: int | str) -> str:
+    """Return the id that GraphQL would use: opaque, unique for kind and number."""
+    return b64encode(f"{kind}:{number}".encode()).decode().rstrip("=")
+
+
+def alike(names: str, value: object = None) -> dict[str, Any]:
+    """Return fields of an answer that have the same value."""
+    return dict.fromkeys(names.split(), value)
+
+
+class Review(Record, frozen=True, kw_only=True):
+    """A review; `state` as GitHub writes it: PENDING, APPROVED, ..."""
+
+    pull: int
+    user: int
+    body: str
+    state: str
+    commit: str
+    submitted_at: str | None = None
+    """None while it is a draft."""
+
+
+class CommitStatus(Record, frozen=True, kw_only=True):
+    """A commit status; the newest of a context counts."""
+
+    repo: int
+    sha: str
+    state: str
+    context: str
+    creator: int
+    created_at: str
+    description: str | None = None
+    target_url: str | None = None
+
+
+class _Tables:
+    """What a forge's file holds of reviews and statuses; read once."""
+
+    def __init__(self, store: Store) -> None:
+        self.reviews = Table(store, Review, lambda r: r.pull)
+        self.statuses = Table(store, CommitStatus, lambda r: (r.repo, r.sha))
+
+
+_TABLES: Final = WeakKeyDictionary[Store, _Tables]()
+
+
+def said_in(store: Store) -> _Tables:
+    """Return the reviews, by their pull requests, and the statuses of a forge."""
+    if store not in _TABLES:
+        _TABLES[store] = _Tables(store)
+    return _TABLES[store]
+
+
+def user(site: Site, who: User) -> dict[str, Any]:
+    api = f"{site.api}/users/{quote(who.login)}"
+    return {
+        "login": who.login,
+        "id": who.id,
+        "node_id": node_id("User", who.id),
+        "avatar_url": f"{site.base}/avatars/u/{who.id}",
+        "gravatar_id": "",
+        "url": api,
+        "html_url": f"{site.base}/{who.login.replace('[bot]', '')}",
+        "followers_url": f"{api}/followers",
+        "following_url": f"{api}/following{{/other_user}}",
+        "gists_url": f"{api}/gists{{/gist_id}}",
+        "starred_url": f"{api}/starred{{/owner}}{{/repo}}",
+        "subscriptions_url": f"{api}/subscriptions",
+        "organizations_url": f"{api}/orgs",
+        "repos_url": f"{api}/repos",
+        "events_url": f"{api}/events{{/privacy}}",
+        "received_events_url": f"{api}/received_events",
+        "type": who.kind,
+        "site_admin": False,
+        "user_view_type": "public",
+    }
+
+
+def public_user(site: Site, who: User) -> dict[str, Any]:
+    """The answer of `GET /user`."""
+    return user(site, who) | {
+        "name": who.login,
+        **alike("company blog location email hireable bio"),
+        **alike("public_repos public_gists followers following", 0),
+        "created_at": who.created_at,
+        "updated_at": who.created_at,
+    }
+
+
+def permissions(role: Role) -> dict[str, bool]:
+    """What a role may do, by GitHub's five flags."""
+    rank = ROLES.index(role)
+    flags = ("pull", "triage", "push", "maintain", "admin")
+    return {flag: rank >= place for place, flag in enumerate(flags, start=1)}
+
+
+def collaborator(site: Site, who: User, role: Role) -> dict[str, Any]:
+    """The answer of `GET collaborators/{user}/permission`."""
+    older = {"triage": "read", "maintain": "write"}.get(role, role)
+    more = {"permissions": permissions(role), "role_name": role}
+    return {"permission": older, "role_name": role, "user": user(site, who) | more}
+
+
+def app(site: Site, slug: str) -> dict[str, Any]:
+    """An app by its slug. The forge keeps no apps: the rest follows from the slug."""
+    owner = User(id=9919, login="github", kind="User", created_at=EPOCH)
+    return {
+        "id": app_number(slug),
+        "slug": slug,
+        "node_id": node_id("App", slug),
+        "owner": user(site, owner),
+        "name": "GitHub Actions" if slug == ACTIONS_APP else slug,
+        "description": None,
+        "external_url": site.base,
+        "html_url": f"{site.base}/apps/{slug}",
+        "created_at": EPOCH,
+        "updated_at": EPOCH,
+        "permissions": {"checks": "write", "contents": "read", "metadata": "read"},
+        "events": [],
+    }
+
+
+_BELOW = """\
+archive=/{archive_format}{/ref} assignees=/assignees{/user}
+blobs=/git/blobs{/sha} branches=/branches{/branch}
+collaborators=/collaborators{/collaborator} comments=/comments{/number}
+commits=/commits{/sha} compare=/compare/{base}...{head}
+contents=/contents/{+path} contributors=/contributors deployments=/deployments
+downloads=/downloads events=/events forks=/forks git_commits=/git/commits{/sha}
+git_refs=/git/refs{/sha} git_tags=/git/tags{/sha} hooks=/hooks
+issue_comment=/issues/comments{/number} issue_events=/issues/events{/number}
+issues=/issues{/number} keys=/keys{/key_id} labels=/labels{/name}
+languages=/languages merges=/merges milestones=/milestones{/number}
+notifications=/notifications{?since,all,participating} pulls=/pulls{/number}
+releases=/releases{/id} stargazers=/stargazers statuses=/statuses/{sha}
+subscribers=/subscribers subscription=/subscription tags=/tags teams=/teams
+trees=/git/trees{/sha}
+"""
+
+
+_API = dict(pair.split("=") for pair in _BELOW.split())
+"""The addresses below a repository, by their names."""
+
+
+_NOTHING: dict[str, Any] = {
+    **alike("description homepage language license mirror_url"),
+    **alike("forks forks_count stargazers_count watchers", 0),
+    **alike("watchers_count size open_issues open_issues_count", 0),
+    **alike("fork has_projects has_wiki has_pages has_downloads", value=False),
+    **alike("has_discussions disabled is_template", value=False),
+    **alike("allow_forking web_commit_signoff_required", value=False),
+    "topics": [],
+    "has_issues": True,
+}
+
+
+def _repository(site: Site, repo: Repository, owner: User) -> dict[str, Any]:
+    api, page = site.repo(repo.full_name), site.page(repo.full_name)
+    return (
+        {f"{name}_url": api + end for name, end in _API.items()}
+        | _NOTHING
+        | fields(repo, "id name full_name private archived description default_branch")
+        | fields(repo, "pushed_at created_at updated_at")
+        | {
+            "url": api,
+            "node_id": node_id("Repository", repo.id),
+            "owner": user(site, owner),
+            "visibility": "private" if repo.private else "public",
+            "html_url": page,
+            "git_url": f"{page}.git",
+            "ssh_url": f"{page}.git",
+            "clone_url": f"{page}.git",
+            "svn_url": page,
+        }
+    )
+
+
+@lru_cache(maxsize=64)
+def repository(site: Site, repo: Repository, owner: User) -> Raw:
+    """A repository inside another answer, already encoded."""
+    return Raw(json.encode(_repository(site, repo, owner)))
+
+
+def full_repository(
+    site: Site, repo: Repository, owner: User, role: Role
+) -> dict[str, Any]:
+    """The answer of `GET /repos/{owner}/{repo}`."""
+    return _repository(site, repo, owner) | {
+        "permissions": permissions(role),
+        "subscribers_count": 0,
+        "network_count": 0,
+        **alike("allow_merge_commit allow_squash_merge allow_rebase_merge", value=True),
+        "allow_auto_merge": False,
+        "delete_branch_on_merge": False,
+    }
+
+
+CONTENTS = ("+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes")
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The other records that are needed to show an issue or comment."""
+
+    repo: Repository
+    author: User
+    association: str
+    reactions: tuple[Reaction, ...] = ()
+    assignees: tuple[User, ...] = ()
+
+
+def label(site: Site, repo: Repository, one: Label) -> dict[str, Any]:
+    return {
+        **fields(one, "id name color description"),
+        "node_id": node_id("Label", one.id),
+        "url": f"{site.repo(repo.full_name)}/labels/{quote(one.name, safe='')}",
+        "default": False,
+        "archived_at": None,
+        "archived_by": None,
+    }
+
+
+def rollup(url: str, reactions: Iterable[Reaction]) -> dict[str, Any]:
+    """How often each reaction was given."""
+    given = [reaction.content for reaction in reactions]
+    counts = {content: given.count(content) for content in CONTENTS}
+    return {"url": url + "/reactions", "total_count": len(given), **counts}
+
+
+def assigned(site: Site, people: Sequence[User]) -> dict[str, Any]:
+    """Who is assigned: all of them, and the first for older clients."""
+    faces = [user(site, who) for who in people]
+    return {"assignee": faces[0] if faces else None, "assignees": faces}
+
+
+def issue(
+    site: Site, one: Issue, facts: Facts, labels: Iterable[Label], closer: User | None
+) -> dict[str, Any]:
+    """An issue; a pull request too, as the issues API shows it."""
+    repo = facts.repo
+    api = f"{site.repo(repo.full_name)}/issues/{one.number}"
+    kind = "pull" if one.pull else "issues"
+    shape: dict[str, Any] = {
+        **fields(one, "id number title body state state_reason locked comments"),
+        **fields(one, "created_at updated_at"),
+        "closed_at": one.closed_at,
+        "node_id": node_id("Issue", one.id),
+        "url": api,
+        "repository_url": site.repo(repo.full_name),
+        "labels_url": api + "/labels{/name}",
+        "comments_url": api + "/comments",
+        "events_url": api + "/events",
+        "timeline_url": api + "/timeline",
+        "html_url": site.page(repo.full_name, kind, one.number),
+        "user": user(site, facts.author),
+        "author_association": facts.association,
+        "labels": [label(site, repo, each) for each in labels],
+        "active_lock_reason": one.lock_reason,
+        **assigned(site, facts.assignees),
+        "milestone": None,
+        "closed_by": user(site, closer) if closer else None,
+        "performed_via_github_app": None,
+        "reactions": rollup(api, facts.reactions),
+    }
+    if one.pull:
+        page = site.page(repo.full_name, "pull", one.number)
+        shape["pull_request"] = {
+            "url": f"{site.repo(repo.full_name)}/pulls/{one.number}",
+            "html_url": page,
+            "diff_url": page + ".diff",
+            "patch_url": page + ".patch",
+        }
+    return shape
+
+
+def comment(site: Site, one: Comment, facts: Facts, *, on_pull: bool) -> dict[str, Any]:
+    api = f"{site.repo(facts.repo.full_name)}/issues"
+    where = "pull" if on_pull else "issues"
+    page = site.page(facts.repo.full_name, where, one.number)
+    return {
+        **fields(one, "id body created_at updated_at"),
+        "node_id": node_id("IssueComment", one.id),
+        "url": f"{api}/comments/{one.id}",
+        "html_url": f"{page}#issuecomment-{one.id}",
+        "issue_url": f"{api}/{one.number}",
+        "user": user(site, facts.author),
+        "author_association": facts.association,
+        "performed_via_github_app": None,
+        "reactions": rollup(f"{api}/comments/{one.id}", facts.reactions),
+    }
+
+
+def event(
+    site: Site, repo: Repository, one: IssueEvent, people: tuple[User, User | None]
+) -> dict[str, Any]:
+    """Something that was done to an issue, by the first, maybe to the second."""
+    actor, assignee = people
+    shape = {
+        **fields(one, "id event created_at"),
+        "node_id": node_id("IssueEvent", one.id),
+        "url": f"{site.repo(repo.full_name)}/issues/events/{one.id}",
+        "actor": user(site, actor),
+        "commit_id": one.commit,
+        "commit_url": one.commit
+        and f"{site.repo(repo.full_name)}/commits/{one.commit}",
+        "performed_via_github_app": None,
+    }
+    if one.label is not None:
+        shape["label"] = {"name": one.label[0], "color": one.label[1]}
+    if assignee is not None:
+        shape["assignee"], shape["assigner"] = user(site, assignee), user(site, actor)
+    return shape
+
+
+def reaction(site: Site, one: Reaction, by: User) -> dict[str, Any]:
+    return {
+        **fields(one, "id content created_at"),
+        "node_id": node_id("Reaction", one.id),
+        "user": user(site, by),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class PullFacts:
+    """The other records that are needed to show a pull request."""
+
+    repo: Repository
+    owner: User
+    issue: Issue
+    author: User
+    association: str
+    labels: tuple[Label, ...]
+    assignees: tuple[User, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """The fields that only the answer for a single pull request has."""
+
+    mergeable: bool | None
+    state: str
+    """clean, dirty, blocked, draft or unknown."""
+    merger: User | None
+    commits: int
+    additions: int
+    deletions: int
+    files: int
+    review_comments: int = 0
+
+
+def _side(site: Site, facts: PullFacts, branch: str, sha: str) -> dict[str, Any]:
+    return {
+        "label": f"{facts.repo.owner}:{branch}",
+        "ref": branch,
+        "sha": sha,
+        "user": user(site, facts.owner),
+        "repo": repository(site, facts.repo, facts.owner),
+    }
+
+
+def _links(site: Site, facts: PullFacts, one: Pull) -> dict[str, str]:
+    api = site.repo(facts.repo.full_name)
+    pull, issue = f"{api}/pulls/{one.number}", f"{api}/issues/{one.number}"
+    return {
+        "self": pull,
+        "html": site.page(facts.repo.full_name, "pull", one.number),
+        "issue": issue,
+        "comments": issue + "/comments",
+        "review_comments": pull + "/comments",
+        "review_comment": f"{api}/pulls/comments{{/number}}",
+        "commits": pull + "/commits",
+        "statuses": f"{api}/statuses/{one.head_sha}",
+    }
+
+
+def pull(site: Site, one: Pull, facts: PullFacts) -> dict[str, Any]:
+    """A pull request as lists and webhooks show it."""
+    links = _links(site, facts, one)
+    issue = facts.issue
+    return {
+        **fields(one, "id number merged_at draft"),
+        **fields(issue, "state locked title body created_at updated_at closed_at"),
+        "node_id": node_id("PullRequest", one.id),
+        **{f"{name}_url": address for name, address in links.items() if name != "self"},
+        "url": links["self"],
+        "diff_url": links["html"] + ".diff",
+        "patch_url": links["html"] + ".patch",
+        "_links": {name: {"href": address} for name, address in links.items()},
+        "active_lock_reason": issue.lock_reason,
+        "user": user(site, facts.author),
+        "author_association": facts.association,
+        "labels": [
+            label(site, facts.repo, each) | {"description": each.description or ""}
+            for each in facts.labels
+        ],
+        "milestone": None,
+        **assigned(site, facts.assignees),
+        "requested_reviewers": [],
+        "requested_teams": [],
+        "merge_commit_sha": one.merge_commit,
+        "auto_merge": None,
+        "head": _side(site, facts, one.head, one.head_sha),
+        "base": _side(site, facts, one.base, one.base_sha),
+    }
+
+
+def full_pull(site: Site, one: Pull, facts: PullFacts, size: Size) -> dict[str, Any]:
+    """The answer of `GET pulls/{number}`."""
+    return pull(site, one, facts) | {
+        **fields(size, "mergeable commits deletions"),
+        "review_comments": size.review_comments,
+        "additions": size.additions,
+        "merged": one.merged_at is not None,
+        "rebaseable": size.mergeable,
+        "mergeable_state": size.state,
+        "merged_by": user(site, size.merger) if size.merger else None,
+        "comments": facts.issue.comments,
+        "maintainer_can_modify": False,
+        "changed_files": size.files,
+    }
+
+
+def minimal(site: Site, repo: Repository, pulls: Iterable[Pull]) -> list[Any]:
+    """Pull requests as check runs and workflow runs name them."""
+    where = {"id": repo.id, "url": site.repo(repo.full_name), "name": repo.name}
+    return [
+        {
+            "id": one.id,
+            "number": one.number,
+            "url": f"{site.repo(repo.full_name)}/pulls/{one.number}",
+            "head": {"ref": one.head, "sha": one.head_sha, "repo": where},
+            "base": {"ref": one.base, "sha": one.base_sha, "repo": where},
+        }
+        for one in pulls
+    ]
+
+
+def check_run(
+    site: Site, repo: Repository, one: CheckRun, pulls: Iterable[Pull]
+) -> dict[str, Any]:
+    """A check run; `pulls` are the open ones whose head it judges."""
+    api = f"{site.repo(repo.full_name)}/check-runs/{one.id}"
+    page = site.page(repo.full_name, "runs", one.id)
+    return {
+        **fields(one, "id name head_sha status conclusion started_at completed_at"),
+        "node_id": node_id("CheckRun", one.id),
+        "external_id": one.external_id or "",
+        "url": api,
+        "html_url": page,
+        "details_url": one.details_url or page,
+        "output": {
+            **fields(one.output, "title summary text"),
+            "annotations_count": one.annotations,
+            "annotations_url": api + "/annotations",
+        },
+        "check_suite": {"id": one.id},
+        "app": app(site, one.app),
+        "pull_requests": minimal(site, repo, pulls),
+    }
+
+
+ARTIFACT_DAYS = 90
+
+
+def workflow(site: Site, repo: Repository, path: str) -> dict[str, Any]:
+    number = workflow_id(path)
+    name = path.rpartition("/")[2]
+    api = f"{site.repo(repo.full_name)}/actions/workflows"
+    return {
+        "id": number,
+        "node_id": node_id("Workflow", number),
+        "name": name.rpartition(".")[0],
+        "path": path,
+        "state": "active",
+        "created_at": EPOCH,
+        "updated_at": EPOCH,
+        "url": f"{api}/{number}",
+        "html_url": site.page(repo.full_name, "blob", repo.default_branch, path),
+        "badge_url": site.page(repo.full_name, "workflows", name, "badge.svg"),
+    }
+
+
+_OF_A_RUN = "jobs", "logs", "artifacts", "cancel", "rerun"
+
+
+def run(
+    site: Site,
+    one: Run,
+    found: tuple[Repository, Raw],
+    actor: User,
+    head: pygit2.Commit | None,
+) -> dict[str, Any]:
+    """A workflow run; `found` are the repository and its encoded form."""
+    repo, encoded = found
+    api = f"{site.repo(repo.full_name)}/actions"
+    mine = f"{api}/runs/{one.id}"
+    number = workflow_id(one.path)
+    who = user(site, actor)
+    return {
+        **fields(one, "id head_sha path event status conclusion created_at updated_at"),
+        "name": one.path.rpartition("/")[2].rpartition(".")[0],
+        "node_id": node_id("WorkflowRun", one.id),
+        "check_suite_id": one.id,
+        "check_suite_node_id": node_id("CheckSuite", one.id),
+        "head_branch": one.branch,
+        "display_title": one.title,
+        "run_number": one.number,
+        "run_attempt": 1,
+        "workflow_id": number,
+        "workflow_url": f"{api}/workflows/{number}",
+        "url": mine,
+        "html_url": site.page(repo.full_name, "actions", "runs", one.id),
+        "pull_requests": [],
+        "referenced_workflows": [],
+        "run_started_at": one.started_at or one.created_at,
+        "actor": who,
+        "triggering_actor": who,
+        **{f"{each}_url": f"{mine}/{each}" for each in _OF_A_RUN},
+        "check_suite_url": f"{site.repo(repo.full_name)}/check-suites/{one.id}",
+        "previous_attempt_url": None,
+        "head_commit": simple_commit(head) if head is not None else None,
+        "repository": encoded,
+        "head_repository": encoded,
+    }
+
+
+def job(
+    site: Site, repo: Repository, one: Run, check: CheckRun | None
+) -> dict[str, Any]:
+    """The one job of a run; its id is the run's. `check` shows it on its commit."""
+    api = f"{site.repo(repo.full_name)}/actions"
+    shown = check.id if check is not None else one.id
+    started = one.status != "queued"
+    return {
+        **fields(one, "id head_sha status conclusion created_at"),
+        "run_id": one.id,
+        "run_url": f"{api}/runs/{one.id}",
+        "run_attempt": 1,
+        "node_id": node_id("Job", one.id),
+        "head_branch": one.branch,
+        "url": f"{api}/jobs/{one.id}",
+        "html_url": site.page(repo.full_name, "actions", "runs", one.id),
+        "check_run_url": f"{site.repo(repo.full_name)}/check-runs/{shown}",
+        "started_at": one.started_at or one.created_at,
+        "completed_at": one.updated_at if one.status == "completed" else None,
+        "name": check.name if check is not None else JOB_NAME,
+        "steps": [],
+        "labels": ["local"],
+        "runner_id": 1 if started else None,
+        "runner_name": "local" if started else None,
+        "runner_group_id": 1 if started else None,
+        "runner_group_name": "Default" if started else None,
+        "workflow_name": one.path.rpartition("/")[2].rpartition(".")[0],
+    }
+
+
+def artifact(site: Site, repo: Repository, one: Artifact, of: Run) -> dict[str, Any]:
+    api = f"{site.repo(repo.full_name)}/actions/artifacts/{one.id}"
+    expires = parse(one.created_at) + timedelta(days=ARTIFACT_DAYS)
+    return {
+        **fields(one, "id name digest created_at"),
+        "node_id": node_id("Artifact", one.id),
+        "size_in_bytes": one.size,
+        "url": api,
+        "archive_download_url": api + "/zip",
+        "expired": False,
+        "updated_at": one.created_at,
+        "expires_at": iso(expires),
+        "workflow_run": {
+            "id": of.id,
+            "repository_id": repo.id,
+            "head_repository_id": repo.id,
+            "head_branch": of.branch,
+            "head_sha": of.head_sha,
+        },
+    }
+
+
+_UNSIGNED = {
+    "verified": False,
+    "reason": "unsigned",
+    **alike("signature payload verified_at"),
+}
+
+
+def when(who: pygit2.Signature) -> str:
+    """When someone signed, in UTC."""
+    return iso(datetime.fromtimestamp(who.time, UTC))
+
+
+def simple_commit(one: pygit2.Commit) -> dict[str, Any]:
+    """A commit as workflow runs and pushes show it."""
+    return {
+        "id": str(one.id),
+        "tree_id": str(one.tree_id),
+        "message": one.message,
+        "timestamp": when(one.committer),
+        "author": {"name": one.author.name, "email": one.author.email},
+        "committer": {"name": one.committer.name, "email": one.committer.email},
+    }
+
+
+def _who(who: pygit2.Signature) -> dict[str, str]:
+    return {"name": who.name, "email": who.email, "date": when(who)}
+
+
+def _parents(
+    site: Site, repo: Repository, one: pygit2.Commit, kind: str
+) -> list[dict[str, str]]:
+    return [
+        {
+            "sha": str(sha),
+            "url": f"{site.repo(repo.full_name)}/{kind}/{sha}",
+            "html_url": site.page(repo.full_name, "commit", sha),
+        }
+        for sha in one.parent_ids
+    ]
+
+
+def git_commit(site: Site, repo: Repository, one: pygit2.Commit) -> dict[str, Any]:
+    """A commit of the git database."""
+    api = f"{site.repo(repo.full_name)}/git"
+    return {
+        "sha": str(one.id),
+        "node_id": node_id("Commit", str(one.id)),
+        "url": f"{api}/commits/{one.id}",
+        "html_url": site.page(repo.full_name, "commit", one.id),
+        "author": _who(one.author),
+        "committer": _who(one.committer),
+        "message": one.message,
+        "tree": {"sha": str(one.tree_id), "url": f"{api}/trees/{one.tree_id}"},
+        "parents": _parents(site, repo, one, "git/commits"),
+        "verification": _UNSIGNED,
+    }
+
+
+def commit(site: Site, repo: Repository, one: pygit2.Commit) -> dict[str, Any]:
+    """A commit of the repository; its people are not matched with accounts."""
+    api = f"{site.repo(repo.full_name)}/commits/{one.id}"
+    inner = git_commit(site, repo, one)
+    return {
+        "sha": str(one.id),
+        "node_id": node_id("Commit", str(one.id)),
+        "url": api,
+        "html_url": inner["html_url"],
+        "comments_url": api + "/comments",
+        "commit": {
+            key: inner[key]
+            for key in ("url", "author", "committer", "message", "tree", "verification")
+        }
+        | {"comment_count": 0},
+        "author": None,
+        "committer": None,
+        "parents": _parents(site, repo, one, "commits"),
+    }
+
+
+MOST_KNOWN: Final = 10_000
+
+
+class RefJudge(Protocol):
+    """Rules of repositories."""
+
+    def merge_state(self, repo: Repository, pull: Pull, /) -> str:
+        """Return `clean`, `behind` or `blocked`."""
+
+
+class FullRenderer(Renderer):
+    """Shows records of one forge whole."""
+
+    def __init__(self, context: ForgeContext) -> None:
+        super().__init__(context)
+        self.more_of_issue: Callable[[Issue], dict[str, Any]] = lambda _: {}
+        """Gives what an issue shows beside the forge's own fields."""
+        self.judge: RefJudge | None = None
+        """What is held against merges; None: nothing."""
+        self._known: dict[tuple[str, str], bool] = {}
+
+    def mergeable(self, repo: Repository, pull: Pull) -> tuple[bool | None, str]:
+        """Say whether a pull request merges cleanly, and GitHub's word for that."""
+        if self._forge.issue_of(pull).state == "closed":
+            return None, "unknown"
+        sides = (pull.base_sha, pull.head_sha)
+        if sides not in self._known:
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
+            index = self._forge.bare(repo).git.merge_commits(*sides)
+            self._known[sides] = index.conflicts is None
+        if not self._known[sides]:
+            return False, "dirty"
+        if pull.draft:
+            return True, "draft"
+        return True, self.judge.merge_state(repo, pull) if self.judge else "clean"
+
+    def user(self, who: User) -> dict[str, Any]:
+        return user(self._context.site, who)
+
+    def repository(self, repo: Repository) -> Raw:
+        return repository(self._context.site, repo, self.owner(repo))
+
+    def association(self, repo: Repository, who: User) -> str:
+        """Return an author's association with a repository, in GitHub's words."""
+        if who.login.lower() == repo.owner.lower():
+            return "OWNER"
+        return "COLLABORATOR" if self._forge.may(repo, who, "triage") else "NONE"
+
+    def issue(self, repo: Repository, one: Issue) -> dict[str, Any]:
+        facts = self._facts(repo, one)
+        closer = self.who(one.closed_by) if one.closed_by is not None else None
+        shape: dict[str, Any] = issue(
+            self._context.site, one, facts, self.labels(one), closer
+        )
+        return shape | self.more_of_issue(one)
+
+    def comment(self, repo: Repository, one: Comment) -> dict[str, Any]:
+        pulls = (pull.number for pull in self._store.pulls.of(repo.id))
+        facts = self._facts(repo, one)
+        return comment(self._context.site, one, facts, on_pull=one.number in pulls)
+
+    def label(self, repo: Repository, one: Label) -> dict[str, Any]:
+        return label(self._context.site, repo, one)
+
+    def issue_event(self, repo: Repository, one: IssueEvent) -> dict[str, Any]:
+        """Something that was done to an issue."""
+        assignee = self.who(one.assignee) if one.assignee is not None else None
+        people = (self.who(one.actor), assignee)
+        return event(self._context.site, repo, one, people)
+
+    def reaction(self, one: Reaction) -> dict[str, Any]:
+        return reaction(self._context.site, one, self.who(one.user))
+
+    def _facts(self, repo: Repository, one: Issue | Comment) -> Facts:
+        author = self.who(one.author)
+        reactions = tuple(self._store.reactions.of(one.id))
+        association = self.association(repo, author)
+        people = self._assignees(one) if isinstance(one, Issue) else ()
+        return Facts(repo, author, association, reactions, people)
+
+    def _assignees(self, one: Issue) -> tuple[User, ...]:
+        return tuple(self.who(number) for number in one.assignees)
+
+    # --- pull requests ------------------------------------------------------------
+
+    def pull(self, repo: Repository, one: Pull) -> dict[str, Any]:
+        """A pull request as lists show it."""
+        return pull(self._context.site, one, self._pull_facts(repo, one))
+
+    def full_pull(self, repo: Repository, one: Pull) -> dict[str, Any]:
+        """A pull request with its size, and whether it can be merged."""
+        facts = self._pull_facts(repo, one)
+        size = self._size(repo, one, self.mergeable(repo, one))
+        return full_pull(self._context.site, one, facts, size)
+
+    def announced_pull(self, repo: Repository, one: Pull) -> dict[str, Any]:
+        """A pull request as webhooks show it, before anybody knows if it can merge."""
+        facts = self._pull_facts(repo, one)
+        size = self._size(repo, one, (None, "unknown"))
+        return full_pull(self._context.site, one, facts, size)
+
+    def _pull_facts(self, repo: Repository, one: Pull) -> PullFacts:
+        issue = self._forge.issue_of(one)
+        author = self.who(issue.author)
+        return PullFacts(
+            repo=repo,
+            owner=self.owner(repo),
+            issue=issue,
+            author=author,
+            association=self.association(repo, author),
+            labels=self.labels(issue),
+            assignees=self._assignees(issue),
+        )
+
+    def _size(
+        self, repo: Repository, one: Pull, mergeable: tuple[bool | None, str]
+    ) -> Size:
+        bare = self._forge.bare(repo)
+        fork = bare.fork_point(one.base_sha, one.head_sha)
+        stats = diff(bare, fork, one.head_sha).stats if fork else None
+        return Size(
+            mergeable=mergeable[0],
+            state=mergeable[1],
+            merger=self.who(one.merged_by) if one.merged_by is not None else None,
+            commits=len(between(bare, one.base_sha, one.head_sha)),
+            additions=stats.insertions if stats else 0,
+            deletions=stats.deletions if stats else 0,
+            files=stats.files_changed if stats else 0,
+        )
+
+    # --- checks and runs ----------------------------------------------------------
+
+    def check_run(self, repo: Repository, one: CheckRun) -> dict[str, Any]:
+        judged = [
+            pull
+            for pull in self._store.pulls.of(repo.id)
+            if pull.head_sha == one.head_sha
+            and self._forge.issue_of(pull).state == "open"
+        ]
+        return check_run(self._context.site, repo, one, judged)
+
+    def run(self, repo: Repository, one: Run) -> dict[str, Any]:
+        head = self._forge.bare(repo).commit(one.head_sha)
+        found = (repo, self.repository(repo))
+        return run(self._context.site, one, found, self.who(one.actor), head)
+
+    def job(self, repo: Repository, one: Run, check: CheckRun | None) -> dict[str, Any]:
+        return job(self._context.site, repo, one, check)
+
+    def artifact(self, repo: Repository, one: Artifact, of: Run) -> dict[str, Any]:
+        return artifact(self._context.site, repo, one, of)
+
+
+def between(bare: Bare, base: str, head: str) -> list[pygit2.Commit]:
+    """Return the commits of `head` that `base` does not have, oldest first."""
+    walk = bare.git.walk(head, SortMode.TOPOLOGICAL | SortMode.REVERSE)
+    walk.hide(base)
+    return list(walk)
+
+
+def diff(bare: "Bare", base: str, head: str) -> pygit2.Diff:
+    """Return the diff from one commit to another, with renames detected."""
+    one, other = bare.git[base].peel(pygit2.Commit), bare.git[head].peel(pygit2.Commit)
+    found = bare.git.diff(one, other)
+    found.find_similar()
+    return found
+
+
+def signature(who: User) -> pygit2.Signature:
+    """Sign as an account, now."""
+    return pygit2.Signature(who.login, f"{who.id}+{who.login}@users.noreply.localhost")
+
+
+def dressed(service: ForgeContext) -> FullRenderer:
+    """Let a forge show its records whole; return what shows them."""
+    if not isinstance(service.renderer, FullRenderer):
+        service.renderer = FullRenderer(service)
+    return service.renderer
+
+
+async def get_user(call: Call) -> Answer:
+    return Answer(public_user(call.site, call.user))
+
+
+async def get_repository(call: Call) -> Answer:
+    owner = call.service.renderer.owner(call.repo)
+    role = call.service.forge.role(call.repo, call.user)
+    face = full_repository(call.site, call.repo, owner, role)
+    issues = call.store.issues.of(call.repo.id)
+    count = sum(one.state == "open" for one in issues)
+    return Answer(face | {"open_issues": count, "open_issues_count": count})
+
+
+async def get_permission(call: Call) -> Answer:
+    who = found(call.service.forge.user(call.word("username")))
+    role = call.service.forge.role(call.repo, who)
+    return Answer(collaborator(call.site, who, role))
+
+
+_UNPROTECTED = {
+    "enabled": False,
+    "required_status_checks": {
+        "enforcement_level": "off",
+        "contexts": [],
+        "checks": [],
+    },
+}
+
+
+async def get_branch(call: Call) -> Answer:
+    name, site, repo = call.word("branch"), call.site, call.repo
+    tip = call.bare.tip(name)
+    one = call.bare.commit(tip) if tip else None
+    if one is None:
+        raise Refused(404, "Branch not found")
+    here = f"{site.repo(repo.full_name)}/branches/{quote(name)}"
+    face = {
+        "name": name,
+        "commit": commit(site, repo, one),
+        "_links": {
+            "self": here,
+            "html": site.page(repo.full_name, "tree", quote(name)),
+        },
+        "protected": False,
+        "protection": _UNPROTECTED,
+        "protection_url": f"{here}/protection",
+    }
+    return Answer(face)
+
+
+_REPO = "/repos/{owner}/{repo}"
+ROUTES: Final = (
+    Route("GET", "/user", get_user),
+    Route("GET", _REPO, get_repository),
+    Route("GET", _REPO + "/collaborators/{username}/permission", get_permission),
+    Route("GET", BRANCH, get_branch),
+)
