@@ -10,9 +10,10 @@ from collections.abc import Callable
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Final, NoReturn
+from typing import Annotated, Any, Final, NoReturn
 
 import typer
+from typer.core import TyperGroup
 from typer.models import CommandInfo
 
 from bot import VERSION
@@ -120,7 +121,33 @@ PANELS: Final = {
 """What help shows, in this order: the words of each group, the most used first."""
 _PANEL_OF: Final = {word: name for name, words in PANELS.items() for word in words}
 
+
+class _Group(TyperGroup):
+    """All words; where what is typed is of no use, it says what is allowed."""
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401  as typer has it
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            from pydantic import ValidationError
+
+            if isinstance(cause := error.__cause__, ValidationError):
+                (first, *_), param = cause.errors(), error.param
+                error.message = first["msg"].removeprefix("Value error, ")
+                if first["type"] in _NO_NUMBER:
+                    least, most = (
+                        getattr(param, "min", None),
+                        getattr(param, "max", None),
+                    )
+                    given = "" if least is None else f" from {least} to {most}"
+                    error.message = f"{first['input']!r} is not a whole number{given}."
+            raise
+
+
+_NO_NUMBER: Final = ("int_parsing", "greater_than_equal", "less_than_equal")
+"""https://docs.pydantic.dev/latest/errors/validation_errors/"""
 _app: Final = typer.Typer(
+    cls=_Group,
     no_args_is_help=True,
     add_completion=False,  # its own starts all of brat at each key; see completion.py
     pretty_exceptions_enable=False,

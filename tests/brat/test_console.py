@@ -4,10 +4,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from brat.commands.command_line import command_line
 from brat.commands.mcp_server import typed
 from brat.status.status_screen import one_line
 from brat.terminal.console import say
+from tests.world.cases import looped
 from tests.world.patience import patient
 from tests.world.terminal import BRAT
 
@@ -64,3 +67,23 @@ async def test_a_text_that_is_too_long_for_a_command_is_said(tmp_path: Path) -> 
 
     assert said.status == 1
     assert "too long" in said.lines[0]
+
+
+@looped(
+    ("typed", "said"),
+    [
+        ("task show x", "'number': 'x' is not a whole number."),
+        ("log show -n 1.5", "'-n': '1.5' is not a whole number."),
+        ("up --port 70000", "'--port': '70000' is not a whole number from 0 to 65535."),
+        ("log export --format x", "'--format': 'x' is not one of 'json', 'md'."),
+    ],
+)
+def test_a_bad_value_is_told_with_where_it_stands_and_what_is_allowed(
+    typed: str, said: str
+) -> None:
+    words = typed.split()
+
+    done = CliRunner().invoke(command_line(words[0]), words)
+
+    assert done.exit_code == 2
+    assert said in " ".join(done.output.replace("│", "").split())
