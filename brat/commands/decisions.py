@@ -256,7 +256,7 @@ async def _by_the_loop(checkout: Checkout, convoy: Convoy, request: Request) -> 
             return run_roles.BLOCKED
         if request.verb == "cancel" and "task" in request.arguments:
             await _end_run(here, convoy.name, request.arguments["task"])
-        run_roles.report(here, convoy.name)
+        run_roles.report(here, convoy.name, goes_by_role=False)
         return run_roles.OK
 
 

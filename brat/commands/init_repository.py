@@ -66,7 +66,7 @@ def register(checkout: Checkout, config: Config) -> None:
         say(f"no {CONFIG}: all defaults; see docs/configuration.md")
     for lack in engine_lacks(checkout, config):
         say(f"note: {lack}")
-    say('next: brat mayor start --task "..."')
+    say('next: brat run "what is to be done"')
 
 
 def init_actions(path: Path, *, hosted: bool) -> int:

@@ -49,7 +49,7 @@ ENDED_SHOWN: Final = 5
 """How many of the newest ended convoys are still shown to people."""
 INDENT: Final = "    "
 """Before each further line of a text that has several."""
-NOTHING_YET: Final = 'no convoy yet; next: brat mayor start --task "..."'
+NOTHING_YET: Final = 'no convoy yet; next: brat run "what is to be done"'
 
 
 def status(path: Path, convoy: str | None, *, as_json: bool, watch: bool) -> int:

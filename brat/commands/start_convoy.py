@@ -44,6 +44,8 @@ from convoy.patterns import (
     own_patterns,
 )
 from convoy.patterns.compiling import Use, compiled
+from convoy.planner.issue_text import Item
+from convoy.planner.marks import marked
 from convoy.text import seconds_in, shortened
 from convoy.views import planned_document
 from grite.errors import BratError
@@ -154,7 +156,8 @@ async def _start(
             return run_roles.BLOCKED
         _show(convoy, how)
         if how.live and (changed := summary(here.reader().path, convoy)):
-            say(f"{changed}; see them: brat diff; take them: brat pull")
+            take = "; take them: brat pull" if convoy.landed else ""
+            say(f"{changed}; see them: brat diff{take}")
         if how.plan_only:
             say(f"nothing starts before: brat convoy approve {convoy.name}")
         return run_roles.finished(convoy) if limit_s is not None else status
@@ -169,6 +172,12 @@ _ITEM: Final = re.compile(r"\s*(?:[-*+]|\d+[.)])(?:\s+\[[ xX]\])?\s+(?=\S)")
 """How an item of a list begins."""
 
 
+def _without_marks(item: str) -> str:
+    """Return a list item as its task is called: without its order and its paths."""
+    said = Item(number=1, done=False, lines=(item,), lead=1, quoted=frozenset())
+    return marked(said).text
+
+
 async def _asked_issue(
     here: Local, text: str, comment: str, title: str
 ) -> tuple[int, bool]:
@@ -179,7 +188,9 @@ async def _asked_issue(
     shortened.
     """
     first, _, _ = text.strip().partition("\n")
-    title = title or shortened(_ITEM.sub("", first), TITLE_CHARS)
+    if bullet := _ITEM.match(first):
+        first = _without_marks(first[bullet.end() :])
+    title = title or shortened(first, TITLE_CHARS)
     label = here.loop.context.settings.label
     labels = () if comment else (label,)
     state = here.reader().read()

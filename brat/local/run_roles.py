@@ -324,11 +324,18 @@ class News:
         return was != now
 
 
-def report(local: Local, own: str = "", done: Collection[Role] = ()) -> int:
+def report(
+    local: Local,
+    own: str = "",
+    done: Collection[Role] = (),
+    *,
+    goes_by_role: bool = True,
+) -> int:
     """Say what waits and what to do next; `local` has no roles carried out from now on.
 
     `own` is the convoy that the command is about; empty: each is. `done` are the roles
-    that have just done all they can. Returns 1 when something of its own convoys is
+    that have just done all they can; whoever does not go on role by role is told of the
+    command for all. Returns 1 when something of its own convoys is
     blocked, failed or refused, else 0.
     """
     stuck = tell_waiting(local, own)
@@ -344,7 +351,8 @@ def report(local: Local, own: str = "", done: Collection[Role] = ()) -> int:
     if role is None and "mayor" not in busy and any(each.commands for each in waiting):
         role = "mayor"
     if role is not None:
-        local.tell(f"next: {_ALL_ROLES if role == 'mayor' else f'brat {role} run'}")
+        is_for_all = role == "mayor" or not goes_by_role
+        local.tell(f"next: {_ALL_ROLES if is_for_all else f'brat {role} run'}")
     return BLOCKED if stuck else OK
 
 

@@ -18,6 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+import pygit2
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -142,6 +143,7 @@ def engine_lacks(
                     _MOVE,
                     (*spec.args, _shell_word(spec.args)),
                 )
+            yield from _uncommitted(where, checkout.top, spec.args)
 
 
 def place_of(name: str, spec: EngineSpec, config: Config) -> str:
@@ -190,6 +192,18 @@ def _unseen(said: str, mend: str, words: Iterable[str]) -> Iterator[Lack]:
     for word in dict.fromkeys(files):
         if not shows(sight, word):
             yield Lack(f"{said} {word}", mend)
+
+
+def _uncommitted(where: str, top: Path, words: Iterable[str]) -> Iterator[Lack]:
+    """Yield the files among a command's words that agents will not find."""
+    repo = pygit2.Repository(str(top))
+    if repo.head_is_unborn:
+        return
+    committed = repo.head.peel(pygit2.Tree)
+    for word in map(os.path.normpath, words):
+        if word[:1] != "/" and (top / word).is_file() and word not in committed:
+            said = f"{where}: agents start from what is committed, and {word} is not"
+            yield Lack(said, f"run `git add {shlex.quote(word)}`, and commit it")
 
 
 def _marking(top: Path, word: str) -> str:

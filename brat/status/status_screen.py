@@ -317,8 +317,12 @@ def plain_table(*columns: str) -> Table:
     """Return an empty table with these heads."""
     table = Table(box=box.SIMPLE)
     for column in columns:
-        table.add_column(column, no_wrap=True, overflow="ellipsis")
+        table.add_column(column, no_wrap=column not in _PROSE, overflow="ellipsis")
     return table
+
+
+_PROSE: Final = frozenset({"task", "prints", "waits for", "why", "used"})
+"""Columns that are broken into lines where a table is too wide; others stay whole."""
 
 
 def _nothing(_: Convoy) -> str:

@@ -343,7 +343,7 @@ class Convoy(Struct, frozen=True, kw_only=True):
         """The commits between which its changes lie, landed or not; None: none are."""
         if self.landed is not None:
             return self.stood_on or self.base, self.landed
-        return (self.base, self.tip) if self.tip else None
+        return (self.sync.target or self.base, self.tip) if self.tip else None
 
     @property
     def next_number(self) -> int:

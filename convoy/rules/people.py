@@ -287,7 +287,9 @@ class DropTask(TaskCommand, frozen=True, kw_only=True):
         """Settle the task undone; tasks that need it wait for a person."""
         convoy = live(state, self.convoy)
         task = convoy.task(self.task)
-        if task is None or task.settled:
+        if task is None:
+            return Refusal(f"{self.convoy} has no task {self.task}")
+        if task.settled:
             return Refusal(f"task {self.task} of {self.convoy} is settled already")
         check_unused(convoy, task)
         dropped = TaskDropped(

@@ -82,7 +82,8 @@ def waits_for(convoy: Convoy, task: Task, leases: Iterable[Lease] = ()) -> str:
     )
     turn = _turn(convoy, task)
     why = awaited(convoy, task) or needed or turn or held
-    return why or task.why or "a free slot"
+    back = "" if task.cause == "retry" else task.why
+    return why or back or "a free slot"
 
 
 def plan_waits(convoy: Convoy) -> str:
@@ -143,7 +144,6 @@ def reasons(state: State, convoy: Convoy, task: Task, now: int) -> tuple[str, ..
         *_standing(task),
         *waits,
         *edge_words(task.spec),
-        *(f"an earlier attempt did not land: {note}" for note in task.notes),
         *(f"an attempt noted: {note}" for note in task.learned),
     )
 
@@ -170,6 +170,7 @@ def _standing(task: Task) -> Iterator[str]:
 
 
 def _queued(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]:
+    yield from (f"its last attempt did not land: {note}" for note in task.notes[-1:])
     leases = conflicting_leases(state, task, now)
     held = map(holding, leases if convoy.settings.locks == "require" else ())
     closed = closed_today(state, convoy, task, now)

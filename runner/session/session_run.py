@@ -296,6 +296,10 @@ class _Session:
         self._folder.close(result)
         return result
 
+    def _relative(self, text: str) -> str:
+        """Return the text with paths as from the workspace, alike in each attempt."""
+        return text.replace(f"{self._folders.checkout}/", "")
+
     def _result(
         self, ending: Ending, report: Report, work: Work, answer: str, why: str
     ) -> result_folder.Result:
@@ -326,7 +330,7 @@ class _Session:
             conclusion=found.conclusion,
             outcome=found.outcome,
             retry_after_s=report.retry_after_s(_now_ms()),
-            why=cut(self._redaction(found.why), WHY_CHARS),
+            why=cut(self._redaction(self._relative(found.why)), WHY_CHARS),
             summary=report.summary,
             left=bounded_notes(replace(report.left, notes=(*work.left_out, *said))),
             report=answer,

@@ -143,8 +143,10 @@ def test_a_task_that_needs_a_dropped_one_cannot_be_tried_again() -> None:
     retry = RetryTask(convoy=NAME, task=2, by="ann")
 
     refused = why(rules.ask(retry))
+    none_such = why(rules.ask(DropTask(convoy=NAME, task=9, why="no")))
 
     assert refused == "task 2 needs task 1, which was dropped: drop it too"
+    assert none_such == f"{NAME} has no task 9"
 
 
 def test_a_superseded_attempt_hands_nothing_in() -> None:

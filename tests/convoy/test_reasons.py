@@ -32,8 +32,8 @@ def test_a_task_that_is_tried_again_says_why() -> None:
     assert waits_for(rules.do(lost).convoy, rules.task(1)) == "it died"
     assert why(rules, 1) == (
         "it is queued, tried once",
+        "its last attempt did not land: it died",
         "it starts with the bot's next look",
-        "an earlier attempt did not land: it died",
     )
 
 

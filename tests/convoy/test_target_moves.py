@@ -106,6 +106,7 @@ def test_a_busy_target_is_taken_in_once_in_five_minutes() -> None:
     rules = begun(2).do(attempt(sha("d"), sha("2")))
     rules.do(Land(convoy=NAME, candidate=sha("d"), judged=("ci",)))
 
+    assert rules.convoy.changed == (sha("2"), sha("d"))
     assert owed(rules, 299, tip=sha("d")) == []
     assert owed(rules, 301, tip=sha("d")) == [BuildSync(NAME, MOVED)]
 

@@ -65,11 +65,11 @@ def working(forge: Forge, script: str) -> subprocess.Popen[str]:
 
 
 def test_half_done_work_of_a_failed_agent_is_kept(forge: Forge) -> None:
-    left = forge.sh("echo half > half.txt; echo Sorry. >&2; exit 3")
+    left = forge.sh('echo half > half.txt; echo "$PWD/a.py: Sorry." >&2; exit 3')
 
     assert left.status == 1
     assert left.result["conclusion"] == "failure"
-    assert left.result["why"] == "The agent exited with status 3: Sorry."
+    assert left.result["why"] == "The agent exited with status 3: a.py: Sorry."
     assert (left.result["status"], left.result["exit_code"]) == (None, 3)
     clone = forge.unpacked(left)
     assert git("show", "work:half.txt", cwd=clone) == "half"

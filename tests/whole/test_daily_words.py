@@ -9,7 +9,7 @@ from tests.world.words import engine, project
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.layer("landing")]
 
-TWO = "- [ ] Spell words\n- [ ] Spell more (after 1)\n"
+TWO = "- [ ] Spell words paths: words/\n- [ ] Spell more (after 1)\n"
 HOSTILE = (
     "printf 'x = 1  # \\033]0;owned\\007' > words/hostile.py; my-agent < $BRAT_PROMPT"
 )

@@ -81,6 +81,21 @@ def test_an_agent_that_its_box_hides_is_said_before_it_is_paid(tmp_path: Path) -
     assert f"agents do not see {script} -> move it" in terminal.type("brat doctor").err
 
 
+def test_an_agent_that_is_not_committed_is_said_before_it_is_paid(
+    tmp_path: Path,
+) -> None:
+    args = 'args = ["sh", "./tools/agent.sh"]'
+    terminal = project(tmp_path, f'[engine.default]\ntype = "shell"\n{args}\n')
+    (terminal.cwd / "tools").mkdir()
+    (terminal.cwd / "tools/agent.sh").write_text("true\n")
+    terminal.done("brat init")
+
+    said = terminal.type(START)
+
+    assert said.status == 1
+    assert "start from what is committed, and tools/agent.sh is not: run" in said.err
+
+
 def test_a_program_of_ci_that_its_box_hides_is_said_with_what_shows_it(
     tmp_path: Path,
 ) -> None:
