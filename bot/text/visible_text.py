@@ -94,8 +94,6 @@ def doubtful(content: str, taken: Sequence[Span]) -> Iterator[Edit]:
             yield Edit(found.start(), len(content), OMISSION_NOTE)
     if any(outside(at, taken) for at in _open_addresses(content)):
         yield Edit(0, len(content), OMISSION_NOTE)
-    if _depth(content) > _DEEPEST and (link := _LINK.search(content)):
-        yield Edit(link.start(), len(content), OMISSION_NOTE)
     # What only a forge reads as a table, or as no part of the paragraph.
     if (column := _COLUMN.search(content)) is not None:
         yield Edit(column.end(), TEXT_END, OMISSION_NOTE)
@@ -392,9 +390,15 @@ class _Hidden:
             return
         if token.level > 1:
             yield from self._lazy_html(place, lines)
-        found = inline_parts(place.content, self._env)
-        self._footnotes.read(place.content, taken_spans(found), lines.start)
-        for start, end, text in hidden_inline(place.content, found, self._addresses):
+        content = place.content
+        if _depth(content) > _DEEPEST and (link := _LINK.search(content)):
+            # Parsers differ in what is nested so deeply, and take long over it.
+            start, end = map(place.source, (link.start(), len(content)))
+            yield Edit(start, end, OMISSION_NOTE)
+            content = content[: link.start()]
+        found = inline_parts(content, self._env)
+        self._footnotes.read(content, taken_spans(found), lines.start)
+        for start, end, text in hidden_inline(content, found, self._addresses):
             stop = end if end == TEXT_END else place.source(end)
             yield Edit(place.source(start), stop, text)
 

@@ -144,6 +144,7 @@ def targets(around: Surroundings, **paths: Path | tuple[Path, ...]) -> Targets:
         system=(*SYSTEM, str(Path(sys.executable).parent)),
         shared=str(around.shared),
         memory=str(around.memory),
+        key=around.key,
         code=str(Path(runner.__path__[0], "proxy/egress_server.py")),
         socket=str(around.daemon),
         abstract=around.name,

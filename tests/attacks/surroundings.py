@@ -1,11 +1,13 @@
 """What a machine has outside every folder of a job: daemons, servers, processes."""
 
+import ctypes
 import os
 import shutil
 import socket
 import subprocess
 import sys
 import tempfile
+import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -27,6 +29,8 @@ class Surroundings:
     """In the names of all that is made, and the abstract socket's."""
     shared: Path
     memory: Path
+    key: int
+    """Of a piece of memory that all processes of the user may find by it."""
     daemon: Path
     doors: dict[str, Server]
     datagrams: socket.socket
@@ -55,13 +59,14 @@ def surroundings(root: Path) -> Iterator[Surroundings]:
             name=name,
             shared=_shared(name, stack),
             memory=_memory(name, stack),
+            key=_keyed_memory(name, stack),
             daemon=_sockets(root, stack),
             doors={
                 each: stack.enter_context(server(answer.encode()))
                 for each in ("metadata", "id tokens")
             },
             datagrams=stack.enter_context(_counted()),
-            victim=stack.enter_context(_victim()),
+            victim=stack.enter_context(without_rights()),
             logins=tuple(_logins(name, stack)),
         )
 
@@ -79,6 +84,17 @@ def _memory(name: str, stack: ExitStack) -> Path:
     memory.write_text(SECRET)
     stack.callback(memory.unlink)
     return memory
+
+
+def _keyed_memory(name: str, stack: ExitStack) -> int:
+    """Lay the secret there. https://man7.org/linux/man-pages/man2/shmget.2.html."""
+    libc, key = ctypes.CDLL(None), zlib.crc32(name.encode()) & 0x7FFFFFFF
+    libc.shmat.restype = ctypes.c_void_p
+    found = libc.shmget(key, 4096, 0o1600)
+    assert found >= 0
+    stack.callback(libc.shmctl, found, 0, None)
+    ctypes.memmove(libc.shmat(found, None, 0), SECRET.encode(), len(SECRET))
+    return key
 
 
 def _logins(name: str, stack: ExitStack) -> Iterator[Path]:
@@ -114,11 +130,26 @@ def _counted() -> Iterator[socket.socket]:
 
 
 @contextmanager
-def _victim() -> Iterator[int]:
-    """Run a process that does nothing, with a secret in its environment."""
-    waiting = [sys.executable, "-I", "-S", "-c", "import sys; sys.stdin.read()"]
-    with subprocess.Popen(waiting, stdin=subprocess.PIPE, env={"S": SECRET}) as process:
+def without_rights() -> Iterator[int]:
+    """Run a process that does nothing, with a secret in its environment.
+
+    It gave up root's rights, by which the kernel would keep others from it.
+    """
+    waiting = [sys.executable, "-I", "-S", "-c", _WAITING]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(waiting, stdin=pipe, stdout=pipe, env={"S": SECRET}) as found:
+        assert found.stdout is not None
+        assert found.stdout.readline() == b"ready\n"
         try:
-            yield process.pid
+            yield found.pid
         finally:
-            process.kill()
+            found.kill()
+
+
+_WAITING = """
+import ctypes, struct, sys
+head = struct.pack("II", 0x20080522, 0)
+assert ctypes.CDLL(None).capset(head, bytes(24)) == 0
+print("ready", flush=True)
+sys.stdin.read()
+"""

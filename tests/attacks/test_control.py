@@ -20,15 +20,19 @@ WINNERS = {
     "secrets in files",
     "the runner s own credentials",
     "memory that all share",
+    "memory that a key opens",
     "a hard link to a secret",
     "watching the witness s files",
     "git that asks for a password",
     "environments of other processes",
     "signals to another process",
     "limits of another process",
+    "the turn of another process",
+    "the processors of another process",
     "the socket of docker",
     "an abstract socket",
     "servers on loopback",
+    "servers on loopback by a twin",
 }
 """What wins on any machine without walls; more does where the kernel allows more."""
 

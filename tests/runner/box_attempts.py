@@ -40,6 +40,14 @@ def reach(
         assert made.recv(9) == b"word"
 
 
+def by_a_twin() -> None:
+    """Listen at the port on the other loopback, to be taken for who listens there."""
+    with socket.socket(socket.AF_INET6) as own:
+        own.bind(("::1", OTHER))
+        own.listen()
+        reach(("127.0.0.1", OTHER))
+
+
 def abstract() -> None:
     with socket.socket(socket.AF_UNIX) as made:
         made.connect("\0a name")
@@ -169,6 +177,7 @@ def share_work() -> None:
 
 FORBIDDEN: dict[str, Callable[[], object]] = {
     "another port": lambda: reach(("127.0.0.1", OTHER)),
+    "another port, by a twin": by_a_twin,
     "another's server at the same port": lambda: reach(("::1", PORT), socket.AF_INET6),
     "another machine": lambda: reach(("192.0.2.1", PORT), within_s=1),
     "another form of loopback": lambda: reach(("127.0.0.2", PORT)),

@@ -18,6 +18,7 @@ from runner.box.agent_box import NetworkExit, Room, boxed
 from runner.box.root_folder import HIDDEN, WRITABLE
 from runner.box.surroundings import Sight
 from tests.attacks.environments import PREFIXES
+from tests.attacks.surroundings import without_rights
 from tests.world.patience import patient
 
 REFUSING = ("no namespaces", "ordinary user, no namespaces")
@@ -88,9 +89,10 @@ def test_what_it_closes(tmp_path: Path, machine: str) -> None:
         serving(socket.AF_INET, loopback) as other,
         serving(socket.AF_INET6, ("::1", proxy.getsockname()[1])),
         serving(socket.AF_UNIX, outside),
+        without_rights() as victim,
     ):
         ports = [each.getsockname()[1] for each in (proxy, other)]
-        told = [*map(str, (ATTEMPTS, *ports)), outside, str(os.getpid())]
+        told = [*map(str, (ATTEMPTS, *ports)), outside, str(victim)]
         program = [sys.executable, "-I", *told, str(tmp_path / "secret")]
         said, walls, status = start(work, machine, (ports[0],), *program)
         free = subprocess.run(
@@ -109,6 +111,7 @@ def test_what_it_closes(tmp_path: Path, machine: str) -> None:
 
 
 WOULD_SUCCEED = (
+    "another port, by a twin",
     *("another port", "datagrams", "a socket with a path", "a link to that socket"),
     *("read a file", "write beside", "see another's environment", "signal another"),
     *("io_uring", "a new user namespace", "a netlink socket", "delete a file"),

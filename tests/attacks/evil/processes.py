@@ -93,6 +93,15 @@ def memory_of_another_process(at: Targets) -> str:
 
 
 @attempt
+def memory_that_a_key_opens(at: Targets) -> str:
+    found = _checked(_libc.shmget(at.key, 0, 0))
+    _libc.shmat.restype = ctypes.c_void_p
+    place, secret = _libc.shmat(found, None, 0), bytes.fromhex(at.secret)
+    is_read = secret == ctypes.string_at(place, len(secret))
+    return "read memory of its user" if is_read else ""
+
+
+@attempt
 def signals_to_another_process(at: Targets) -> str:
     os.kill(at.victim, signal.SIGURG)  # which does nothing to it
     return "may signal a process of its user"
@@ -103,6 +112,18 @@ def limits_of_another_process(at: Targets) -> str:
     """Look at them, as who may do that may also set them: so the guard was ended."""
     resource.prlimit(at.victim, resource.RLIMIT_NOFILE)
     return "may set the limits of a process of its user"
+
+
+@attempt
+def the_turn_of_another_process(at: Targets) -> str:
+    os.setpriority(os.PRIO_PROCESS, at.victim, 19)
+    return "lets a process of its user wait behind all others"
+
+
+@attempt
+def the_processors_of_another_process(at: Targets) -> str:
+    os.sched_setaffinity(at.victim, os.sched_getaffinity(0))
+    return "chooses where a process of its user runs"
 
 
 @attempt

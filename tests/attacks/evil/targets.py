@@ -38,6 +38,8 @@ class Targets:
     """A folder below /tmp that everybody may write to."""
     memory: str
     """A file in /dev/shm."""
+    key: int
+    """Of a piece of System V's shared memory."""
     system: tuple[str, ...]
     """Folders of the machine that every user's programs come from."""
     code: str
