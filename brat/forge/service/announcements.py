@@ -136,6 +136,7 @@ class Renderer:
         api = f"{site.repo(name)}/issues"
         return {
             **fields(one, "id body created_at updated_at"),
+            "node_id": f"IssueComment:{one.id}",
             "url": f"{api}/comments/{one.id}",
             "issue_url": f"{api}/{one.number}",
             "html_url": f"{site.page(name, kind, one.number)}#issuecomment-{one.id}",
