@@ -44,6 +44,7 @@ from convoy.owed import (
 )
 from convoy.owed.owed import owed_actions
 from convoy.rules.starting import kept_by_leases, startable, waits_for_lease
+from convoy.rules.turns import dropped_needs
 from convoy.text import shortened
 from convoy.views.interventions import unread_issues
 from convoy.views.reasons import holding
@@ -169,7 +170,9 @@ def _of_convoy(convoy: Convoy, *, named: bool) -> Iterator[_Wait]:
         said = f"{name}: task {task.number} is blocked: {why}{rest}"
         whose = f"{task.number}{which}"
         mends = (f"{_ONCE}brat task allow {whose}",) * (not forbidden(wants))
-        if not wants:
+        if not wants and dropped_needs(convoy, task):
+            mends = ()
+        elif not wants:
             mends = (f"  to try it again: brat task retry {whose}",)
             if task.cause == "failed":
                 shown = f"  what its agent printed: brat session tail {whose}"

@@ -57,7 +57,7 @@ from convoy.rules import (
     stopped,
     to_be_changed,
 )
-from convoy.rules.turns import lacking_approvals
+from convoy.rules.turns import dropped_needs, lacking_approvals
 
 FAILED_KEY = "failed"
 """The key of the need of a failed convoy."""
@@ -242,9 +242,7 @@ class RetryTask(TaskCommand, frozen=True, kw_only=True):
         """Queue a blocked task with all its attempts; it is told why it stopped."""
         task = task_in(state, self.convoy, self.task, "blocked")
         convoy = state.convoys[self.convoy]
-        dropped = [t.number for t in convoy.tasks if t.state == "dropped"]
-        before = (*task.spec.after, *needed(task.spec))
-        if lost := [number for number in before if number in dropped]:
+        if lost := dropped_needs(convoy, task):
             return Refusal(
                 f"task {task.number} needs task {lost[0]}, which was dropped: "
                 "drop it too"

@@ -20,7 +20,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from convoy.kinds import kind_of, trial
+from convoy.kinds import kind_of, needed, trial
 from convoy.model.state import Convoy, Task
 from convoy.model.task_graph import overlapping
 
@@ -202,6 +202,14 @@ def unmet(convoy: Convoy, task: Task) -> tuple[int, ...]:
         if not overlapping(task.spec, number)
         and ((other := convoy.task(number)) is None or other.state != "merged")
     )
+
+
+def dropped_needs(convoy: Convoy, task: Task) -> list[int]:
+    """Return the tasks it needs that were dropped: it can only be dropped, too."""
+    before = {*task.spec.after, *needed(task.spec)}
+    return [
+        t.number for t in convoy.tasks if t.number in before and t.state == "dropped"
+    ]
 
 
 def stuck_tasks(convoy: Convoy) -> set[int]:

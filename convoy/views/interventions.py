@@ -33,6 +33,7 @@ from convoy.model.state import (
 from convoy.rules import ALL_DROPPED
 from convoy.rules.landing import kept_by_people
 from convoy.rules.starting import kept_by_leases
+from convoy.rules.turns import dropped_needs
 from convoy.text import clock, full_stop
 from convoy.views.reasons import holding
 
@@ -199,7 +200,7 @@ def _blocked(convoy: Convoy, task: Task) -> Intervention:
     handed_in = task.work is not None and task.work.attempt == task.started
     unmerged = handed_in and task.cause in _UNMERGED
     kind: InterventionKind = "merge_failed" if unmerged else "blocked_task"
-    why, words = task.why, ["retry", "drop"]
+    why, words = task.why, ["retry", "drop"][bool(dropped_needs(convoy, task)) :]
     if paths := unallowed(task, convoy.settings.gate):  # to try again would not help
         kind, why = "protected_path", wants(task.number, paths)
         words = ["drop"] if forbidden(paths) else ["allow", "drop"]

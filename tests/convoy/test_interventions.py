@@ -17,7 +17,7 @@ from convoy.events.leases import TakeLease
 from convoy.events.people_events import ApprovePlan, ConvoyPaused, RepositoryPaused
 from convoy.model.state import LATELY_MS, State
 from convoy.rules.landing import FailMerge
-from convoy.rules.people import BlockTask, FailConvoy
+from convoy.rules.people import BlockTask, DropTask, FailConvoy
 from convoy.views.interventions import SLACK_S, interventions
 from tests.convoy.stories import STORIES
 from tests.world.rules import NAME, Rules, sha, spec
@@ -25,6 +25,15 @@ from tests.world.rules import NAME, Rules, sha, spec
 
 def kinds(rules: Rules, now: int | None = None) -> list[str]:
     return [found.kind for found in interventions(rules.state, now or rules.now)]
+
+
+def test_what_needs_a_dropped_task_can_only_be_dropped() -> None:
+    rules = Rules().planned(spec(1), spec(2, after=(1,)))
+    rules.do(DropTask(convoy=NAME, task=1, why="no"))
+
+    (found,) = interventions(rules.state, 0)
+
+    assert found.comments == ("/brat drop task-2",)
 
 
 def test_a_blocked_task_says_how_it_is_tried_again_or_given_up() -> None:
