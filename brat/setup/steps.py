@@ -14,7 +14,7 @@ from typing import Final, Literal, Protocol
 
 from msgspec import Struct
 
-from bot.forge.payloads import Payload
+from bot.forge.payloads import Numbered, Payload
 from bot.forge.rest import Refused, Rest
 from bot.forge.workflows import (
     ci_start,
@@ -228,8 +228,22 @@ README, write one sentence in README.md that says what this project does.
 _NEWEST: Final = 100
 
 
-class _Titled(Payload):
+class Announced(Numbered):
+    """An issue that may be the one that setup opened."""
+
     title: str
+    body: str | None = None
+    author_association: str = ""
+    pull_request: object | None = None
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether somebody of the project opened it: anybody may write its title."""
+        return self.title == READY and self.author_association in _OURS
+
+
+_OURS: Final = ("OWNER", "MEMBER", "COLLABORATOR")
+"""https://docs.github.com/graphql/reference/enums#commentauthorassociation"""
 
 
 class ReadyStep:
@@ -247,8 +261,8 @@ class ReadyStep:
         if (await self._files.look()).state == "wanted":
             return wanted("brat was set up before: label an issue to begin")
         count = 0
-        async for each in self._rest.each(_Titled, f"{self._url}?state=all"):
-            if each.title == READY:
+        async for each in self._rest.each(Announced, f"{self._url}?state=all"):
+            if each.is_ours:
                 return wanted(f'the issue "{READY}" waits for the merge')
             if (count := count + 1) >= _NEWEST:
                 break

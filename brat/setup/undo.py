@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Final
 
-from bot.forge.payloads import Numbered, Payload
+from bot.forge.payloads import Payload
 from bot.forge.pulls import PullRequests
-from bot.forge.rest import Json, Refused, Rest
+from bot.forge.rest import Refused, Rest
 from bot.serving.repository_checks import text_at
 from brat.repository.checkout import Checkout
 from brat.repository.workflow_files import FOLDER, is_ours, needed
@@ -33,6 +33,7 @@ from brat.setup.steps import (
     NEW_LABEL,
     OPENED,
     READY,
+    Announced,
     Look,
     Setting,
     Step,
@@ -43,12 +44,6 @@ from brat.setup.steps import (
 )
 from grite.errors import BratError
 from grite.signatures import SIGNERS_FILE
-
-
-class _Issue(Numbered):
-    title: str
-    body: str | None = None
-    pull_request: Json = None
 
 
 class _IssueUndo:
@@ -70,11 +65,11 @@ class _IssueUndo:
             await self._rest.write("PATCH", f"{self._url}/{number}", closed)
 
     async def _numbers(self) -> list[int]:
-        listed = self._rest.each(_Issue, f"{self._url}?state=open&per_page=100")
+        listed = self._rest.each(Announced, f"{self._url}?state=open&per_page=100")
         return [
             each.number
             async for each in listed
-            if each.title == READY
+            if each.is_ours
             and (each.body or "").startswith(OPENED)
             and each.pull_request is None
         ]

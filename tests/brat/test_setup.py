@@ -381,8 +381,8 @@ async def test_without_a_token_it_says_what_it_would_do(person: Person) -> None:
 
 
 UNDONE = [
-    ("PATCH", ".*/issues/2", "close the issue", 403),
-    ("PATCH", ".*/pulls/1", "close the pull request", 404),
+    ("PATCH", ".*/issues/3", "close the issue", 403),
+    ("PATCH", ".*/pulls/2", "close the pull request", 404),
     ("DELETE", f".*/actions/secrets/{SECRET}", "delete the secret", 422),
     ("DELETE", f".*/{SIGNERS}", "delete the variable BRAT_ALLOWED_SIGNERS", 403),
     ("DELETE", f".*/{CI_VARIABLE}", "delete the variable BRAT_CI_WORKFLOW", 404),
@@ -401,6 +401,8 @@ async def test_undo_takes_back_what_setup_made_and_says_what_is_refused(
 ) -> None:
     labels, _, *empty = await person.state()
     person.variables = f"{SECRET}={given('sk-ant-made-up-key-to-be-taken-back')}"
+    alike = {"title": steps.READY, "body": steps.OPENED}
+    strangers = (await here.post("issues", alike, by="mallory"))["number"]
     await person.type("--yes")
     made = await person.state()
 
@@ -432,7 +434,9 @@ async def test_undo_takes_back_what_setup_made_and_says_what_is_refused(
         "can_approve_pull_request_reviews": False,
     }
     assert secrets_of(here) == {}
-    assert (await here.get("pulls/1"))["state"] == "closed"
+    assert (await here.get(f"issues/{strangers}"))["state"] == "open"
+    (pull,) = await here.get("pulls?state=all")
+    assert pull["state"] == "closed"
     again = await person.type("--undo --yes")
     assert (again.status, done(again)) == (0, ["ok"] * 9), again.err
     assert NOTHING in again.err
