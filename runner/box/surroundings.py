@@ -16,7 +16,7 @@ import re
 import stat
 import sys
 import sysconfig
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -418,10 +418,11 @@ def installed(root: Path, programs: Iterable[str]) -> tuple[str, ...]:
         return ()
     base = f"{root}{os.sep}"
     found: set[str] = set()
+    real = cache(os.path.realpath)  # of folders: there are many links, in few of them
     for folder in filter(os.path.isdir, programs):
         with os.scandir(folder) as entries:
             links = [each.path for each in entries if each.is_symlink()]
-        leading = (os.path.realpath(link) for link in links)
+        leading = (_end_of(link, real) for link in links)
         found.update(
             real.removeprefix(base).partition(os.sep)[0]
             for real in leading
@@ -432,6 +433,21 @@ def installed(root: Path, programs: Iterable[str]) -> tuple[str, ...]:
         for each in sorted(found & folders)
         if not os.path.lexists(f"{base}{each}/.runner")
     )
+
+
+def _end_of(link: str, real: Callable[[str], str]) -> str:
+    """Return where a link leads, as `os.path.realpath` does, which takes longer."""
+    for _ in range(_LINKS_MOST):
+        folder, _, name = link.rpartition(os.sep)
+        if name in {"", ".", ".."}:
+            return real(link)
+        folder = real(folder or os.sep)
+        try:
+            told = os.readlink(f"{folder}/{name}")  # noqa: PTH115  it takes longer
+        except OSError:
+            return f"{folder}/{name}"
+        link = told if told.startswith(os.sep) else f"{folder}/{told}"
+    return link
 
 
 def _beside_programs(search: str, homes: Iterable[str]) -> Iterator[str]:
