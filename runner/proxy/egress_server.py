@@ -165,7 +165,7 @@ class Egress:
             why = f"No more than {AT_ONCE} connections at once."
             return _no(writer, HTTPStatus.SERVICE_UNAVAILABLE, why)
         if not allows_host(self._listed, asked.host, asked.port):
-            self._tell_once(f"{asked.where}, which [runner] egress does not list")
+            self._tell_once(f"{asked.where}, which is not listed")
             return _no(writer, HTTPStatus.FORBIDDEN, _WHY.format(asked.where))
         try:
             there = await self._reached(asked)
@@ -211,7 +211,10 @@ class Egress:
             if is_outside(each) or allows_host(self._listed, each, asked.port)
         ]
         if not open_to:
-            self._tell_once(f"{asked.where}, which leads to {addresses[0]}")
+            leads = (
+                f"{asked.where}, which leads to {addresses[0]}, an address of no list"
+            )
+            self._tell_once(leads)
             raise OSError(
                 f"it leads to {addresses[0]}, which is not on the public internet; "
                 "list that address too if agents may reach it"
@@ -225,8 +228,8 @@ class Egress:
 
 
 _WHY: Final = (
-    "brat lets no agent of this repository reach {}; what they may reach is listed in "
-    "[runner] egress of .brat/config.toml."
+    "brat lets nothing here reach {}; .brat/config.toml lists what may be reached: for "
+    "agents in [runner] egress, for CI in [ci] egress."
 )
 
 

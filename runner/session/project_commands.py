@@ -35,7 +35,7 @@ from runner.box.surroundings import plain_environment
 from runner.engines.engine_events import Text
 from runner.inputs.job_inputs import Inputs
 from runner.proxy.proxy_protocol import ProxyOrder
-from runner.session.proxy_client import ProxyClient
+from runner.session.proxy_client import ProxyClient, unreached
 from runner.session.result_folder import TRANSCRIPT, Folder, Reader, Transcript
 from runner.workspace.workspace import Workspace, ignore_files
 
@@ -133,7 +133,7 @@ def set_up(
     argv = (str(script),) if os.access(script, os.X_OK) else ("sh", str(script))
     with (
         _kept(script, workspace.base, setting.inputs.cache) as cache,
-        _network(setting, hosts) as (way, ways),
+        _network(setting, hosts) as (way, ways, refused),
         boxed(argv, setting.room(workspace.folder), way, cache) as box,
     ):
         env = {**setting.environment(), **ways}
@@ -142,6 +142,7 @@ def set_up(
         ending, said = run_script(SCRIPT, box, order, setting, stop)
     if ending.cancelled:
         return Prepared(cancelled=True)
+    said += unreached(refused, "[runner] setup_hosts")
     if why := script_fault(SCRIPT, ending, limit_s, said):
         return Prepared(why=why)
     return Prepared(litter=_put_in_order(workspace))
@@ -150,14 +151,14 @@ def set_up(
 @contextmanager
 def _network(
     setting: Setting, hosts: tuple[str, ...] | None
-) -> Iterator[tuple[NetworkExit | None, dict[str, str]]]:
-    """Yield the way out to these hosts, and the variables that lead programs to it."""
+) -> Iterator[tuple[NetworkExit | None, dict[str, str], list[str]]]:
+    """Yield the way out to these hosts, the variables that lead to it, the refusals."""
     if hosts is None:
-        yield None, {}
+        yield None, {}, []
         return
     proxy = ProxyClient(ProxyOrder(egress=hosts), setting.inputs.offered)
     try:
-        yield proxy.way(), proxy.environment()
+        yield proxy.way(), proxy.environment(), proxy.refused
     finally:
         proxy.close()
 

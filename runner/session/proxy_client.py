@@ -10,7 +10,7 @@ import select
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -33,6 +33,8 @@ from runner.proxy.proxy_protocol import ProxyOrder
 START_S: Final = 20.0
 END_S: Final = 3.0
 CHUNK_BYTES: Final = 65_536
+_TOLD: Final = 3
+"""How many refused hosts are named."""
 
 
 @contextmanager
@@ -119,6 +121,15 @@ def _for_java(proxy: str) -> dict[str, str]:
     return {"MAVEN_OPTS": said, "GRADLE_OPTS": said}
 
 
+def unreached(refused: Sequence[str], key: str) -> str:
+    """Return a line on what a command could not reach, or "": the last it says.
+
+    Programs quote no more of a refusal than its status, if that.
+    """
+    told = "; ".join(refused[:_TOLD])
+    return f"\nbrat: cannot reach {told}: `{key}` lists what may be\n" if told else ""
+
+
 class ProxyClient:
     def __init__(self, order: ProxyOrder, offered: Mapping[str, str]) -> None:
         """Start the proxy; `offered` is the job's environment."""
@@ -128,6 +139,8 @@ class ProxyClient:
         self._unread = b""
         self._used: dict[str, events.Usage] = {}
         self._calls = 0
+        self.refused: list[str] = []
+        """What was asked for and is forbidden; whole after `close`."""
         self.over = False
         """Whether the session must end."""
         self.trouble: events.Error | None = None
@@ -254,6 +267,7 @@ class ProxyClient:
                     output_tokens=before.output_tokens + told.output_tokens,
                 )
             case protocol.Refused():
+                self.refused.append(told.what)
                 self._note(told)
             case protocol.Network():
                 self.leak = told.why

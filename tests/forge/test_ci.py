@@ -121,6 +121,7 @@ async def test_tags_and_the_default_branch_are_known_as_in_a_clone(here: Town) -
     here.judge(
         'test "$(git describe)" = "v1.0-1-g$(git rev-parse --short HEAD)" &&'
         'test "$(git merge-base HEAD origin/main)" = "$(git rev-parse old)" &&'
+        "git diff --quiet origin/main main &&"
         "git rev-parse v1.0^{commit} origin/HEAD && git fsck --connectivity-only"
     )
     for number in range(2):  # the second job has the first one's files

@@ -12,6 +12,7 @@ import pytest
 
 from brat.forge.resources.records import Ci
 from brat.forge.service.ci_checkout import CiBox
+from convoy.text.project_tests import headline
 from runner.box import surroundings
 from tests.forge.test_ci import judged, push
 from tests.world.forge import Town, until
@@ -182,6 +183,16 @@ async def test_a_job_that_took_too_long_leaves_no_process(here: Town) -> None:
         return sleep not in lines
 
     assert await until(ended)
+
+
+async def test_a_host_that_ci_may_not_reach_is_what_it_says_last(here: Town) -> None:
+    here.judge("python3 -c 'import urllib.request as r; r.urlopen(\"http://a.b\")'")
+    _, commit = await push(here)
+
+    output = (await judged(here, commit))["output"]
+
+    told = "cannot reach a.b:80, which is not listed: `[ci] egress` lists what may be"
+    assert headline(output["text"]) == f"brat: {told}"
 
 
 async def test_nothing_of_a_job_is_left_to_the_next(here: Town) -> None:

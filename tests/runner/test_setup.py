@@ -95,6 +95,19 @@ def test_its_failure_is_the_reason_and_no_engine_starts(
     assert "SessionRunning" not in {type(each).__name__ for each in left.claims}
 
 
+def test_a_host_that_it_may_not_reach_is_the_reason(forge: Forge) -> None:
+    with_script(
+        forge, "python3 -c 'import urllib.request as r; r.urlopen(\"http://a.b\")'"
+    )
+
+    left = forge.sh("true", setup_hosts=())
+
+    assert left.result["why"] == (
+        ".brat/setup.sh exited with status 1: brat: cannot reach a.b:80, which is not "
+        "listed: `[runner] setup_hosts` lists what may be."
+    )
+
+
 def test_its_output_is_capped(forge: Forge) -> None:
     with_script(forge, "head -c 5000000 /dev/zero | tr '\\0' x; exit 1")
 

@@ -165,7 +165,7 @@ def _prepare(bare: Bare, work: Path) -> None:
         raise Unavailable(f"{bare.path} cannot be read: {error}") from error
     known = {ref: target for ref, target in refs.items() if ref.startswith(_TAGS)}
     if tip := refs.get(_HEADS + name):
-        known[_ORIGIN + name] = tip
+        known[_ORIGIN + name] = known[_HEADS + name] = tip
     lines = "".join(f"{target} {ref}\n" for ref, target in known.items())
     (work / ".git" / "packed-refs").write_text(lines, encoding="utf-8")
     link = work / ".git" / _ORIGIN / "HEAD"
@@ -331,6 +331,8 @@ class CiBox:
         # waits for it, and it opens nothing after a `close`.
         self._lock = threading.Lock()
         self._is_closed = False
+        self.refused: list[str] = []
+        """The hosts that the command was not let reach; whole after `close`."""
         self.argv: tuple[str, ...] = ("sh", "-c", settings.command or "true")
         self.fds: tuple[int, ...] = ()
         own |= surroundings.own_sources(own, job / WORK)
@@ -358,6 +360,7 @@ class CiBox:
             offered = outbound.here().variables
             proxy = ProxyClient(ProxyOrder(egress=hosts), offered)
             self._stack.callback(proxy.close)
+            self.refused = proxy.refused
             way = proxy.way()
             self.env |= proxy.environment()
         self._box = self._stack.enter_context(boxed(self.argv, self._room, way))

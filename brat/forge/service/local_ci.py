@@ -36,6 +36,7 @@ from brat.forge.service.ci_checkout import WORK, CiBox, KeptTrees, NoSubmodule, 
 from brat.forge.storage.git_storage import Move
 from convoy.model import ids
 from grite.errors import GitFailed, Unavailable
+from runner.session.proxy_client import unreached
 
 QUEUES: Final = ("brat/queue/**", "gh-readonly-queue/**")
 """Branches that are always judged: the bot's candidates, and those of a merge queue."""
@@ -221,7 +222,8 @@ class Judge:
             return "cancelled", GONE
         if why := report.refusal(is_killed=status is None or status < 0):
             return "action_required", Output(title=NAME, summary=why)
-        return verdict(status, settings, text)
+        told = unreached(box.refused, "[ci] egress") if status != 0 else ""
+        return verdict(status, settings, text + told)
 
     async def _command(
         self, repo: Repository, check: CheckRun, where: tuple[CiBox, Path, IO[bytes]]

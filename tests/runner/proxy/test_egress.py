@@ -54,10 +54,10 @@ def test_who_is_not_listed_is_refused_with_a_reason_and_told_once() -> None:
 
     assert status == 403
     assert why == (
-        "brat lets no agent of this repository reach evil.example:80; what they may "
-        "reach is listed in [runner] egress of .brat/config.toml.\n"
+        "brat lets nothing here reach evil.example:80; .brat/config.toml lists what "
+        "may be reached: for agents in [runner] egress, for CI in [ci] egress.\n"
     )
-    ending = "which [runner] egress does not list"
+    ending = "which is not listed"
     assert told == [
         Refused(what=f"127.0.0.1:{there.port}, {ending}"),
         Refused(what=f"evil.example:80, {ending}"),
@@ -71,7 +71,8 @@ def test_a_listed_name_that_leads_to_this_machine_is_refused() -> None:
         with pytest.raises(OSError, match="502"):
             tunnelled(way, "127.1", there.port)
 
-    assert told == [Refused(what=f"127.1:{there.port}, which leads to 127.0.0.1")]
+    leads = "which leads to 127.0.0.1, an address of no list"
+    assert told == [Refused(what=f"127.1:{there.port}, {leads}")]
     assert there.heads == []
 
 

@@ -100,7 +100,7 @@ def test_only_what_is_listed_can_be_reached(
         {"type": "network", "closed": True, "why": ""},
         {
             "type": "refused",
-            "what": "evil.example:80, which [runner] egress does not list",
+            "what": "evil.example:80, which is not listed",
         },
     ]
     assert left.result["network"] == ""
