@@ -89,6 +89,7 @@ def build(words: Sequence[str], user: Sequence[str] = ()) -> None:
     The words are kind, source and target of each place; a deeper place wins. The user,
     if the machine does not know it, is given by number, group and home.
     """
+    os.umask(0o022)  # the agent may be another user, and passes through these folders
     _mount("none", "/", "", _ALL_BELOW | _PRIVATE)  # apart from every other namespace
     mount_new("tmpfs", _BASE, _SAFE, "mode=755,size=4m")
     for name in (_OLD, _NEW):
