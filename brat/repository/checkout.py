@@ -92,6 +92,14 @@ class Checkout:
         return propose_ci(files, read)
 
 
+_UNDER_WAY: Final = {
+    "rebase-merge": "rebase --continue",
+    "rebase-apply": "rebase --continue",
+    "BISECT_LOG": "bisect reset",
+}
+"""What git does on no branch, by a file of its own, and how that ends."""
+
+
 def find(path: Path) -> Checkout:
     """Return the checkout that `path` lies in."""
     git.require_version()
@@ -117,7 +125,11 @@ def find(path: Path) -> Checkout:
             "first one, such as with `git commit --allow-empty -m Begin`"
         )
     if repo.head_is_detached:
-        raise BratError(f"{top} is on no branch: `git switch` to one, then try again")
+        mend = "`git switch` to one"
+        for name, ended in _UNDER_WAY.items():
+            if (Path(found) / name).exists():
+                mend = f"first end what is under way, such as by `git {ended}`"
+        raise BratError(f"{top} is on no branch: {mend}, then try again")
     return Checkout(top=top, branch=repo.head.shorthand, folder=common / STATE_FOLDER)
 
 
@@ -214,12 +226,14 @@ def landed_commands(checkout: Checkout, known: Registration) -> tuple[list[str],
     inside = bare.is_relative_to(checkout.top)
     where = str(bare.relative_to(checkout.top) if inside else bare)
     is_on, name = _is_on(checkout.top, known.branch), known.branch
+    is_tag = tip_of(bare, f"refs/tags/{name}") is not None  # which git would take
+    source = f"refs/heads/{name}" if is_tag else name
     if branches_apart(checkout, known).own:
-        rebase = ["git", "pull", "--rebase", where, name]
+        rebase = ["git", "pull", "--rebase", where, source]
         return (rebase,) if is_on else (["git", "switch", name], rebase)
     if not is_on:
-        return (["git", "fetch", where, f"{name}:{name}"],)
-    return (["git", "pull", "--ff-only", where, name],)
+        return (["git", "fetch", where, f"{source}:{source}"],)
+    return (["git", "pull", "--ff-only", where, source],)
 
 
 def in_its_way(checkout: Checkout, known: Registration) -> tuple[str, ...]:
@@ -237,7 +251,7 @@ def in_its_way(checkout: Checkout, known: Registration) -> tuple[str, ...]:
 
 
 def tip_of(where: Path, branch: str) -> str | None:
-    """Return the commit of a branch, by its full name; None: there is none."""
+    """Return what a branch, by its full name, stands at; None: there is none."""
     found = _opened(where).references.get(branch)
     return None if found is None else str(found.resolve().target)
 

@@ -27,9 +27,9 @@ VARIABLES = (
 )
 
 
-def git(cwd: Path, *words: str) -> str:
+def git(cwd: Path, *words: str, check: bool = True) -> str:
     done = subprocess.run(
-        ("git", *words), cwd=cwd, env=CLEAN, check=True, stdout=subprocess.PIPE
+        ("git", *words), cwd=cwd, env=CLEAN, check=check, stdout=subprocess.PIPE
     )
     return done.stdout.decode().strip()
 
@@ -169,6 +169,35 @@ def test_agents_start_from_the_branch_of_the_last_init_and_the_printed_line_work
                 ("sh", "-c", line), cwd=origin, env=CLEAN, check=True, timeout=60
             )
             assert git(origin, "rev-parse", f"refs/heads/{name}") == landed
+
+
+def test_a_tag_with_the_branchs_name_is_not_what_is_brought(origin: Path) -> None:
+    git(origin, "tag", "main", "HEAD^")
+    checkout, known = registered(origin)
+    CheckoutSync(checkout=checkout, known=known, url="", tell=print).take_up()
+    bare = registrations.bare_path(checkout.folder, known)
+    tip = git(bare, "rev-parse", "HEAD")
+    landed = git(bare, "commit-tree", "-p", tip, "-m", "landed", f"{tip}^{{tree}}")
+    git(bare, "update-ref", "HEAD", landed)
+
+    for on in ("--create=other", "main"):
+        git(origin, "switch", "--quiet", on)
+        line = landed_line(checkout, known)
+        subprocess.run(("sh", "-c", line), cwd=origin, env=CLEAN, check=True)
+        assert git(origin, "rev-parse", "refs/heads/main") == landed
+        git(origin, "update-ref", "refs/heads/main", tip)
+
+
+def test_what_git_does_on_no_branch_is_ended_by_gits_own_command(origin: Path) -> None:
+    git(origin, "bisect", "start", "HEAD", "HEAD~1")
+    git(origin, "switch", "--quiet", "--detach")
+    with pytest.raises(BratError, match="such as by `git bisect reset`"):
+        find(origin)
+    git(origin, "bisect", "reset")
+
+    git(origin, "rebase", "--quiet", "--exec=false", "HEAD^", check=False)
+    with pytest.raises(BratError, match="such as by `git rebase --continue`"):
+        find(origin)
 
 
 def test_a_linked_worktree_shares_what_brat_knows(origin: Path) -> None:
