@@ -48,7 +48,8 @@ _MADE_FOLDERS: Final = frozenset(
     (
         *("__pycache__", "node_modules", ".venv", ".tox", ".nox", ".eggs"),
         *(".gradle", ".hypothesis", ".ipynb_checkpoints", ".pytest_cache"),
-        *(".mypy_cache", ".ruff_cache", ".nyc_output"),
+        *(".mypy_cache", ".ruff_cache", ".nyc_output", ".pnpm-store"),
+        ".playwright-mcp",
     )
 )
 _MARKS: Final = frozenset(("pyvenv.cfg", "CACHEDIR.TAG"))

@@ -136,10 +136,11 @@ CASES: dict[str, tuple[str, set[str], tuple[str, ...]]] = {
     "what npm leaves, committed": (
         (
             f"{WORK}; mkdir -p web/node_modules/x; echo 1 > web/node_modules/x/a.js;"
-            f"ln -s x web/node_modules/y; echo 1 > web/b.js; {COMMIT}"
+            f"ln -s x web/node_modules/y; echo 1 > web/b.js; {COMMIT};"
+            "mkdir .pnpm-store .playwright-mcp; touch .pnpm-store/a .playwright-mcp/a"
         ),
         {"new.py", "web/b.js"},
-        (MADE.format("web/node_modules"),),
+        (MADE.format(".playwright-mcp, .pnpm-store, web/node_modules"),),
     ),
     "a cache that says so, committed": (
         (
