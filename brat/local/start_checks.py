@@ -52,6 +52,8 @@ def model_keys(config: Config) -> dict[str, str]:
 _WORD: Final = re.compile(r"[\w./][\w./+-]*")
 _SETTING: Final = re.compile(r"\w+=[\w./:,+-]*")
 _PYTHON_MODULE: Final = re.compile(r"(python[\d.]*) -m (\w+)")
+_OF_BASH: Final = frozenset(("source", "pushd", "popd", "shopt", "declare"))
+_LINE_BYTES: Final = 1000
 _FOUND_S: Final = 10.0
 _LISTED_S: Final = 600.0
 
@@ -173,6 +175,7 @@ def _lacks(
             mend = _marking(checkout.top, word) or _install(row)
             yield Lack(f"{where}: there is no program {word}", mend)
             return
+        yield from _first_line(where, checkout.top, word)
     if have is not None and (row.vendors or spec.secret):
         call = Call(spec, Path(), Path(), endpoint=have.get(MODEL_URL, ""))
         fault = missing_key(row, replace(call, key=key_for(row, call, have)))
@@ -206,8 +209,19 @@ def _uncommitted(where: str, top: Path, words: Iterable[str]) -> Iterator[Lack]:
             yield Lack(said, f"run `git add {shlex.quote(word)}`, and commit it")
 
 
+def _first_line(said: str, top: Path, word: str) -> Iterator[Lack]:
+    """Yield why a script of the repository cannot start, by its first line."""
+    with suppress(OSError), (top / word).open("rb") as script:
+        line = script.readline(_LINE_BYTES)
+        if "/" in word and line.startswith(b"#!") and line.endswith(b"\r\n"):
+            mend = f"run `sed -i 's/\\r$//' {shlex.quote(word)}`, and commit it"
+            yield Lack(f"{said}: the first line of {word} ends as on Windows", mend)
+
+
 def _marking(top: Path, word: str) -> str:
     """Return how a file becomes the program that a word means; empty: there is none."""
+    if word in _OF_BASH:
+        return "that is a word of bash: begin the command with `bash -c`"
     if word.startswith("~/"):
         return "write its whole path, for no shell reads this one"
     if not (top / word).is_file():
@@ -235,6 +249,7 @@ def ci_lacks(checkout: Checkout, config: Config, ci: Ci) -> Iterator[Lack]:
         mend = f"put its folder on the PATH, or {_MOVE}"
         yield from _unseen("CI's command: its box does not show", mend, words)
     word = first_word(ci.command)
+    yield from _first_line("CI's command", checkout.top, word)
     if word and not is_found(checkout.top, word):
         said = f"CI's command is `{ci.command}`, and there is no program {word}"
         mend = _marking(checkout.top, word) or "install it"

@@ -122,6 +122,7 @@ def test_a_script_that_is_no_program_yet_is_said_with_what_makes_it_one(
             "run `chmod +x ./agent.sh && git add ./agent.sh`, and commit it",
         ),
         ("~/agent.sh", "write its whole path, for no shell reads this one"),
+        ("source", "that is a word of bash: begin the command with `bash -c`"),
     ):
         config = f'[engine.default]\ntype = "shell"\nargs = ["{program}"]\n'
         terminal = project(tmp_path / program[0], config)
@@ -133,6 +134,19 @@ def test_a_script_that_is_no_program_yet_is_said_with_what_makes_it_one(
 
         lack = f"[engine.default] shell: there is no program {program}: {mend}"
         assert said.lines == [f"brat: {lack}"]
+
+
+def test_a_script_with_windows_line_ends_is_said_before_it_is_started(
+    tmp_path: Path,
+) -> None:
+    terminal = project(tmp_path, engine("true", '[ci]\ncommand = "./ci.sh -q"\n'))
+    (terminal.cwd / "ci.sh").write_bytes(b"#!/bin/sh\r\ntrue\r\n")
+    for line in ("chmod +x ci.sh", "git add ci.sh", "git commit -qm CI", "brat init"):
+        terminal.done(line)
+
+    lack = "CI's command: the first line of ./ci.sh ends as on Windows"
+    mend = r"run `sed -i 's/\r$//' ./ci.sh`, and commit it"
+    assert terminal.type(START).lines == [f"brat: {lack}: {mend}"]
 
 
 def test_what_to_change_is_a_sentence_of_its_own(tmp_path: Path) -> None:
