@@ -45,8 +45,14 @@ def main() -> None:
     from brat.terminal.console import fail, say
     from grite.errors import BratError
 
+    words = sys.argv[1:]
+    match words:
+        case ["version"]:
+            words = ["--version"]
+        case ["help", *about] | [*about, "-h"] if all(map(str.isalpha, about)):
+            words = [*about, "--help"]
     try:
-        command_line("".join(sys.argv[1:2]))()
+        command_line("".join(words[:1]))(words)
     except BratError as error:
         fail(str(error))
         sys.exit(1)

@@ -258,7 +258,9 @@ def _command_in(line: str, below: list[str]) -> FoundCommand:
             options[key] = value
         else:
             words.append(value)
-    if not words:
+    if words:  # as at the end of a sentence
+        words[-1] = words[-1].rstrip(".,!") or words[-1]
+    else:
         return MalformedCommand(
             shown, "it lacks a verb; `/brat help` shows what can be said"
         )

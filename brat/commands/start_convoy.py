@@ -94,9 +94,9 @@ def text_of(said: str) -> str:
 def mayor_start(path: Path, text: str, how: Start) -> int:
     """Open the issue, then plan or run its convoy; return the exit status."""
     if any("\ud800" <= each <= "\udfff" for each in text):
-        raise SystemExit(_usage("--task is not all UTF-8: convert it first"))
+        raise SystemExit(_usage("the task is not all UTF-8: convert it first"))
     if not text.strip():
-        raise SystemExit(_usage("--task is empty: say what is to be done"))
+        raise SystemExit(_usage("the task is empty: say what is to be done"))
     title = None if how.title is None else how.title.strip()
     if title is not None and (not title or len(title) > TITLE_MOST or "\n" in title):
         fault = f"--title is one line of 1 to {TITLE_MOST} characters"

@@ -82,10 +82,18 @@ def test_what_alone_waits_needs_no_name(tmp_path: Path) -> None:
     terminal.done("brat drop 1")
 
 
+def test_help_and_version_are_words_too(tmp_path: Path) -> None:
+    terminal = project(tmp_path, None)
+
+    for asked in ("brat help task retry", "brat task retry -h"):
+        assert terminal.done(asked) == terminal.done("brat task retry --help")
+    assert terminal.done("brat version") == terminal.done("brat --version")
+
+
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ("brat run ''", "--task is empty"),
+        ("brat run ''", "brat: the task is empty"),
         ("brat run @none", "none cannot be read: No such file or directory"),
         ("brat run - --timeout soon", "empty"),
     ],

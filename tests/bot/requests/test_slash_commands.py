@@ -52,6 +52,8 @@ def refused(text: str) -> str:
         "> a quote\n\n/brat retry 3",
         "> Ann wrote:\n> no\n\n> yes\n\n/brat retry 3",
         "/brat re\u200btry 3\U000e0041",
+        "/brat retry 3.",
+        "/brat retry 3! -- please",
         "/brat retry 3\n\n<details>\n<summary>log</summary>\n\n/brat drop 3\n\n</details>",
         "/brat retry 3\n\n[^1]: http://a.b\n/brat drop 3",
     ],
