@@ -358,9 +358,12 @@ def _unheard(context: BotContext, number: int, text: str) -> frozenset[str]:
 async def _show_labels(context: BotContext, convoy: Convoy) -> None:
     key = labels_key(convoy)
     have, have_not = wanted_labels(convoy, context.settings.label)
-    live = (each.issue for each in context.mirror.state.live())
-    is_replaced = convoy.ended and convoy.issue in live
-    if context.memory.shown.get(key) == have or is_replaced:
+    if context.memory.shown.get(key) == have:
+        return
+    known = context.mirror.state.convoys.summaries()
+    *_, newest = (name for name, each in known if each.issue == convoy.issue)
+    if convoy.ended and newest != convoy.name:  # the issue shows where that one is
+        context.memory.shown[key] = have
         return
     present = (await context.github.issue(convoy.issue)).label_names
     if isinstance(before := context.memory.shown.get(key), set):

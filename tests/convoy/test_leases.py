@@ -6,6 +6,7 @@ from convoy.events import Refusal
 from convoy.events.leases import ExpireLease, FreeLease, RenewLease, TakeLease
 from convoy.events.plan_events import ConvoyRequested
 from convoy.rules.plans import PlanConvoy
+from convoy.rules.starting import StartTask
 from tests.world.rules import NAME, Rules, settings, sha, spec
 
 
@@ -117,6 +118,15 @@ def convoy_beside_a_lease(policy: str) -> Rules:
             tasks=(spec(1, paths=("src/a.py",), needs=("port:1",)),),
         ),
     )
+
+
+def test_under_require_no_task_starts_on_what_somebody_else_holds() -> None:
+    rules = convoy_beside_a_lease("require")
+    begin = StartTask(
+        convoy=NAME, task=1, base=sha("0"), session="s", nonce="n", now=rules.now
+    )
+
+    assert why(rules.ask(begin)) == "task 1 waits for path:src/"
 
 
 def test_under_warn_a_task_starts_and_is_told_who_is_there() -> None:
