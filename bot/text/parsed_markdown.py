@@ -61,17 +61,13 @@ def edited(edits: Iterable[Edit], text: str) -> str:
     """Return the text with all edits made; an edit inside another does nothing."""
     kept: list[str] = []
     at = 0
-    for start, end, instead in sorted(edits, key=_outer_first):
+    for start, end, instead in sorted(edits, key=lambda e: (e.start, -e.end)):
         if start >= at:
             kept += text[at:start], instead
         elif end > at:  # overlaps the previous edit: remove all of both
             kept.append(instead)
         at = max(at, end)
     return "".join([*kept, text[at:]])
-
-
-def _outer_first(edit: Edit) -> tuple[int, int]:
-    return edit.start, -edit.end
 
 
 _SPACE = r"[ \t\n]"
@@ -109,10 +105,10 @@ _UNSHOWN: Final = frozenset(("rp", "template"))
 """No browser shows the content of these elements."""
 
 
-def is_whole_html(construct: str) -> bool:
-    """Whether every parser ends this piece of inline HTML at the same place."""
+def whole_html(construct: str) -> re.Match[str] | None:
+    """Return inline HTML that every parser ends at the same place; None: it is not."""
     found = _INLINE.fullmatch(construct)
-    return found is not None and not _is_torn(found)
+    return None if found is None or _is_torn(found) else found
 
 
 def is_lone_tag(line: str) -> bool:
@@ -120,16 +116,15 @@ def is_lone_tag(line: str) -> bool:
     return _ALONE.fullmatch(line) is not None
 
 
-def opens_unshown(construct: str) -> bool:
+def is_unshown(found: re.Match[str]) -> bool:
     """Whether a tag opens an element whose content nobody sees."""
-    found = _INLINE.fullmatch(construct)
-    return found is not None and _opens(found) in _UNSHOWN
+    return _opens(found) in _UNSHOWN
 
 
-def closes_tag(construct: str, opening: str) -> bool:
-    """Whether a tag closes the element that `opening` opens."""
-    found, before = _INLINE.fullmatch(construct), _INLINE.fullmatch(opening)
-    return found is not None and before is not None and _closes(found) == _opens(before)
+def ends(found: re.Match[str], construct: str) -> bool:
+    """Whether a piece of HTML closes the element that a tag opens."""
+    closing = _INLINE.fullmatch(construct)
+    return closing is not None and _closes(closing) == _opens(found)
 
 
 def left_of_tag(construct: str) -> str:

@@ -198,23 +198,6 @@ class Footnotes:
 _UNWANTED: Final = re.compile(r"(?:data|javascript|vbscript):", re.IGNORECASE)
 
 
-class Addresses:
-    """The addresses of link references: the first link to use one spells it out.
-
-    This way no text grows by repeating a long address.
-    """
-
-    def __init__(self) -> None:
-        self._spelled: set[str] = set()
-
-    def once(self, address: str) -> str | None:
-        """Return the address the first time, and None later."""
-        if address in self._spelled:
-            return None
-        self._spelled.add(address)
-        return address
-
-
 def taken_spans(tokens: Sequence[Token]) -> list[Span]:
     """Return the places of code, HTML and images."""
     kinds = ("code_inline", "html_inline", "image")
@@ -222,9 +205,13 @@ def taken_spans(tokens: Sequence[Token]) -> list[Span]:
 
 
 def hidden_inline(
-    content: str, tokens: Sequence[Token], addresses: Addresses
+    content: str, tokens: Sequence[Token], spelled: set[str]
 ) -> Iterator[Edit]:
-    """Give the edits that remove hidden text, in any order, by their places."""
+    """Give the edits that remove hidden text, in any order, by their places.
+
+    Of the addresses of link references, the first link to use one spells it out: no
+    text grows by repeating a long address.
+    """
     for index, token in enumerate(tokens):
         if "span" not in token.meta:
             continue
@@ -235,11 +222,11 @@ def hidden_inline(
             case "text_special" if not clean(token.content):
                 yield Edit(start, end)
             case "image":
-                yield Edit(start, end, f"![]({_image(content, token, addresses)})")
+                yield Edit(start, end, f"![]({_image(content, token, spelled)})")
             case "link_open" if tokens[index + 1].type == "link_close":
                 yield Edit(start, end)
             case "link_open":
-                yield from _link(content, token, addresses)
+                yield from _link(content, token, spelled)
             case _:
                 pass
     yield from doubtful(content, taken_spans(tokens))
@@ -248,35 +235,41 @@ def hidden_inline(
 def _html(tokens: Sequence[Token], index: int) -> Edit:
     token = tokens[index]
     start, end = token.meta["span"]
-    if not parsed_markdown.is_whole_html(token.content):
-        return Edit(start, TEXT_END, OMISSION_NOTE)
-    if not parsed_markdown.opens_unshown(token.content):
+    found = parsed_markdown.whole_html(token.content)
+    if found is not None and not parsed_markdown.is_unshown(found):
         return Edit(start, end, parsed_markdown.left_of_tag(token.content))
-    for other in tokens[index + 1 :]:
-        if other.type == "html_inline":
-            if parsed_markdown.closes_tag(other.content, token.content):
-                return Edit(start, other.meta["span"][1])
-            break
+    others = (other for other in tokens[index + 1 :] if other.type == "html_inline")
+    following = next(others, None)
+    if found and following and parsed_markdown.ends(found, following.content):
+        return Edit(start, following.meta["span"][1])
     return Edit(start, TEXT_END, OMISSION_NOTE)
 
 
-def _image(content: str, token: Token, addresses: Addresses) -> str:
+def _image(content: str, token: Token, spelled: set[str]) -> str:
     """Return the image's address; empty: it is not kept."""
     address = _wanted(str(token.attrs["src"]))
     start, end = token.meta["span"]
-    inline = content[start:end].endswith(")")
-    return address if inline else addresses.once(address) or ""
+    if content[start:end].endswith(")"):
+        return address
+    return _once(address, spelled) or ""
 
 
-def _link(content: str, token: Token, addresses: Addresses) -> Iterator[Edit]:
+def _link(content: str, token: Token, spelled: set[str]) -> Iterator[Edit]:
     """Write a link's address without title and label; most links stay unchanged."""
     bracket, (_, end) = token.meta["label_end"], token.meta["span"]
     address = _wanted(str(token.attrs["href"]))
     if not content.startswith("](", bracket, end):
-        spelled = addresses.once(address)
-        yield Edit(bracket, end, "]" if spelled is None else f"]({spelled})")
+        first = _once(address, spelled)
+        yield Edit(bracket, end, "]" if first is None else f"]({first})")
     elif "title" in token.attrs or not address:
         yield Edit(bracket, end, f"]({address})")
+
+
+def _once(address: str, spelled: set[str]) -> str | None:
+    if address in spelled:
+        return None
+    spelled.add(address)
+    return address
 
 
 def _wanted(address: str) -> str:
@@ -317,7 +310,7 @@ class _Hidden:
     def __init__(self, text: str) -> None:
         self._page = Page(text)
         self._tokens, self._env = markdown_blocks(text)
-        self._addresses = Addresses()
+        self._spelled: set[str] = set()
         self._footnotes = Footnotes(self._page)
         tables = (t for t in self._tokens if t.type == "table_open")
         self._above = set(chain(*self._definitions(), *map(_lines, tables)))
@@ -348,19 +341,14 @@ class _Hidden:
                     yield from self._inline(token)
                 case "code_block":
                     yield from self._code(_lines(token).start)
+                case "table_open":
+                    yield from self._table(_lines(token).start)
+                case "tr_open":
+                    yield from self._row_begins(_lines(token).start)
+                case "tr_close":
+                    yield from self._beyond_columns()
                 case _:
-                    yield from self._of_table(token)
-
-    def _of_table(self, token: Token) -> Iterator[Edit]:
-        match token.type:
-            case "table_open":
-                yield from self._table(_lines(token).start)
-            case "tr_open":
-                yield from self._row_begins(_lines(token).start)
-            case "tr_close":
-                yield from self._beyond_columns()
-            case _:
-                pass
+                    pass
 
     def _fence(self, token: Token) -> Edit:
         """Keep only the language after a fence."""
@@ -398,7 +386,7 @@ class _Hidden:
             content = content[: link.start()]
         found = inline_parts(content, self._env)
         self._footnotes.read(content, taken_spans(found), lines.start)
-        for start, end, text in hidden_inline(content, found, self._addresses):
+        for start, end, text in hidden_inline(content, found, self._spelled):
             stop = end if end == TEXT_END else place.source(end)
             yield Edit(place.source(start), stop, text)
 
@@ -491,11 +479,8 @@ def clean_markdown(text: str, *, limit: int) -> str:
 
 def _settled(text: str) -> str:
     """Clean the text until it no longer changes."""
-    while (cleaner := _once(text)) != text:
-        text = cleaner
+    before = None
+    while text != before:
+        before, seen = text, normalize("NFC", plaintext.clean(text))
+        text = broken_up(_DATA_URL.sub("data:\u2026", visible(seen)))
     return text
-
-
-def _once(text: str) -> str:
-    seen = normalize("NFC", plaintext.clean(text))
-    return broken_up(_DATA_URL.sub("data:\u2026", visible(seen)))
