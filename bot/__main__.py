@@ -9,13 +9,13 @@ from pathlib import Path
 from bot import wall_clock
 from bot.serving import bot_service
 from bot.serving.bot_service import Standstill
-from bot.settings.bot_settings import read_settings
+from bot.settings.bot_settings import Settings, read_settings_as
 from grite.errors import BratError
 from grite.short_traceback import log_warnings, short_traceback
 
 
 async def _serve(file: Path, port: int) -> None:
-    settings = read_settings(file)
+    settings = read_settings_as(Settings, file)
     if settings.ends_with_stdin:
         _end_with_stdin()
     still = Standstill(clock=wall_clock)

@@ -135,11 +135,8 @@ class Left(Struct, frozen=True, kw_only=True):
     """The work left when the loop ends."""
 
     convoys: int
-    """Convoys that have not ended."""
     running: int
-    """Running sessions."""
     blocked: int
-    """Tasks that wait for a person."""
     by_clock: bool
     """Whether some work goes on at a time, or after an event that may be lost."""
     again: bool
@@ -286,7 +283,6 @@ async def _job(inputs: OneshotInputs) -> Left:
 
 
 def _prepare(inputs: OneshotInputs) -> None:
-    """Make the bot's folder, with its actor id, the log's key and the App's."""
     folder = inputs.settings.folder
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     (folder / "actor").write_text(loops_actor(inputs.settings.repository))

@@ -47,7 +47,6 @@ class Visitor:
     csrf: str = ""
     """The token in each of this person's forms; empty: forms need none."""
     may_sign_in: bool = False
-    """Whether the dashboard has a login."""
 
 
 _VIEW: Final = web.RequestKey("view", RepositoryView)

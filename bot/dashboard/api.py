@@ -96,13 +96,11 @@ async def _health(request: web.Request) -> web.Response:
 
 
 async def _printed(request: web.Request) -> web.Response:
-    """Give the end of the newest session's output; empty: there is none."""
     view = view_of(request)
     return web.Response(text=await view.source.printed(*task_at(view.state, request)))
 
 
 async def _text_said(request: web.Request) -> str:
-    """Return the text of a request: a field of the form, or of JSON."""
     if request.content_type != "application/json":
         told: object = (await request.post()).get("text", "")
     else:
@@ -117,8 +115,6 @@ async def _text_said(request: web.Request) -> str:
 
 
 class Api:
-    """Answers who reads by programs, and who decides: people and programs."""
-
     def __init__(self, access: AccessPolicy) -> None:
         self._access = access
 

@@ -110,7 +110,6 @@ _KEPT: Final = ("Allow", "Retry-After")
 
 
 def error_answer(request: web.Request, error: web.HTTPException) -> web.Response:
-    """Return an error in the form the client expects: JSON, a page, or plain text."""
     said = (error.text or error.reason).strip()
     kept = {name: error.headers[name] for name in _KEPT if name in error.headers}
     headers = access_policy.HEADERS | kept
@@ -137,8 +136,6 @@ MOST_EACH: Final = 16
 
 
 class Stream:
-    """Answers requests for news, within the limits of one dashboard."""
-
     def __init__(self, access: AccessPolicy) -> None:
         self._access = access
         self._open: Counter[tuple[str, str]] = Counter()

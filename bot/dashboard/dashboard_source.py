@@ -112,7 +112,6 @@ class StateWatcher:
             await asyncio.sleep(LOOK_S)
 
     async def after(self, mark: str) -> str:
-        """Wait until the mark differs from `mark`; return the new mark."""
         async with self._changed:
             await self._changed.wait_for(lambda: self.mark != mark)
             return self.mark
@@ -267,7 +266,6 @@ Output = Callable[[Session], str]
 @dataclass(frozen=True, kw_only=True)
 class DashboardSource:
     repository: str
-    """The repository's full name, or what people call it."""
     read: Callable[[], Reading]
     """Returns the current reading of the log; may block."""
     log: Callable[[int], tuple[LogLine, ...]]
@@ -277,7 +275,6 @@ class DashboardSource:
     clock: Callable[[], int]
     """Returns the time, unix ms."""
     here: Here = nothing_here
-    """Returns the interventions that the log does not hold."""
     output: Output | None = None
     """Returns sessions' output; None: only the forge's own page shows it."""
     output_is_here: bool = False
@@ -293,7 +290,6 @@ class DashboardSource:
     base: str = ""
     """The prefix of each path; empty: this is the only repository."""
     token: str = ""
-    """The token that a person must show to press a button."""
 
     async def sessions(self, convoy: Convoy) -> tuple[PastSession, ...]:
         """Return all sessions of a convoy; none where the log is not all here."""
@@ -338,7 +334,6 @@ def newest_session(convoy: Convoy, task: Task) -> Session:
 
 
 MOST_LINES: Final = 500
-"""The most lines kept."""
 
 
 class LogTail:

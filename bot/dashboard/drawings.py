@@ -46,7 +46,6 @@ class Arrow(Struct, frozen=True, kw_only=True):
     """An arrow from a task to a task that waits for it."""
 
     path: str
-    """The arrow's path in SVG's syntax."""
     done: bool
     """Whether the waiting is over."""
 
@@ -57,7 +56,6 @@ class Graph(Struct, frozen=True, kw_only=True):
     width: int
     height: int
     box: int
-    """The width of each box."""
     boxes: tuple[GraphBox, ...]
     arrows: tuple[Arrow, ...]
 
@@ -121,7 +119,6 @@ def _arrow(start: GraphBox, end: GraphBox, width: int) -> Arrow:
 
 
 ROW_HEIGHT: Final = 18
-"""The height of a row, in pixels."""
 HEAD_HEIGHT: Final = 20
 MOST_TICKS: Final = 5
 STEPS_S: Final = (
@@ -172,7 +169,6 @@ class Gantt(Struct, frozen=True, kw_only=True):
     now: float | None
     """The place of this moment in percent; None: nothing goes on."""
     left_out: int
-    """How many tasks have no row."""
 
 
 def draw_gantt(
@@ -254,7 +250,6 @@ def _stages(one: PastSession, end: int) -> Iterator[tuple[Stage, int, int]]:
 
 
 def _goes_on(one: PastSession, convoy: Convoy) -> bool:
-    """Whether a session runs, or its work may still land."""
     return not one.ended or (one.how == "handed in" and not convoy.ended)
 
 
@@ -395,7 +390,6 @@ class ChartBar(Struct, frozen=True):
 
 
 def chart_bars(values: Sequence[tuple[str, int]]) -> tuple[ChartBar, ...]:
-    """Return a bar for each value, side by side, the highest as high as it goes."""
     most = max((value for _, value in values), default=0) or 1
     step = min(WIDEST, CHART_WIDTH / max(1, len(values)))
     width = max(0.5, step - CHART_GAP)
@@ -430,7 +424,6 @@ def headline(
 
 
 def state_parts(convoy: Convoy) -> tuple[StatePart, ...]:
-    """Return a convoy's tasks by state, side by side; only states that some have."""
     counts: Counter[str] = Counter(task.state for task in convoy.tasks)
     scale = 100 / max(1, len(convoy.tasks))
     found: list[StatePart] = []

@@ -41,7 +41,6 @@ class OAuth:
     client_id: str
     client_secret: str = field(repr=False)
     web_url: str
-    """The forge's address for people."""
     api_url: str
     own_url: str
     """This dashboard's address for people, without a slash at the end."""
@@ -69,7 +68,6 @@ class Sessions:
         """Signed-out sessions, with the time when each would have expired."""
 
     def sealed(self, what: str, seconds: float, told: Mapping[str, str]) -> str:
-        """Return a cookie's value that holds `told` and expires after `seconds`."""
         claims = {**told, "aud": what, "exp": int(time.time() + seconds)}  # noqa: TID251  a cookie's end
         return jwt.encode(claims, self._key, _ALGORITHM)
 
@@ -87,7 +85,6 @@ class Sessions:
             return None
 
     def person(self, request: web.Request) -> Person | None:
-        """Return the signed-in person; None: nobody is signed in."""
         told = self.opened(SESSION, request.cookies.get(SESSION))
         if told is None or told["jti"] in self._ended:
             return None

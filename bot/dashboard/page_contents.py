@@ -93,9 +93,7 @@ def _last_line(source: DashboardSource, convoy: Convoy, task: Task) -> str:
 HEAD: Final = 5
 """Rows of each list on the first page; every list has a page of its own."""
 CLOCKS: Final = 2
-"""Convoys whose sessions the first page shows over time."""
 URGENT: Final = 4
-"""Interventions on the first page."""
 ROWS: Final = (24, 7)
 """Tasks over time on the first page, of one convoy or of each of more: those where
 something happens first.
@@ -161,7 +159,6 @@ def index(repositories: Sequence[str], visitor: Visitor) -> str:
 
 
 def printed_lines(text: str) -> list[tuple[int, str, bool]]:
-    """Return each line with its number, and whether it names what failed."""
     marks = {*failing_tests(text), *compiler_errors(text)}
     return [
         (number, line, any(mark in line for mark in marks))
@@ -176,7 +173,6 @@ _PRINTED: Final = _pages.from_string(
 
 
 def printed(text: str) -> str:
-    """Return what a session printed as the lines of a log, in HTML."""
     return _PRINTED.render(text=text)
 
 
@@ -187,7 +183,6 @@ def fault(status: int, phrase: str, said: str) -> str:
 
 
 def newest_live(state: State) -> tuple[Convoy, ...]:
-    """Return the convoys whose sessions the first page shows over time."""
     return tuple(reversed(tuple(state.live())[-CLOCKS:]))
 
 
@@ -240,7 +235,6 @@ def _shown(
 
 
 LOOKS: Final = ("timeline", "list", "graph")
-"""How a convoy's tasks may be shown."""
 
 
 def of_convoy(
@@ -308,7 +302,6 @@ STATES: Final = (
 )
 
 Rows = tuple[Sequence[Any], Mapping[str, Any]]
-"""The rows, and the page's other values."""
 
 
 def waiting(view: RepositoryView) -> tuple[Intervention, ...]:
@@ -324,14 +317,12 @@ def newest_first(state: State) -> list[Convoy]:
 
 
 def all_tasks(state: State) -> Iterable[tuple[Convoy, Task]]:
-    """Give every task, the newest convoys' first."""
     for convoy in reversed(state.convoys.values()):
         for task in convoy.tasks:
             yield convoy, task
 
 
 def task_rows(state: State, wanted: str, convoy: str) -> Rows:
-    """Return the tasks in one state, of one convoy; empty: in any, of all."""
     found = [
         each
         for each in all_tasks(state)

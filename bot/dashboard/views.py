@@ -52,13 +52,10 @@ _KEEP: Final = {
 _TYPES: Final = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 Values = Mapping[str, Any]
-"""A page's own values."""
 Find = Callable[[web.Request, RepositoryView], Awaitable[Values]]
 
 
 class Views:
-    """Answers requests for pages; for one event loop."""
-
     def __init__(self, access: AccessPolicy) -> None:
         self._access = access
         self._made: dict[tuple[str, str, Visitor, int], bytes] = {}
@@ -145,7 +142,6 @@ def takes_gzip(request: web.Request) -> bool:
 
 
 async def give_file(request: web.Request) -> web.Response:
-    """Answer with a file that browsers keep, as gzip if the browser takes it."""
     file = page_contents.FILE_AT.get(request.path)
     kind = _TYPES.get(Path(file.name).suffix) if file else None
     if file is None or kind is None:
@@ -260,7 +256,6 @@ async def _output(request: web.Request) -> web.Response:
 Row = TypeVar("Row")
 
 PAGE_ROWS: Final = 50
-"""Rows on one page."""
 DIGITS: Final = 6
 
 
@@ -268,11 +263,8 @@ DIGITS: Final = 6
 class ListPart(Generic[Row]):
     rows: Sequence[Row]
     count: int
-    """The number of rows in the whole list."""
     number: int
-    """The number of this page, from 1."""
     last: int
-    """The number of pages; at least 1."""
 
 
 def list_part(rows: Sequence[Row], wanted: str) -> ListPart[Row]:

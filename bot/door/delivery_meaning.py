@@ -76,7 +76,6 @@ ROSTER: Final = frozenset({"installation", "installation_repositories", "reposit
 @dataclass(frozen=True, kw_only=True)
 class Meaning:
     part: WorldPart | None = None
-    """The part of the world that may have changed."""
     kept: Kept | None = None
     """The request to keep, with the text as it was signed."""
 
@@ -235,5 +234,4 @@ def reviewed(pull: int, found: Reviewed, by: Account | None) -> Review | None:
 
 
 def may_ask(text: str, login: str) -> bool:
-    """Whether a comment is worth searching for commands or a mention."""
     return _COMMAND in text.casefold() or may_mention(text, login)

@@ -138,7 +138,6 @@ class SessionOutput:
     def __init__(self, file: Path) -> None:
         self.file = file
         self.next = 0
-        """The number of the next piece."""
         self._ring: deque[OutputPiece] = deque()
         self._chars = 0
         self._news = asyncio.Condition()
@@ -221,17 +220,14 @@ SILENT_S: Final = 60.0
 LAST_BYTES: Final = 64 * 1024
 """How much of the end of a session's output is shown to people."""
 KEPT_S: Final = 14 * 86_400
-"""How long a session's output is kept."""
 
 
 def tape_file(folder: Path, session: str) -> Path:
-    """Return the file in which a bot in `folder` keeps a session's output."""
     convoy, task, attempt = ids.parse_session(session)
     return folder / "feed" / convoy / f"{task}-{attempt}.jsonl"
 
 
 def checkpoint_file(folder: Path, session: str) -> Path:
-    """Return the file in which a bot in `folder` keeps a session's last checkpoint."""
     return tape_file(folder, session).with_suffix(".bundle")
 
 
@@ -324,7 +320,6 @@ class Feed:
         return ()
 
     def listens(self, session: str) -> bool:
-        """Whether a session takes messages: its witness has asked for them recently."""
         asked = self._ears.get(session)
         return asked is not None and self._clock() - asked < SILENT_S
 
@@ -375,7 +370,6 @@ class Feed:
         return file.exists() or self.attempt(session) is not None
 
     def tape(self, session: str) -> SessionOutput:
-        """Return the session's output, creating it the first time."""
         tape = self._tapes.get(session)
         if tape is None:
             self.forget()

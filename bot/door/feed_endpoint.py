@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 
 OUTPUT_BYTES: Final = 1_000_000
-"""The limit for the output in one request."""
 WAIT_MOST_S: Final = 25.0
 """Proxies close connections that are silent for longer."""
 DIGITS: Final = 10
@@ -100,7 +99,6 @@ class FeedEndpoint:
         return json_answer()
 
     async def _read(self, request: web.Request) -> web.Response:
-        """Show a person a session's output, waiting a while for more."""
         feed, session = self._named(request)
         if feed is None or not feed.shows(shown_token(request)):
             raise refusal_with(
@@ -118,7 +116,6 @@ class FeedEndpoint:
         return json_answer(pieces=pieces, next=tape.next, running=running)
 
     async def _messages(self, request: web.Request) -> web.Response:
-        """Hand the session its messages from people, waiting a while for more."""
         visitor = self._visitor(request)
         number, wait_s = asked_range(request)
         after = max(0, number)
@@ -178,7 +175,6 @@ def shown_token(request: web.Request) -> str:
 
 
 def asked_range(request: web.Request) -> tuple[int, float]:
-    """Return the number after which a request wants items, and how long it waits."""
     try:
         number = int(request.query.get("after", "-1"))
         wait_s = float(request.query.get("wait_s", "0"))

@@ -57,7 +57,6 @@ class StartRequest(
     pattern: str = ""
     """The pattern that the requester names; empty: the configured one."""
     inputs: dict[str, str] = {}
-    """The inputs for the pattern's template."""
     plan_only: bool = False
     """Whether the plan waits for a person, whatever the configuration says."""
     edited: bool = False
@@ -68,7 +67,6 @@ class Remark(msgspec.Struct, frozen=True, kw_only=True, tag="commented"):
     """Somebody wrote a comment that may hold commands."""
 
     issue: int
-    """The number of the issue or pull request with the comment."""
     comment: int
     text: str
     by: str
@@ -108,12 +106,9 @@ class Review(
 
 
 class Ticked(msgspec.Struct, frozen=True, kw_only=True, tag="ticked"):
-    """Somebody ticked boxes in a comment of the bot."""
-
     issue: int
     comment: int
     boxes: tuple[str, ...]
-    """The keys of the newly ticked boxes."""
     by: str
 
 
@@ -125,7 +120,6 @@ class CheckAction(msgspec.Struct, frozen=True, kw_only=True, tag="rerequested"):
     """0: the convoy itself."""
     by: str
     verb: str = "retry"
-    """What the button stands for."""
     commit: str = ""
     """The commit that the check is on; empty: not known."""
 
@@ -338,14 +332,11 @@ class Wake:
         self._parts: set[str] = set(ALL_PARTS)
         self._bell = asyncio.Event()
         self.kept = 0
-        """How many requests the door has kept."""
         self._more_kept = asyncio.Event()
         self._ticking = ticking
         self._looked_at = ticking()
-        """When the loop last looked at everything."""
 
     def up(self, part: str) -> None:
-        """Say that `part` may have changed."""
         self._parts.add(part)
         self._bell.set()
 

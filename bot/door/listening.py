@@ -59,7 +59,6 @@ class ConnectionLimits:
     head_s: float = 10.0
     """How long a new connection may take to send its first request's head."""
     body_s: float = 60.0
-    """How long a request's body may take."""
     idle_s: float = 75.0
     """How long a connection may wait, or send a head, after a response."""
     unread_s: float = 30.0

@@ -39,9 +39,7 @@ Answered = Callable[[str, int], None]
 @dataclass(frozen=True, kw_only=True)
 class DeliveryPlace:
     label: str
-    """The label that asks for a convoy."""
     login: str
-    """The bot's account there."""
     inbox: Inbox
     wake: Wake
     repository_id: int = 0
@@ -73,15 +71,11 @@ class Door:
     unready: Callable[[], str | None] = lambda: None
     """Returns why the bot cannot work now; None: it can."""
     troubles: Callable[[], Iterable[str]] = tuple
-    """Returns what goes wrong while the bot works."""
     version: str = ""
     origins: Origins = field(default_factory=Origins)
-    """The networks from which deliveries may come."""
     answered: Answered = lambda _event, _status: None
-    """Called after each answer."""
     _writer: InboxWriter = field(default_factory=InboxWriter, repr=False)
     received: BytesInFlight = field(default_factory=BytesInFlight, repr=False)
-    """The bodies that are being received."""
 
     def __post_init__(self) -> None:
         if not self.secrets or not all(self.secrets):
@@ -103,7 +97,6 @@ class Door:
         return web.json_response({"ok": True})
 
     async def _ready(self, _: web.Request) -> web.Response:
-        """Say whether the bot can work, and what goes wrong."""
         if why := self.unready():
             return _answer(HTTPStatus.SERVICE_UNAVAILABLE, why)
         found = list(self.troubles())

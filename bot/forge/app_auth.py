@@ -86,7 +86,6 @@ class AppJwt:
 MARGIN_S: Final = 300
 """How long before its expiry a token is renewed."""
 REVOKE_S: Final = 5.0
-"""How long closing waits for the token's revocation."""
 
 PERMISSIONS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -157,7 +156,6 @@ class AppTokens:
         time: Time = REAL_TIME,
     ) -> None:
         self.clock = ForgeClock(time)
-        """The forge's time, learned from its answers so far."""
         self._client = client
         self._api_url = api_url
         self._grant = grant

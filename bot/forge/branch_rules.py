@@ -174,7 +174,6 @@ class BranchRules(Part):
         return None
 
     async def passes(self, rules: Iterable[Rule]) -> bool:
-        """Whether the forge says that the bot may pass all these rules by."""
         sets = {rule.ruleset_id for rule in rules}
         return all([await self.bypass(number) in MAY_PASS for number in sets])
 

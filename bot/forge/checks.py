@@ -277,7 +277,6 @@ class CheckView(Struct, frozen=True, kw_only=True):
     summary: str
     """Markdown."""
     url: str
-    """The address of a page with more details."""
     places: tuple[FailingPlace, ...] = ()
     """The lines that the forge marks; those of a check never change."""
     buttons: tuple[Button, ...] = ()
@@ -285,10 +284,7 @@ class CheckView(Struct, frozen=True, kw_only=True):
 
 
 class CheckRuns(Part):
-    """The checks that a bot shows on one repository's commits."""
-
     async def found(self, view: CheckView) -> payloads.CheckRun | None:
-        """Return the existing check with a view's key; None: there is none."""
         url = f"{self._repo}/commits/{view.commit}/check-runs?filter=all&per_page=100"
         async for check in self._rest.each(payloads.CheckRun, url, "check_runs"):
             if check.external_id == view.key:
@@ -296,7 +292,6 @@ class CheckRuns(Part):
         return None
 
     async def show(self, view: CheckView, found: payloads.CheckRun | None) -> None:
-        """Make a check, or update the found one if it differs."""
         marked = found is not None and found.output.annotations_count > 0
         if found is not None and (marked or not view.places):
             said = (found.conclusion, found.output.title, found.output.summary)

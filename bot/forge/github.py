@@ -54,7 +54,6 @@ class Remarks(Part):
         return None
 
     async def last_by(self, author: str, number: int) -> str:
-        """Return the text of an account's newest comment on an issue, or nothing."""
         url = f"{self._repo}/issues/{number}/comments?per_page=100"
         last = ""
         async for comment in self._rest.each(payloads.Comment, url):
@@ -156,7 +155,6 @@ class GitHub(Part):
 
     @property
     def requests(self) -> RequestBudget | None:
-        """What is left of the hour's requests; None: the forge has not said."""
         return self._rest.pace.budget
 
     def reset_ms(self) -> int:
@@ -291,7 +289,6 @@ class GitHub(Part):
         return [each.number async for each in found]
 
     async def labelling(self, number: int, label: str) -> payloads.IssueEvent | None:
-        """Return the last event that set `label` on the issue; None: none is known."""
         last = None
         async for event in self._events(number):
             if event.event == "labeled" and event.about == label and event.actor:
@@ -377,7 +374,6 @@ class GitHub(Part):
         return (await self._rest.make(payloads.Comment, url, {"body": body})).id
 
     async def said(self, number: int, key: str, author: str) -> payloads.Comment | None:
-        """Return the comment of `author` that carries the marker of `key`."""
         url = f"{self._repo}/issues/{number}/comments?per_page=100"
         async for comment in self._rest.each(payloads.Comment, url):
             if comment.is_by(author) and key in ids.keys_in(comment.body or ""):
@@ -385,7 +381,6 @@ class GitHub(Part):
         return None
 
     async def remarks_since(self, moment: datetime) -> list[payloads.Remarked]:
-        """Return the repository's comments written or edited since `moment`."""
         asked = f"since={_utc(moment)}&sort=updated&direction=asc&per_page=100"
         url = f"{self._repo}/issues/comments?{asked}"
         return await self._rest.all(payloads.Remarked, url)

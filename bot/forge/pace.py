@@ -39,7 +39,6 @@ DATE_BEHIND_S: Final = 0.5
 
 
 def wall() -> float:
-    """Return the time, unix seconds."""
     return time.time_ns() / 1e9
 
 
@@ -160,7 +159,6 @@ class RequestBudget(Struct, frozen=True, kw_only=True):
         )
 
     def is_kept(self, now: float) -> bool:
-        """Whether what is left is for answers to people alone."""
         return self.left <= self.limit * KEPT_FOR_PEOPLE and now < self.resets_at
 
     def pause_s(self, cost: float, now: float) -> float:
@@ -240,7 +238,6 @@ class RequestShares:
 
 
 def repository_of(url: str) -> str:
-    """Return the repository that a request is about; empty: about none."""
     found = _REPOSITORY.match(url)
     return found[1].casefold() if found else ""
 
@@ -393,7 +390,6 @@ class Visit:
 
     @property
     def writes_content(self) -> bool:
-        """Whether the call counts against a budget of content."""
         return not self.ask.reads and self.ask.body is not None
 
 
@@ -404,7 +400,6 @@ class _Side:
     quiet_until: float = -math.inf
     """Steady seconds."""
     streak: int = 0
-    """How many limits were met in a row."""
     judged: int = 0
     """Calls up to this number were under way when the last limit was met."""
 

@@ -115,7 +115,6 @@ class IssueEvent(Payload):
 
     @property
     def about(self) -> str:
-        """The name of its label; empty: it has none."""
         return self.label.name if self.label is not None else ""
 
 
@@ -229,7 +228,6 @@ class Job(Payload):
 
     @property
     def check_run(self) -> int:
-        """The id of its check run; 0: it names none."""
         return _last_number(self.check_run_url or "")
 
 

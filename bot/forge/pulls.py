@@ -210,7 +210,6 @@ class _RestPull(Payload):
 
 class PullMerging(Part):
     async def seen(self, number: int) -> Mergeable:
-        """Return whether a pull request is merged, or what keeps it from it."""
         try:
             pull = await self._pull(number)
         except Refused:  # a forge without GraphQL

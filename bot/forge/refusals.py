@@ -21,7 +21,6 @@ class RefusalRow(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A table of `refusals.toml`, which says what each field means."""
 
     rule: str = ""
-    """Its stable name."""
     says: tuple[str, ...] = ()
     whose: str
     helps: str

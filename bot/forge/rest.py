@@ -180,7 +180,6 @@ class Rest:
         return [item async for item in self.each(model, url, key)]
 
     async def make(self, model: type[Model], url: str, body: object) -> Model:
-        """Create something with `write` and return the answer, checked by a model."""
         return checked(model, await self.write("POST", url, body), f"POST {url}")
 
     async def write(self, method: str, url: str, body: object = None) -> Json:
@@ -237,7 +236,6 @@ class Rest:
     async def _answer(
         self, method: str, url: str, body: object = None, *, list_url: str = ""
     ) -> tuple[Json, str | None]:
-        """Make one call and return its answer with the next page's URL."""
         ask = Ask(
             method,
             url,
@@ -252,7 +250,6 @@ class Rest:
         return _deciphered(ask, await self._reply(ask))
 
     async def _reply(self, ask: Ask) -> HttpReply:
-        """Send one call when the pace allows, and return the forge's reply."""
         visit = self.pace.visit(ask)
         renewed = False
         while True:
@@ -314,7 +311,6 @@ def checked(model: type[Model], data: Json, what: str) -> Model:
 
 _PASSING: Final = frozenset({"RATE_LIMITED", "RATE_LIMIT", "SERVICE_UNAVAILABLE"})
 _ERRORS_TOLD: Final = 5
-"""How many errors of an answer are told."""
 
 
 class _GraphQlError(Payload):
@@ -348,4 +344,3 @@ class Part:
         self._repo = f"/repos/{repository}"
         owner, _, name = repository.partition("/")
         self._named = {"owner": owner, "name": name}
-        """The repository, as GraphQL's variables."""

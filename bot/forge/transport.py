@@ -162,7 +162,6 @@ class Ask:
     """JSON."""
     accept: str = ACCEPT
     most: int = JSON_BYTES
-    """The most bytes allowed in the answer."""
     deadline_s: float = DEADLINE_S
     stored: bool = False
     """Whether a 302 leads to a signed address, which rejects requests with a token."""
@@ -181,7 +180,6 @@ class Ask:
 
     @property
     def reads(self) -> bool:
-        """Whether the request changes nothing."""
         return self.query or self.method == "GET"
 
     def __str__(self) -> str:
@@ -305,7 +303,6 @@ class Pages:
         self._known: OrderedDict[tuple[str, str], HttpReply] = OrderedDict()
 
     def get(self, ask: Ask) -> HttpReply | None:
-        """Return the last answer to this request; None: none is kept."""
         known = self._known.get((ask.url, ask.accept))
         if known is not None:
             self._known.move_to_end((ask.url, ask.accept))

@@ -344,7 +344,6 @@ def _only_tests(file: WorkflowFile) -> bool:
 
 
 def takes_input(text: str, name: str) -> bool:
-    """Whether a dispatch of a workflow file may give an input."""
     file = parsed_workflow(text)
     told = file.on.get("workflow_dispatch") if file is not None else None
     return isinstance(told, dict) and name in (told.get("inputs") or {})
@@ -361,7 +360,6 @@ def unjudged_branches(files: Mapping[str, str], target: str) -> tuple[str, ...]:
 
 
 def judging_files(files: Mapping[str, str], way: StartWay) -> tuple[str, ...]:
-    """Return the names of the files that can be started in one way."""
     return tuple(name for name, text in files.items() if way in ways_to_start(text))
 
 
@@ -426,12 +424,10 @@ def exposures(
 
 
 def is_exposed(file: WorkflowFile) -> bool:
-    """Whether a workflow may run on what an agent wrote."""
     return any(file.starts_on(event, OUR_BRANCHES) for event in _EVENTS)
 
 
 def environments_in(files: Mapping[str, str]) -> frozenset[str]:
-    """Return the environments that jobs on the code of agents name."""
     exposed = (file for file in _all_parsed(files).values() if is_exposed(file))
     named = (job.environment for file in exposed for job in file.jobs)
     return frozenset(filter(None, named))

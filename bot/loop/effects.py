@@ -70,7 +70,6 @@ from grite.errors import Unavailable
 
 
 async def carry_out_effect(context: BotContext, effect: Effect) -> ActionDone | None:
-    """Do one effect; return the note for the log, if there is one."""
     match effect:
         case Do(intent=intent):
             return ActionDone(key=intent.key, number=await _do(context, intent))
@@ -199,7 +198,7 @@ async def _comment(context: BotContext, convoy: Convoy, now: Try) -> int:
         return found
     body = comment_body(context, convoy)
     number = await context.github.say(convoy.issue, body)
-    context.memory.shown[comment_key(convoy)] = body
+    context.memory.shown[ids.comment_key(convoy.name, convoy.deleted_comments)] = body
     return number
 
 
@@ -238,7 +237,6 @@ async def _answer_thread(context: BotContext, intent: Intent) -> int:
 
 
 async def _said(context: BotContext, issue: int, now: Try) -> int | None:
-    """Return the comment that an earlier try wrote; None: write it now."""
     if now.look and (said := await context.github.said(issue, now.key, context.login)):
         return said.id
     now.repeat()
@@ -295,7 +293,8 @@ def _is_off_limits(convoy: Convoy, part: Shown) -> bool:
 def _is_said(context: BotContext, convoy: Convoy) -> bool:
     if convoy.comment is None:
         return True
-    seen = context.memory.shown.get(comment_key(convoy), "")
+    key = ids.comment_key(convoy.name, convoy.deleted_comments)
+    seen = context.memory.shown.get(key, "")
     if not isinstance(seen, str) or convoy.comment in context.memory.unticked:
         return seen is None
     return unticked(seen) == comment_body(context, convoy)
@@ -330,7 +329,7 @@ async def _show_comment(
     context: BotContext, convoy: Convoy, number: int, works: frozenset[str]
 ) -> None:
     """Edit the comment, but keep a tick whose delivery has not arrived yet."""
-    key = comment_key(convoy)
+    key = ids.comment_key(convoy.name, convoy.deleted_comments)
     if context.memory.shown.get(key, "") is None:
         return  # a person deleted it: the next look notes that
     stands = await context.github.comment(number)
@@ -390,11 +389,6 @@ async def _show_task_label(
     context.memory.shown[f"{labels_key(convoy)}/{issue}"] = have
 
 
-def comment_key(convoy: Convoy) -> str:
-    """Return the key in `shown` under which the comment's last seen text is kept."""
-    return ids.comment_key(convoy.name, convoy.deleted_comments)
-
-
 def comment_body(
     context: BotContext,
     convoy: Convoy,
@@ -413,7 +407,6 @@ def comment_body(
 
 
 def owed_checks(context: BotContext, convoy: Convoy) -> list[CheckView]:
-    """Return the checks that the forge does not show correctly yet."""
     page = f"{context.settings.git_url}/{context.settings.repository}"
     return [
         each

@@ -68,7 +68,6 @@ class Loop:
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def __post_init__(self) -> None:
-        """Give the context the lease."""
         self.troubles = Troubles(context=self.context, tell=self.tell)
         self.pacing = PushPacing(context=self.context, wake=self.wake, lease=self.lease)
         self._refused = RefusedParts()

@@ -108,7 +108,6 @@ async def _runs(context: BotContext, asked: frozenset[int]) -> dict[int, Run]:
 
 
 async def _checks(context: BotContext, seen: Observed) -> dict[str, Checks]:
-    """Return the verdict on each commit that is to land, as far as the forge tells."""
     found: dict[str, Checks] = {}
     for convoy in context.mirror.state.live():
         merged = merged_commit(convoy, seen)
@@ -170,7 +169,6 @@ RULES_MS: Final = 600_000
 
 
 async def target_rules(context: BotContext) -> dict[str, TargetRules]:
-    """Return the rules of every live convoy's target, and of the default branch."""
     found, at = dict(context.observed.rules), context.memory.rules_read
     live = {convoy.target for convoy in context.mirror.state.live()}
     now = context.clock()
@@ -186,7 +184,6 @@ async def target_rules(context: BotContext) -> dict[str, TargetRules]:
 
 
 async def own_pulls(context: BotContext) -> dict[int, Mergeable]:
-    """Return what the forge says of the pull requests that it is to merge."""
     found = {}
     for convoy in context.mirror.state.live():
         number = convoy.pull

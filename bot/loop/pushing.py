@@ -134,11 +134,9 @@ class BotLease:
         return RefUpdate(self.ref, new, old)
 
     def pushed(self, update: RefUpdate) -> None:
-        """Note that a push with this ref update arrived."""
         self._pushed = (update.new or "", self.ticking())
 
     def freed(self) -> RefUpdate:
-        """Return the ref update that gives the lease back."""
         return RefUpdate(self.ref, None, self.mirror.refs.get(self.ref))
 
     def _is_ours(self, commit: str) -> bool:
@@ -166,7 +164,6 @@ class BotLease:
         )
 
     def _read(self, commit: str) -> lease.Lock | None:
-        """Return the lease in a commit; None: it holds none that counts."""
         if not self.mirror.has(commit):
             self.mirror.remote.fetch([commit])
         try:
@@ -262,7 +259,6 @@ class PushPacing:
     wake: Wake
     lease: BotLease
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep
-    """Waits for the given number of seconds."""
     _kept: int = 0
     """How many requests the door had kept when the round began."""
     _pushed_at: deque[float] = field(default_factory=lambda: deque([-inf]))

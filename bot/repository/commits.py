@@ -33,7 +33,6 @@ from convoy.text.project_tests import propose_all
 from grite import git
 
 RECENT_COMMITS: Final = 500
-"""How many commits count as recent."""
 _MARK: Final = "\x01"
 
 
@@ -56,7 +55,6 @@ def changed_lately(path: Path, commit: str) -> tuple[tuple[str, ...], ...]:
 
 
 DEPTH: Final = 3
-"""How many levels of folders are listed."""
 LANGUAGES: Final = 12
 BUSY: Final = 15
 LINKS: Final = 25
@@ -75,7 +73,6 @@ def _tree_at(path: Path, commit: str) -> pygit2.Tree:
 
 
 def files_at(path: Path, commit: str) -> tuple[str, ...]:
-    """Return every path of a commit, in git's order."""
     return tuple(name for name, _ in _blobs(_tree_at(path, commit)))
 
 
@@ -196,9 +193,7 @@ def template_text(path: Path, commit: str, file: str) -> str:
 
 
 LANDED_MOST: Final = 20
-"""The most landed commits that a conflict is explained by."""
 ABSENT_MOST: Final = 10
-"""The most paths that are said not to exist."""
 
 
 class MirroredCommits:
@@ -246,7 +241,6 @@ class MirroredCommits:
         return git.run(line, cwd=self.mirror.path).stdout.decode(errors="replace")
 
     def lines(self, base: str, commit: str) -> int:
-        """Return how many lines a commit adds and removes."""
         self.mirror.ensure([base, commit])
         options = ("--no-ext-diff", "--no-textconv", "--numstat")
         found = git.run(["diff", *options, base, commit, "--"], cwd=self.mirror.path)
@@ -262,7 +256,6 @@ class MirroredCommits:
         return template_at(self.mirror.path, commit, name)
 
     def box_labels(self, commit: str) -> frozenset[str]:
-        """Return what the boxes of a commit's issue forms say."""
         self.mirror.ensure([commit])
         read = self.text(commit)
         return box_labels(map(read, form_files(self.files(commit))))

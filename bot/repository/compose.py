@@ -298,7 +298,6 @@ class Composer:
         return self._write(*_people(self._repo, made), said, made.tree_id, [base])
 
     def target_of(self, merge: str) -> str:
-        """Return the commit that an unresolved merge takes in."""
         return str(self._commit(merge).parent_ids[1])
 
     def integrated(self, piece: Piece) -> str | Conflicted:
@@ -343,7 +342,6 @@ class Composer:
         return self._commit(one).tree_id == self._commit(other).tree_id
 
     def base_of(self, one: str, other: str) -> str | None:
-        """Return the merge base of two commits."""
         found = self._repo.merge_base(one, other)
         return str(found) if found else None
 

@@ -61,13 +61,11 @@ async def carry_out(
 
 
 MOST_LINE_CHARS: Final = 1_500
-"""The longest answer that the convoy's comment shows."""
 
 
 class Asked(Struct, frozen=True, kw_only=True):
     by: str
     issue: int
-    """The issue or pull request."""
     comment: int = 0
     """The comment with the requests; 0: it was the review, tick or button in `sign`."""
     sign: str = ""
@@ -208,7 +206,6 @@ async def correct_labels(context: BotContext, convoy: Convoy) -> None:
 
 
 async def is_off_limits(context: BotContext, number: int) -> bool:
-    """Whether the bot must not act on an issue or pull request."""
     return NO_LABEL in (await context.github.issue(number)).label_names
 
 

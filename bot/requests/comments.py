@@ -30,7 +30,6 @@ from bot.requests import answers
 from bot.requests.answers import Asked, carry_out, give_answer, has_heard_enough
 from bot.requests.verb import Asker, Place, Request, convoy_of
 from bot.requests.verb_table import clean_request, parsed
-from bot.roles import mayor
 from bot.roles.bot_context import (
     BotContext,
     RecentComments,
@@ -116,7 +115,8 @@ async def _mention(
     if remark.on_pull or convoy_of(state, remark.issue) is not None:
         return ()
     text = await asyncio.to_thread(mentioned, remark.text, context.login)
-    if text is None or not mayor.heeds_mentions(context):
+    config = usable_configuration(context)
+    if text is None or config is None or not config.triggers.mention:
         return ()
     return (SlashCommand(verb="start", text=text),)
 

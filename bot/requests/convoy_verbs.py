@@ -50,7 +50,6 @@ def _status(context: RequestContext) -> str:
 
 
 def _plan(context: RequestContext) -> str:
-    """Show the plan whole, as far as an answer may be long."""
     from bot.text.convoy_comment import plan_section
 
     convoy = context.convoy
@@ -75,7 +74,6 @@ def _why(context: RequestContext, *, task: int) -> str:
 
 
 def _logs(context: RequestContext, *, task: int) -> str:
-    """Link the output of a task's sessions, the newest first."""
     runs = _task_named(context, task).runs
     if not runs:
         raise NotPossible(f"task {task} has had no session yet")
@@ -250,19 +248,12 @@ def _approve(context: RequestContext, *, commit: str | None = None) -> str:
 
 
 def _approve_plan(context: RequestContext, convoy: Convoy) -> str:
-    from bot.roles.bot_context import configuration
-    from convoy.config import ConfigError
-
-    try:
-        staged = configuration(context.bot).staged
-    except ConfigError as error:
-        raise NotPossible(f"the configuration has a fault: {error}") from error
     context.submit(
         ApprovePlan(
             convoy=convoy.name,
             by=context.by,
             comment=_comment_asking(context),
-            staged=staged,
+            staged=context.config.staged,
         )
     )
     return "The plan is approved: the first tasks start."
@@ -363,7 +354,6 @@ def _resume(context: RequestContext, *, all: bool = False) -> str:  # noqa: A002
 
 
 def _how_many(context: RequestContext, state: str) -> str:
-    """Return how many convoys the change affects, in words."""
     found = sum(1 for convoy in context.draft.state.live() if convoy.state == state)
     return counted(found, "convoy")
 

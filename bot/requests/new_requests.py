@@ -63,7 +63,6 @@ GIVEN_UP: Final = 6
 """A delivery that fails this often is not tried again; what it was stays in the log."""
 
 LABELLED: Final = frozenset({"issues", "pulls"})
-"""The parts of the world that carry labels."""
 
 Kept = StartRequest | Remark | Review | Ticked | CheckAction
 """What somebody asked for, as the inbox keeps it."""
@@ -189,7 +188,6 @@ async def _handle(
 
 
 TITLE_SHOWN: Final = 72
-"""How many characters of an unread issue's title are shown."""
 
 
 async def missed_labels(context: BotContext) -> dict[str, StartRequest]:
@@ -219,7 +217,6 @@ async def missed_labels(context: BotContext) -> dict[str, StartRequest]:
 
 
 async def _labelled_request(context: BotContext, issue: Issue) -> StartRequest | None:
-    """Return the request of a labelled issue of which no delivery reached the bot."""
     labelling = await context.github.labelling(issue.number, context.settings.label)
     if labelling is None or labelling.actor is None:
         return None

@@ -246,7 +246,6 @@ def _parts(convoy: Convoy, whole: Task, text: str) -> tuple[TaskSpec, ...]:
 
 
 def _part(spec: TaskSpec, whole: TaskSpec) -> TaskSpec:
-    """Return a part that waits for what the whole waited for, and knows of it."""
     told = cut(own_words(whole), WHOLE_CHARS)
     return replace(
         spec,
@@ -277,7 +276,6 @@ SPLIT: Final = (
 
 
 def _merge(context: RequestContext) -> str:
-    """Put the pull request back into its queue."""
     name, number = context.convoy.name, _own_number(context)
     out = (context.own_task or context.convoy).taken_out
     if out is not None and out.gesture == "closed":

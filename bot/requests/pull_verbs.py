@@ -30,7 +30,6 @@ if TYPE_CHECKING:  # the command line reads the table: the bot's tools are slow 
     from convoy.config import Config
 
 SHOWN: Final = 10
-"""How many digits of a commit people are shown."""
 EVERYBODY: Final = "*"
 RED: Final = "CI is red on it. Make it green, and change nothing else. CI says:"
 
@@ -143,20 +142,12 @@ def _given(context: RequestContext, pull: "Pull", *, lands: bool) -> GivenPull:
 
 
 def _config(context: RequestContext) -> "Config":
-    from bot.roles.bot_context import configuration
-    from convoy.config import ConfigError
-
-    try:
-        config = configuration(context.bot)
-    except ConfigError as error:
-        raise NotPossible(f"the configuration has a fault: {error}") from error
-    if config.staged:
+    if context.config.staged:
         raise NotPossible("`.brat/config.toml` says `staged`, so nothing is done")
-    return config
+    return context.config
 
 
 def _fork_point(context: RequestContext, given: GivenPull, target: str) -> str:
-    """Return the commit that a pull request began at; blocking."""
     bot, tip = context.bot, context.draft.refs.get(ids.HEADS + target)
     if tip is None:
         raise NotPossible(f"there is no branch {code_span(target)} any more")
@@ -168,7 +159,6 @@ def _fork_point(context: RequestContext, given: GivenPull, target: str) -> str:
 
 
 async def _red(context: RequestContext, given: GivenPull) -> str:
-    """Return what CI says against the commit; empty: nothing."""
     from bot.text.merge_texts import end_of
 
     ci, settings = context.bot.github.ci, context.bot.settings
@@ -182,7 +172,6 @@ async def _red(context: RequestContext, given: GivenPull) -> str:
 def _conflict(
     context: RequestContext, given: GivenPull, target: str, base: str
 ) -> tuple[str, ...]:
-    """Return the files in which a pull request conflicts with its target; blocking."""
     from bot.repository.compose import Conflicted, Piece
 
     onto = context.draft.refs[ids.HEADS + target]
@@ -200,7 +189,6 @@ async def _request(
     base: str,
     approve: Approve = "auto",
 ) -> ConvoyRequested:
-    """Ask for the convoy of a pull request."""
     from bot.door.inbox import StartRequest
     from bot.roles import mayor
     from bot.roles.issue_intake import fit_words

@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # the command line reads the table: the bot's tools are slow 
     from bot.forge.github import Right
     from bot.repository.draft import Draft
     from bot.roles.bot_context import BotContext
+    from convoy.config import Config
     from convoy.events import Command
 
 
@@ -56,7 +57,6 @@ class Argument(Struct, frozen=True, kw_only=True):
 
 
 def read_task(word: str) -> int:
-    """Read `task-3` or `3`."""
     if found := _TASK.fullmatch(word):
         return int(found[1])
     if word.startswith("#"):
@@ -93,7 +93,6 @@ def read_pattern(word: str) -> str:
 
 
 def read_priority(word: str) -> int:
-    """Read `p0` (first) to `p2` (last)."""
     if word.lower() in ("p0", "p1", "p2"):
         return int(word[1])
     raise ValueError("is no priority: write `p0`, `p1` or `p2`")
@@ -170,7 +169,6 @@ Raises `NotPossible` where the request is refused.
 
 
 USAGE_CHARS: Final = 80
-"""How many characters of a verb's form are shown."""
 MOST_BOXES: Final = 20
 """The most boxes that one verb shows; a command names further tasks."""
 
@@ -225,7 +223,6 @@ class Endpoint(Struct, frozen=True, kw_only=True):
     typed: str = ""
     """The subcommand on the command line, such as `session stop`; empty: none."""
     help: str = ""
-    """The help text on the command line."""
     check: Callable[[Convoy, Request], None] = lambda _, __: None
     """Raises `NotPossible` for requests allowed in a comment but not here."""
 
@@ -234,20 +231,17 @@ class TaskEndpoint(Endpoint, frozen=True, kw_only=True):
     """`POST /api/v1/convoys/{convoy}/tasks/{task}/{word}`, and its button."""
 
     button: Callable[[Task], bool] = lambda _: False
-    """Whether the page of a task in this state shows a button."""
 
 
 class ConvoyEndpoint(Endpoint, frozen=True, kw_only=True):
     """`POST /api/v1/convoys/{convoy}/{word}`, and its button."""
 
     button: Callable[[Convoy], bool] = lambda _: False
-    """Whether the page of a convoy in this state shows a button."""
 
 
 class Verb(Struct, frozen=True, kw_only=True):
     name: str
     place: Place = "both"
-    """Where a comment may use the verb."""
     right: "Right" = "write"
     """The least right on the repository that the asker must have."""
     words: tuple[Argument, ...] = ()
@@ -258,9 +252,7 @@ class Verb(Struct, frozen=True, kw_only=True):
     """Takes every other `key=value`, if an option is given, as one dictionary."""
     text: Text = "none"
     text_help: str = ""
-    """The help for the text on the command line."""
     help: str
-    """The verb's help, one sentence."""
     rule: Rule
     asks: bool = False
     """Whether it changes nothing: its answer is what people want."""
@@ -314,7 +306,6 @@ class Asker(Struct, frozen=True, kw_only=True):
     review: int = 0
     """The review with the request; 0: it was none."""
     threads: tuple[ReviewThread, ...] = ()
-    """What the review says of lines of the change."""
     allowed: bool = False
     """Whether the person's right has been checked already."""
     at_endpoint: bool = False
@@ -352,6 +343,21 @@ class RequestContext:
         """The task whose pull request was commented on; None: another place."""
         number = self.asker.number
         return next((t for t in self.convoy.tasks if number and t.pull == number), None)
+
+    @property
+    def config(self) -> "Config":
+        """The configuration.
+
+        Raises:
+            NotPossible: it has a fault.
+        """
+        from bot.roles.bot_context import configuration
+        from convoy.config import ConfigError
+
+        try:
+            return configuration(self.bot)
+        except ConfigError as error:
+            raise NotPossible(f"the configuration has a fault: {error}") from error
 
     def submit(self, command: "Command") -> None:
         """Put a command to the rules; its events join the draft.

@@ -226,7 +226,6 @@ def request_by_word(word: str, task: int = 0, text: str = "") -> Request:
 
 
 def endpoint_of(request: Request) -> Endpoint:
-    """Return the endpoint of a request that came from one."""
     verb = BY_NAME[request.verb]
     found: Endpoint | None = (
         verb.of_task if "task" in request.arguments else verb.of_convoy

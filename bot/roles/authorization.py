@@ -68,7 +68,6 @@ async def may_start(
 def _pause(
     context: BotContext, draft: Draft, convoy: Convoy, why: str, text: str
 ) -> Literal[False]:
-    """Pause a convoy for which nobody answers, and say so."""
     pause = ConvoyPaused(convoy=convoy.name, by=context.login, why=why)
     if draft.submit(pause) is None:
         sign = ids.sign_key("vouch", f"{convoy.name}/{draft.now}")

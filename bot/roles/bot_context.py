@@ -61,7 +61,6 @@ TRIES: Final = 3
 OUTAGE_MS: Final = 20_000
 """Failures without an answer count once in so long: most outages are short."""
 SAID_CHARS: Final = 300
-"""How many characters of an error are told."""
 
 
 class NotYet(Unavailable):
@@ -282,9 +281,7 @@ class ProcessMemory:
     delays: dict[str, Delay] = field(default_factory=dict)
     """By key, the notifications that failed so far, and when the next try is."""
     comments: Looks | None = None
-    """The looks for comments; None: there was none yet."""
     issues: Looks | None = None
-    """The looks for issues; None: there was none yet."""
     assigned: dict[int, datetime] = field(default_factory=dict)
     """By issue found lately, when it was last assigned to the bot, as it was seen."""
     acknowledged: RecentComments = field(default_factory=RecentComments)
@@ -310,16 +307,8 @@ class ProcessMemory:
     """When each run was first seen to have ended, unix ms."""
 
 
-async def _nothing() -> None:
-    """Hold no lease, and check no name."""
-
-
-async def _unknown() -> None:
-    """Know of no secret."""
-
-
-async def _unknown_environments(_: Iterable[str]) -> None:
-    """Know of no environment."""
+async def _nothing(*_: object) -> None:
+    """Hold no lease, check no name, and know of no secret and no environment."""
 
 
 @dataclass(kw_only=True)
@@ -334,7 +323,6 @@ class BotContext:
     inbox: Inbox
     actor: bytes
     login: str
-    """The bot's account on the forge."""
     feed: Feed | None = None
     """Receives what running sessions send; None: nothing receives it."""
     clock: Clock = wall_clock
@@ -348,11 +336,11 @@ class BotContext:
     """Checks that the repository's name still stands for it; raises if not."""
     hold: Callable[[], Awaitable[None]] = _nothing
     """Renews the bot's lease before a write that was not announced."""
-    secret_names: Callable[[], Awaitable[frozenset[str] | None]] = _unknown
+    secret_names: Callable[[], Awaitable[frozenset[str] | None]] = _nothing
     """Returns the names of the runs' secrets; None: the bot may not list them."""
 
     open_environments: Callable[[Iterable[str]], Awaitable[frozenset[str] | None]] = (
-        _unknown_environments
+        _nothing
     )
     """Returns which of the named environments of Actions let in our branches; None:
     the bot may not know."""

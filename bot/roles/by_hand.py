@@ -95,7 +95,6 @@ def hear_base(draft: Draft, action: HearBase) -> None:
 
 
 PUSHED_FILES: Final = 20
-"""How many of the files that a push changes are told."""
 
 
 def hear_push(context: BotContext, draft: Draft, action: HearPush) -> None:
@@ -151,7 +150,6 @@ def _command(action: HearIssue, convoy: Convoy) -> Command:
 
 
 def say(draft: Draft, number: int, what: str, text: str) -> None:
-    """Announce a comment on an issue or pull request about what was done to it."""
     sign = ids.sign_key("gesture", f"{what}/{draft.now}")
     draft.submit(Answer(issue=number, sign=sign, text=text))
 
@@ -248,7 +246,6 @@ async def look_at_pulls(context: BotContext) -> dict[int, PullSeen]:
 
 
 def known_pulls(state: State) -> Iterator[int]:
-    """Yield the pull requests of live convoys and of their tasks not settled."""
     for convoy in state.live():
         if number := convoy.given.number if convoy.given else convoy.pull:
             yield number
@@ -270,7 +267,6 @@ def _pull_seen(pull: Pull) -> PullSeen:
 
 
 def call_people(draft: Draft, action: Call) -> None:
-    """Announce the comment that calls the person who answers for the convoy."""
     convoy = draft.state.convoys[action.convoy]
     by = convoy.vouched_by or convoy.by
     is_person = is_login(by) and not by.endswith("[bot]")

@@ -155,7 +155,6 @@ SUMMARY_CHARS: Final = 500
 
 
 def take_change(ended: EndedAttempt, artifact: ResultArtifact) -> None:
-    """Accept the work, or refuse the attempt and say why."""
     result = artifact.result
     if result.commit is not None and result.commit == ended.gone_on_from:
         _pass_gate(ended, result, result.commit)

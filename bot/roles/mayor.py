@@ -227,14 +227,7 @@ def _heeded(context: BotContext, draft: Draft, request: StartRequest) -> bool:
     return named and config.triggers.mention
 
 
-def heeds_mentions(context: BotContext) -> bool:
-    """Whether a mention of the bot asks for a convoy."""
-    config = usable_configuration(context)
-    return config is not None and config.triggers.mention
-
-
 def busy(state: State, issue: int) -> bool:
-    """Whether a convoy that has not ended belongs to an issue."""
     return any(convoy.issue == issue for convoy in state.live())
 
 
@@ -257,30 +250,34 @@ async def refusal(
 
 def make_plan(context: BotContext, draft: Draft, action: MakePlan) -> None:
     """Plan by the pattern, else by the issue's task list; fail the convoy on faults."""
-    convoy = draft.state.convoys[action.convoy]
-    if convoy.pattern:
-        plan_by_pattern(context, draft, convoy)
-        return
+    convoy, commits = draft.state.convoys[action.convoy], context.commits
     try:
-        tasks, remarks = planned_by_text(context, convoy)
-    except tasklist.PlanError as error:
+        if convoy.pattern:
+            plan = compiled_for(context, convoy)
+            planner, tasks = f"pattern {convoy.pattern}", plan.tasks
+            scopes, warnings = commits.scopes(convoy.base, tasks), plan.warnings
+        else:
+            planner, (tasks, remarks) = TASK_LIST, planned_by_text(context, convoy)
+            planner = SUB_ISSUES if convoy.listed else planner
+            scopes = commits.scopes(convoy.base, tasks)
+            warnings = (*remarks, *commits.absent(convoy.base, scopes))
+    except (PatternError, tasklist.PlanError) as error:
         draft.submit(FailConvoy(convoy=convoy.name, why=str(error)))
-    else:
-        planner = SUB_ISSUES if convoy.listed else TASK_LIST
-        if convoy.mayor:
-            who, why = planned_by(convoy.settings.planner), convoy.mayor.why
-            planner = f"{planner}; the {who} gave no plan: {shortened(why, 300)}"
-        commits = context.commits
-        scopes = commits.scopes(convoy.base, tasks)
-        draft.submit(
-            PlanConvoy(
-                convoy=convoy.name,
-                planner=planner,
-                tasks=tasks,
-                scopes=scopes,
-                warnings=(*remarks, *commits.absent(convoy.base, scopes)),
-            )
+        return
+    if convoy.mayor and not convoy.pattern:
+        who, why = planned_by(convoy.settings.planner), convoy.mayor.why
+        planner = f"{planner}; the {who} gave no plan: {shortened(why, 300)}"
+    refused = draft.submit(
+        PlanConvoy(
+            convoy=convoy.name,
+            planner=planner,
+            tasks=tasks,
+            scopes=scopes,
+            warnings=warnings,
         )
+    )
+    if refused is not None and convoy.pattern:
+        draft.submit(FailConvoy(convoy=convoy.name, why=refused.why))
 
 
 def compiled_for(context: BotContext, wanted: ConvoyRequested | Convoy) -> Compiled:
@@ -300,26 +297,6 @@ def compiled_for(context: BotContext, wanted: ConvoyRequested | Convoy) -> Compi
         require_ci=wanted.settings.require_ci,
     )
     return compiled(template, use)
-
-
-def plan_by_pattern(context: BotContext, draft: Draft, convoy: Convoy) -> None:
-    """Take the pattern's tasks as the convoy's plan, or fail it."""
-    try:
-        plan = compiled_for(context, convoy)
-    except PatternError as error:
-        draft.submit(FailConvoy(convoy=convoy.name, why=str(error)))
-        return
-    refused = draft.submit(
-        PlanConvoy(
-            convoy=convoy.name,
-            planner=f"pattern {convoy.pattern}",
-            tasks=plan.tasks,
-            warnings=plan.warnings,
-            scopes=context.commits.scopes(convoy.base, plan.tasks),
-        )
-    )
-    if refused is not None:
-        draft.submit(FailConvoy(convoy=convoy.name, why=refused.why))
 
 
 async def planning_fault(context: BotContext, wanted: ConvoyRequested) -> str | None:
@@ -385,7 +362,6 @@ OUR_WORKFLOWS: Final = frozenset(
     }
 )
 MOST_WORKFLOWS: Final = 50
-"""The most workflow files that are read."""
 
 
 async def _exposure(context: BotContext, convoy: ConvoyRequested) -> str:

@@ -24,23 +24,21 @@ from convoy.model import ids
 from convoy.model.ids import task_item
 from convoy.model.state import Convoy, Task
 from convoy.model.work import Candidate, Work
-from convoy.owed import AskMerge, BuildSync, LandSync, LookAgain, Reject, TakeLanded
 from convoy.owed.landings import NOT_RED
 from convoy.rules import landing
-from convoy.rules.landing import JUDGED_BY_NONE, foreign_tip, judged_by
 from convoy.rules.people import BlockTask
 from convoy.rules.target import (
     AskForge,
     AttemptSync,
     FailSync,
-    LandSync as Land,
+    LandSync,
     NoteLanded,
 )
 from convoy.rules.turns import turns
 from convoy.text import inert
 
 
-def build_sync(context: BotContext, draft: Draft, action: BuildSync) -> None:
+def build_sync(context: BotContext, draft: Draft, action: owed.BuildSync) -> None:
     """Merge the target into the convoy's branch, as a candidate; blocking.
 
     What has nothing of its own simply becomes the target. The second try after a red
@@ -48,7 +46,7 @@ def build_sync(context: BotContext, draft: Draft, action: BuildSync) -> None:
     """
     convoy, target = draft.state.convoys[action.convoy], action.target
     tip = draft.refs[_base(convoy)]
-    if foreign_tip(convoy, draft.refs):
+    if landing.foreign_tip(convoy, draft.refs):
         return
     context.mirror.ensure([target, tip])
     made = _made(context, convoy, tip, target)
@@ -85,29 +83,31 @@ def _made(
     return context.composer.build("merge", piece)
 
 
-def land_sync(context: BotContext, draft: Draft, action: LandSync) -> None:
+def land_sync(context: BotContext, draft: Draft, action: owed.LandSync) -> None:
     convoy = draft.state.convoys[action.convoy]
     candidate, branch = convoy.sync.candidate, _base(convoy)
     if candidate is None or draft.refs.get(branch) != candidate.base:
         return
-    checks = context.observed.checks.get(candidate.commit)
-    command = Land(
-        convoy=convoy.name,
-        candidate=candidate.commit,
-        judged=judged_by(convoy.settings, checks),
-    )
+    judged = _judges(context, convoy, candidate.commit)
+    command = LandSync(convoy=convoy.name, candidate=candidate.commit, judged=judged)
     if draft.submit(command) is None:
         draft.move(branch, candidate.commit)
 
 
-def reject_whole(draft: Draft, action: Reject | LookAgain) -> None:
+def _judges(context: BotContext, convoy: Convoy, commit: str) -> tuple[str, ...]:
+    """Return the checks that judged a commit."""
+    checks = context.observed.checks.get(commit)
+    return landing.judged_by(convoy.settings, checks)
+
+
+def reject_whole(draft: Draft, action: owed.Reject | owed.LookAgain) -> None:
     """Try once more what CI found red with the target in it, or let an agent see."""
     convoy = draft.state.convoys[action.convoy]
     sync = convoy.sync.candidate
     is_sync = sync is not None and sync.commit == action.candidate
     target = convoy.candidate.base if convoy.candidate is not None else ""
     target = sync.work if sync is not None and is_sync else target
-    lost = isinstance(action, LookAgain)
+    lost = isinstance(action, owed.LookAgain)
     fail_sync(draft, convoy, target, action.candidate, said=action.text, lost=lost)
 
 
@@ -178,17 +178,15 @@ def _at(convoy: Convoy) -> int:
     return max(convoy.requested_at, convoy.sync.at, *ended, 0)
 
 
-def ask_merge(context: BotContext, draft: Draft, action: AskMerge) -> None:
-    """Announce that the forge is to merge the candidate, as CI judged it."""
-    checks = context.observed.checks.get(action.candidate)
+def ask_merge(context: BotContext, draft: Draft, action: owed.AskMerge) -> None:
     convoy = draft.state.convoys[action.convoy]
-    judged = judged_by(convoy.settings, checks)
+    judged = _judges(context, convoy, action.candidate)
     draft.submit(
         AskForge(convoy=convoy.name, candidate=action.candidate, judged=judged)
     )
 
 
-def take_landed(context: BotContext, draft: Draft, action: TakeLanded) -> None:
+def take_landed(context: BotContext, draft: Draft, action: owed.TakeLanded) -> None:
     """Complete a convoy that the forge merged, and note whether CI judged that.
 
     It did if it judged the very commit, as for a merge queue, or one with its tree.
@@ -202,13 +200,13 @@ def _judged(context: BotContext, convoy: Convoy, commit: str) -> tuple[str, ...]
     """Return the checks that judged what is on the target as a commit; else none."""
     context.mirror.ensure([commit])
     if not convoy.settings.require_ci:
-        return JUDGED_BY_NONE
+        return landing.JUDGED_BY_NONE
     current = convoy.candidate.commit if convoy.candidate else ""
     for one in (commit, convoy.asked, current):
         known = context.observed.checks.get(one)
         is_green = known is not None and known.verdict == "green"
         if one and is_green and context.composer.same_tree(one, commit):
-            return judged_by(convoy.settings, known)
+            return landing.judged_by(convoy.settings, known)
     return ()
 
 
@@ -264,7 +262,6 @@ def build(context: BotContext, draft: Draft, action: owed.Build) -> None:
 def _is_empty(
     context: BotContext, task: Task, made: str | Conflicted, onto: str
 ) -> bool:
-    """Whether a candidate changes no file of what it stands on."""
     if isinstance(made, Conflicted) or kind_of(task.spec).takes_target_in:
         return False
     return context.composer.same_tree(made, onto)
@@ -342,7 +339,6 @@ def _landed_with(
 
 
 def piece_of(convoy: Convoy, task: Task, work: Work, onto: str) -> Piece:
-    """Return a task's work as it is to be built on a commit."""
     branch = ids.task_branch(convoy.name, task.number)
     title = merge_texts.task_title(convoy, task)
     return Piece(
@@ -462,9 +458,8 @@ def look_again(draft: Draft, action: owed.LookAgain) -> None:
 
 
 def clear(context: BotContext, draft: Draft, action: owed.ClearWork) -> None:
-    checks = context.observed.checks.get(action.candidate)
     convoy = draft.state.convoys[action.convoy]
-    judged = landing.judged_by(convoy.settings, checks)
+    judged = _judges(context, convoy, action.candidate)
     draft.submit(
         landing.ClearMerge(
             convoy=convoy.name,
@@ -505,7 +500,6 @@ def block(draft: Draft, action: owed.Block) -> None:
 
 
 LISTED_CONFLICTS: Final = 100
-"""The most conflicting files that an event lists."""
 
 
 def conflicting(draft: Draft, convoy: Convoy, task: int, made: Conflicted) -> None:
@@ -566,13 +560,12 @@ def prove(context: BotContext, draft: Draft, action: owed.Prove) -> None:
     if task is None or task.work is None:
         return
     shown = task.candidate.commit if task.candidate else ""
-    checks = context.observed.checks.get(shown)
     draft.submit(
         landing.ProveWork(
             convoy=convoy.name,
             task=task.number,
             commit=action.work,
-            judged=landing.judged_by(convoy.settings, checks),
+            judged=_judges(context, convoy, shown),
             lines=context.commits.lines(task.work.base, task.work.commit),
         )
     )

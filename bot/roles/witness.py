@@ -121,7 +121,6 @@ def _brief(
 
 
 def pause(context: BotContext, draft: Draft, action: Pause) -> None:
-    """Pause a convoy that keeps failing, and tell the person who answers for it."""
     convoy = draft.state.convoys[action.convoy]
     refused = draft.submit(
         ConvoyPaused(convoy=convoy.name, by=context.login, why=action.why)

@@ -95,7 +95,6 @@ class _Visit:
     """The App's level of access to a repository's settings."""
 
     async def rest(self, more: Mapping[str, str] = MappingProxyType({})) -> Rest:
-        """Return a client with the bot's permissions and `more`."""
         hosting = self.hosting
         tokens: Tokens = StaticToken(hosting.token)
         if hosting.app_id is not None and hosting.private_key_file is not None:

@@ -103,9 +103,7 @@ class AppPages:
     wish: AppRequest
     client: httpx.AsyncClient
     address: Callable[[], str]
-    """Returns the pages' address, once they are served."""
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
-    """The token that opens the first page."""
     state: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
     """GitHub sends it back: without it, a stranger could give us an App of theirs."""
     made: asyncio.Future[AppCreated] = field(

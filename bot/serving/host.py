@@ -41,7 +41,6 @@ from grite.errors import BratError
 @dataclass(kw_only=True)
 class Served:
     name: str
-    """Its full name now."""
     installation: int | None
     """Of the App; None: there is no App."""
     number: int
@@ -57,7 +56,6 @@ class Served:
     loop: Loop | None = None
     """None: the loop is not open."""
     trouble: str = ""
-    """Why the loop could not run."""
     fault: str = ""
     """The last trouble that was a fault of ours, whose place was logged."""
 
@@ -416,7 +414,6 @@ async def hosted(
 
 
 def _issuer(client: httpx.AsyncClient, hosting: ServiceSettings) -> Issuer | None:
-    """Return the issuer that vouches for jobs; None: no feed address is set."""
     if not hosting.feed_url:
         return None
     url = hosting.feed_issuer or issuer_of(hosting.api_url)

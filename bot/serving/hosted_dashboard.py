@@ -48,7 +48,6 @@ from convoy.views.interventions import (
 from grite.errors import BratError, Unavailable
 
 Asked = Callable[[], Awaitable[bool]]
-"""A question about a right, put to the forge."""
 BASE: Final = "/{owner}/{repository}"
 _NOT_THERE: Final = "There is no such page, or not for you.\n"
 

@@ -51,7 +51,6 @@ class Finding(Struct, frozen=True):
     grade: Literal["ok", "note", "fault"]
     said: str
     mend: str = ""
-    """How to fix the fault."""
 
 
 LOOP_FILE: Final = "brat.yml"
@@ -61,7 +60,6 @@ OWN_FILES: Final = (
 )
 FILES_FOLDER: Final = ".github/workflows/"
 MOST_FILES: Final = 50
-"""The most workflow files read in one repository."""
 
 IsOurs = Callable[[str, str], bool]
 """Whether this version writes a file with this name and this text."""

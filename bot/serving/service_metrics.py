@@ -49,7 +49,6 @@ class RepositoryStanding:
     """The calls left by the forge's last answer; None: it has not said."""
     log_commits: int
     faults: tuple[str, ...] = ()
-    """The faults in unreadable parts of the log."""
 
 
 class ServiceMetrics(Collector):
@@ -101,7 +100,6 @@ class ServiceMetrics(Collector):
         return CounterMetric(name, said, labels, registry=self.registry)
 
     def watch(self, name: str, said: str, count: Callable[[], float]) -> None:
-        """Add a gauge whose value `count` returns at each scrape."""
         Gauge(name, said, registry=self.registry).set_function(count)
 
     def application(self) -> web.Application:
@@ -148,7 +146,6 @@ class ServiceMetrics(Collector):
             self.note(name, fact)
 
     def note(self, repository: str, fact: Event) -> None:
-        """Count one fact that a bot wrote."""
         where = (repository, getattr(fact, "convoy", ""), getattr(fact, "task", 0))
         match fact:
             case TaskStarted():

@@ -128,7 +128,6 @@ _PATIENCE: Final = Patience()
 
 
 def from_environment(name: str) -> Callable[[], str]:
-    """Return a reader of an environment variable; it gives "" if that is not set."""
     return lambda: os.environ.get(name, "")  # noqa: TID251  as it is said
 
 
@@ -144,7 +143,6 @@ class Common(BaseModel):
     private_key_file: Path | None = None
     """The file with the App's private key, as GitHub gave it (.pem)."""
     secret: str = Field(default="", repr=False)
-    """The webhook's secret."""
     previous_secret: str = Field(default="", repr=False)
     """The webhook's previous secret, also accepted while it is being changed."""
     feed_token: str = Field(default="", pattern=r"^(\S{16,})?$", repr=False)
@@ -238,7 +236,6 @@ class Settings(Common):
     """The forge's id of the repository, to which all state belongs; 0: not known yet.
     An opened bot knows it."""
     secret: str = Field(repr=False, min_length=16)
-    """The webhook's secret."""
     key_folder: Path | None = None
     """Where the log's key is made, if it is; None: the bot's folder."""
     installation: int | None = None
@@ -287,11 +284,6 @@ class Settings(Common):
         return Patience(
             session_slack_s=self.session_slack_s, check_start_s=self.check_start_s
         )
-
-
-def read_settings(file: Path) -> Settings:
-    """Return one bot's settings in a JSON file; raises as for any other kind."""
-    return read_settings_as(Settings, file)
 
 
 def read_settings_as(kind: type[Kind], file: Path) -> Kind:

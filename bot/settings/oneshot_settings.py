@@ -36,7 +36,6 @@ class OneshotInputs:
     payload: Path | None
     """The file with the event's payload, as in a delivery."""
     run: str
-    """The id of this run."""
     after: int | None
     """The task run that is about to end; the loop waits for its result."""
     ci_wait_s: float

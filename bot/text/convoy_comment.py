@@ -173,7 +173,6 @@ def sub_issue_labels(convoy: Convoy) -> dict[int, set[str]]:
 
 
 def labels_key(convoy: Convoy) -> str:
-    """Return the key in `shown` under which the issue's last seen labels are kept."""
     return f"labels:{convoy.name}"
 
 

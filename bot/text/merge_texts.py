@@ -79,7 +79,6 @@ def target_merge(convoy: Convoy, branch: str) -> str:
 
 
 def work_merge(convoy: Convoy, task: Task) -> str:
-    """Return the message of a merge that a task's next attempt makes whole."""
     branch = ids.base_branch(convoy.name)
     title = f"Merge the work of task {task.number} into {branch}"
     return f"{title}\n\nFor #{convoy.issue}\n"
@@ -141,7 +140,6 @@ class Sides(Struct, frozen=True, kw_only=True):
 
 
 def conflict_text(sides: Sides) -> str:
-    """Return what an agent that makes work fit is told of both sides."""
     tasks = (
         _TASK.format(
             number=task.number,

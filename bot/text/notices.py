@@ -96,7 +96,6 @@ def comments_unread(count: int) -> str:
 
 
 def left_out(remarks: Iterable[str]) -> str:
-    """Say which sub-issues are no tasks, and why."""
     listed = "\n".join(f"- {inline(each)}" for each in remarks)
     return f"These sub-issues are left out:\n\n{listed}"
 

@@ -26,7 +26,6 @@ _TO_REVIEW: Final = (
 )
 _FILES_OF_ROW: Final = 3
 _FILES: Final = 10
-"""The most files named for one task."""
 
 
 def pull_title(convoy: Convoy, task: Task | None) -> str:

@@ -50,7 +50,6 @@ MAILED: Final = refused(
 
 
 def unlisted(bot: str) -> str:
-    """Return what is said once of a review bot that nobody lists."""
     return (
         f"Reviews by {code_span(bot)} are ignored here. To have agents answer them, "
         "list it in `[review] bots` of `.brat/config.toml` on the default branch."
@@ -63,7 +62,6 @@ def of_thread(said: str, *, is_done: bool) -> str:
 
 
 def enough(by: str, again_at: int) -> str:
-    """Return the answer to a person who asks for more than is answered."""
     return (
         f"@{by} You have asked for more than brat answers within an hour. It did not "
         f"carry this out, and ignores what you say before {clock(again_at)}. Say it "
@@ -125,7 +123,6 @@ BAD_CONFIGURATION: Final = "The configuration has a fault: {error}"
 
 
 def questions_text(by: str, questions: Iterable[str]) -> str:
-    """Return the questions to the author of an issue that says too little."""
     listed = "\n".join(f"{at}. {each}" for at, each in enumerate(questions, 1))
     return (
         f"@{by} This says too little for an agent to begin:\n\n{listed}\n\n"

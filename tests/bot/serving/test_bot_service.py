@@ -9,7 +9,7 @@ import pytest
 from bot.forge.app_auth import PERMISSIONS
 from bot.forge.rest import Refused
 from bot.serving import bot_service
-from bot.settings.bot_settings import Settings, read_settings
+from bot.settings.bot_settings import Settings, read_settings_as
 from grite.errors import BratError
 from grite.wal import WAL_REF
 from tests.bot.hosted import at_home, settings
@@ -150,6 +150,6 @@ def test_there_is_one_way_in(
     file.write_text(json.dumps(told))
 
     with pytest.raises(BratError) as error:
-        read_settings(file)
+        read_settings_as(Settings, file)
 
     assert str(error.value) == f"{file}: {said}"
