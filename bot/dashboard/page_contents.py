@@ -13,14 +13,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
-from msgspec import Struct
 
 from bot.dashboard import drawings
 from bot.dashboard.access_policy import RepositoryView, Visitor
 from bot.dashboard.dashboard_source import DashboardSource, Session, newest_session
 from bot.dashboard.drawings import (
-    Car,
-    Gantt,
     check_marks,
     draw_graph,
     headline,
@@ -48,20 +45,14 @@ from convoy.views.reasons import reasons, waits_for
 _FOLDER: Final = Path(__file__).with_name("static")
 
 
-class StaticFile(Struct, frozen=True):
-    name: str
-    content: bytes
+def _address(name: str, content: bytes) -> str:
+    return f"/static/{blake2b(content, digest_size=6).hexdigest()}/{name}"
 
 
-def _address(file: StaticFile) -> str:
-    digest = blake2b(file.content, digest_size=6).hexdigest()
-    return f"/static/{digest}/{file.name}"
-
-
-_FILES: Final = [StaticFile(each.name, each.read_bytes()) for each in _FOLDER.iterdir()]
-FILE_AT: Final = {_address(file): file for file in _FILES}
-"""Each file by its address, which changes with the file's content."""
-_ADDRESSES: Final = {file.name: address for address, file in FILE_AT.items()}
+_FILES: Final = {each.name: each.read_bytes() for each in _FOLDER.iterdir()}
+_ADDRESSES: Final = {name: _address(name, content) for name, content in _FILES.items()}
+FILE_AT: Final = {address: (name, _FILES[name]) for name, address in _ADDRESSES.items()}
+"""Each file's name and content by its address, which changes with the content."""
 
 
 def address(name: str) -> str:
@@ -207,31 +198,23 @@ def overview(
     }
 
 
-class Clock(Struct, frozen=True, kw_only=True):
-    convoy: Convoy
-    said: str
-    gantt: Gantt | None
-    train: tuple[Car, ...]
-    queued: int
-    """How many are in the train, of which some may not be shown."""
-
-
 def _shown(
     convoy: Convoy,
     sessions: tuple[PastSession, ...],
     now: int,
     seen: Mapping[str, Checks],
     rows: int,
-) -> Clock:
-    chart = drawings.draw_gantt(convoy, sessions, now, rows) if sessions else None
+) -> Mapping[str, Any]:
     train = merge_train(convoy, seen)
-    return Clock(
-        convoy=convoy,
-        said=progress_words(convoy, now),
-        gantt=chart,
-        train=train[: HEAD if rows == ROWS[0] else 2],
-        queued=len(train),
-    )
+    return {
+        "convoy": convoy,
+        "said": progress_words(convoy, now),
+        "gantt": (
+            drawings.draw_gantt(convoy, sessions, now, rows) if sessions else None
+        ),
+        "train": train[: HEAD if rows == ROWS[0] else 2],
+        "queued": len(train),
+    }
 
 
 LOOKS: Final = ("timeline", "list", "graph")

@@ -11,7 +11,6 @@ from typing import Any, Final, Generic, TypeVar
 from urllib.parse import urlencode
 
 from aiohttp import web
-from msgspec import Struct
 
 from bot.dashboard import api, drawings, page_contents
 from bot.dashboard.access_policy import (
@@ -142,15 +141,15 @@ def takes_gzip(request: web.Request) -> bool:
 
 
 async def give_file(request: web.Request) -> web.Response:
-    file = page_contents.FILE_AT.get(request.path)
-    kind = _TYPES.get(Path(file.name).suffix) if file else None
-    if file is None or kind is None:
+    name, content = page_contents.FILE_AT.get(request.path, ("", b""))
+    kind = _TYPES.get(Path(name).suffix)
+    if kind is None:
         raise web.HTTPNotFound(text="There is no such file.\n")
     headers = {**_KEEP, "Content-Type": kind}
-    if not takes_gzip(request):
-        return web.Response(body=file.content, headers=headers)
-    headers["Content-Encoding"] = "gzip"
-    return web.Response(body=_packed(file.content, 9), headers=headers)
+    if takes_gzip(request):
+        headers["Content-Encoding"] = "gzip"
+        content = _packed(content, 9)
+    return web.Response(body=content, headers=headers)
 
 
 # --- lists ----------------------------------------------------------------------------
@@ -282,13 +281,8 @@ LINES_EACH: Final = 3
 """Of each session so many lines are shown, the last first."""
 
 
-class Printed(Struct, frozen=True, kw_only=True):
-    """What a task's newest session printed that holds the words."""
-
-    convoy: Convoy
-    task: Task
-    lines: tuple[str, ...]
-    """The last first."""
+Printed = tuple[Convoy, Task, tuple[str, ...]]
+"""What a task's newest session printed that holds the words, the last line first."""
 
 
 async def search_printed(
@@ -318,7 +312,7 @@ def _found_lines(
             line for line in reversed(text.splitlines()) if holds_words(line, wanted)
         )
         if shown := tuple(islice(lines, LINES_EACH)):
-            yield Printed(convoy=convoy, task=task, lines=shown)
+            yield convoy, task, shown
 
 
 WEEK_MS: Final = 7 * 86_400_000

@@ -65,18 +65,6 @@ class JobOrigin(NamedTuple):
     """The workflow file at a ref: `<owner>/<name>/<path>@<ref>`."""
 
 
-def claims_of(origin: JobOrigin, run: int) -> Mapping[str, str]:
-    return {
-        "repository_id": str(origin.repository_id),
-        "repository": origin.repository,
-        "run_id": str(run),
-        "run_attempt": "1",
-        "event_name": "workflow_dispatch",
-        "workflow_ref": origin.workflow,
-        "job_workflow_ref": origin.workflow,
-    }
-
-
 FEED_PATH: Final = "/feed/v1"
 _PORT_FILE: Final = "feed.json"
 
@@ -204,10 +192,7 @@ def pieces_in(data: bytes) -> Iterator[OutputPiece]:
 
 def _read_whole(file: Path) -> bytes:
     """Return the file's bytes; a last line cut off by a crash is removed."""
-    try:
-        data = file.read_bytes()
-    except FileNotFoundError:
-        return b""
+    data = file.read_bytes() if file.exists() else b""
     whole = data[: data.rfind(b"\n") + 1]
     if len(whole) < len(data):
         os.truncate(file, len(whole))
@@ -285,7 +270,15 @@ class Feed:
         attempt, origin = self.attempt(session), self._origin()
         if attempt is None or attempt.run is None or origin is None:
             return None
-        return claims_of(origin, attempt.run)
+        return {
+            "repository_id": str(origin.repository_id),
+            "repository": origin.repository,
+            "run_id": str(attempt.run),
+            "run_attempt": "1",
+            "event_name": "workflow_dispatch",
+            "workflow_ref": origin.workflow,
+            "job_workflow_ref": origin.workflow,
+        }
 
     def shows(self, token: str) -> bool:
         wanted, given = self._reader.encode(), token.encode(errors="replace")

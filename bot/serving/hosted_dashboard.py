@@ -244,9 +244,6 @@ def source_of(one: Served, served: Mapping[str, Served]) -> DashboardSource:
     # No ref in a mirror points at the log's head: only its loop knows the head.
     mirror = settings.folder / bot_service.MIRROR
 
-    def head() -> str | None:
-        return loop().context.mirror.head
-
     def read() -> Reading:
         return loop().context.mirror.reading
 
@@ -256,7 +253,7 @@ def source_of(one: Served, served: Mapping[str, Served]) -> DashboardSource:
     return DashboardSource(
         repository=settings.repository,
         read=read,
-        log=LogTail(mirror, head).last,
+        log=LogTail(mirror, lambda: loop().context.mirror.head).last,
         history=LogHistory(mirror, read),
         clock=wall_clock,
         here=lambda: _here(now()),

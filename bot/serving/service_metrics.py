@@ -40,6 +40,7 @@ from grite import git
 from grite.errors import BratError
 
 METRICS_PATH: Final = "/metrics"
+WHOSE: Final = ("repository",)
 
 
 @dataclass(frozen=True)
@@ -92,9 +93,7 @@ class ServiceMetrics(Collector):
             "Commits that CI was asked to judge; over the landed: its runs for each.",
             ("repository",),
         )
-        self._landed = self._counter(
-            "brat_landed_total", "Changes that landed.", ("repository",)
-        )
+        self._landed = self._counter("brat_landed_total", "Changes that landed.", WHOSE)
 
     def _counter(self, name: str, said: str, labels: tuple[str, ...]) -> CounterMetric:
         return CounterMetric(name, said, labels, registry=self.registry)
@@ -175,64 +174,66 @@ class ServiceMetrics(Collector):
     # --- what is so now -------------------------------------------------------------
 
     def collect(self) -> Iterable[Metric]:
-        standing = dict(self._standing())
+        found = {
+            name: kind(f"brat_{name}", said, labels=("repository", by) if by else WHOSE)
+            for name, (kind, said, by) in _FAMILIES.items()
+        }
         now = self._clock()
-        whose = ("repository",)
-        by_state, by_kind = ("repository", "state"), ("repository", "kind")
-        tasks = GaugeMetricFamily("brat_tasks", "Tasks, by state.", labels=by_state)
-        convoys = GaugeMetricFamily(
-            "brat_convoys", "Convoys, by state.", labels=by_state
-        )
-        waits = GaugeMetricFamily(
-            "brat_interventions", "What waits for people.", labels=by_kind
-        )
-        tokens = CounterMetricFamily(
-            "brat_tokens", "Used by sessions that ended.", labels=by_kind
-        )
-        dollars = CounterMetricFamily(
-            "brat_dollars", "Spent by them, where known.", labels=whose
-        )
-        aside = GaugeMetricFamily(
-            "brat_set_aside",
-            "What waits because it was refused or kept failing.",
-            labels=whose,
-        )
-        left = GaugeMetricFamily(
-            "brat_forge_calls_left",
-            "What is left of the forge's rate limit, as it said last.",
-            labels=whose,
-        )
-        log = GaugeMetricFamily("brat_log_commits", "Commits of the log.", labels=whose)
-        for name, one in standing.items():
+        for repository, one in self._standing().items():
             known = [summary for _, summary in one.state.convoys.summaries()]
-            for state, count in Counter(summary.state for summary in known).items():
-                convoys.add_metric((name, state), count)
-            states: Counter[str] = Counter()
-            for summary in known:
-                states.update(summary.tasks)
-            for each, count in states.items():
-                tasks.add_metric((name, each), count)
+            used = [summary.used for summary in known]
             kinds = (each.kind for each in interventions(one.state, now, one.faults))
-            for kind, count in Counter(kinds).items():
-                waits.add_metric((name, kind), count)
-            spent = [summary.used for summary in known]
-            tokens.add_metric((name, "input"), sum(each.input_tokens for each in spent))
-            tokens.add_metric(
-                (name, "cached"), sum(each.cached_tokens for each in spent)
-            )
-            tokens.add_metric(
-                (name, "output"), sum(each.output_tokens for each in spent)
-            )
-            dollars.add_metric((name,), sum(each.usd for each in spent))
-            aside.add_metric((name,), sum(1 for _ in asides(one.state)))
-            log.add_metric((name,), one.log_commits)
-            if one.calls_left is not None:
-                left.add_metric((name,), one.calls_left)
-        still = GaugeMetricFamily(
-            "brat_repository_standing_still",
-            "1: nothing of the repository moves; /readyz says why.",
-            labels=whose,
-        )
-        for name, why in self._still().items():
-            still.add_metric((name,), bool(why))
-        yield from (tasks, convoys, waits, tokens, dollars, aside, left, log, still)
+            tasks: Counter[str] = Counter()
+            for summary in known:
+                tasks.update(summary.tasks)
+            counted: dict[str, Mapping[str, float]] = {
+                "tasks": tasks,
+                "convoys": Counter(summary.state for summary in known),
+                "interventions": Counter(kinds),
+                "tokens": {
+                    "input": sum(each.input_tokens for each in used),
+                    "cached": sum(each.cached_tokens for each in used),
+                    "output": sum(each.output_tokens for each in used),
+                },
+            }
+            for name, counts in counted.items():
+                for label, count in counts.items():
+                    found[name].add_metric((repository, label), count)
+            whole = {
+                "dollars": sum(each.usd for each in used),
+                "set_aside": sum(1 for _ in asides(one.state)),
+                "log_commits": one.log_commits,
+                "forge_calls_left": one.calls_left,
+            }
+            for name, value in whole.items():
+                if value is not None:
+                    found[name].add_metric((repository,), value)
+        for repository, why in self._still().items():
+            found["repository_standing_still"].add_metric((repository,), bool(why))
+        yield from found.values()
+
+
+_FAMILIES: Final = {
+    "tasks": (GaugeMetricFamily, "Tasks, by state.", "state"),
+    "convoys": (GaugeMetricFamily, "Convoys, by state.", "state"),
+    "interventions": (GaugeMetricFamily, "What waits for people.", "kind"),
+    "tokens": (CounterMetricFamily, "Used by sessions that ended.", "kind"),
+    "dollars": (CounterMetricFamily, "Spent by them, where known.", ""),
+    "set_aside": (
+        GaugeMetricFamily,
+        "What waits because it was refused or kept failing.",
+        "",
+    ),
+    "forge_calls_left": (
+        GaugeMetricFamily,
+        "What is left of the forge's rate limit, as it said last.",
+        "",
+    ),
+    "log_commits": (GaugeMetricFamily, "Commits of the log.", ""),
+    "repository_standing_still": (
+        GaugeMetricFamily,
+        "1: nothing of the repository moves; /readyz says why.",
+        "",
+    ),
+}
+"""What is so at a scrape: kind and help of each, and what it is told by."""
