@@ -15,9 +15,13 @@ from grite.short_traceback import log_warnings, short_traceback
 
 
 async def _serve(file: Path, port: int) -> None:
+    """Serve until SIGTERM."""
+    running = asyncio.current_task()
+    assert running is not None  # noqa: S101  asyncio.run makes one
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
     settings = read_settings_as(Settings, file)
     if settings.ends_with_stdin:
-        _end_with_stdin()
+        _end_with_stdin(running)
     still = Standstill(clock=wall_clock)
     async with (
         bot_service.opened(settings, _tell) as loop,
@@ -27,10 +31,8 @@ async def _serve(file: Path, port: int) -> None:
         await bot_service.forever(loop, seen=lambda _: still.seen(loop))
 
 
-def _end_with_stdin() -> None:
-    """Cancel the running task at the end of standard input."""
-    running = asyncio.current_task()
-    assert running is not None  # noqa: S101  a coroutine called us
+def _end_with_stdin(running: asyncio.Task[None]) -> None:
+    """Cancel a task at the end of standard input."""
     events = asyncio.get_running_loop()
 
     def readable() -> None:
@@ -45,20 +47,13 @@ def _tell(line: str) -> None:
     print(line, file=sys.stderr, flush=True)  # noqa: T201  its log is its stderr
 
 
-async def _until_stopped(file: Path, port: int) -> None:
-    running = asyncio.current_task()
-    assert running is not None  # noqa: S101  asyncio.run makes one
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
-    await _serve(file, port)
-
-
 def main() -> int:
     """Serve until SIGTERM; return 0 after it, 1 on a fault."""
     log_warnings()
     file = Path(sys.argv[1])
     port = int(sys.argv[2]) if len(sys.argv) > 2 else 0  # noqa: PLR2004  optional
     try:
-        asyncio.run(_until_stopped(file, port))
+        asyncio.run(_serve(file, port))
     except (asyncio.CancelledError, KeyboardInterrupt):
         return 0
     except BratError as error:

@@ -53,45 +53,28 @@ from grite.errors import BratError, Conflict, Unavailable
 from grite.git import pair_of
 
 
-class CiStarts:
-    """Starts CI on each candidate that has no checks yet; an App's push does that."""
+async def start_ci(context: BotContext, asked: set[str]) -> None:
+    """Start CI on each candidate that has no checks yet; an App's push does that.
 
-    def __init__(self) -> None:
-        self._asked: set[str] = set()
-
-    async def ask(self, context: BotContext) -> None:
-        """Start the missing runs. Safe to call again, in another process too.
-
-        A run on the same commit is looked for first: another job may have started it.
-        """
-        if context.settings.ci_workflow is None:
-            return
-        for target, branch, candidate in _awaited_candidates(context.mirror.state):
-            seen = context.observed.checks.get(candidate.commit)
-            is_new = seen is not None and seen.verdict == "none"
-            is_there = context.mirror.refs.get(ids.HEADS + branch) == candidate.commit
-            if not (is_new and is_there) or candidate.commit in self._asked:
-                continue
-            self._asked.add(candidate.commit)
-            if await context.github.ci.has_runs(candidate.commit):
-                continue
-            how = await asyncio.to_thread(
-                how_ci_starts, context, target, candidate.commit
-            )
-            file = context.settings.workflow if how.command else how.file
-            if file:
-                inputs = {"ci": how.command} if how.command else {}
-                await context.github.ci.start(file, branch, inputs)
-
-
-async def start_ci(starts: CiStarts, context: BotContext) -> str | None:
-    """Start CI where it is missing; return the reason if that fails, else None."""
-    try:
-        await starts.ask(context)
-    except Refused as refused:
-        refusal = refusal_of_rest(refused)
-        return f"CI cannot be started: {full_stop(refusal.why)} {refusal.helps}"
-    return None
+    The commits `asked` for are added, and asked for no more. Safe to call again, in
+    another process too: a run on the same commit is looked for first.
+    """
+    if context.settings.ci_workflow is None:
+        return
+    for target, branch, candidate in _awaited_candidates(context.mirror.state):
+        commit = candidate.commit
+        seen = context.observed.checks.get(commit)
+        is_new = seen is not None and seen.verdict == "none"
+        is_there = context.mirror.refs.get(ids.HEADS + branch) == commit
+        if not (is_new and is_there) or commit in asked:
+            continue
+        asked.add(commit)
+        if await context.github.ci.has_runs(commit):
+            continue
+        how = await asyncio.to_thread(how_ci_starts, context, target, commit)
+        if file := context.settings.workflow if how.command else how.file:
+            inputs = {"ci": how.command} if how.command else {}
+            await context.github.ci.start(file, branch, inputs)
 
 
 def _awaited_candidates(state: State) -> Iterator[tuple[str, str, Candidate]]:
@@ -192,15 +175,18 @@ async def run_once(loop: Loop, *, after: int | None, ci_wait_s: float) -> Left:
     pause_s = PACED_PAUSE_S if paced else FIRST_PAUSE_S
     waiting, cut_short = _Waiting(after, ci_wait_s, pause_s), 0
     answers = loop.context.github.answers
-    starts = CiStarts()
+    asked: set[str] = set()
     while True:
         again = await bot_service.tick(loop)
         if not again:
             with contextlib.suppress(Unavailable, Conflict):  # else the lease expires
                 await loop.release()
         try:
-            if why := await start_ci(starts, loop.context):
-                loop.tell(why)
+            await start_ci(loop.context, asked)
+        except Refused as refused:
+            refusal = refusal_of_rest(refused)
+            why = f"CI cannot be started: {full_stop(refusal.why)} {refusal.helps}"
+            loop.tell(why)
         except Unavailable:
             again = True
         cut_short = cut_short + 1 if again else 0
@@ -249,6 +235,9 @@ DONE, FAULT, TRY_LATER = 0, 1, 75
 
 
 async def _job(inputs: OneshotInputs) -> Left:
+    running = asyncio.current_task()
+    assert running is not None  # noqa: S101  asyncio.run makes one
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
     _prepare(inputs)
     async with bot_service.opened(inputs.settings, _tell) as loop:
         token = await loop.context.github.token()
@@ -336,17 +325,10 @@ def _tell(line: str) -> None:
     sys.stderr.flush()
 
 
-async def _until_stopped(inputs: OneshotInputs) -> Left:
-    running = asyncio.current_task()
-    assert running is not None  # noqa: S101  asyncio.run makes one
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
-    return await _job(inputs)
-
-
 def main() -> int:
     """Run the loop once and return the exit status."""
     try:
-        left = asyncio.run(_until_stopped(read_inputs(environment())))
+        left = asyncio.run(_job(read_inputs(environment())))
     except (asyncio.CancelledError, KeyboardInterrupt):
         _tell("brat: cancelled; the next run goes on")
         return FAULT

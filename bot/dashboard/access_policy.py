@@ -49,7 +49,7 @@ class Visitor:
     may_sign_in: bool = False
 
 
-_VIEW: Final = web.RequestKey("view", RepositoryView)
+VIEW: Final = web.RequestKey("view", RepositoryView)
 
 
 class AccessPolicy(Protocol):
@@ -66,12 +66,8 @@ class AccessPolicy(Protocol):
         """Return who presses a button, after checking their right at this moment."""
 
 
-def attach(request: web.Request, view: RepositoryView) -> None:
-    request[_VIEW] = view
-
-
 def view_of(request: web.Request) -> RepositoryView:
-    return request[_VIEW]
+    return request[VIEW]
 
 
 SOMEBODY: Final = "somebody at the dashboard"

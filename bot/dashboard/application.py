@@ -20,7 +20,6 @@ from bot.dashboard.access_policy import (
     AccessPolicy,
     RepositoryView,
     Visitor,
-    attach,
     view_of,
 )
 from bot.dashboard.dashboard_source import DashboardSource, StateWatcher
@@ -66,7 +65,7 @@ class Dashboard:
         try:
             welcome = await self._access.admit(request)
             if welcome is None and (view := await self._access.view(request)):
-                attach(request, view)
+                request[access_policy.VIEW] = view
             answer = welcome or await handler(request)
         except BratError as error:
             fault = web.HTTPServiceUnavailable(text=f"{error}; try again.\n")

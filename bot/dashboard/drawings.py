@@ -15,7 +15,6 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from convoy.model.state import Convoy, Task, TaskState
-from convoy.model.work import Candidate
 from convoy.rules.landing import suspects, waiting_to_merge
 from convoy.rules.verdict import Checks
 from convoy.text import counted, cut, rough
@@ -342,25 +341,21 @@ def _car(
             since=task.work.at if task.work else 0,
             checks=(),
         )
+    under = owners.get(candidate.base)
+    landed = {task.landed: task.number for task in convoy.tasks if task.landed}
+    known = landed.get(candidate.base)
+    ground = f"the branch, with task {known}" if known else "the branch"
     checks = seen.get(candidate.commit)
     verdict = checks.verdict if checks else "unknown"
     return Car(
         task=task,
         commit=candidate.commit,
-        stands_on=_ground(convoy, candidate, owners),
+        stands_on=f"task {under}" if under else ground,
         verdict=verdict,
         said=_VERDICT_WORDS.get(verdict, "CI was asked"),
         since=(checks.since if checks else 0) or candidate.at,
         checks=check_marks(checks) if checks else (),
     )
-
-
-def _ground(convoy: Convoy, candidate: Candidate, owners: Mapping[str, int]) -> str:
-    if under := owners.get(candidate.base):
-        return f"task {under}"
-    landed = {task.landed: task.number for task in convoy.tasks if task.landed}
-    known = landed.get(candidate.base)
-    return f"the branch, with task {known}" if known else "the branch"
 
 
 def check_marks(checks: Checks) -> tuple[Check, ...]:

@@ -70,7 +70,13 @@ class Issuer:
             Untrusted: a claim or the signature is wrong, or the token was used before.
             Unavailable: the keys cannot be fetched.
         """
-        key = await self._key(_key_id(token))
+        try:
+            name = jwt.get_unverified_header(token).get("kid")
+        except jwt.PyJWTError:
+            raise Untrusted("this is no token") from None
+        if not isinstance(name, str):
+            raise Untrusted("the token names no key")
+        key = await self._key(name)
         try:
             claims: dict[str, Any] = jwt.decode(
                 token,
@@ -83,9 +89,10 @@ class Issuer:
             )
         except jwt.PyJWTError as error:
             raise Untrusted(f"the token does not count: {error}") from None
-        for name, value in wanted.items():
-            if claims.get(name) != value:
-                raise Untrusted(f"the token's {name} is not that of this session's job")
+        for claim, value in wanted.items():
+            if claims.get(claim) != value:
+                said = f"the token's {claim} is not that of this session's job"
+                raise Untrusted(said)
         if not self._used.first(str(claims["jti"]), int(claims["exp"]) + LEEWAY_S):
             raise Untrusted("the token was shown before")
 
@@ -113,17 +120,6 @@ class Issuer:
             raise Unavailable(f"the keys at {url} cannot be had: {error}") from error
         self._keys = {each.key_id: each for each in found if each.key_id}
         self._old_at = time.monotonic() + KEYS_LAST_S
-
-
-def _key_id(token: str) -> str:
-    """Return the name of the key with which a token claims to be signed."""
-    try:
-        name = jwt.get_unverified_header(token).get("kid")
-    except jwt.PyJWTError:
-        raise Untrusted("this is no token") from None
-    if not isinstance(name, str):
-        raise Untrusted("the token names no key")
-    return name
 
 
 class _Used:

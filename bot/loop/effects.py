@@ -419,26 +419,22 @@ async def show_checks(context: BotContext, convoy: Convoy) -> None:
     """Bring a convoy's checks up to date, each of them alone; idempotent."""
     refusals = []
     for view in owed_checks(context, convoy):
+        now, runs = quiet_try(context, view.key), context.github.check_runs
         try:
-            await _show_check(context, view)
+            found = await runs.found(view)
+            if found is None:
+                now.repeat()
+            try:
+                await runs.show(view, found)
+            except Unavailable:
+                failed_try(context, view.key)
+                raise
         except Refused as refused:
             refusals.append(refused)
         else:
             context.memory.shown[view.key] = view
     if refusals:
         raise refusals[0]
-
-
-async def _show_check(context: BotContext, view: CheckView) -> None:
-    now, runs = quiet_try(context, view.key), context.github.check_runs
-    found = await runs.found(view)
-    if found is None:
-        now.repeat()
-    try:
-        await runs.show(view, found)
-    except Unavailable:
-        failed_try(context, view.key)
-        raise
 
 
 async def ask_to_merge(context: BotContext, convoy: Convoy, intent: Intent) -> int:

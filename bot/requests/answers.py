@@ -169,15 +169,6 @@ async def has_heard_enough(context: BotContext, draft: Draft, asked: Asked) -> b
     return True
 
 
-class LabelledPart(NamedTuple):
-    """A convoy (task 0) or a task, with the issues and pull requests it obeys."""
-
-    convoy: str
-    task: int
-    held: str
-    numbers: tuple[int | None, ...]
-
-
 async def observe_labels(context: BotContext, draft: Draft) -> None:
     """Note which labels hold which convoys and tasks now. Safe to call again."""
     parts = tuple(_labelled_parts(draft.state))
@@ -185,14 +176,13 @@ async def observe_labels(context: BotContext, draft: Draft) -> None:
         return
     label_of = dict.fromkeys(await context.github.labelled(HOLD_LABEL), HOLD_LABEL)
     label_of.update(dict.fromkeys(await context.github.labelled(NO_LABEL), NO_LABEL))
-    for part in parts:
-        labels = [label_of[n] for n in part.numbers if n in label_of]
+    for convoy, task, held, numbers in parts:
+        labels = [label_of[n] for n in numbers if n in label_of]
         label = NO_LABEL if NO_LABEL in labels else "".join(labels[:1])
-        if label and label != part.held:
-            hold = WorkHeld(convoy=part.convoy, task=part.task, label=label)
-            draft.submit(hold)
-        elif part.held and not label:
-            draft.submit(WorkReleased(convoy=part.convoy, task=part.task))
+        if label and label != held:
+            draft.submit(WorkHeld(convoy=convoy, task=task, label=label))
+        elif held and not label:
+            draft.submit(WorkReleased(convoy=convoy, task=task))
 
 
 async def correct_labels(context: BotContext, convoy: Convoy) -> None:
@@ -209,12 +199,15 @@ async def is_off_limits(context: BotContext, number: int) -> bool:
     return NO_LABEL in (await context.github.issue(number)).label_names
 
 
-def _labelled_parts(state: State) -> Iterator[LabelledPart]:
+def _labelled_parts(
+    state: State,
+) -> Iterator[tuple[str, int, str, tuple[int | None, ...]]]:
+    """Give each convoy (task 0) and task, what holds it, and which numbers it obeys."""
     for convoy in state.live():
-        yield LabelledPart(convoy.name, 0, convoy.held, (convoy.issue, convoy.pull))
+        yield convoy.name, 0, convoy.held, (convoy.issue, convoy.pull)
         for task in convoy.tasks:
             if task.pull is not None and not task.settled:
-                yield LabelledPart(convoy.name, task.number, task.held, (task.pull,))
+                yield convoy.name, task.number, task.held, (task.pull,)
 
 
 class OfferedBox(NamedTuple):
@@ -283,15 +276,12 @@ def check_views(convoy: Convoy, page: str) -> Iterator[CheckView]:
     for view in pull_request_texts.check_views(convoy, page):
         _, number = ids.checked_task(view.key) or ("", 0)
         task = convoy.task(number)
-        yield replace(view, buttons=_buttons(convoy, task)) if task else view
-
-
-def _buttons(convoy: Convoy, task: Task) -> tuple[Button, ...]:
-    return tuple(
-        Button(label=on.label, description=on.says, identifier=verb.name)
-        for verb in VERBS
-        if (on := verb.on_check) is not None and on.offered(convoy, task)
-    )
+        buttons = tuple(
+            Button(label=on.label, description=on.says, identifier=verb.name)
+            for verb in VERBS
+            if task and (on := verb.on_check) and on.offered(convoy, task)
+        )
+        yield replace(view, buttons=buttons)
 
 
 def request_of_button(verb: str, task: Task | None, commit: str) -> Request | None:

@@ -271,7 +271,17 @@ async def keep_missed_comments(context: BotContext, state: State) -> None:
     for one in found:
         is_new = one.id not in known and one.id not in looks.seen
         if is_new and _asks(one, since, context.login):
-            context.inbox.put(f"sweep-comment-{one.id}", _remark(one))
+            remark = Remark(
+                issue=one.number,
+                comment=one.id,
+                text=one.body or "",
+                by=one.user.login if one.user else "",
+                on_pull=one.on_pull,
+                node=one.node_id,
+                at=one.created_at,
+                edited=one.updated_at > one.created_at,
+            )
+            context.inbox.put(f"sweep-comment-{one.id}", remark)
     looks.note({one.id: one.updated_at for one in found})
 
 
@@ -297,19 +307,6 @@ def _asks(found: Remarked, since: datetime, login: str) -> bool:
     by_person = found.user is not None and found.user.type != "Bot"
     new = found.created_at >= since and found.number > 0
     return by_person and new and may_ask(found.body or "", login)
-
-
-def _remark(found: Remarked) -> Remark:
-    return Remark(
-        issue=found.number,
-        comment=found.id,
-        text=found.body or "",
-        by=found.user.login if found.user else "",
-        on_pull=found.on_pull,
-        node=found.node_id,
-        at=found.created_at,
-        edited=found.updated_at > found.created_at,
-    )
 
 
 async def ask_again(context: BotContext, draft: Draft, remark: Remark) -> None:

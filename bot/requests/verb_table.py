@@ -146,7 +146,12 @@ def _request(said: SlashCommand, on: Place) -> Request:
         raise ValueError(f"say {code_span(verb.name)} on {where}")
     arguments = {**_words(verb, said.words), **_options(verb, said.options)}
     below = "" if verb.text == "none" else said.below
-    return Request(verb.name, arguments, _request_text(verb, said.text or below))
+    text = clean_request(said.text or below)
+    if text and verb.text == "none":
+        raise ValueError(f"it takes no text after `--`; write {_usage(verb)}")
+    if not text and verb.text == "must":
+        raise ValueError(f"it takes a text after `--`; write {_usage(verb)}")
+    return Request(verb.name, arguments, text)
 
 
 def _words(verb: Verb, words: Sequence[str]) -> dict[str, object]:
@@ -187,15 +192,6 @@ def _read(read: Reader, word: str) -> object:
     except ValueError as error:
         shown = code_span(word) if word else "nothing"
         raise ValueError(f"{shown} {error}") from error
-
-
-def _request_text(verb: Verb, written: str) -> str:
-    text = clean_request(written)
-    if text and verb.text == "none":
-        raise ValueError(f"it takes no text after `--`; write {_usage(verb)}")
-    if not text and verb.text == "must":
-        raise ValueError(f"it takes a text after `--`; write {_usage(verb)}")
-    return text
 
 
 def _usage(verb: Verb) -> str:

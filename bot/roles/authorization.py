@@ -229,18 +229,14 @@ def _approving_review(own: Sequence[Reviewed], approval: Approval) -> datetime |
         own = [each for each in own if each.id == approval.review]
     if not own:
         return texts.NO_REVIEW
-    fits = [each for each in own if _is_approval(each, approval.commit)]
-    if fits:
-        return fits[-1].submitted_at or datetime.fromtimestamp(0, UTC)
+    for each in reversed(own):
+        verdict, commit = _verdict(each), approval.commit
+        is_open = verdict in ("approved", "commented", "changes_requested")
+        is_of_commit = verdict == "approved" and each.commit_id == commit
+        if is_of_commit or (is_open and _approves(each.body or "", commit)):
+            return each.submitted_at or datetime.fromtimestamp(0, UTC)
     is_dismissed = _verdict(own[-1]) == "dismissed"
     return texts.DISMISSED_REVIEW if is_dismissed else texts.NOT_THIS_COMMIT
-
-
-def _is_approval(review: Reviewed, commit: str) -> bool:
-    if _verdict(review) == "approved" and review.commit_id == commit:
-        return True
-    is_open = _verdict(review) in ("approved", "commented", "changes_requested")
-    return is_open and _approves(review.body or "", commit)
 
 
 async def plan_fault(context: BotContext, convoy: Convoy) -> str:

@@ -11,7 +11,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from bot.forge.payloads import Issue, Pull
+from bot.forge.payloads import Issue
 from bot.forge.rest import Refused
 from bot.repository.draft import Draft
 from bot.roles.authorization import is_login
@@ -241,7 +241,15 @@ async def look_at_pulls(context: BotContext) -> dict[int, PullSeen]:
         if pull is None:
             pull = await tried(context, pull_item(number), partial(pulls.one, number))
         if pull is not None:
-            found[number] = _pull_seen(pull)
+            merged = pull.merged_at is not None
+            found[number] = PullSeen(
+                number=pull.number,
+                open=pull.state == "open",
+                merged=merged,
+                merge_commit=pull.merge_commit_sha if merged else None,
+                head=pull.head.sha,
+                base=pull.base.ref,
+            )
     return found
 
 
@@ -252,18 +260,6 @@ def known_pulls(state: State) -> Iterator[int]:
         for task in convoy.tasks:
             if task.pull is not None and not task.settled:
                 yield task.pull
-
-
-def _pull_seen(pull: Pull) -> PullSeen:
-    merged = pull.merged_at is not None
-    return PullSeen(
-        number=pull.number,
-        open=pull.state == "open",
-        merged=merged,
-        merge_commit=pull.merge_commit_sha if merged else None,
-        head=pull.head.sha,
-        base=pull.base.ref,
-    )
 
 
 def call_people(draft: Draft, action: Call) -> None:

@@ -155,11 +155,12 @@ SUMMARY_CHARS: Final = 500
 
 
 def take_change(ended: EndedAttempt, artifact: ResultArtifact) -> None:
-    result = artifact.result
+    result, attempt = artifact.result, ended.attempt
+    is_merge = kind_of(ended.task.spec).takes_target_in or bool(attempt.resolves)
     if result.commit is not None and result.commit == ended.gone_on_from:
         _pass_gate(ended, result, result.commit)
-    elif _is_merge_as_it_is(ended, result):
-        _accept_merge(ended, result)
+    elif is_merge and result.conclusion == "noop" and result.commit is None:
+        _accept_merge(ended, result)  # it needs no change
     elif (work := _left_as_it_is(ended, result)) is not None:
         ended.note(result)
         _accept(ended, result, work.commit, work.files)
@@ -193,13 +194,6 @@ def unfit(ended: EndedAttempt, commit: str) -> str:
     made = whole_work(ended, commit)
     patch = _examined(ended, ended.root, made)
     return " ".join(patch.refusals) or _changed_tests(ended, made)
-
-
-def _is_merge_as_it_is(ended: EndedAttempt, result: Result) -> bool:
-    """Whether the agent says that the merge it was given needs no change."""
-    takes_in = kind_of(ended.task.spec).takes_target_in
-    is_merge = takes_in or bool(ended.attempt.resolves)
-    return is_merge and result.conclusion == "noop" and result.commit is None
 
 
 def _left_as_it_is(ended: EndedAttempt, result: Result) -> Work | None:

@@ -340,7 +340,9 @@ def _landed_with(
 
 def piece_of(convoy: Convoy, task: Task, work: Work, onto: str) -> Piece:
     branch = ids.task_branch(convoy.name, task.number)
-    title = merge_texts.task_title(convoy, task)
+    title = task.spec.title
+    if convoy.settings.strategy == "merge":
+        title = f"Merge task {task.number} of {convoy.name}: {title}"
     return Piece(
         base=work.base,
         work=work.commit,

@@ -9,7 +9,7 @@ import io
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Final, Literal, TypeVar
@@ -213,7 +213,9 @@ def opened(
             raise TurnedAway(told.why)
         claims = _claims(files.get(_EVENTS), session, actor)
         if _RESULT not in files:
-            bundles = tuple(_bundles(files))
+            left = (files[name] for name in (_BUNDLE, _CHECKPOINT) if name in files)
+            small = (each for each in left if each.stat().st_size <= BUNDLE_BYTES)
+            bundles = tuple(each.read_bytes() for each in small)
             raise Unfinished(claims, _start_of(files.get(_USAGE)), bundles)
         result = _checked(Result, files[_RESULT])
         if (result.session, result.nonce) != (session, nonce):
@@ -276,11 +278,6 @@ def _start_of(file: Path | None) -> bytes:
         return b""
     with file.open("rb") as source:
         return source.read(_SMALL_BYTES)
-
-
-def _bundles(files: Mapping[str, Path]) -> Iterator[bytes]:
-    found = (files[name] for name in (_BUNDLE, _CHECKPOINT) if name in files)
-    return (each.read_bytes() for each in found if each.stat().st_size <= BUNDLE_BYTES)
 
 
 def _claims(file: Path | None, session: str, actor: str) -> tuple[Event, ...]:

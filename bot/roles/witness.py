@@ -280,7 +280,15 @@ def resolution(
     if found is None:
         return None
     if left is None or base != left.commit:
-        merge, tip = _merged(context, convoy, task, found, base), base
+        context.mirror.ensure([base, found.commit, found.base])
+        piece = Piece(
+            base=found.base,
+            work=found.commit,
+            onto=base,
+            message=inert(merge_texts.work_merge(convoy, task)),
+            at=found.at,
+        )
+        merge, tip = context.composer.unresolved(piece), base
     elif found.merge and left.ground == found.merge:
         merge, tip = found.merge, left.base
     else:
@@ -291,20 +299,6 @@ def resolution(
         tip=tip,
         told=merge_texts.conflict_text(_sides(context, convoy, found, tip)),
     )
-
-
-def _merged(
-    context: BotContext, convoy: Convoy, task: Task, found: Unmerged, tip: str
-) -> str:
-    context.mirror.ensure([tip, found.commit, found.base])
-    piece = Piece(
-        base=found.base,
-        work=found.commit,
-        onto=tip,
-        message=inert(merge_texts.work_merge(convoy, task)),
-        at=found.at,
-    )
-    return context.composer.unresolved(piece)
 
 
 def _sides(context: BotContext, convoy: Convoy, found: Unmerged, tip: str) -> Sides:

@@ -196,7 +196,8 @@ async def opened(
 async def _mirror(settings: Settings, github: GitHub, token: str) -> Mirror:
     """Return the mirror, with the key that signs the log and those that may."""
     folder = settings.key_folder or settings.folder
-    key = bot_folder.log_key_of(folder, settings.log_key_file)
+    file = settings.log_key_file
+    key = bot_folder.read_log_key(file) if file else bot_folder.log_key_in(folder)
     signers = key.signers | signatures.parse_signers(settings.allowed_signers)
     here = asyncio.get_running_loop()  # the mirror works in other threads
     opening = partial(

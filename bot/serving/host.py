@@ -413,14 +413,6 @@ async def hosted(
                 task.cancel()
 
 
-def _issuer(client: httpx.AsyncClient, hosting: ServiceSettings) -> Issuer | None:
-    if not hosting.feed_url:
-        return None
-    url = hosting.feed_issuer or issuer_of(hosting.api_url)
-    audience = hosting.feed_url.rstrip("/")
-    return Issuer(client, url, audience, hosting.folder / "feed.used")
-
-
 async def _listen(
     stack: AsyncExitStack, host: Host, client: httpx.AsyncClient, *, poll: bool
 ) -> None:
@@ -450,7 +442,12 @@ async def _listen(
             origins=hosting.origins,
             answered=metrics.answered,
         ).application()
-        bot_service.with_feed(app, host.feed_of, _issuer(client, hosting))
+        issuer = None  # of the jobs' tokens
+        if hosting.feed_url:
+            url = hosting.feed_issuer or issuer_of(hosting.api_url)
+            audience = hosting.feed_url.rstrip("/")
+            issuer = Issuer(client, url, audience, hosting.folder / "feed.used")
+        bot_service.with_feed(app, host.feed_of, issuer)
         listener = listener_at(hosting.address, hosting.port)
         door = serving_on(listener, app, origins=hosting.origins)
         host.port = await stack.enter_async_context(door)

@@ -149,11 +149,6 @@ class LogKey:
         return armored(self.public, self._private.sign(signed_text(payload)))
 
 
-def log_key_of(folder: Path, file: Path | None) -> LogKey:
-    """Return a bot's key: that in `file`, else that in its folder, made if needed."""
-    return log_key_in(folder) if file is None else read_log_key(file)
-
-
 def log_key_in(folder: Path) -> LogKey:
     """Return the key in a bot's folder; it is made if there is none.
 

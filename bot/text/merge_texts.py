@@ -95,12 +95,6 @@ def landing_message(convoy: Convoy, method: Strategy) -> tuple[str, str]:
     return inert(title), inert(f"{done}\n\nConvoy {convoy.name}, for #{convoy.issue}")
 
 
-def task_title(convoy: Convoy, task: Task) -> str:
-    if convoy.settings.strategy == "merge":
-        return f"Merge task {task.number} of {convoy.name}: {task.spec.title}"
-    return task.spec.title
-
-
 DIFF_CHARS: Final = 12_000
 """How much of each side's patch is told."""
 _INTENT_CHARS: Final = 2_000
