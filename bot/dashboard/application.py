@@ -87,10 +87,7 @@ async def _healthy(_request: web.Request) -> web.Response:
 
 @asynccontextmanager
 async def serving(source: DashboardSource, port: int = PORT) -> AsyncIterator[str]:
-    """Serve a dashboard on loopback and give its address.
-
-    If the port is taken or 0, the system chooses another.
-    """
+    """Serve a dashboard on loopback and give its address; any port if it is taken."""
     watcher = StateWatcher(source.read, source.here, source.checks)
     await watcher.look()
     access = access_policy.TokenAccess(RepositoryView(source, watcher))

@@ -121,10 +121,7 @@ class LogHistory:
     """What became of changes and sessions in one repository's log; for any thread."""
 
     def __init__(self, path: Path, reading: Callable[[], Reading]) -> None:
-        """Prepare to read a log; nothing is read yet.
-
-        `reading` returns what the log says now.
-        """
+        """Read nothing yet; `reading` returns what the log says now."""
         self._path = path
         self._reading = reading
         self._head: str | None = None

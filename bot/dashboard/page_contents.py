@@ -227,10 +227,7 @@ def of_convoy(
     decisions: Sequence[PersonDecision],
     wanted: str,
 ) -> Mapping[str, Any]:
-    """Return the values of a convoy's page.
-
-    The decisions are those of people, the newest first; `wanted` is one of `LOOKS`.
-    """
+    """Return the values of a convoy's page; the newest decision is the first."""
     now = view.now
     waits = interventions(view.state, now)
     looks = [name for name in LOOKS if sessions or name != "timeline"]

@@ -288,10 +288,7 @@ Printed = tuple[Convoy, Task, tuple[str, ...]]
 async def search_printed(
     source: DashboardSource, state: State, words: str
 ) -> tuple[Printed, ...]:
-    """Return the sessions with lines that hold all of the words, the newest first.
-
-    Nothing is found by no words, or where outputs are elsewhere.
-    """
+    """Return the newest sessions with lines that hold all of the words."""
     wanted = words.lower().split()
     output = source.output
     if output is None or not source.output_is_here or not wanted:

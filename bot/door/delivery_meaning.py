@@ -90,10 +90,7 @@ def read_delivery(event: str, body: bytes | bytearray) -> Envelope:
 
 
 def meaning(event: str, delivery: Envelope, label: str, login: str) -> Meaning:
-    """Return what a delivery about one of our repositories means.
-
-    The bot's own actions, as `login`, ask for nothing.
-    """
+    """Return what a delivery means; the bot's own acts, as `login`, ask for nothing."""
     sender = delivery.sender
     own = sender is not None and sender.login == login
     kept = None if own else _kept(event, delivery, label, login)

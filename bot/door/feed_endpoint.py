@@ -53,10 +53,7 @@ class FeedVisitor:
 
 class FeedEndpoint:
     def __init__(self, finds: Finds, issuer: "Issuer | None" = None) -> None:
-        """Receive for the repositories that `finds` knows.
-
-        `issuer` vouches for jobs; None: every caller needs the session's token.
-        """
+        """`issuer` vouches for jobs; None: every caller needs the session's token."""
         self._finds = finds
         self._issuer = issuer
 

@@ -110,10 +110,7 @@ class Ci(Part):
         own_app: str,
         whose: Reporters = ANYBODY,
     ) -> Checks:
-        """Return the verdict on a commit whose runs were asked for just before.
-
-        Asks for statuses only where they may still change the verdict.
-        """
+        """Return the verdict; asks for statuses only where they may still change it."""
         running = any(not run.is_over for run in runs or ())
         said = await self.checks(commit, runs)
         seen = judge(said, required, own_app, running=running, reporters=whose)

@@ -420,10 +420,7 @@ class _Side:
 
 
 class Pace:
-    """Gives each call of a client its turn; for one event loop.
-
-    One installation has one budget on the forge: its repositories share a `Pace`.
-    """
+    """Gives each call of an installation's clients its turn; for one event loop."""
 
     def __init__(
         self,

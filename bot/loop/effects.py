@@ -504,10 +504,7 @@ async def notify(context: BotContext, convoy: Convoy, intent: Intent) -> int:
 
 
 async def _post(url: str, text: str) -> tuple[str, bool]:
-    """Send the text once; return the fault, if any, and whether it is permanent.
-
-    No redirect is followed, and the fault's text does not contain the address.
-    """
+    """Send the text once; return the fault, which names no address, and if it lasts."""
     message = {"text": text, "unfurl_links": False}
     try:
         async with transport.async_client(DEADLINE_S) as client:

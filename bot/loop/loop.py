@@ -164,10 +164,7 @@ class Loop:
             yield draft
 
     async def release(self) -> None:
-        """Give the bot's lease back; call when nothing is owed.
-
-        Safe after a tick was cancelled: it waits for a push under way.
-        """
+        """Give the lease back when nothing is owed; waits for a push under way."""
         if self._leased.may_hold:
             async with self._alone():
                 await asyncio.to_thread(self._leased.free)

@@ -442,10 +442,7 @@ def _halves(parts: Group) -> tuple[Group, ...]:
 
 
 async def tell_of_refused_log(context: BotContext, refused: LogRefused) -> None:
-    """Comment on an issue that waits, once a day; safe to call again.
-
-    The comment is found again by its marker, so that another process writes none.
-    """
+    """Comment on an issue that waits, once a day, found again by its marker."""
     day = datetime.fromtimestamp(context.clock() / 1000, UTC)
     key = f"log-refused/{day:%Y-%m-%d}"
     asked = [each.issue for each in context.inbox.requests().values()]

@@ -176,10 +176,7 @@ def perform(context: BotContext, draft: Draft, action: actions.Staged) -> None:
 async def may_still(
     context: BotContext, draft: Draft, action: actions.Staged, known: set[str]
 ) -> bool:
-    """Whether the people who authorized an action still do, as the forge says now.
-
-    `known` are the logins already found to have the right to let a task start.
-    """
+    """Whether who authorized an action still may; `known` are logins found to."""
     match action:
         case actions.Begin():
             return await may_start(context, draft, action, known)

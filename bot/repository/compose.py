@@ -274,10 +274,7 @@ class Composer:
                 return self._rebase(piece)
 
     def unresolved(self, piece: Piece) -> str:
-        """Return a merge of `onto` and `work` with git's conflict markers in it.
-
-        Work that stands on what has not landed brings in only what it changed itself.
-        """
+        """Return a merge, with git's markers, of `onto` and what `work` changed."""
         bot = _bot(piece.at)
         parents = [piece.onto, piece.work]
         if self.is_ancestor(piece.base, piece.onto):

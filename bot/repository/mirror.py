@@ -88,10 +88,7 @@ def has_grown(mirror: Path) -> bool:
 
 
 def collect_mirror(mirror: Path) -> None:
-    """Collect a mirror that has grown; blocking, and safe to call at any time.
-
-    A collection that fails is logged: the mirror is as good as before, only large.
-    """
+    """Collect a mirror that has grown; blocking. A failure is only logged."""
     if not has_grown(mirror):
         return
     before = on_disk(mirror)

@@ -151,10 +151,7 @@ def _descends(clone: Clone, found: str, known: str) -> bool:
 
 
 def _union(clone: Clone, known: str, found: str) -> str:
-    """Return a commit after `known` that also holds the events only in `found`.
-
-    Deterministic: the same chains give the same commit.
-    """
+    """Return a commit after `known` with what only `found` holds; deterministic."""
     at_ms = objects.commit_in(clone.objects, known).commit_time * 1000
     try:
         return _joined(clone, known, found, at_ms)
@@ -208,10 +205,7 @@ def adopted_tip(clone: Clone, tip: str) -> str:
 def without_excess(
     clone: Clone, tip: str, found: TrustedHead
 ) -> tuple[str, tuple[str, ...]]:
-    """Return the tip to append to, and the foreign commits up to it.
-
-    More of them than one commit may list are taken off the log again.
-    """
+    """Return the tip without more foreign commits than one may list, and those left."""
     if found.head is None or len(found.foreign) <= MOST_FOREIGN:
         return tip, found.foreign
     clone.confirm()

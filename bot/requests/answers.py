@@ -40,10 +40,7 @@ from convoy.model.state import Convoy, Lease, State, Task
 async def carry_out(
     bot: BotContext, draft: Draft, asker: Asker, request: Request
 ) -> Reply:
-    """Carry out a request and return the reply.
-
-    The draft is unchanged if the request is refused at once.
-    """
+    """Carry out a request and reply; what is refused leaves the draft unchanged."""
     verb = BY_NAME[request.verb]
     may = asker.allowed or verb.right == "read"
     if not may and not await bot.github.may(asker.by, verb.right):
@@ -142,10 +139,7 @@ async def is_turned_away(context: BotContext, draft: Draft, asked: Asked) -> boo
 
 
 async def has_heard_enough(context: BotContext, draft: Draft, asked: Asked) -> bool:
-    """Whether a request is not carried out; then the draft says what becomes of it.
-
-    Safe to call twice.
-    """
+    """Whether a request is only noted in the draft, not carried out; safe to repeat."""
     by, comment, sign = asked.by, asked.comment, asked.sign
     given = await allowance(context, by, asked.key)
     if given == "answered":
@@ -285,10 +279,7 @@ def check_views(convoy: Convoy, page: str) -> Iterator[CheckView]:
 
 
 def request_of_button(verb: str, task: Task | None, commit: str) -> Request | None:
-    """Return the request of a pressed button; None: there is no such button.
-
-    Without a task it is the convoy's own check, which has "Re-run" only.
-    """
+    """Return a button's request; of the convoy's own check (no task) only "Re-run"."""
     known = BY_NAME.get(verb)
     if known is None or known.on_check is None:
         return None

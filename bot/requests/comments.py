@@ -129,10 +129,7 @@ async def carry_out_command(
     nonce: str,
     review: int = 0,
 ) -> Reply:
-    """Carry out one command of a remark, with its author's right.
-
-    `review` is the review that the remark is the text of; 0: it is a comment.
-    """
+    """Carry out one command of a remark, the text of `review` if that is not 0."""
     if isinstance(said, MalformedCommand):
         return replies.malformed(said.why)
     place: Place = "pull" if remark.on_pull else "issue"

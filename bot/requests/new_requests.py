@@ -146,10 +146,7 @@ async def _handled(
     draft: Draft,
     waiting: Mapping[str, Kept],
 ) -> list[str]:
-    """Handle each delivery alone; return the ids of those that are done with.
-
-    One is also done with where its issue was deleted, and after too many tries.
-    """
+    """Handle each delivery alone; return those done with, also as gone or given up."""
     handled = []
     for delivery, asked in waiting.items():
         item = delivery_item(delivery)
@@ -286,10 +283,7 @@ async def keep_missed_comments(context: BotContext, state: State) -> None:
 
 
 def first_look(context: BotContext, state: State) -> datetime:
-    """Return when a new process's first look begins: not before the bot's arrival.
-
-    On its own local forge the only bot is there from the beginning.
-    """
+    """Return when a new process looks from: not before the bot's arrival."""
     now = context.clock()
     if not state.bots:
         return _moment(now - (LOOK_BACK_MS if context.settings.sole else 0))

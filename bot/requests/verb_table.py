@@ -116,10 +116,7 @@ REQUEST_CHARS: Final = 20_000
 
 
 def parsed(said: SlashCommand, on: Place = "both") -> Request | MalformedCommand:
-    """Return a command's request, or why there is none. Never raises.
-
-    `both` skips the check of the place.
-    """
+    """Return a command's request at a place, or why there is none. Never raises."""
     try:
         return _request(said, on)
     except ValueError as error:
@@ -129,10 +126,7 @@ def parsed(said: SlashCommand, on: Place = "both") -> Request | MalformedCommand
 
 
 def clean_request(text: str) -> str:
-    """Return the visible part of a request's text, without secrets; safe to do twice.
-
-    Hostile text takes seconds: async callers use a thread.
-    """
+    """Return the visible text, without secrets; safe to repeat, and slow if hostile."""
     return redacted(clean_markdown(text, limit=REQUEST_CHARS))
 
 

@@ -89,10 +89,7 @@ def _retry_failed(context: RequestContext, task: int | None) -> str:
 
 
 def _take_up(context: RequestContext, task: int | None) -> str:
-    """Take up what the forge refused, of the convoy or of a task; return when.
-
-    A session that never began has given its slot away; empty: nothing was refused.
-    """
+    """Take up what the forge refused; return when it is tried; empty: nothing was."""
     state, name = context.draft.state, context.convoy.name
     items = [
         item

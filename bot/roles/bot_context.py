@@ -501,10 +501,7 @@ Allowance = Literal["answered", "told", "ignored"]
 
 
 async def allowance(context: BotContext, by: str, key: str) -> Allowance:
-    """Return what becomes of something said. Safe to call twice for the same key.
-
-    Whether a person may write is asked only of those who say much.
-    """
+    """Return what becomes of something said; safe to call twice for the same key."""
     now, logged = context.clock(), context.mirror.state.answers.get(by.casefold())
     had = context.memory.answers.of(by, now, logged)
     if had.told[0] and key not in had.at:

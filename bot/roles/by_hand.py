@@ -44,10 +44,7 @@ from convoy.rules.verdict import IssueSeen, PullSeen
 
 
 async def is_wanted(context: BotContext, draft: Draft, convoy: str) -> bool:
-    """Look just before a landing whether a person has said no by hand.
-
-    A delivery may be late or lost, and a sweep far off. What is found is then owed.
-    """
+    """Look just before a landing whether a person has said no; that is then owed."""
     issues = await look_at_issues(context)
     pulls = await look_at_pulls(context)
     context.observed = replace(context.observed, issues=issues, pulls=pulls)
@@ -226,10 +223,7 @@ PULL_LIST: Final = look_item("pulls")
 
 
 async def look_at_pulls(context: BotContext) -> dict[int, PullSeen]:
-    """Return the known pull requests; one that the forge does not tell is as before.
-
-    One list shows those changed last; only what it does not show is asked for alone.
-    """
+    """Return the known pull requests; one that the forge does not tell is as before."""
     known = frozenset(known_pulls(context.mirror.state))
     if not known:
         return {}
@@ -277,10 +271,7 @@ def call_people(draft: Draft, action: Call) -> None:
 
 
 def sweep_branches(draft: Draft, action: Sweep) -> None:
-    """Delete branches of candidates that are no longer open; never a branch with work.
-
-    A branch stays if this very draft opened its candidate again.
-    """
+    """Delete branches of candidates that are no longer open in this very draft."""
     kept = queue_branches(draft.state)
     for ref, commit in action.refs:
         if draft.refs.get(ref) == commit and ref not in kept:

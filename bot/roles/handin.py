@@ -44,10 +44,7 @@ from grite.errors import GitFailed
 def collect(
     context: BotContext, draft: Draft, action: Collect, got: bytes | str
 ) -> None:
-    """Take in the artifact, or the reason why there is none; blocking.
-
-    Safe to call twice: an attempt that has ended is left alone.
-    """
+    """Take in the artifact, or why there is none; blocking, and safe to call twice."""
     convoy = draft.state.convoys[action.convoy]
     task = convoy.in_session(action.task)
     if task is None or task.attempt is None or task.attempt.run != action.run:
@@ -127,10 +124,7 @@ def _lose(
     usage: Usage | None = None,
     bundles: tuple[bytes, ...] = (),
 ) -> None:
-    """End the attempt; its half-done work is kept for the next attempt.
-
-    `bundles` hold the work that its runner left, the newest first.
-    """
+    """End the attempt and keep its half-done work, of `bundles` the newest usable."""
     left = said = ""
     if not kind_of(ended.task.spec).answer:
         base, fault = ended.attempt.base, partial(unfit, ended)

@@ -365,10 +365,7 @@ MOST_WORKFLOWS: Final = 50
 
 
 async def _exposure(context: BotContext, convoy: ConvoyRequested) -> str:
-    """Name what agents' code could reach.
-
-    There is nothing in local mode, whose CI has no secrets and no token.
-    """
+    """Name what agents' code could reach; in local mode CI has nothing to reach."""
     if context.settings.sole:
         return ""
     files = await asyncio.to_thread(own_workflows, context, convoy.base)
@@ -452,10 +449,7 @@ FEW: Final = 0.25
 
 
 async def _loop_rights(context: BotContext, convoy: ConvoyRequested) -> str:
-    """Name missing permissions and scarce requests of a job of a workflow.
-
-    No workflow file gives an App or a service its rights.
-    """
+    """Name what a job of a workflow lacks: permissions, and requests."""
     if not context.settings.by_job:
         return ""
     file = context.settings.workflow

@@ -151,10 +151,7 @@ def taken_by(context: BotContext, task: Task) -> str:
 def unresolved_merge(
     context: BotContext, draft: Draft, convoy: Convoy, branch: str
 ) -> str:
-    """Return what an attempt at taking a branch in starts from; blocking.
-
-    It is the merge of both tips, with git's conflict markers where they conflict.
-    """
+    """Return the merge of both tips, with git's conflict markers; blocking."""
     tip = draft.refs[_base(convoy)]
     target = draft.refs[ids.HEADS + branch]
     context.mirror.ensure([target, tip])
@@ -279,10 +276,7 @@ def _settle_empty(draft: Draft, convoy: Convoy, task: Task, tip: str) -> None:
 
 
 def build_convoy(context: BotContext, draft: Draft, action: owed.BuildConvoy) -> None:
-    """Offer the convoy's branch to the target, unchanged or merged with the target.
-
-    What was red once is offered as another commit, for CI to judge anew.
-    """
+    """Offer the convoy's branch to the target; what was red is another commit then."""
     convoy = draft.state.convoys[action.convoy]
     work = landing.own_tip(convoy, draft.refs)
     if work is None or landing.foreign_tip(convoy, draft.refs):

@@ -64,10 +64,7 @@ class WayIn:
 async def let_in(
     client: httpx.AsyncClient, settings: Settings, pace: Pace | None
 ) -> AsyncIterator[WayIn]:
-    """Give the tokens; an App's are revoked at the end.
-
-    `pace` is shared with the installation's other repositories; None: its own.
-    """
+    """Give the tokens; an App's are revoked at the end."""
     how = pacing(settings.gap_s, of_a_job=settings.by_job)
     if settings.app_id is None or settings.private_key_file is None:
         own_token = StaticToken(settings.token)
@@ -220,10 +217,7 @@ async def _mirror(settings: Settings, github: GitHub, token: str) -> Mirror:
 async def door(
     loop: Loop, port: int, unready: Callable[[], str | None] = lambda: None
 ) -> AsyncIterator[int]:
-    """Serve the webhook door on loopback and give its port (0 chooses one).
-
-    `unready` returns why the bot cannot work now; None: it can.
-    """
+    """Serve the webhook door on loopback and give its port; 0 chooses one."""
     settings = loop.context.settings
     place = DeliveryPlace(
         label=settings.label,
@@ -277,10 +271,7 @@ async def until_done(loop: Loop, *, seen: Callable[[], None] = lambda: None) -> 
 
 
 async def forever(loop: Loop, *, seen: Callable[[bool], None] = lambda _: None) -> None:
-    """Tick until cancelled; the lease is freed whenever nothing is owed.
-
-    `seen` is called after each tick with whether it was cut short.
-    """
+    """Tick until cancelled; `seen` is told after each tick whether it was cut short."""
     while True:
         again = await tick(loop)
         seen(again)
@@ -329,10 +320,7 @@ class Standstill:
             self._cut_since = self.clock()
 
     def why(self, loop: Loop | None, trouble: str) -> str:
-        """Return why the repository stands still; empty: it moves.
-
-        Without a loop, `trouble` says why it is not open.
-        """
+        """Return why nothing moves, or why its loop is not open; empty: it moves."""
         if loop is None:
             return trouble and f"its loop cannot run: {trouble}"
         if isinstance(loop.cut_by, LogRefused):

@@ -169,10 +169,7 @@ async def app_for_code(
 
 
 def dashboard_at(public_url: str, wanted: str) -> str:
-    """Return the dashboard's address; empty: there will be no dashboard.
-
-    It is `public_url` where nothing is wanted.
-    """
+    """Return the dashboard's address, `public_url` if none is wanted; empty: none."""
     url = (wanted or public_url).rstrip("/")
     if _ORIGIN.fullmatch(url):
         return url

@@ -383,10 +383,7 @@ https://libgit2.org/docs/reference/main/common/git_libgit2_opts.html
 async def hosted(
     hosting: ServiceSettings, tell: Tell, *, poll: bool = False
 ) -> AsyncIterator[Host]:
-    """Serve for as long as the block lasts.
-
-    With `poll` no door is opened, and all work is found by looking.
-    """
+    """Serve for as long as the block lasts; with `poll` there is no door."""
     if not poll and not hosting.secrets:
         raise BratError(
             "secret: the webhook has none, so anybody could send deliveries: set one "

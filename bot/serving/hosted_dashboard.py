@@ -199,10 +199,7 @@ def _asking(one: Served, question: Asked) -> Asked:
 
 @asynccontextmanager
 async def opened_dashboard(host: Host) -> AsyncIterator[int]:
-    """Serve the dashboard of a service for as long as the block lasts; give its port.
-
-    The port is 0 if no dashboard is configured.
-    """
+    """Serve the dashboard while the block lasts and give its port; 0: there is none."""
     hosting = host.hosting
     if hosting.dashboard_port is None:
         yield 0

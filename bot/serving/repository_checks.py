@@ -145,10 +145,7 @@ async def job_settings(rest: Rest, name: str) -> JobSettings | None:
 async def examined_actions(
     rest: Rest, name: str, jobs: JobSettings | None, *, has_loop: bool, fix: bool
 ) -> AsyncIterator[Finding]:
-    """Give the findings about the settings of Actions.
-
-    `fix` makes the default token read-only; nothing is ever loosened.
-    """
+    """Give findings about Actions; `fix` makes the default token read-only."""
     if jobs is None:
         said = "the App may not see whether Actions may run"
         yield Finding("note", f"{said} ({ADMINISTRATION}: read)", f"look {_WHERE}")
@@ -251,10 +248,7 @@ async def _judged(rules: BranchRules, branch: str, binding: Sequence[Rule]) -> F
 async def examined_exposures(
     rest: Rest, name: str, files: Mapping[str, str], default: DefaultRight
 ) -> AsyncIterator[Finding]:
-    """Give a fault for each thing that an agent's code could reach.
-
-    `default` is what a job's token may do where no permissions are named.
-    """
+    """Give a fault for each thing that an agent's code could reach."""
     own = {file: text for file, text in files.items() if file not in OWN_FILES}
     reachable = await open_environments(rest, name, environments_in(own))
     found = exposures(own, default, reachable)

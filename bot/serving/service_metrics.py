@@ -61,10 +61,7 @@ class ServiceMetrics(Collector):
         still: Callable[[], Mapping[str, str]],
         clock: Callable[[], int],
     ) -> None:
-        """Ask at each scrape how the repositories stand; `clock` returns unix ms.
-
-        `still` returns why each repository stands still; empty: it moves.
-        """
+        """Ask at each scrape; `still` returns why a repository stands still, or ""."""
         self._standing = standing
         self._still = still
         self._clock = clock

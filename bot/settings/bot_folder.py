@@ -150,10 +150,7 @@ class LogKey:
 
 
 def log_key_in(folder: Path) -> LogKey:
-    """Return the key in a bot's folder; it is made if there is none.
-
-    Safe to call again, and from two processes at once.
-    """
+    """Return the key in a folder, made if needed; safe from two processes at once."""
     file = folder / LOG_KEY_FILE
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)

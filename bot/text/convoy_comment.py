@@ -92,10 +92,7 @@ def plan_section(convoy: Convoy, room: int) -> list[str]:
 
 
 def diff_block(changes: Sequence[str], room: int, name: str) -> list[str]:
-    """Return changes of a plan as a block of code; empty: there are none.
-
-    Back quotes in a change could end the block.
-    """
+    """Return changes of a plan as a block of code, which none of them ends."""
     if not changes:
         return []
     more = f"{{}}: brat convoy show {name}"
@@ -149,10 +146,7 @@ LABELS: Final = (
 
 
 def wanted_labels(convoy: Convoy, start_label: str) -> tuple[set[str], set[str]]:
-    """Return the labels the issue should have, and those it should not.
-
-    A staged convoy has none of either.
-    """
+    """Return the labels the issue should have, and not have; none if it is staged."""
     if convoy.staged:
         return set(), set()
     have = {f"brat:{convoy.state}"}

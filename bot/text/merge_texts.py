@@ -29,10 +29,7 @@ def ci_is_red(candidate: str, said: str) -> str:
 
 
 def what_failed(said: str) -> str:
-    """Return the tests that failed, else CI's last line; then the end of CI's text.
-
-    The names come first, for many places show the beginning only.
-    """
+    """Return the tests that failed, else CI's last line; then the end of CI's text."""
     first, end = headline(redacted(clean(said))), end_of(said)
     return first if end.strip() == first else f"{first}\n\n{end}"
 
@@ -69,10 +66,7 @@ def convoy_merge(convoy: Convoy) -> str:
 
 
 def target_merge(convoy: Convoy, branch: str) -> str:
-    """Return the message of a commit that takes a convoy's target, or another, in.
-
-    It tells a second try from the first: CI judges each commit once.
-    """
+    """Return the message of a commit that takes a branch in; each try has another."""
     into = convoy.target if convoy.given else ids.base_branch(convoy.name)
     title = f"Merge {branch} into {into}"
     return f"{title}\n\nFor #{convoy.issue}\nBrat-Try: {convoy.sync.judged + 1}\n"

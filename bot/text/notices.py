@@ -133,10 +133,7 @@ def keyless(lacking: Mapping[str, Sequence[str]]) -> str:
 
 
 def about_issue(action: HearIssue, issue: int, label: str) -> str:
-    """Say what becomes of a convoy after a gesture on its issue; empty: nothing.
-
-    If the issue is gone, the convoy's pull request is told.
-    """
+    """Say what becomes of a convoy after a gesture on its issue; empty: nothing."""
     match action.gesture:
         case "closed":
             return (

@@ -133,10 +133,7 @@ def left_of_tag(construct: str) -> str:
 
 
 def hidden_in_html(block: str) -> Iterator[tuple[int, int | None, str]]:
-    """Give the hidden places of an HTML block: start, end, and replacement.
-
-    The end None means that the block is broken from the start on.
-    """
+    """Give the hidden places of an HTML block and what replaces them; None: broken."""
     at = 0
     while opening := _OPENING.search(block, at):
         start = opening.start()

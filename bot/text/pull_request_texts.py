@@ -29,10 +29,7 @@ _FILES: Final = 10
 
 
 def pull_title(convoy: Convoy, task: Task | None) -> str:
-    """Return the title of a task's pull request; without a task, the convoy's own.
-
-    It becomes a commit's subject where the forge merges, so nothing acts on it.
-    """
+    """Return the title, which may become a commit's subject: nothing acts on it."""
     if task:
         return cut(inert(task.spec.title), TITLE_CHARS)
     end = f" (convoy {convoy.name})"
@@ -68,10 +65,7 @@ def _links(convoy: Convoy, task: Task, web: str, dashboard: str) -> Iterator[str
 
 
 def convoy_pull_body(convoy: Convoy, web: str = "", dashboard: str = "") -> str:
-    """Return the text of a convoy's own pull request, as Markdown.
-
-    Its tasks are all merged or dropped.
-    """
+    """Return the text of a convoy's pull request; its tasks are merged or dropped."""
     merged = [task for task in convoy.tasks if task.state == "merged"]
     shown = sorted(merged, key=lambda task: (task.ended_at, task.number))
     count = f"{len(shown)} of {counted(len(convoy.tasks), 'task')}"
@@ -152,10 +146,7 @@ def untested(convoy: Convoy, task: Task) -> tuple[str, ...]:
 
 
 def landed_ranges(convoy: Convoy) -> dict[int, tuple[str, str]]:
-    """Return what to compare to see each task's change: from which commit to which.
-
-    Tasks land one on the other, so a change goes from the landing before it to its own.
-    """
+    """Return each task's change, from the landing before it to its own."""
     tip, found = convoy.base, {}
     landed = [task for task in convoy.tasks if task.landed]
     for task in sorted(landed, key=lambda task: (task.ended_at, task.number)):

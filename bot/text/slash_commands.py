@@ -64,10 +64,7 @@ def may_mention(text: str, login: str) -> bool:
 
 
 def mentioned(text: str, login: str) -> str | None:
-    """Return its author's words without the bot's name; None: the name is not there.
-
-    An App `name[bot]` is mentioned as `@name`.
-    """
+    """Return a text without the bot's name; None: it is not there."""
     text = clean(text)
     if not may_mention(text, login):
         return None

@@ -58,10 +58,7 @@ _FENCES = re.compile(r"`{3,}")
 
 
 def code_block(text: str) -> str:
-    """Return `text` as a fenced block that nothing in it ends.
-
-    A forge finds no mention, number, tag or link in code.
-    """
+    """Return `text` as a fenced block that nothing in it ends."""
     shown = broken_up(clean(text)).strip("\n")
     longest = max((len(found) for found in _FENCES.findall(shown)), default=2)
     fence = "`" * (longest + 1)
