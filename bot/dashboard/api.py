@@ -40,36 +40,29 @@ def _rows(name: str, rows: Sequence[Any]) -> Document:
     return {"schema_version": SCHEMA_VERSION, name: rows}
 
 
-def _status(view: RepositoryView, _: web.Request) -> Document:
-    reading, here = view.watcher.reading, view.watcher.here
-    return views.state_document(view.state, view.now, reading.faults, here)
-
-
-def _convoy(view: RepositoryView, request: web.Request) -> Document:
-    return views.planned_document(convoy_at(view.state, request), view.leases)
-
-
 def _tasks(view: RepositoryView, request: web.Request) -> Document:
     convoy = convoy_at(view.state, request)
     told = (views.task_document(convoy, task, view.leases) for task in convoy.tasks)
     return _rows("tasks", [*told])
 
 
-def _task(view: RepositoryView, request: web.Request) -> Document:
-    return views.explained_task(view.state, *task_at(view.state, request), view.now)
-
-
 DOCUMENTS: Final[dict[str, Callable[[RepositoryView, web.Request], Document]]] = {
     "/repositories": lambda view, _: _rows(
         "repositories", [{"name": view.source.repository, "web": view.source.web}]
     ),
-    "/status": _status,
+    "/status": lambda view, _: views.state_document(
+        view.state, view.now, view.watcher.reading.faults, view.watcher.here
+    ),
     "/convoys": lambda view, _: _rows("convoys", views.convoys(view.state, view.now)),
     "/sessions": lambda view, _: _rows("sessions", views.sessions(view.state)),
     "/queue": lambda view, _: _rows("queue", views.queue(view.state)),
-    "/convoys/{convoy}": _convoy,
+    "/convoys/{convoy}": lambda view, request: views.planned_document(
+        convoy_at(view.state, request), view.leases
+    ),
     "/convoys/{convoy}/tasks": _tasks,
-    TASK: _task,
+    TASK: lambda view, request: views.explained_task(
+        view.state, *task_at(view.state, request), view.now
+    ),
 }
 """What can be read as JSON, by its path below `ROOT`."""
 

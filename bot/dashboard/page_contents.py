@@ -173,10 +173,6 @@ def fault(status: int, phrase: str, said: str) -> str:
     )
 
 
-def newest_live(state: State) -> tuple[Convoy, ...]:
-    return tuple(reversed(tuple(state.live())[-CLOCKS:]))
-
-
 def overview(
     view: RepositoryView,
     clocks: Sequence[tuple[Convoy, tuple[PastSession, ...]]] = (),
@@ -272,14 +268,7 @@ def of_task(
     }
 
 
-STATES: Final = (
-    "queued",
-    "running",
-    "blocked",
-    "needs-review",
-    "merged",
-    "dropped",
-)
+STATES: Final = ("queued", "running", "blocked", "needs-review", "merged", "dropped")
 
 Rows = tuple[Sequence[Any], Mapping[str, Any]]
 

@@ -191,8 +191,8 @@ async def _sessions(request: web.Request, view: RepositoryView) -> Values:
 
 
 async def _overview(_: web.Request, view: RepositoryView) -> Values:
-    live = page_contents.newest_live(view.state)
-    clocks = [(convoy, await view.source.sessions(convoy)) for convoy in live]
+    newest = reversed([*view.state.live()][-page_contents.CLOCKS :])
+    clocks = [(convoy, await view.source.sessions(convoy)) for convoy in newest]
     running = islice(view.state.running(), page_contents.HEAD)
     agents = await agents_at_work(view.source, running)
     return page_contents.overview(view, clocks, agents)

@@ -112,7 +112,14 @@ def wait_s(
     named = _named_wait(reply, clock)
     if named is not None:
         return min(max(named, LEAST_S) + SPREAD_S * chance, HOLD_MOST_S)
-    if not _is_secondary(reply):
+    said = reply.body[:2000].lower()
+    is_secondary = (
+        reply.status == HTTPStatus.TOO_MANY_REQUESTS
+        or "retry-after" in reply.headers
+        or reply.headers.get("x-ratelimit-remaining") == "0"
+        or any(words in said for words in _SAYS_SO)
+    )
+    if not is_secondary:
         return None
     waits = min(SECONDARY_S * 2.0**streak, SECONDARY_MOST_S)
     return waits * (1 + SPREAD * chance)
@@ -127,16 +134,6 @@ def _named_wait(reply: HttpReply, clock: ForgeClock) -> float | None:
         reset = reply.headers.get("x-ratelimit-reset", "")
         moment = float(reset) if reset.isdecimal() else None
     return None if moment is None else moment - clock.now()
-
-
-def _is_secondary(reply: HttpReply) -> bool:
-    said = reply.body[:2000].lower()
-    return (
-        reply.status == HTTPStatus.TOO_MANY_REQUESTS
-        or "retry-after" in reply.headers
-        or reply.headers.get("x-ratelimit-remaining") == "0"
-        or any(words in said for words in _SAYS_SO)
-    )
 
 
 HOURLY_OF_A_JOB: Final = 1_000

@@ -215,9 +215,18 @@ class Wire:
         A redirect that is not allowed or leads nowhere counts as no answer.
         """
         known = self._pages.get(ask) if ask.keep else None
+        headers = {
+            "accept": ask.accept,
+            "user-agent": "brat",
+            "x-github-api-version": VERSION,
+        }
+        if ask.body is not None:
+            headers["content-type"] = "application/json; charset=utf-8"
+        if known is not None:
+            headers["if-none-match"] = known.headers["etag"]
         try:
             async with asyncio.timeout(ask.deadline_s):
-                reply = await self._follow(ask, _headers(ask, known), token)
+                reply = await self._follow(ask, headers, token)
         except httpx.LocalProtocolError:  # its text quotes the header, and the token
             raise Unavailable(
                 f"{ask}: not sent: the token holds what no header can hold"
@@ -232,8 +241,8 @@ class Wire:
                 for name, value in reply.headers.items()
                 if name == "date" or name.startswith("x-ratelimit-")
             }
-            headers = {**known.headers, **fresh}
-            return HttpReply(known.status, headers, known.body, counted=False)
+            told = {**known.headers, **fresh}
+            return HttpReply(known.status, told, known.body, counted=False)
         if ask.keep:
             self._pages.put(ask, reply)
         return reply
@@ -319,19 +328,6 @@ class Pages:
         while len(self._known) > self._most or self._bytes > self._most_bytes:
             _, oldest = self._known.popitem(last=False)
             self._bytes -= len(oldest.body)
-
-
-def _headers(ask: Ask, known: HttpReply | None) -> dict[str, str]:
-    headers = {
-        "accept": ask.accept,
-        "user-agent": "brat",
-        "x-github-api-version": VERSION,
-    }
-    if ask.body is not None:
-        headers["content-type"] = "application/json; charset=utf-8"
-    if known is not None:
-        headers["if-none-match"] = known.headers["etag"]
-    return headers
 
 
 def _address(asked: object, text: str, seen_from: httpx.URL | None = None) -> httpx.URL:

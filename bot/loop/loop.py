@@ -307,14 +307,14 @@ class Troubles:
             self._refused.pop(name, None)
         elif self._refused.get(name, 0) <= now:
             self._refused[name] = now + REFUSED_MS
-        why = str(error)
-        if self.context.troubles.get(name) != why:
-            self.context.troubles[name] = why
-            self.tell(why)
+        self._keep(name, str(error))
 
     def wait(self, name: str, why: str, until: int) -> None:
         """Keep why something waits until a moment (unix ms)."""
         self._refused[name] = until
+        self._keep(name, why)
+
+    def _keep(self, name: str, why: str) -> None:
         if self.context.troubles.get(name) != why:
             self.context.troubles[name] = why
             self.tell(why)

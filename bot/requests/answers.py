@@ -15,7 +15,7 @@ the rules need only the log.
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from inspect import isawaitable
-from typing import Final, NamedTuple
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -204,18 +204,13 @@ def _labelled_parts(
                 yield convoy.name, task.number, task.held, (task.pull,)
 
 
-class OfferedBox(NamedTuple):
-    key: str
-    """`verb` or `verb/task`."""
-    says: str
-
-
-def offered_boxes(convoy: Convoy) -> Iterator[OfferedBox]:
+def offered_boxes(convoy: Convoy) -> Iterator[tuple[str, str]]:
+    """Give each box's key, `verb` or `verb/task`, and what it says."""
     for verb in VERBS:
         if verb.box is not None:
             for task in verb.box.offered(convoy):
                 key = f"{verb.name}/{task}" if task else verb.name
-                yield OfferedBox(key, verb.box.says.format(task=task))
+                yield key, verb.box.says.format(task=task)
 
 
 def convoy_comment(
@@ -231,8 +226,7 @@ def convoy_comment(
     without `web` there are no links to runs.
     """
     lines = [
-        box_line(box.key, box.says, ticked=box.key in ticked)
-        for box in offered_boxes(convoy)
+        box_line(key, says, ticked=key in ticked) for key, says in offered_boxes(convoy)
     ]
     surface = ("", *lines) if lines else ()
     marker = ids.marker(ids.comment_key(convoy.name, convoy.deleted_comments))

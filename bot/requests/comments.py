@@ -335,21 +335,16 @@ def _thread_text(thread: Thread, trusted: set[str]) -> str:
 
 
 async def is_mailed(context: BotContext, said: Remark | Review) -> bool:
-    node = said.node or await _node(context, said)
-    return await context.github.remarks.is_mailed(node)
-
-
-async def _node(context: BotContext, said: Remark | Review) -> str:
-    if isinstance(said, Review):
-        reviews = await context.github.pulls.reviews(said.pull)
-        found = (one.node_id for one in reviews if one.id == said.review)
-        node = next(found, "")
-    else:
-        comment = await context.github.remarks.one(said.comment)
+    node, github = said.node, context.github
+    if not node and isinstance(said, Review):
+        reviews = await github.pulls.reviews(said.pull)
+        node = next((one.node_id for one in reviews if one.id == said.review), "")
+    elif not node and isinstance(said, Remark):
+        comment = await github.remarks.one(said.comment)
         node = comment.node_id if comment is not None else ""
     if not node:
         raise Refused("the text of a command", HTTPStatus.GONE, "it is gone")
-    return node
+    return await github.remarks.is_mailed(node)
 
 
 READ_AT_ONCE: Final = 4

@@ -21,6 +21,7 @@ from bot.door.inbox import (
     ALL_PARTS,
     RIGHTS_PART,
     CheckAction,
+    Kept,
     Remark,
     Review,
     StartRequest,
@@ -63,9 +64,6 @@ GIVEN_UP: Final = 6
 """A delivery that fails this often is not tried again; what it was stays in the log."""
 
 LABELLED: Final = frozenset({"issues", "pulls"})
-
-Kept = StartRequest | Remark | Review | Ticked | CheckAction
-"""What somebody asked for, as the inbox keeps it."""
 
 
 async def listen(context: BotContext, draft: Draft, parts: frozenset[str]) -> list[str]:
@@ -410,25 +408,19 @@ async def begin_due(context: BotContext, draft: Draft) -> None:
             for one in draft.state.live()
         )
         if key not in context.memory.shown and not still_runs:
-            await _start_due(context, draft, each, table)
+            number = await _opened(context, each, table)
+            known = draft.state.convoys.summaries()
+            if all(of.issue != number for _, of in known):
+                issue = await context.github.issue(number)
+                request = StartRequest(
+                    issue=number,
+                    title=table.title,
+                    text=table.text,
+                    by=context.login,
+                    trigger="schedule",
+                )
+                await mayor.start(context, draft, request, issue)
             context.memory.shown[key] = True
-
-
-async def _start_due(
-    context: BotContext, draft: Draft, each: Due, table: ScheduleTable
-) -> None:
-    number = await _opened(context, each, table)
-    if any(of.issue == number for _, of in draft.state.convoys.summaries()):
-        return
-    issue = await context.github.issue(number)
-    request = StartRequest(
-        issue=number,
-        title=table.title,
-        text=table.text,
-        by=context.login,
-        trigger="schedule",
-    )
-    await mayor.start(context, draft, request, issue)
 
 
 async def _opened(context: BotContext, each: Due, table: ScheduleTable) -> int:

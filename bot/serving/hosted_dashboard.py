@@ -244,6 +244,10 @@ def source_of(one: Served, served: Mapping[str, Served]) -> DashboardSource:
     def read() -> Reading:
         return loop().context.mirror.reading
 
+    def checks() -> Mapping[str, Checks]:
+        open_loop = now().loop
+        return open_loop.context.observed.checks if open_loop else {}
+
     async def carry_out(asker: Asker, request: Request) -> Reply:
         return await loop().carry_out(asker, request)
 
@@ -256,7 +260,7 @@ def source_of(one: Served, served: Mapping[str, Served]) -> DashboardSource:
         here=lambda: _here(now()),
         output=lambda session: last_output(settings.folder, session.name),
         output_is_here=True,
-        checks=lambda: _checks(now()),
+        checks=checks,
         changes=changes_in(mirror),
         web=f"{settings.git_url}/{settings.repository}",
         carry_out=carry_out,
@@ -264,29 +268,21 @@ def source_of(one: Served, served: Mapping[str, Served]) -> DashboardSource:
     )
 
 
-def _checks(one: Served) -> Mapping[str, Checks]:
-    return one.loop.context.observed.checks if one.loop else {}
-
-
 def _here(one: Served) -> tuple[Intervention, ...]:
     """Return why it stands still, a bad configuration, and issues without a convoy."""
     why = one.standstill.why(one.loop, one.trouble)
-    stands = (standing_still(why),) if why else ()
+    found = [standing_still(why)] if why else []
     if one.loop is None:
-        return (*stands, *_misconfigured(one))
+        return tuple(found)
     context = one.loop.context
-    unread = unread_issues([*context.memory.unread.values()], context.mirror.state)
-    return (*stands, *_misconfigured(one), *unread)
-
-
-def _misconfigured(one: Served) -> tuple[Intervention, ...]:
     try:
-        configuration(loop_of(one).context)
+        configuration(context)
     except ConfigError as error:
-        return (unusable_config(str(error)),)
-    except (BratError, KeyError):  # no loop, no default branch: reported elsewhere
-        return ()
-    return ()
+        found.append(unusable_config(str(error)))
+    except (BratError, KeyError):  # no default branch: reported elsewhere
+        pass
+    unread = unread_issues([*context.memory.unread.values()], context.mirror.state)
+    return (*found, *unread)
 
 
 def loop_of(one: Served) -> Loop:

@@ -257,8 +257,12 @@ def _need_said(convoy: Convoy, need: Need) -> Iterator[str]:
         case "approve the work":
             pull = f"#{task.pull}" if task else "its pull request"
             yield f"its work is to be approved on {pull}."
+        case "let it land" | "landing" if convoy.sync.stalled:
+            yield f"its landing: {full_stop(inline(convoy.sync.stalled))} "
+            yield "Once that is put right, say `/brat retry`."
         case "let it land" | "landing":
-            yield from _landing(convoy)
+            yield f"pull request #{convoy.pull} is green and waits for "
+            yield f"{inline(convoy.landing_waits)}."
         case "refused":
             yield from _refused(need.aside, task)
         case "unblock":
@@ -272,15 +276,6 @@ def _unblocking(convoy: Convoy, task: Task | None) -> str:
     if unallowed(task, convoy.settings.gate):
         return why  # it says what helps: another try would not
     return f"{why} Say `/brat retry {task.number}` or `/brat drop {task.number}`."
-
-
-def _landing(convoy: Convoy) -> Iterator[str]:
-    if convoy.sync.stalled:
-        yield f"its landing: {full_stop(inline(convoy.sync.stalled))} "
-        yield "Once that is put right, say `/brat retry`."
-    else:
-        yield f"pull request #{convoy.pull} is green and waits for "
-        yield f"{inline(convoy.landing_waits)}."
 
 
 def _refused(aside: SetAside | None, task: Task | None) -> Iterator[str]:

@@ -158,8 +158,8 @@ def slash_commands(text: str) -> tuple[FoundCommand, ...]:
         line = cut(lines[starts[0]].strip(), LINE_CHARS)
         return (MalformedCommand(line, _NOT_FIRST),)
     found = [
-        _command_in(lines[start].strip(), _below(lines, start, starts))
-        for start in starts[:MOST_COMMANDS]
+        _command_in(lines[start].strip(), [*map(str.rstrip, lines[start + 1 : end])])
+        for start, end in pairwise([*starts, len(lines)][: MOST_COMMANDS + 1])
     ]
     if len(starts) > MOST_COMMANDS:
         line = cut(lines[starts[MOST_COMMANDS]].strip(), LINE_CHARS)
@@ -194,8 +194,11 @@ _MARKDOWN.inline.ruler.before("text", "command", _note_command)
 def _command_lines(tokens: Sequence[Token]) -> Iterator[int]:
     for opening, inline in pairwise(tokens):
         if opening.type == "paragraph_open" and opening.level == 0 and inline.map:
-            for line in _plain_commands(inline.children or []):
-                yield inline.map[0] + line
+            depth = 0
+            for token in inline.children or []:
+                depth += token.nesting
+                if token.type == "command" and depth == 0:
+                    yield inline.map[0] + int(token.meta["line"])
 
 
 def _first_line(tokens: Sequence[Token]) -> int:
@@ -207,22 +210,6 @@ def _first_line(tokens: Sequence[Token]) -> int:
         elif not depth and token.map:
             return token.map[0]
     return -1
-
-
-def _plain_commands(tokens: Sequence[Token]) -> Iterator[int]:
-    depth = 0
-    for token in tokens:
-        depth += token.nesting
-        if token.type == "command" and depth == 0:
-            yield token.meta["line"]
-
-
-def _below(lines: Sequence[str], start: int, starts: Sequence[int]) -> list[str]:
-    """Return the lines that may continue a command's text."""
-    end = start + 1
-    while end < len(lines) and end not in starts:
-        end += 1
-    return [line.rstrip() for line in lines[start + 1 : end]]
 
 
 # --- what they say --------------------------------------------------------------------

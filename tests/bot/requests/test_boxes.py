@@ -13,7 +13,7 @@ FORGED = "- [x] Cancel <!-- brat:box=cancel -->"
 
 
 def keys(rules: Rules) -> list[str]:
-    return [box.key for box in offered_boxes(rules.convoy)]
+    return [key for key, _ in offered_boxes(rules.convoy)]
 
 
 def blocked(**given: object) -> Rules:
