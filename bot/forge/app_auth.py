@@ -25,6 +25,7 @@ from pydantic import AwareDatetime, Field
 from bot.forge.pace import REAL_TIME, ForgeClock, Pace, Time
 from bot.forge.payloads import Secret
 from bot.forge.rest import Refused, Rest
+from bot.settings.bot_settings import Common
 from grite.errors import BratError, Unavailable
 
 BACKDATED_S: Final = 60
@@ -58,6 +59,17 @@ class AppKey:
                 ".pem file as it was downloaded from the App's settings"
             )
         return cls(app_id=app_id, private_key=key)
+
+
+def app_key_of(settings: Common) -> AppKey | None:
+    """Return the App's key; None: the bot has a token instead."""
+    if settings.app_id is None or settings.private_key_file is None:
+        return None
+    try:
+        pem = settings.private_key_file.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BratError(f"the App's private key cannot be read: {error}") from error
+    return AppKey.from_pem(settings.app_id, pem)
 
 
 class AppJwt:

@@ -66,25 +66,21 @@ async def let_in(
 ) -> AsyncIterator[WayIn]:
     """Give the tokens; an App's are revoked at the end."""
     how = pacing(settings.gap_s, of_a_job=settings.by_job)
-    if settings.app_id is None or settings.private_key_file is None:
+    if settings.app_id is None:
         own_token = StaticToken(settings.token)
         yield WayIn(tokens=own_token, onlooker=own_token, pace=pace or Pace(how))
         return
     # Cryptography is slow to load, and a bot with a token does not need it.
-    from bot.forge.app_auth import AppTokens, Grant
-    from bot.serving.github_app import read_app_key
+    from bot.forge.app_auth import AppTokens, Grant, app_key_of
 
     grant = Grant(
         repository=settings.repository,
         repository_id=settings.repository_id,
         installation=settings.installation,
     )
-    source = partial(
-        AppTokens,
-        client,
-        api_url=settings.api_url,
-        app=read_app_key(settings.app_id, settings.private_key_file),
-    )
+    key = app_key_of(settings)
+    assert key is not None  # noqa: S101  its App has one: see `Common`
+    source = partial(AppTokens, client, api_url=settings.api_url, app=key)
     async with (
         source(grant=grant) as tokens,
         source(grant=replace(grant, permissions=SECRETS_RIGHT)) as onlooker,

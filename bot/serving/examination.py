@@ -22,13 +22,13 @@ from pydantic import Field
 
 from bot.door.webhooks import WEBHOOK_PATH
 from bot.forge import transport
-from bot.forge.app_auth import PERMISSIONS, AppTokens, Grant
+from bot.forge.app_auth import PERMISSIONS, AppTokens, Grant, app_key_of
 from bot.forge.branch_rules import BranchRules
 from bot.forge.payloads import Payload, Repository, Workflow
 from bot.forge.rest import Rest, StaticToken, Tokens, Unless
 from bot.forge.transport import DEADLINE_S
 from bot.serving import repository_checks
-from bot.serving.github_app import EVENTS, Covered, Installations, read_app_key
+from bot.serving.github_app import EVENTS, Covered, Installations
 from bot.serving.repository_checks import Finding, IsOurs
 from bot.settings.bot_settings import ServiceSettings
 from grite.errors import BratError
@@ -59,8 +59,7 @@ async def examined(
         await stack.enter_async_context(client)
         served: Mapping[str, Covered | None] = dict.fromkeys(hosting.repositories)
         settings_right = "none"
-        if hosting.app_id is not None and hosting.private_key_file is not None:
-            key = read_app_key(hosting.app_id, hosting.private_key_file)
+        if key := app_key_of(hosting):
             roster = Installations(client, hosting.api_url, key)
             app = await roster.app.read(_App, "/app")
             settings_right = app.permissions.get(
@@ -97,13 +96,12 @@ class _Visit:
     async def rest(self, more: Mapping[str, str] = MappingProxyType({})) -> Rest:
         hosting = self.hosting
         tokens: Tokens = StaticToken(hosting.token)
-        if hosting.app_id is not None and hosting.private_key_file is not None:
+        if key := app_key_of(hosting):
             grant = Grant(
                 repository=self.name,
                 installation=self.installation,
                 permissions={**PERMISSIONS, **more},
             )
-            key = read_app_key(hosting.app_id, hosting.private_key_file)
             own = AppTokens(self.client, api_url=hosting.api_url, app=key, grant=grant)
             tokens = await self.stack.enter_async_context(own)
         return Rest(self.client, api_url=hosting.api_url, token=tokens)

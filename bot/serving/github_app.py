@@ -268,15 +268,6 @@ class Coverage:
     """The installations that do not show their repositories, and why."""
 
 
-def read_app_key(app_id: str, file: Path) -> AppKey:
-    """Read an App's private key."""
-    try:
-        pem = file.read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        raise BratError(f"the App's private key cannot be read: {error}") from error
-    return AppKey.from_pem(app_id, pem)
-
-
 class Installations:
     def __init__(self, client: httpx.AsyncClient, api_url: str, key: AppKey) -> None:
         self.clock = ForgeClock()

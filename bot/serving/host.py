@@ -24,6 +24,7 @@ from bot.door.listening import listener_at, listening, serving_on
 from bot.door.oidc import Issuer, issuer_of
 from bot.door.webhooks import DeliveryPlace, Door
 from bot.forge import transport
+from bot.forge.app_auth import app_key_of
 from bot.forge.github import GitHub
 from bot.forge.pace import Pace, pacing
 from bot.forge.transport import DEADLINE_S
@@ -31,7 +32,7 @@ from bot.loop.loop import Loop
 from bot.repository.mirror import MirrorWatch
 from bot.serving import bot_service
 from bot.serving.bot_service import Standstill, Tell
-from bot.serving.github_app import Covered, Installations, read_app_key
+from bot.serving.github_app import Covered, Installations
 from bot.serving.service_metrics import RepositoryStanding, ServiceMetrics
 from bot.settings.bot_settings import HOUR_MS, ServiceSettings, Settings
 from convoy.text import cut
@@ -396,10 +397,8 @@ async def hosted(
     asyncio.get_running_loop().set_default_executor(threads)
     async with AsyncExitStack() as stack:
         client = await stack.enter_async_context(transport.async_client(DEADLINE_S))
-        roster = None
-        if hosting.app_id is not None and hosting.private_key_file is not None:
-            key = read_app_key(hosting.app_id, hosting.private_key_file)
-            roster = Installations(client, hosting.api_url, key)
+        key = app_key_of(hosting)
+        roster = Installations(client, hosting.api_url, key) if key else None
         await _listen(stack, host, client, poll=poll)
         group = await stack.enter_async_context(asyncio.TaskGroup())
         keeping = group.create_task(host.keep(group, roster), name="roster")

@@ -243,8 +243,6 @@ class Settings(Common):
     roles: tuple[Role, ...] = ROLES
     config_file: Path | None = None
     """Read instead of the default branch's file (local mode, uncommitted)."""
-    ci_command: bool = True
-    """Whether the forge is known to run CI."""
     ci_workflow: str | None = None
     """The workflow file that a job's loop dispatches on candidates; empty: none is
     named. None: pushes start CI."""
