@@ -10,7 +10,12 @@ from contextlib import contextmanager
 
 from bot.repository.mirror import Mirror
 from convoy.events import Command, Refusal, decided
-from convoy.events.forge_actions import ActionIntended, ItemSetAside, ItemTakenUp
+from convoy.events.forge_actions import (
+    ActionIntended,
+    Answer,
+    ItemSetAside,
+    ItemTakenUp,
+)
 from convoy.log.record import record
 from convoy.model import ids
 from convoy.model.ids import LOG_ITEM
@@ -89,6 +94,10 @@ class Draft:
         self._events += events
         self.intended |= {e.key for e in decision if isinstance(e, ActionIntended)}
         return None
+
+    def say(self, number: int, sign: str, text: str) -> None:
+        """Announce a comment on an issue or pull request; see `ids.sign_key`."""
+        self.submit(Answer(issue=number, sign=sign, text=text))
 
     def tell(self, owed: Mapping[str, ItemSetAside | ItemTakenUp], item: str) -> None:
         """Set an item aside, or take it up, once in this draft, if that is owed."""

@@ -24,7 +24,6 @@ from bot.roles.bot_context import BotContext
 from bot.text import notices, replies as texts
 from bot.text.merge_texts import may_not_write
 from bot.text.slash_commands import SlashCommand, slash_commands
-from convoy.events.forge_actions import Answer
 from convoy.events.hold_events import MergeWithdrawn
 from convoy.events.people_events import ApprovalVoided, ConvoyPaused
 from convoy.model import ids
@@ -71,7 +70,7 @@ def _pause(
     pause = ConvoyPaused(convoy=convoy.name, by=context.login, why=why)
     if draft.submit(pause) is None:
         sign = ids.sign_key("vouch", f"{convoy.name}/{draft.now}")
-        draft.submit(Answer(issue=convoy.issue, sign=sign, text=text))
+        draft.say(convoy.issue, sign, text)
     return False
 
 
@@ -148,7 +147,7 @@ def _ci_is_seen(
     if draft.submit(leave) is None:
         sign = ids.sign_key("ci-files", f"{convoy.name}/{number}/{commit}")
         text = notices.ci_changed(unseen)
-        draft.submit(Answer(issue=_place(convoy, number), sign=sign, text=text))
+        draft.say(_place(convoy, number), sign, text)
     return False
 
 
@@ -168,7 +167,7 @@ def _withdraw(
     leave = MergeWithdrawn(convoy=convoy.name, task=task, by=context.login)
     if draft.submit(leave) is None:
         sign = ids.sign_key("landing", f"{convoy.name}/{task}/{draft.now}")
-        draft.submit(Answer(issue=_place(convoy, task), sign=sign, text=text))
+        draft.say(_place(convoy, task), sign, text)
 
 
 def _place(convoy: Convoy, number: int) -> int:

@@ -20,7 +20,6 @@ from bot.text import notices
 from bot.text.convoy_comment import LABELS
 from bot.text.notices import call_notice, call_text
 from convoy.events import Command
-from convoy.events.forge_actions import Answer
 from convoy.events.hold_events import (
     NO_LABEL,
     BaseDeleted,
@@ -148,7 +147,7 @@ def _command(action: HearIssue, convoy: Convoy) -> Command:
 
 def say(draft: Draft, number: int, what: str, text: str) -> None:
     sign = ids.sign_key("gesture", f"{what}/{draft.now}")
-    draft.submit(Answer(issue=number, sign=sign, text=text))
+    draft.say(number, sign, text)
 
 
 ISSUE_LIST: Final = look_item("latest issues")

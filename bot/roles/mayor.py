@@ -40,7 +40,6 @@ from bot.settings.bot_settings import quota_refusal
 from bot.text import notices, replies
 from bot.text.slash_commands import mentioned
 from convoy.config import ConfigError
-from convoy.events.forge_actions import Answer
 from convoy.events.hold_events import NO_LABEL
 from convoy.events.plan_events import ConvoyRequested, SettingsTaken
 from convoy.model import ids
@@ -161,7 +160,7 @@ async def begin(
     if is_first and request.trigger == "label" and issue.comments:
         sign = ids.sign_key("comments", command.convoy)
         said = notices.comments_unread(issue.comments)
-        draft.submit(Answer(issue=command.issue, sign=sign, text=said))
+        draft.say(command.issue, sign, said)
     await warn(context, draft, command, found.remarks)
     return None
 
@@ -176,11 +175,11 @@ async def warn(
     if remarks:
         sign = ids.sign_key("left out", command.convoy)
         said = notices.left_out(remarks)
-        draft.submit(Answer(issue=command.issue, sign=sign, text=said))
+        draft.say(command.issue, sign, said)
     for what, warning in WARNINGS.items():
         if said := await warning(context, command):
             sign = ids.sign_key(what, command.convoy)
-            draft.submit(Answer(issue=command.issue, sign=sign, text=said))
+            draft.say(command.issue, sign, said)
 
 
 def _capped(context: BotContext, settings: Settings) -> Settings:

@@ -21,7 +21,6 @@ from bot.text import merge_texts, notices
 from bot.text.merge_texts import DIFF_CHARS, Sides
 from convoy.answers import ANSWERS
 from convoy.answers.answering import Question
-from convoy.events.forge_actions import Answer
 from convoy.events.people_events import ConvoyPaused
 from convoy.events.plan_events import TaskNoted
 from convoy.gate import path_list
@@ -128,7 +127,7 @@ def pause(context: BotContext, draft: Draft, action: Pause) -> None:
     if refused is None and action.tell:
         sign = ids.sign_key("breaker", f"{convoy.name}/{draft.now}")
         text = notices.stopped_all(convoy.vouched_by or convoy.by, action.why)
-        draft.submit(Answer(issue=convoy.issue, sign=sign, text=text))
+        draft.say(convoy.issue, sign, text)
 
 
 def note_heard(context: BotContext, draft: Draft) -> None:

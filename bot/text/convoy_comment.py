@@ -180,10 +180,6 @@ def run_url(run: int, web: str) -> str:
     return f"{web}/actions/runs/{run}"
 
 
-def checks_url(commit: str, web: str) -> str:
-    return f"{web}/commit/{commit}/checks"
-
-
 _NO_BOX: Final = (
     '**No box:** `[runner] box = "off"` lets agents do on the machine what the user of '
     "their job may do."
@@ -233,29 +229,19 @@ def answer_lines(convoy: Convoy, web: str) -> list[str]:
 
 
 def _answer_item(convoy: Convoy, answer: ShownAnswer, web: str) -> str:
+    """Return an answer with a link to what was asked, and on which pull request."""
+    place = "" if answer.issue == convoy.issue else f" on #{answer.issue}"
+    if web and answer.comment:
+        url = f"{web}/issues/{answer.issue}#issuecomment-{answer.comment}"
+        place = f" ([asked]({url}){place})"
     first, *rest = answer.text.split("\n")
-    lines = [f"- {inline(answer.by)}{_answer_place(convoy, answer, web)}: {first}"]
+    lines = [f"- {inline(answer.by)}{place}: {first}"]
     lines += [f"  {line}".rstrip() for line in rest]
     return "\n".join(lines)
 
 
-def _answer_place(convoy: Convoy, answer: ShownAnswer, web: str) -> str:
-    """Return a link to what was asked, and the pull request it was asked on."""
-    place = "" if answer.issue == convoy.issue else f" on #{answer.issue}"
-    if not (web and answer.comment):
-        return place
-    url = f"{web}/issues/{answer.issue}#issuecomment-{answer.comment}"
-    return f" ([asked]({url}){place})"
-
-
 _FIRST_COLUMNS: Final = (
-    "#",
-    "Task",
-    "State",
-    "Engine",
-    "Attempts",
-    "Worked",
-    "Pull request",
+    *("#", "Task", "State", "Engine", "Attempts", "Worked", "Pull request"),
 )
 _LAST_COLUMNS: Final = ("Landed as", "Waits for")
 _DEFAULT: Final = "default"
@@ -286,16 +272,22 @@ def _row(cells: Iterable[str]) -> str:
 def _row_cells(
     convoy: Convoy, task: Task, leases: tuple[Lease, ...], web: str
 ) -> tuple[str, ...]:
-    landed = landed_as(task)
+    landed, attempts, checks = landed_as(task), str(task.started), ""
+    if web and task.runs:
+        attempts = f"[{attempts}]({run_url(task.runs[-1], web)})"
+    if task.landed:
+        checks = f"[checks]({web}/commit/{task.landed}/checks)"
+    elif task.candidate:
+        checks = f"[CI was asked]({web}/commit/{task.candidate.commit}/checks)"
     return (
         str(task.number),
         inline(task.spec.title),
         task.state,
         inline(_engine(convoy, task)),
-        _attempts_link(task, web),
+        attempts,
         spoken_duration(task.worked_ms // 1000) if task.worked_ms else "",
         f"#{task.pull}" if task.pull else "",
-        *((_checks_link(task, web),) if web else ()),
+        *((checks,) if web else ()),
         f"`{landed}`" if task.landed else landed,
         inline(waits_for(convoy, task, leases)),
     )
@@ -308,22 +300,6 @@ def _engine(convoy: Convoy, task: Task) -> str:
         return ""
     known = convoy.settings.engines.get(name)
     return known.type if known is not None and name == _DEFAULT else name
-
-
-def _checks_link(task: Task, web: str) -> str:
-    """Return a link to what CI says of the task's work; empty: it was not asked."""
-    if task.landed:
-        return f"[checks]({checks_url(task.landed, web)})"
-    if task.candidate:
-        return f"[CI was asked]({checks_url(task.candidate.commit, web)})"
-    return ""
-
-
-def _attempts_link(task: Task, web: str) -> str:
-    """Return how many there were, with a link to the newest one's run."""
-    if not (web and task.runs):
-        return str(task.started)
-    return f"[{task.started}]({run_url(task.runs[-1], web)})"
 
 
 HOW_ON: Final = (

@@ -77,7 +77,11 @@ def convoy_pull_body(convoy: Convoy, web: str = "", dashboard: str = "") -> str:
         "|---|---|---|---|",
     ]
     between = landed_ranges(convoy)
-    rows = [_row(convoy, task, between.get(task.number), web) for task in shown]
+    rows = [
+        f"| {task.number} | {inline(task.spec.title)} | "
+        f"{_change(task, between.get(task.number), web)} | {_evidence(convoy, task)} |"
+        for task in shown
+    ]
     more = f"{{}}: `brat report {convoy.name}`"
     lines += fitting(rows, f"| | {more} | | |", _ROWS_CHARS)
     lines += [*_gaps(convoy), *box_warnings(convoy, convoy.tasks), *_left(convoy), ""]
@@ -85,16 +89,6 @@ def convoy_pull_body(convoy: Convoy, web: str = "", dashboard: str = "") -> str:
     live = f"[How it went]({page}). " if dashboard else ""
     lines.append(f"<sub>{live}`brat report {convoy.name}` draws how it went.</sub>")
     return "\n".join(lines)
-
-
-def _row(convoy: Convoy, task: Task, between: tuple[str, str] | None, web: str) -> str:
-    cells = (
-        str(task.number),
-        inline(task.spec.title),
-        _change(task, between, web),
-        _evidence(convoy, task),
-    )
-    return f"| {' | '.join(cells)} |"
 
 
 def _change(task: Task, between: tuple[str, str] | None, web: str) -> str:
