@@ -201,10 +201,7 @@ _LONGEST_LINE: Final = 500
 
 
 def changes_in(path: Path) -> Callable[[str, str], Changes | None]:
-    """Return what tells the changes between two commits of the repository at `path`.
-
-    It answers None where a commit is not there, as in a clone without the work.
-    """
+    """Return what tells the changes between two commits; None: one is not there."""
 
     def changes(base: str, commit: str) -> Changes | None:
         repository = pygit2.Repository(str(path))
@@ -293,10 +290,7 @@ class DashboardSource:
         return await self._told(lambda log: log.sessions(convoy.name))
 
     async def decisions(self, convoy: Convoy) -> tuple[PersonDecision, ...]:
-        """Return what people decided in a convoy; none where the log is not all here.
-
-        The newest is the first.
-        """
+        """Return what people decided, the newest first; none without the log."""
         return await self._told(lambda log: log.decisions(convoy.name))
 
     async def _told(

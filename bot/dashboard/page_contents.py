@@ -122,11 +122,7 @@ def page(
     visitor: Visitor,
     **given: Any,  # noqa: ANN401  a page's own values
 ) -> str:
-    """Return a page as HTML.
-
-    The page reloads itself from `path` when there is news. What is `given` goes before
-    the values of every page.
-    """
+    """Return a page as HTML, which loads itself again from `path` on news."""
     values = {
         "source": view.source,
         "now": view.now,
@@ -315,11 +311,7 @@ LINE_FILTERS: Final = ("convoy", "kind", "task", "by", "words")
 def line_rows(
     state: State, known: Sequence[LogLine], wanted: Mapping[str, str]
 ) -> Rows:
-    """Return the log's matching last lines, the newest first.
-
-    The known lines are the oldest first; `wanted` has a text for each of
-    `LINE_FILTERS`, empty: any.
-    """
+    """Return the matching lines, the newest first; `known` has the oldest first."""
     kind, words = wanted["kind"], wanted["words"].lower().split()
     found = [
         line
@@ -346,10 +338,7 @@ MOST_FOUND: Final = 30
 def search_values(
     view: RepositoryView, known: Sequence[LogLine], words: str
 ) -> Mapping[str, Any]:
-    """Return what holds all of the words: convoys, tasks, what waits, the last lines.
-
-    The known lines are the oldest first. Nothing is found by no words.
-    """
+    """Return what holds all of the words; `known` has the oldest line first."""
     wanted = words.lower().split()
 
     def fits(*texts: str) -> bool:

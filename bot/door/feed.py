@@ -298,10 +298,7 @@ class Feed:
     async def messages(
         self, session: str, after: int, wait_s: float
     ) -> tuple[Message, ...]:
-        """Return people's messages to a running session, without the first `after`.
-
-        Waits up to `wait_s` for a message. A caller's engine takes messages.
-        """
+        """Return messages after the first `after`, waiting `wait_s` for one."""
         until = self._clock() + wait_s
         while (attempt := self.attempt(session)) is not None:
             self._ears[session] = self._clock()

@@ -369,10 +369,7 @@ class Wake:
         return parts
 
     async def wait(self, timeout_s: float) -> None:
-        """Return at the next call of `up`, or after `timeout_s`.
-
-        If the last look at everything is `timeout_s` ago, everything is suspect then.
-        """
+        """Return when `up` is called, or after `timeout_s`: then all is suspect."""
         with suppress(TimeoutError):
             async with asyncio.timeout(timeout_s):
                 await self._bell.wait()

@@ -165,10 +165,7 @@ async def serving_on(
     origins: Origins | None = None,
     limits: ConnectionLimits | None = None,
 ) -> AsyncIterator[int]:
-    """Serve an application on a listening socket, which is closed at the end.
-
-    It is used once. Bodies are never decoded: a decoded body could fill the memory.
-    """
+    """Serve an app, once, on a socket that is closed at the end; decodes no body."""
     limits = limits or ConnectionLimits()
     app.middlewares.insert(0, _bounded(limits, origins or Origins()))
     runner = web.AppRunner(app, shutdown_timeout=1)

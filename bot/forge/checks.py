@@ -180,11 +180,7 @@ class Ci(Part):
         return self._apps.get(account.id, 0)
 
     async def on_queues(self, commit: str) -> tuple[int, ...]:
-        """Return the runs on a candidate that have not ended, by their ids.
-
-        Only those on queue branches: on another one the same commit may be wanted. None
-        if the bot may not see the runs.
-        """
+        """Return the runs on a candidate's queue branch that go on; none if hidden."""
         found = []
         with HIDDEN:
             async for run in self._runs(commit):

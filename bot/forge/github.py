@@ -166,10 +166,7 @@ class GitHub(Part):
         return int((pace.time.wall() + ahead_s) * 1000)
 
     def pause_s(self, cost: float) -> float:
-        """Return the pause after a look of so many requests, so that others can follow.
-
-        0: the forge has not said that there are few.
-        """
+        """Return the pause after so many requests, so that others can follow."""
         pace = self._rest.pace
         if pace.budget is None:
             return 0.0

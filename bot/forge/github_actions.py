@@ -57,10 +57,7 @@ class TaskRuns(Part):
         return checked(payloads.Dispatched, answer, f"POST {url}").workflow_run_id
 
     async def named(self, nonce: str) -> int | None:
-        """Return the dispatched task run whose name contains `nonce`.
-
-        Only the first attempt of a dispatched run of our own workflow counts.
-        """
+        """Return the dispatched run, in its first attempt, named by `nonce`."""
         async for run in self._runs():
             ours = run.file.endswith("/" + self._workflow)
             first = run.event == "workflow_dispatch" and run.run_attempt == 1
@@ -102,19 +99,13 @@ class TaskRuns(Part):
         return Run(id=number, completed=True, deleted=True)
 
     async def cancel(self, run: int, *, force: bool = False) -> None:
-        """Ask the forge to cancel a run; the run may have ended already.
-
-        With `force`, its `if: always()` steps are skipped too.
-        """
+        """Ask to cancel a run, which may be over; `force` skips `always()` steps."""
         word = "force-cancel" if force else "cancel"
         with Unless(HTTPStatus.CONFLICT):
             await self._rest.write("POST", f"{self._repo}/actions/runs/{run}/{word}")
 
     async def artifact(self, run: int, name: str) -> bytes | None:
-        """Return the zip of a run's artifact; None if there is none.
-
-        One larger than `ARTIFACT_BYTES` is refused, and not read.
-        """
+        """Return a run's artifact, of at most `ARTIFACT_BYTES`; None: it has none."""
         url = f"{self._repo}/actions/runs/{run}/artifacts?per_page=100"
         async for artifact in self._rest.each(payloads.Artifact, url, "artifacts"):
             if artifact.name == name and not artifact.expired:

@@ -210,10 +210,7 @@ class Wire:
         self._pages = Pages()
 
     async def send(self, ask: Ask, token: str) -> HttpReply:
-        """Send one request and return the answer, whatever its status.
-
-        A redirect that is not allowed or leads nowhere counts as no answer.
-        """
+        """Send one request; a redirect that leads nowhere counts as no answer."""
         known = self._pages.get(ask) if ask.keep else None
         headers = {
             "accept": ask.accept,

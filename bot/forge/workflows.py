@@ -483,10 +483,7 @@ _ENOUGH: Final = {"read": ("read", "write"), "write": ("write",)}
 
 
 def lacking_rights(text: str) -> tuple[str, ...]:
-    """Return which permissions the loop's job of a workflow file lacks, and for what.
-
-    Empty, too, where there is no such job, or where the repository's default decides.
-    """
+    """Return which permissions the loop's job lacks, and for what, if known."""
     file = parsed_workflow(text)
     jobs = file.jobs if file is not None else ()
     job = next((each for each in jobs if each.name in LOOP_JOBS), None)

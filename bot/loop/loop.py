@@ -83,10 +83,7 @@ class Loop:
     # --- a tick ---------------------------------------------------------------------
 
     async def tick(self) -> bool:
-        """Do everything owed now; return whether to try again soon.
-
-        Safe to cut off anywhere and to call again.
-        """
+        """Do all that is owed; safe to cut off. Return whether to try again soon."""
         async with self._alone():
             self.context.memory.failures.begin(self.context.troubles)
             try:

@@ -203,10 +203,7 @@ SHOWN_MS: Final = 30_000
 async def look_at_unneeded(
     context: BotContext, awaited: frozenset[str]
 ) -> tuple[int, ...]:
-    """Return the runs to cancel; each look asks only for what was given up lately.
-
-    The verdict on what is awaited still counts.
-    """
+    """Return the runs to cancel: of what was given up lately, not awaited."""
     given_up, now = context.memory.given_up, context.clock()
     for commit, known in context.observed.checks.items():
         if known.verdict != "green" and commit not in awaited:

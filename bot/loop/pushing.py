@@ -265,11 +265,7 @@ class PushPacing:
     """When the last pushes arrived, by the lease's clock."""
 
     async def wait(self) -> None:
-        """Wait until the bot may push again; call before anything is planned.
-
-        A person's request makes the wait short, but nobody can make the bot push more
-        often than once in `ASKED_GAP_S`.
-        """
+        """Wait until the bot may push again, a short time if people wait."""
         self._kept = self.wake.kept
         if self.lease.held:
             gap_s = self.context.settings.push_gap_s
@@ -417,10 +413,7 @@ class RefusedParts:
 
 
 def _standing(draft: Draft) -> frozenset[str]:
-    """Return the candidates that stand on others of the same push.
-
-    They hold those others' changes: a server that refuses these refuses both.
-    """
+    """Return the candidates that stand on, and hold, others of the same push."""
     found = set()
     for convoy in draft.state.live():
         made = {

@@ -28,10 +28,7 @@ PASSES: Final = 20
 
 
 def owed(context: BotContext, draft: Draft | None = None) -> tuple[actions.Action, ...]:
-    """Return the actions these roles owe, by a draft's state or the current state.
-
-    A stopped bot owes only actions that belong to no role: messages to people.
-    """
+    """Return the owed actions by a draft or the state; stopped, only messages."""
     roles = () if context.settings.stopped else context.settings.roles
     state = draft.state if draft is not None else context.mirror.state
     refs = draft.refs if draft is not None else context.mirror.refs

@@ -94,10 +94,7 @@ class Clone:
         }
 
     def read_signers(self, commit: str | None) -> list[str]:
-        """Let the keys count that a commit of the default branch names, if they may.
-
-        Return why its file cannot be used, if that is new.
-        """
+        """Let a commit's keys count, if they may; return a new fault of its file."""
         fault, known = "", self._fault
         if commit is not None:
             self.committed, fault = committed_signers(self.objects, commit)
@@ -146,10 +143,7 @@ class Clone:
             self._whole.add(commit)
 
     def bring_log_again(self, *also: str) -> None:
-        """Fetch the whole log, even parts already here; mends a shallow clone.
-
-        The other commits are fetched with their whole history.
-        """
+        """Fetch the whole log, even parts already here; mends a shallow clone."""
         self.remote.fetch([_spec(WAL_REF), *also], WHOLE, again=True)
         # An open repository goes on to believe that it is shallow.
         self.log = Log(self.path, self.writer)

@@ -128,10 +128,7 @@ class Draft:
             self.refs[ref] = new
 
     def keep(self, convoy: str, task: int, attempt: int, commit: str) -> str:
-        """Keep a commit of an attempt for good, beside any kept before; return its ref.
-
-        The attempt's work may be rebased and replaced again: no version is ever lost.
-        """
+        """Keep a commit of an attempt for good, beside any other; return its ref."""
         ref, beside = ids.attempt_refs(convoy, task, attempt, commit)
         kept = self.refs.get(ref)
         another = kept is not None and kept != commit

@@ -160,10 +160,7 @@ class Mirror(Clone):
         sign: Sign,
         confirm: Callable[[], None] = lambda: None,
     ) -> None:
-        """Open the mirror at `path`, creating it if it is missing.
-
-        `token` lets git read and write there; the rest is as `Clone` has it.
-        """
+        """Open the mirror at `path`; `token` lets git read and write there."""
         super().__init__(path, Remote(url, path, token), authority, sign, confirm)
         self.refs: dict[str, str] = {}
         """The remote's refs as last seen or pushed."""

@@ -118,10 +118,7 @@ def give_answer(
 
 
 def _is_kept_up(context: BotContext, draft: Draft, convoy: Convoy | None) -> bool:
-    """Whether the convoy's comment stands, and will be edited after this draft.
-
-    One that had ended before is edited no more; one that ends by it is, once.
-    """
+    """Whether the convoy's comment stands, and will be edited after this draft."""
     if convoy is None or convoy.held == NO_LABEL or convoy.issue_is == "gone":
         return False
     before = context.mirror.state.convoys.get(convoy.name)

@@ -210,10 +210,7 @@ def _verb_of(review: Review, told: Sequence[Thread]) -> str:
 
 
 async def keep_missed_reviews(context: BotContext, state: State) -> None:
-    """Keep reviews whose delivery was lost, as the door would. Safe to call again.
-
-    Only reviews of the current work count: newer work has answered older reviews.
-    """
+    """Keep lost reviews of the current work, as the door would; repeatable."""
     for convoy in state.live():
         for task in convoy.tasks:
             if task.state == "needs-review" and task.pull is not None:
@@ -355,10 +352,7 @@ READ_AT_ONCE: Final = 4
 async def acknowledging(
     context: BotContext, wake: Wake, tell: Callable[[str], None]
 ) -> AsyncIterator[None]:
-    """React to commands while the block lasts.
-
-    `tell` is called with a line for each new kind of failure.
-    """
+    """React to commands while the block lasts; `tell` hears of failures."""
     own = _Acknowledging(context=context, wake=wake, tell=tell)
     try:
         async with asyncio.TaskGroup() as group:

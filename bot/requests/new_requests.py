@@ -226,10 +226,7 @@ async def _labelled_request(context: BotContext, issue: Issue) -> StartRequest |
 
 
 async def land_labelled(context: BotContext, draft: Draft) -> None:
-    """Carry out `/brat land` for whoever set its label. Safe to call twice.
-
-    Each labelling is answered once, and what the forge says of it counts alone.
-    """
+    """Carry out `/brat land` for whoever set its label, once a labelling."""
     config = usable_configuration(context)
     for issue in await context.github.pulls_labelled(LAND_LABEL):
         if config is None or mayor.busy(draft.state, issue.number):
@@ -253,10 +250,7 @@ async def land_labelled(context: BotContext, draft: Draft) -> None:
 
 
 async def keep_missed_comments(context: BotContext, state: State) -> None:
-    """Put comments since the last look into the inbox, as the door would.
-
-    Safe to cut off anywhere and to call again.
-    """
+    """Put comments since the last look into the inbox; repeatable."""
     looks = context.memory.comments or Looks(first_look(context, state))
     context.memory.comments = looks
     since = looks.since
@@ -320,11 +314,7 @@ async def ask_again(context: BotContext, draft: Draft, remark: Remark) -> None:
 
 
 async def keep_missed_issues(context: BotContext, state: State) -> None:
-    """Put issues since the last look into the inbox, as the door would.
-
-    Safe to cut off anywhere and to call again. Only an issue without a convoy is asked
-    for.
-    """
+    """Put issues without a convoy since the last look into the inbox; repeatable."""
     config = usable_configuration(context)
     if config is None or not (config.triggers.mention or config.triggers.assignee):
         return

@@ -239,10 +239,7 @@ def _approving_review(own: Sequence[Reviewed], approval: Approval) -> datetime |
 
 
 async def plan_fault(context: BotContext, convoy: Convoy) -> str:
-    """Return why the comment that approved a plan does not stand; empty: it does.
-
-    A box or a button leaves nothing on the forge that could be taken back.
-    """
+    """Return why the comment that approved a plan does not stand; empty: it does."""
     if not convoy.vouched_in:
         return ""
     found = await _unedited(context, convoy.vouched_in, convoy.vouched_by, convoy.issue)

@@ -201,10 +201,7 @@ async def _issue_seen(
 
 
 async def _unlabelled_by(context: BotContext, convoy: Convoy, issue: Issue) -> str:
-    """Return who took the convoy's last label off; empty: nobody did.
-
-    A label that is deleted from the whole repository was taken off by nobody.
-    """
+    """Return who took the convoy's last label off; empty: nobody did."""
     ours = {*LABELS, context.settings.label}
     if ours & issue.label_names:
         return ""

@@ -95,10 +95,7 @@ def fit_words(title: str, text: str) -> Words:
 async def edited_since(
     context: BotContext, issue: Issue, moment: datetime | None
 ) -> bool:
-    """Whether an issue's text may have changed since it was requested.
-
-    If the forge does not tell when the text was edited, any later update counts.
-    """
+    """Whether an issue's text may have changed since; if unknown, any update counts."""
     if moment is None:
         return True
     try:

@@ -39,11 +39,7 @@ from convoy.text import inert
 
 
 def build_sync(context: BotContext, draft: Draft, action: owed.BuildSync) -> None:
-    """Merge the target into the convoy's branch, as a candidate; blocking.
-
-    What has nothing of its own simply becomes the target. The second try after a red
-    one is a new commit, which CI judges anew.
-    """
+    """Merge the target into the convoy's branch, as a candidate; blocking."""
     convoy, target = draft.state.convoys[action.convoy], action.target
     tip = draft.refs[_base(convoy)]
     if landing.foreign_tip(convoy, draft.refs):
@@ -523,10 +519,7 @@ def send_back(draft: Draft, command: landing.FailMerge) -> None:
 
 
 def try_out(context: BotContext, draft: Draft, action: owed.Try) -> None:
-    """Show unmerged work to CI: tests before their code exists, or a rival's work.
-
-    Where CI ended without a verdict, the same files are shown as another commit.
-    """
+    """Show unmerged work to CI, as another commit if CI gave no verdict on it."""
     convoy = draft.state.convoys[action.convoy]
     task = convoy.task(action.task)
     if task is None or task.work is None:

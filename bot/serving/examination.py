@@ -50,10 +50,7 @@ class _App(Payload):
 async def examined(
     hosting: ServiceSettings, is_ours: IsOurs, *, fix: bool
 ) -> AsyncIterator[Finding]:
-    """Give the findings, those about the App first.
-
-    With `fix` a missing label is created, and the default token made read-only.
-    """
+    """Give the findings; `fix` makes the label, and the default token read-only."""
     async with AsyncExitStack() as stack:
         client = transport.async_client(DEADLINE_S)
         await stack.enter_async_context(client)

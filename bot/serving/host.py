@@ -81,11 +81,7 @@ class Served:
         return settings
 
     async def identified(self) -> Settings:
-        """Return the settings for the repository that the name stands for.
-
-        With an App, the list of its installations says which that is; with a token, the
-        forge is asked each time.
-        """
+        """Return the settings for the repository that the name stands for."""
         number = self.number
         if not number:
             async with transport.async_client(DEADLINE_S) as client:

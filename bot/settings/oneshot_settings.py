@@ -99,11 +99,7 @@ def read_inputs(env: Mapping[str, str]) -> OneshotInputs:
 
 
 def loops_actor(repository: str) -> str:
-    """Return the actor id, 32 hex digits, that all loops of a repository share.
-
-    No folder survives from one run to the next, and each new actor costs an event. The
-    nonces of their leases distinguish two runs at the same time.
-    """
+    """Return the actor id, 32 hex digits, that all loops of a repository share."""
     return hashlib.sha256(f"brat loop of {repository.casefold()}".encode()).hexdigest()[
         :32
     ]

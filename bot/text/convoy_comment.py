@@ -249,11 +249,7 @@ _ROWS_CHARS: Final = 36_000
 
 
 def task_table(convoy: Convoy, leases: Iterable[Lease], web: str) -> list[str]:
-    """Return the lines of the table; rows that do not fit are counted.
-
-    The leases have not run out. Without the address `web` there are no links, and no
-    column for checks.
-    """
+    """Return the table's lines; without the address `web` no links and no checks."""
     held = tuple(leases)
     rows = [_row(_row_cells(convoy, task, held, web)) for task in convoy.tasks]
     more = f"| | {{}}: `brat convoy show {convoy.name}` lists them all |"
@@ -354,10 +350,7 @@ def convoy_table(
     leases: Iterable[Lease] = (),
     web: str = "",
 ) -> str:
-    """Return the progress of a convoy and its tasks, as Markdown.
-
-    `asides` are what of it is set aside beside its tasks; the leases have not run out.
-    """
+    """Return the progress of a convoy; `asides` are not told by its tasks."""
     lines = [f"### Convoy `{convoy.name}`: {_headline(convoy)}", ""]
     if convoy.tasks:
         width = min(len(convoy.tasks), _STRIP_MOST)
