@@ -29,6 +29,16 @@ EVERY_SECRET: Final = "*"  # noqa: S105  no secret has this name
 Levels = Mapping[str, str]
 
 
+WORKFLOWS_FOLDER: Final = ".github/workflows"
+LOOP_FILE: Final = "brat.yml"
+OWN_FILES: Final = (
+    *(LOOP_FILE, "brat-jobs.yml", "brat-task.yml"),
+    *("brat-task-live.yml", "brat-wake.yml"),
+)
+MOST_FILES: Final = 50
+"""How many workflow files of one repository are read."""
+
+
 class WorkflowJob(Struct, frozen=True, kw_only=True):
     name: str
     check: str

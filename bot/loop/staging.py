@@ -44,35 +44,20 @@ def owed(context: BotContext, draft: Draft | None = None) -> tuple[actions.Actio
 
 def owes(context: BotContext) -> bool:
     """Whether these roles have anything to do or to wait for."""
-    roles = context.settings.roles
-    live = [c for c in context.mirror.state.live() if not c.waits_aside]
+    state = context.mirror.state
+    live = [convoy for convoy in state.live() if not convoy.waits_aside]
     tasks = [(convoy, task) for convoy in live for task in convoy.tasks]
-    return (
-        any(
-            ("witness" if task.number else "mayor") in roles
-            for _, task in context.mirror.state.running()
-            if not task.waits_aside
-        )
-        or (
-            "refinery" in roles
-            and any(task.candidate and not task.waits_aside for _, task in tasks)
-        )
-        or (
-            "refinery" in roles
-            and any(
-                convoy.sync.candidate or (convoy.candidate and not convoy.landing_waits)
-                for convoy in live
-            )
-        )
-        or (
-            "witness" in roles
-            and any(task.not_before and startable(c, task) for c, task in tasks)
-        )
-        or (
-            "mayor" in roles
-            and any(c.mayor is not None and c.mayor.state == "queued" for c in live)
-        )
-        or any(not isinstance(action, actions.Show) for action in owed(context))
+    running = [task for _, task in state.running() if not task.waits_aside]
+    waits = {
+        "mayor": any(not task.number for task in running)
+        or any(c.mayor is not None and c.mayor.state == "queued" for c in live),
+        "witness": any(task.number for task in running)
+        or any(task.not_before and startable(c, task) for c, task in tasks),
+        "refinery": any(t.candidate and not t.waits_aside for _, t in tasks)
+        or any(c.sync.candidate or (c.candidate and not c.landing_waits) for c in live),
+    }
+    return any(waits.get(role) for role in context.settings.roles) or any(
+        not isinstance(action, actions.Show) for action in owed(context)
     )
 
 

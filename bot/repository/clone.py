@@ -22,25 +22,6 @@ from grite.remote import PARTS, WHOLE, Remote, ensure_mirror
 from grite.signatures import AllowedSigners, Authority, Sign, Writer
 from grite.wal import WAL_REF, Log
 
-
-def committed_signers(
-    repo: pygit2.Repository, commit: str
-) -> tuple[AllowedSigners | None, str]:
-    """Return the keys that a commit of the default branch allows, and what is wrong.
-
-    None: there is no such file, or the sentence says why it cannot be used.
-    """
-    try:
-        data = objects.file_in(repo, commit, signatures.SIGNERS_FILE)
-    except (Corrupt, *objects.UNREADABLE):
-        return None, ""
-    text = data[: signatures.MOST_SIGNERS_BYTES].decode(errors="replace")
-    try:
-        return signatures.parse_signers(text), ""
-    except BratError as error:
-        return None, f"{signatures.SIGNERS_FILE} counts for nothing: {error}"
-
-
 SEEN: Final = "refs/seen/"
 """Local copies of the remote's refs: they tell git what not to fetch again."""
 KNOWN: Final = SEEN + "grite/wal"
@@ -97,7 +78,15 @@ class Clone:
         """Let a commit's keys count, if they may; return a new fault of its file."""
         fault, known = "", self._fault
         if commit is not None:
-            self.committed, fault = committed_signers(self.objects, commit)
+            self.committed = None
+            try:
+                data = objects.file_in(self.objects, commit, signatures.SIGNERS_FILE)
+                text = data[: signatures.MOST_SIGNERS_BYTES].decode(errors="replace")
+                self.committed = signatures.parse_signers(text)
+            except (Corrupt, *objects.UNREADABLE):
+                pass  # there is no such file
+            except BratError as error:
+                fault = f"{signatures.SIGNERS_FILE} counts for nothing: {error}"
         self.authority = self._own
         if self.believes_branch and self.committed is not None:
             signers = self._own.signers | self.committed

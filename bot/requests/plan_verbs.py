@@ -5,6 +5,7 @@ With them `split`, by which a person writes the parts of a task, and `merge` and
 """
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 from msgspec.structs import replace
@@ -46,10 +47,12 @@ def _add(context: RequestContext, *, text: str) -> str:
     return f"That is task {spec.number}: {inline(spec.title)}.{waits}"
 
 
-def _spec(convoy: Convoy, text: str) -> TaskSpec:
+def _spec(convoy: Convoy, text: str, beside: Iterable[int] = ()) -> TaskSpec:
+    """Read a task; `beside` are the numbers of others that are added with it."""
     from convoy.planner import tasklist
 
     known = {task.number: task.state == "merged" for task in convoy.tasks}
+    known |= dict.fromkeys(beside, False)
     try:
         return tasklist.addition(convoy.title, text, known, convoy.settings.workers)
     except tasklist.PlanError as error:
@@ -228,19 +231,13 @@ def _split(context: RequestContext, *, task: int, text: str) -> str:
 
 
 def _parts(convoy: Convoy, whole: Task, text: str) -> tuple[TaskSpec, ...]:
-    from convoy.planner import tasklist
     from convoy.planner.ground import Ground
     from convoy.planner.plan_reader import ordered
 
     _, *items = [each.strip() for each in _ITEM.split(text)]
-    known = {task.number: task.state == "merged" for task in convoy.tasks}
     found: list[TaskSpec] = []
     for item in items:
-        try:
-            spec = tasklist.addition(convoy.title, item, known, convoy.settings.workers)
-        except tasklist.PlanError as error:
-            raise NotPossible(str(error)) from error
-        known[spec.number] = False
+        spec = _spec(convoy, item, [each.number for each in found])
         found.append(_part(spec, whole.spec))
     return ordered(tuple(found), Ground(files=()), {})
 

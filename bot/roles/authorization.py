@@ -143,11 +143,8 @@ def _ci_is_seen(
     if not (unseen := [path for path in changed if path not in seen]):
         return True
     number = task.number if task is not None else 0
-    leave = MergeWithdrawn(convoy=convoy.name, task=number, by=context.login)
-    if draft.submit(leave) is None:
-        sign = ids.sign_key("ci-files", f"{convoy.name}/{number}/{commit}")
-        text = notices.ci_changed(unseen)
-        draft.say(_place(convoy, number), sign, text)
+    sign = ids.sign_key("ci-files", f"{convoy.name}/{number}/{commit}")
+    _withdraw(context, draft, convoy, number, notices.ci_changed(unseen), sign)
     return False
 
 
@@ -162,18 +159,19 @@ async def _still_may(
 
 
 def _withdraw(
-    context: BotContext, draft: Draft, convoy: Convoy, task: int, text: str
+    context: BotContext,
+    draft: Draft,
+    convoy: Convoy,
+    number: int,
+    text: str,
+    sign: str = "",
 ) -> None:
-    leave = MergeWithdrawn(convoy=convoy.name, task=task, by=context.login)
+    """Take out of the merge queue, and say so on the pull request, or on the issue."""
+    leave = MergeWithdrawn(convoy=convoy.name, task=number, by=context.login)
     if draft.submit(leave) is None:
-        sign = ids.sign_key("landing", f"{convoy.name}/{task}/{draft.now}")
-        draft.say(_place(convoy, task), sign, text)
-
-
-def _place(convoy: Convoy, number: int) -> int:
-    """Return the pull request to comment on, or the issue if there is none."""
-    task = convoy.task(number)
-    return (task.pull if task else convoy.pull) or convoy.issue
+        sign = sign or ids.sign_key("landing", f"{convoy.name}/{number}/{draft.now}")
+        task = convoy.task(number)
+        draft.say((task.pull if task else convoy.pull) or convoy.issue, sign, text)
 
 
 SKEW_MS: Final = 600_000

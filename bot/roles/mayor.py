@@ -18,6 +18,9 @@ from bot.forge.pace import RequestBudget
 from bot.forge.payloads import Issue
 from bot.forge.workflows import (
     LOOP_JOBS,
+    MOST_FILES,
+    OWN_FILES,
+    WORKFLOWS_FOLDER,
     CiStart,
     ci_start,
     environments_in,
@@ -353,16 +356,6 @@ async def _missing_keys(context: BotContext, convoy: ConvoyRequested) -> str:
     return notices.keyless(lacking) if lacking else ""
 
 
-WORKFLOW_FOLDER: Final = ".github/workflows"
-OUR_WORKFLOWS: Final = frozenset(
-    {
-        *("brat.yml", "brat-jobs.yml"),
-        *("brat-task.yml", "brat-task-live.yml", "brat-wake.yml"),
-    }
-)
-MOST_WORKFLOWS: Final = 50
-
-
 async def _exposure(context: BotContext, convoy: ConvoyRequested) -> str:
     """Name what agents' code could reach; in local mode CI has nothing to reach."""
     if context.settings.sole:
@@ -380,11 +373,11 @@ def own_workflows(context: BotContext, commit: str) -> Mapping[str, str]:
     names = [
         path
         for path in map(PurePosixPath, context.commits.files(commit))
-        if str(path.parent) == WORKFLOW_FOLDER
+        if str(path.parent) == WORKFLOWS_FOLDER
         and path.suffix in {".yml", ".yaml"}
-        and path.name not in OUR_WORKFLOWS
+        and path.name not in OWN_FILES
     ]
-    return {path.name: read(str(path)) for path in names[:MOST_WORKFLOWS]}
+    return {path.name: read(str(path)) for path in names[:MOST_FILES]}
 
 
 def how_ci_starts(context: BotContext, target: str, commit: str) -> CiStart:
@@ -398,7 +391,7 @@ def how_ci_starts(context: BotContext, target: str, commit: str) -> CiStart:
     command, config = "", usable_configuration(context)
     rules = context.observed.rules.get(target)
     if config and not config.refinery.checks and not (rules and rules.checks):
-        path = f"{WORKFLOW_FOLDER}/{context.settings.workflow}"
+        path = f"{WORKFLOWS_FOLDER}/{context.settings.workflow}"
         tip = context.mirror.refs[ids.HEADS + context.mirror.default_branch]
         ours = read(path) if path in files else ""
         if takes_input(ours, "ci") and context.commits.text(tip)(path) == ours:
@@ -452,7 +445,7 @@ async def _loop_rights(context: BotContext, convoy: ConvoyRequested) -> str:
     if not context.settings.by_job:
         return ""
     file = context.settings.workflow
-    path = f"{WORKFLOW_FOLDER}/{file}"
+    path = f"{WORKFLOWS_FOLDER}/{file}"
     commits = context.commits
 
     def read() -> tuple[str, ...]:

@@ -27,6 +27,7 @@ from bot.forge.branch_rules import BranchRules
 from bot.forge.payloads import Payload, Repository, Workflow
 from bot.forge.rest import Rest, StaticToken, Tokens, Unless
 from bot.forge.transport import DEADLINE_S
+from bot.forge.workflows import LOOP_FILE
 from bot.serving import repository_checks
 from bot.serving.github_app import EVENTS, Covered, Installations
 from bot.serving.repository_checks import Finding, IsOurs
@@ -192,7 +193,7 @@ async def _repository(
         rules = BranchRules(rest, name)
         own = hosting.of(name, visit.installation, known.id)
         files = await repository_checks.workflow_texts(rest, name)
-        has_loop = repository_checks.LOOP_FILE in files
+        has_loop = LOOP_FILE in files
         settings = rest
         if right != "none":  # the bot's own token cannot see them
             settings = await visit.rest({repository_checks.ADMINISTRATION: right})

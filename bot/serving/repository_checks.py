@@ -25,6 +25,10 @@ from bot.forge.github_actions import open_environments
 from bot.forge.payloads import Payload
 from bot.forge.rest import Refused, Rest, Unless
 from bot.forge.workflows import (
+    LOOP_FILE,
+    MOST_FILES,
+    OWN_FILES,
+    WORKFLOWS_FOLDER,
     DefaultRight,
     StartWay,
     environments_in,
@@ -53,14 +57,6 @@ class Finding(Struct, frozen=True):
     mend: str = ""
 
 
-LOOP_FILE: Final = "brat.yml"
-OWN_FILES: Final = (
-    *(LOOP_FILE, "brat-jobs.yml", "brat-task.yml"),
-    *("brat-task-live.yml", "brat-wake.yml"),
-)
-FILES_FOLDER: Final = ".github/workflows/"
-MOST_FILES: Final = 50
-
 IsOurs = Callable[[str, str], bool]
 """Whether this version writes a file with this name and this text."""
 
@@ -77,8 +73,8 @@ async def workflow_texts(rest: Rest, name: str) -> dict[str, str]:
     url = f"/repos/{name}/actions/workflows?per_page=100"
     found: dict[str, str] = {}
     async for each in rest.each(_Workflow, url, "workflows"):
-        file = each.path.removeprefix(FILES_FOLDER)
-        if each.path.startswith(FILES_FOLDER) and len(found) < MOST_FILES:
+        file = each.path.removeprefix(f"{WORKFLOWS_FOLDER}/")
+        if file != each.path and len(found) < MOST_FILES:
             text = await text_at(rest, name, each.path)
             if text is not None:
                 found[file] = text
