@@ -39,7 +39,11 @@ from convoy.text import inert
 
 
 def build_sync(context: BotContext, draft: Draft, action: owed.BuildSync) -> None:
-    """Merge the target into the convoy's branch, as a candidate; blocking."""
+    """Merge the target into the convoy's branch, as a candidate; blocking.
+
+    What has nothing of its own simply becomes the target. The second try after a red
+    one is a new commit, which CI judges anew.
+    """
     convoy, target = draft.state.convoys[action.convoy], action.target
     tip = draft.refs[_base(convoy)]
     if landing.foreign_tip(convoy, draft.refs):
