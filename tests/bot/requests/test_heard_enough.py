@@ -9,6 +9,7 @@ from bot.door.inbox import Review, Ticked
 from bot.roles.bot_context import MOST_PEOPLE, AnswerBudget
 from bot.serving import bot_service
 from convoy.model.ids import HOUR_MS
+from grite.wal import WAL_REF
 from tests.bot.another_folder import elsewhere
 from tests.bot.lobby import Lobby, lobby
 from tests.bot.room import Room, room
@@ -48,6 +49,12 @@ async def test_a_strangers_comments_are_answered_up_to_a_budget(tmp_path: Path) 
         assert len(said) == 13
         assert len(here.forge.store.reactions.all()) == 2 * 12 + 1
         assert here.loop.context.inbox.remarks() == {}
+
+        mirror = here.loop.context.mirror
+        log = mirror.refs[WAL_REF]
+        await says(here, issue, "/brat ping", 3, "mallory")
+        assert mirror.refs[WAL_REF] == log, "what is not answered is not written down"
+        assert len(bots_words(here)) == 13
 
         await says(here, issue, "/brat ping", 1, "you")
         assert len(bots_words(here)) == 14
