@@ -87,7 +87,9 @@ query ($owner: String!, $name: String!, $number: Int!) {
 
 
 class SubIssues(Part):
-    """Sub-issues, and what blocks an issue; a forge without them answers 404.
+    """Sub-issues, and what blocks an issue.
+
+    A forge without them answers 404, and its issues have no summary of them.
 
     https://docs.github.com/rest/issues/sub-issues
     https://docs.github.com/rest/issues/issue-dependencies
@@ -96,27 +98,29 @@ class SubIssues(Part):
     async def of(self, number: int) -> list[payloads.Issue]:
         """Return an issue's sub-issues, closed ones too, in the order of the list."""
         url = f"{self._repo}/issues/{number}/sub_issues?per_page=100"
-        with ABSENT:
-            return await self._rest.all(payloads.Issue, url)
-        return []
+        return await self._rest.all(payloads.Issue, url)
 
     async def add(self, parent: int, issue: payloads.Issue) -> None:
         """Put an issue below another one; safe to repeat.
 
         Refused where the parent has 100, or the issue another parent.
         """
-        if issue.id not in {each.id for each in await self.of(parent)}:
+        known = {issue.id}
+        with ABSENT:
+            known = {each.id for each in await self.of(parent)}
+        if issue.id not in known:
             url = f"{self._repo}/issues/{parent}/sub_issues"
-            with ABSENT:
-                await self._rest.write("POST", url, {"sub_issue_id": issue.id})
+            await self._rest.write("POST", url, {"sub_issue_id": issue.id})
 
     async def blocking(self, issue: payloads.Issue) -> list[payloads.Issue]:
         """Return the issues that block an issue, closed ones too."""
         known = issue.issue_dependencies_summary
-        if known is None or known.total_blocked_by:
-            url = f"{self._repo}/issues/{issue.number}/dependencies/blocked_by"
-            with ABSENT:
-                return await self._rest.all(payloads.Issue, f"{url}?per_page=100")
+        if known is not None and not known.total_blocked_by:
+            return []
+        url = f"{self._repo}/issues/{issue.number}/dependencies/blocked_by"
+        absent = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
+        with Unless(*(() if known else absent)):
+            return await self._rest.all(payloads.Issue, f"{url}?per_page=100")
         return []
 
 

@@ -382,10 +382,11 @@ def _unlabelled(context: BotContext, convoy: Convoy) -> dict[int, set[str]]:
 async def _show_task_label(
     context: BotContext, convoy: Convoy, issue: int, have: set[str]
 ) -> None:
-    with ABSENT:  # it was deleted or moved: the list will show it
+    present = frozenset(have)  # if it was deleted or moved: the list will show it
+    with ABSENT:
         present = (await context.github.issue(issue)).label_names
-        remove = (TASK_LABELS - have) & present
-        await context.github.relabel(issue, have - present, remove)
+    remove = (TASK_LABELS - have) & present
+    await context.github.relabel(issue, have - present, remove)
     context.memory.shown[f"{labels_key(convoy)}/{issue}"] = have
 
 

@@ -158,6 +158,8 @@ async def _handled(
                 if refused.status != HTTPStatus.GONE:
                     raise
             handled.append(delivery)
+            if set_aside(draft.state, item) is not None:
+                draft.submit(ItemTakenUp(item=item, works=True))
         aside = set_aside(draft.state, item)
         if aside is not None and aside.tries >= GIVEN_UP:
             handled.append(delivery)

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from bot.door.inbox import StartRequest
 from bot.forge.payloads import Issue
-from bot.forge.rest import Refused
+from bot.forge.rest import ABSENT, Refused
 from bot.roles.bot_context import BotContext, Try, allowance, failed_try, quiet_try
 from bot.text import replies
 from bot.text.replies import NO_PLAN, OUTSIDER
@@ -192,7 +192,7 @@ async def read_list(
     known = (
         {sub.issue: sub for sub in wanted.listed} if isinstance(wanted, Convoy) else {}
     )
-    forge, remarks, fault = context.github.sub_issues, list[str](), ""
+    forge, remarks = context.github.sub_issues, list[str]()
     written = {
         each.issue
         for name, of in state.convoys.summaries()
@@ -235,12 +235,11 @@ async def read_list(
         blockers = await forge.blocking(issue) if issue.state == "open" else ()
         opened = [each for each in blockers if each.state == "open"]
         after = {e.number for e in opened if e.repository_url == top.repository_url}
-        if away := [e for e in opened if e.repository_url != top.repository_url]:
-            fault = (
-                f"#{number} is blocked by {_address(away[0])}, which is open and of "
-                "another repository: remove the dependency, or begin when it is closed"
-            )
-        found[number] = replace(found[number], after=tuple(sorted(after)))
+        away = (_address(e) for e in opened if e.repository_url != top.repository_url)
+        found[number] = replace(
+            found[number], after=tuple(sorted(after)), away=next(away, "")
+        )
+    fault = ""
     if remarks and not found:
         fault = f"none of its sub-issues can be worked on here: {'; '.join(remarks)}"
     return Listing(tuple(found.values()), tuple(remarks), fault)
@@ -286,18 +285,35 @@ _LABELS_TOLD: Final = 20
 
 
 async def close_named(context: BotContext, convoy: Convoy) -> None:
-    """Close the issues whose text became tasks that are merged; safe to call twice."""
+    """Close the issues whose text became tasks that have landed; safe to call twice.
+
+    What brat wrote for a task that was dropped is closed as not planned.
+    """
     tasks = {each.issue: each.task for each in convoy.named}
-    merged = {task.number for task in convoy.tasks if task.state == "merged"}
-    for issue in dict.fromkeys((*tasks, *(sub.issue for sub in convoy.listed))):
-        own = tasks_of(issue, convoy.listed, tasks)
-        if not own or not merged.issuperset(own):
+    for number in dict.fromkeys((*tasks, *(sub.issue for sub in convoy.listed))):
+        own = tasks_of(number, convoy.listed, tasks)
+        is_done = bool(own) and all(_has_landed(convoy, task) for task in own)
+        if not is_done and (convoy.listed or not own):
             continue
-        try:
-            await context.github.close_issue(issue, "completed")
-        except Refused as refused:
-            if refused.status not in _GONE:
-                raise
+        issue: Issue | None = None
+        with ABSENT:
+            issue = await context.github.issue(number)
+        if issue is None:
+            continue
+        if is_done:
+            await context.github.close_issue(number, "completed")
+        elif issue.is_by(context.login) and (
+            ids.written_key(convoy.name, own[0]) in ids.keys_in(issue.body or "")
+        ):
+            await context.github.close_issue(number, "not_planned")
+
+
+def _has_landed(convoy: Convoy, number: int) -> bool:
+    task = convoy.task(number)
+    parts = [each.number for each in convoy.tasks if each.spec.part_of == number]
+    if parts and (task is None or task.state == "dropped"):
+        return all(_has_landed(convoy, part) for part in parts)
+    return task is not None and task.state == "merged"
 
 
 async def open_named(context: BotContext, convoy: Convoy, number: int, now: Try) -> int:

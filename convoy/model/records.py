@@ -241,6 +241,8 @@ class SubIssue(Struct, frozen=True, kw_only=True):
     """The sub-issue whose step it is; 0: it is the convoy's issue's own."""
     after: tuple[int, ...] = ()
     """The open issues that block it, sorted."""
+    away: str = ""
+    """An open issue of another repository that blocks it, such as `octo/app#7`."""
     labels: tuple[str, ...] = ()
     """The names of its labels."""
     kept_by: str = ""

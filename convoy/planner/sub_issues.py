@@ -84,6 +84,11 @@ def list_fault(listed: tuple[SubIssue, ...]) -> str:
         )
     known = {sub.issue for sub in listed}
     for sub in listed:
+        if sub.away:
+            return (
+                f"#{sub.issue} is blocked by {sub.away}, which is open and of another "
+                "repository: remove the dependency, or close that issue"
+            )
         if lost := [issue for issue in sub.after if issue not in known]:
             return (
                 f"#{sub.issue} is blocked by #{lost[0]}, which is open and no "

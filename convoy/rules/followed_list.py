@@ -75,6 +75,9 @@ def _changed(was: SubIssue, sub: SubIssue, closed: set[int]) -> list[str]:
     gone = sorted({*was.after} - {*sub.after} - closed)
     told = [f"#{sub.issue} is blocked by #{issue}" for issue in new]
     told += [f"#{sub.issue} is no longer blocked by #{issue}" for issue in gone]
+    if sub.away != was.away:
+        by = f"blocked by {sub.away}" if sub.away else f"not blocked by {was.away} now"
+        told.append(f"#{sub.issue} is {by}")
     if sub.kept_by != was.kept_by:
         told.append(f"#{sub.issue} is assigned to {sub.kept_by or 'nobody'}")
     if sub.step_of != was.step_of:

@@ -69,6 +69,7 @@ def test_no_text_of_an_issue_chooses_anything() -> None:
     [
         ((sub(1, 2), sub(2, 1)), "#1 waits for #2, which waits for #1: a circle"),
         ((sub(1), sub(2, 1, step_of=1), sub(3, 9)), "#3 is blocked by #9, which is"),
+        ((sub(1), sub(2, away="octo/app#7")), "#2 is blocked by octo/app#7, which is"),
         ((sub(1), sub(2, 1, step_of=1)), "a circle"),
         (tuple(map(sub, range(1, MOST_SUB_ISSUES + 2))), "more than 50 open"),
         ((sub(1), sub(2, 1)), ""),
@@ -141,6 +142,18 @@ def test_a_change_is_shown_and_taken_in_when_somebody_agrees(
     assert rules.ask(FollowList(convoy=NAME, by="ann")) is not None, "twice is once"
     order = [each.issue for each in now if not each.closed]
     assert [n.issue for n in rules.convoy.named if n.issue in order] == order
+
+
+def test_a_blocker_of_another_repository_that_appears_is_told() -> None:
+    rules = Rules().listed(*BEFORE)
+    now = (*BEFORE[:2], replace(BEFORE[2], away="octo/app#7"))
+    rules.do(ProposeList(convoy=NAME, listed=now, now=1))
+
+    [said] = [intent.text for intent in rules.state.intents.values() if intent.text]
+    assert "- #13 is blocked by octo/app#7\n" in said
+    assert "The plan stays: #13 is blocked by octo/app#7, which is open" in said
+    rules.do(ProposeList(convoy=NAME, listed=BEFORE, now=2))
+    assert not rules.convoy.proposed
 
 
 def test_what_has_begun_goes_on_though_its_issue_is_taken_out() -> None:

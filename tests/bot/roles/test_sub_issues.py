@@ -231,6 +231,30 @@ async def test_a_plan_is_written_back_as_sub_issues_once_whatever_is_lost(
         assert not any("sub-issues" in each for each in here.spoken())
 
 
+async def test_what_was_written_for_a_dropped_task_is_closed_as_not_planned(
+    tmp_path: Path,
+) -> None:
+    """What the plan only names is left open: brat did not write it."""
+    async with room(tmp_path, WRITTEN, labelled=False, roles=EVERYONE) as here:
+        other = await here.person.open_issue("Other", "Do it.")
+        text = f"- [ ] One\n- [ ] Two\n- [ ] #{other}\n"
+        await here.asked("PATCH", f"issues/{here.issue}", {"body": text})
+        await here.person.relabel(here.issue, {"brat"}, set())
+        for _ in range(3):
+            await swept(here)
+        one, two = (n.issue for n in here.convoy.named if n.issue != other)
+        for number in (2, 3):
+            await here.answer(f"/brat drop {number}")
+        await until(here, lambda seen: seen.ended, polls=True)
+
+        assert here.convoy.state == "complete", here.convoy.why
+        issues = {each.number: each for each in here.forge.store.issues.all()}
+        assert [issues[n].state_reason for n in (one, two)] == [
+            *("completed", "not_planned")
+        ]
+        assert issues[other].state == "open"
+
+
 async def test_what_was_written_back_can_be_a_plan_again(tmp_path: Path) -> None:
     async with lobby(tmp_path, config=f"{CONFIG}[mayor]\nsub_issues = true\n") as here:
 

@@ -115,7 +115,7 @@ def face_of(call: Call, one: LineComment, number: int) -> dict[str, Any]:
         "start_line": None,
         "original_start_line": None,
         "start_side": None,
-        "position": None,
+        "position": 1,
         "original_position": 1,
         "subject_type": "line",
         "diff_hunk": one.hunk,
