@@ -8,6 +8,7 @@ packed. One value with two ways of holding it: packed or not, it is equal to its
 who asks for a convoy gets it whole. A change copies only the convoys at hand.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, ValuesView
 from typing import Final, Generic, Literal, Protocol, TypeVar
 
@@ -182,7 +183,13 @@ def with_threads(
 
 
 def unending(threads: tuple[ReviewThread, ...]) -> str:
-    """Return why another attempt would not settle them; empty: it may."""
+    """Return why another attempt would not settle them; empty: it may.
+
+    Who asks again about a line may do so in another thread.
+    """
+    often = Counter[tuple[str, int, str]]()
+    for each in threads:
+        often[each.path, each.line, each.by] += each.times
     for each in threads:
         where = f"line {each.line} of {each.path}" if each.line else each.path
         asked = sum(
@@ -192,10 +199,10 @@ def unending(threads: tuple[ReviewThread, ...]) -> str:
         )
         if each.is_open and each.bot and asked >= AGAIN_MOST:
             return f"{each.by} asks for the same in {each.path} again and again"
-        for one in threads:
-            is_there = (one.path, one.line) == (each.path, each.line)
-            if is_there and one.by != each.by and min(one.times, each.times) > 1:
-                return f"{each.by} and {one.by} disagree about {where}"
+        place = each.path, each.line
+        for by in (by for *at, by in often if tuple(at) == place and by != each.by):
+            if min(often[*place, by], often[*place, each.by]) > 1:
+                return f"{each.by} and {by} disagree about {where}"
     return ""
 
 

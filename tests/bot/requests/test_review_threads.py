@@ -124,6 +124,31 @@ async def test_a_bot_that_asks_for_the_same_again_stops_for_a_person(
         assert "asks for the same in one.py again and again" in here.task(1).why
 
 
+@pytest.mark.parametrize("delivered", [True, False])
+async def test_two_reviewers_that_contradict_each_other_end_with_a_person_asked(
+    tmp_path: Path, *, delivered: bool
+) -> None:
+    config = f"{LISTED}[witness]\nattempts = 9\n"
+    async with room(tmp_path, config, delivered=delivered, extend=github) as here:
+        bot, bea = let_bot_in(here, "linter[bot]"), here.let_in("bea")
+        wanted = ((bea, "tabs"), (bot, "spaces"), (bea, "tabs!"), (bot, "spaces!"))
+        for by, says in wanted:
+            content = f"{here.task(1).started}\n".encode()
+            await here.worked(1, {**FILES, "one.py": content})
+            await review(here, by, on(1, says))
+            here.loop.wake.all()
+            await here.until(lambda: here.task(1).state != "needs-review")
+        await looks(here)
+
+        assert here.task(1).state == "blocked"
+        assert "bea and linter[bot] disagree about line 1 of one.py" in (
+            here.task(1).why
+        )
+        assert "say which holds, then `/brat retry 1`" in here.task(1).why
+        asked = [each for each in here.spoken() if "disagree about line 1" in each]
+        assert sum("@you" in each for each in asked) == 1
+
+
 class Dying:
     """GitHub, out of reach where the bot would resolve a thread, until it is well."""
 
