@@ -359,6 +359,10 @@ class EngineTable(Table):
     @model_validator(mode="after")
     def _names_its_server(self) -> Self:
         provider = self.spec(0).provider
+        if provider and (self.model or "").endswith("/"):
+            raise PydanticCustomError(
+                "told", "model: not a whole name; the model's name follows the /"
+            )
         if provider and provider.form and not self.url:
             raise PydanticCustomError(
                 "told",

@@ -32,12 +32,36 @@ class Provider(Struct, frozen=True, kw_only=True):
 
     key: str
     """The variable of the job that holds its key."""
+    url: str = ""
+    """Its server, after the `/v1` of OpenAI's dialects."""
     form: str = ""
     """What `url` in the configuration must look like; empty: it can be left out."""
+    is_made: bool = False
+    """Whether a step of the job makes its key, which ends soon after the job."""
 
 
 PROVIDERS: Final = {
-    "openrouter": Provider(key="OPENROUTER_API_KEY"),
+    "openrouter": Provider(
+        key="OPENROUTER_API_KEY",
+        url="https://openrouter.ai/api/v1",
+    ),
+    "chatgpt": Provider(
+        key="CODEX_ACCESS_TOKEN",
+        url="https://chatgpt.com/backend-api/codex",
+    ),
+    "bedrock": Provider(
+        key="AWS_BEARER_TOKEN_BEDROCK",
+        form="https://bedrock-runtime.REGION.amazonaws.com",
+    ),
+    "vertex": Provider(
+        key="GOOGLE_OAUTH_ACCESS_TOKEN",
+        is_made=True,
+        form="https://REGION-aiplatform.googleapis.com/v1/projects/ID/locations/REGION",
+    ),
+    "foundry": Provider(
+        key="ANTHROPIC_FOUNDRY_API_KEY",
+        form="https://NAME.services.ai.azure.com/anthropic",
+    ),
 }
 """By the word before the first `/` of a model in the configuration."""
 
@@ -75,6 +99,7 @@ ENGINE_TYPES: Final = {
         EngineType(
             name="claude-code",
             keys=(_ANTHROPIC, "CLAUDE_CODE_OAUTH_TOKEN"),
+            providers=("bedrock", "vertex", "foundry"),
             good_at="architecture, complex refactoring",
             obeys=("CLAUDE.md", "CLAUDE.local.md", "**/.claude/**"),
             logins=(".claude", ".claude.json"),
@@ -98,6 +123,7 @@ ENGINE_TYPES: Final = {
         EngineType(
             name="codex",
             keys=(_OPENAI,),
+            providers=("chatgpt",),
             can_be_limited=False,
             good_at="documents and code, with OpenAI's models",
             obeys=("AGENTS.override.md", "**/.codex/**", "**/.agents/**"),
@@ -114,6 +140,7 @@ ENGINE_TYPES: Final = {
         EngineType(
             name="gemini",
             keys=(_GEMINI,),
+            providers=("vertex",),
             good_at="work with Google's models and services",
             obeys=("GEMINI.md", "**/.gemini/**", ".geminiignore"),
             logins=(".gemini",),

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from runner.box.supervisor import Stream
 from runner.engines import engine_events as events
 from runner.engines.engine_events import Said, at, pick
-from runner.engines.row import OPENROUTER, Call, Row, Vendor, plain_model, vendor_of
+from runner.engines.row import Call, Row, Vendor, plain_model, provided, vendor_of
 
 _LOG = "analytics.jsonl"
 _ERROR = re.compile(r"litellm\.(\w+): (.*)")
@@ -87,13 +87,15 @@ _SETS = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "PYTHONUNBUFFERED": "1"}
 _FILES = {".aider/caches/model_prices_and_context_window.json": '{"none": {}}'}
 """A price list, for without one Aider waits for one from the network."""
 
+_CHAT = Vendor("chat", "OPENAI_API_KEY", "OPENAI_API_BASE", path="/v1")
+
 ROW = Row(
     name="aider",
     argv=_argv,
     read=read,
     prompt="argument",
     vendors=(
-        Vendor("chat", "OPENAI_API_KEY", "OPENAI_API_BASE", path="/v1"),
+        _CHAT,
         Vendor(
             "anthropic",
             "ANTHROPIC_API_KEY",
@@ -107,14 +109,7 @@ ROW = Row(
             path="/v1beta",
             models=("gemini",),
         ),
-        Vendor(
-            "chat",
-            "OPENAI_API_KEY",
-            "OPENAI_API_BASE",
-            path="/v1",
-            models=("openrouter/",),
-            **OPENROUTER,
-        ),
+        provided("openrouter", _CHAT),
     ),
     sets=lambda _call: _SETS,
     files=lambda _call: _FILES,

@@ -4,11 +4,12 @@ https://code.claude.com/docs/en/headless
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 
 from runner.engines import engine_events as events
 from runner.engines.engine_events import Line, Said, at, pick
-from runner.engines.row import Call, Row, Vendor
+from runner.engines.row import Call, Row, Vendor, plain_model, provided, vendor_of
 
 _SYNTHETIC = "<synthetic>"
 """The model name with which Claude Code marks its own messages."""
@@ -66,12 +67,12 @@ def _argv(call: Call) -> tuple[str, ...]:
     allowed: tuple[str, ...] = ("--dangerously-skip-permissions",)
     if tools := ",".join(call.spec.tools):  # else the box is the limit
         allowed = ("--permission-mode", "dontAsk", f"--allowedTools={tools}")
-    model = ("--model", call.spec.model) if call.spec.model else ()
+    model = plain_model(call, vendor_of(ROW, call))
     return (
         *("claude", "-p", "--output-format", "stream-json", "--verbose"),
         *(("--input-format", "stream-json") if call.steered else ()),
         *allowed,
-        *model,
+        *(("--model", model) if model else ()),
         *call.spec.args,
     )
 
@@ -83,10 +84,13 @@ def _says(text: str) -> bytes:
 
 
 def _sets(call: Call) -> Mapping[str, str]:
-    model = call.spec.model or ""
+    model = plain_model(call, vendor_of(ROW, call))
+    region = re.search(r"\.([a-z0-9-]+)\.amazonaws\.", call.spec.url)
     others = () if not model or model in ROW.aliases else _LARGE
     return {
         **dict.fromkeys(others, model),
+        # chooses among the names that Bedrock has for its own models
+        **({"AWS_REGION": region[1]} if region else {}),
         "CLAUDE_CONFIG_DIR": str(call.home / ".claude"),
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "DISABLE_AUTOUPDATER": "1",
@@ -103,19 +107,48 @@ _LARGE = (
 )
 """What its own agents ask for by short names: the session has one large model."""
 
+_BEDROCK = Vendor(
+    "bedrock",
+    "AWS_BEARER_TOKEN_BEDROCK",
+    "ANTHROPIC_BEDROCK_BASE_URL",
+    sets={"CLAUDE_CODE_USE_BEDROCK": "1"},
+)
+_VERTEX = Vendor(
+    "vertex",
+    "ANTHROPIC_AUTH_TOKEN",
+    "ANTHROPIC_VERTEX_BASE_URL",
+    sets={
+        "CLAUDE_CODE_USE_VERTEX": "1",
+        "CLAUDE_CODE_SKIP_VERTEX_AUTH": "1",
+        "ANTHROPIC_VERTEX_PROJECT_ID": "brat",  # the key proxy knows the real one
+        "CLOUD_ML_REGION": "global",
+    },
+)
+_FOUNDRY = Vendor(
+    "anthropic",
+    "ANTHROPIC_FOUNDRY_API_KEY",
+    "ANTHROPIC_FOUNDRY_BASE_URL",
+    sets={"CLAUDE_CODE_USE_FOUNDRY": "1"},
+)
+
 ROW = Row(
     name="claude-code",
     argv=_argv,
     read=events.of_lines(_understood),
     says=_says,
-    vendors=(Vendor("anthropic", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),),
+    vendors=(
+        Vendor("anthropic", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
+        provided("bedrock", _BEDROCK),
+        provided("vertex", _VERTEX),
+        provided("foundry", _FOUNDRY),
+    ),
     also=("CLAUDE_CODE_OAUTH_TOKEN",),
     sets=_sets,
     aliases={
-        **{name: f"claude-*{name}*" for name in ("sonnet", "opus", "haiku")},
-        **dict.fromkeys(("default", "best", "opusplan"), "claude-*"),
+        **{name: f"*claude-*{name}*" for name in ("sonnet", "opus", "haiku")},
+        **dict.fromkeys(("default", "best", "opusplan"), "*claude-*"),
     },
-    helpers=("claude-*haiku*",),
+    helpers=("claude-*haiku*", "*anthropic.claude-*haiku*"),
     tools="Bash(git *), Edit, Write",
     install="npm install -g @anthropic-ai/claude-code",
     sample_model="claude-sonnet-4-5",

@@ -8,7 +8,15 @@ from collections.abc import Iterator, Mapping
 
 from runner.engines import engine_events as events
 from runner.engines.engine_events import Line, Said, at, pick
-from runner.engines.row import Call, Row, Vendor, server, vendor_of
+from runner.engines.row import (
+    Call,
+    Row,
+    Vendor,
+    plain_model,
+    provided,
+    server,
+    vendor_of,
+)
 
 
 def _understood(line: Line) -> Iterator[Said]:
@@ -47,7 +55,8 @@ def _argv(call: Call) -> tuple[str, ...]:
         for key, value in _provider(call).items()
         for word in ("-c", f"{key}={json.dumps(value)}")  # JSON of these is TOML
     )
-    model = ("-m", call.spec.model) if call.spec.model else ()
+    named = plain_model(call, vendor_of(ROW, call))
+    model = ("-m", named) if named else ()
     return (
         *("codex", "exec", "--json", "--ignore-user-config", "--skip-git-repo-check"),
         "--dangerously-bypass-approvals-and-sandbox",  # the box is the limit
@@ -78,12 +87,11 @@ def _provider(call: Call) -> Mapping[str, str | int | bool]:
 
 
 _VENDOR = Vendor("responses", "OPENAI_API_KEY", writes="-c", path="/v1")
-
 ROW = Row(
     name="codex",
     argv=_argv,
     read=events.of_lines(_understood),
-    vendors=(_VENDOR,),
+    vendors=(_VENDOR, provided("chatgpt", _VENDOR)),
     sets=lambda call: {"CODEX_HOME": str(call.home / ".codex")},
     files=lambda _call: {".codex/config.toml": ""},  # it wants the folder
     install="npm install -g @openai/codex",

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from runner.engines import engine_events as events
 from runner.engines.engine_events import Line, Said, at, pick
-from runner.engines.row import Call, Row, Vendor
+from runner.engines.row import Call, Row, Vendor, plain_model, provided, vendor_of
 
 _RETRY = re.compile(r"Attempt [0-9]+ failed(?: with status ([0-9]{3})\b)?")
 
@@ -63,15 +63,18 @@ def _ended(line: Line) -> Iterator[Said]:
 
 
 def _argv(call: Call) -> tuple[str, ...]:
-    model = ("-m", call.spec.model) if call.spec.model else ()
+    named = plain_model(call, vendor_of(ROW, call))
+    model = ("-m", named) if named else ()
     # --yolo: the box is the limit, not the question.
     return ("gemini", "-o", "stream-json", "--yolo", *model, *call.spec.args)
 
 
 def _files(call: Call) -> Mapping[str, str]:
+    vendor = vendor_of(ROW, call)
+    is_vertex = vendor is not None and vendor.dialect == "gemini-vertex"
     settings: dict[str, object] = {
         "security": {
-            "auth": {"selectedType": "gemini-api-key"},
+            "auth": {"selectedType": "vertex-ai" if is_vertex else "gemini-api-key"},
             "folderTrust": {"enabled": False},  # else --yolo is silently dropped
         },
         "general": {"maxAttempts": 2, "enableAutoUpdate": False},
@@ -82,11 +85,21 @@ def _files(call: Call) -> Mapping[str, str]:
     return {".gemini/settings.json": json.dumps(settings)}
 
 
+_VERTEX = Vendor(
+    "gemini-vertex",
+    "GOOGLE_API_KEY",  # so that it signs in to nothing
+    "GOOGLE_VERTEX_BASE_URL",
+    sets={"GOOGLE_GENAI_USE_VERTEXAI": "true"},
+)
+
 ROW = Row(
     name="gemini",
     argv=_argv,
     read=events.of_lines(_understood, _prose),
-    vendors=(Vendor("gemini", "GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL"),),
+    vendors=(
+        Vendor("gemini", "GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL"),
+        provided("vertex", _VERTEX),
+    ),
     sets=lambda call: {
         "GEMINI_CLI_HOME": str(call.home),
         "GEMINI_CLI_NO_RELAUNCH": "true",  # else it ignores SIGTERM

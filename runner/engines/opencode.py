@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from runner.engines import engine_events as events
 from runner.engines.engine_events import Line, Said, at, pick
 from runner.engines.row import (
-    OPENROUTER,
     Call,
     Row,
     Vendor,
     plain_model,
+    provided,
     server,
     vendor_of,
 )
@@ -130,9 +130,9 @@ def _configuration(call: Call) -> Mapping[str, object]:
 _PROVIDERS = {"anthropic": "anthropic", "responses": "openai", "chat": "compatible"}
 
 
-def _vendor(dialect: Dialect, key: str, models: str, **more: str) -> Vendor:
+def _vendor(dialect: Dialect, key: str, models: str) -> Vendor:
     where = "OPENCODE_CONFIG_CONTENT"
-    return Vendor(dialect, key, writes=where, path="/v1", models=(models,), **more)
+    return Vendor(dialect, key, writes=where, path="/v1", models=(models,))
 
 
 ROW = Row(
@@ -143,7 +143,7 @@ ROW = Row(
         _vendor("anthropic", "ANTHROPIC_API_KEY", "anthropic/"),
         _vendor("responses", "OPENAI_API_KEY", "openai/"),
         _vendor("chat", "OPENAI_API_KEY", "compatible/"),
-        _vendor("chat", "OPENAI_API_KEY", "openrouter/", **OPENROUTER),
+        provided("openrouter", _vendor("chat", "OPENAI_API_KEY", "")),
     ),
     sets=_sets,
     files=_files,

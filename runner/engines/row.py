@@ -4,12 +4,14 @@ The key comes from one variable of the job's environment, which the configuratio
 (`secret`), or else the engine's row. No file of the repository and no event holds one.
 """
 
+from base64 import urlsafe_b64decode
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
-from msgspec import Struct, field
+from msgspec import MsgspecError, Struct, field, json
+from msgspec.structs import replace
 
 from convoy.events.session_events import TaskStarted
 from convoy.model.records import PROVIDERS, EngineSpec
@@ -20,20 +22,13 @@ from runner.proxy.proxy_protocol import Dialect
 
 SERVERS: Mapping[Dialect, str] = {
     "anthropic": "https://api.anthropic.com",
+    "bedrock": "",  # the configuration names it
+    "vertex": "",
+    "gemini-vertex": "",
     "chat": "https://api.openai.com",
     "responses": "https://api.openai.com",
     "gemini": "https://generativelanguage.googleapis.com",
 }
-
-
-OPENROUTER: Final = {
-    "secret": PROVIDERS["openrouter"].key,
-    "server": "https://openrouter.ai/api/v1",
-}
-"""It speaks OpenAI's chat completions.
-
-https://openrouter.ai/docs/api-reference/overview
-"""
 
 
 class Vendor(Struct, frozen=True):
@@ -55,9 +50,17 @@ class Vendor(Struct, frozen=True):
     vendor."""
     secret: str = ""
     """The variable of the job that holds its key; empty: `key`."""
+    sets: Mapping[str, str] = {}
+    """Variables that make the engine reach its models this way."""
     server: str = ""
     """Its own server, whose address ends before the dialect's own paths, and with
     OpenAI's dialects after their `/v1`; empty: the usual one of its dialect."""
+
+
+def provided(name: str, way: Vendor) -> Vendor:
+    """Return how an engine reaches a provider that it asks in that way."""
+    known = PROVIDERS[name]
+    return replace(way, models=(f"{name}/",), secret=known.key, server=known.url)
 
 
 class Key(Struct, frozen=True):
@@ -178,9 +181,7 @@ def is_pointed(row: Row, call: Call) -> bool:
 
 def server(vendor: Vendor, call: Call) -> str:
     """Return the address that the engine must send to, its path included."""
-    if call.endpoint or not call.spec.url:
-        return (call.endpoint or SERVERS.get(vendor.dialect, "")) + vendor.path
-    return call.spec.url
+    return (call.endpoint or SERVERS.get(vendor.dialect, "")) + vendor.path
 
 
 def upstream(vendor: Vendor, call: Call) -> tuple[str, str]:
@@ -198,6 +199,7 @@ def reached_by(row: Row, call: Call) -> dict[str, str]:
     """Return the variables with the engine's key and the server to call instead."""
     vendor = vendor_of(row, call)
     told = {call.key.variable: call.key.value} if call.key else {}
+    told |= vendor.sets if vendor else {}
     if vendor and vendor.url and call.endpoint:
         told[vendor.url] = server(vendor, call)
     return told
@@ -209,15 +211,13 @@ def pinned_models(row: Row, call: Call) -> tuple[str, ...]:
     if not model or vendor is None:
         return ()
     plain = plain_model(call, vendor).partition("[")[0]  # Claude's `[1m]`
-    if not plain:
-        return ()
     return (row.aliases.get(plain, plain), plain.partition("/")[2] or plain)
 
 
-def plain_model(call: Call, vendor: Vendor) -> str:
+def plain_model(call: Call, vendor: Vendor | None) -> str:
     """Return the model without the word before the `/` that chose the vendor."""
     model = call.spec.model or ""
-    for beginning in vendor.models:
+    for beginning in vendor.models if vendor else ():
         if beginning.endswith("/") and model.startswith(beginning):
             return model.removeprefix(beginning)
     return model
@@ -239,9 +239,34 @@ def key_for(row: Row, call: Call, offered: Mapping[str, str]) -> Key | None:
     return None
 
 
+def chatgpt_account(token: str) -> str:
+    """Return the account that a ChatGPT login's token names, or "".
+
+    https://developers.openai.com/codex/auth
+    """
+    _, _, rest = token.partition(".")
+    part = rest.partition(".")[0]
+    try:
+        claims = urlsafe_b64decode(part + "=" * (-len(part) % 4))
+        said = json.decode(claims, type=_Login)
+    except (ValueError, MsgspecError):
+        return ""
+    return said.auth.chatgpt_account_id
+
+
+class _Account(Struct, frozen=True):
+    chatgpt_account_id: str = ""
+
+
+class _Login(Struct, frozen=True):
+    auth: _Account = field(name="https://api.openai.com/auth", default=_Account())
+
+
 def missing_key(row: Row, call: Call) -> str:
     """Return a sentence that says that the key is missing, or "" if it is there."""
     vendor = vendor_of(row, call)
+    if vendor and can_be_pointed(vendor) and not upstream(vendor, call)[0]:
+        return f"The engine {row.name} needs url for its model {call.spec.model}."
     if call.key or (vendor is None and not call.spec.secret):
         return ""
     names = " or ".join(_names(row, call))

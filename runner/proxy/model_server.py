@@ -36,11 +36,15 @@ KEY_HEADERS: Final = ("authorization", "x-api-key", "api-key", "x-goog-api-key")
 _AUTHORIZATION: Final = "authorization"
 _KEY_HEADER_OF: Final[Mapping[protocol.Dialect, str]] = {
     "anthropic": "x-api-key",
+    "bedrock": _AUTHORIZATION,
+    "vertex": _AUTHORIZATION,
     "chat": _AUTHORIZATION,
     "responses": _AUTHORIZATION,
     "gemini": "x-goog-api-key",
+    "gemini-vertex": _AUTHORIZATION,
 }
 """https://platform.claude.com/docs/en/api/overview
+https://docs.aws.amazon.com/bedrock/latest/userguide/api-keys-use.html
 https://platform.openai.com/docs/api-reference/authentication
 https://ai.google.dev/api"""
 
@@ -61,9 +65,9 @@ def said_no(dialect: protocol.Dialect, status: HTTPStatus, why: str) -> dict[str
     """Return the body of an error, in the vendor's own form."""
     anthropic, openai, google = _KINDS.get(status, _OTHER_KINDS)
     match dialect:
-        case "anthropic":
+        case "anthropic" | "bedrock" | "vertex":
             return {"type": "error", "error": {"type": anthropic, "message": why}}
-        case "gemini":
+        case "gemini" | "gemini-vertex":
             return {"error": {"code": status, "message": why, "status": google}}
         case _:
             error = {"message": why, "type": openai, "param": None, "code": openai}
@@ -78,7 +82,7 @@ class AnswerRelay:
     def __init__(self, request: web.BaseRequest, answer: ClientResponse) -> None:
         self._request = request
         self._answer = answer
-        self._reader = UsageReader(streams=answer.content_type == "text/event-stream")
+        self._reader = UsageReader(answer.content_type)
         self._is_left = False
         self._is_whole = False
 
@@ -283,6 +287,8 @@ class Gate:
             request_rules.request_headers(request.headers.items(), self._allowed)
         )
         headers[self._header] = self._value
+        if self._model.account:
+            headers["chatgpt-account-id"] = self._model.account
         headers["Content-Type"] = _JSON
         # Only uncompressed answers can be counted.
         headers["Accept-Encoding"] = "identity"

@@ -18,9 +18,19 @@ if TYPE_CHECKING:
     from convoy.events.session_events import TaskStarted
 
 
-Dialect = Literal["anthropic", "chat", "responses", "gemini", "copilot"]
-"""The API that an engine speaks: Anthropic's messages, OpenAI's chat completions or
-responses, Gemini's generateContent. `copilot` is GitHub's own, for which no other
+Dialect = Literal[
+    "anthropic",
+    "bedrock",
+    "vertex",
+    "chat",
+    "responses",
+    "gemini",
+    "gemini-vertex",
+    "copilot",
+]
+"""The API that an engine speaks: Anthropic's messages, as they are or in the forms of
+Amazon Bedrock and Google Vertex AI, OpenAI's chat completions or responses, Gemini's
+generateContent, as it is or at Vertex AI. `copilot` is GitHub's own, for which no other
 server can stand in."""
 
 
@@ -33,6 +43,8 @@ class Model(Struct, frozen=True, kw_only=True):
     key: str
     cut: str = ""
     """What begins the dialect's own paths and is not there at this server."""
+    account: str = ""
+    """The ChatGPT account whose token the key is; empty: it is another key."""
     outside: bool = False
     """Whether its name may lead only to the public internet."""
     bearer: bool = False

@@ -126,21 +126,43 @@ def _template(asked: str, purpose: Purpose, *query: str) -> _Template:
     return _Template(re.compile(asked), purpose, frozenset(query))
 
 
-_GEMINI: Final = r"POST /v1(?:alpha|beta)?/models/(?P<model>\w[\w.-]*)"
+def _gemini(begun: str) -> tuple[_Template, ...]:
+    asked = begun + r"(?P<model>\w[\w.-]*)"
+    return (
+        _template(asked + ":generateContent)", "answer", "alt=json"),
+        _template(asked + ":streamGenerateContent)", "answer", "alt=sse", "alt=json"),
+        _template(asked + ":countTokens)", "count", "alt=json"),
+    )
+
+
+_VERTEX: Final = (
+    r"POST /projects/[\w-]+/locations/[\w-]+(?P<path>/publishers/anthropic/models/"
+)
+"""Project and place are those of the server's address, whatever is asked."""
 _TEMPLATES: Final[Mapping[Dialect, tuple[_Template, ...]]] = {
     "anthropic": (
         _template(r"POST /v1/messages", "answer", "beta=true"),
         _template(r"POST /v1/messages/count_tokens", "count", "beta=true"),
     ),
+    "bedrock": (
+        _template(
+            r"POST /model/(?P<model>\w[\w.:-]*)/invoke(?:-with-response-stream)?",
+            "answer",
+        ),
+    ),
+    "vertex": (
+        _template(_VERTEX + r"count-tokens:rawPredict)", "count"),
+        _template(
+            _VERTEX + r"(?P<model>\w[\w.@-]*):(?:rawP|streamRawP)redict)", "answer"
+        ),
+    ),
     "chat": (_template(r"POST /v1/chat/completions", "answer"),),
     "responses": (_template(r"POST /v1/responses", "answer"),),
-    "gemini": (
-        _template(_GEMINI + ":generateContent", "answer", "alt=json"),
-        _template(_GEMINI + ":streamGenerateContent", "answer", "alt=sse", "alt=json"),
-        _template(_GEMINI + ":countTokens", "count", "alt=json"),
-    ),
+    "gemini": _gemini(r"POST (?P<path>/v1(?:alpha|beta)?/models/"),
+    "gemini-vertex": _gemini(r"POST /v1beta1(?P<path>/publishers/google/models/"),
 }
 """https://platform.claude.com/docs/en/api/overview
+https://code.claude.com/docs/en/llm-gateway-protocol
 https://platform.openai.com/docs/api-reference
 https://ai.google.dev/api"""
 
@@ -160,8 +182,8 @@ def route_of(
     query = [each for each in given if not each.startswith(f"{KEY_IN_QUERY}=")]
     for each in _TEMPLATES.get(dialect, ()):
         if (fits := each.asked.fullmatch(asked)) and each.query.issuperset(query):
-            model = fits.groupdict().get("model", "")
-            return Route(each.purpose, found["path"], "&".join(query), model)
+            named = {"path": found["path"], "model": "", **fits.groupdict()}
+            return Route(each.purpose, query="&".join(query), **named)
     return Route("opened", found["path"]) if asked in opened and not query else None
 
 
@@ -247,6 +269,11 @@ def _may_try(name: str, allowed: Allowances) -> bool:
     return bool(opened) or _DATE.sub("", name) in _BETAS
 
 
+_SAME_AS: Final[Mapping[Dialect, Dialect]] = {
+    "bedrock": "anthropic",
+    "vertex": "anthropic",
+    "gemini-vertex": "gemini",
+}
 _PLAIN: Final[dict[str, Any]] = {
     "str": str,
     "int": int,
@@ -277,7 +304,9 @@ def schemas_of(dialect: Dialect) -> dict[str, Any]:
     several with `|`.
     """
     text = Path(__file__).with_name("schemas.txt").read_text(encoding="utf-8")
-    section = text.partition(f"[{dialect}]\n")[2].partition("\n\n")[0]
+    section = text.partition(f"[{_SAME_AS.get(dialect, dialect)}]\n")[2].partition(
+        "\n\n"
+    )[0]
     known = dict(_PLAIN)
     for line in re.sub(r"#.*\n|\n(?= )", "", section).splitlines():
         head, _, rest = line.partition(" =")
@@ -342,11 +371,19 @@ def _one(text: str, known: dict[str, Any]) -> Any:  # noqa: ANN401  likewise
 _SCHEMAS: Final[Mapping[tuple[Dialect, Purpose], str]] = {
     ("anthropic", "answer"): "Messages",
     ("anthropic", "count"): "CountTokens",
+    ("bedrock", "answer"): "Hosted",
+    ("vertex", "answer"): "Hosted",
+    ("vertex", "count"): "HostedCount",
     ("chat", "answer"): "ChatCompletions",
     ("responses", "answer"): "Responses",
     ("gemini", "answer"): "GenerateContent",
     ("gemini", "count"): "CountTokens",
+    ("gemini-vertex", "answer"): "GenerateContent",
+    ("gemini-vertex", "count"): "CountTokens",
 }
+_HOSTED: Final = ("bedrock", "vertex")
+"""They take Anthropic's messages without the model and with some of its headers."""
+_TRIALS: Final = "anthropic_beta"
 _SHOWN: Final = 200
 
 
@@ -376,11 +413,17 @@ def checked(
     name = route.model or said.get("model")
     if not isinstance(name, str) or not fits(name, models):
         raise _refused(f"model={name}")
+    if dialect in _HOSTED and route.model and "model" in said:
+        raise _refused(f"model={said['model']}")
     try:
         schema = schemas_of(dialect)[_SCHEMAS[dialect, route.purpose]]
-        msgspec.convert(_typed(dialect, allowed.without(said)), schema)
+        left = allowed.without(said)
+        whole = {"model": name, **left} if dialect in _HOSTED else left
+        msgspec.convert(_typed(dialect, whole), schema)
     except ValidationError as error:
         raise _refused(*_place(str(error))) from None
+    if isinstance(tried := said.get(_TRIALS), list):
+        said[_TRIALS] = [each for each in tried if _may_try(each, allowed)]
     if stores and said.get("store") is None:
         said["store"] = False
     return msgspec.json.encode(said)

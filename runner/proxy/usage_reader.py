@@ -4,6 +4,8 @@ All vendors put the figures into the JSON of their answers; in a stream they are
 JSON of some events, and later figures include earlier ones. No input or output.
 """
 
+import re
+from base64 import b64decode
 from typing import Final
 
 from msgspec import MsgspecError, Struct, field, json
@@ -18,6 +20,11 @@ LINE_BYTES: Final = 16_000_000
 BYTES_A_TOKEN: Final = 4
 _MARK: Final = b'"usage'
 _DATA: Final = b"data:"
+_IN_FRAME: Final = re.compile(rb'"bytes": ?"([\w+/=]*)"', re.ASCII)
+"""An event in Amazon's frames, in which nothing else that a model wrote is plain.
+
+https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_PayloadPart.html
+"""
 
 
 class _Details(Struct, frozen=True):
@@ -62,9 +69,10 @@ class _Answer(Struct, frozen=True):
 
 
 class UsageReader:
-    def __init__(self, *, streams: bool) -> None:
-        """Watch a stream of events if it `streams`, else one piece of JSON."""
-        self._streams = streams
+    def __init__(self, kind: str) -> None:
+        """Watch a stream of events of that media type, or else one piece of JSON."""
+        self._streams = kind == "text/event-stream"
+        self._frames = kind == "application/vnd.amazon.eventstream"
         self._held = bytearray()
         self._is_lost = False
         self._bytes = 0
@@ -80,6 +88,12 @@ class UsageReader:
             self._held = rest
             for line in lines:
                 self._look(line)
+        if self._frames:
+            end = 0
+            for event in _IN_FRAME.finditer(self._held):
+                self._look(bytearray(b64decode(event[1])))
+                end = event.end()
+            del self._held[:end]
         if len(self._held) > LINE_BYTES:
             self._held.clear()
             self._is_lost = True

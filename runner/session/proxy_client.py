@@ -80,6 +80,7 @@ def _order(inputs: Inputs, started: TaskStarted) -> ProxyOrder | None:
             dialect=vendor.dialect,
             upstream=server,
             cut=cut,
+            account=rows.chatgpt_account(key.value) if vendor.secret else "",
             outside=bool(call.spec.url and not call.endpoint),
             key=key.value,
             bearer=key.variable in row.also,

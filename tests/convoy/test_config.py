@@ -513,6 +513,17 @@ def test_a_server_is_a_name_with_https(url: str) -> None:
     assert "is not allowed; allowed: an address such as" in said
 
 
+def test_a_provider_whose_address_differs_by_account_needs_it() -> None:
+    named = "[engine.default]\ntype = 'claude-code'\nmodel = 'bedrock/x'\n"
+
+    said = faults(named)
+
+    assert "needs url, such as https://bedrock-runtime.REGION.amazonaws.com" in said
+    url = "https://bedrock-runtime.eu-west-1.amazonaws.com"
+    spec = load(f"{named}url = '{url}'", source="x").settings().engines["default"]
+    assert (spec.url, spec.keys) == (url, ("AWS_BEARER_TOKEN_BEDROCK",))
+
+
 def test_an_engine_may_be_a_plugin_and_name_its_secret() -> None:
     text = '[engine.default]\ntype = "plugin:echo"\nsecret = "TEAM_KEY"\nsilence = "2m"'
     spec = load(text, source="x").settings().engines["default"]

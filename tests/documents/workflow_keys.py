@@ -3,9 +3,12 @@
 import re
 from typing import Final
 
-from convoy.model.records import ENGINE_TYPES
+from convoy.model.records import ENGINE_TYPES, PROVIDERS
 
-KEYS: Final = sorted({key for each in ENGINE_TYPES.values() for key in each.all_keys})
+MADE: Final = {each.key for each in PROVIDERS.values() if each.is_made}
+KEYS: Final = sorted(
+    {key for each in ENGINE_TYPES.values() for key in each.all_keys} - MADE
+)
 FILES: Final = (
     "workflows/brat.yml",
     "workflows/brat-jobs.yml",

@@ -8,6 +8,7 @@ from convoy.model.records import ENGINE_TYPES, EngineSpec, EngineType
 from runner.engines import ENGINES
 from runner.engines.row import Row, program_of
 from runner.engines.shell import read
+from tests.documents.workflow_keys import MADE
 from tests.engines import install
 from tests.runner.engines.hearing import SAMPLES, row_of
 from tests.world.cases import looped
@@ -78,6 +79,7 @@ def missing_from(name: str, known: EngineType | None, row: Row | None) -> list[s
             _says(f"workflows/{each}", f"{key}: ${{{{ secrets.{key} }}}}\n")
             for each in WORKFLOWS
             for key in keys
+            if key not in MADE
         ),
     }
     return [what for what, is_done in places.items() if not is_done]

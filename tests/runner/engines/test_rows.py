@@ -1,5 +1,6 @@
 """What an engine is started with: a vector, its key, its server, nothing else."""
 
+from base64 import urlsafe_b64encode
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -12,6 +13,7 @@ from runner.engines.row import (
     Call,
     Key,
     Row,
+    chatgpt_account,
     key_for,
     missing_key,
     reached_by,
@@ -128,6 +130,11 @@ def test_a_subscriptions_token_keeps_its_own_name() -> None:
         ("opencode", "anthropic/claude-opus-5", "ANTHROPIC_API_KEY"),
         ("aider", "openrouter/anthropic/claude-opus-5", "OPENROUTER_API_KEY"),
         ("opencode", "openai/gpt-5", "OPENAI_API_KEY"),
+        ("claude-code", "claude-opus-5", "ANTHROPIC_API_KEY"),
+        ("gemini", "vertex/gemini-2.5-pro", "GOOGLE_OAUTH_ACCESS_TOKEN"),
+        ("claude-code", "bedrock/eu.anthropic.claude-x", "AWS_BEARER_TOKEN_BEDROCK"),
+        ("claude-code", "vertex/claude-opus-5", "GOOGLE_OAUTH_ACCESS_TOKEN"),
+        ("claude-code", "foundry/claude-opus-5", "ANTHROPIC_FOUNDRY_API_KEY"),
         ("opencode", "openrouter/openai/gpt-5", "OPENROUTER_API_KEY"),
         ("continue", "anthropic/claude-opus-5", "ANTHROPIC_API_KEY"),
         ("copilot", None, "COPILOT_GITHUB_TOKEN"),
@@ -142,6 +149,8 @@ def test_a_model_chooses_its_vendor(name: str, model: str | None, key: str) -> N
     assert (vendor.secret or vendor.key) == key
 
 
+CHATGPT = "https://chatgpt.com/backend-api/codex"
+VERTEX = "https://x-aiplatform.googleapis.com/v1/projects/p/locations/x"
 OPENAI, AZURE = "https://api.openai.com", "https://acme.openai.azure.com/openai/v1"
 
 
@@ -150,8 +159,10 @@ OPENAI, AZURE = "https://api.openai.com", "https://acme.openai.azure.com/openai/
     [
         ("codex", "gpt-5", "", (OPENAI, "")),
         ("codex", "gpt-5", AZURE, (AZURE, "/v1")),
+        ("codex", "chatgpt/gpt-5", "", (CHATGPT, "/v1")),
         ("aider", "openrouter/x/y", "", ("https://openrouter.ai/api/v1", "/v1")),
         ("claude-code", None, "https://a.example/b", ("https://a.example/b", "")),
+        ("claude-code", "vertex/", VERTEX, (VERTEX, "")),
         ("copilot", "openai/gpt-5", AZURE, (AZURE, "/v1")),
         ("copilot", "gpt-5", AZURE, (AZURE, "/v1")),
     ],
@@ -169,12 +180,24 @@ def test_an_address_stands_in_for_the_vendor_and_a_stand_in_keeps_its_path(
     assert upstream(vendor, replace(one, endpoint=URL)) == (elsewhere, asked[1])
 
 
+def test_a_chatgpt_login_is_asked_for_the_account_that_its_token_names() -> None:
+    claims = b'{"exp":1,"https://api.openai.com/auth":{"chatgpt_account_id":"acc-1"}}'
+    token = f"e30.{urlsafe_b64encode(claims).decode().rstrip('=')}.c2ln"
+
+    assert chatgpt_account(token) == "acc-1"
+    for other in ("at-opaque", "", "a.b", "e30.e30.x", "a.W10.b", "a.\xe4.b", "sk-.!."):
+        assert chatgpt_account(other) == ""
+
+
 def test_a_providers_key_is_the_only_one_that_goes_to_it() -> None:
     row = ENGINES["opencode"]
     one = call(row, model="openrouter/a/b", endpoint=False)
 
     assert key_for(row, one, {"OPENAI_API_KEY": SECRET}) is None
     assert "in the variable OPENROUTER_API_KEY" in missing_key(row, one)
+    claude = ENGINES["claude-code"]
+    nowhere = call(claude, model="vertex/x", endpoint=False)
+    assert "needs url for its model vertex/x" in missing_key(claude, nowhere)
     found = key_for(row, one, {"OPENROUTER_API_KEY": SECRET})
     assert found == Key("OPENAI_API_KEY", SECRET)
 

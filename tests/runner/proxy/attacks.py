@@ -12,23 +12,31 @@ URL: Final = "https://evil.example/secret"
 
 _USER: Final = {"role": "user", "content": "hello"}
 _MESSAGES: Final = {"model": MODEL, "max_tokens": 9, "messages": [_USER]}
+_HOSTED: Final = {"max_tokens": 9, "messages": [_USER]}
 _CHAT: Final = {"model": MODEL, "messages": [_USER]}
 _RESPONSES: Final = {"model": MODEL, "input": "hello", "store": False}
 _GEMINI: Final = {"contents": [{"role": "user", "parts": [{"text": "hello"}]}]}
 
 BODIES: Final[dict[Dialect, dict[str, Any]]] = {
     "anthropic": _MESSAGES,
+    "bedrock": {**_HOSTED, "anthropic_version": "bedrock-2023-05-31"},
+    "vertex": {**_HOSTED, "anthropic_version": "vertex-2023-10-16"},
     "chat": _CHAT,
     "responses": _RESPONSES,
     "gemini": _GEMINI,
+    "gemini-vertex": _GEMINI,
 }
 """The smallest call of each dialect; it is let through."""
 
 PATHS: Final[dict[Dialect, str]] = {
     "anthropic": "/v1/messages",
+    "bedrock": f"/model/{MODEL}/invoke-with-response-stream",
+    "vertex": "/projects/any/locations/any/publishers/anthropic/models/"
+    f"{MODEL}:streamRawPredict",
     "chat": "/v1/chat/completions",
     "responses": "/v1/responses",
     "gemini": f"/v1beta/models/{MODEL}:generateContent",
+    "gemini-vertex": f"/v1beta1/publishers/google/models/{MODEL}:generateContent",
 }
 
 
@@ -163,3 +171,5 @@ ATTACKS: Final[dict[Dialect, dict[str, dict[str, Any]]]] = {
     },
 }
 """What is added to the smallest call, by dialect and name."""
+ATTACKS["bedrock"] = ATTACKS["vertex"] = ATTACKS["anthropic"]
+ATTACKS["gemini-vertex"] = ATTACKS["gemini"]

@@ -83,11 +83,25 @@ async def test_a_vendor_may_have_the_dialects_paths_below_one_of_its_own(
     cut: str, path: str
 ) -> None:
     async with serving(Vendor()) as vendor, client() as session:
-        with proxy(f"{vendor.url}/mode", "chat", cut=cut) as (_, url):
+        with proxy(f"{vendor.url}/mode", "chat", changes={"cut": cut}) as (_, url):
             async with session.post(url + PATHS["chat"], json=BODIES["chat"]) as got:
                 assert got.status == 200
 
     assert [each.path for each in vendor.asked] == [path]
+
+
+async def test_of_an_account_the_vendor_hears_from_the_proxy_alone() -> None:
+    name = "chatgpt-account-id"
+    async with serving(Vendor()) as vendor, client() as session:
+        for account in ("acc-1", ""):
+            given = {"account": account}
+            with proxy(vendor.url, "responses", changes=given) as (_, url):
+                path, body = url + PATHS["responses"], BODIES["responses"]
+                post = session.post(path, json=body, headers={name: "another"})
+                async with post as got:
+                    assert got.status == 200
+
+    assert [each.headers.get(name) for each in vendor.asked] == ["acc-1", None]
 
 
 @looped("outside", [False, True])
@@ -96,7 +110,7 @@ async def test_a_server_that_a_repository_names_is_outside(
 ) -> None:
     async with serving(Vendor()) as vendor, client() as session:
         named = vendor.url.replace("127.0.0.1", "localhost")
-        with proxy(named, outside=outside) as (_, url):
+        with proxy(named, changes={"outside": outside}) as (_, url):
             async with session.post(url + PATHS["anthropic"], json=CALL) as got:
                 assert got.status == (502 if outside else 200)
                 said = await got.text()

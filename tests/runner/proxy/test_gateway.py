@@ -94,6 +94,27 @@ async def test_the_configuration_opens_what_the_refusal_names(
     assert [json.loads(each) for each in vendor.bodies] == [body]
 
 
+@looped("dialect", ["bedrock", "vertex"])
+async def test_where_the_path_names_the_model_the_rest_is_held_to_the_same(
+    dialect: Dialect,
+) -> None:
+    tried = {**BODIES[dialect], "anthropic_beta": ["effort-2025-11-24", "made-up"]}
+    async with serving(Vendor()) as vendor, client() as session:
+        with proxy(vendor.url, dialect, models=(MODEL,)) as (_, url):
+            path = url + PATHS[dialect]
+            assert await posted(session, path, tried) == (200, "")
+            other = path.replace(MODEL, "another")
+            assert (await posted(session, other, tried))[0] == 400
+            late = {**tried, "anthropic_version": "made-up"}
+            assert (await posted(session, path, late))[0] == 400
+
+    (asked,) = vendor.bodies
+    assert json.loads(asked)["anthropic_beta"] == ["effort-2025-11-24"]
+    (where,) = (each.path for each in vendor.asked)
+    assert PATHS[dialect].endswith(where)
+    assert "any" not in where
+
+
 STREAM = {**BODIES["anthropic"], "stream": True}
 BEGUN = (
     b'data: {"type":"message_start","message":{"model":"m",'

@@ -8,6 +8,7 @@ from runner.proxy.proxy_protocol import Usage
 from runner.proxy.usage_reader import UsageReader
 from tests.world.cases import looped
 from tests.world.vendor import (
+    amazon_frames,
     anthropic_messages,
     gemini_content,
     openai_chat,
@@ -31,7 +32,11 @@ def asked(speaker: Dialect, *, stream: bool) -> Asked:
 
 
 def gauged(text: bytes, *, streams: bool, size: int) -> Usage:
-    gauge = UsageReader(streams=streams)
+    return read_by("text/event-stream" if streams else "application/json", text, size)
+
+
+def read_by(kind: str, text: bytes, size: int) -> Usage:
+    gauge = UsageReader(kind)
     for start in range(0, len(text), size):
         gauge.feed(text[start : start + size])
     return gauge.read(400)
@@ -50,11 +55,19 @@ def test_streams_and_whole_answers_say_the_same(name: str, size: int) -> None:
     guessed = gauged(b"", streams=False, size=1)
     assert found.input_tokens not in (0, guessed.input_tokens)
     assert found.output_tokens > 0
-    streamed = gauged(stream, streams=True, size=size)
-    assert (streamed.input_tokens, streamed.output_tokens) == (
-        found.input_tokens,
-        found.output_tokens,
-    )
+    framed = map(amazon_frames.framed, (*frames.head, *frames.body, *frames.tail))
+    for streamed in (
+        gauged(stream, streams=True, size=size),
+        *(
+            (read_by(amazon_frames.TYPE, b"".join(framed), size),)
+            if name == "anthropic_messages"
+            else ()
+        ),
+    ):
+        assert (streamed.input_tokens, streamed.output_tokens) == (
+            found.input_tokens,
+            found.output_tokens,
+        )
 
 
 @pytest.mark.parametrize(

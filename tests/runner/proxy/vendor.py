@@ -1,12 +1,13 @@
 """A vendor that keeps what it was asked, and the real proxy in front of it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from aiohttp import ClientSession, web
+from msgspec.structs import replace
 
 from convoy.model.records import EngineSpec
 from runner.engines.engine_events import Said
@@ -80,8 +81,7 @@ def proxy(
     dialect: Dialect = "anthropic",
     *,
     bearer: bool = False,
-    cut: str = "",
-    outside: bool = False,
+    changes: Mapping[str, object] = {},
     caps: Caps | None = None,
     models: tuple[str, ...] = (),
     allow: tuple[str, ...] = (),
@@ -89,19 +89,18 @@ def proxy(
 ) -> Iterator[tuple[ProxyClient, str]]:
     """Start the proxy as the witness does; give it and its address.
 
-    `offered` is the job's environment.
+    `offered` is the job's environment; `changes` are those to the model.
     """
     model = Model(
         dialect=dialect,
         upstream=upstream,
-        cut=cut,
-        outside=outside,
         key=KEY,
         bearer=bearer,
         token=TOKEN,
         models=models,
         allow=allow,
     )
+    model = replace(model, **changes)
     gateway = ProxyClient(ProxyOrder(model=model, caps=caps or Caps()), offered)
     spec = EngineSpec(type="claude-code")
     try:

@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import itertools
 import json
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -12,6 +12,7 @@ from typing import Any, Final
 from aiohttp import web
 
 from tests.world.vendor import (
+    amazon_frames,
     anthropic_messages,
     gemini_content,
     openai_chat,
@@ -64,8 +65,12 @@ class Vendor:
             ("responses", RESPONSES),
         ):
             found.append(web.post(f"/{{base:.*}}{path}", self._called(dialect)))
-        gemini_path = "/v1beta/models/{model}:{verb}"
-        return [*found, web.post(gemini_path, self._called(GEMINI))]
+        found += [
+            web.post("/model/{model}/{verb:invoke.*}", self._called(ANTHROPIC)),
+            web.post(_VERTEX.format("anthropic"), self._called(ANTHROPIC)),
+            web.post(_VERTEX.format("google"), self._called(GEMINI)),
+        ]
+        return [*found, web.post(_GEMINI_PATH, self._called(GEMINI))]
 
     def _called(self, dialect: Dialect) -> Callable[[web.Request], Any]:
         async def handle(request: web.Request) -> web.StreamResponse:
@@ -93,6 +98,10 @@ class _Call:
     fault: Fault | None
 
 
+_VERTEX: Final = "/{{base:.*}}publishers/{}/models/{{model}}:{{verb}}"
+_GEMINI_PATH: Final = "/v1beta/models/{model}:{verb}"
+
+
 async def _alive(_: web.Request) -> web.Response:
     return web.Response(text="a scripted vendor")
 
@@ -109,7 +118,7 @@ def _asked(dialect: Dialect, request: web.Request, body: object) -> Asked:
     verb = request.match_info.get("verb")
     if verb is None:
         return asked
-    streams = verb == "streamGenerateContent"
+    streams = "stream" in verb
     return replace(asked, model=request.match_info["model"], stream=streams)
 
 
@@ -190,9 +199,13 @@ async def _cut(call: _Call, turn: Turn) -> web.StreamResponse:
 
 
 async def _sent(
-    call: _Call, parts: Iterator[bytes] | tuple[bytes, ...], gap_s: float = 0
+    call: _Call, parts: Iterable[bytes], gap_s: float = 0
 ) -> web.StreamResponse:
-    kind = "text/event-stream" if call.asked.stream else "application/json"
+    is_framed = "with-response-stream" in call.request.path
+    if call.asked.stream and is_framed:
+        kind, parts = amazon_frames.TYPE, map(amazon_frames.framed, parts)
+    else:
+        kind = "text/event-stream" if call.asked.stream else "application/json"
     response = web.StreamResponse(headers={"Content-Type": kind})
     await response.prepare(call.request)
     for part in parts:
