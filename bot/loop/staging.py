@@ -100,7 +100,6 @@ async def stage(
 Perform = Callable[[BotContext, Draft, Any], None]
 _PERFORMED: Final[dict[type[Struct], Perform]] = {
     actions.MakePlan: mayor.make_plan,
-    actions.BeginPlan: witness.begin_plan,
     actions.Begin: witness.begin,
     actions.Build: refinery.build,
     actions.Try: refinery.try_out,
@@ -160,7 +159,7 @@ async def may_still(
 ) -> bool:
     """Whether who authorized an action still may; `known` are logins found to."""
     match action:
-        case actions.Begin():
+        case actions.Begin() if action.task:
             return await may_start(context, draft, action, known)
         case actions.Align():
             return await by_hand.is_wanted(context, draft, action.convoy)

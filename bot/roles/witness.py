@@ -30,11 +30,11 @@ from convoy.model.records import Cause, Usage
 from convoy.model.session_result import FOR_A_PERSON, OUTAGES
 from convoy.model.state import Convoy, State, Task
 from convoy.model.work import Attempt, Resolution, Unmerged
-from convoy.owed import Begin, BeginPlan, Collect, Pause
+from convoy.owed import Begin, Collect, Pause
 from convoy.rules.ending import RefuseWork
 from convoy.rules.landing import open_candidates
 from convoy.rules.people import BlockTask
-from convoy.rules.starting import StartPlanning, StartTask
+from convoy.rules.starting import StartTask
 from convoy.text import clean, inert, redacted
 
 _FOR_GOOD: Final = frozenset({HTTPStatus.GONE, HTTPStatus.REQUEST_ENTITY_TOO_LARGE})
@@ -43,7 +43,7 @@ _FOR_GOOD: Final = frozenset({HTTPStatus.GONE, HTTPStatus.REQUEST_ENTITY_TOO_LAR
 def begin(context: BotContext, draft: Draft, action: Begin) -> None:
     """Start the next attempt; the dispatch follows once the log holds it."""
     convoy = draft.state.convoys[action.convoy]
-    task = convoy.task(action.task)
+    task = convoy.in_session(action.task)
     session = secrets.token_hex(16)
     base, merge = action.base, ""
     resolves = None
@@ -85,21 +85,6 @@ def _merges_tips(convoy: Convoy, task: Task, base: str) -> bool:
     """
     own = {work.commit for work in (task.earlier, half_done(convoy, task)) if work}
     return kind_of(task.spec).takes_target_in and base not in own
-
-
-def begin_plan(context: BotContext, draft: Draft, action: BeginPlan) -> None:
-    """Begin the next attempt of task 0; blocking."""
-    convoy = draft.state.convoys[action.convoy]
-    session, plan = secrets.token_hex(16), convoy.mayor
-    draft.submit(
-        StartPlanning(
-            convoy=convoy.name,
-            brief=_brief(context, draft.state, convoy, plan, session) if plan else "",
-            session=session,
-            nonce=secrets.token_hex(8),
-            now=draft.now,
-        )
-    )
 
 
 def _brief(

@@ -13,7 +13,8 @@ needs, an attempt ends once, only the current candidate lands, and an announced 
 is noted done once.
 """
 
-from typing import Any, Final, TypeVar
+from abc import abstractmethod
+from typing import Any, Final, Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -32,12 +33,11 @@ SHORT: Final = 10
 """How many characters of a commit's id are shown to people."""
 
 
-class Command(Struct, frozen=True, kw_only=True):
-    """What the shell asks the rules."""
+class Command(Protocol):
+    """What the shell asks the rules: a wish, or an event that has a rule of its own."""
 
     def decide(self, state: State) -> "Decision":
         """Return the events that it leads to in `state`, or why it may not happen."""
-        raise NotImplementedError
 
 
 class Fact(Struct, frozen=True, kw_only=True, tag_field="type"):
@@ -45,9 +45,9 @@ class Fact(Struct, frozen=True, kw_only=True, tag_field="type"):
 
     v: int = 1
 
+    @abstractmethod
     def sentence(self) -> str:
         """Return one sentence for people who read the log itself."""
-        raise NotImplementedError
 
 
 class Claim(Fact, frozen=True, kw_only=True):
@@ -63,20 +63,20 @@ class Claim(Fact, frozen=True, kw_only=True):
         return f"Session {self.convoy}/{self.task}/{self.attempt}"
 
 
-class Event(Fact, Command, frozen=True, kw_only=True):
+class Event(Fact, frozen=True, kw_only=True):
     """An entry that a bot wrote; it changes the state.
 
     One whose rule needs no room above is its own command: what is wished is submitted,
     and its rule gives it as it is, or completed, with what follows from it.
     """
 
+    @abstractmethod
     def change(self, state: State) -> State:
         """Return the state after it; one about an unknown convoy changes nothing.
 
         Every event is believed: its rule has already decided that it may happen. The
         time and commit come from `state.moment`, which the fold sets before each event.
         """
-        raise NotImplementedError
 
 
 class ConvoyEvent(Event, frozen=True, kw_only=True):
@@ -88,8 +88,8 @@ class ConvoyEvent(Event, frozen=True, kw_only=True):
         now = state.moment
         return change_convoy(state, self.convoy, lambda c: self.convoy_after(c, now))
 
-    def convoy_after(self, convoy: Convoy, now: Moment, /) -> Convoy:
-        raise NotImplementedError
+    @abstractmethod
+    def convoy_after(self, convoy: Convoy, now: Moment, /) -> Convoy: ...
 
 
 class TaskEvent(ConvoyEvent, frozen=True, kw_only=True):
@@ -100,8 +100,8 @@ class TaskEvent(ConvoyEvent, frozen=True, kw_only=True):
     def convoy_after(self, convoy: Convoy, now: Moment, /) -> Convoy:
         return change_task(convoy, self.task, lambda task: self.task_after(task, now))
 
-    def task_after(self, task: Task, now: Moment, /) -> Task:
-        raise NotImplementedError
+    @abstractmethod
+    def task_after(self, task: Task, now: Moment, /) -> Task: ...
 
 
 class SessionEvent(TaskEvent, frozen=True, kw_only=True):
@@ -148,7 +148,7 @@ class Refusal(Exception):
 Decision = Events | Refusal
 
 
-class ConvoyCommand(Command, frozen=True, kw_only=True):
+class ConvoyCommand(Struct, frozen=True, kw_only=True):
     convoy: str
 
 

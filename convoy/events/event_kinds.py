@@ -25,7 +25,7 @@ def _by_tag(of: type[_Kind]) -> tuple[type[_Kind], ...]:
 for _module in iter_modules(convoy.events.__path__, f"{convoy.events.__name__}."):
     import_module(_module.name)
 
-EVENTS: Final[tuple[type[Event], ...]] = _by_tag(Event)
+EVENTS: Final[tuple[type[Event], ...]] = _by_tag(Event)  # type: ignore[type-abstract]
 """The events that a bot writes; they change the state."""
-CLAIMS: Final[tuple[type[Claim], ...]] = _by_tag(Claim)
+CLAIMS: Final[tuple[type[Claim], ...]] = _by_tag(Claim)  # type: ignore[type-abstract]
 """The claims of sessions about themselves, imported beside the bot's events."""

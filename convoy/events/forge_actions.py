@@ -7,9 +7,10 @@ set aside with its reason, for a minute at first, then for twice as long each ti
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from convoy.events import Command, ConvoyEvent, Decision, Event, Refusal, clause, copied
+from convoy.events import ConvoyEvent, Decision, Event, Refusal, clause, copied
 from convoy.model import ids
 from convoy.model.ids import (
     DELIVERY_ITEM,
@@ -68,6 +69,14 @@ class ActionIntended(Event, frozen=True, kw_only=True, tag="action.intended"):
         now, known = state.moment.at, state.answers
         given = with_answer(known, self.by, self.key, now, enough=self.enough)
         return replace(state, answers=given)
+
+
+def pull_wanted(state: State, convoy: str, task: int) -> tuple[ActionIntended, ...]:
+    """Announce a pull request, unless that was done; task 0 is the convoy's own."""
+    key = ids.pull_key(convoy, task)
+    if key in state.intents:
+        return ()
+    return (ActionIntended(key=key, kind="pull", convoy=convoy, task=task),)
 
 
 class ActionDone(Event, frozen=True, kw_only=True, tag="action.done"):
@@ -171,7 +180,7 @@ def refuse_answered(state: State, key: str, comment: int) -> None:
         raise Refusal(f"{key} is given already")
 
 
-class Answer(Command, frozen=True, kw_only=True):
+class Answer(Struct, frozen=True, kw_only=True):
     """Tell the author of a comment what was decided."""
 
     issue: int

@@ -23,7 +23,7 @@ from convoy.events import (
     subject,
     unsettled,
 )
-from convoy.events.forge_actions import ActionIntended
+from convoy.events.forge_actions import ActionIntended, pull_wanted
 from convoy.model import ids
 from convoy.model.ids import show_item
 from convoy.model.state import Convoy, ConvoyState, Moment, State, Task, change_task
@@ -187,11 +187,10 @@ class WorkTakenBack(ConvoyEvent, frozen=True, kw_only=True, tag="work.taken-back
             return (self,)
         if out.gesture != "closed":
             return Refusal(f"{out.why}: it waits for {out.back}")
-        key = ids.pull_key(self.convoy, self.task)
-        if key in state.intents:
+        pull = pull_wanted(state, self.convoy, self.task)
+        if not pull:
             return Refusal("another pull request is about to be opened")
-        pull = ActionIntended(key=key, kind="pull", convoy=self.convoy, task=self.task)
-        return (self, pull)
+        return (self, *pull)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         if not self.by:

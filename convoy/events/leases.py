@@ -4,9 +4,10 @@ An expired lease is free for whoever asks next, and the deacon removes it. The b
 lease is not here; it travels with its pushes.
 """
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from convoy.events import Command, Decision, Event, Events, Refusal, copied
+from convoy.events import Decision, Event, Refusal, copied
 from convoy.model.state import Lease, State
 from convoy.text import clock
 from grite.resource import BOT, overlaps
@@ -24,7 +25,7 @@ class BotStarted(Event, frozen=True, kw_only=True, tag="bot.started"):
         return state  # the fold, which knows the event's actor, adds the bot
 
 
-class StartBot(Command, frozen=True, kw_only=True):
+class StartBot(Struct, frozen=True, kw_only=True):
     """Let this actor speak for a bot."""
 
     actor: str
@@ -67,7 +68,7 @@ class LeaseFreed(Event, frozen=True, kw_only=True, tag="lease.freed"):
         return replace(state, leases=leases)
 
 
-class TakeLease(Command, frozen=True, kw_only=True):
+class TakeLease(Struct, frozen=True, kw_only=True):
     """A person wants a resource for themselves; the shell has checked its form."""
 
     resource: str
@@ -90,12 +91,12 @@ class TakeLease(Command, frozen=True, kw_only=True):
                     f"{self.resource} overlaps {lease.resource}, which {lease.holder} "
                     f"holds until {clock(lease.expires)}"
                 )
-        expired: Events = tuple(_freed(lease) for lease in met)
+        expired = (LeaseFreed(resource=each.resource, nonce=each.nonce) for each in met)
         taken = copied(LeaseTaken, self, expires=self.now + self.ttl_s * 1000)
         return (*expired, taken)
 
 
-class RenewLease(Command, frozen=True, kw_only=True):
+class RenewLease(Struct, frozen=True, kw_only=True):
     """The holder wants to keep the resource for `ttl_s` from `now`."""
 
     resource: str
@@ -108,10 +109,10 @@ class RenewLease(Command, frozen=True, kw_only=True):
         """Let the holder keep it longer, if it shows its nonce."""
         lease = _held(state, self)
         expires = max(lease.expires, self.now + self.ttl_s * 1000)
-        return (copied(LeaseTaken, lease, expires=expires),)
+        return (copied(LeaseTaken, self, expires=expires),)
 
 
-class FreeLease(Command, frozen=True, kw_only=True):
+class FreeLease(Struct, frozen=True, kw_only=True):
     """The holder gives the resource up."""
 
     resource: str
@@ -119,10 +120,11 @@ class FreeLease(Command, frozen=True, kw_only=True):
     nonce: str
 
     def decide(self, state: State) -> Decision:
-        return (_freed(_held(state, self)),)
+        _held(state, self)
+        return (copied(LeaseFreed, self),)
 
 
-class ExpireLease(Command, frozen=True, kw_only=True):
+class ExpireLease(Struct, frozen=True, kw_only=True):
     resource: str
     nonce: str
     now: int
@@ -135,7 +137,7 @@ class ExpireLease(Command, frozen=True, kw_only=True):
             return Refusal(
                 f"{lease.holder} holds {lease.resource} until {clock(lease.expires)}"
             )
-        return (_freed(lease),)
+        return (copied(LeaseFreed, self),)
 
 
 def _held(state: State, command: RenewLease | FreeLease) -> Lease:
@@ -145,7 +147,3 @@ def _held(state: State, command: RenewLease | FreeLease) -> Lease:
     if (lease.holder, lease.nonce) != (command.holder, command.nonce):
         raise Refusal(f"{command.resource} is held by {lease.holder}, not by you")
     return lease
-
-
-def _freed(lease: Lease) -> LeaseFreed:
-    return LeaseFreed(resource=lease.resource, nonce=lease.nonce)

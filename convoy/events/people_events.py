@@ -306,8 +306,7 @@ class ApprovePlan(ConvoyCommand, frozen=True, kw_only=True):
                 "this repository is staged, and nothing starts: take `staged = true` "
                 "out of `.brat/config.toml` on the default branch, then approve"
             )
-        approved = ConvoyApproved(convoy=convoy.name, by=self.by, comment=self.comment)
-        return (approved,)
+        return (copied(ConvoyApproved, self),)
 
 
 def _heads(task: Task) -> list[str]:

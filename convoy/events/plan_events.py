@@ -8,6 +8,7 @@ from convoy.events import (
     SHORT,
     ConvoyEvent,
     Decision,
+    Event,
     Refusal,
     TaskEvent,
     clause,
@@ -45,9 +46,10 @@ GITHUBS_LIST: Final = "The list of sub-issues"
 """Who changed a plan that follows the list without being asked."""
 
 
-class ConvoyRequested(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.requested"):
+class ConvoyRequested(Event, frozen=True, kw_only=True, tag="convoy.requested"):
     """An issue was accepted; its text is frozen here."""
 
+    convoy: str
     issue: int
     title: str
     text: str

@@ -14,8 +14,7 @@ from convoy.events import (
     clause,
     live,
 )
-from convoy.events.forge_actions import ActionIntended, ItemTakenUp
-from convoy.model import ids
+from convoy.events.forge_actions import ItemTakenUp, pull_wanted
 from convoy.model.ids import convoy_item
 from convoy.model.state import Convoy, Moment, State
 from convoy.model.work import Candidate, Landing, TargetSync
@@ -81,8 +80,7 @@ class PullMergedEarly(ConvoyEvent, frozen=True, kw_only=True, tag="pull.merged-e
     def decide(self, state: State) -> Decision:
         if live(state, self.convoy).pull != self.pull:
             return Refusal(f"#{self.pull} is not its pull request any more")
-        key = ids.pull_key(self.convoy, 0)
-        return (self, ActionIntended(key=key, kind="pull", convoy=self.convoy))
+        return (self, *pull_wanted(state, self.convoy, 0))
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         return replace(convoy, pull=None)

@@ -10,11 +10,10 @@ from collections.abc import Iterable
 from typing import Final
 
 from convoy.events import Event
-from convoy.events.forge_actions import ActionIntended
+from convoy.events.forge_actions import pull_wanted
 from convoy.events.session_events import ChoiceMade
 from convoy.events.task_events import TaskDropped
 from convoy.kinds.task_kinds import Relief, Stop, Target, TaskKind
-from convoy.model import ids
 from convoy.model.records import Settings, TaskSpec, Usage
 from convoy.model.state import Convoy, State, Task
 
@@ -95,12 +94,9 @@ def choice_made(
         for rival in rivals(convoy, choice)
         if rival.number != winner.number and rival.state != "dropped"
     )
-    key = ids.pull_key(convoy.name, winner.number)
-    is_shown = winner.pull is not None or key in state.intents
-    if is_shown or not convoy.shows_work(ci_files):
-        return (chosen, *others)
-    shown = ActionIntended(key=key, kind="pull", convoy=convoy.name, task=winner.number)
-    return (chosen, *others, shown)
+    is_due = winner.pull is None and convoy.shows_work(ci_files)
+    shown = pull_wanted(state, convoy.name, winner.number) if is_due else ()
+    return (chosen, *others, *shown)
 
 
 def _choice_waits_for(convoy: Convoy, choice: Task) -> str:

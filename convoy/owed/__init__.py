@@ -40,10 +40,6 @@ class MakePlan(ConvoyStep, frozen=True):
     """Turn the convoy's frozen text into tasks."""
 
 
-class BeginPlan(ConvoyStep, frozen=True):
-    """Start the next session that plans the convoy."""
-
-
 class CreateBase(ConvoyStep, frozen=True):
     """Push the convoy's shared branch at `commit`; it must not exist."""
 
@@ -51,7 +47,7 @@ class CreateBase(ConvoyStep, frozen=True):
 
 
 class Begin(TaskStep, frozen=True):
-    """Start the task's next attempt from `base`."""
+    """Start the task's next attempt from `base`; task 0 is the plan."""
 
     base: str
 
@@ -258,7 +254,6 @@ class Show(ConvoyStep, frozen=True):
 Staged = (
     Note
     | MakePlan
-    | BeginPlan
     | CreateBase
     | Begin
     | Collect
@@ -317,7 +312,6 @@ class Patience(Struct, frozen=True, kw_only=True):
 
 _ROLES: dict[type[Action], Role] = {
     MakePlan: "mayor",
-    BeginPlan: "mayor",
     CreateBase: "mayor",
     Begin: "witness",
     Collect: "witness",
@@ -354,7 +348,7 @@ def role_of(action: Action) -> Role | None:
     """
     if isinstance(action, Note):
         return action.role
-    if isinstance(action, Collect) and action.task == 0:
+    if isinstance(action, Begin | Collect) and action.task == 0:
         return "mayor"
     if isinstance(action, Do):
         witness: Role = "witness" if action.intent.task else "mayor"

@@ -15,7 +15,6 @@ from convoy.model.state import Convoy, State, Task, may_try
 from convoy.owed import (
     Action,
     Begin,
-    BeginPlan,
     Block,
     CancelRun,
     Collect,
@@ -214,9 +213,9 @@ def _startable(
             yield task
 
 
-def _begin(convoy: Convoy, task: Task, observed: Observed) -> Begin | BeginPlan:
+def _begin(convoy: Convoy, task: Task, observed: Observed) -> Begin:
     if task.number == 0:
-        return BeginPlan(convoy.name)
+        return Begin(convoy.name, 0, convoy.base)
     tip = observed.refs[ids.HEADS + ids.base_branch(convoy.name)]
     if early := _early(convoy, task, chain(convoy, tip), observed):
         tip = early

@@ -21,7 +21,7 @@ from convoy.events import (
     in_session,
     task_in,
 )
-from convoy.events.forge_actions import ActionIntended
+from convoy.events.forge_actions import ActionIntended, pull_wanted
 from convoy.events.session_events import (
     SessionLost,
     TaskReported,
@@ -81,17 +81,10 @@ class AcceptWork(AttemptCommand, frozen=True, kw_only=True):
         if task.state != "running":
             return too_late(state, self.convoy, task, self.attempt, self.usage)
         accepted = copied(WorkAccepted, self)
-        key = ids.pull_key(self.convoy, self.task)
-        pull: Events = ()
         convoy = state.convoys[self.convoy]
-        is_tried = trial(convoy, task) is not None  # not to land yet
-        is_shown = not is_tried and convoy.shows_work(self.ci_files)
-        if is_shown and task.pull is None and key not in state.intents:
-            pull = (
-                ActionIntended(
-                    key=key, kind="pull", convoy=self.convoy, task=self.task
-                ),
-            )
+        is_due = trial(convoy, task) is None and task.pull is None
+        is_due = is_due and convoy.shows_work(self.ci_files)
+        pull = pull_wanted(state, self.convoy, self.task) if is_due else ()
         free = leases_freed(state, self.convoy, task)
         late = any(each.is_open and each.since >= self.attempt for each in task.threads)
         again = to_be_changed(convoy, task, SAID_MEANWHILE) if late else ()
@@ -105,12 +98,11 @@ class AcceptWork(AttemptCommand, frozen=True, kw_only=True):
                 continue
             declined = why.get(each.comment, "")
             key = ids.thread_key(self.convoy, self.task, self.attempt, each.comment)
-            yield ActionIntended(
+            yield copied(
+                ActionIntended,
+                self,
                 key=key,
                 kind="thread",
-                convoy=self.convoy,
-                task=self.task,
-                attempt=self.attempt,
                 issue=task.pull or 0,
                 comment=each.comment,
                 reaction="confused" if declined else "rocket",
@@ -141,7 +133,7 @@ class AcceptNothing(AttemptCommand, frozen=True, kw_only=True):
             return Refusal(f"task {task.number} has work that is to be changed")
         if why := kind_of(task.spec).must_change(task.spec):
             return Refusal(f"task {task.number} {why}")
-        merged = TaskMerged(convoy=self.convoy, task=self.task, usage=self.usage)
+        merged = copied(TaskMerged, self)
         convoy = state.convoys[self.convoy]
         after = convoy_next(convoy, replace(task, state="merged"))
         return (*leases_freed(state, convoy.name, task), merged, *after)
@@ -160,7 +152,7 @@ class AcceptReport(AttemptCommand, frozen=True, kw_only=True):
         if task.state != "running":
             return too_late(state, self.convoy, task, self.attempt, self.usage)
         reported = copied(TaskReported, self)
-        merged = TaskMerged(convoy=self.convoy, task=self.task, usage=self.usage)
+        merged = copied(TaskMerged, self)
         convoy = state.convoys[self.convoy]
         after = convoy_next(convoy, replace(task, state="merged"))
         return (reported, *leases_freed(state, convoy.name, task), merged, *after)

@@ -26,7 +26,15 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from convoy import kinds
-from convoy.events import Decision, Events, Refusal, TaskCommand, live, task_in
+from convoy.events import (
+    Decision,
+    Events,
+    Refusal,
+    TaskCommand,
+    copied,
+    live,
+    task_in,
+)
 from convoy.events.merge_events import (
     MergeAttempted,
     MergeCleared,
@@ -261,17 +269,8 @@ class AttemptMerge(TaskCommand, frozen=True, kw_only=True):
         if current and (current.commit, current.base, current.work) == offered:
             return Refusal(f"{self.candidate} is the candidate already")
         by_strategy = self.task and not self.target
-        return (
-            MergeAttempted(
-                convoy=convoy.name,
-                task=self.task,
-                strategy=convoy.settings.strategy if by_strategy else "merge",
-                candidate=self.candidate,
-                base=self.base,
-                work=self.work,
-                target=self.target,
-            ),
-        )
+        strategy = convoy.settings.strategy if by_strategy else "merge"
+        return (copied(MergeAttempted, self, strategy=strategy),)
 
     def _unfit(self, convoy: Convoy, task: Task) -> Refusal | None:
         """Return why this is no candidate of the task."""
@@ -302,20 +301,10 @@ class FailMerge(TaskCommand, frozen=True, kw_only=True):
         convoy = live(state, self.convoy)
         if self.candidate is not None and not _is_current(convoy, self):
             return Refusal(f"{self.candidate} is not the candidate any more")
-        failed = MergeFailed(
-            convoy=convoy.name,
-            task=self.task,
-            candidate=self.candidate,
-            why=self.why,
-            paths=self.paths,
-        )
+        failed = copied(MergeFailed, self)
         task = task_in(state, convoy.name, self.task, "needs-review")
         if trial(convoy, task) == "green":  # it was tried among others, and is out
-            why = self.why
-            out = TaskBlocked(
-                convoy=convoy.name, task=task.number, why=why, cause="red"
-            )
-            return (failed, out)
+            return (failed, copied(TaskBlocked, self, cause="red"))
         return (failed, *queued_again(state, convoy.name, task, self.cause, self.why))
 
 
@@ -340,20 +329,9 @@ class ProveWork(TaskCommand, frozen=True, kw_only=True):
             return Refusal(f"{self.commit} is not the candidate any more")
         if not is_judged(convoy.settings, self.judged):
             return Refusal(f"{self.commit} was not judged by all that must be")
-        name, commit, judged = convoy.name, self.commit, self.judged
         if wanted == "red":
-            number = task.number
-            return (
-                TestsProven(convoy=name, task=number, commit=commit, judged=judged),
-            )
-        proven = WorkProven(
-            convoy=name,
-            task=task.number,
-            commit=commit,
-            judged=judged,
-            lines=self.lines,
-        )
-        return (proven,)
+            return (copied(TestsProven, self),)
+        return (copied(WorkProven, self),)
 
 
 class LandMerge(TaskCommand, frozen=True, kw_only=True):
@@ -376,15 +354,8 @@ class LandMerge(TaskCommand, frozen=True, kw_only=True):
         out = kept_from_landing(convoy, task) if task else convoy.taken_out
         if convoy.kept_by or out:
             return Refusal(f"{self.candidate} may not land now")
-        landed = MergeLanded(
-            convoy=convoy.name,
-            task=self.task,
-            candidate=self.candidate,
-            branch=ids.base_branch(convoy.name) if task else convoy.target,
-            judged=self.judged,
-            reporters=self.reporters,
-            missing=self.missing,
-        )
+        branch = ids.base_branch(convoy.name) if task else convoy.target
+        landed = copied(MergeLanded, self, branch=branch)
         if task is None:
             return (landed, *completed(convoy, self.candidate))
         if needed := unmet(convoy, task):
@@ -395,19 +366,10 @@ class LandMerge(TaskCommand, frozen=True, kw_only=True):
         done = replace(task, state="merged", landed=self.candidate)
         events: Events = (landed,)
         if task.is_suspect:
-            cleared = MergeCleared(
-                convoy=convoy.name, task=task.number, candidate=self.candidate
-            )
-            events = (cleared, landed)
+            events = (copied(MergeCleared, self), landed)
         if task.candidate and task.candidate.target:
-            taken = SyncLanded(
-                convoy=convoy.name,
-                task=task.number,
-                candidate=self.candidate,
-                target=task.candidate.target,
-                branch=landed.branch,
-                judged=self.judged,
-            )
+            target = task.candidate.target
+            taken = copied(SyncLanded, self, target=target, branch=branch)
             events = (*events, taken)
         return (*events, merged, *convoy_next(convoy, done))
 
@@ -450,16 +412,7 @@ class DoubtMerge(TaskCommand, frozen=True, kw_only=True):
             return Refusal(f"{self.candidate} is not the candidate any more")
         if self.is_red and trial(state.convoys[self.convoy], task):
             return Refusal(f"task {task.number} is on trial")
-        return (
-            MergeDoubted(
-                convoy=self.convoy,
-                task=task.number,
-                candidate=candidate.commit,
-                is_red=self.is_red,
-                checks=self.checks,
-                why=self.why,
-            ),
-        )
+        return (copied(MergeDoubted, self),)
 
 
 class ClearMerge(TaskCommand, frozen=True, kw_only=True):
@@ -476,11 +429,7 @@ class ClearMerge(TaskCommand, frozen=True, kw_only=True):
             return Refusal(f"{self.candidate} is not the candidate any more")
         if not is_judged(state.convoys[self.convoy].settings, self.judged):
             return Refusal(f"{self.candidate} was not judged by all that must be green")
-        return (
-            MergeCleared(
-                convoy=self.convoy, task=task.number, candidate=self.candidate
-            ),
-        )
+        return (copied(MergeCleared, self),)
 
 
 def target_taken_in(convoy: Convoy) -> str:

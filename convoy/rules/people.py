@@ -7,6 +7,7 @@ issue is deleted or moved to another repository ends.
 """
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Literal
 
 from msgspec import Struct
@@ -23,7 +24,7 @@ from convoy.events import (
     task_in,
     unsettled,
 )
-from convoy.events.forge_actions import ActionIntended
+from convoy.events.forge_actions import ActionIntended, pull_wanted
 from convoy.events.hold_events import Gone, IssueGone
 from convoy.events.people_events import (
     ConvoyPaused,
@@ -176,7 +177,7 @@ class FailConvoy(ConvoyCommand, frozen=True, kw_only=True):
         )
         return (
             *dropped,
-            ConvoyFailed(convoy=convoy.name, why=self.why, by=self.by),
+            copied(ConvoyFailed, self),
             *known(convoy.name, self.by, FAILED_KEY),
             final_comment(convoy.name),
         )
@@ -223,14 +224,7 @@ class DeferTask(TaskCommand, frozen=True, kw_only=True):
             return Refusal(f"task {self.task} of {self.convoy} is not queued")
         if task.not_before >= self.until or task.attempt is not None:
             return Refusal(f"task {task.number} waits already")
-        queued = TaskQueued(
-            convoy=self.convoy,
-            task=task.number,
-            cause="spent",
-            why=self.why,
-            not_before=self.until,
-        )
-        return (queued,)
+        return (copied(TaskQueued, self, cause="spent", not_before=self.until),)
 
 
 class RetryTask(TaskCommand, frozen=True, kw_only=True):
@@ -290,9 +284,7 @@ class DropTask(TaskCommand, frozen=True, kw_only=True):
         if task.settled:
             return Refusal(f"task {self.task} of {self.convoy} is settled already")
         check_unused(convoy, task)
-        dropped = TaskDropped(
-            convoy=convoy.name, task=task.number, why=self.why, wanted_by=self.by
-        )
+        dropped = copied(TaskDropped, self, wanted_by=self.by)
         then = convoy_next(convoy, replace(task, state="dropped"))
         stuck = {event.task for event in then if isinstance(event, TaskBlocked)}
         keys = (blocked_key(other) for other in convoy.tasks if other.number in stuck)
@@ -313,7 +305,7 @@ class RetryConvoy(ConvoyCommand, frozen=True, kw_only=True):
         if convoy.state != "failed":
             if convoy.ended or not convoy.sync.stalled:
                 return Refusal(f"{convoy.name} is {convoy.state}, not failed")
-            return (ConvoyRetried(convoy=convoy.name, by=self.by),)
+            return (copied(ConvoyRetried, self),)
         if convoy.given is not None:
             verb = convoy.given.verb
             return Refusal(f"it takes the newest commit: say /brat {verb} again")
@@ -326,9 +318,8 @@ class RetryConvoy(ConvoyCommand, frozen=True, kw_only=True):
         tasks = tasks_taken_up(convoy)
         if convoy.tasks and not tasks and not holds_own_work(convoy):
             return Refusal(f"nothing of {convoy.name} is left to do")
-        retried = ConvoyRetried(
-            convoy=convoy.name, by=self.by, tasks=tuple(task.number for task in tasks)
-        )
+        numbers = tuple(task.number for task in tasks)
+        retried = copied(ConvoyRetried, self, tasks=numbers)
         pulls = _pulls_announced(state, convoy, tasks)
         still = standing_still(state, convoy) if convoy.tasks else ()
         return (retried, *pulls, *still)
@@ -362,12 +353,8 @@ def _pulls_announced(state: State, convoy: Convoy, tasks: tuple[Task, ...]) -> E
     ]
     if not tasks and holds_own_work(convoy) and convoy.pull is None:
         numbers.append(0)
-    keys = ((number, ids.pull_key(convoy.name, number)) for number in numbers)
-    return tuple(
-        ActionIntended(key=key, kind="pull", convoy=convoy.name, task=number)
-        for number, key in keys
-        if key not in state.intents
-    )
+    found = (pull_wanted(state, convoy.name, number) for number in numbers)
+    return tuple(chain.from_iterable(found))
 
 
 def standing_still(state: State, convoy: Convoy) -> Events:
@@ -435,16 +422,13 @@ class RaiseThreads(TaskCommand, frozen=True, kw_only=True):
         While an attempt runs it is told, and what it hands in is sent back.
         """
         task = unsettled(state, self.convoy, self.task)
-        name, number = self.convoy, self.task
-        raised = ThreadsRaised(convoy=name, task=number, threads=self.threads)
-        told = TaskTold(convoy=name, task=number, by=self.by, text=self.text)
+        raised, told = copied(ThreadsRaised, self), copied(TaskTold, self)
         if why := unending(with_threads(task.threads, self.threads)):
             why = f"{why}: say which holds, then `/brat retry {self.task}`"
-            return (raised, told, TaskBlocked(convoy=name, task=number, why=why))
+            return (raised, told, copied(TaskBlocked, self, why=why))
         if task.state != "needs-review":
             return (raised, told)
-        revised = ReviseTask(convoy=name, task=number, by=self.by, text=self.text)
-        then = revised.decide(state)
+        then = copied(ReviseTask, self).decide(state)
         return then if isinstance(then, Refusal) else (raised, *then)
 
 
@@ -464,5 +448,4 @@ class NoteGoneIssue(ConvoyCommand, frozen=True, kw_only=True):
         convoy = live(state, self.convoy)
         why = f"cancelled: issue #{convoy.issue} was {self.how}"
         failed = FailConvoy(convoy=convoy.name, why=why, by="somebody").decide(state)
-        gone = IssueGone(convoy=convoy.name, issue=convoy.issue, how=self.how)
-        return (gone, *failed)
+        return (copied(IssueGone, self, issue=convoy.issue), *failed)

@@ -55,7 +55,7 @@ class AddTask(ConvoyCommand, frozen=True, kw_only=True):
         if fault := fault_of(convoy, (*(task.spec for task in convoy.tasks), spec)):
             return Refusal(fault)
         waits = kept_by_protected_paths(convoy.name, (spec,), convoy.settings.gate)
-        return (TaskAdded(convoy=convoy.name, spec=spec, by=self.by), *waits)
+        return (copied(TaskAdded, self), *waits)
 
 
 class LinkTask(TaskCommand, frozen=True, kw_only=True):
@@ -100,12 +100,7 @@ class AssignTask(ConvoyCommand, frozen=True, kw_only=True):
             known = ", ".join(sorted(engines))
             return Refusal(f"there is no engine {self.engine}{near}; there is {known}")
         tasks = _meant(state, convoy, self)
-        return tuple(
-            TaskAssigned(
-                convoy=convoy.name, task=task.number, engine=self.engine, by=self.by
-            )
-            for task in tasks
-        )
+        return tuple(copied(TaskAssigned, self, task=task.number) for task in tasks)
 
 
 def _meant(state: State, convoy: Convoy, command: AssignTask) -> tuple[Task, ...]:
@@ -154,9 +149,7 @@ class PartTask(TaskCommand, frozen=True, kw_only=True):
         name, numbers = convoy.name, ", ".join(str(p.number) for p in self.parts)
         why = f"it was split by {self.by}: {numbers}"
         return (
-            TaskSplit(
-                convoy=name, task=task.number, by=0, person=self.by, parts=self.parts
-            ),
+            copied(TaskSplit, self, by=0, person=self.by),
             TaskDropped(convoy=name, task=task.number, why=why, wanted_by=self.by),
             *(
                 TaskQueued(convoy=name, task=part.number, cause="planned")

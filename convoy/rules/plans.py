@@ -16,6 +16,7 @@ from convoy.events import (
     Refusal,
     TaskCommand,
     clause,
+    copied,
     decided,
     in_session,
     in_state,
@@ -68,13 +69,10 @@ class PlanConvoy(ConvoyCommand, frozen=True, kw_only=True):
         if numbers[0] <= convoy.numbered:
             return Refusal(f"the numbers up to {convoy.numbered} were used already")
         if given := convoy.lands_given:  # its work is done
-            planned = ConvoyPlanned(
-                convoy=convoy.name, planner=self.planner, tasks=self.tasks
-            )
-            number = self.tasks[0].number
+            planned = copied(ConvoyPlanned, self)
             taken = WorkAccepted(
                 convoy=convoy.name,
-                task=number,
+                task=self.tasks[0].number,
                 attempt=0,
                 commit=given.head,
                 base=convoy.base,
@@ -85,14 +83,8 @@ class PlanConvoy(ConvoyCommand, frozen=True, kw_only=True):
             return Refusal(fault)
         ended = answered(state, convoy, self)
         settings = convoy.settings
-        planned = ConvoyPlanned(
-            convoy=convoy.name,
-            planner=self.planner,
-            tasks=self.tasks,
-            estimate=estimate(state, convoy, self.tasks),
-            warnings=self.warnings,
-            scopes=self.scopes,
-        )
+        takes = estimate(state, convoy, self.tasks)
+        planned = copied(ConvoyPlanned, self, estimate=takes)
         queued = (
             TaskQueued(convoy=convoy.name, task=task.number, cause="planned")
             for task in self.tasks
@@ -193,13 +185,10 @@ class AllowPaths(TaskCommand, frozen=True, kw_only=True):
                 why = clause(task.why)
                 return Refusal(f"{what} is not what keeps it back, but this: {why}")
             return Refusal(f"{what} is not protected, or allowed already")
-        allowed = TaskAllowed(
-            convoy=self.convoy, task=task.number, paths=new, by=self.by
-        )
+        allowed = copied(TaskAllowed, self, paths=new)
         if task.state != "blocked":
             return (allowed,)
-        again = RetryTask(convoy=self.convoy, task=task.number, by=self.by)
-        queued = decided(again, allowed.change(state))
+        queued = decided(copied(RetryTask, self), allowed.change(state))
         return (allowed,) if isinstance(queued, Refusal) else (allowed, *queued)
 
 

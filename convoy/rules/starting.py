@@ -16,14 +16,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from convoy.events import (
-    ConvoyCommand,
-    Decision,
-    Events,
-    Refusal,
-    TaskCommand,
-    in_state,
-)
+from convoy.events import Decision, Events, Refusal, TaskCommand, copied, in_state
 from convoy.events.forge_actions import ActionIntended
 from convoy.events.leases import LeaseFreed, LeaseTaken
 from convoy.events.session_events import DAY_MS, TaskStarted
@@ -198,71 +191,25 @@ LEASE_SLACK_S = 300
 """A task's leases outlive its session's deadlines by this much; its end frees them."""
 
 
-class StartPlanning(ConvoyCommand, frozen=True, kw_only=True):
-    """Begin the next attempt of task 0; `session` and `nonce` are fresh random hex."""
-
-    brief: str
-    session: str
-    nonce: str
-    now: int
-
-    def decide(self, state: State) -> Decision:
-        """Begin an attempt at the plan, from the commit the convoy starts at."""
-        convoy = in_state(state, self.convoy, "planning")
-        mayor = convoy.mayor
-        if mayor is None or not startable(convoy, mayor):
-            return Refusal(f"nobody is to plan {convoy.name} now")
-        if mayor.not_before > self.now:
-            return Refusal("the plan waits for the model's vendor")
-        if why := closed_today(state, convoy, mayor, self.now):
-            return Refusal(why)
-        attempt = mayor.started + 1
-        started = TaskStarted(
-            convoy=convoy.name,
-            task=0,
-            attempt=attempt,
-            session=self.session,
-            nonce=self.nonce,
-            base=convoy.base,
-            branch=ids.task_branch(convoy.name, 0),
-            title=mayor.spec.title,
-            instructions=mayor.spec.instructions,
-            kind="plan",
-            brief=self.brief,
-            notes=mayor.notes,
-            engine=convoy.settings.engines[mayor.spec.engine],
-            limits=limits_left(convoy, mayor),
-            gate=convoy.settings.gate,
-            egress=convoy.settings.egress,
-            setup_hosts=convoy.settings.setup_hosts,
-            box=convoy.settings.box,
-        )
-        intent = ActionIntended(
-            key=ids.dispatch_key(ids.session_name(convoy.name, 0, attempt)),
-            kind="dispatch",
-            convoy=convoy.name,
-            task=0,
-            attempt=attempt,
-        )
-        return (started, intent)
-
-
 class StartTask(TaskCommand, frozen=True, kw_only=True):
-    """Begin the next attempt; `session` and `nonce` are fresh random hex."""
+    """Begin the next attempt, at task 0 the plan's.
+
+    `session` and `nonce` are fresh random hex.
+    """
 
     base: str
     session: str
     nonce: str
     now: int
     brief: str = ""
-    """What a session that looks at another task's work is told about it."""
+    """What a session that plans, or looks at another task's work, is told besides."""
     resolves: Resolution | None = None
     """The conflict of earlier work that it makes fit; `base` then holds it."""
 
     def decide(self, state: State) -> Decision:
         """Begin an attempt: its leases, the hand-off, and the dispatch that is owed."""
-        convoy = in_state(state, self.convoy, "active")
-        task = convoy.task(self.task)
+        convoy = in_state(state, self.convoy, "active" if self.task else "planning")
+        task = convoy.in_session(self.task)
         if task is None or not startable(convoy, task):
             return Refusal(f"task {self.task} of {convoy.name} cannot start now")
         if task.not_before > self.now:
@@ -288,16 +235,13 @@ class StartTask(TaskCommand, frozen=True, kw_only=True):
             *task.notes,
             *(f"{lease.holder} works on {lease.resource} too" for lease in held),
         )
-        started = TaskStarted(
-            convoy=convoy.name,
-            task=task.number,
+        settings = convoy.settings
+        started = copied(
+            TaskStarted,
+            self,
             attempt=attempt,
-            session=self.session,
-            nonce=self.nonce,
-            base=self.base,
             root=left.base if left else _root(task, work, self.resolves),
             salvaged=left.attempt if left else 0,
-            resolves=self.resolves,
             branch=ids.task_branch(convoy.name, task.number),
             title=task.spec.title,
             instructions=task.spec.instructions,
@@ -305,24 +249,18 @@ class StartTask(TaskCommand, frozen=True, kw_only=True):
             plan=plan_lines(convoy),
             notes=notes,
             kind=kind.runs_as or kind.name,
-            brief=self.brief,
             handed=notes_handed_on(convoy, task),
             scratchpad=convoy.scratchpad,
             acceptance=task.spec.acceptance if kind.is_accepted else "",
             engine=engine,
             limits=limits_left(convoy, task),
-            gate=gate_of(convoy.settings.gate, task),
-            egress=convoy.settings.egress,
-            setup_hosts=convoy.settings.setup_hosts,
-            box=convoy.settings.box,
+            gate=gate_of(settings.gate, task),
+            egress=settings.egress,
+            setup_hosts=settings.setup_hosts,
+            box=settings.box,
         )
-        intent = ActionIntended(
-            key=ids.dispatch_key(session),
-            kind="dispatch",
-            convoy=convoy.name,
-            task=task.number,
-            attempt=attempt,
-        )
+        key = ids.dispatch_key(session)
+        intent = copied(ActionIntended, self, key=key, kind="dispatch", attempt=attempt)
         return (*_leases(state, convoy, task, self), started, intent)
 
 

@@ -231,15 +231,8 @@ class LandSync(ConvoyCommand, frozen=True, kw_only=True):
             return Refusal(f"{self.candidate} may not land now")
         if not is_judged(convoy.settings, self.judged):
             return Refusal(f"{self.candidate} was not judged by all that must be green")
-        return (
-            SyncLanded(
-                convoy=convoy.name,
-                candidate=candidate.commit,
-                target=candidate.work,
-                branch=ids.base_branch(convoy.name),
-                judged=self.judged,
-            ),
-        )
+        branch = ids.base_branch(convoy.name)
+        return (copied(SyncLanded, self, target=candidate.work, branch=branch),)
 
 
 class AskForge(ConvoyCommand, frozen=True, kw_only=True):

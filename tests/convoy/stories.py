@@ -99,7 +99,7 @@ from convoy.rules.plan_changes import (
     SplitTask,
 )
 from convoy.rules.plans import AllowPaths, PlanConvoy
-from convoy.rules.starting import StartPlanning
+from convoy.rules.starting import StartTask
 from convoy.rules.target import AskForge, AttemptSync, FailSync, LandSync, NoteLanded
 from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, settings, sha, spec
@@ -191,9 +191,15 @@ def reshaped() -> Rules:
     )
 
 
-def _planning(rules: Rules, session: str) -> StartPlanning:
-    return StartPlanning(
-        convoy=NAME, brief="Plan.", session=session * 32, nonce="n", now=rules.now
+def _planning(rules: Rules, session: str) -> StartTask:
+    return StartTask(
+        convoy=NAME,
+        task=0,
+        base=sha("0"),
+        brief="Plan.",
+        session=session * 32,
+        nonce="n",
+        now=rules.now,
     )
 
 

@@ -16,7 +16,7 @@ from convoy.owed.owed import owed_actions
 from convoy.rules.ending import AcceptNothing, AcceptWork, RefuseWork
 from convoy.rules.people import BlockTask, DeferTask, RetryTask
 from convoy.rules.plans import estimate
-from convoy.rules.starting import StartPlanning, StartTask
+from convoy.rules.starting import StartTask
 from convoy.rules.verdict import Observed
 from convoy.views.reasons import convoy_reasons, plan_waits, reasons, waits_for
 from tests.world.rules import (
@@ -206,7 +206,15 @@ def unplanned(**budget: float) -> Rules:
     return Rules().do(request)
 
 
-PLAN = StartPlanning(convoy=NAME, brief="P", session="5" * 32, nonce="n", now=10**13)
+PLAN = StartTask(
+    convoy=NAME,
+    task=0,
+    base=sha("0"),
+    brief="P",
+    session="5" * 32,
+    nonce="n",
+    now=10**13,
+)
 
 
 def test_a_plan_waits_for_the_next_days_money_and_says_so() -> None:

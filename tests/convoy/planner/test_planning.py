@@ -8,7 +8,7 @@ from convoy.model.state import Task
 from convoy.rules.ending import AcceptWork, RefuseWork
 from convoy.rules.people import FailConvoy
 from convoy.rules.plans import PlanConvoy
-from convoy.rules.starting import StartPlanning
+from convoy.rules.starting import StartTask
 from tests.world.rules import NAME, Rules, settings, sha, spec
 
 
@@ -28,8 +28,14 @@ def asked(**given: object) -> Rules:
 
 def begun(rules: Rules) -> Rules:
     return rules.do(
-        StartPlanning(
-            convoy=NAME, brief="Plan.", session="5" * 32, nonce="n", now=rules.now
+        StartTask(
+            convoy=NAME,
+            task=0,
+            base=sha("0"),
+            brief="Plan.",
+            session="5" * 32,
+            nonce="n",
+            now=rules.now,
         )
     )
 
@@ -81,11 +87,17 @@ def test_nobody_plans_past_the_engine_that_is_to_plan() -> None:
 
 def test_an_engine_plans_once_at_a_time() -> None:
     rules = begun(asked())
-    again = StartPlanning(
-        convoy=NAME, brief="Plan.", session="6" * 32, nonce="m", now=rules.now
+    again = StartTask(
+        convoy=NAME,
+        task=0,
+        base=sha("0"),
+        brief="Plan.",
+        session="6" * 32,
+        nonce="m",
+        now=rules.now,
     )
 
-    assert decided(again, rules.state) == Refusal(f"nobody is to plan {NAME} now")
+    assert decided(again, rules.state) == Refusal(f"task 0 of {NAME} cannot start now")
 
 
 def test_planning_waits_for_a_vendor_that_sent_it_away() -> None:
@@ -93,12 +105,20 @@ def test_planning_waits_for_a_vendor_that_sent_it_away() -> None:
     rules = begun(asked()).do(sent_away)
     until = mayor(rules).not_before
     early, late = (
-        StartPlanning(convoy=NAME, brief="P", session="6" * 32, nonce="m", now=now)
+        StartTask(
+            convoy=NAME,
+            task=0,
+            base=sha("0"),
+            brief="P",
+            session="6" * 32,
+            nonce="m",
+            now=now,
+        )
         for now in (until - 1, until)
     )
 
     assert until >= 1_600_000
-    why = "the plan waits for the model's vendor"
+    why = "task 0 waits for the model's vendor"
     assert decided(early, rules.state) == Refusal(why)
     assert rules.ask(late) is None
 
