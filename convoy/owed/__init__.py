@@ -10,10 +10,18 @@ from typing import Final, Literal, get_args
 from msgspec import Struct
 
 from convoy.events import Command
-from convoy.model.ids import SWEEP_ITEM, convoy_item, run_item, show_item, task_item
+from convoy.model.ids import (
+    HEADS,
+    SWEEP_ITEM,
+    convoy_item,
+    run_item,
+    show_item,
+    task_item,
+)
 from convoy.model.state import intent_item
-from convoy.model.work import Intent, TakenOut
+from convoy.model.work import Candidate, Intent, TakenOut
 from convoy.rules.people import Need
+from convoy.rules.verdict import Checks, Observed
 
 Role = Literal["mayor", "witness", "refinery", "deacon"]
 
@@ -310,34 +318,32 @@ class Patience(Struct, frozen=True, kw_only=True):
     """Time until the first check must have reported on a candidate."""
 
 
-_ROLES: dict[type[Action], Role] = {
-    MakePlan: "mayor",
-    CreateBase: "mayor",
-    Begin: "witness",
-    Collect: "witness",
-    CancelRun: "witness",
-    CancelCi: "refinery",
-    Build: "refinery",
-    Try: "refinery",
-    Prove: "refinery",
-    BuildSync: "refinery",
-    LandSync: "refinery",
-    BuildConvoy: "refinery",
-    Align: "refinery",
-    Land: "refinery",
-    LandConvoy: "refinery",
-    AlignConvoy: "refinery",
-    AskMerge: "refinery",
-    TakeLanded: "refinery",
-    Reject: "refinery",
-    LookAgain: "refinery",
-    ClearWork: "refinery",
-    Stall: "refinery",
-    Block: "refinery",
-    HearDequeue: "refinery",
-    TakeOut: "refinery",
-    Pause: "witness",
-    Sweep: "deacon",
+class Look(Struct, frozen=True):
+    """One look at the world, and how long the bot waits for it."""
+
+    observed: Observed
+    patience: Patience
+    now: int
+    """Unix ms."""
+
+    def tip(self, branch: str) -> str:
+        """Return the commit that a branch stands at; empty: it is not there."""
+        return self.observed.refs.get(HEADS + branch, "")
+
+    def checks(self, candidate: Candidate) -> Checks | None:
+        """Return CI's verdict on a candidate; None: nobody asked for it."""
+        return self.observed.checks.get(candidate.commit)
+
+
+_ROLES: Final[dict[Role, tuple[type[Action], ...]]] = {
+    "mayor": (MakePlan, CreateBase),
+    "witness": (Begin, Collect, CancelRun, Pause),
+    "refinery": (
+        *(Build, Try, Prove, BuildSync, LandSync, BuildConvoy, CancelCi),
+        *(Align, Land, LandConvoy, AlignConvoy, AskMerge, TakeLanded),
+        *(Reject, LookAgain, ClearWork, Stall, Block, HearDequeue, TakeOut),
+    ),
+    "deacon": (Sweep,),
 }
 
 
@@ -358,7 +364,7 @@ def role_of(action: Action) -> Role | None:
             "land": "refinery",
         }
         return kinds.get(action.intent.kind)
-    return _ROLES.get(type(action))
+    return next((role for role, own in _ROLES.items() if type(action) in own), None)
 
 
 def item_of(action: Staged) -> str:

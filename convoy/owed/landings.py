@@ -1,38 +1,43 @@
-"""The actions due for accepted work: trials, candidates, landings. Pure.
+"""The actions due for accepted work: trials, candidates, landings, the last step. Pure.
 
 What is green in front of the merge queue lands; what CI found red, or ended without a
 verdict on, is doubted before anybody is blamed.
 """
 
 from collections.abc import Iterator, Sequence
+from typing import Final, Literal
 
+from convoy.events.target_events import LandingChosen, LandingWaits, PullMergedEarly
 from convoy.kinds import kind_of, trial
 from convoy.kinds.rivals import NONE_LEFT, is_open_choice, rivals_left, rivals_under_way
 from convoy.kinds.task_kinds import Trial
 from convoy.model import ids
-from convoy.model.ids import task_item
+from convoy.model.ids import convoy_item, task_item
 from convoy.model.state import Convoy, Task
-from convoy.model.work import LOST_MOST, Candidate
+from convoy.model.work import LOST_MOST, Candidate, Landing
 from convoy.owed import (
     Action,
     Align,
+    AlignConvoy,
+    AskMerge,
     Block,
     Build,
     BuildConvoy,
     BuildSync,
     ClearWork,
+    HearDequeue,
     Land,
+    LandConvoy,
     LandSync,
+    Look,
     LookAgain,
     Note,
-    Patience,
     Prove,
     Reject,
     Stall,
+    TakeLanded,
     Try,
 )
-from convoy.owed.ci_findings import finding, is_green, verdict_actions
-from convoy.owed.last_step import last_step
 from convoy.rules.ending import MakeChoice
 from convoy.rules.landing import (
     Chain,
@@ -41,105 +46,93 @@ from convoy.rules.landing import (
     foreign_tip,
     given_onto,
     may_take_target_in,
+    merged_commit,
     own_tip,
     suspects,
     sync_on_tip,
     took_target_lately,
 )
+from convoy.rules.people import FailConvoy
+from convoy.rules.target import asked_for, landing_by, learnt_of
 from convoy.rules.turns import turns
-from convoy.rules.verdict import Checks, Observed
+from convoy.rules.verdict import Checks, Mergeable, Observed
+from convoy.text import clock
 
 NOT_RED = "CI is green with these tests and without the code: none of them fails"
 
 
 def merges(
-    convoy: Convoy,
-    observed: Observed,
-    patience: Patience,
-    now: int,
-    given: Sequence[Convoy] = (),
+    convoy: Convoy, look: Look, given: Sequence[Convoy] = ()
 ) -> Iterator[Action]:
     """Yield the actions due for a convoy's merge queue, or for its own landing.
 
     `given` are those that land a pull request that was given to them.
     """
-    tip = own_tip(convoy, observed.refs)
+    tip = own_tip(convoy, look.observed.refs)
     if tip is None or convoy.kept_by or convoy.state not in ("active", "paused"):
         return
-    if foreign_tip(convoy, observed.refs):
+    if foreign_tip(convoy, look.observed.refs):
         return
     if convoy.settled:
         if not convoy.withdrawn and convoy.taken_out is None:
-            yield from _convoy_merge(convoy, observed, patience, now, given)
+            yield from _convoy_merge(convoy, look, given)
         return
-    yield from _trials(convoy, observed, patience, now)
+    yield from _trials(convoy, look)
     yield from _choices(convoy)
     queue = chain(convoy, tip)
     sync = sync_on_tip(convoy, tip)
     if sync is not None:
-        yield from _sync_judged(convoy, sync, observed, patience, now)
-    elif not queue.links and (target := _moved(convoy, observed, patience, now)):
+        yield from _sync_judged(convoy, sync, look)
+    elif not queue.links and (target := _moved(convoy, look)):
         yield BuildSync(convoy.name, target)
         return
     else:
-        yield from _front(convoy, queue, observed, tip, patience, now)
-    yield from suspects_judged(convoy, queue, observed, tip, patience, now)
-    if doubted := doubted_link(convoy, queue.links, observed):
-        yield from doubted
-        return
+        yield from _front(convoy, queue, tip, look)
+    yield from suspects_judged(convoy, queue, tip, look)
+    # The first that is red or not judged; those behind it stand on it, so they are not
+    # waited for.
+    for link in queue.links if convoy.settings.require_ci else ():
+        checks = look.checks(link.candidate)
+        if checks is not None and checks.verdict in ("red", "lost"):
+            yield from doubt_actions(convoy, link.task, link.candidate, checks)
+            return
     if queue.unbuilt:
         numbers = tuple(task.number for task in queue.unbuilt)
         yield Build(convoy.name, numbers, queue.onto)
 
 
-def _moved(convoy: Convoy, observed: Observed, patience: Patience, now: int) -> str:
+def _moved(convoy: Convoy, look: Look) -> str:
     """Return the commit of the target that is to be taken in now; empty: none is."""
-    target = observed.refs.get(ids.HEADS + convoy.target, "")
+    target = look.tip(convoy.target)
     if not (convoy.settings.sync and target and may_take_target_in(convoy, target)):
         return ""
-    return "" if took_target_lately(convoy, now, patience.sync_s) else target
+    is_late = took_target_lately(convoy, look.now, look.patience.sync_s)
+    return "" if is_late else target
 
 
-def _sync_judged(
-    convoy: Convoy,
-    sync: Candidate,
-    observed: Observed,
-    patience: Patience,
-    now: int,
-) -> Iterator[Action]:
+def _sync_judged(convoy: Convoy, sync: Candidate, look: Look) -> Iterator[Action]:
     """Move the branch to what takes the target in, or act on CI's verdict against."""
-    checks = observed.checks.get(sync.commit)
-    if is_green(convoy, checks):
+    if is_green(convoy, look.checks(sync)):
         yield LandSync(convoy.name, sync.base)
     else:
-        yield from verdict_actions(convoy, 0, sync, checks, patience, now)
+        yield from verdict_actions(convoy, 0, sync, look)
 
 
-def _front(
-    convoy: Convoy,
-    queue: Chain,
-    observed: Observed,
-    tip: str,
-    patience: Patience,
-    now: int,
-) -> Iterator[Action]:
+def _front(convoy: Convoy, queue: Chain, tip: str, look: Look) -> Iterator[Action]:
     """Land what is green in front, or say that CI cannot judge the first.
 
-    What is red, in front or behind, is doubted by `doubted_link`.
+    What is red, in front or behind, is doubted.
     """
-    green = green_front(convoy, queue.links, observed)
-    yield from landing_actions(convoy, green, observed, tip)
+    green = green_front(convoy, queue.links, look)
+    yield from landing_actions(convoy, green, look, tip)
     if queue.links and not green and convoy.settings.require_ci:
         front = queue.links[0]
-        checks = observed.checks.get(front.candidate.commit)
-        number, candidate = front.task.number, front.candidate
+        checks = look.checks(front.candidate)
         if checks is None or checks.verdict not in ("red", "lost"):
-            yield from verdict_actions(convoy, number, candidate, checks, patience, now)
+            yield from verdict_actions(convoy, front.task.number, front.candidate, look)
 
 
-def _trials(
-    convoy: Convoy, observed: Observed, patience: Patience, now: int
-) -> Iterator[Action]:
+def _trials(convoy: Convoy, look: Look) -> Iterator[Action]:
     """Let CI see tests red before their code exists, and each rival's work green."""
     for task in convoy.tasks:
         if task.state != "needs-review" or task.is_proven or task.work is None:
@@ -147,17 +140,10 @@ def _trials(
         if task.waits_aside:
             continue
         if wanted := trial(convoy, task):
-            yield from _trial(convoy, task, wanted, observed, patience, now)
+            yield from _trial(convoy, task, wanted, look)
 
 
-def _trial(
-    convoy: Convoy,
-    task: Task,
-    wanted: Trial,
-    observed: Observed,
-    patience: Patience,
-    now: int,
-) -> Iterator[Action]:
+def _trial(convoy: Convoy, task: Task, wanted: Trial, look: Look) -> Iterator[Action]:
     name, candidate = convoy.name, task.candidate
     work = task.work.commit if task.work else ""
     if not convoy.settings.require_ci:
@@ -166,8 +152,7 @@ def _trial(
     if candidate is None or candidate.work != work:
         yield Try(name, task.number)
         return
-    checks = observed.checks.get(candidate.commit)
-    found = finding(convoy, candidate, checks, patience, now)
+    checks, found = look.checks(candidate), finding(convoy, candidate, look)
     if found == wanted:
         yield Prove(name, task.number, work)
     elif found == "green":
@@ -175,9 +160,7 @@ def _trial(
     elif found == "lost" and checks is not None:
         yield from doubt_actions(convoy, task, candidate, checks)
     else:
-        yield from verdict_actions(
-            convoy, task.number, candidate, checks, patience, now
-        )
+        yield from verdict_actions(convoy, task.number, candidate, look)
 
 
 def _choices(convoy: Convoy) -> Iterator[Action]:
@@ -194,22 +177,17 @@ def _choices(convoy: Convoy) -> Iterator[Action]:
 
 
 def _convoy_merge(
-    convoy: Convoy,
-    observed: Observed,
-    patience: Patience,
-    now: int,
-    given: Sequence[Convoy],
+    convoy: Convoy, look: Look, given: Sequence[Convoy]
 ) -> Iterator[Action]:
-    tip = observed.refs.get(ids.HEADS + convoy.target)
-    work = own_tip(convoy, observed.refs)
-    if tip is None or work is None or convoy.sync.stalled:
+    tip, work = look.tip(convoy.target), own_tip(convoy, look.observed.refs)
+    if not tip or work is None or convoy.sync.stalled:
         return
     if convoy.lands_given is None and may_take_target_in(convoy, tip):
         sync = sync_on_tip(convoy, work)
         if sync is None or sync.work != tip:
             yield BuildSync(convoy.name, tip)
         else:
-            yield from _sync_judged(convoy, sync, observed, patience, now)
+            yield from _sync_judged(convoy, sync, look)
         return
     candidate, onto = convoy.candidate, tip
     if convoy.lands_given is not None and not (onto := given_onto(convoy, tip, given)):
@@ -219,26 +197,25 @@ def _convoy_merge(
     if candidate is None or candidate.base != onto or work not in held:
         yield BuildConvoy(convoy.name, onto)
         return
-    checks = observed.checks.get(candidate.commit)
-    if is_green(convoy, checks):
+    if is_green(convoy, look.checks(candidate)):
         if onto == tip:
-            yield from last_step(convoy, candidate, observed)
+            yield from last_step(convoy, candidate, look.observed)
     else:
-        yield from verdict_actions(convoy, 0, candidate, checks, patience, now)
+        yield from verdict_actions(convoy, 0, candidate, look)
 
 
 def green_front(
-    convoy: Convoy, links: tuple[Link, ...], observed: Observed
+    convoy: Convoy, links: tuple[Link, ...], look: Look
 ) -> tuple[Link, ...]:
     """Return the links that may land, from the front on."""
     for position, link in enumerate(links):
-        checks = observed.checks.get(link.candidate.commit)
-        if not is_shown(convoy, link, observed) or not is_green(convoy, checks):
+        checks = look.checks(link.candidate)
+        if not is_shown(convoy, link, look) or not is_green(convoy, checks):
             return links[:position]
     return links
 
 
-def is_shown(convoy: Convoy, link: Link, observed: Observed) -> bool:
+def is_shown(convoy: Convoy, link: Link, look: Look) -> bool:
     """Whether the forge has the work from an earlier push, and any pull request of it.
 
     A pull request that was only just opened, or found again after a crash, may have
@@ -247,11 +224,11 @@ def is_shown(convoy: Convoy, link: Link, observed: Observed) -> bool:
     pull, work = link.task.pull, link.task.work
     if work is None or not work.log:
         return False
-    return pull in observed.pulls or not (pull or convoy.shows_work(work.ci_files))
+    return pull in look.observed.pulls or not (pull or convoy.shows_work(work.ci_files))
 
 
 def landing_actions(
-    convoy: Convoy, green: tuple[Link, ...], observed: Observed, tip: str
+    convoy: Convoy, green: tuple[Link, ...], look: Look, tip: str
 ) -> Iterator[Action]:
     """Move the branches of the green tasks first; once they are there, land.
 
@@ -263,8 +240,8 @@ def landing_actions(
     behind: list[int] = []
     for link in green:
         takes_in = kind_of(link.task.spec).takes_target_in  # its work is no ancestor
-        branch = ids.HEADS + ids.task_branch(convoy.name, link.task.number)
-        is_there = observed.refs.get(branch) == link.candidate.commit
+        branch = ids.task_branch(convoy.name, link.task.number)
+        is_there = look.tip(branch) == link.candidate.commit
         if not is_there and (convoy.settings.strategy != "merge" or takes_in):
             behind.append(link.task.number)
     if behind:
@@ -273,27 +250,8 @@ def landing_actions(
         yield Land(convoy.name, tuple(link.task.number for link in green), tip)
 
 
-def doubted_link(
-    convoy: Convoy, links: tuple[Link, ...], observed: Observed
-) -> tuple[Action, ...]:
-    """Return what is due for the first link that is red or not judged; empty: none is.
-
-    Those behind it stand on it, so they are not waited for.
-    """
-    for link in links if convoy.settings.require_ci else ():
-        checks = observed.checks.get(link.candidate.commit)
-        if checks is not None and checks.verdict in ("red", "lost"):
-            return doubt_actions(convoy, link.task, link.candidate, checks)
-    return ()
-
-
 def suspects_judged(
-    convoy: Convoy,
-    queue: Chain,
-    observed: Observed,
-    tip: str,
-    patience: Patience,
-    now: int,
+    convoy: Convoy, queue: Chain, tip: str, look: Look
 ) -> Iterator[Action]:
     """Yield what is due for work that was red: each is judged alone on the tip.
 
@@ -304,7 +262,7 @@ def suspects_judged(
     waiting = suspects(convoy)
     first = turns(convoy) if waiting else {}
     room = convoy.settings.max_parallel - sum(t.candidate is not None for t in waiting)
-    room = 0 if green_front(convoy, queue.links, observed) else room
+    room = 0 if green_front(convoy, queue.links, look) else room
     is_free = len(queue.links) <= 1
     for task in waiting:
         number, candidate = task.number, task.candidate
@@ -314,18 +272,17 @@ def suspects_judged(
             room -= 1
             continue
         link = Link(task, candidate)
-        checks = observed.checks.get(candidate.commit)
-        found = finding(convoy, candidate, checks, patience, now)
+        checks, found = look.checks(candidate), finding(convoy, candidate, look)
         if found == "green" and candidate.base != tip:
             yield ClearWork(convoy.name, number, candidate.commit)
         elif found == "green":
-            if is_free and number not in first and is_shown(convoy, link, observed):
+            if is_free and number not in first and is_shown(convoy, link, look):
                 is_free = False
-                yield from landing_actions(convoy, (link,), observed, tip)
+                yield from landing_actions(convoy, (link,), look, tip)
         elif found == "lost" and checks is not None:
             yield from doubt_actions(convoy, task, candidate, checks)
         else:
-            yield from verdict_actions(convoy, number, candidate, checks, patience, now)
+            yield from verdict_actions(convoy, number, candidate, look)
 
 
 def doubt_actions(
@@ -339,3 +296,143 @@ def doubt_actions(
     if is_red or lost + 1 < LOST_MOST:
         return (look,)
     return (look, Stall(name, number, commit, checks.text))
+
+
+NEVER_STARTED: Final = "CI: it never started on the candidate"
+NO_CI: Final = (
+    "no check has reported on the candidate, and no commit status: set [ci] command "
+    "(local) or let CI run on pushes to brat/queue/**, or set [refinery] require_ci = "
+    "false"
+)
+
+CiFinding = Literal["waiting", "silent", "red", "lost", "green", "broken"]
+"""CI's verdict on a candidate; silent: no check began on it in time; broken: CI cannot
+judge it before a person has acted; lost: it ended without a verdict."""
+
+
+def is_green(convoy: Convoy, checks: Checks | None) -> bool:
+    """Whether a candidate may land, as far as CI is asked."""
+    if not convoy.settings.require_ci:
+        return True
+    return checks is not None and checks.verdict == "green"
+
+
+def finding(convoy: Convoy, candidate: Candidate, look: Look) -> CiFinding:
+    """Return CI's verdict on a candidate that was built at `candidate.at`."""
+    checks = look.checks(candidate)
+    if not convoy.settings.require_ci:
+        return "green"
+    if checks is None:
+        return "waiting"
+    late_ms = look.now - _began(candidate, checks)
+    is_late = late_ms > look.patience.check_start_s * 1000
+    if checks.verdict == "pending":  # with a text: on nothing but a required name
+        return "broken" if checks.text and is_late else "waiting"
+    if checks.verdict != "none":
+        return checks.verdict
+    return "silent" if is_late else "waiting"
+
+
+def _began(candidate: Candidate, checks: Checks) -> int:
+    """Return since when nothing but a check that does not come is waited for."""
+    return max(candidate.at, checks.since if checks.verdict == "pending" else 0)
+
+
+def verdict_actions(
+    convoy: Convoy, task: int, candidate: Candidate, look: Look
+) -> Iterator[Action]:
+    """Act on CI's verdict against a candidate; task 0 is the convoy itself."""
+    checks, found = look.checks(candidate), finding(convoy, candidate, look)
+    about = convoy.task(task)
+    doubted = about.doubted if about else None
+    lost = convoy.sync.lost if about is None else doubted.lost if doubted else 0
+    # Where CI never reported, its setup is at fault, which only a person can mend.
+    has_spoken = any(each.landed or each.doubt for each in convoy.tasks)
+    if found == "red" and checks is not None:
+        yield Reject(convoy.name, task, candidate.commit, checks.text)
+    elif found == "lost" and checks is not None and not task:
+        said, which = checks.text, checks.failed
+        yield LookAgain(convoy.name, 0, candidate.commit, said, which, is_red=False)
+    elif found in ("lost", "broken") and checks is not None:
+        awaited = f" (waited for since {clock(_began(candidate, checks))})"
+        said = checks.text + (awaited if checks.verdict == "pending" else "")
+        yield Stall(convoy.name, task, candidate.commit, said)
+    elif found == "silent" and has_spoken and lost + 1 < LOST_MOST:
+        again = NEVER_STARTED, ()
+        yield LookAgain(convoy.name, task, candidate.commit, *again, is_red=False)
+    elif found == "silent":
+        yield Block(convoy.name, task, (checks and checks.text) or NO_CI)
+
+
+BEHIND = (
+    "its branch, a fork's, lacks the newest {0}, and {0} takes merges of pull requests "
+    "only: its author has to take that in"
+)
+LEFT_QUEUE = "the forge's merge queue took its pull request out: see its checks there"
+
+
+def ways(convoy: Convoy, observed: Observed) -> Iterator[Action]:
+    """Yield the choice of another way, where the target's rules ask for it."""
+    rules = observed.rules.get(convoy.target)
+    is_fix = convoy.given is not None and not convoy.given.lands
+    if rules is None or is_fix:  # on a pull request's branch commits are pushed
+        return
+    known = convoy.landing or Landing()
+    learnt = learnt_of(known, convoy.set_aside if convoy.settled else None)
+    landing = landing_by(rules, bypass=convoy.settings.bypass, learnt=learnt)
+    if landing != convoy.landing:
+        choose = LandingChosen(convoy=convoy.name, landing=landing)
+        yield Note(None, convoy_item(convoy.name), choose)
+
+
+def landed_elsewhere(convoy: Convoy, observed: Observed) -> Iterator[Action]:
+    """Yield that the forge, or a person, merged the convoy's own pull request."""
+    if convoy.settled and (commit := merged_commit(convoy, observed)):
+        yield TakeLanded(convoy.name, commit)
+
+
+def last_step(
+    convoy: Convoy, candidate: Candidate, observed: Observed
+) -> Iterator[Action]:
+    """Yield what lands a convoy whose candidate is green."""
+    pull, landing = convoy.pull, convoy.landing or Landing()
+    if pull is None:
+        is_all_there = candidate.commit == candidate.base
+        if is_all_there or convoy.given is not None:  # then its target is its pull's
+            yield LandConvoy(convoy.name, candidate.base)
+        return
+    if landing.way == "push":
+        yield LandConvoy(convoy.name, candidate.base)
+        return
+    seen = observed.mergeable.get(pull)  # None: the next look shows it
+    given = convoy.lands_given
+    is_there = own_tip(convoy, observed.refs) == candidate.commit
+    if not is_there and given is not None and not given.branch:
+        end = FailConvoy(convoy=convoy.name, why=BEHIND.format(convoy.target))
+        yield Note("refinery", convoy_item(convoy.name), end)
+    elif not is_there:
+        yield AlignConvoy(convoy.name, candidate.commit)
+    elif seen is not None and seen.merged:  # before its branch held all of the work
+        early = PullMergedEarly(convoy=convoy.name, pull=pull)
+        yield Note("refinery", convoy_item(convoy.name), early)
+    elif seen is not None and seen.head == candidate.commit:
+        yield from _asked(convoy, landing, candidate, seen)
+
+
+def _asked(
+    convoy: Convoy, landing: Landing, candidate: Candidate, seen: Mergeable
+) -> Iterator[Action]:
+    waits = asked_for(landing, seen, convoy.target)
+    if landing.way == "person":
+        waits = waits or f"a person to merge pull request #{convoy.pull}"
+    if waits != convoy.landing_waits:
+        wait = LandingWaits(convoy=convoy.name, why=waits)
+        yield Note("refinery", convoy_item(convoy.name), wait)
+    if waits:
+        return
+    if convoy.asked != candidate.commit:
+        yield AskMerge(convoy.name, candidate.commit)
+    elif landing.way == "queue" and not seen.queued and seen.dequeued_by:
+        yield HearDequeue(convoy.name, seen.dequeued_by)
+    elif landing.way == "queue" and not seen.queued:
+        yield Reject(convoy.name, 0, candidate.commit, LEFT_QUEUE)

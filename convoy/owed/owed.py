@@ -48,6 +48,7 @@ from convoy.owed import (
     HearBase,
     HearIssue,
     HearPush,
+    Look,
     MakePlan,
     Note,
     Patience,
@@ -56,8 +57,7 @@ from convoy.owed import (
     Sweep,
     TakeOut,
 )
-from convoy.owed.landings import merges
-from convoy.owed.last_step import landed_elsewhere, ways
+from convoy.owed.landings import landed_elsewhere, merges, ways
 from convoy.owed.sessions import (
     deferred,
     ended_sessions,
@@ -101,24 +101,24 @@ def owed_actions(
     What is set aside is not due before its time. A convoy for which the rules fail, by
     a fault of theirs, is due to be set aside; all others are served.
     """
+    look = Look(observed, patience, now)
     try:
-        return tuple(_owed(state, observed, patience, now))
+        return tuple(_owed(state, look))
     except Exception:
-        faults = dict(_faults(state, observed, patience, now))
+        faults = dict(_faults(state, look))
         if not faults:
             raise
     at_hand = state.convoys.at_hand.items()
     kept = {name: convoy for name, convoy in at_hand if name not in faults}
     rest = replace(state, convoys=Convoys(kept, state.convoys.packed))
-    return (*faults.values(), *_owed(rest, observed, patience, now))
+    return (*faults.values(), *_owed(rest, look))
 
 
-def _owed(
-    state: State, observed: Observed, patience: Patience, now: int
-) -> Iterator[Action]:
+def _owed(state: State, look: Look) -> Iterator[Action]:
+    observed, now = look.observed, look.now
     yield from _due_again(state, now)
     yield from taken_up(state, observed, now)
-    yield from ended_sessions(state, observed, patience, now)
+    yield from ended_sessions(state, look)
     for convoy in state.live():
         yield from ways(convoy, observed)
         yield from landed_elsewhere(convoy, observed)
@@ -130,7 +130,7 @@ def _owed(
         lambda convoy: gestures(convoy, observed),
         lambda convoy: _lists(convoy, observed, now),
         lambda convoy: _unwritten(state, convoy),
-        lambda convoy: merges(convoy, observed, patience, now, given),
+        lambda convoy: merges(convoy, look, given),
         lambda convoy: _foundations(convoy, observed),
         overspent_tasks,
         splits,
@@ -154,14 +154,12 @@ def _owed(
             yield Note("deacon", LOG_ITEM, expire)
 
 
-def _faults(
-    state: State, observed: Observed, patience: Patience, now: int
-) -> Iterator[tuple[str, Note]]:
+def _faults(state: State, look: Look) -> Iterator[tuple[str, Note]]:
     """Yield the convoys for which a rule fails; each is tried without the others."""
     for convoy in state.live():
         alone = replace(state, convoys=Convoys({convoy.name: convoy}), intents={})
         try:
-            deque(_owed(alone, observed, patience, now), maxlen=0)
+            deque(_owed(alone, look), maxlen=0)
         except Exception as fault:  # noqa: BLE001  the other convoys go on
             item, why = convoy_item(convoy.name), f"a fault of brat's own: {fault!r}"
             yield (

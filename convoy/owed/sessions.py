@@ -18,8 +18,8 @@ from convoy.owed import (
     Block,
     CancelRun,
     Collect,
+    Look,
     Note,
-    Patience,
     Pause,
 )
 from convoy.rules.landing import Chain, chain, foreign_tip
@@ -44,27 +44,26 @@ TOO_MANY = (
 )
 
 
-def ended_sessions(
-    state: State, observed: Observed, patience: Patience, now: int
-) -> Iterator[Action]:
+def ended_sessions(state: State, look: Look) -> Iterator[Action]:
     """Collect the results of ended sessions, and end sessions past their deadline."""
     for convoy, task in state.running():
         attempt = task.attempt
         if attempt is None or attempt.run is None or task.waits_aside:
             continue
-        run = observed.runs.get(attempt.run)
+        run = look.observed.runs.get(attempt.run)
         settings = convoy.settings
         timeout_s = settings.engines[task.spec.engine].timeout_s
         timeout_s += settings.limits.setup_s
-        late_ms = now - attempt.at - (timeout_s + patience.session_slack_s) * 1000
+        timeout_s += look.patience.session_slack_s
+        late_ms = look.now - attempt.at - timeout_s * 1000
         late = late_ms > 0
         if run.completed if run else late:  # the forge may have forgotten it
             off = run is not None and run.conclusion == "cancelled" and not late
             yield Collect(convoy.name, task.number, attempt.run, called_off=off)
         elif run and (late or task.state != "running"):
-            if not may_try(state, run_item(run.id), now):
+            if not may_try(state, run_item(run.id), look.now):
                 continue
-            yield CancelRun(run.id, force=late_ms > patience.force_s * 1000)
+            yield CancelRun(run.id, force=late_ms > look.patience.force_s * 1000)
 
 
 def deferred(state: State, convoy: Convoy, now: int) -> Iterator[Action]:

@@ -8,7 +8,7 @@ from convoy.events.plan_events import ConvoyRequested
 from convoy.model.records import GivenPull
 from convoy.model.state import Convoy
 from convoy.model.work import Landing
-from convoy.owed import Action, BuildConvoy, LandConvoy, Patience
+from convoy.owed import Action, BuildConvoy, LandConvoy, Look, Patience
 from convoy.owed.landings import merges
 from convoy.owed.owed import gestures
 from convoy.rules.landing import AttemptMerge, given_onto
@@ -64,7 +64,7 @@ def seen(**more: object) -> Observed:
 def owed(rules: Rules, number: int, observed: Observed) -> list[Action]:
     live = [*rules.state.live()]
     convoy = rules.state.convoys[f"do-{number}"]
-    return [*merges(convoy, observed, Patience(), rules.now, live)]
+    return [*merges(convoy, Look(observed, Patience(), rules.now), live)]
 
 
 def test_what_a_person_does_to_it_takes_it_out_and_its_own_candidate_does_not() -> None:

@@ -11,6 +11,7 @@ from convoy.owed import (
     Build,
     ClearWork,
     Land,
+    Look,
     LookAgain,
     Patience,
     Reject,
@@ -45,7 +46,7 @@ def due(rules: Rules, tip: str = "", **seen: Checks) -> list[Action]:
     checks = {sha(letter): check for letter, check in seen.items()}
     pulls = open_pulls(rules.convoy)
     observed = Observed(refs={BASE: tip}, checks=checks, pulls=pulls)
-    return list(merges(rules.convoy, observed, Patience(), rules.now))
+    return list(merges(rules.convoy, Look(observed, Patience(), rules.now)))
 
 
 def red(rules: Rules, task: int, candidate: str, base: str = TIP) -> Rules:

@@ -13,6 +13,7 @@ from convoy.owed import (
     Do,
     LandConvoy,
     LandSync,
+    Look,
     LookAgain,
     Patience,
     Reject,
@@ -46,7 +47,7 @@ def owed(
     known = {sha(letter): found for letter, found in checks.items()}
     observed = Observed(refs=refs, checks=known)
     now = rules.now + later_s * 1000
-    return [*merges(rules.convoy, observed, PATIENCE, now)]
+    return [*merges(rules.convoy, Look(observed, PATIENCE, now))]
 
 
 def attempt(candidate: str, target: str = MOVED) -> AttemptSync:
