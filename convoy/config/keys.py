@@ -9,7 +9,7 @@ schema says for people what a value may be; where it is missing,
 import re
 import shlex
 from collections.abc import Mapping
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from msgspec import convert
 from pydantic import (
@@ -45,28 +45,7 @@ LONGEST_S = 5 * 24 * 3600
 """No job runs longer: https://docs.github.com/en/actions/reference/limits."""
 
 SECONDS = 'seconds, or a string such as "90s", "30m" or "1h30m", up to 120h'
-COMMAND = 'a command line such as "make test", or a list of its words'
-PATTERN = "a pattern as in .gitignore that does not start with ! or #"
-VARIABLE = (
-    'a name such as "TEAM_KEY", none that begins with GITHUB_, ACTIONS_, RUNNER_, '
-    "BRAT_ or GIT_"
-)
 ENGINES = "tables [engine.NAME], with at most 40 letters, digits, - and _ as the name"
-DOLLARS = "a number of US dollars from 0 to 10000"
-PRICE = "a table such as { input = 3.0, output = 15.0 }"
-OPENED = (
-    'a field such as "speed", a value of one such as "tools[].type=web_search", '
-    '"model=NAME", "header:NAME" or a path such as "GET /v1/models"'
-)
-HOST = (
-    'a host such as "pypi.org", "*.npmjs.org" or "registry.example.org:8443", or "*" '
-    "for all"
-)
-SERVER = (
-    'an address such as "https://models.example.com/v1": https, a name, not a number, '
-    "and nothing after the path"
-)
-PLANNER_NAME = "a name of at most 31 letters, digits, - and _"
 SCHEDULES = "tables [schedule.NAME], with small letters, digits and - as the name"
 
 GONE: Final[Mapping[str, str]] = {
@@ -133,6 +112,11 @@ def _variable(value: str) -> str:
     return value
 
 
+def _allowed(words: str) -> Any:  # noqa: ANN401  what pydantic returns
+    """Say for people what a value may be."""
+    return Field(json_schema_extra={"x-allowed": words})
+
+
 Text = Annotated[str, StringConstraints(min_length=1), AfterValidator(_startable)]
 
 WordList = Annotated[tuple[Text, ...], Field(strict=False)]
@@ -145,7 +129,7 @@ EngineName = Annotated[
 PlannerName = Annotated[
     str,
     StringConstraints(pattern=r"^(?:[A-Za-z0-9][A-Za-z0-9_-]{0,30})?$"),
-    Field(json_schema_extra={"x-allowed": PLANNER_NAME}),
+    _allowed("a name of at most 31 letters, digits, - and _"),
 ]
 
 ScheduleName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
@@ -172,19 +156,16 @@ Variable = Annotated[
         {
             "type": "string",
             "pattern": f"^{_VARIABLE}$",
-            "x-allowed": VARIABLE,
+            "x-allowed": 'a name such as "TEAM_KEY", none that begins with GITHUB_, '
+            "ACTIONS_, RUNNER_, BRAT_ or GIT_",
         }
     ),
 ]
 
 Dollars = Annotated[
     float,
-    Field(
-        ge=0,
-        le=10_000,
-        allow_inf_nan=False,
-        json_schema_extra={"x-allowed": DOLLARS},
-    ),
+    Field(ge=0, le=10_000, allow_inf_nan=False),
+    _allowed("a number of US dollars from 0 to 10000"),
 ]
 
 Host = Annotated[
@@ -192,8 +173,13 @@ Host = Annotated[
     StringConstraints(
         pattern=r"^(?:\*|(?:\*\.)?[a-z0-9](?:[a-z0-9.-]{0,250}[a-z0-9])?(?::[0-9]{1,5})?)$"
     ),
-    Field(json_schema_extra={"x-allowed": HOST}),
+    _allowed(
+        'a host such as "pypi.org", "*.npmjs.org" or "registry.example.org:8443", or '
+        '"*" for all'
+    ),
 ]
+
+Hosts = Annotated[tuple[Host, ...] | None, Field(strict=False)]
 
 Opened = Annotated[
     str,
@@ -201,7 +187,10 @@ Opened = Annotated[
         pattern=r"^(?:(?:GET|POST) (?:/[\w:@-][\w.:@-]*)+|header:[\w-]+(?:=[\w.-]+)?"
         r"|\w+(?:\[\])?(?:\.\w+(?:\[\])?)*(?:=[\w.:/@*-]+)?)$"
     ),
-    Field(json_schema_extra={"x-allowed": OPENED}),
+    _allowed(
+        'a field such as "speed", a value of one such as "tools[].type=web_search", '
+        '"model=NAME", "header:NAME" or a path such as "GET /v1/models"'
+    ),
 ]
 
 Server = Annotated[
@@ -210,7 +199,10 @@ Server = Annotated[
         pattern=r"^https://(?:[a-z0-9-]{1,63}\.)+[a-z][a-z0-9-]{1,62}(?::[0-9]{1,5})?"
         r"(?:/[A-Za-z0-9_-][A-Za-z0-9_.-]*)*$"
     ),
-    Field(json_schema_extra={"x-allowed": SERVER}),
+    _allowed(
+        'an address such as "https://models.example.com/v1": https, a name, not a '
+        "number, and nothing after the path"
+    ),
 ]
 
 Sessions = Annotated[int, Field(ge=1, le=1000)]
@@ -218,8 +210,10 @@ Sessions = Annotated[int, Field(ge=1, le=1000)]
 Pattern = Annotated[
     str,
     StringConstraints(pattern=r"^[^!#\s]"),
-    Field(json_schema_extra={"x-allowed": PATTERN}),
+    _allowed("a pattern as in .gitignore that does not start with ! or #"),
 ]
+
+Patterns = Annotated[tuple[Pattern, ...], Field(strict=False)]
 
 Seconds = Annotated[
     int,
@@ -253,7 +247,7 @@ Command = Annotated[
                     "minItems": 1,
                 },
             ],
-            "x-allowed": COMMAND,
+            "x-allowed": 'a command line such as "make test", or a list of its words',
         }
     ),
 ]
@@ -263,7 +257,11 @@ class Table(BaseModel):
     """What all tables share: nothing unknown, nothing converted, nothing changed."""
 
     model_config = ConfigDict(
-        extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True
+        extra="forbid",
+        frozen=True,
+        strict=True,
+        use_attribute_docstrings=True,
+        model_title_generator=lambda kind: kind.__name__.removesuffix("Table").lower(),
     )
 
 
@@ -302,7 +300,11 @@ _Args = Annotated[WordList, AfterValidator(_commanding), Field(validate_default=
 class PriceTable(Table):
     """What a model's tokens cost, in US dollars per million."""
 
-    model_config = ConfigDict(title="price", json_schema_extra={"x-allowed": PRICE})
+    model_config = ConfigDict(
+        json_schema_extra={
+            "x-allowed": "a table such as { input = 3.0, output = 15.0 }"
+        }
+    )
 
     input: Dollars
     """Of what the model reads."""
@@ -407,8 +409,6 @@ PARALLEL: Final = 8
 class RefineryTable(Table):
     """How work lands."""
 
-    model_config = ConfigDict(title="refinery")
-
     strategy: Strategy = _DEFAULT.strategy
     """How a task's commits get onto the convoy's branch."""
     require_ci: bool = _DEFAULT.require_ci
@@ -449,8 +449,6 @@ class RefineryTable(Table):
 class WitnessTable(Table):
     """How agents are run."""
 
-    model_config = ConfigDict(title="witness")
-
     max_sessions: Sessions = _DEFAULT.max_sessions
     """How many sessions may run at once, over all engines and convoys."""
     attempts: Annotated[int, Field(ge=1, le=20)] = _DEFAULT.attempts
@@ -474,23 +472,15 @@ class WitnessTable(Table):
 class RunnerTable(Table):
     """The box an agent works in."""
 
-    model_config = ConfigDict(title="runner")
-
-    egress: tuple[Host, ...] | None = Field(
-        default=None,
-        strict=False,
-        description="The only hosts that agents may reach, on the ports 80 and 443 or "
-        'the one that is given; `"*"`: all that the machine reaches. When not given, '
-        "none but the model's vendor for an engine that uses the key proxy, and all "
-        "for the others, such as `shell`. How it is held: docs/engines.md.",
-    )
-    setup_hosts: tuple[Host, ...] | None = Field(
-        default=None,
-        strict=False,
-        description="The only hosts that `.brat/setup.sh` may reach, as for `egress`. "
-        "When not given, those of `egress` and the public package registries, or all "
-        "where agents may reach all.",
-    )
+    egress: Hosts = None
+    """The only hosts that agents may reach, on the ports 80 and 443 or the one that is
+    given; `"*"`: all that the machine reaches. When not given, none but the model's
+    vendor for an engine that uses the key proxy, and all for the others, such as
+    `shell`. How it is held: docs/engines.md."""
+    setup_hosts: Hosts = None
+    """The only hosts that `.brat/setup.sh` may reach, as for `egress`. When not given,
+    those of `egress` and the public package registries, or all where agents may reach
+    all."""
     box: BoxSetting = _DEFAULT.box
     """`on`: every program of an agent runs in a box, and where the machine gives none,
     no agent starts; `off`: agents run as the job's user does, and every comment of the
@@ -499,8 +489,6 @@ class RunnerTable(Table):
 
 class MayorTable(Table):
     """How issues become tasks."""
-
-    model_config = ConfigDict(title="mayor")
 
     tasks: Annotated[int, Field(ge=1, le=500)] = _DEFAULT.tasks
     """How many tasks of a list are under way at a time: a longer list goes in waves, up
@@ -535,8 +523,6 @@ class MayorTable(Table):
 class TriggersTable(Table):
     """What starts a convoy, besides the label and `/brat start`."""
 
-    model_config = ConfigDict(title="triggers")
-
     mention: bool = True
     """Whether mentioning the bot starts a convoy, in a new issue or in a comment on one
     that had no convoy yet."""
@@ -569,8 +555,6 @@ class BudgetTable(Table):
     task start.
     """
 
-    model_config = ConfigDict(title="budget")
-
     task: Dollars | None = None
     """For one task: once spent, the task is not retried automatically."""
     convoy: Dollars | None = None
@@ -590,8 +574,6 @@ class BudgetTable(Table):
 class LocksTable(Table):
     """How to treat what tasks declare (`paths:`, `needs:`) and people lock."""
 
-    model_config = ConfigDict(title="locks")
-
     policy: Literal["off", "warn", "require"] = _DEFAULT.locks
     """`require`: a task waits until nobody else holds what it declares; `warn`: it
     starts and is told who does; `off`: nothing is checked."""
@@ -599,8 +581,6 @@ class LocksTable(Table):
 
 class CiTable(Table):
     """What judges a commit in local mode; on a forge, the forge's checks do."""
-
-    model_config = ConfigDict(title="ci")
 
     command: Command = ()
     """The command to run on the exact commit; exit status 0 is green. A string is run
@@ -620,43 +600,29 @@ class CiTable(Table):
     timeout: Seconds = 1800
     """How long it may take; after that it has no verdict, and is run again: three times
     at most, then a person is asked."""
-    slots: Annotated[int, Field(ge=1, le=64)] | None = Field(
-        default=None,
-        description="How many commits are judged at once. When not given: as many as "
-        "this machine has cores.",
-    )
-    egress: tuple[Host, ...] | None = Field(
-        default=None,
-        strict=False,
-        description="The only hosts that the command may reach, as for "
-        "`[runner] egress`. When not given, the public package registries. The command "
-        "runs in a box like an agent's; `[runner] box` turns that off, too.",
-    )
+    slots: Annotated[int, Field(ge=1, le=64)] | None = None
+    """How many commits are judged at once. When not given: as many as this machine has
+    cores."""
+    egress: Hosts = None
+    """The only hosts that the command may reach, as for `[runner] egress`. When not
+    given, the public package registries. The command runs in a box like an agent's;
+    `[runner] box` turns that off, too."""
 
 
 class NotifyTable(Table):
     """What people are told. The webhook's address is a secret, `BRAT_NOTIFY_URL`."""
 
-    model_config = ConfigDict(title="notify")
-
-    on: tuple[Occasion, ...] = Field(
-        default=(),
-        strict=False,
-        description="`intervention`: something begins to wait for a person; "
-        "`completion`: a convoy has landed. Empty: nothing is told.",
-    )
-    comments: Literal["needed", "all"] = Field(
-        default="needed",
-        description="`needed`: an answer to a request is a reaction and a line of the "
-        "convoy's comment, and a comment of its own only where somebody has to hear "
-        "it; `all`: each answer is a comment that mentions who asked.",
-    )
+    on: Annotated[tuple[Occasion, ...], Field(strict=False)] = ()
+    """`intervention`: something begins to wait for a person; `completion`: a convoy has
+    landed. Empty: nothing is told."""
+    comments: Literal["needed", "all"] = "needed"
+    """`needed`: an answer to a request is a reaction and a line of the convoy's
+    comment, and a comment of its own only where somebody has to hear it; `all`: each
+    answer is a comment that mentions who asked."""
 
 
 class ActionsTable(Table):
     """How brat works in GitHub Actions, without a server."""
-
-    model_config = ConfigDict(title="actions")
 
     stay: bool = False
     """Whether the loop's job stays while sessions run or CI judges, and looks every few
@@ -667,8 +633,6 @@ class ActionsTable(Table):
 class FixTable(Table):
     """What `/brat fix` may do on pull requests that brat did not open."""
 
-    model_config = ConfigDict(title="fix")
-
     authors: WordList = ()
     """Whose branches agents work on without asking, by account, such as
     `dependabot[bot]`; `*`: everybody's. Others are asked first."""
@@ -676,8 +640,6 @@ class FixTable(Table):
 
 class ReviewTable(Table):
     """Whose reviews agents answer, beside those of people who may write."""
-
-    model_config = ConfigDict(title="review")
 
     bots: WordList = ()
     """The review bots whose comments on lines ask for work, by account, such as
@@ -690,23 +652,16 @@ class ReviewTable(Table):
 class TrustTable(Table):
     """Whose text an agent may be given."""
 
-    model_config = ConfigDict(title="trust")
-
     outsiders: bool = False
     """Whether, in a public repository, text by people without write access may enter a
     prompt once somebody with write access asks for it."""
-    bots: tuple[Annotated[int, Field(ge=1)], ...] = Field(
-        default=(),
-        strict=False,
-        description="Accounts of bots, by their number on the forge, whose labels "
-        "count too; they need write access like everybody.",
-    )
+    bots: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(strict=False)] = ()
+    """Accounts of bots, by their number on the forge, whose labels count too; they need
+    write access like everybody."""
 
 
 class GateTable(Table):
     """What an agent's patch may not do."""
-
-    model_config = ConfigDict(title="gate")
 
     instructions: bool = Field(
         default=False,
@@ -714,19 +669,15 @@ class GateTable(Table):
         f"runs by itself: {_INSTRUCTING}.",
     )
 
-    protected: tuple[Pattern, ...] = Field(
+    protected: Patterns = Field(
         default=(),
-        strict=False,
         description=f"Files no patch may touch, beside {_ALWAYS}: patterns as in "
         ".gitignore.",
     )
-    secrets: tuple[Pattern, ...] = Field(
-        default=(),
-        strict=False,
-        description="Files that may hold what looks like a secret (a key, a token), "
-        "such as made-up ones in tests: patterns as in .gitignore. Anywhere else it "
-        "is refused, and such work is pushed nowhere.",
-    )
+    secrets: Patterns = ()
+    """Files that may hold what looks like a secret (a key, a token), such as made-up
+    ones in tests: patterns as in .gitignore. Anywhere else it is refused, and such work
+    is pushed nowhere."""
     max_files: Annotated[int, Field(ge=1, le=100_000)] = _DEFAULT.limits.patch_files
     """The most files one patch may touch."""
     max_bytes: Annotated[int, Field(ge=1, le=100_000_000)] = _DEFAULT.limits.patch_bytes
