@@ -111,7 +111,6 @@ _PERFORMED: Final[dict[type[Struct], Perform]] = {
     actions.LandConvoy: refinery.land_convoy,
     actions.AskMerge: refinery.ask_merge,
     actions.TakeLanded: refinery.take_landed,
-    actions.ClearWork: refinery.clear,
     actions.Stall: refinery.stall,
     actions.HearIssue: by_hand.hear_issue,
     actions.HearPush: by_hand.hear_push,

@@ -453,19 +453,6 @@ def look_again(draft: Draft, action: owed.LookAgain) -> None:
     )
 
 
-def clear(context: BotContext, draft: Draft, action: owed.ClearWork) -> None:
-    convoy = draft.state.convoys[action.convoy]
-    judged = _judges(context, convoy, action.candidate)
-    draft.submit(
-        landing.ClearMerge(
-            convoy=convoy.name,
-            task=action.task,
-            candidate=action.candidate,
-            judged=judged,
-        )
-    )
-
-
 def stall(context: BotContext, draft: Draft, action: owed.Stall) -> None:
     """Set work aside that CI cannot judge; the next try asks CI anew."""
     draft.submit(

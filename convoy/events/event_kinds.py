@@ -13,7 +13,7 @@ _Kind = TypeVar("_Kind", bound=Fact)
 
 def _kinds(of: type[_Kind]) -> Iterator[type[_Kind]]:
     for kind in of.__subclasses__():
-        if kind.__module__ != Fact.__module__:
+        if kind.__module__ != Fact.__module__ and not kind.__name__.startswith("_"):
             yield kind
         yield from _kinds(kind)
 

@@ -168,7 +168,29 @@ class TaskStarted(SessionEvent, frozen=True, kw_only=True, tag="task.started"):
         )
 
 
-class WorkAccepted(SessionEvent, frozen=True, kw_only=True, tag="work.accepted"):
+class _SpendingEvent(SessionEvent, frozen=True, kw_only=True):
+    """The end of a session, which cost something."""
+
+    usage: Usage = Usage()
+
+    def change(self, state: State) -> State:
+        return super().change(spent_today(state, self.usage))
+
+
+class _FruitlessEvent(_SpendingEvent, frozen=True, kw_only=True):
+    """The end of a session without work that may land."""
+
+    attempt: int
+    why: str
+    left: str = ""
+    """The half-done work that it left, for the next attempt; empty: none."""
+
+    def task_after(self, task: Task, now: Moment) -> Task:
+        left = half_done_left(task, self.left)
+        return replace(ended_session(task, now, self.usage), half_done=left)
+
+
+class WorkAccepted(_SpendingEvent, frozen=True, kw_only=True, tag="work.accepted"):
     """The gate let the attempt's commits through; the same push moves the branch."""
 
     attempt: int
@@ -178,7 +200,6 @@ class WorkAccepted(SessionEvent, frozen=True, kw_only=True, tag="work.accepted")
     summary: str = ""
     ci_files: tuple[str, ...] = ()
     """Those of all its files that tell CI what to run: a person has to look at them."""
-    usage: Usage = Usage()
     missing_walls: tuple[str, ...] = ()
     """The walls that the session does not claim to have had around its agent."""
 
@@ -187,7 +208,7 @@ class WorkAccepted(SessionEvent, frozen=True, kw_only=True, tag="work.accepted")
         return f"Took in {self.commit[:SHORT]} of {attempt}: {len(self.files)} files."
 
     def change(self, state: State) -> State:
-        return without_failures(super().change(spent_today(state, self.usage)))
+        return without_failures(super().change(state))
 
     def task_after(self, task: Task, now: Moment) -> Task:
         work = copied(Work, self, log=now.commit, at=now.at)
@@ -223,49 +244,23 @@ class TaskReported(TaskEvent, frozen=True, kw_only=True, tag="task.reported"):
         return replace(task, report=self.report)
 
 
-class WorkRefused(SessionEvent, frozen=True, kw_only=True, tag="work.refused"):
+class WorkRefused(_FruitlessEvent, frozen=True, kw_only=True, tag="work.refused"):
     """The attempt ended without work that may land."""
-
-    attempt: int
-    why: str
-    usage: Usage = Usage()
-    left: str = ""
-    """The half-done work that it left, for the next attempt; empty: none."""
 
     def sentence(self) -> str:
         why = clause(self.why)
         return f"Refused task {self.task}, attempt {self.attempt}: {why}."
 
-    def change(self, state: State) -> State:
-        return super().change(spent_today(state, self.usage))
 
-    def task_after(self, task: Task, now: Moment) -> Task:
-        left = half_done_left(task, self.left)
-        return replace(ended_session(task, now, self.usage), half_done=left)
-
-
-class SessionLost(SessionEvent, frozen=True, kw_only=True, tag="session.lost"):
+class SessionLost(_FruitlessEvent, frozen=True, kw_only=True, tag="session.lost"):
     """The session ended and left no result."""
-
-    attempt: int
-    why: str
-    usage: Usage = Usage()
-    left: str = ""
-    """The half-done work that it left, for the next attempt; empty: none."""
 
     def sentence(self) -> str:
         why = clause(self.why)
         return f"Lost the session of task {self.task}, attempt {self.attempt}: {why}."
 
-    def change(self, state: State) -> State:
-        return super().change(spent_today(state, self.usage))
 
-    def task_after(self, task: Task, now: Moment) -> Task:
-        left = half_done_left(task, self.left)
-        return replace(ended_session(task, now, self.usage), half_done=left)
-
-
-class WorkReviewed(SessionEvent, frozen=True, kw_only=True, tag="work.reviewed"):
+class WorkReviewed(_SpendingEvent, frozen=True, kw_only=True, tag="work.reviewed"):
     """An attempt at a review gave its verdict on another task's work."""
 
     task: int
@@ -278,7 +273,6 @@ class WorkReviewed(SessionEvent, frozen=True, kw_only=True, tag="work.reviewed")
     verdict: Opinion
     text: str = ""
     """The changes the reviewer asks for, or other remarks; cleaned."""
-    usage: Usage = Usage()
 
     def sentence(self) -> str:
         said = f": {clause(self.text)}" if self.text else ""
@@ -287,9 +281,6 @@ class WorkReviewed(SessionEvent, frozen=True, kw_only=True, tag="work.reviewed")
             f"Review task {self.task}, attempt {self.attempt}, {does} "
             f"{self.commit[:SHORT]} of task {self.on}{said}."
         )
-
-    def change(self, state: State) -> State:
-        return super().change(spent_today(state, self.usage))
 
     def task_after(self, task: Task, now: Moment) -> Task:
         """Let the review wait for new work, or for this work to land."""
@@ -301,7 +292,7 @@ class WorkReviewed(SessionEvent, frozen=True, kw_only=True, tag="work.reviewed")
         return replace(ended, rounds=task.rounds + 1)
 
 
-class ChoiceMade(SessionEvent, frozen=True, kw_only=True, tag="choice.made"):
+class ChoiceMade(_SpendingEvent, frozen=True, kw_only=True, tag="choice.made"):
     """One of several rivals was chosen to land; the same push drops the others."""
 
     task: int
@@ -314,14 +305,10 @@ class ChoiceMade(SessionEvent, frozen=True, kw_only=True, tag="choice.made"):
     """The chosen rival's work."""
     text: str
     """The reason for the choice; a judge's is cleaned."""
-    usage: Usage = Usage()
 
     def sentence(self) -> str:
         commit, why = self.commit[:SHORT], clause(self.text)
         return f"Task {self.task} chose {commit} of task {self.on}: {why}."
-
-    def change(self, state: State) -> State:
-        return super().change(spent_today(state, self.usage))
 
     def task_after(self, task: Task, now: Moment) -> Task:
         return replace(after_verdict(task, now, self.usage), chosen=self.on)

@@ -79,7 +79,33 @@ class Moment(Struct, frozen=True):
     """Time of the event being folded, unix ms."""
 
 
-class Task(Struct, frozen=True, kw_only=True):
+class Part(Struct, frozen=True, kw_only=True):
+    """What a task and a convoy share: work that lands, and who keeps it from that."""
+
+    pull: int | None = None
+    candidate: Candidate | None = None
+    withdrawn: bool = False
+    """Whether a person took it out of the merge queue."""
+    put_back_by: str = ""
+    """Who put it back into the merge queue, and so answers for its landing."""
+    held: str = ""
+    """The label that keeps it from starting and merging."""
+    taken_out: TakenOut | None = None
+    """What a person did to its pull request that took its work out."""
+    set_aside: SetAside | None = None
+    """Why a step of it was refused or failed, and when it is tried again."""
+    landed: str | None = None
+    stood_on: str = ""
+    """The commit that what landed of it was built on; empty: not known."""
+    ended_at: int = 0
+
+    @property
+    def waits_aside(self) -> bool:
+        """Whether it is set aside, and not being tried again."""
+        return self.set_aside is not None and not self.set_aside.again
+
+
+class Task(Part, frozen=True, kw_only=True):
     """One task and where it stands."""
 
     spec: TaskSpec
@@ -122,7 +148,6 @@ class Task(Struct, frozen=True, kw_only=True):
     """The files that any of its attempts was seen to change, sorted."""
     conflicts: int = 0
     """How often its work conflicted since a person last acted."""
-    candidate: Candidate | None = None
     doubt: Doubt | None = None
     """What CI said against its work, where nobody is blamed for it yet."""
     approvals: tuple[Approval, ...] = ()
@@ -137,25 +162,10 @@ class Task(Struct, frozen=True, kw_only=True):
     """Work that conflicts with what has landed; the next attempt makes it fit."""
     half_done: HalfDone | None = None
     """The half-done work of its last attempt; the next one continues it."""
-    withdrawn: bool = False
-    """Whether a person took it out of the merge queue."""
-    put_back_by: str = ""
-    """Who put it back into the merge queue, and so answers for its landing."""
-    held: str = ""
-    """The label on its pull request that keeps it from merging."""
-    taken_out: TakenOut | None = None
-    """What a person did to its pull request that took its work out."""
-    set_aside: SetAside | None = None
-    """Why a step of it was refused or failed, and when it is tried again."""
     runs: tuple[int, ...] = ()
     """The workflow runs of its attempts, oldest first."""
-    pull: int | None = None
-    landed: str | None = None
-    stood_on: str = ""
-    """The commit that what landed of it was built on; empty: not known."""
     begun_at: int = 0
     """When its first attempt started."""
-    ended_at: int = 0
     worked_ms: int = 0
     """Total time of its sessions, as if they had run one after another."""
     used: Usage = Usage()
@@ -214,17 +224,12 @@ class Task(Struct, frozen=True, kw_only=True):
         return self.doubted is not None and self.doubted.is_red
 
     @property
-    def waits_aside(self) -> bool:
-        """Whether it is set aside, and not being tried again."""
-        return self.set_aside is not None and not self.set_aside.again
-
-    @property
     def is_proven(self) -> bool:
         """Whether CI found its current work to be as it should be."""
         return self.work is not None and self.proven == self.work.commit
 
 
-class Convoy(Struct, frozen=True, kw_only=True):
+class Convoy(Part, frozen=True, kw_only=True):
     """A group of tasks that share `convoy/<name>/base`."""
 
     name: str
@@ -273,12 +278,6 @@ class Convoy(Struct, frozen=True, kw_only=True):
     """The notes its agents left for each other, oldest first."""
     priority: int = 1
     """The rank: 0 goes before 1, and 1 before 2."""
-    withdrawn: bool = False
-    """Whether a person took its own pull request out of the merge queue."""
-    put_back_by: str = ""
-    """Who put its pull request back into the merge queue: answers for its landing."""
-    held: str = ""
-    """The label that keeps the whole convoy from starting and merging."""
     base_is: BaseState = "there"
     """What people did to its shared branch, once there was one."""
     tip: str = ""
@@ -289,10 +288,6 @@ class Convoy(Struct, frozen=True, kw_only=True):
     """What somebody pushed to its shared branch, until somebody answers for it."""
     issue_is: IssueState = "open"
     """What people did to its issue."""
-    taken_out: TakenOut | None = None
-    """What a person did to its own pull request that keeps it from landing."""
-    set_aside: SetAside | None = None
-    """Why a step of the whole convoy was refused or failed."""
     comment: int | None = None
     deleted_comments: int = 0
     """How many comments that showed it people have deleted."""
@@ -300,8 +295,6 @@ class Convoy(Struct, frozen=True, kw_only=True):
     """The newest answers that its comment shows, oldest first."""
     called: tuple[str, ...] = ()
     """What people were told waits for them: keys of `convoy.rules.people`."""
-    pull: int | None = None
-    candidate: Candidate | None = None
     landing: Landing | None = None
     """How it lands by its target's rules; None: they were not read yet."""
     landing_waits: str = ""
@@ -311,11 +304,7 @@ class Convoy(Struct, frozen=True, kw_only=True):
     offered: str = ""
     """The tip of its branch when the branch was last offered to the target."""
     sync: TargetSync = TargetSync()
-    landed: str | None = None
-    stood_on: str = ""
-    """The target's commit that what landed was built on; empty: not known."""
     requested_at: int = 0
-    ended_at: int = 0
 
     def task(self, number: int) -> Task | None:
         """Return task `number`; None when there is none. Numbers may have gaps."""
@@ -348,11 +337,6 @@ class Convoy(Struct, frozen=True, kw_only=True):
     @property
     def next_number(self) -> int:
         return max((self.numbered, *(task.number for task in self.tasks))) + 1
-
-    @property
-    def waits_aside(self) -> bool:
-        """Whether it is set aside, and not being tried again."""
-        return self.set_aside is not None and not self.set_aside.again
 
     @property
     def kept_by(self) -> str:

@@ -156,12 +156,6 @@ class LookAgain(TaskStep, frozen=True):
     is_red: bool
 
 
-class ClearWork(TaskStep, frozen=True):
-    """CI found work green that was red: it waits to land like any other."""
-
-    candidate: str
-
-
 class Stall(TaskStep, frozen=True):
     """CI cannot judge the front candidate before a person has mended CI.
 
@@ -279,7 +273,6 @@ Staged = (
     | TakeLanded
     | Reject
     | LookAgain
-    | ClearWork
     | Stall
     | Block
     | HearIssue
@@ -341,7 +334,7 @@ _ROLES: Final[dict[Role, tuple[type[Action], ...]]] = {
     "refinery": (
         *(Build, Try, Prove, BuildSync, LandSync, BuildConvoy, CancelCi),
         *(Align, Land, LandConvoy, AlignConvoy, AskMerge, TakeLanded),
-        *(Reject, LookAgain, ClearWork, Stall, Block, HearDequeue, TakeOut),
+        *(Reject, LookAgain, Stall, Block, HearDequeue, TakeOut),
     ),
     "deacon": (Sweep,),
 }

@@ -24,7 +24,6 @@ from convoy.owed import (
     Build,
     BuildConvoy,
     BuildSync,
-    ClearWork,
     HearDequeue,
     Land,
     LandConvoy,
@@ -41,10 +40,12 @@ from convoy.owed import (
 from convoy.rules.ending import MakeChoice
 from convoy.rules.landing import (
     Chain,
+    ClearMerge,
     Link,
     chain,
     foreign_tip,
     given_onto,
+    judged_by,
     may_take_target_in,
     merged_commit,
     own_tip,
@@ -274,7 +275,13 @@ def suspects_judged(
         link = Link(task, candidate)
         checks, found = look.checks(candidate), finding(convoy, candidate, look)
         if found == "green" and candidate.base != tip:
-            yield ClearWork(convoy.name, number, candidate.commit)
+            clear = ClearMerge(
+                convoy=convoy.name,
+                task=number,
+                candidate=candidate.commit,
+                judged=judged_by(convoy.settings, checks),
+            )
+            yield Note("refinery", task_item(convoy.name, number), clear)
         elif found == "green":
             if is_free and number not in first and is_shown(convoy, link, look):
                 is_free = False

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from convoy.events.hold_events import COMMENTS_MOST
 from convoy.gate import forbidden, unallowed, wants
@@ -96,15 +97,9 @@ def interventions(
         *(_blocked(*each) for each in live if is_stopped(*each)),
         *_given_up(state, now),
         *(
-            Intervention(
-                kind="merge_failed",
-                convoy=convoy.name,
-                why=f"its landing waits: {convoy.sync.stalled}",
-                commands=(f"brat convoy retry {convoy.name}",),
-                comments=("/brat retry",),
-            )
-            for convoy in state.live()
-            if convoy.sync.stalled
+            _asking("merge_failed", each, f"its landing waits: {why}", "retry")
+            for each in state.live()
+            if (why := each.sync.stalled)
         ),
         *(found for convoy in state.live() for found in _asked(convoy, state)),
         *_stuck(state, now),
@@ -121,6 +116,23 @@ def interventions(
             for convoy in state.live()
             if convoy.deleted_comments >= COMMENTS_MOST and convoy.comment is None
         ),
+    )
+
+
+def _asking(
+    kind: InterventionKind, part: Convoy | str, why: str, *words: str, task: int = 0
+) -> Intervention:
+    """Return what waits for a person, who says one of these words of it."""
+    name = part if isinstance(part, str) else part.name
+    about = f"task {{}} {task} --convoy {name}" if task else f"convoy {{}} {name}"
+    which = f" task-{task}" if task else ""
+    return Intervention(
+        kind=kind,
+        convoy=name,
+        task=task,
+        why=why,
+        commands=tuple(f"brat {about.format(word)}" for word in words),
+        comments=tuple(f"/brat {word}{which}" for word in words),
     )
 
 
@@ -165,12 +177,7 @@ def _aside(state: State, item: str, aside: SetAside) -> Intervention:
     tried = "once" if aside.tries == 1 else f"{aside.tries} times"
     why = f"{what}{aside.why} (tried {tried}; again at {clock(aside.due)})"
     why = f"{full_stop(why)} {aside.helps}" if aside.helps else why
-    whole = (f"brat convoy retry {name}",) if name else ()
-    own = (f"brat task retry {task} --convoy {name}",) if task else whole
-    say = (f"/brat retry task-{task}" if task else "/brat retry",) if name else ()
-    return Intervention(
-        kind="set_aside", convoy=name, task=task, why=why, commands=own, comments=say
-    )
+    return _asking("set_aside", name, why, *(("retry",) if name else ()), task=task)
 
 
 def _given_up(state: State, now: int) -> Iterator[Intervention]:
@@ -183,17 +190,13 @@ def _given_up(state: State, now: int) -> Iterator[Intervention]:
         lately = now - convoy.ended_at < LATELY_MS
         is_wanted = not convoy.given_up_by and convoy.why != ALL_DROPPED
         if convoy.state == "failed" and is_wanted and lately:
-            commands: tuple[str, ...] = (f"brat convoy retry {convoy.name}",)
-            comments: tuple[str, ...] = ("/brat retry", "/brat start")
+            failed = f"the convoy failed: {convoy.why}"
+            found = _asking("convoy_failed", convoy, failed, "retry")
             if convoy.given is not None:  # what is new of it counts
-                commands, comments = (), (f"/brat {convoy.given.verb}",)
-            yield Intervention(
-                kind="convoy_failed",
-                convoy=convoy.name,
-                why=f"the convoy failed: {convoy.why}",
-                commands=commands,
-                comments=comments,
-            )
+                say = (f"/brat {convoy.given.verb}",)
+                yield replace(found, commands=(), comments=say)
+            else:
+                yield replace(found, comments=(*found.comments, "/brat start"))
 
 
 def _blocked(convoy: Convoy, task: Task) -> Intervention:
@@ -204,62 +207,48 @@ def _blocked(convoy: Convoy, task: Task) -> Intervention:
     if paths := unallowed(task, convoy.settings.gate):  # to try again would not help
         kind, why = "protected_path", wants(task.number, paths)
         words = ["drop"] if forbidden(paths) else ["allow", "drop"]
-    return Intervention(
-        kind=kind,
-        convoy=convoy.name,
-        task=task.number,
-        why=why,
-        commands=tuple(
-            f"brat task {word} {task.number} --convoy {convoy.name}" for word in words
-        ),
-        comments=tuple(f"/brat {word} task-{task.number}" for word in words),
-    )
+    return _asking(kind, convoy, why, *words, task=task.number)
 
 
 def _asked(convoy: Convoy, state: State) -> Iterator[Intervention]:
     """Give what waits for somebody's word: a plan, a label, work in review."""
     name = convoy.name
     if convoy.state == "planning" and convoy.tasks:
-        yield Intervention(
-            kind="plan_approval",
-            convoy=name,
-            why=_STAGED if convoy.staged else "its plan waits for approval",
-            commands=(f"brat convoy approve {name}",),
-            comments=("/brat approve",),
-        )
+        why = _STAGED if convoy.staged else "its plan waits for approval"
+        yield _asking("plan_approval", convoy, why, "approve")
     if convoy.held:
-        why = f"it waits for the label {convoy.held} to go"
-        yield Intervention(kind="kept_back", convoy=name, why=why)
+        yield _asking(
+            "kept_back", convoy, f"it waits for the label {convoy.held} to go"
+        )
         return
     if (pushed := convoy.pushed) is not None:
         branch, head = ids.base_branch(name), pushed.commit[:10]
         back = (convoy.tip or convoy.base)[:10]
-        yield Intervention(
-            kind="kept_back",
-            convoy=name,
-            why=f"somebody pushed {head} to {branch}, which none of its tasks made: "
-            f"take it in, or put the branch back to {back}",
-            comments=(f"/brat approve {head}",),
+        why = (
+            f"somebody pushed {head} to {branch}, which none of its tasks made: take "
+            f"it in, or put the branch back to {back}"
         )
+        say = (f"/brat approve {head}",)
+        yield replace(_asking("kept_back", convoy, why), comments=say)
     yield from _paused(convoy, is_all=bool(state.paused_by))
     waits = f"waits for {convoy.landing_waits}" if convoy.landing_waits else ""
     if convoy.withdrawn:
         waits = "was taken out of the merge queue"
     if waits and (convoy.settled or convoy.withdrawn):
         why = f"pull request #{convoy.pull} {waits}"
-        yield Intervention(kind="kept_back", convoy=name, why=why)
+        yield _asking("kept_back", convoy, why)
     # What people took out by a gesture on its pull request.
     own = ((task.number, task.taken_out) for task in convoy.tasks if not task.settled)
     for number, out in ((0, convoy.taken_out), *own):
         if out is not None:
             why = f"{out.why}: it waits for {out.back}"
-            yield Intervention(kind="kept_back", convoy=name, task=number, why=why)
+            yield _asking("kept_back", convoy, why, task=number)
     for task in convoy.tasks:
         if task.taken_out is not None:
             continue
         if task.state == "needs-review" and (waits := kept_by_people(convoy, task)):
             why = f"pull request #{task.pull} waits for {waits}"
-            yield Intervention(kind="kept_back", convoy=name, task=task.number, why=why)
+            yield _asking("kept_back", convoy, why, task=task.number)
 
 
 def _paused(convoy: Convoy, *, is_all: bool) -> Iterator[Intervention]:
@@ -267,14 +256,12 @@ def _paused(convoy: Convoy, *, is_all: bool) -> Iterator[Intervention]:
     closed = convoy.issue_is in ("closed", "paused")
     if not closed and not (convoy.state == "paused" and convoy.why):
         return
-    say = ("resume", "cancel") if closed else ("resume all",) if is_all else ("resume",)
-    yield Intervention(
-        kind="kept_back",
-        convoy=convoy.name,
-        why=f"issue #{convoy.issue} was closed" if closed else convoy.why,
-        commands=tuple(f"brat convoy {w} {convoy.name}" for w in say if " " not in w),
-        comments=tuple(f"/brat {word}" for word in say),
-    )
+    why = f"issue #{convoy.issue} was closed" if closed else convoy.why
+    words = ("resume", "cancel") if closed else ("resume",)
+    found = _asking("kept_back", convoy, why, *words)
+    if is_all and not closed:
+        found = replace(found, commands=(), comments=("/brat resume all",))
+    yield found
 
 
 def _stuck(state: State, now: int) -> Iterator[Intervention]:
@@ -284,14 +271,10 @@ def _stuck(state: State, now: int) -> Iterator[Intervention]:
             continue
         if now > attempt.at + (engine.timeout_s + SLACK_S) * 1000:
             since = f"its session began at {clock(attempt.at)}"
-            yield Intervention(
-                kind="stuck_session",
-                convoy=convoy.name,
-                task=task.number,
-                why=f"{since} and should have ended; is a bot running?",
-                commands=("brat up",),
-                comments=(f"/brat cancel task-{task.number}", "/brat ping"),
-            )
+            why = f"{since} and should have ended; is a bot running?"
+            found = _asking("stuck_session", convoy, why, task=task.number)
+            say = (f"/brat cancel task-{task.number}", "/brat ping")
+            yield replace(found, commands=("brat up",), comments=say)
 
 
 def _locked(state: State, now: int) -> Iterator[Intervention]:

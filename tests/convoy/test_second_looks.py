@@ -4,15 +4,16 @@ import pytest
 from msgspec.structs import replace
 
 from convoy.events.merge_events import MergeCleared
+from convoy.model.ids import task_item
 from convoy.model.work import LOST_MOST
 from convoy.owed import (
     Action,
     Block,
     Build,
-    ClearWork,
     Land,
     Look,
     LookAgain,
+    Note,
     Patience,
     Reject,
     Stall,
@@ -120,8 +121,9 @@ def test_green_alone_lands_and_blames_nobody(base: str) -> None:
 def test_green_on_a_tip_that_moved_on_waits_in_the_chain_again() -> None:
     rules = red(waiting(1), 1, "a").offered(1, sha("b"), TIP).pushed(NEXT)
 
-    assert due(rules, NEXT, b=GREEN) == [ClearWork(NAME, 1, sha("b"))]
-    rules.do(ClearMerge(convoy=NAME, task=1, candidate=sha("b"), judged=("unit",)))
+    clear = ClearMerge(convoy=NAME, task=1, candidate=sha("b"), judged=("unit",))
+    assert due(rules, NEXT, b=GREEN) == [Note("refinery", task_item(NAME, 1), clear)]
+    rules.do(clear)
 
     assert due(rules, NEXT) == [Build(NAME, (1,), NEXT)]
     rules.offered(1, sha("c"), NEXT)

@@ -135,8 +135,9 @@ def meaning(kind: type[Struct], field: str) -> str:
     Raises:
         KeyError: nobody has said it yet; say it in convoy/events/.
     """
-    of = (kind.__name__, field)
-    return _documented().get(of) or _OWN.get(of) or MEANINGS[field]
+    known = _OWN | _documented()
+    said = (known.get((each.__name__, field)) for each in kind.__mro__)
+    return next(filter(None, said), None) or MEANINGS[field]
 
 
 def _section(kind: type[Struct]) -> str:
