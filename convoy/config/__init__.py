@@ -19,32 +19,8 @@ from msgspec import convert
 from pydantic import Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from convoy.config.keys import (
-    ENGINES,
-    GONE,
-    PARALLEL,
-    SCHEDULES,
-    ActionsTable,
-    BudgetTable,
-    CiTable,
-    EngineName,
-    EngineTable,
-    FixTable,
-    GateTable,
-    LocksTable,
-    MayorTable,
-    NotifyTable,
-    RefineryTable,
-    ReviewTable,
-    RunnerTable,
-    ScheduleName,
-    ScheduleTable,
-    Table,
-    TomlSchema,
-    TriggersTable,
-    TrustTable,
-    WitnessTable,
-)
+from convoy.config import keys
+from convoy.config.keys import Table
 from convoy.model.ids import HOUR_MS
 from convoy.model.records import PLANNER, Budget, EngineSpec, Limits, Settings
 from convoy.text import did_you_mean
@@ -64,6 +40,11 @@ class ConfigError(BratError):
         return "\n".join(self.faults)
 
 
+def _tables(words: str) -> Any:  # noqa: ANN401  what pydantic returns
+    words = f"tables {words}"
+    return Field(json_schema_extra={"x-allowed": words, "additionalProperties": False})
+
+
 class Config(Table):
     """How brat works in this repository; every table may be left out."""
 
@@ -71,29 +52,27 @@ class Config(Table):
     """Whether convoys are only planned and shown: nothing starts, and nothing is
     written to the forge but a convoy's comment and answers to people."""
     engine: Annotated[
-        Mapping[EngineName, EngineTable],
-        Field(json_schema_extra={"x-allowed": ENGINES, "additionalProperties": False}),
+        Mapping[keys.EngineName, keys.EngineTable],
+        _tables("[engine.NAME], with at most 40 letters, digits, - and _ as the name"),
     ] = {}
-    refinery: RefineryTable = RefineryTable()
-    witness: WitnessTable = WitnessTable()
-    runner: RunnerTable = RunnerTable()
-    mayor: MayorTable = MayorTable()
-    ci: CiTable = CiTable()
-    triggers: TriggersTable = TriggersTable()
+    refinery: keys.RefineryTable = keys.RefineryTable()
+    witness: keys.WitnessTable = keys.WitnessTable()
+    runner: keys.RunnerTable = keys.RunnerTable()
+    mayor: keys.MayorTable = keys.MayorTable()
+    ci: keys.CiTable = keys.CiTable()
+    triggers: keys.TriggersTable = keys.TriggersTable()
     schedule: Annotated[
-        Mapping[ScheduleName, ScheduleTable],
-        Field(
-            json_schema_extra={"x-allowed": SCHEDULES, "additionalProperties": False}
-        ),
+        Mapping[keys.ScheduleName, keys.ScheduleTable],
+        _tables("[schedule.NAME], with small letters, digits and - as the name"),
     ] = {}
-    budget: BudgetTable = BudgetTable()
-    notify: NotifyTable = NotifyTable()
-    fix: FixTable = FixTable()
-    actions: ActionsTable = ActionsTable()
-    review: ReviewTable = ReviewTable()
-    locks: LocksTable = LocksTable()
-    gate: GateTable = GateTable()
-    trust: TrustTable = TrustTable()
+    budget: keys.BudgetTable = keys.BudgetTable()
+    notify: keys.NotifyTable = keys.NotifyTable()
+    fix: keys.FixTable = keys.FixTable()
+    actions: keys.ActionsTable = keys.ActionsTable()
+    review: keys.ReviewTable = keys.ReviewTable()
+    locks: keys.LocksTable = keys.LocksTable()
+    gate: keys.GateTable = keys.GateTable()
+    trust: keys.TrustTable = keys.TrustTable()
 
     @model_validator(mode="after")
     def _knows_its_planner(self) -> Self:
@@ -119,7 +98,7 @@ class Config(Table):
         Args:
             cores: how many the machine has on which CI runs; None: a forge runs it.
         """
-        engines = {"default": EngineTable(type="claude-code"), **self.engine}
+        engines = {"default": keys.EngineTable(type="claude-code"), **self.engine}
         timeout_s = self.witness.timeout
         specs = {name: engine.spec(timeout_s) for name, engine in engines.items()}
         planner = self.mayor.engine
@@ -129,7 +108,7 @@ class Config(Table):
         parallel = self.refinery.max_parallel
         if parallel is None:
             slots = 0 if cores is None else self.ci.slots or cores
-            parallel = max(PARALLEL, slots + 1)
+            parallel = max(keys.PARALLEL, slots + 1)
         frozen = {
             "engines": specs,
             "planner": "" if self.staged else planner,
@@ -193,7 +172,7 @@ def load(text: str | bytes, *, source: str) -> Config:
 def schema() -> dict[str, Any]:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **Config.model_json_schema(schema_generator=TomlSchema),
+        **Config.model_json_schema(schema_generator=keys.TomlSchema),
         "title": "brat configuration",
     }
 
@@ -294,7 +273,7 @@ def _sentence(fault: ErrorDetails, place: KeyPath, node: Node, schema: Node) -> 
         case "told":
             return fault["msg"]
         case "extra_forbidden":
-            if advice := GONE.get(_dotted(place)):
+            if advice := keys.GONE.get(_dotted(place)):
                 return f"this key is gone: {advice}"
             key = str(place[-1])
             known = list(node_at(schema, place[:-1]).get("properties", ()))

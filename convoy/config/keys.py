@@ -45,8 +45,6 @@ LONGEST_S = 5 * 24 * 3600
 """No job runs longer: https://docs.github.com/en/actions/reference/limits."""
 
 SECONDS = 'seconds, or a string such as "90s", "30m" or "1h30m", up to 120h'
-ENGINES = "tables [engine.NAME], with at most 40 letters, digits, - and _ as the name"
-SCHEDULES = "tables [schedule.NAME], with small letters, digits and - as the name"
 
 GONE: Final[Mapping[str, str]] = {
     "mayor.followups": "agents are not asked for further work: leave it out",

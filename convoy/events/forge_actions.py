@@ -377,17 +377,6 @@ def _session_words(name: str) -> str:
     return f"attempt {attempt} at {what}"
 
 
-def _pull_words(name: str) -> str:
-    convoy, _, task = name.partition("/")
-    whose = convoy if task == "0" else f"task {task} in {convoy}"
-    return f"the pull request of {whose}"
-
-
-def _issue_words(name: str) -> str:
-    convoy, _, task = name.partition("/")
-    return f"the sub-issue of task {task} in {convoy}"
-
-
 def _answered(name: str) -> str:
     what, _, rest = name.partition("/")
     return _ASKED_BY.get(what, "on an issue") if rest else f"comment {name}"
@@ -397,6 +386,14 @@ def _of_convoy(thing: str) -> Callable[[str], str]:
     return lambda name: thing.format(name.partition("/")[0])
 
 
+def _of_part(thing: str) -> Callable[[str], str]:
+    def words(name: str) -> str:
+        convoy, _, task = name.partition("/")
+        return thing.format(convoy if task == "0" else f"task {task} in {convoy}")
+
+    return words
+
+
 _ASKED_BY: Final = {
     "review": "a review",
     "tick": "a ticked box",
@@ -404,8 +401,8 @@ _ASKED_BY: Final = {
 }
 _KEY_WORDS: Final[Mapping[str, tuple[str, str, Callable[[str], str]]]] = {
     "dispatch": ("start", "Started", _session_words),
-    "pull": ("open", "Opened", _pull_words),
-    "issue": ("open", "Opened", _issue_words),
+    "pull": ("open", "Opened", _of_part("the pull request of {}")),
+    "issue": ("open", "Opened", _of_part("the sub-issue of {}")),
     "land": ("ask", "Asked", _of_convoy("the forge to merge the pull request of {}")),
     "comment": ("post", "Posted", _of_convoy("the comment of {}")),
     "finish": ("say", "Said", _of_convoy("on its issue that {} is over")),

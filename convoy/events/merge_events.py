@@ -172,10 +172,9 @@ class WorkProven(TaskEvent, frozen=True, kw_only=True, tag="work.proven"):
         return replace(task, proven=self.commit, lines=self.lines, candidate=None)
 
 
-class MergeDoubted(ConvoyEvent, frozen=True, kw_only=True, tag="merge.doubted"):
+class MergeDoubted(TaskEvent, frozen=True, kw_only=True, tag="merge.doubted"):
     """CI found a candidate red, or ended without a verdict; nobody is blamed yet."""
 
-    task: int
     candidate: str
     is_red: bool
     """Whether CI found it red; otherwise its run was cancelled or ran out of time."""
@@ -190,10 +189,7 @@ class MergeDoubted(ConvoyEvent, frozen=True, kw_only=True, tag="merge.doubted"):
         said = f" ({said})" if (said := clause(self.why)) else ""
         return f"{found} {which}{said}: it is judged again before anybody is blamed."
 
-    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
-        return change_task(convoy, self.task, self._doubted)
-
-    def _doubted(self, task: Task) -> Task:
+    def task_after(self, task: Task, _now: Moment) -> Task:
         before = task.doubted or Doubt(work=task.work.commit if task.work else "")
         doubt = replace(
             before,
@@ -205,19 +201,15 @@ class MergeDoubted(ConvoyEvent, frozen=True, kw_only=True, tag="merge.doubted"):
         return replace(task, doubt=doubt, candidate=None)
 
 
-class MergeCleared(ConvoyEvent, frozen=True, kw_only=True, tag="merge.cleared"):
+class MergeCleared(TaskEvent, frozen=True, kw_only=True, tag="merge.cleared"):
     """CI found work green alone that it had found red."""
 
-    task: int
     candidate: str
 
     def sentence(self) -> str:
         return f"CI is green on task {self.task} alone: the fault was not its own."
 
-    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
-        def cleared(task: Task) -> Task:
-            doubt = task.doubted
-            kept = replace(doubt, is_red=False, lost=0) if doubt else None
-            return replace(task, doubt=kept)
-
-        return change_task(convoy, self.task, cleared)
+    def task_after(self, task: Task, _now: Moment) -> Task:
+        doubt = task.doubted
+        kept = replace(doubt, is_red=False, lost=0) if doubt else None
+        return replace(task, doubt=kept)

@@ -169,48 +169,35 @@ def _shown(before: State, after: State) -> Iterator[tuple[bytes, Kind]]:
     if after.bots and not before.bots:
         created = IssueCreated("brat", "What concerns the whole repository.", ())
         yield ids.repository_issue(), created
-    yield from _births(before, after)
-    yield from _moves(before, after)
-
-
-def _births(before: State, after: State) -> Iterator[tuple[bytes, Kind]]:
-    for convoy in _changed(before, after):
-        old = before.convoys.get(convoy.name)
-        labels = (
-            f"convoy:{convoy.name}",
-            f"status:{convoy.state}",
-            "type:convoy",
-        )
-        if old is None:
-            title, body = broken_up(convoy.title), broken_up(convoy.text)
-            yield ids.convoy_issue(convoy.name), IssueCreated(title, body, labels)
-        for task in convoy.tasks[len(old.tasks) if old else 0 :]:
-            name = ids.task_issue(convoy.name, task.number)
-            labels = (f"convoy:{convoy.name}", f"status:{task.state}", "type:task")
-            title = broken_up(task.spec.title)
-            body = broken_up(task.spec.instructions)
-            yield name, IssueCreated(title, body, labels)
-
-
-def _moves(before: State, after: State) -> Iterator[tuple[bytes, Kind]]:
-    for convoy in _changed(before, after):
-        old = before.convoys.get(convoy.name)
-        if old is None:
-            continue
-        issue = ids.convoy_issue(convoy.name)
-        yield from _move(issue, old.state, convoy.state, closed=convoy.ended)
-        for was, task in zip(old.tasks, convoy.tasks, strict=False):
-            issue = ids.task_issue(convoy.name, task.number)
-            yield from _move(issue, was.state, task.state, closed=task.settled)
-        for was in old.tasks[len(convoy.tasks) :]:  # of a plan that was given up
-            issue = ids.task_issue(convoy.name, was.number)
-            yield from _move(issue, was.state, "dropped", closed=not was.settled)
-
-
-def _changed(before: State, after: State) -> Iterator[Convoy]:
     for name, convoy in after.convoys.at_hand.items():
-        if before.convoys.get(name) is not convoy:
-            yield convoy
+        old = before.convoys.get(name)
+        if old is not convoy:
+            yield from _births(old, convoy)
+            yield from _moves(old, convoy) if old is not None else ()
+
+
+def _births(old: Convoy | None, convoy: Convoy) -> Iterator[tuple[bytes, Kind]]:
+    whose = f"convoy:{convoy.name}"
+    if old is None:
+        title, body = broken_up(convoy.title), broken_up(convoy.text)
+        labels = (whose, f"status:{convoy.state}", "type:convoy")
+        yield ids.convoy_issue(convoy.name), IssueCreated(title, body, labels)
+    for task in convoy.tasks[len(old.tasks) if old else 0 :]:
+        title, body = broken_up(task.spec.title), broken_up(task.spec.instructions)
+        labels = (whose, f"status:{task.state}", "type:task")
+        name = ids.task_issue(convoy.name, task.number)
+        yield name, IssueCreated(title, body, labels)
+
+
+def _moves(old: Convoy, convoy: Convoy) -> Iterator[tuple[bytes, Kind]]:
+    issue = ids.convoy_issue(convoy.name)
+    yield from _move(issue, old.state, convoy.state, closed=convoy.ended)
+    for was, task in zip(old.tasks, convoy.tasks, strict=False):
+        issue = ids.task_issue(convoy.name, task.number)
+        yield from _move(issue, was.state, task.state, closed=task.settled)
+    for was in old.tasks[len(convoy.tasks) :]:  # of a plan that was given up
+        issue = ids.task_issue(convoy.name, was.number)
+        yield from _move(issue, was.state, "dropped", closed=not was.settled)
 
 
 def _move(

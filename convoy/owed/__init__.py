@@ -26,7 +26,11 @@ from convoy.rules.verdict import Checks, Observed
 Role = Literal["mayor", "witness", "refinery", "deacon"]
 
 
-class Note(Struct, frozen=True):
+class Staged(Struct, frozen=True):
+    """What changes git, or the log alone."""
+
+
+class Note(Staged, frozen=True):
     """Submit a command: the log is all that changes."""
 
     role: Role | None
@@ -36,7 +40,7 @@ class Note(Struct, frozen=True):
     command: Command
 
 
-class ConvoyStep(Struct, frozen=True):
+class ConvoyStep(Staged, frozen=True):
     convoy: str
 
 
@@ -223,7 +227,7 @@ class Call(ConvoyStep, frozen=True):
     needs: tuple[Need, ...]
 
 
-class Sweep(Struct, frozen=True):
+class Sweep(Staged, frozen=True):
     """Delete refs nobody needs, each only if it is still at the commit seen."""
 
     refs: tuple[tuple[str, str], ...]
@@ -247,43 +251,11 @@ Shown = Literal["labels", "checks", "comment"]
 SHOWN: Final[tuple[Shown, ...]] = get_args(Shown)
 
 
-class Show(ConvoyStep, frozen=True):
+class Show(Struct, frozen=True):
     """Bring a part of what people are shown of a convoy up to date."""
 
+    convoy: str
     part: Shown
-
-
-Staged = (
-    Note
-    | MakePlan
-    | CreateBase
-    | Begin
-    | Collect
-    | Build
-    | Try
-    | Prove
-    | BuildSync
-    | LandSync
-    | BuildConvoy
-    | Align
-    | Land
-    | LandConvoy
-    | AlignConvoy
-    | AskMerge
-    | TakeLanded
-    | Reject
-    | LookAgain
-    | Stall
-    | Block
-    | HearIssue
-    | HearBase
-    | HearPush
-    | HearDequeue
-    | TakeOut
-    | Pause
-    | Call
-    | Sweep
-)
 
 
 class CancelCi(Struct, frozen=True):
@@ -363,14 +335,14 @@ def role_of(action: Action) -> Role | None:
 def item_of(action: Staged) -> str:
     """Return the item whose step a staged action is."""
     match action:
-        case Sweep():
-            return SWEEP_ITEM
         case Note(item=item):
             return item
-        case TaskStep():
-            return task_item(action.convoy, action.task)
+        case TaskStep(convoy=convoy, task=task):
+            return task_item(convoy, task)
+        case ConvoyStep(convoy=convoy):
+            return convoy_item(convoy)
         case _:
-            return convoy_item(action.convoy)
+            return SWEEP_ITEM
 
 
 def item_of_effect(effect: Effect) -> str:

@@ -7,6 +7,7 @@ verdict on, is doubted before anybody is blamed.
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal
 
+from convoy import owed
 from convoy.events.target_events import LandingChosen, LandingWaits, PullMergedEarly
 from convoy.kinds import kind_of, trial
 from convoy.kinds.rivals import NONE_LEFT, is_open_choice, rivals_left, rivals_under_way
@@ -15,28 +16,7 @@ from convoy.model import ids
 from convoy.model.ids import convoy_item, task_item
 from convoy.model.state import Convoy, Task
 from convoy.model.work import LOST_MOST, Candidate, Landing
-from convoy.owed import (
-    Action,
-    Align,
-    AlignConvoy,
-    AskMerge,
-    Block,
-    Build,
-    BuildConvoy,
-    BuildSync,
-    HearDequeue,
-    Land,
-    LandConvoy,
-    LandSync,
-    Look,
-    LookAgain,
-    Note,
-    Prove,
-    Reject,
-    Stall,
-    TakeLanded,
-    Try,
-)
+from convoy.owed import Action, Look, Note
 from convoy.rules.ending import MakeChoice
 from convoy.rules.landing import (
     Chain,
@@ -85,7 +65,7 @@ def merges(
     if sync is not None:
         yield from _sync_judged(convoy, sync, look)
     elif not queue.links and (target := _moved(convoy, look)):
-        yield BuildSync(convoy.name, target)
+        yield owed.BuildSync(convoy.name, target)
         return
     else:
         yield from _front(convoy, queue, tip, look)
@@ -99,7 +79,7 @@ def merges(
             return
     if queue.unbuilt:
         numbers = tuple(task.number for task in queue.unbuilt)
-        yield Build(convoy.name, numbers, queue.onto)
+        yield owed.Build(convoy.name, numbers, queue.onto)
 
 
 def _moved(convoy: Convoy, look: Look) -> str:
@@ -114,7 +94,7 @@ def _moved(convoy: Convoy, look: Look) -> str:
 def _sync_judged(convoy: Convoy, sync: Candidate, look: Look) -> Iterator[Action]:
     """Move the branch to what takes the target in, or act on CI's verdict against."""
     if is_green(convoy, look.checks(sync)):
-        yield LandSync(convoy.name, sync.base)
+        yield owed.LandSync(convoy.name, sync.base)
     else:
         yield from verdict_actions(convoy, 0, sync, look)
 
@@ -148,16 +128,16 @@ def _trial(convoy: Convoy, task: Task, wanted: Trial, look: Look) -> Iterator[Ac
     name, candidate = convoy.name, task.candidate
     work = task.work.commit if task.work else ""
     if not convoy.settings.require_ci:
-        yield Prove(name, task.number, work)
+        yield owed.Prove(name, task.number, work)
         return
     if candidate is None or candidate.work != work:
-        yield Try(name, task.number)
+        yield owed.Try(name, task.number)
         return
     checks, found = look.checks(candidate), finding(convoy, candidate, look)
     if found == wanted:
-        yield Prove(name, task.number, work)
+        yield owed.Prove(name, task.number, work)
     elif found == "green":
-        yield Reject(name, task.number, candidate.commit, NOT_RED)
+        yield owed.Reject(name, task.number, candidate.commit, NOT_RED)
     elif found == "lost" and checks is not None:
         yield from doubt_actions(convoy, task, candidate, checks)
     else:
@@ -171,7 +151,7 @@ def _choices(convoy: Convoy) -> Iterator[Action]:
             continue
         found = rivals_left(convoy, task)
         if not found:
-            yield Block(convoy.name, task.number, NONE_LEFT)
+            yield owed.Block(convoy.name, task.number, NONE_LEFT)
         elif len(found) == 1:
             choose = MakeChoice(convoy=convoy.name, task=task.number)
             yield Note("refinery", task_item(convoy.name, task.number), choose)
@@ -186,7 +166,7 @@ def _convoy_merge(
     if convoy.lands_given is None and may_take_target_in(convoy, tip):
         sync = sync_on_tip(convoy, work)
         if sync is None or sync.work != tip:
-            yield BuildSync(convoy.name, tip)
+            yield owed.BuildSync(convoy.name, tip)
         else:
             yield from _sync_judged(convoy, sync, look)
         return
@@ -196,7 +176,7 @@ def _convoy_merge(
     # It is of the branch's tip, or is where the branch moved to it.
     held = (candidate.work, candidate.commit) if candidate else ()
     if candidate is None or candidate.base != onto or work not in held:
-        yield BuildConvoy(convoy.name, onto)
+        yield owed.BuildConvoy(convoy.name, onto)
         return
     if is_green(convoy, look.checks(candidate)):
         if onto == tip:
@@ -246,9 +226,9 @@ def landing_actions(
         if not is_there and (convoy.settings.strategy != "merge" or takes_in):
             behind.append(link.task.number)
     if behind:
-        yield Align(convoy.name, tuple(behind))
+        yield owed.Align(convoy.name, tuple(behind))
     else:
-        yield Land(convoy.name, tuple(link.task.number for link in green), tip)
+        yield owed.Land(convoy.name, tuple(link.task.number for link in green), tip)
 
 
 def suspects_judged(
@@ -269,7 +249,7 @@ def suspects_judged(
         number, candidate = task.number, task.candidate
         if candidate is None:
             if room > 0:
-                yield Build(convoy.name, (number,), tip)
+                yield owed.Build(convoy.name, (number,), tip)
             room -= 1
             continue
         link = Link(task, candidate)
@@ -298,11 +278,11 @@ def doubt_actions(
     """Return that nobody is blamed yet; CI that never judges it needs a person."""
     is_red = checks.verdict == "red"
     name, number, commit = convoy.name, task.number, candidate.commit
-    look = LookAgain(name, number, commit, checks.text, checks.failed, is_red)
+    look = owed.LookAgain(name, number, commit, checks.text, checks.failed, is_red)
     lost = task.doubted.lost if task.doubted else 0
     if is_red or lost + 1 < LOST_MOST:
         return (look,)
-    return (look, Stall(name, number, commit, checks.text))
+    return (look, owed.Stall(name, number, commit, checks.text))
 
 
 NEVER_STARTED: Final = "CI: it never started on the candidate"
@@ -356,19 +336,21 @@ def verdict_actions(
     # Where CI never reported, its setup is at fault, which only a person can mend.
     has_spoken = any(each.landed or each.doubt for each in convoy.tasks)
     if found == "red" and checks is not None:
-        yield Reject(convoy.name, task, candidate.commit, checks.text)
+        yield owed.Reject(convoy.name, task, candidate.commit, checks.text)
     elif found == "lost" and checks is not None and not task:
         said, which = checks.text, checks.failed
-        yield LookAgain(convoy.name, 0, candidate.commit, said, which, is_red=False)
+        yield owed.LookAgain(
+            convoy.name, 0, candidate.commit, said, which, is_red=False
+        )
     elif found in ("lost", "broken") and checks is not None:
         awaited = f" (waited for since {clock(_began(candidate, checks))})"
         said = checks.text + (awaited if checks.verdict == "pending" else "")
-        yield Stall(convoy.name, task, candidate.commit, said)
+        yield owed.Stall(convoy.name, task, candidate.commit, said)
     elif found == "silent" and has_spoken and lost + 1 < LOST_MOST:
         again = NEVER_STARTED, ()
-        yield LookAgain(convoy.name, task, candidate.commit, *again, is_red=False)
+        yield owed.LookAgain(convoy.name, task, candidate.commit, *again, is_red=False)
     elif found == "silent":
-        yield Block(convoy.name, task, (checks and checks.text) or NO_CI)
+        yield owed.Block(convoy.name, task, (checks and checks.text) or NO_CI)
 
 
 BEHIND = (
@@ -395,7 +377,7 @@ def ways(convoy: Convoy, observed: Observed) -> Iterator[Action]:
 def landed_elsewhere(convoy: Convoy, observed: Observed) -> Iterator[Action]:
     """Yield that the forge, or a person, merged the convoy's own pull request."""
     if convoy.settled and (commit := merged_commit(convoy, observed)):
-        yield TakeLanded(convoy.name, commit)
+        yield owed.TakeLanded(convoy.name, commit)
 
 
 def last_step(
@@ -406,10 +388,10 @@ def last_step(
     if pull is None:
         is_all_there = candidate.commit == candidate.base
         if is_all_there or convoy.given is not None:  # then its target is its pull's
-            yield LandConvoy(convoy.name, candidate.base)
+            yield owed.LandConvoy(convoy.name, candidate.base)
         return
     if landing.way == "push":
-        yield LandConvoy(convoy.name, candidate.base)
+        yield owed.LandConvoy(convoy.name, candidate.base)
         return
     seen = observed.mergeable.get(pull)  # None: the next look shows it
     given = convoy.lands_given
@@ -418,7 +400,7 @@ def last_step(
         end = FailConvoy(convoy=convoy.name, why=BEHIND.format(convoy.target))
         yield Note("refinery", convoy_item(convoy.name), end)
     elif not is_there:
-        yield AlignConvoy(convoy.name, candidate.commit)
+        yield owed.AlignConvoy(convoy.name, candidate.commit)
     elif seen is not None and seen.merged:  # before its branch held all of the work
         early = PullMergedEarly(convoy=convoy.name, pull=pull)
         yield Note("refinery", convoy_item(convoy.name), early)
@@ -438,8 +420,8 @@ def _asked(
     if waits:
         return
     if convoy.asked != candidate.commit:
-        yield AskMerge(convoy.name, candidate.commit)
+        yield owed.AskMerge(convoy.name, candidate.commit)
     elif landing.way == "queue" and not seen.queued and seen.dequeued_by:
-        yield HearDequeue(convoy.name, seen.dequeued_by)
+        yield owed.HearDequeue(convoy.name, seen.dequeued_by)
     elif landing.way == "queue" and not seen.queued:
-        yield Reject(convoy.name, 0, candidate.commit, LEFT_QUEUE)
+        yield owed.Reject(convoy.name, 0, candidate.commit, LEFT_QUEUE)

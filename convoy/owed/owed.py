@@ -12,6 +12,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from convoy import owed
 from convoy.events import SHORT
 from convoy.events.forge_actions import ItemSetAside, ItemTakenUp
 from convoy.events.hold_events import WorkTakenBack
@@ -38,25 +39,7 @@ from convoy.model.state import (
     may_try,
 )
 from convoy.model.work import Convoys, Gesture, Intent, TakenOut
-from convoy.owed import (
-    SHOWN,
-    Action,
-    Call,
-    CancelCi,
-    CreateBase,
-    Do,
-    HearBase,
-    HearIssue,
-    HearPush,
-    Look,
-    MakePlan,
-    Note,
-    Patience,
-    Show,
-    Shown,
-    Sweep,
-    TakeOut,
-)
+from convoy.owed import Action, Look, Note, Patience
 from convoy.owed.landings import landed_elsewhere, merges, ways
 from convoy.owed.sessions import (
     deferred,
@@ -141,11 +124,11 @@ def _owed(state: State, look: Look) -> Iterator[Action]:
     yield from starts(state, observed, now)
     for convoy in state.convoys.at_hand.values():
         if convoy.state != "complete" and (needs := uncalled(state, convoy)):
-            yield Call(convoy.name, needs)
+            yield owed.Call(convoy.name, needs)
     yield from _effects(state, observed, now)
     for run in observed.unneeded:
         if may_try(state, run_item(run), now):
-            yield CancelCi(run)
+            yield owed.CancelCi(run)
     if may_try(state, SWEEP_ITEM, now):
         yield from _sweeps(state, observed)
     for lease in state.leases.values():
@@ -189,10 +172,10 @@ def _effects(state: State, observed: Observed, now: int) -> Iterator[Action]:
         ):
             continue
         if may_try(state, intent_item(intent), now):
-            yield Do(intent)
+            yield owed.Do(intent)
     for convoy, part in _unshown(state, now):
         if may_try(state, show_item(convoy.name, part), now):
-            yield Show(convoy.name, part)
+            yield owed.Show(convoy.name, part)
 
 
 def _is_early(convoy: Convoy, intent: Intent, observed: Observed) -> bool:
@@ -216,12 +199,12 @@ def _is_unwanted(convoy: Convoy, intent: Intent) -> bool:
     return intent.kind == "land" and (closed or convoy.taken_out is not None)
 
 
-def _unshown(state: State, now: int) -> Iterator[tuple[Convoy, Shown]]:
+def _unshown(state: State, now: int) -> Iterator[tuple[Convoy, owed.Shown]]:
     """Yield what is shown of live convoys, and what was refused when one ended.
 
     The comment of one that ended tells of what is still refused.
     """
-    yield from ((convoy, part) for convoy in state.live() for part in SHOWN)
+    yield from ((convoy, part) for convoy in state.live() for part in owed.SHOWN)
     live = {convoy.issue for convoy in state.live()}
     concerned = {convoy_of_item(state, item) for item in state.set_aside}
     for name in state.convoys if concerned else ():
@@ -235,7 +218,7 @@ def _unshown(state: State, now: int) -> Iterator[tuple[Convoy, Shown]]:
         )
         if is_over and not is_finishing:
             refused = any(True for _ in asides_of(state, convoy.name))
-            for part in SHOWN:
+            for part in owed.SHOWN:
                 own = state.set_aside.get(show_item(convoy.name, part))
                 if own is not None and own.is_given_up:
                     continue
@@ -250,24 +233,24 @@ def _foundations(convoy: Convoy, observed: Observed) -> Iterator[Action]:
         mayor = convoy.mayor  # if it failed, the task list is the plan
         is_planning = mayor is not None and mayor.state in ("queued", "running")
         if not convoy.tasks and not is_planning:
-            yield MakePlan(convoy.name)
+            yield owed.MakePlan(convoy.name)
     elif ids.HEADS + ids.base_branch(convoy.name) in observed.refs:
         if convoy.base_is != "there":
-            yield HearBase(convoy.name, there=True)
+            yield owed.HearBase(convoy.name, there=True)
     elif convoy.base_is == "there" and any(task.started for task in convoy.tasks):
-        yield HearBase(convoy.name, there=False)
+        yield owed.HearBase(convoy.name, there=False)
     elif convoy.base_is != "deleted":
-        yield CreateBase(convoy.name, convoy.tip or convoy.base)
+        yield owed.CreateBase(convoy.name, convoy.tip or convoy.base)
 
 
-def _pushes(convoy: Convoy, observed: Observed) -> Iterator[HearPush]:
+def _pushes(convoy: Convoy, observed: Observed) -> Iterator[owed.HearPush]:
     """Yield that somebody pushed to the shared branch, or that the branch is back."""
     known = convoy.pushed.commit if convoy.pushed else ""
     if tip := foreign_tip(convoy, observed.refs):
         if tip != known:
-            yield HearPush(convoy.name, tip)
+            yield owed.HearPush(convoy.name, tip)
     elif known:
-        yield HearPush(convoy.name, "")
+        yield owed.HearPush(convoy.name, "")
 
 
 def _sweeps(state: State, observed: Observed) -> Iterator[Action]:
@@ -279,7 +262,7 @@ def _sweeps(state: State, observed: Observed) -> Iterator[Action]:
         if ref.startswith(ids.HEADS + ids.QUEUE) and ref not in kept
     )
     if stale:
-        yield Sweep(stale)
+        yield owed.Sweep(stale)
 
 
 def gestures(convoy: Convoy, observed: Observed) -> Iterator[Action]:
@@ -288,7 +271,14 @@ def gestures(convoy: Convoy, observed: Observed) -> Iterator[Action]:
         yield from _gestures_on_given(convoy, convoy.given, observed)
     else:
         yield from _issue_gestures(convoy, observed)
-    yield from pull_gestures(convoy, observed)
+    branch = ids.base_branch(convoy.name)
+    if ids.HEADS + branch not in observed.refs:
+        return  # the forge closed all its pull requests with it
+    yield from _gesture_on_pull(convoy, convoy, branch, convoy.target, observed)
+    for task in convoy.tasks:
+        if not task.settled:
+            own = ids.task_branch(convoy.name, task.number)
+            yield from _gesture_on_pull(convoy, task, own, branch, observed)
 
 
 def _lists(convoy: Convoy, observed: Observed, now: int) -> Iterator[Note]:
@@ -321,7 +311,7 @@ def _gestures_on_given(
     """Yield the end of a convoy whose pull request is not what was given any more."""
     issue = observed.issues.get(convoy.issue)
     if issue is not None and issue.unlabelled_by:
-        yield HearIssue(convoy.name, "unlabelled", issue.unlabelled_by)
+        yield owed.HearIssue(convoy.name, "unlabelled", issue.unlabelled_by)
         return
     seen = observed.pulls.get(given.number)
     if seen is None or merged_commit(convoy, observed):
@@ -338,34 +328,22 @@ def _gestures_on_given(
         yield Note("refinery", convoy_item(convoy.name), end)
 
 
-def _issue_gestures(convoy: Convoy, observed: Observed) -> Iterator[HearIssue]:
+def _issue_gestures(convoy: Convoy, observed: Observed) -> Iterator[owed.HearIssue]:
     seen = observed.issues.get(convoy.issue)
     if seen is None:
         return
     if seen.gone:
-        yield HearIssue(convoy.name, seen.gone)
+        yield owed.HearIssue(convoy.name, seen.gone)
     elif seen.unlabelled_by:
-        yield HearIssue(convoy.name, "unlabelled", seen.unlabelled_by)
+        yield owed.HearIssue(convoy.name, "unlabelled", seen.unlabelled_by)
     elif seen.open:
         if convoy.issue_is != "open":
-            yield HearIssue(convoy.name, "reopened")
+            yield owed.HearIssue(convoy.name, "reopened")
     elif convoy.issue_is == "open":
         pull = observed.pulls.get(convoy.pull or 0)
         # The merge of its own pull request may have closed the issue.
         if convoy.pull is None or (pull is not None and not pull.merged):
-            yield HearIssue(convoy.name, "closed")
-
-
-def pull_gestures(convoy: Convoy, observed: Observed) -> Iterator[Action]:
-    """Yield what people took out, and what they took back."""
-    branch = ids.base_branch(convoy.name)
-    if ids.HEADS + branch not in observed.refs:
-        return  # the forge closed all its pull requests with it
-    yield from _gesture_on_pull(convoy, convoy, branch, convoy.target, observed)
-    for task in convoy.tasks:
-        if not task.settled:
-            own = ids.task_branch(convoy.name, task.number)
-            yield from _gesture_on_pull(convoy, task, own, branch, observed)
+            yield owed.HearIssue(convoy.name, "closed")
 
 
 def _gesture_on_pull(
@@ -379,7 +357,7 @@ def _gesture_on_pull(
     there = ids.HEADS + branch in observed.refs
     found = None if seen.merged else _gesture(seen, base, there=there)
     if found is not None and found != part.taken_out:
-        yield TakeOut(convoy.name, number, found)
+        yield owed.TakeOut(convoy.name, number, found)
     elif found is None and part.taken_out is not None:
         back = WorkTakenBack(convoy=convoy.name, task=number)
         yield Note("refinery", task_item(convoy.name, number), back)

@@ -7,21 +7,13 @@ already; then what most tasks wait for; then what is listed first.
 from collections import Counter, deque
 from collections.abc import Collection, Iterator
 
+from convoy import owed
 from convoy.events.forge_actions import ItemTakenUp
 from convoy.kinds import can_be_split, half_done, stands_on
 from convoy.model import ids
 from convoy.model.ids import LOG_ITEM, convoy_item, run_item, task_item
 from convoy.model.state import Convoy, State, Task, may_try
-from convoy.owed import (
-    Action,
-    Begin,
-    Block,
-    CancelRun,
-    Collect,
-    Look,
-    Note,
-    Pause,
-)
+from convoy.owed import Action, Look, Note
 from convoy.rules.landing import Chain, chain, foreign_tip
 from convoy.rules.people import DeferTask
 from convoy.rules.plan_changes import BeginSplit
@@ -59,11 +51,11 @@ def ended_sessions(state: State, look: Look) -> Iterator[Action]:
         late = late_ms > 0
         if run.completed if run else late:  # the forge may have forgotten it
             off = run is not None and run.conclusion == "cancelled" and not late
-            yield Collect(convoy.name, task.number, attempt.run, called_off=off)
+            yield owed.Collect(convoy.name, task.number, attempt.run, called_off=off)
         elif run and (late or task.state != "running"):
             if not may_try(state, run_item(run.id), look.now):
                 continue
-            yield CancelRun(run.id, force=late_ms > look.patience.force_s * 1000)
+            yield owed.CancelRun(run.id, force=late_ms > look.patience.force_s * 1000)
 
 
 def deferred(state: State, convoy: Convoy, now: int) -> Iterator[Action]:
@@ -81,7 +73,7 @@ def overspent_tasks(convoy: Convoy) -> Iterator[Action]:
     for task in convoy.spenders:
         if is_ready(convoy, task) and (why := overspent(convoy, task)):
             is_small = why.startswith("the task's")  # its own money, not the convoy's
-            yield Block(convoy.name, task.number, why, splits=is_small)
+            yield owed.Block(convoy.name, task.number, why, splits=is_small)
 
 
 def splits(convoy: Convoy) -> Iterator[Action]:
@@ -101,7 +93,7 @@ def starts(state: State, observed: Observed, now: int) -> Iterator[Action]:
     ]
     why = TOO_MANY.format(state.failures)
     for name in broken:
-        yield Pause(name, why, tell=name == broken[0])
+        yield owed.Pause(name, why, tell=name == broken[0])
     if not broken:
         yield from _slots_given(state, observed, now)
 
@@ -212,9 +204,9 @@ def _startable(
             yield task
 
 
-def _begin(convoy: Convoy, task: Task, observed: Observed) -> Begin:
+def _begin(convoy: Convoy, task: Task, observed: Observed) -> owed.Begin:
     if task.number == 0:
-        return Begin(convoy.name, 0, convoy.base)
+        return owed.Begin(convoy.name, 0, convoy.base)
     tip = observed.refs[ids.HEADS + ids.base_branch(convoy.name)]
     if early := _early(convoy, task, chain(convoy, tip), observed):
         tip = early
@@ -226,7 +218,7 @@ def _begin(convoy: Convoy, task: Task, observed: Observed) -> Begin:
         refs = ids.attempt_refs(convoy.name, task.number, left.attempt, left.commit)
         if any(observed.refs.get(ref) == left.commit for ref in refs):
             base = left.commit
-    return Begin(convoy.name, task.number, base)
+    return owed.Begin(convoy.name, task.number, base)
 
 
 def _early(convoy: Convoy, task: Task, queue: Chain, observed: Observed) -> str:

@@ -163,18 +163,23 @@ HASTY_MS: Final = 30_000
 """An agent that fails within this time, twice alike, has not come to its work."""
 
 
-class RefuseWork(AttemptCommand, frozen=True, kw_only=True):
-    """The attempt ended without work that may land."""
+class _EndInVain(AttemptCommand, frozen=True, kw_only=True):
+    """An attempt ended without work that may land."""
 
     cause: Cause
     why: str
+    usage: Usage = Usage()
+    left: str = ""
+    """The half-done work that it left, kept for the next attempt; empty: none."""
+
+
+class RefuseWork(_EndInVain, frozen=True, kw_only=True):
+    """The attempt ended in something that may not land, or in nothing."""
+
     now: int = 0
     """Its time, unix ms; 0: unknown."""
     asked_s: float = 0.0
     """For an outage: the pause that the model's vendor asked for."""
-    usage: Usage = Usage()
-    left: str = ""
-    """The half-done work that it left, kept for the next attempt; empty: none."""
     splits: bool = False
     """Whether it was too much for one agent."""
 
@@ -218,25 +223,16 @@ class RefuseWork(AttemptCommand, frozen=True, kw_only=True):
         return is_hasty and task.state == "running" and said in alike
 
 
-class LoseSession(AttemptCommand, frozen=True, kw_only=True):
+class LoseSession(_EndInVain, frozen=True, kw_only=True):
     """The session ended and left no result."""
-
-    cause: Cause
-    why: str
-    usage: Usage = Usage()
-    left: str = ""
-    """The half-done work that it left, kept for the next attempt; empty: none."""
 
     def decide(self, state: State) -> Decision:
         task = in_session(state, self.convoy, self.task, self.attempt)
         left = self.left or _continued_work(task)
         lost = copied(SessionLost, self, left=left)
         free = leases_freed(state, self.convoy, task)
-        return (
-            lost,
-            *free,
-            *queued_again(state, self.convoy, task, self.cause, self.why),
-        )
+        then = queued_again(state, self.convoy, task, self.cause, self.why)
+        return (lost, *free, *then)
 
 
 def _check_work(task: Task) -> None:

@@ -99,26 +99,16 @@ class AssignTask(ConvoyCommand, frozen=True, kw_only=True):
             near = did_you_mean(self.engine, engines)
             known = ", ".join(sorted(engines))
             return Refusal(f"there is no engine {self.engine}{near}; there is {known}")
-        tasks = _meant(state, convoy, self)
-        return tuple(copied(TaskAssigned, self, task=task.number) for task in tasks)
-
-
-def _meant(state: State, convoy: Convoy, command: AssignTask) -> tuple[Task, ...]:
-    """Return the tasks meant that have a different engine so far."""
-    if command.task is not None:
-        task = at_rest(state, convoy.name, command.task)
-        if task.spec.engine == command.engine:
-            raise Refusal(f"task {task.number} has the engine {command.engine}")
-        return (task,)
-    fresh = tuple(
-        task
-        for task in convoy.tasks
-        if not task.settled and not task.started and task.spec.engine != command.engine
-    )
-    if not fresh:
-        why = f"no task has yet to start with another engine than {command.engine}"
-        raise Refusal(why)
-    return fresh
+        if self.task is not None:
+            task = at_rest(state, convoy.name, self.task)
+            if task.spec.engine == self.engine:
+                return Refusal(f"task {task.number} has the engine {self.engine}")
+            return (copied(TaskAssigned, self, task=task.number),)
+        fresh = (task for task in convoy.tasks if not task.settled and not task.started)
+        given = (task.number for task in fresh if task.spec.engine != self.engine)
+        assigned = tuple(copied(TaskAssigned, self, task=number) for number in given)
+        why = f"no task has yet to start with another engine than {self.engine}"
+        return assigned or Refusal(why)
 
 
 def at_rest(state: State, name: str, number: int) -> Task:
@@ -167,9 +157,17 @@ class BeginSplit(TaskCommand, frozen=True, kw_only=True):
         task = convoy.task(self.task)
         if task is None or not can_be_split(convoy, task):
             return Refusal(f"task {self.task} of {convoy.name} is not to be split")
-        return (
-            TaskAdded(convoy=convoy.name, spec=_split_spec(convoy, task), by=MAYOR),
+        why = f"An agent tried this as one task, and it stopped: {task.why}"
+        spec = TaskSpec(
+            number=convoy.next_number,
+            title=f"Split task {task.number}",
+            instructions=f"{task.spec.title}\n\n{task.spec.instructions}\n\n{why}",
+            engine=convoy.settings.splitter,
+            kind="split",
+            on=(task.number,),
+            why=f"task {task.number} was too much for one agent",
         )
+        return (TaskAdded(convoy=convoy.name, spec=spec, by=MAYOR),)
 
 
 class SplitTask(ConvoyCommand, frozen=True, kw_only=True):
@@ -207,20 +205,6 @@ class SplitTask(ConvoyCommand, frozen=True, kw_only=True):
             ),
             *_waiting_for_a_person(convoy, task, numbers),
         )
-
-
-def _split_spec(convoy: Convoy, task: Task) -> TaskSpec:
-    why = f"An agent tried this as one task, and it stopped: {task.why}"
-    told = f"{task.spec.title}\n\n{task.spec.instructions}\n\n{why}"
-    return TaskSpec(
-        number=convoy.next_number,
-        title=f"Split task {task.number}",
-        instructions=told,
-        engine=convoy.settings.splitter,
-        kind="split",
-        on=(task.number,),
-        why=f"task {task.number} was too much for one agent",
-    )
 
 
 def split_fault(convoy: Convoy, task: Task, parts: tuple[TaskSpec, ...]) -> str | None:

@@ -265,27 +265,19 @@ class StartTask(TaskCommand, frozen=True, kw_only=True):
 
 
 def notes_handed_on(convoy: Convoy, task: Task) -> tuple[str, ...]:
-    before = (convoy.task(number) for number in task.spec.after)
-    told = (
-        f"task {other.number} ({other.spec.title}): {note}"
-        for other in before
-        if other is not None
-        for note in other.learned
-    )
-    before = (convoy.task(number) for number in task.spec.after)
-    found = (
-        f"task {other.number} ({other.spec.title}) reports: {handed_on(other.report)}"
-        for other in before
-        if other is not None and other.report is not None
-    )
-    before = (convoy.task(number) for number in task.spec.after)
-    merged = (other for other in before if other and other.state == "merged")
+    there = (convoy.task(number) for number in task.spec.after)
+    before = {f"task {t.number} ({t.spec.title})": t for t in there if t is not None}
     did = (
-        f"task {it.number} ({it.spec.title}) changed "
-        f"{path_list(it.work.files, FILES_TOLD)}"
-        for it in merged
-        if it.work is not None
+        f"{name} changed {path_list(other.work.files, FILES_TOLD)}"
+        for name, other in before.items()
+        if other.state == "merged" and other.work is not None
     )
+    found = (
+        f"{name} reports: {handed_on(other.report)}"
+        for name, other in before.items()
+        if other.report is not None
+    )
+    told = (f"{n}: {note}" for n, other in before.items() for note in other.learned)
     own = (f"an earlier attempt at this task: {note}" for note in task.learned)
     return (*did, *found, *told, *own)
 

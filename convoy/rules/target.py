@@ -33,12 +33,12 @@ from convoy.rules import completed, holds_own_work, out_of_queue
 from convoy.rules.landing import is_judged, may_take_target_in, sync_task
 from convoy.rules.verdict import Mergeable
 
-LEARNT: Final[dict[str, TargetRules]] = {
-    "protected-branch": TargetRules(pull_request=True),
-    "rule-violation": TargetRules(pull_request=True),
-    "checks-awaited": TargetRules(pull_request=True),  # on which they may report
-    "queue-wanted": TargetRules(queue=True),
-    "signature-wanted": TargetRules(signed=True),
+LEARNT: Final = {
+    "protected-branch": "pull_request",
+    "rule-violation": "pull_request",
+    "checks-awaited": "pull_request",  # on which they may report
+    "queue-wanted": "queue",
+    "signature-wanted": "signed",
 }
 """What a refused push to the target tells of its rules, by the refusal's own rule."""
 _PREFERRED: Final[tuple[Strategy, ...]] = ("merge", "squash", "rebase")
@@ -53,8 +53,7 @@ def landing_by(
     """
     if rules.passes and bypass:
         return Landing()
-    for name in learnt:
-        rules = _with_learnt(rules, LEARNT[name])
+    rules = replace(rules, **{LEARNT[name]: True for name in learnt})
     # The bot's commits carry no signature that the forge knows, so only a commit that
     # the forge makes of them all is signed:
     # https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches#require-signed-commits
@@ -138,16 +137,6 @@ def _other_waits(rules: TargetRules) -> Iterator[str]:
         yield "every conversation to be resolved"
     for environment in rules.deployed:
         yield f"a deployment to {environment}"
-
-
-def _with_learnt(rules: TargetRules, more: TargetRules) -> TargetRules:
-    return replace(
-        rules,
-        pull_request=rules.pull_request or more.pull_request,
-        queue=rules.queue or more.queue,
-        signed=rules.signed or more.signed,
-        linear=rules.linear or more.linear,
-    )
 
 
 REFINERY = "the refinery"
