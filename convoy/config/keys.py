@@ -35,7 +35,6 @@ from convoy.model.records import (
     EngineSpec,
     Gate,
     Occasion,
-    Price,
     Settings,
     Strategy,
 )
@@ -373,20 +372,9 @@ class EngineTable(Table):
 
     def spec(self, timeout_s: int) -> EngineSpec:
         """Freeze it; `timeout_s` holds when it has no time of its own."""
-        return EngineSpec(
-            type=self.type,
-            model=self.model,
-            args=self.args,
-            timeout_s=self.timeout or timeout_s,
-            silence_s=self.silence,
-            secret=self.secret,
-            max_sessions=self.max_sessions,
-            price=convert(self.price, Price | None, from_attributes=True),
-            tools=self.tools,
-            allow=self.allow,
-            good_at=self.good_at or "",
-            url=self.url or "",
-        )
+        told = {"timeout_s": self.timeout or timeout_s, "silence_s": self.silence}
+        texts = {"good_at": self.good_at or "", "url": self.url or ""}
+        return convert({**self.model_dump(), **told, **texts}, EngineSpec)
 
 
 _DEFAULT = Settings(engines={"default": _ENGINE})

@@ -92,7 +92,6 @@ class ActionDone(Event, frozen=True, kw_only=True, tag="action.done"):
         return did(self.key, self.number)
 
     def decide(self, state: State) -> Decision:
-        """Note an announced action that was done, or found done, on the forge."""
         intent = state.intents.get(self.key)
         if intent is None:
             return Refusal(f"{self.key} is not an open action")

@@ -106,7 +106,6 @@ class RenewLease(Struct, frozen=True, kw_only=True):
     ttl_s: int
 
     def decide(self, state: State) -> Decision:
-        """Let the holder keep it longer, if it shows its nonce."""
         lease = _held(state, self)
         expires = max(lease.expires, self.now + self.ttl_s * 1000)
         return (copied(LeaseTaken, self, expires=expires),)

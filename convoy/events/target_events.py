@@ -6,14 +6,7 @@ into the target, moves it to a commit that CI has judged already.
 
 from msgspec.structs import replace
 
-from convoy.events import (
-    SHORT,
-    ConvoyEvent,
-    Decision,
-    Refusal,
-    clause,
-    live,
-)
+from convoy.events import SHORT, ConvoyEvent, Decision, Refusal, clause, live
 from convoy.events.forge_actions import ItemTakenUp, pull_wanted
 from convoy.model.ids import convoy_item
 from convoy.model.state import Convoy, Moment, State
@@ -169,7 +162,6 @@ class LandingStalled(ConvoyEvent, frozen=True, kw_only=True, tag="landing.stalle
         return f"The convoy's landing waits for a person: {clause(self.why)}."
 
     def decide(self, state: State) -> Decision:
-        """Let the convoy's landing wait for a person; its tasks go on."""
         convoy = live(state, self.convoy)
         if convoy.candidate is None and convoy.sync.candidate is None:
             return Refusal(f"nothing of {convoy.name} is being judged")

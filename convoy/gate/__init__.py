@@ -287,26 +287,14 @@ def printable(path: str) -> str:
 CI_FILES: Final = (
     *("/.github/workflows/", "/.github/actions/", "action.yml", "action.yaml"),
     *("/.forgejo/workflows/", "/.gitea/workflows/", "/.circleci/", "/.buildkite/"),
-    *(
-        "/.gitlab-ci.yml",
-        "/.gitlab-ci/",
-        "/.gitlab/ci/",
-        "Jenkinsfile*",
-        "*.jenkinsfile",
-    ),
+    *("/.gitlab-ci.yml", "/.gitlab-ci/", "/.gitlab/ci/"),
+    *("Jenkinsfile*", "*.jenkinsfile", "/.woodpecker*", "/.semaphore/", "/.teamcity/"),
     *("/azure-pipelines*.yml", "/azure-pipelines*.yaml", "/.azure-pipelines/"),
     *("/.azuredevops/", "/.pipelines/", "/.travis.yml", "/.cirrus.*", "/.drone.*"),
-    *(
-        "/appveyor.yml",
-        "/.appveyor.yml",
-        "/.woodpecker*",
-        "/.semaphore/",
-        "/.teamcity/",
-    ),
+    *("/appveyor.yml", "/.appveyor.yml", "/.builds/", "/.build.yml"),
     *("/bitbucket-pipelines.yml", "/bitrise.yml", "/codemagic.yaml", "/wercker.yml"),
     *("/buildspec*.yml", "/cloudbuild.y*ml", "/codeship-*.yml", "/.tekton/", "/.prow*"),
     *("/.zuul.*", "/zuul.yaml", "/zuul.d/", "/.zuul.d/", "/.taskcluster.yml", "/.ci/"),
-    *("/.builds/", "/.build.yml"),
 )
 """Patterns as in .gitignore, relative to the repository's top.
 

@@ -194,20 +194,10 @@ WORK = TaskKind(
 )
 
 
-REPORT = TaskKind(
-    name="report",
-    title="a report",
-    answer="report",
-    is_set_up=False,
-)
+REPORT = TaskKind(name="report", title="a report", answer="report", is_set_up=False)
 
 
-SCOUT = TaskKind(
-    name="scout",
-    title="a scout",
-    answer="report",
-    keeps_tries=True,
-)
+SCOUT = TaskKind(name="scout", title="a scout", answer="report", keeps_tries=True)
 
 
 def _review_starts_from(convoy: Convoy, task: Task) -> Work | None:
@@ -390,11 +380,7 @@ _RED: Final = (
 
 
 def sync_spec(
-    convoy: Convoy,
-    why: str,
-    paths: tuple[str, ...],
-    said: str = "",
-    branch: str = "",
+    convoy: Convoy, why: str, paths: tuple[str, ...], said: str = "", branch: str = ""
 ) -> TaskSpec:
     """Return a task that takes the target, or another branch, in.
 

@@ -121,10 +121,7 @@ def record(
 
 
 def fold(
-    state: State,
-    commit: str,
-    events: Iterable[GriteEvent],
-    by: bytes | None = None,
+    state: State, commit: str, events: Iterable[GriteEvent], by: bytes | None = None
 ) -> State:
     """Return `state` after the events of one commit, in the order they stand in it.
 

@@ -11,15 +11,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 Kind = Literal[
-    "work",
-    "report",
-    "scout",
-    "review",
-    "tests",
-    "rival",
-    "choice",
-    "split",
-    "sync",
+    "work", "report", "scout", "review", "tests", "rival", "choice", "split", "sync"
 ]
 """What a task is for; docs/workflows.md says what each kind does."""
 

@@ -31,7 +31,6 @@ from convoy.rules.landing import (
     own_tip,
     suspects,
     sync_on_tip,
-    took_target_lately,
 )
 from convoy.rules.people import FailConvoy
 from convoy.rules.target import asked_for, landing_by, learnt_of
@@ -87,8 +86,9 @@ def _moved(convoy: Convoy, look: Look) -> str:
     target = look.tip(convoy.target)
     if not (convoy.settings.sync and target and may_take_target_in(convoy, target)):
         return ""
-    is_late = took_target_lately(convoy, look.now, look.patience.sync_s)
-    return "" if is_late else target
+    sync = convoy.sync  # what was taken in, or tried, lately
+    again = sync.at + look.patience.sync_s * 1000
+    return "" if not sync.reds and sync.at and look.now < again else target
 
 
 def _sync_judged(convoy: Convoy, sync: Candidate, look: Look) -> Iterator[Action]:
@@ -361,21 +361,16 @@ LEFT_QUEUE = "the forge's merge queue took its pull request out: see its checks 
 
 
 def ways(convoy: Convoy, observed: Observed) -> Iterator[Action]:
-    """Yield the choice of another way, where the target's rules ask for it."""
+    """Yield another way to land, by the target's rules, or that it landed elsewhere."""
     rules = observed.rules.get(convoy.target)
     is_fix = convoy.given is not None and not convoy.given.lands
-    if rules is None or is_fix:  # on a pull request's branch commits are pushed
-        return
-    known = convoy.landing or Landing()
-    learnt = learnt_of(known, convoy.set_aside if convoy.settled else None)
-    landing = landing_by(rules, bypass=convoy.settings.bypass, learnt=learnt)
-    if landing != convoy.landing:
-        choose = LandingChosen(convoy=convoy.name, landing=landing)
-        yield Note(None, convoy_item(convoy.name), choose)
-
-
-def landed_elsewhere(convoy: Convoy, observed: Observed) -> Iterator[Action]:
-    """Yield that the forge, or a person, merged the convoy's own pull request."""
+    if rules is not None and not is_fix:  # to a pull request's branch we push
+        known = convoy.landing or Landing()
+        learnt = learnt_of(known, convoy.set_aside if convoy.settled else None)
+        landing = landing_by(rules, bypass=convoy.settings.bypass, learnt=learnt)
+        if landing != convoy.landing:
+            choose = LandingChosen(convoy=convoy.name, landing=landing)
+            yield Note(None, convoy_item(convoy.name), choose)
     if convoy.settled and (commit := merged_commit(convoy, observed)):
         yield owed.TakeLanded(convoy.name, commit)
 

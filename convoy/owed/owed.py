@@ -40,7 +40,7 @@ from convoy.model.state import (
 )
 from convoy.model.work import Convoys, Gesture, Intent, TakenOut
 from convoy.owed import Action, Look, Note, Patience
-from convoy.owed.landings import landed_elsewhere, merges, ways
+from convoy.owed.landings import merges, ways
 from convoy.owed.sessions import (
     deferred,
     ended_sessions,
@@ -104,7 +104,6 @@ def _owed(state: State, look: Look) -> Iterator[Action]:
     yield from ended_sessions(state, look)
     for convoy in state.live():
         yield from ways(convoy, observed)
-        yield from landed_elsewhere(convoy, observed)
     convoys = tuple(convoy for convoy in state.live() if not convoy.waits_aside)
     given = tuple(convoy for convoy in convoys if convoy.lands_given is not None)
     for convoy in convoys:

@@ -11,8 +11,9 @@ imports the other: docs/decisions/0040 says why.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain, islice, product
 from posixpath import basename, dirname
 from typing import Annotated, Any, Final, TypeVar
@@ -333,45 +334,27 @@ class _Touching:
         return found
 
 
-@dataclass
-class EngineRecord:
-    """The results of such an engine's tasks in one area."""
-
-    tasks: int = 0
-    first: int = 0
-    """How many were merged after one attempt."""
-    worked: list[int] = field(default_factory=list)
-    """Milliseconds, one entry for each task."""
-    usd: list[float] = field(default_factory=list)
-    """Costs of the tasks whose price is known."""
-
-    def add(self, task: Task) -> None:
-        self.tasks += 1
-        self.first += task.state == "merged" and task.started == 1
-        self.worked.append(task.worked_ms)
-        if task.used.usd > 0 and not task.used.unpriced_tokens:
-            self.usd.append(task.used.usd)
-
-    def __str__(self) -> str:
-        minutes = sum(self.worked) / len(self.worked) / 60_000
-        said = (
-            f"{self.first} of {self.tasks} merged at the first try, {minutes:.1f} min"
-        )
-        cost = f", ${sum(self.usd) / len(self.usd):.2f}" if self.usd else ""
-        return f"{said}{cost} a task"
-
-
 def area_of_task(task: TaskSpec) -> Area:
     """Return a task's area, by its paths; code if they are unknown."""
     return area_of(task.paths) if task.paths else "code"
 
 
-def engine_records(state: State, engine: EngineSpec) -> dict[str, EngineRecord]:
-    """Return how engines of its type and model did, by the tasks' area."""
-    found: dict[str, EngineRecord] = {}
+def engine_records(state: State, engine: EngineSpec) -> dict[str, str]:
+    """Return how engines of its type and model did, by the tasks' area, in words."""
+    found: dict[str, list[Task]] = defaultdict(list)
     for task in past_tasks(state, engine):
-        found.setdefault(area_of_task(task.spec), EngineRecord()).add(task)
-    return dict(sorted(found.items()))
+        found[area_of_task(task.spec)].append(task)
+    return {area: _record(tasks) for area, tasks in sorted(found.items())}
+
+
+def _record(tasks: list[Task]) -> str:
+    first = sum(task.state == "merged" and task.started == 1 for task in tasks)
+    minutes = sum(task.worked_ms for task in tasks) / len(tasks) / 60_000
+    used = [task.used for task in tasks]
+    usd = [each.usd for each in used if each.usd > 0 and not each.unpriced_tokens]
+    cost = f", ${sum(usd) / len(usd):.2f}" if usd else ""
+    tried = f"{first} of {len(tasks)} merged at the first try"
+    return f"{tried}, {minutes:.1f} min{cost} a task"
 
 
 def strengths(state: State, engines: Mapping[str, EngineSpec]) -> Iterator[str]:

@@ -84,11 +84,7 @@ def queued_again(
         stop = Stop(why, last=last)
         return stopped(state, convoy, task, stop, cause=cause, splits=splits)
     queued = TaskQueued(
-        convoy=convoy,
-        task=task.number,
-        cause=cause,
-        why=last,
-        not_before=not_before,
+        convoy=convoy, task=task.number, cause=cause, why=last, not_before=not_before
     )
     return (queued,)
 

@@ -75,7 +75,6 @@ class AcceptWork(AttemptCommand, frozen=True, kw_only=True):
     """Numbers of threads that its agent did not follow, each with the reason."""
 
     def decide(self, state: State) -> Decision:
-        """Accept the work, and announce the pull request and answers in threads."""
         task = in_session(state, self.convoy, self.task, self.attempt)
         _check_work(task)
         if task.state != "running":
@@ -184,7 +183,6 @@ class RefuseWork(_EndInVain, frozen=True, kw_only=True):
     """Whether it was too much for one agent."""
 
     def decide(self, state: State) -> Decision:
-        """End the attempt without work; try again while attempts are left."""
         task = in_session(state, self.convoy, self.task, self.attempt)
         left = self.left or (_continued_work(task) if self.cause in _UNTRIED else "")
         refused = copied(WorkRefused, self, left=left)
@@ -306,7 +304,6 @@ class MakeChoice(ConvoyCommand, frozen=True, kw_only=True):
     usage: Usage = Usage()
 
     def decide(self, state: State) -> Decision:
-        """Let one rival land; without an attempt only if one is left."""
         if not self.attempt:
             choice = task_in(state, self.convoy, self.task, "queued")
             convoy = state.convoys[self.convoy]

@@ -26,15 +26,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from convoy import kinds
-from convoy.events import (
-    Decision,
-    Events,
-    Refusal,
-    TaskCommand,
-    copied,
-    live,
-    task_in,
-)
+from convoy.events import Decision, Events, Refusal, TaskCommand, copied, live, task_in
 from convoy.events.merge_events import (
     MergeAttempted,
     MergeCleared,
@@ -111,7 +103,12 @@ def merged_commit(convoy: Convoy, observed: Observed) -> str:
 
     A merge of anything older than its work does not count.
     """
-    return observed.merged_as(convoy.pull, own_tip(convoy, observed.refs))
+    pull, head = convoy.pull or 0, own_tip(convoy, observed.refs)
+    asked, listed = observed.mergeable.get(pull), observed.pulls.get(pull)
+    if asked is not None and asked.merged and asked.head == head:
+        return asked.merged
+    is_whole = listed is not None and listed.merged and listed.head == head
+    return (listed.merge_commit or "") if listed and is_whole else ""
 
 
 def kept_from_landing(convoy: Convoy, task: Task) -> str:
@@ -463,9 +460,3 @@ def may_take_target_in(convoy: Convoy, target: str) -> bool:
     ):
         return False
     return sync.left != target or holds_own_work(convoy)
-
-
-def took_target_lately(convoy: Convoy, now: int, pause_s: int) -> bool:
-    """Whether the target was taken in, or that was tried, less than a pause ago."""
-    sync = convoy.sync
-    return sync.reds == 0 and sync.at > 0 and now < sync.at + pause_s * 1000

@@ -126,11 +126,7 @@ def _refused(state: State, convoy: Convoy) -> Iterator[Need]:
     """
     comment = state.set_aside.get(show_item(convoy.name, "comment"))
     own = ((task.number, task.number, task.set_aside) for task in convoy.tasks)
-    for what, task, aside in (
-        (0, 0, convoy.set_aside),
-        *own,
-        ("comment", 0, comment),
-    ):
+    for what, task, aside in ((0, 0, convoy.set_aside), *own, ("comment", 0, comment)):
         if aside is not None and not aside.again and not aside.passing:
             key = f"refused/{what}/{aside.rule}"
             yield Need(key=key, kind="refused", task=task, aside=aside)
@@ -146,7 +142,6 @@ class CallPeople(ConvoyCommand, frozen=True, kw_only=True):
     """The same in plain text, for a webhook."""
 
     def decide(self, state: State) -> Decision:
-        """Announce the comment that calls them, if they have not been told yet."""
         convoy = state.convoys.get(self.convoy)
         if convoy is None:
             return Refusal(f"there is no convoy {self.convoy}")
@@ -233,7 +228,6 @@ class RetryTask(TaskCommand, frozen=True, kw_only=True):
     by: str
 
     def decide(self, state: State) -> Decision:
-        """Queue a blocked task with all its attempts; it is told why it stopped."""
         task = task_in(state, self.convoy, self.task, "blocked")
         convoy = state.convoys[self.convoy]
         if lost := dropped_needs(convoy, task):

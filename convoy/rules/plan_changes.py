@@ -15,12 +15,7 @@ from convoy.events import (
     unsettled,
 )
 from convoy.events.people_events import ConvoyPaused
-from convoy.events.plan_events import (
-    TaskAdded,
-    TaskAssigned,
-    TaskLinked,
-    TaskSplit,
-)
+from convoy.events.plan_events import TaskAdded, TaskAssigned, TaskLinked, TaskSplit
 from convoy.events.task_events import TaskDropped, TaskMerged, TaskQueued
 from convoy.kinds import can_be_split, kind_of
 from convoy.kinds.task_kinds import MAYOR, PARTS_LEAST, being_split, is_split

@@ -207,7 +207,6 @@ class StartTask(TaskCommand, frozen=True, kw_only=True):
     """The conflict of earlier work that it makes fit; `base` then holds it."""
 
     def decide(self, state: State) -> Decision:
-        """Begin an attempt: its leases, the hand-off, and the dispatch that is owed."""
         convoy = in_state(state, self.convoy, "active" if self.task else "planning")
         task = convoy.in_session(self.task)
         if task is None or not startable(convoy, task):

@@ -231,7 +231,6 @@ class AskForge(ConvoyCommand, frozen=True, kw_only=True):
     judged: tuple[str, ...]
 
     def decide(self, state: State) -> Decision:
-        """Announce the merge of the current candidate, once for each candidate."""
         convoy = live(state, self.convoy)
         current = convoy.candidate
         if current is None or current.commit != self.candidate:

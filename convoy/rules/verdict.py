@@ -164,17 +164,6 @@ class Observed(Struct, frozen=True, kw_only=True):
     unneeded: tuple[int, ...] = ()
     """Runs of CI that go on for candidates that are no longer open."""
 
-    def merged_as(self, pull: int | None, head: str | None) -> str:
-        """Return the commit as which the forge merged a pull request; empty: none.
-
-        A merge of anything older than `head` does not count.
-        """
-        asked, listed = self.mergeable.get(pull or 0), self.pulls.get(pull or 0)
-        if asked is not None and asked.merged and asked.head == head:
-            return asked.merged
-        is_whole = listed is not None and listed.merged and listed.head == head
-        return (listed.merge_commit or "") if listed and is_whole else ""
-
 
 WITHOUT_VERDICT: Final = frozenset(
     {"cancelled", "timed_out", "startup_failure", "stale"}

@@ -235,7 +235,7 @@ def redacted(text: str) -> str:
     say so. What is known to be secret is found by its value: see `Redaction`.
     """
     text = _IN_ADDRESS.sub(HIDDEN, _SECRET.sub(HIDDEN, text))
-    return _NAMED.sub(_without_value, text)
+    return _NAMED.sub(rf"\g<name>\g<quote>{HIDDEN}\g<quote>", text)
 
 
 _RUN: Final = re.compile(r"(?=[A-Za-z+/=]*[0-9])[A-Za-z0-9+/=]{16,}", re.ASCII)
@@ -248,11 +248,6 @@ def secrets_in(text: str) -> frozenset[str]:
     """
     found = (each[0] for each in _SECRET.finditer(text))
     return frozenset(each for each in found if _RUN.search(each))
-
-
-def _without_value(found: re.Match[str]) -> str:
-    quote = found["quote"] or ""
-    return f"{found['name']}{quote}{HIDDEN}{quote}"
 
 
 class Redaction:

@@ -180,7 +180,12 @@ def _queued(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]
         *((f"the convoy is {convoy.state}",) if convoy.state != "active" else ()),
         *((f"the convoy waits for {convoy.kept_by}",) if convoy.kept_by else ()),
         *((f"it waits for {task.taken_out.back}",) if task.taken_out else ()),
-        *(_needed(convoy, number) for number in unmet(convoy, task)),
+        *(
+            f"task {number} must be merged first"
+            + (f"; it is {other.state}" if other else ", and there is none")
+            for number in unmet(convoy, task)
+            for other in (convoy.task(number),)
+        ),
         *((f"it waits for {waits}",) if (waits := awaited(convoy, task)) else ()),
         *(
             f"it waits for {turn.words()}"
@@ -194,13 +199,6 @@ def _queued(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]
         *(_slots(state, convoy, task, now) if task.not_before <= now else ()),
     )
     yield from found or ("it starts with the bot's next look",)
-
-
-def _needed(convoy: Convoy, number: int) -> str:
-    other = convoy.task(number)
-    if other is None:
-        return f"task {number} must be merged first, and there is none"
-    return f"task {number} must be merged first; it is {other.state}"
 
 
 def _slots(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]:

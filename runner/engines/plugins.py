@@ -30,9 +30,7 @@ _FAULT: Final = "brat: "
 
 def function_row(name: str, target: str) -> Row:
     return replace(
-        shell.ROW,
-        name=name,
-        argv=lambda call: (*_STARTED, target, *call.spec.args),
+        shell.ROW, name=name, argv=lambda call: (*_STARTED, target, *call.spec.args)
     )
 
 

@@ -22,10 +22,5 @@ def _argv(call: Call) -> tuple[str, ...]:
 
 
 ROW = Row(
-    name="shell",
-    argv=_argv,
-    read=read,
-    prompt="argument",
-    ends="exits",
-    is_quiet=True,
+    name="shell", argv=_argv, read=read, prompt="argument", ends="exits", is_quiet=True
 )
