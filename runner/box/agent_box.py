@@ -201,13 +201,17 @@ def _made(
     way: NetworkExit | None,
     also: tuple[Path, ...],
 ) -> Iterator[Box]:
-    own = (way.fd,) if way else ()
-    words = (word for place in _places(room, also) for word in place)
+    own = (each for path in (*room.owned(), *also) for each in writable(path))
+    shared = (each for at in TEMPORARY for each in writable(room.temporary, at))
+    prompt = places(SEEN, str(room.prompt)) if room.prompt else ()
+    found = arranged((*own, *shared, *prompt, *visible(room.sight)))
+    words = (word for place in found for word in place)
     reader, writer = os.pipe()
     with open(reader, "rb", 0) as heard, open(writer, "wb", 0) as telling:  # noqa: PTH123  descriptors
         told = str(writer), way.word if way else "", user
         command = (*_LAUNCHER, *told, *words, _END, *argv)
-        yield Box(command, (writer, *own), pipe=(heard, telling))
+        fds = (writer, *((way.fd,) if way else ()))
+        yield Box(command, fds, pipe=(heard, telling))
 
 
 def cannot_box() -> str:
@@ -230,13 +234,6 @@ def cannot_box() -> str:
             except FileNotFoundError:
                 return "there is no program `true`"
             return box.report().why
-
-
-def _places(room: Room, also: tuple[Path, ...]) -> list[tuple[str, str, str]]:
-    own = (each for path in (*room.owned(), *also) for each in writable(path))
-    shared = (each for at in TEMPORARY for each in writable(room.temporary, at))
-    prompt = places(SEEN, str(room.prompt)) if room.prompt else ()
-    return arranged((*own, *shared, *prompt, *visible(room.sight)))
 
 
 def _is_there(program: str, room: Room) -> bool:

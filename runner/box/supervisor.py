@@ -311,7 +311,7 @@ class _Supervision:
 
     def run(self, started: float) -> Ending:
         deadline = started + self._order.timeout_s
-        while self._is_running() and not (self._stop.wanted or self._is_called_off()):
+        while not (self._has_ended() or self._stop.wanted or self._is_called_off()):
             if self._stdin:
                 self._stdin.write()
             silent_at = self._last_output + self._order.silence_s
@@ -355,9 +355,9 @@ class _Supervision:
             self._side_task.begin()
         return self._side_task.due_s()
 
-    def _is_running(self) -> bool:
+    def _has_ended(self) -> bool:
         self._reap()
-        return self._process.returncode is None
+        return self._process.returncode is not None
 
     def _has_children(self) -> bool:
         return self._reap() and (not self._spared or bool(self._ours()))

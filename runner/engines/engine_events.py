@@ -18,7 +18,7 @@ import msgspec
 from convoy.model.session_result import Trouble
 from runner.box.supervisor import Stream
 from runner.proxy import proxy_protocol as protocol
-from runner.proxy.proxy_protocol import Event, Network, Refused
+from runner.proxy.proxy_protocol import Event
 
 Usage = protocol.Usage
 
@@ -93,20 +93,7 @@ class Metered(Event, frozen=True, kw_only=True, tag="metered"):
     output_tokens: int
 
 
-Said = (
-    Text
-    | ToolUse
-    | Usage
-    | Cost
-    | Error
-    | RateLimit
-    | Result
-    | Session
-    | Refused
-    | Network
-    | Unboxed
-    | Metered
-)
+Said = Event
 
 
 SHOWN_CHARS = 200

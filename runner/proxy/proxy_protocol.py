@@ -5,13 +5,13 @@ that open; the proxy ends when it is closed, and writes its messages to its stan
 output.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import TYPE_CHECKING, Final, Literal
 
 from msgspec import Struct
 
-from convoy.model.records import Price
+from convoy.model import records
 from grite.outbound import LOCAL_NAMES
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Caps(Struct, frozen=True, kw_only=True):
     tokens: int | None = None
     """The sum of tokens read, written and from the vendor's cache."""
     usd: float | None = None
-    price: Price | None = None
+    price: records.Price | None = None
     """The price; without it no cost is known, and `usd` caps nothing."""
 
 
@@ -102,6 +102,24 @@ class Usage(Event, frozen=True, kw_only=True, tag="usage"):
     """Input tokens, without those read from the vendor's cache."""
     cached_tokens: int = 0
     output_tokens: int = 0
+
+    def with_each(self, other: "Usage", how: Callable[[int, int], int]) -> "Usage":
+        """Return both together: each count is made of theirs."""
+        return Usage(
+            model=self.model or other.model,
+            input_tokens=how(self.input_tokens, other.input_tokens),
+            cached_tokens=how(self.cached_tokens, other.cached_tokens),
+            output_tokens=how(self.output_tokens, other.output_tokens),
+        )
+
+    @property
+    def tokens(self) -> records.Usage:
+        """The same without the model."""
+        return records.Usage(
+            input_tokens=self.input_tokens,
+            cached_tokens=self.cached_tokens,
+            output_tokens=self.output_tokens,
+        )
 
 
 class Refused(Event, frozen=True, kw_only=True, tag="refused"):

@@ -112,7 +112,7 @@ class UsageReader:
             input_tokens=0 if self._found else asked_bytes // BYTES_A_TOKEN,
             output_tokens=self._bytes // BYTES_A_TOKEN,
         )
-        return _most(self._found, guessed)
+        return self._found.with_each(guessed, max) if self._found else guessed
 
     def _look(self, line: bytearray) -> None:
         if _MARK not in line or self._is_lost:
@@ -129,7 +129,7 @@ class UsageReader:
             return
         for answer in found:
             if said := _read(answer):
-                self._found = _most(self._found, said)
+                self._found = said.with_each(self._found or said, max)
                 self._is_final = self._is_final or answer.message is None
 
 
@@ -160,17 +160,6 @@ def _bounded(model: str, read: int, cached: int, written: int) -> protocol.Usage
         input_tokens=max(0, read),
         cached_tokens=max(0, cached),
         output_tokens=max(0, written),
-    )
-
-
-def _most(one: protocol.Usage | None, other: protocol.Usage) -> protocol.Usage:
-    if one is None:
-        return other
-    return protocol.Usage(
-        model=one.model or other.model,
-        input_tokens=max(one.input_tokens, other.input_tokens),
-        cached_tokens=max(one.cached_tokens, other.cached_tokens),
-        output_tokens=max(one.output_tokens, other.output_tokens),
     )
 
 
@@ -232,12 +221,7 @@ class UsageMeter:
         self._held.remove(most)
 
     def add(self, said: protocol.Usage) -> None:
-        used = Usage(
-            input_tokens=said.input_tokens,
-            cached_tokens=said.cached_tokens,
-            output_tokens=said.output_tokens,
-        )
-        self._used = plus(self._used, self._priced(used))
+        self._used = plus(self._used, self._priced(said.tokens))
 
     def spent(self) -> str:
         """Return the cap that is met, such as `200 model calls`, or ""."""

@@ -77,12 +77,7 @@ class Since:
         if isinstance(said, events.Usage):
             before = self._tokens.get(said.model, events.Usage())
             self._tokens[said.model] = said
-            return events.Usage(
-                model=said.model,
-                input_tokens=max(0, said.input_tokens - before.input_tokens),
-                cached_tokens=max(0, said.cached_tokens - before.cached_tokens),
-                output_tokens=max(0, said.output_tokens - before.output_tokens),
-            )
+            return said.with_each(before, lambda now, then: max(0, now - then))
         if isinstance(said, events.Cost):
             usd, self._usd = said.usd - self._usd, said.usd
             return events.Cost(usd=max(0.0, usd))

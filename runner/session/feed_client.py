@@ -352,7 +352,14 @@ class OutputSender(_Thread):
         return self._ending.is_set() and not self._waiting
 
     def _turn(self, wire: FeedClient) -> float:
-        first, pieces = self._batch()
+        pieces, room = list[str](), BATCH_CHARS
+        with self._lock:  # the first pieces; they wait until they arrive
+            first = self._first
+            for piece in self._waiting:
+                room -= len(piece)
+                if pieces and room < 0:
+                    break
+                pieces.append(piece)
         if not pieces:
             self._stirred.wait()
             self._stirred.clear()
@@ -365,18 +372,6 @@ class OutputSender(_Thread):
                 while self._waiting and self._first < next_number:
                     self._drop()
         return max(PACE_S, bounded(told.get("wait_s")))
-
-    def _batch(self) -> tuple[int, list[str]]:
-        """Return the first pieces, with their number; they wait until they arrive."""
-        with self._lock:
-            found: list[str] = []
-            room = BATCH_CHARS
-            for piece in self._waiting:
-                room -= len(piece)
-                if found and room < 0:
-                    break
-                found.append(piece)
-            return self._first, found
 
     def _drop(self) -> None:
         self._chars -= len(self._waiting.popleft())

@@ -12,6 +12,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from operator import add
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -261,12 +262,7 @@ class ProxyClient:
             case protocol.Usage():
                 self._calls += 1
                 before = self._used.get(told.model, protocol.Usage())
-                self._used[told.model] = protocol.Usage(
-                    model=told.model,
-                    input_tokens=before.input_tokens + told.input_tokens,
-                    cached_tokens=before.cached_tokens + told.cached_tokens,
-                    output_tokens=before.output_tokens + told.output_tokens,
-                )
+                self._used[told.model] = told.with_each(before, add)
             case protocol.Refused():
                 self.refused.append(told.what)
                 self._note(told)

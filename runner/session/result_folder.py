@@ -147,12 +147,7 @@ class Folder:
             file.write(msgspec.json.encode(used) + b"\n")
         match used:
             case Usage():
-                said = Used(
-                    input_tokens=used.input_tokens,
-                    cached_tokens=used.cached_tokens,
-                    output_tokens=used.output_tokens,
-                )
-                self._tokens = plus(self._tokens, said)
+                self._tokens = plus(self._tokens, used.tokens)
             case Cost():
                 said = Used(usd=used.usd)
                 self._usd = plus(Used(usd=self._usd or 0.0), said).usd

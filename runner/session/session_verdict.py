@@ -16,7 +16,7 @@ from convoy.events.session_events import TaskStarted
 from convoy.gate import oversized, passing, refusals
 from convoy.model.records import Verdict
 from convoy.model.session_result import Outcome, Trouble
-from convoy.text import full_stop
+from convoy.text import counted, full_stop
 from runner.box.supervisor import Ending
 from runner.engines.output_reader import Report
 from runner.workspace.attempt_commits import Work
@@ -64,8 +64,9 @@ def conclude(seen: Seen) -> Finding:
         return finding
     if seen.unaccepted:
         return Finding("failure", _clean(seen), seen.unaccepted)
-    more = " more" if seen.goes_on else ""
-    return Finding("success", _clean(seen), f"Changed {_files(seen.work, more)}.")
+    what = "more file" if seen.goes_on else "file"
+    changed = f"Changed {counted(len(seen.work.changes), what)}."
+    return Finding("success", _clean(seen), changed)
 
 
 def answered(seen: Seen, answer: str, what: str) -> Finding:
@@ -126,7 +127,8 @@ def _said(seen: Seen) -> Iterator[Finding]:
             why = "The agent reported done but changed nothing."
             yield Finding("failure", "nothing", " ".join((why, *seen.work.left_out)))
         case "noop" if seen.work.changes:
-            why = f"The agent reported noop but changed {_files(seen.work)}."
+            files = counted(len(seen.work.changes), "file")
+            why = f"The agent reported noop but changed {files}."
             yield Finding("failure", ended, why)
         case "noop" if seen.goes_on:
             why = "The agent reported noop but left the half-done work as it was."
@@ -151,11 +153,6 @@ def _left(seen: Seen) -> Iterator[Finding]:
 
 def _clean(seen: Seen) -> Outcome:
     return "uncommitted" if seen.work.leftover else "exited"
-
-
-def _files(work: Work, more: str = "") -> str:
-    count = len(work.changes)
-    return f"{count}{more} file" if count == 1 else f"{count}{more} files"
 
 
 def _name(number: int) -> str:

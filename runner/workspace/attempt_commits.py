@@ -39,25 +39,18 @@ from runner.workspace.workspace import (
 
 BUNDLE_LIMIT = 80_000_000
 """Bytes; a result over 100 MB is refused unread."""
-
 LIGHT_BYTES = 40_000_000
 """How much of work over that limit is kept: its smallest files, as they are."""
-
 AGENT_FETCH_S = 20.0
 """For fetching the agent's own commits, from a repository that may be a trap."""
-
 ALONE_MOST = 1_000
 """How many files are added one by one, where git gives up over one of them."""
-
 TEXT_BYTES = 1_000_000
 """A larger file keeps the line ends that it was given."""
-
 MEMORY_BYTES = 1_000_000_000
 """The limit for each git process: a tree of a few bytes can stand for 10^10 files."""
-
 PATCH_BYTES = 10_000_000
 """How much of a patch is searched for secrets; no gate lets a longer patch pass."""
-
 PATCH = "patch"
 """The file in the store that holds the whole change, as `git apply` takes it."""
 _TEXT_PATCH = "patch.text"

@@ -89,7 +89,8 @@ class WorkSaver:
         """Start the process; whoever reaps it must call `ended`."""
         self._next = time.monotonic() + self._started.limits.checkpoint_s
         with contextlib.suppress(OSError):  # no room, no process: perhaps the next time
-            self._prepare()
+            if not self._folder.is_dir():
+                self._prepare()
             self._start()
 
     def ended(self, statuses: Mapping[int, int]) -> None:
@@ -130,8 +131,6 @@ class WorkSaver:
             raise
 
     def _prepare(self) -> None:
-        if self._folder.is_dir():
-            return
         self._folder.mkdir(mode=0o700)
         workspace, started = self._workspace, self._started
         _copy(workspace.store, self._folder / STORE)
@@ -187,14 +186,10 @@ def _save(folder: Path, order: _Order, used: Path) -> None:
     message = CommitMessage(order.title, order.branch, half_done=True)
     work = AttemptCommits(workspace, LONGEST_S, order.litter).keep(message)
     work = without_leaks(work, workspace, order.gate)
-    if work.commit is None or work.bundle is None:
+    refused = refusals(work.changes, work.patch_bytes, order.gate, order.limits)
+    if work.bundle is None or refused or passing(work.between, order.gate):
         return
-    if work.bundle.stat().st_size > BYTES or any(
-        (
-            *refusals(work.changes, work.patch_bytes, order.gate, order.limits),
-            *passing(work.between, order.gate),
-        )
-    ):
+    if work.bundle.stat().st_size > BYTES:
         return
     known = folder / _TREE
     found = workspace.git("rev-parse", "HEAD^{tree}", deadline_s=LONGEST_S).stdout

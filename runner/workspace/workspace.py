@@ -35,7 +35,7 @@ from convoy.text import AUTHOR
 from grite import git, trusted_programs
 from grite.errors import GitFailed, Unavailable
 from grite.remote import Remote
-from runner.box.surroundings import STORE, left_in
+from runner.box.surroundings import STORE, left_in, read_hostile
 from runner.inputs.job_inputs import BadInput, Inputs
 
 _NAME, _EMAIL = AUTHOR
@@ -308,13 +308,6 @@ def missing_content(workspace: Workspace) -> tuple[str, ...]:
     asked = ("ls-files", "-z", "--", _ATTRIBUTES)
     listed = workspace.git(*asked, deadline_s=git.DEADLINE_S).stdout.split(b"\0")
     files = (folder / os.fsdecode(each) for each in listed if each)
-    has_lfs = any(b"filter=lfs" in _start_of(file) for file in files)
-    has_modules = bool(_start_of(folder / ".gitmodules"))
+    has_lfs = any(b"filter=lfs" in read_hostile(file, _READ_BYTES) for file in files)
+    has_modules = bool(read_hostile(folder / ".gitmodules", _READ_BYTES))
     return (*((SUBMODULES,) if has_modules else ()), *((LFS,) if has_lfs else ()))
-
-
-def _start_of(file: Path) -> bytes:
-    if file.is_symlink() or not file.is_file():
-        return b""
-    with file.open("rb") as source:
-        return source.read(_READ_BYTES)
