@@ -316,11 +316,8 @@ class Price(Struct, frozen=True, kw_only=True):
     """What a model's tokens cost, in US dollars per million."""
 
     input: float
-    """For what the model reads."""
     output: float
-    """For what the model writes."""
     cached: float | None = None
-    """For what it reads from its vendor's cache; null: the same as `input`."""
 
 
 class Usage(Struct, frozen=True, kw_only=True):
@@ -358,29 +355,21 @@ class Scope(Struct, frozen=True, kw_only=True):
 
 
 class EngineSpec(Struct, frozen=True, kw_only=True):
-    """How to start one kind of agent, frozen when the convoy was accepted."""
+    """How to start one kind of agent: the keys of its table, frozen for a convoy."""
 
     type: str
     model: str | None = None
     args: tuple[str, ...] = ()
-    """For `shell` the whole command line, else arguments added to the engine's own."""
     timeout_s: int = 1800
     silence_s: int = 900
     """How long it may stay silent, if it is an engine that talks while it works."""
     max_sessions: int = 8
     secret: str | None = None
-    """The environment variable of the job that holds the model's key; None: the
-    engine's usual one."""
     price: Price | None = None
-    """What its tokens cost, where the engine does not say; null: unknown."""
     tools: tuple[str, ...] = ()
-    """The only tools it may use, by the engine's own names; empty: all it has."""
     allow: tuple[str, ...] = ()
-    """What it may ask of its model's vendor beyond what the key proxy lets through."""
     good_at: str = ""
-    """What the planner is told about it; empty: the default for its type."""
     url: str = ""
-    """The server that it reaches its model at; empty: its vendor's own."""
 
     @property
     def provider(self) -> Provider | None:
@@ -464,21 +453,19 @@ Occasion = Literal["intervention", "completion"]
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """The configuration a convoy goes by; later edits leave what is `FROZEN` alone."""
+    """The configuration a convoy goes by; later edits leave what is `FROZEN` alone.
+
+    What a key means is said where the file's tables are: `convoy.config.keys`.
+    """
 
     engines: dict[str, EngineSpec]
     strategy: Strategy = "rebase"
     require_ci: bool = True
     checks: tuple[str, ...] = ()
-    """Names of the checks that must be green; empty: all of them, at least one."""
     reporters: dict[str, str] = {}
-    """The App or account whose word counts for a check, by the check's name."""
     attempts: int = 3
     conflicts: Literal["agent", "person"] = "agent"
-    """Who is to make work fit that conflicts with what has landed."""
     rounds: int = 3
-    """How often a task's work may conflict and be done again before a person is asked;
-    it costs no attempt."""
     tasks: int = 20
     max_sessions: int = 32
     locks: Literal["off", "warn", "require"] = "require"
@@ -489,39 +476,25 @@ class Settings(Struct, frozen=True, kw_only=True):
     planner: str = ""
     """The engine that plans; empty: the issue's own task list is the plan."""
     approve: Approve = "auto"
-    """Whether a person has to approve the plan before anything starts (`plan`)."""
     approvals: int = 0
-    """How many people must approve a task's work, not counting who asked for it."""
     bypass: bool = False
-    """Whether the bot bypasses the target's rules where the forge allows it."""
     budget: Budget = Budget()
     egress: tuple[str, ...] | None = None
-    """The only hosts that agents may reach; null: none where the key proxy reaches the
-    model, else all."""
     setup_hosts: tuple[str, ...] | None = None
-    """The only hosts that `.brat/setup.sh` may reach; null: those of `egress` and the
-    public package registries, or all where agents may reach all."""
     box: BoxSetting = "on"
-    """Whether agents work in a box (`on`), without which none starts."""
     failures: int = 20
-    """After this many failed attempts in a row, over all convoys, everything pauses."""
     staged: bool = False
     """Whether the plan is only shown: nothing starts while this is set."""
     follow: bool = False
-    """Whether a plan made of sub-issues follows their list without being asked."""
     sub_issues: bool = False
-    """Whether the tasks of another plan are written to the issue as sub-issues."""
     sync: bool = True
-    """Whether the target is taken in whenever it moves; otherwise only at the end."""
     notify: tuple[Occasion, ...] = ()
     """The events that the bot's webhook, if any, is told."""
     splitter: str = ""
     """The engine that splits a task that was too much for one agent; empty: such a task
     waits for a person."""
     max_parallel: int = 4
-    """How many candidates CI judges at once."""
     task_pulls: bool = True
-    """Whether each task's work has a pull request of its own, as a draft."""
 
     @property
     def workers(self) -> dict[str, EngineSpec]:

@@ -15,6 +15,7 @@ from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hi
 
 from msgspec import Struct
 
+from convoy.config import keys
 from convoy.events.event_kinds import CLAIMS, EVENTS
 
 MEANINGS: Final = {
@@ -91,6 +92,21 @@ _OWN: Final = {
     ("TaskMerged", "commit"): "What landed; null: there was nothing to change.",
 }
 
+_TABLES: Final = {
+    "EngineSpec": (keys.EngineTable,),
+    "Price": (keys.PriceTable,),
+    "Settings": (
+        *(keys.RefineryTable, keys.WitnessTable, keys.MayorTable, keys.RunnerTable),
+    ),
+}
+"""The tables of the configuration whose keys a record holds by the same names."""
+_KEYS: Final = {
+    (record, name): " ".join((field.description or "").split())
+    for record, tables in _TABLES.items()
+    for table in tables
+    for name, field in table.model_fields.items()
+}
+
 _SIMPLE: Final[dict[object, str]] = {
     str: "text",
     int: "number",
@@ -135,7 +151,7 @@ def meaning(kind: type[Struct], field: str) -> str:
     Raises:
         KeyError: nobody has said it yet; say it in convoy/events/.
     """
-    known = _OWN | _documented()
+    known = _KEYS | _OWN | _documented()
     said = (known.get((each.__name__, field)) for each in kind.__mro__)
     return next(filter(None, said), None) or MEANINGS[field]
 
