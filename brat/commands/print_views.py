@@ -376,7 +376,7 @@ def why(path: Path, asked: str, convoy: str | None, *, as_json: bool) -> int:
     if found.task:
         facts = bot_facts(log_entries(log), state.bots)
         began = past_sessions(found.convoy, facts)
-        found = replace(found, story=attempt_story(began, found.task))
+        found = replace(found, story=tuple(attempt_story(began, found.task)))
     if as_json:
         print_document({"asked": asked} | msgspec.to_builtins(found))
         return OK

@@ -43,25 +43,18 @@ from convoy.text import (
 class Repository(Protocol):
     """What a question or an answer may be about: the repository, by its commits."""
 
-    def files(self, commit: str) -> tuple[str, ...]:
-        """Return every path of a commit."""
-        ...
+    def files(self, commit: str) -> tuple[str, ...]: ...
 
     def text(self, commit: str) -> Callable[[str], str]:
         """Return what gives a file's text at a commit; empty: it is none."""
-        ...
 
     def diff(self, base: str, commit: str, room: int) -> str:
         """Return a patch, cut a little behind so many characters."""
-        ...
 
-    def surveyed(self, commit: str) -> Survey:
-        """Return what is known of the repository at a commit."""
-        ...
+    def surveyed(self, commit: str) -> Survey: ...
 
     def scopes(self, commit: str, tasks: tuple[TaskSpec, ...]) -> tuple[Scope, ...]:
         """Return which paths of the tasks a commit does not have."""
-        ...
 
 
 class Question(Struct, frozen=True, kw_only=True):

@@ -154,8 +154,13 @@ def load(text: str | bytes, *, source: str) -> Config:
     if isinstance(text, bytes):
         try:
             text = text.decode()
-        except UnicodeDecodeError as error:
-            raise ConfigError(encoding_fault(source, error)) from error
+        except UnicodeDecodeError as error:  # https://toml.io/en/v1.0.0#spec
+            line = error.object.count(b"\n", 0, error.start) + 1
+            byte = error.object[error.start]
+            raise ConfigError(
+                f"{source}: line {line}: this is not UTF-8 text (byte 0x{byte:02x}); "
+                "TOML is always UTF-8: save the file in that encoding"
+            ) from error
     text = text.removeprefix("\ufeff")
     try:
         table = toml_table(text)
@@ -220,19 +225,6 @@ _BIGGEST_SHOWN = 10**18
 _PLACE = re.compile(r"(.*) \(at (?:line ([0-9]+), column ([0-9]+)|end of document)\)")
 _TUPLE = re.compile(r"\(('.*?'),?\)")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
-
-
-def encoding_fault(source: str, error: UnicodeDecodeError) -> str:
-    """Return the line about bytes that are no UTF-8, as TOML always is.
-
-    https://toml.io/en/v1.0.0#spec
-    """
-    line = error.object.count(b"\n", 0, error.start) + 1
-    byte = error.object[error.start]
-    return (
-        f"{source}: line {line}: this is not UTF-8 text (byte 0x{byte:02x}); "
-        "TOML is always UTF-8: save the file in that encoding"
-    )
 
 
 def syntax_fault(source: str, text: str, error: Exception) -> str:

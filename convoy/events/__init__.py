@@ -190,7 +190,6 @@ def live(state: State, name: str) -> Convoy:
 
 
 def in_state(state: State, name: str, wanted: str) -> Convoy:
-    """Return a convoy that is in the wanted state."""
     convoy = live(state, name)
     if convoy.state != wanted:
         raise Refusal(f"{name} is {convoy.state}, not {wanted}")
@@ -198,7 +197,6 @@ def in_state(state: State, name: str, wanted: str) -> Convoy:
 
 
 def task_in(state: State, name: str, number: int, wanted: str) -> Task:
-    """Return a task that is in the wanted state, of a convoy that has not ended."""
     task = _task_of(live(state, name), number)
     if task.state != wanted:
         raise Refusal(f"task {number} of {name} is {task.state}, not {wanted}")

@@ -130,7 +130,6 @@ class ConvoyResumed(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.resumed"
 
 
 def paused_because(by: str) -> str:
-    """Return why a convoy is paused when everything is."""
     return f"{by} paused everything in this repository"
 
 

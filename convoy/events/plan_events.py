@@ -104,7 +104,6 @@ class ConvoyRequested(Event, frozen=True, kw_only=True, tag="convoy.requested"):
         return with_convoy(state, convoy)
 
     def _mayor(self) -> Task | None:
-        """Return task 0 if an engine is to plan, else None."""
         name = self.settings.planner
         if not name:
             return None

@@ -101,7 +101,6 @@ def parse_raw(raw: bytes) -> tuple[PathChange, ...]:
 def path_change(
     path: str, mode_before: str, mode_after: str, before: str, after: str
 ) -> PathChange:
-    """Return the change of a path from one blob to another."""
     modes = mode_before, mode_after
     link = after if mode_after == SYMLINK else before
     return PathChange(path, *modes, link if SYMLINK in modes else "")

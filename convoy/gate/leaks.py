@@ -65,7 +65,6 @@ class _Step:
         self._removed: list[bytes] = []
 
     def take(self, line: bytes) -> None:
-        """Take the next line of the patch."""
         if line.startswith(b"@@"):
             self._in_hunk = True
         elif self._in_hunk and line.startswith(b"+"):
@@ -78,7 +77,6 @@ class _Step:
                 self._path = _path(line[4:])
 
     def leaking(self, known: Redaction) -> dict[str, None]:
-        """Return the files in which it adds a secret."""
         was_there = _secrets(_text(self._removed), known)
         return {
             each: None

@@ -40,7 +40,6 @@ def rivals(convoy: Convoy, choice: Task) -> tuple[Task, ...]:
 
 
 def is_green_rival(rival: Task) -> bool:
-    """Whether CI found its current work green."""
     return rival.state == "needs-review" and rival.is_proven
 
 

@@ -180,7 +180,6 @@ def judged_by(settings: Settings, checks: Checks | None) -> tuple[str, ...]:
 
 
 def is_judged(settings: Settings, judged: tuple[str, ...]) -> bool:
-    """Whether all checks that must judge a commit did."""
     if not settings.require_ci:
         return judged == JUDGED_BY_NONE
     return judged not in ((), JUDGED_BY_NONE) and set(settings.checks) <= set(judged)
@@ -270,7 +269,6 @@ class AttemptMerge(TaskCommand, frozen=True, kw_only=True):
         return (copied(MergeAttempted, self, strategy=strategy),)
 
     def _unfit(self, convoy: Convoy, task: Task) -> Refusal | None:
-        """Return why this is no candidate of the task."""
         if task.work is None or task.work.commit != self.work:
             return Refusal(f"task {self.task} has other work by now")
         is_trial = trial(convoy, task) and self.base == task.work.base

@@ -16,14 +16,14 @@ from convoy.events import (
 )
 from convoy.events.people_events import ConvoyPaused
 from convoy.events.plan_events import TaskAdded, TaskAssigned, TaskLinked, TaskSplit
-from convoy.events.task_events import TaskDropped, TaskMerged, TaskQueued
+from convoy.events.task_events import TaskDropped, TaskMerged
 from convoy.kinds import can_be_split, kind_of
 from convoy.kinds.task_kinds import MAYOR, PARTS_LEAST, being_split, is_split
 from convoy.model.records import TaskSpec, Usage
 from convoy.model.state import Convoy, State, Task
 from convoy.model.task_graph import relinked
 from convoy.rules import leases_freed, too_late
-from convoy.rules.plans import fault_of, kept_by_protected_paths
+from convoy.rules.plans import fault_of, first_queued, kept_by_protected_paths
 from convoy.text import counted, did_you_mean
 
 
@@ -136,10 +136,7 @@ class PartTask(TaskCommand, frozen=True, kw_only=True):
         return (
             copied(TaskSplit, self, by=0, person=self.by),
             TaskDropped(convoy=name, task=task.number, why=why, wanted_by=self.by),
-            *(
-                TaskQueued(convoy=name, task=part.number, cause="planned")
-                for part in self.parts
-            ),
+            *first_queued(name, self.parts),
             *kept_by_protected_paths(name, self.parts, convoy.settings.gate),
         )
 
@@ -194,10 +191,7 @@ class SplitTask(ConvoyCommand, frozen=True, kw_only=True):
             TaskDropped(
                 convoy=convoy.name, task=task.number, why=f"it was split: {numbers}"
             ),
-            *(
-                TaskQueued(convoy=convoy.name, task=part.number, cause="planned")
-                for part in self.parts
-            ),
+            *first_queued(convoy.name, self.parts),
             *_waiting_for_a_person(convoy, task, numbers),
         )
 

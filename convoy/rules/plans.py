@@ -85,16 +85,18 @@ class PlanConvoy(ConvoyCommand, frozen=True, kw_only=True):
         settings = convoy.settings
         takes = estimate(state, convoy, self.tasks)
         planned = copied(ConvoyPlanned, self, estimate=takes)
-        queued = (
-            TaskQueued(convoy=convoy.name, task=task.number, cause="planned")
-            for task in self.tasks
-        )
+        queued = first_queued(convoy.name, self.tasks)
         kept = (
             *kept_by_protected_paths(convoy.name, self.tasks, settings.gate),
             *left_to_people(convoy, convoy.listed),
         )
         still = () if convoy.waits_for_approval else standing_still(state, convoy)
         return (*ended, planned, *queued, *kept, *still)
+
+
+def first_queued(convoy: str, tasks: Iterable[TaskSpec]) -> Events:
+    numbers = (task.number for task in tasks)
+    return tuple(TaskQueued(convoy=convoy, task=n, cause="planned") for n in numbers)
 
 
 def fault_of(convoy: Convoy, tasks: tuple[TaskSpec, ...]) -> str | None:

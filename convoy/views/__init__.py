@@ -54,7 +54,6 @@ def convoys(state: State, now: int) -> list[dict[str, Any]]:
 
 
 def sessions(state: State) -> list[dict[str, Any]]:
-    """Return the sessions that have not ended."""
     return [session_document(convoy, task) for convoy, task in state.running()]
 
 
@@ -109,7 +108,6 @@ def task_document(
 
 
 def session_document(convoy: Convoy, task: Task) -> dict[str, Any]:
-    """Return what `--json` says of a session that has not ended."""
     attempt = task.attempt
     return {
         "name": ids.session_name(convoy.name, task.number, task.started),

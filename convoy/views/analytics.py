@@ -70,7 +70,6 @@ class Analytics(Struct, frozen=True, kw_only=True):
 
 
 def analytics(history: ChangeHistory) -> Analytics:
-    """Return the figures of what has ended."""
     ended = [one for one in history.changes.values() if one.end]
     landed = [one for one in ended if one.end == "landed"]
     used = reduce(plus, (one.usage for one in landed), Usage())

@@ -5,8 +5,9 @@ log reads on where it stopped.
 """
 
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
-from typing import Final, Literal
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Final, Literal, TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -33,6 +34,8 @@ from convoy.model.session_result import plus
 from convoy.text import clock, spoken_duration
 from grite.entry import Entry
 from grite.event import CommentAdded, Event as GriteEvent
+
+_Kept = TypeVar("_Kept")
 
 
 class LogLine(Struct, frozen=True):
@@ -171,9 +174,16 @@ class PastSession(Struct, frozen=True, kw_only=True):
 
 
 _DISPATCH: Final = ids.dispatch_key("")
-CONVOYS_WITH_SESSIONS: Final = 100
-"""The sessions of so many convoys are kept at most: those that sessions began in last.
-"""
+CONVOYS_KEPT: Final = 100
+"""Of so many convoys sessions and decisions are kept: those with the last of these."""
+
+
+def _newest(kept: dict[str, _Kept], name: str, made: Callable[[], _Kept]) -> _Kept:
+    """Return what is kept of a convoy, which is the newest now; the oldest goes."""
+    found = kept[name] = kept.pop(name) if name in kept else made()
+    if len(kept) > CONVOYS_KEPT:
+        del kept[next(iter(kept))]
+    return found
 
 
 class _Sessions:
@@ -214,12 +224,7 @@ class SessionHistory:
             if isinstance(fact, ActionDone) and fact.key.startswith(_DISPATCH):
                 self.ran(fact.key, fact.number)
             if isinstance(fact, TaskStarted):
-                known = (
-                    self._convoys.pop(name) if name in self._convoys else _Sessions()
-                )
-                self._convoys[name] = known
-                if len(self._convoys) > CONVOYS_WITH_SESSIONS:
-                    del self._convoys[next(iter(self._convoys))]
+                _newest(self._convoys, name, _Sessions)
             if name in self._convoys:
                 self._convoys[name].read(at, fact)
 
@@ -292,30 +297,21 @@ def _after(one: PastSession, at: int, fact: Event) -> PastSession:
             return one
 
 
-_HOW: Final = {
-    "running": "runs",
-    "handed in": "handed in",
-    "landed": "landed",
-    "sent back": "was sent back",
-    "refused": "was refused",
-    "lost": "was lost",
-}
-
-
-def attempt_story(sessions: Iterable[PastSession], task: int) -> tuple[str, ...]:
-    """Return a sentence without a full stop for each attempt at a task, in order."""
-    return tuple(_told(each) for each in sessions if each.task == task)
-
-
-def _told(one: PastSession) -> str:
-    took = f", {spoken_duration(round(one.took_s))} of work" if one.ended else ""
-    landed = f" at {clock(one.landed)}" if one.landed else ""
-    judged = f", judged by {', '.join(one.judged)}" if one.judged else ""
-    why = one.why.partition("\n\n")[0]
-    return (
-        f"attempt {one.attempt} by {one.engine} began at {clock(one.begun)}{took}: it "
-        f"{_HOW[one.how]}{landed}{judged}{': ' if why else ''}{why}"
-    )
+def attempt_story(sessions: Iterable[PastSession], task: int) -> Iterator[str]:
+    """Yield a sentence without a full stop for each attempt at a task, in order."""
+    for one in sessions:
+        if one.task != task:
+            continue
+        took = f", {spoken_duration(round(one.took_s))} of work" if one.ended else ""
+        landed = f" at {clock(one.landed)}" if one.landed else ""
+        judged = f", judged by {', '.join(one.judged)}" if one.judged else ""
+        why = one.why.partition("\n\n")[0]
+        was = "was " if one.how in ("sent back", "refused", "lost") else ""
+        how = "runs" if one.how == "running" else f"{was}{one.how}"
+        yield (
+            f"attempt {one.attempt} by {one.engine} began at {clock(one.begun)}{took}: "
+            f"it {how}{landed}{judged}{': ' if why else ''}{why}"
+        )
 
 
 End = Literal["", "landed", "done", "dropped"]
@@ -435,8 +431,6 @@ class ChangeHistory:
 
 MOST_DECISIONS: Final = 100
 """So many decisions are kept of a convoy, the newest."""
-CONVOYS_WITH_DECISIONS: Final = 100
-"""So many convoys are kept: those in which somebody decided last."""
 _NO_DECISION: Final = (ActionIntended, AnswerShown)
 MAINTAIN: Final = (MergeRequested, MergeWithdrawn, WorkTakenBack, ConvoyRanked)
 """What takes the right to maintain, as the verb table says; all else takes at least the
@@ -466,14 +460,9 @@ class DecisionHistory:
             name, by = getattr(fact, "convoy", ""), _decided_by(fact)
             if not (name and by):
                 continue
-            known = self._convoys.pop(name, None) or deque[PersonDecision](
-                maxlen=MOST_DECISIONS
-            )
+            known = _newest(self._convoys, name, partial(deque, maxlen=MOST_DECISIONS))
             right = "maintain" if isinstance(fact, MAINTAIN) else "write"
             known.append(PersonDecision(at, by, right, fact.sentence()))
-            self._convoys[name] = known
-            if len(self._convoys) > CONVOYS_WITH_DECISIONS:
-                del self._convoys[next(iter(self._convoys))]
 
     def of(self, convoy: str) -> tuple[PersonDecision, ...]:
         """Return the decisions in a convoy, the newest first."""

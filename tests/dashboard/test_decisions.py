@@ -12,7 +12,7 @@ from convoy.events.plan_events import ConvoyRanked
 from convoy.log.record import follow
 from convoy.rules.people import BlockTask, DropTask, RetryTask
 from convoy.views.history import (
-    CONVOYS_WITH_DECISIONS,
+    CONVOYS_KEPT,
     MAINTAIN,
     MOST_DECISIONS,
     DecisionHistory,
@@ -62,7 +62,7 @@ def test_the_newest_are_kept() -> None:
     for at in range(MOST_DECISIONS + 5):
         history.read([(at, ConvoyPaused(convoy="old", by="eve"))])
     kept = history.of("old")
-    for number in range(CONVOYS_WITH_DECISIONS):
+    for number in range(CONVOYS_KEPT):
         history.read([(0, ConvoyPaused(convoy=f"c-{number}", by="eve"))])
 
     assert (len(kept), kept[0].at) == (MOST_DECISIONS, MOST_DECISIONS + 4)

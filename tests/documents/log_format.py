@@ -92,7 +92,7 @@ _OWN: Final = {
     ("TaskMerged", "commit"): "What landed; null: there was nothing to change.",
 }
 
-_TABLES: Final = {
+_TABLES: Final[dict[str, tuple[type[keys.Table], ...]]] = {
     "EngineSpec": (keys.EngineTable,),
     "Price": (keys.PriceTable,),
     "Settings": (
