@@ -96,7 +96,11 @@ class GitFailed(BratError):
         self.argv = tuple(argv)
         self.status = status
         self.stderr = stderr[-STDERR_CHARS:]
-        super().__init__(git_sentence(self.argv[1:], status, self.stderr))
+        what = f"git {git_verb(self.argv[1:])}".strip()
+        how = f"by signal {-status}" if status < 0 else f"with status {status}"
+        why = git_reason(self.stderr)
+        said = f"failed: {why}" if why else f"ended {how} and said nothing"
+        super().__init__(f"{what} {said}")
 
 
 class Rejected(GitFailed):
@@ -153,15 +157,6 @@ def git_reason(stderr: str) -> str:
     causes = [line for line in levelled if not _RESULT.fullmatch(line)]
     best = next((some[-1] for some in (causes, levelled, plain, lines) if some), "")
     return _LEVEL.sub("", best, count=1)[:LINE_CHARS].rstrip(". ")
-
-
-def git_sentence(args: Sequence[str], status: int, stderr: str) -> str:
-    """Return a failed call, without the word git, as a sentence with no full stop."""
-    what = f"git {git_verb(args)}".strip()
-    if why := git_reason(stderr):
-        return f"{what} failed: {why}"
-    how = f"by signal {-status}" if status < 0 else f"with status {status}"
-    return f"{what} ended {how} and said nothing"
 
 
 def repr_without(record: Struct, *secrets: str) -> str:

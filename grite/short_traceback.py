@@ -35,12 +35,10 @@ class _ShortFormatter(logging.Formatter):
     """Writes log lines that are short and without secrets, whoever logs them."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  its name
-        """Return the line without an exception."""
         record.message = short_line(record.message)
         return super().formatMessage(record)
 
     def formatException(self, ei: ExcInfo) -> str:  # noqa: N802  its name
-        """Return an exception's lines."""
         return "" if ei[1] is None else short_traceback(ei[1])
 
 

@@ -387,23 +387,6 @@ def _target(ref: pygit2.Reference | None) -> str | None:
     return None if ref is None else str(ref.target)
 
 
-def missing_events(log: Log, ours: str, theirs: str | None) -> tuple[Event, ...]:
-    """Return the events of our chain that theirs has not, each once, in our order.
-
-    Both chains are in the log's repository; None: theirs is empty. Raises `Missing`: a
-    commit of one of them is not here.
-    """
-    fork = None if theirs is None else log.fork(ours, theirs)
-    there = set[bytes]()
-    if theirs is not None:
-        there.update(event.id for event in _events(log, theirs, fork))
-    found: dict[bytes, Event] = {}
-    for event in _events(log, ours, fork):
-        if event.id not in there:
-            found.setdefault(event.id, event)
-    return tuple(found.values())
-
-
 def log_union(
     log: Log,
     ours: str,
@@ -423,14 +406,14 @@ def log_union(
         Missing: a commit of one of them is not here.
         Unavailable: it cannot be written.
     """
-    if theirs is None or theirs == log.fork(ours, theirs):
+    if theirs is None or theirs == (fork := log.fork(ours, theirs)):
         return ours
-    events = [each for each in missing_events(log, ours, theirs) if each.actor != but]
-    if not events:
+    there = {each.id for one in log.read(theirs, since=fork) for each in one.events}
+    found: dict[bytes, Event] = {}  # each once, in our order
+    for one in log.read(ours, since=fork):
+        for each in one.events:
+            if each.id not in there and each.actor != but:
+                found.setdefault(each.id, each)
+    if not found:
         return theirs
-    return log.write(events, parent=theirs, actor=actor, at_ms=at_ms)
-
-
-def _events(log: Log, head: str, since: str | None) -> Iterator[Event]:
-    for one in log.read(head, since=since):
-        yield from one.events
+    return log.write([*found.values()], parent=theirs, actor=actor, at_ms=at_ms)

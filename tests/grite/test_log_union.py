@@ -11,9 +11,9 @@ from hypothesis import given, settings, strategies as st
 
 from grite.event import CommentAdded, Event
 from grite.remote import RefUpdate, Remote, ensure_mirror
-from grite.wal import WAL_REF, Log, log_union, missing_events
+from grite.wal import WAL_REF, Log, log_union
 from tests.grite.commits import commit, said
-from tests.grite.vectors import ACTOR, ISSUE, T0
+from tests.grite.vectors import ISSUE, T0
 
 
 @dataclass
@@ -191,14 +191,6 @@ def test_a_foreign_commit_on_the_remote_is_kept(
     first, second = one.log.entries(head or "")
     assert first.commit == foreign
     assert second.events == tuple(one.promised)
-
-
-def test_one_event_that_was_read_back_is_not_missing(log: Log) -> None:
-    event = Event(ISSUE, ACTOR, T0, CommentAdded("a"))
-    head = log.append([event], after=None, actor=ACTOR, at_ms=T0)
-
-    assert missing_events(log, head, head) == ()
-    assert missing_events(log, head, None) == (event,)
 
 
 # --- any way --------------------------------------------------------------------------
