@@ -100,7 +100,7 @@ def owed_actions(
 def _owed(state: State, look: Look) -> Iterator[Action]:
     observed, now = look.observed, look.now
     yield from _due_again(state, now)
-    yield from taken_up(state, observed, now)
+    yield from taken_up(state, look)
     yield from ended_sessions(state, look)
     for convoy in state.live():
         yield from ways(convoy, observed)
@@ -120,11 +120,11 @@ def _owed(state: State, look: Look) -> Iterator[Action]:
     ):
         for convoy in convoys:
             yield from rule(convoy)
-    yield from starts(state, observed, now)
+    yield from starts(state, look)
     for convoy in state.convoys.at_hand.values():
         if convoy.state != "complete" and (needs := uncalled(state, convoy)):
             yield owed.Call(convoy.name, needs)
-    yield from _effects(state, observed, now)
+    yield from _effects(state, look)
     for run in observed.unneeded:
         if may_try(state, run_item(run), now):
             yield owed.CancelCi(run)
@@ -162,30 +162,27 @@ def _due_again(state: State, now: int) -> Iterator[Note]:
             yield Note(None, LOG_ITEM, ItemTakenUp(item=item))
 
 
-def _effects(state: State, observed: Observed, now: int) -> Iterator[Action]:
+def _effects(state: State, look: Look) -> Iterator[Action]:
     """Yield what the forge has to be told, but for what is set aside."""
     for intent in state.intents.values():
         convoy = state.convoys.get(intent.convoy)
-        if convoy and (
-            _is_unwanted(convoy, intent) or _is_early(convoy, intent, observed)
-        ):
+        if convoy and (_is_unwanted(convoy, intent) or _is_early(convoy, intent, look)):
             continue
-        if may_try(state, intent_item(intent), now):
+        if may_try(state, intent_item(intent), look.now):
             yield owed.Do(intent)
-    for convoy, part in _unshown(state, now):
-        if may_try(state, show_item(convoy.name, part), now):
+    for convoy, part in _unshown(state, look.now):
+        if may_try(state, show_item(convoy.name, part), look.now):
             yield owed.Show(convoy.name, part)
 
 
-def _is_early(convoy: Convoy, intent: Intent, observed: Observed) -> bool:
+def _is_early(convoy: Convoy, intent: Intent, look: Look) -> bool:
     """Whether the target may hold all of a convoy whose pull request is wanted.
 
     A forge opens none without commits. Once the target has been taken in, it shows.
     """
     if intent.kind != "pull" or intent.task:
         return False
-    target = observed.refs.get(ids.HEADS + convoy.target, "")
-    tip = observed.refs.get(ids.HEADS + ids.base_branch(convoy.name))
+    target, tip = look.tip(convoy.target), look.tip(ids.base_branch(convoy.name))
     is_behind = target != target_taken_in(convoy) and sync_task(convoy) is None
     return tip == target or is_behind
 

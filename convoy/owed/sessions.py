@@ -28,7 +28,6 @@ from convoy.rules.starting import (
     waits_for_lease,
 )
 from convoy.rules.turns import turns
-from convoy.rules.verdict import Observed
 
 TOO_MANY = (
     "too many attempts in a row brought no work ({}, over all convoys): see why they "
@@ -84,7 +83,7 @@ def splits(convoy: Convoy) -> Iterator[Action]:
             yield Note("mayor", task_item(convoy.name, task.number), split)
 
 
-def starts(state: State, observed: Observed, now: int) -> Iterator[Action]:
+def starts(state: State, look: Look) -> Iterator[Action]:
     """Start what may start; if too many attempts in a row failed, pause instead."""
     broken = [
         convoy.name
@@ -95,10 +94,10 @@ def starts(state: State, observed: Observed, now: int) -> Iterator[Action]:
     for name in broken:
         yield owed.Pause(name, why, tell=name == broken[0])
     if not broken:
-        yield from _slots_given(state, observed, now)
+        yield from _slots_given(state, look)
 
 
-def _slots_given(state: State, observed: Observed, now: int) -> Iterator[Action]:
+def _slots_given(state: State, look: Look) -> Iterator[Action]:
     """Give free slots to the convoys in turn.
 
     The convoy with the fewest sessions comes first. Convoys of a higher priority
@@ -107,17 +106,15 @@ def _slots_given(state: State, observed: Observed, now: int) -> Iterator[Action]
     running = [
         (convoy, task)
         for convoy, task in state.running()
-        if _has_slot(task, observed) or may_try(state, _item(convoy, task), now)
+        if _has_slot(task, look) or may_try(state, _item(convoy, task), look.now)
     ]
     used = Counter(convoy.name for convoy, _ in running)
     engines = Counter(task.spec.engine for _, task in running)
     # A task waiting for its vendor keeps its slot: so an engine's slots go down with
     # each outage, and come back one by one as the waits, which are spread, run out.
-    engines.update(resting_engines(state, now))
+    engines.update(resting_engines(state, look.now))
     queues = {
-        convoy.name: _in_start_order(
-            convoy, [*_startable(state, convoy, observed, now)]
-        )
+        convoy.name: _in_start_order(convoy, [*_startable(state, convoy, look)])
         for convoy in state.live()
     }
     while waiting := [name for name, queue in queues.items() if queue]:
@@ -131,15 +128,14 @@ def _slots_given(state: State, observed: Observed, now: int) -> Iterator[Action]
         if engines[engine] < convoy.settings.engines[engine].max_sessions:
             used[name] += 1
             engines[engine] += 1
-            yield _begin(convoy, task, observed)
+            yield _begin(convoy, task, look)
 
 
-def taken_up(state: State, observed: Observed, now: int) -> Iterator[Note]:
+def taken_up(state: State, look: Look) -> Iterator[Note]:
     """Try tasks again whose time has come; a session that never began needs a slot."""
-    running = [(c, task) for c, task in state.running() if _has_slot(task, observed)]
-    used = len(running)
-    engines = Counter(task.spec.engine for _, task in running)
-    for convoy, task in _due(state, now):
+    running = [task for _, task in state.running() if _has_slot(task, look)]
+    used, engines = len(running), Counter(task.spec.engine for task in running)
+    for convoy, task in _due(state, look.now):
         if task.attempt is not None and task.attempt.run is None:
             engine = task.spec.engine
             slots = convoy.settings.engines[engine].max_sessions
@@ -164,7 +160,7 @@ def _due(state: State, now: int) -> Iterator[tuple[Convoy, Task]]:
                     yield convoy, task
 
 
-def _has_slot(task: Task, observed: Observed) -> bool:
+def _has_slot(task: Task, look: Look) -> bool:
     """Whether a task with an attempt uses a slot.
 
     Aside it does so only while its session runs: it may never have begun, or only its
@@ -172,7 +168,7 @@ def _has_slot(task: Task, observed: Observed) -> bool:
     """
     if not task.waits_aside:
         return True
-    run = observed.runs.get(task.attempt.run or 0) if task.attempt else None
+    run = look.observed.runs.get(task.attempt.run or 0) if task.attempt else None
     return run is not None and not run.completed
 
 
@@ -180,35 +176,31 @@ def _item(convoy: Convoy, task: Task) -> str:
     return task_item(convoy.name, task.number)
 
 
-def _startable(
-    state: State, convoy: Convoy, observed: Observed, now: int
-) -> Iterator[Task]:
+def _startable(state: State, convoy: Convoy, look: Look) -> Iterator[Task]:
     """Yield what a session could work on now if there were free slots."""
+    now, tip = look.now, look.tip(ids.base_branch(convoy.name))
     mayor = None if state.paused_by else convoy.mayor
     is_ready = mayor and startable(convoy, mayor) and mayor.not_before <= now
     if mayor and is_ready and not closed_today(state, convoy, mayor, now):
         yield mayor
-    if ids.HEADS + ids.base_branch(convoy.name) not in observed.refs:
+    if not tip or foreign_tip(convoy, look.observed.refs):
         return
-    if foreign_tip(convoy, observed.refs):
-        return
-    later = turns(convoy)
-    queue = chain(convoy, observed.refs[ids.HEADS + ids.base_branch(convoy.name)])
+    later, queue = turns(convoy), chain(convoy, tip)
     for task in convoy.tasks:
         is_ready = startable(convoy, task) and task.not_before <= now
         if is_ready and closed_today(state, convoy, task, now):
             continue
-        if task.number in later and not _early(convoy, task, queue, observed):
+        if task.number in later and not _early(convoy, task, queue, look):
             continue
         if is_ready and not waits_for_lease(state, convoy, task, now):
             yield task
 
 
-def _begin(convoy: Convoy, task: Task, observed: Observed) -> owed.Begin:
+def _begin(convoy: Convoy, task: Task, look: Look) -> owed.Begin:
     if task.number == 0:
         return owed.Begin(convoy.name, 0, convoy.base)
-    tip = observed.refs[ids.HEADS + ids.base_branch(convoy.name)]
-    if early := _early(convoy, task, chain(convoy, tip), observed):
+    tip = look.tip(ids.base_branch(convoy.name))
+    if early := _early(convoy, task, chain(convoy, tip), look):
         tip = early
     if work := stands_on(convoy, task):
         tip = work.commit
@@ -216,12 +208,12 @@ def _begin(convoy: Convoy, task: Task, observed: Observed) -> owed.Begin:
     left = half_done(convoy, task)  # it is continued as long as the forge keeps it
     if left is not None:
         refs = ids.attempt_refs(convoy.name, task.number, left.attempt, left.commit)
-        if any(observed.refs.get(ref) == left.commit for ref in refs):
+        if any(look.observed.refs.get(ref) == left.commit for ref in refs):
             base = left.commit
     return owed.Begin(convoy.name, task.number, base)
 
 
-def _early(convoy: Convoy, task: Task, queue: Chain, observed: Observed) -> str:
+def _early(convoy: Convoy, task: Task, queue: Chain, look: Look) -> str:
     """Return the candidate to start from while those that go first are judged.
 
     Empty: nothing goes first, or it is not in the queue, or CI is against it.
@@ -230,7 +222,7 @@ def _early(convoy: Convoy, task: Task, queue: Chain, observed: Observed) -> str:
     if not first or not may_start_early(convoy, task):
         return ""
     for link in queue.links:
-        checks = observed.checks.get(link.candidate.commit)
+        checks = look.checks(link.candidate)
         if checks is not None and checks.verdict not in ("pending", "none", "green"):
             return ""
         first -= {link.task.number}
@@ -241,14 +233,12 @@ def _early(convoy: Convoy, task: Task, queue: Chain, observed: Observed) -> str:
 
 def _in_start_order(convoy: Convoy, tasks: Collection[Task]) -> deque[Task]:
     behind = waiting_behind(convoy) if tasks else {}
-    place = {each.task: at for at, each in enumerate(convoy.named) if convoy.listed}
-
-    def urgency(task: Task) -> tuple[bool, int, int, int]:
-        number = task.number
-        at = place.get(number, number)
-        return (not task.started, -behind.get(number, 0), at, number)
-
-    return deque(sorted(tasks, key=urgency))
+    at = {each.task: at for at, each in enumerate(convoy.named) if convoy.listed}
+    found = sorted(
+        tasks, key=lambda task: (at.get(task.number, task.number), task.number)
+    )
+    found.sort(key=lambda task: (not task.started, -behind.get(task.number, 0)))
+    return deque(found)
 
 
 def waiting_behind(convoy: Convoy) -> dict[int, int]:
