@@ -30,44 +30,50 @@ from convoy.model.state import Convoy, ConvoyState, Moment, State, Task, change_
 from convoy.model.work import Gesture, Push, TakenOut
 
 
-def change_part(convoy: Convoy, task: int, **fields: Any) -> Convoy:  # noqa: ANN401
-    """Change a task, or with 0 the convoy; both have the fields of a hold."""
-    if not task:
-        return replace(convoy, **fields)
-    return change_task(convoy, task, lambda each: replace(each, **fields))
-
-
-class MergeWithdrawn(ConvoyEvent, frozen=True, kw_only=True, tag="merge.withdrawn"):
-    """A person took a task out of the merge queue; task 0 is the convoy itself."""
+class _PartEvent(ConvoyEvent, frozen=True, kw_only=True):
+    """An event about a task, or with 0 about the convoy itself."""
 
     task: int
+
+    def part(self, state: State) -> Convoy | Task:
+        """Return a task that is not settled, or the convoy; it has not ended."""
+        if self.task:
+            return unsettled(state, self.convoy, self.task)
+        return live(state, self.convoy)
+
+    def changed(self, convoy: Convoy, **fields: Any) -> Convoy:  # noqa: ANN401
+        if not self.task:
+            return replace(convoy, **fields)
+        return change_task(convoy, self.task, lambda task: replace(task, **fields))
+
+
+class MergeWithdrawn(_PartEvent, frozen=True, kw_only=True, tag="merge.withdrawn"):
+    """A person took a task out of the merge queue; task 0 is the convoy itself."""
+
     by: str
 
     def sentence(self) -> str:
         return f"{self.by} took {subject(self.task)} out of the merge queue."
 
     def decide(self, state: State) -> Decision:
-        if held_part(state, self.convoy, self.task).withdrawn:
+        if self.part(state).withdrawn:
             return Refusal("it is not in the merge queue")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
-        return change_part(
-            convoy, self.task, withdrawn=True, put_back_by="", candidate=None
-        )
+        return self.changed(convoy, withdrawn=True, put_back_by="", candidate=None)
 
 
-class MergeRequested(ConvoyEvent, frozen=True, kw_only=True, tag="merge.requested"):
+class MergeRequested(_PartEvent, frozen=True, kw_only=True, tag="merge.requested"):
     """A person put a task back into the merge queue; task 0 is the convoy itself."""
 
-    task: int
     by: str
 
     def sentence(self) -> str:
         return f"{self.by} put {subject(self.task)} into the merge queue."
 
     def decide(self, state: State) -> Decision:
-        part = held_part(state, self.convoy, self.task)
+        part = self.part(state)
         if part.taken_out is not None:
             out = part.taken_out
             return Refusal(f"{out.why}: it waits for {out.back}")
@@ -78,7 +84,7 @@ class MergeRequested(ConvoyEvent, frozen=True, kw_only=True, tag="merge.requeste
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         if not self.task:  # the forge may have to be asked again
             convoy = replace(convoy, asked="")
-        return change_part(convoy, self.task, withdrawn=False, put_back_by=self.by)
+        return self.changed(convoy, withdrawn=False, put_back_by=self.by)
 
 
 HOLD_LABEL: Final = "brat:hold"
@@ -89,10 +95,9 @@ NO_LABEL: Final = "brat:no"
 """The bot never acts on this issue or pull request."""
 
 
-class WorkHeld(ConvoyEvent, frozen=True, kw_only=True, tag="work.held"):
+class WorkHeld(_PartEvent, frozen=True, kw_only=True, tag="work.held"):
     """A label keeps this from starting and merging; task 0: the convoy."""
 
-    task: int
     label: str
     """The label, such as `brat:hold`."""
 
@@ -100,44 +105,36 @@ class WorkHeld(ConvoyEvent, frozen=True, kw_only=True, tag="work.held"):
         return f"The label {clause(self.label)} holds {subject(self.task)}."
 
     def decide(self, state: State) -> Decision:
-        if held_part(state, self.convoy, self.task).held == self.label:
+        if self.part(state).held == self.label:
             return Refusal(f"{self.label} holds it already")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
-        held = change_part(convoy, self.task, held=self.label, candidate=None)
+        held = self.changed(convoy, held=self.label, candidate=None)
         if self.task:
             return held
         tasks = tuple(replace(task, candidate=None) for task in held.tasks)
         return replace(held, tasks=tasks)
 
 
-class WorkReleased(ConvoyEvent, frozen=True, kw_only=True, tag="work.released"):
+class WorkReleased(_PartEvent, frozen=True, kw_only=True, tag="work.released"):
     """The label was removed; task 0: the convoy's."""
-
-    task: int
 
     def sentence(self) -> str:
         return f"No label holds {subject(self.task)} any more."
 
     def decide(self, state: State) -> Decision:
-        if not held_part(state, self.convoy, self.task).held:
+        if not self.part(state).held:
             return Refusal("no label holds it")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
-        return change_part(convoy, self.task, held="")
+        return self.changed(convoy, held="")
 
 
-def held_part(state: State, name: str, number: int) -> Convoy | Task:
-    """Return a task that is not settled, or with 0 the convoy; it has not ended."""
-    return unsettled(state, name, number) if number else live(state, name)
-
-
-class WorkTakenOut(ConvoyEvent, frozen=True, kw_only=True, tag="work.taken-out"):
+class WorkTakenOut(_PartEvent, frozen=True, kw_only=True, tag="work.taken-out"):
     """A person took a task's work out on the forge; task 0 is the convoy itself."""
 
-    task: int
     gesture: Gesture
     """What was done: `closed`, or its `branch` deleted, or its `base` changed."""
     pull: int
@@ -149,7 +146,7 @@ class WorkTakenOut(ConvoyEvent, frozen=True, kw_only=True, tag="work.taken-out")
         return f"A person took {subject(self.task)} out: {self._taken_out.why}."
 
     def decide(self, state: State) -> Decision:
-        part = held_part(state, self.convoy, self.task)
+        part = self.part(state)
         if part.pull != self.pull:
             return Refusal(f"#{self.pull} is not its pull request")
         if part.taken_out == self._taken_out:
@@ -157,17 +154,16 @@ class WorkTakenOut(ConvoyEvent, frozen=True, kw_only=True, tag="work.taken-out")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
-        return change_part(convoy, self.task, taken_out=self._taken_out, candidate=None)
+        return self.changed(convoy, taken_out=self._taken_out, candidate=None)
 
     @property
     def _taken_out(self) -> TakenOut:
         return copied(TakenOut, self)
 
 
-class WorkTakenBack(ConvoyEvent, frozen=True, kw_only=True, tag="work.taken-back"):
+class WorkTakenBack(_PartEvent, frozen=True, kw_only=True, tag="work.taken-back"):
     """A person undid what took the work out; task 0 is the convoy itself."""
 
-    task: int
     by: str = ""
     """Who wants another pull request for it; empty: its own is open again."""
 
@@ -180,7 +176,7 @@ class WorkTakenBack(ConvoyEvent, frozen=True, kw_only=True, tag="work.taken-back
 
         A closed pull request whose branch has moved since cannot be reopened.
         """
-        out = held_part(state, self.convoy, self.task).taken_out
+        out = self.part(state).taken_out
         if out is None:
             return Refusal("nobody took it out")
         if not self.by:
@@ -194,10 +190,8 @@ class WorkTakenBack(ConvoyEvent, frozen=True, kw_only=True, tag="work.taken-back
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         if not self.by:
-            return change_part(convoy, self.task, taken_out=None)
-        return change_part(
-            convoy, self.task, taken_out=None, pull=None, put_back_by=self.by
-        )
+            return self.changed(convoy, taken_out=None)
+        return self.changed(convoy, taken_out=None, pull=None, put_back_by=self.by)
 
 
 Gone = Literal["deleted", "transferred"]

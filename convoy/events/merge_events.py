@@ -11,7 +11,7 @@ from typing import Final
 from msgspec import field
 from msgspec.structs import replace
 
-from convoy.events import SHORT, ConvoyEvent, TaskEvent, clause, subject
+from convoy.events import SHORT, ConvoyEvent, TaskEvent, clause, copied, subject
 from convoy.model.records import Strategy
 from convoy.model.state import Convoy, Moment, State, Task, change_task
 from convoy.model.work import Candidate, Doubt, Unmerged
@@ -42,13 +42,9 @@ class MergeAttempted(ConvoyEvent, frozen=True, kw_only=True, tag="merge.attempte
         task = convoy.task(self.task)
         before = task.candidate if task else convoy.candidate
         is_same = before is not None and before.work == self.work
-        candidate = Candidate(
-            commit=self.candidate,
-            base=self.base,
-            work=self.work,
-            target=self.target,
-            at=now.at,
-            since=before.since if before is not None and is_same else now.at,
+        since = before.since if before is not None and is_same else now.at
+        candidate = copied(
+            Candidate, self, commit=self.candidate, at=now.at, since=since
         )
         if self.task == 0:
             return replace(
