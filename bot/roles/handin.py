@@ -106,7 +106,7 @@ def _take_answer(
     except Unfit as error:
         ended.refuse("refused", str(error), result)
         return
-    if kind.takes_notes:
+    if not kind.makes_plan:
         ended.note(result)
     if refused := ended.draft.submit(taken.command):
         ended.refuse("refused", refused.why, result)

@@ -77,9 +77,6 @@ def _take_plan(reply: Reply) -> Taken:
     )
 
 
-PLAN_ANSWER = Answering(kind=PLAN, none=NO_PLAN, told=_ask_plan, read=_take_plan)
-
-
 MAP_CHARS: Final = 12_000
 _FOLDERS_CHARS: Final = 4_000
 """How much of it is at least for the folders."""
@@ -277,15 +274,12 @@ def _take_split(reply: Reply) -> Taken:
     )
 
 
-SPLIT_ANSWER = Answering(kind=SPLIT, none=NO_PLAN, told=_ask_split, read=_take_split)
-
-
 ANSWERS: Final[dict[KindName, Answering]] = {
     each.kind.name: each
     for each in (
-        *(PLAN_ANSWER, SPLIT_ANSWER),
-        *(answering.REPORT_ANSWER, answering.SCOUT_ANSWER),
-        *(answering.REVIEW_ANSWER, answering.CHOICE_ANSWER),
+        Answering(kind=PLAN, none=NO_PLAN, told=_ask_plan, read=_take_plan),
+        Answering(kind=SPLIT, none=NO_PLAN, told=_ask_split, read=_take_split),
+        *answering.ANSWERINGS,
     )
 }
 """By kind of task; a kind that is not here brings a change."""

@@ -240,20 +240,6 @@ def _take_report(reply: Reply) -> Taken:
     )
 
 
-REPORT_ANSWER = Answering(
-    kind=task_kinds.REPORT,
-    none="the engine gave no report",
-    told=lambda _question: report_brief(FIND_OUT),
-    read=_take_report,
-)
-SCOUT_ANSWER = Answering(
-    kind=task_kinds.SCOUT,
-    none="the engine gave no report",
-    told=lambda _question: report_brief(TRY_OUT),
-    read=_take_report,
-)
-
-
 DIFF_CHARS: Final = 40_000
 REVIEW_CHARS: Final = 8_000
 
@@ -335,11 +321,6 @@ def _take_review(reply: Reply) -> Taken:
         said=reply.answer(REVIEW, "\n".join((head, "", *harmless(found.text))), pull),
         kept=subject if found.verdict == "changes" else None,
     )
-
-
-REVIEW_ANSWER = Answering(
-    kind=REVIEW, none="the engine gave no review", told=_ask_review, read=_take_review
-)
 
 
 DIFFS_CHARS: Final = 60_000
@@ -435,6 +416,29 @@ def _take_choice(reply: Reply) -> Taken:
     )
 
 
-CHOICE_ANSWER = Answering(
-    kind=CHOICE, none="the engine chose nothing", told=_ask_choice, read=_take_choice
+ANSWERINGS: Final = (
+    Answering(
+        kind=task_kinds.REPORT,
+        none="the engine gave no report",
+        told=lambda _question: report_brief(FIND_OUT),
+        read=_take_report,
+    ),
+    Answering(
+        kind=task_kinds.SCOUT,
+        none="the engine gave no report",
+        told=lambda _question: report_brief(TRY_OUT),
+        read=_take_report,
+    ),
+    Answering(
+        kind=REVIEW,
+        none="the engine gave no review",
+        told=_ask_review,
+        read=_take_review,
+    ),
+    Answering(
+        kind=CHOICE,
+        none="the engine chose nothing",
+        told=_ask_choice,
+        read=_take_choice,
+    ),
 )

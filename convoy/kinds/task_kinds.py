@@ -23,7 +23,6 @@ from convoy.events.task_events import TaskBlocked, TaskDropped
 from convoy.model.records import Kind, Settings, TaskSpec
 from convoy.model.state import Convoy, State, Task
 from convoy.model.work import Work
-from convoy.planner import FILE, REPLY
 from convoy.text import clean
 
 KindName = Kind | Literal["plan"]
@@ -79,19 +78,12 @@ class TaskKind(Struct, frozen=True, kw_only=True):
     """Its name in a sentence, with its article."""
 
     # --- what its sessions do -----------------------------------------------------
-
     answer: str = ""
     """The kind of answer its sessions give, in a word; empty: they make a change."""
-    answer_file: str = REPLY
-    """The answer's file, at the top of the session's folder."""
-    runs_as: KindName | None = None
-    """The kind that the runner treats its sessions as; None: its own."""
     is_set_up: bool = True
     """Whether the project's toolchain is set up for its sessions."""
     keeps_tries: bool = False
     """Whether a session's changes besides its answer are kept."""
-    takes_notes: bool = True
-    """Whether its agents are asked for notes that others should know."""
     is_accepted: bool = False
     """Whether its work must pass the acceptance command."""
     takes_target_in: bool = False
@@ -101,7 +93,6 @@ class TaskKind(Struct, frozen=True, kw_only=True):
     """Whether its work is also kept outside its branch, which may be deleted."""
 
     # --- its place in a plan --------------------------------------------------------
-
     is_work: bool = False
     """Whether it is a step of work: it may be split, and comes after what touches the
     same."""
@@ -119,7 +110,6 @@ class TaskKind(Struct, frozen=True, kw_only=True):
     """Says what is wrong with it in a plan, apart from its target; empty: nothing."""
 
     # --- its attempts ---------------------------------------------------------------
-
     waits_for: Callable[[Convoy, Task], str] = lambda _convoy, _task: ""
     """Says what it waits for besides what its plan names; empty: nothing."""
     starts_from: Callable[[Convoy, Task], Work | None] = lambda _convoy, _task: None
@@ -128,7 +118,6 @@ class TaskKind(Struct, frozen=True, kw_only=True):
     """Says why an attempt that changes nothing cannot settle it; empty: it can."""
 
     # --- its work, until it lands ---------------------------------------------------
-
     trial: Callable[[Convoy, Task], Trial | None] = lambda _convoy, _task: None
     """Gives the verdict CI must give on its work alone before it may land; until then
     no pull request shows it. None: it needs none."""
@@ -140,7 +129,6 @@ class TaskKind(Struct, frozen=True, kw_only=True):
     """Says why its work must not change now; empty: it may."""
 
     # --- what it means for other tasks ----------------------------------------------
-
     keeps: Callable[[Convoy, Task, Task], str] = lambda _convoy, _task, _other: ""
     """Says what keeps another task's work from landing: itself, or nothing (empty)."""
     settles_with: Callable[[Convoy, Task, Task], str] = lambda _convoy, _task, _other: (
@@ -155,7 +143,6 @@ class TaskKind(Struct, frozen=True, kw_only=True):
     does."""
 
     # --- when it stops --------------------------------------------------------------
-
     way_out: Callable[[State, Convoy, Task, Stop], tuple[Event, ...] | None] = (
         lambda _state, _convoy, _task, _stop: None
     )
@@ -166,6 +153,11 @@ class TaskKind(Struct, frozen=True, kw_only=True):
     """Gives the blocked tasks to retry first when it is retried."""
     done_by_others: Callable[[Convoy, Task], bool] = lambda _convoy, _task: False
     """Says whether the purpose of a dropped task is met all the same."""
+
+    @property
+    def makes_plan(self) -> bool:
+        """Whether its sessions run as one that plans, and leave no notes."""
+        return self.answer == "plan"
 
 
 _HAS_TESTS: Final = "has tests that are to be there and pass"
@@ -350,9 +342,7 @@ SPLIT = TaskKind(
     name="split",
     title="a split",
     answer="plan",
-    runs_as="plan",
     is_set_up=False,
-    takes_notes=False,
     in_templates=False,
     target=Target(kind="work", says="splits one task that is work"),
     settles_with=_split_settles_with,
@@ -413,8 +403,6 @@ PLAN = TaskKind(
     name="plan",
     title="a plan",
     answer="plan",
-    answer_file=FILE,
     is_set_up=False,
-    takes_notes=False,
     in_templates=False,
 )

@@ -22,6 +22,7 @@ from convoy.events.leases import LeaseFreed, LeaseTaken
 from convoy.events.session_events import DAY_MS, TaskStarted
 from convoy.gate import gate_of, path_list
 from convoy.kinds import awaited, half_done, kind_of, stands_on, trial
+from convoy.kinds.task_kinds import PLAN
 from convoy.model import ids
 from convoy.model.records import Cause, Limits
 from convoy.model.session_result import dollars, report_for_others as handed_on
@@ -247,7 +248,7 @@ class StartTask(TaskCommand, frozen=True, kw_only=True):
             paths=task.spec.paths,
             plan=plan_lines(convoy),
             notes=notes,
-            kind=kind.runs_as or kind.name,
+            kind=PLAN.name if kind.makes_plan else kind.name,
             handed=notes_handed_on(convoy, task),
             scratchpad=convoy.scratchpad,
             acceptance=task.spec.acceptance if kind.is_accepted else "",

@@ -125,7 +125,7 @@ def prompt(
     kind = KINDS[started.kind]
     if kind.answer:
         parts += [started.brief, _ANSWER_RULES.format(what=kind.answer)]
-        return "\n".join((*parts, *([_SAYING] if kind.takes_notes else ())))
+        return "\n".join((*parts, *(() if kind.makes_plan else [_SAYING])))
     parts += [*_rules(started, fence), *(f"{each}\n" for each in absent)]
     if hosts is not None:
         listed = ", ".join(f"`{each}`" for each in hosts)

@@ -28,7 +28,7 @@ from convoy.log import body_of
 from convoy.model import ids
 from convoy.model.records import Usage as Used, Verdict
 from convoy.model.session_result import Left, Outcome, Walls, plus, priced
-from convoy.planner import ANSWER_CHARS
+from convoy.planner import ANSWER_CHARS, FILE, REPLY
 from convoy.text import Redaction
 from grite import chunk
 from grite.event import CommentAdded, Event
@@ -172,7 +172,7 @@ def answer_left(started: TaskStarted, folder: Path, said: str) -> str:
     The agent has ended, and what lies in its folder may be a trap. What it `said` last
     is redacted.
     """
-    file = folder / (KINDS[started.kind].answer_file)
+    file = folder / (FILE if KINDS[started.kind].makes_plan else REPLY)
     written = read_hostile(file, _BYTES).decode(errors="replace").strip()
     return (written or said)[:ANSWER_CHARS]
 
