@@ -120,7 +120,6 @@ _DRAFTED: Final[dict[type[Struct], Callable[[Draft, Any], None]]] = {
     actions.Align: refinery.align,
     actions.Reject: refinery.reject,
     actions.LookAgain: refinery.look_again,
-    actions.Block: refinery.block,
     actions.HearBase: by_hand.hear_base,
     actions.HearDequeue: by_hand.hear_dequeue,
     actions.TakeOut: by_hand.take_out,

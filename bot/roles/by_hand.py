@@ -24,8 +24,6 @@ from convoy.events.hold_events import (
     NO_LABEL,
     BaseDeleted,
     BasePushed,
-    BaseRestored,
-    BaseReturned,
     IssueClosed,
     IssueReopened,
     MergeWithdrawn,
@@ -79,12 +77,8 @@ def hear_dequeue(draft: Draft, action: HearDequeue) -> None:
 
 
 def hear_base(draft: Draft, action: HearBase) -> None:
-    """Pause a convoy whose shared branch was deleted, and say so; or let it go on."""
-    name = action.convoy
-    if action.there:
-        draft.submit(BaseRestored(convoy=name))
-        return
-    convoy = draft.state.convoys[name]
+    """Pause a convoy whose shared branch was deleted, and say so."""
+    name, convoy = action.convoy, draft.state.convoys[action.convoy]
     if draft.submit(BaseDeleted(convoy=name)) is None and convoy.held != NO_LABEL:
         text = notices.base_deleted(ids.base_branch(name))
         say(draft, convoy.issue, f"{name}/base", text)
@@ -96,9 +90,6 @@ PUSHED_FILES: Final = 20
 def hear_push(context: BotContext, draft: Draft, action: HearPush) -> None:
     """Keep what somebody pushed to a shared branch, and ask who answers for it."""
     name, commit = action.convoy, action.commit
-    if not commit:
-        draft.submit(BaseReturned(convoy=name))
-        return
     convoy = draft.state.convoys[name]
     tip = convoy.tip or convoy.base
     patch = context.commits.examined(tip, commit, convoy.settings)

@@ -18,7 +18,6 @@ from bot.roles.bot_context import BotContext, alone
 from bot.text import merge_texts
 from convoy import owed
 from convoy.events.forge_actions import ItemSetAside
-from convoy.events.target_events import LandingStalled
 from convoy.kinds import kind_of
 from convoy.model import ids
 from convoy.model.ids import task_item
@@ -26,7 +25,6 @@ from convoy.model.state import Convoy, Task
 from convoy.model.work import Candidate, Work
 from convoy.owed.landings import NOT_RED
 from convoy.rules import landing
-from convoy.rules.people import BlockTask
 from convoy.rules.target import (
     AskForge,
     AttemptSync,
@@ -466,20 +464,6 @@ def stall(context: BotContext, draft: Draft, action: owed.Stall) -> None:
     seen = context.observed
     others = {at: it for at, it in seen.checks.items() if at != action.candidate}
     context.observed = replace(seen, checks=others)
-
-
-def block(draft: Draft, action: owed.Block) -> None:
-    """Block a task, a plan (0 before there is one) or the convoy's landing (0)."""
-    if action.task or draft.state.convoys[action.convoy].state == "planning":
-        command = BlockTask(
-            convoy=action.convoy,
-            task=action.task,
-            why=action.why,
-            splits=action.splits,
-        )
-        draft.submit(command)
-    else:  # CI never reported
-        draft.submit(LandingStalled(convoy=action.convoy, why=action.why))
 
 
 LISTED_CONFLICTS: Final = 100

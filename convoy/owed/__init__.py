@@ -12,6 +12,7 @@ from msgspec import Struct
 from convoy.events import Command
 from convoy.model.ids import (
     HEADS,
+    LOG_ITEM,
     SWEEP_ITEM,
     convoy_item,
     run_item,
@@ -35,9 +36,9 @@ class Note(Staged, frozen=True):
 
     role: Role | None
     """Whose work it is; None: any role's."""
-    item: str
-    """The item whose step it is."""
     command: Command
+    item: str = ""
+    """The item whose step it is; empty: what the command is about."""
 
 
 class ConvoyStep(Staged, frozen=True):
@@ -170,14 +171,6 @@ class Stall(TaskStep, frozen=True):
     text: str
 
 
-class Block(TaskStep, frozen=True):
-    """The task (0: the convoy's landing) cannot go on without a person."""
-
-    why: str
-    splits: bool = False
-    """Whether smaller tasks may do what it cannot."""
-
-
 class HearIssue(ConvoyStep, frozen=True):
     """A person did something to the convoy's issue by hand."""
 
@@ -187,16 +180,11 @@ class HearIssue(ConvoyStep, frozen=True):
 
 
 class HearBase(ConvoyStep, frozen=True):
-    """A person deleted the convoy's shared branch, or it is there again."""
-
-    there: bool
+    """A person deleted the convoy's shared branch."""
 
 
 class HearPush(ConvoyStep, frozen=True):
-    """The convoy's shared branch has a tip that the log does not know.
-
-    `commit` is empty where the branch is back, or gone.
-    """
+    """The convoy's shared branch has a tip that the log does not know."""
 
     commit: str
 
@@ -306,7 +294,7 @@ _ROLES: Final[dict[Role, tuple[type[Action], ...]]] = {
     "refinery": (
         *(Build, Try, Prove, BuildSync, LandSync, BuildConvoy, CancelCi),
         *(Align, Land, LandConvoy, AlignConvoy, AskMerge, TakeLanded),
-        *(Reject, LookAgain, Stall, Block, HearDequeue, TakeOut),
+        *(Reject, LookAgain, Stall, HearDequeue, TakeOut),
     ),
     "deacon": (Sweep,),
 }
@@ -335,8 +323,10 @@ def role_of(action: Action) -> Role | None:
 def item_of(action: Staged) -> str:
     """Return the item whose step a staged action is."""
     match action:
-        case Note(item=item):
-            return item
+        case Note(command=command):
+            about = getattr(command, "convoy", "")
+            own = task_item(about, getattr(command, "task", 0)) if about else LOG_ITEM
+            return action.item or own
         case TaskStep(convoy=convoy, task=task):
             return task_item(convoy, task)
         case ConvoyStep(convoy=convoy):

@@ -8,12 +8,16 @@ from collections.abc import Iterator, Sequence
 from typing import Final, Literal
 
 from convoy import owed
-from convoy.events.target_events import LandingChosen, LandingWaits, PullMergedEarly
+from convoy.events.target_events import (
+    LandingChosen,
+    LandingStalled,
+    LandingWaits,
+    PullMergedEarly,
+)
 from convoy.kinds import kind_of, trial
 from convoy.kinds.rivals import NONE_LEFT, is_open_choice, rivals_left, rivals_under_way
 from convoy.kinds.task_kinds import Trial
 from convoy.model import ids
-from convoy.model.ids import convoy_item, task_item
 from convoy.model.state import Convoy, Task
 from convoy.model.work import LOST_MOST, Candidate, Landing
 from convoy.owed import Action, Look, Note
@@ -32,7 +36,7 @@ from convoy.rules.landing import (
     suspects,
     sync_on_tip,
 )
-from convoy.rules.people import FailConvoy
+from convoy.rules.people import BlockTask, FailConvoy
 from convoy.rules.target import asked_for, landing_by, learnt_of
 from convoy.rules.turns import turns
 from convoy.rules.verdict import Checks, Mergeable, Observed
@@ -151,10 +155,11 @@ def _choices(convoy: Convoy) -> Iterator[Action]:
             continue
         found = rivals_left(convoy, task)
         if not found:
-            yield owed.Block(convoy.name, task.number, NONE_LEFT)
+            stop = BlockTask(convoy=convoy.name, task=task.number, why=NONE_LEFT)
+            yield Note("refinery", stop)
         elif len(found) == 1:
             choose = MakeChoice(convoy=convoy.name, task=task.number)
-            yield Note("refinery", task_item(convoy.name, task.number), choose)
+            yield Note("refinery", choose)
 
 
 def _convoy_merge(
@@ -261,7 +266,7 @@ def suspects_judged(
                 candidate=candidate.commit,
                 judged=judged_by(convoy.settings, checks),
             )
-            yield Note("refinery", task_item(convoy.name, number), clear)
+            yield Note("refinery", clear)
         elif found == "green":
             if is_free and number not in first and is_shown(convoy, link, look):
                 is_free = False
@@ -350,7 +355,10 @@ def verdict_actions(
         again = NEVER_STARTED, ()
         yield owed.LookAgain(convoy.name, task, candidate.commit, *again, is_red=False)
     elif found == "silent":
-        yield owed.Block(convoy.name, task, (checks and checks.text) or NO_CI)
+        why = (checks and checks.text) or NO_CI
+        stop = BlockTask(convoy=convoy.name, task=task, why=why)
+        stall = LandingStalled(convoy=convoy.name, why=why)
+        yield Note("refinery", stop if task else stall)
 
 
 BEHIND = (
@@ -370,7 +378,7 @@ def ways(convoy: Convoy, observed: Observed) -> Iterator[Action]:
         landing = landing_by(rules, bypass=convoy.settings.bypass, learnt=learnt)
         if landing != convoy.landing:
             choose = LandingChosen(convoy=convoy.name, landing=landing)
-            yield Note(None, convoy_item(convoy.name), choose)
+            yield Note(None, choose)
     if convoy.settled and (commit := merged_commit(convoy, observed)):
         yield owed.TakeLanded(convoy.name, commit)
 
@@ -393,12 +401,12 @@ def last_step(
     is_there = own_tip(convoy, observed.refs) == candidate.commit
     if not is_there and given is not None and not given.branch:
         end = FailConvoy(convoy=convoy.name, why=BEHIND.format(convoy.target))
-        yield Note("refinery", convoy_item(convoy.name), end)
+        yield Note("refinery", end)
     elif not is_there:
         yield owed.AlignConvoy(convoy.name, candidate.commit)
     elif seen is not None and seen.merged:  # before its branch held all of the work
         early = PullMergedEarly(convoy=convoy.name, pull=pull)
-        yield Note("refinery", convoy_item(convoy.name), early)
+        yield Note("refinery", early)
     elif seen is not None and seen.head == candidate.commit:
         yield from _asked(convoy, landing, candidate, seen)
 
@@ -411,7 +419,7 @@ def _asked(
         waits = waits or f"a person to merge pull request #{convoy.pull}"
     if waits != convoy.landing_waits:
         wait = LandingWaits(convoy=convoy.name, why=waits)
-        yield Note("refinery", convoy_item(convoy.name), wait)
+        yield Note("refinery", wait)
     if waits:
         return
     if convoy.asked != candidate.commit:

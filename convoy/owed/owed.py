@@ -15,18 +15,16 @@ from msgspec.structs import replace
 from convoy import owed
 from convoy.events import SHORT
 from convoy.events.forge_actions import ItemSetAside, ItemTakenUp
-from convoy.events.hold_events import WorkTakenBack
+from convoy.events.hold_events import BaseRestored, BaseReturned, WorkTakenBack
 from convoy.events.leases import ExpireLease
 from convoy.model import ids
 from convoy.model.ids import (
     DELIVERY_ITEM,
-    LOG_ITEM,
     SWEEP_ITEM,
     action_item,
     convoy_item,
     run_item,
     show_item,
-    task_item,
 )
 from convoy.model.records import GivenPull
 from convoy.model.state import (
@@ -133,7 +131,7 @@ def _owed(state: State, look: Look) -> Iterator[Action]:
     for lease in state.leases.values():
         if lease.expires <= now:
             expire = ExpireLease(resource=lease.resource, nonce=lease.nonce, now=now)
-            yield Note("deacon", LOG_ITEM, expire)
+            yield Note("deacon", expire)
 
 
 def _faults(state: State, look: Look) -> Iterator[tuple[str, Note]]:
@@ -144,10 +142,8 @@ def _faults(state: State, look: Look) -> Iterator[tuple[str, Note]]:
             deque(_owed(alone, look), maxlen=0)
         except Exception as fault:  # noqa: BLE001  the other convoys go on
             item, why = convoy_item(convoy.name), f"a fault of brat's own: {fault!r}"
-            yield (
-                convoy.name,
-                Note(None, item, ItemSetAside(item=item, why=why[:SAID])),
-            )
+            aside = ItemSetAside(item=item, why=why[:SAID])
+            yield convoy.name, Note(None, aside, item)
 
 
 def _due_again(state: State, now: int) -> Iterator[Note]:
@@ -155,11 +151,11 @@ def _due_again(state: State, now: int) -> Iterator[Note]:
     for convoy in state.live():
         item = convoy_item(convoy.name)
         if convoy.waits_aside and may_try(state, item, now):
-            yield Note(None, LOG_ITEM, ItemTakenUp(item=item))
+            yield Note(None, ItemTakenUp(item=item))
     for item, aside in state.set_aside.items():
         is_wanted = aside.due + UNTRIED_MS > now or item.startswith(DELIVERY_ITEM)
         if not aside.again and not is_wanted:
-            yield Note(None, LOG_ITEM, ItemTakenUp(item=item))
+            yield Note(None, ItemTakenUp(item=item))
 
 
 def _effects(state: State, look: Look) -> Iterator[Action]:
@@ -232,21 +228,21 @@ def _foundations(convoy: Convoy, observed: Observed) -> Iterator[Action]:
             yield owed.MakePlan(convoy.name)
     elif ids.HEADS + ids.base_branch(convoy.name) in observed.refs:
         if convoy.base_is != "there":
-            yield owed.HearBase(convoy.name, there=True)
+            yield Note(None, BaseRestored(convoy=convoy.name))
     elif convoy.base_is == "there" and any(task.started for task in convoy.tasks):
-        yield owed.HearBase(convoy.name, there=False)
+        yield owed.HearBase(convoy.name)
     elif convoy.base_is != "deleted":
         yield owed.CreateBase(convoy.name, convoy.tip or convoy.base)
 
 
-def _pushes(convoy: Convoy, observed: Observed) -> Iterator[owed.HearPush]:
+def _pushes(convoy: Convoy, observed: Observed) -> Iterator[Action]:
     """Yield that somebody pushed to the shared branch, or that the branch is back."""
     known = convoy.pushed.commit if convoy.pushed else ""
     if tip := foreign_tip(convoy, observed.refs):
         if tip != known:
             yield owed.HearPush(convoy.name, tip)
     elif known:
-        yield owed.HearPush(convoy.name, "")
+        yield Note(None, BaseReturned(convoy=convoy.name))
 
 
 def _sweeps(state: State, observed: Observed) -> Iterator[Action]:
@@ -287,18 +283,17 @@ def _lists(convoy: Convoy, observed: Observed, now: int) -> Iterator[Note]:
         task, by = task_for(convoy, sub.issue), known.get(sub.issue)
         if by and task and task.state == "blocked" and sub.closed == "completed":
             done = FinishKept(convoy=name, task=task.number, by=by)
-            yield Note("mayor", task_item(name, task.number), done)
+            yield Note("mayor", done)
     if changes(convoy, seen) != changes(convoy, convoy.proposed):
         propose = ProposeList(convoy=name, listed=seen, now=now)
-        yield Note("mayor", convoy_item(name), propose)
+        yield Note("mayor", propose)
     elif convoy.settings.follow and may_follow(convoy):
-        yield Note("mayor", convoy_item(name), FollowList(convoy=name))
+        yield Note("mayor", FollowList(convoy=name))
 
 
 def _unwritten(state: State, convoy: Convoy) -> Iterator[Note]:
     if unwritten(state, convoy):
-        write = WriteSubIssues(convoy=convoy.name)
-        yield Note("mayor", convoy_item(convoy.name), write)
+        yield Note("mayor", WriteSubIssues(convoy=convoy.name))
 
 
 def _gestures_on_given(
@@ -320,8 +315,7 @@ def _gestures_on_given(
     elif given.lands and seen.head not in {given.head, *convoy.base_tips}:
         why = f"{seen.head[:SHORT]} was pushed to it since"
     if why:
-        end = FailConvoy(convoy=convoy.name, why=why)
-        yield Note("refinery", convoy_item(convoy.name), end)
+        yield Note("refinery", FailConvoy(convoy=convoy.name, why=why))
 
 
 def _issue_gestures(convoy: Convoy, observed: Observed) -> Iterator[owed.HearIssue]:
@@ -355,8 +349,7 @@ def _gesture_on_pull(
     if found is not None and found != part.taken_out:
         yield owed.TakeOut(convoy.name, number, found)
     elif found is None and part.taken_out is not None:
-        back = WorkTakenBack(convoy=convoy.name, task=number)
-        yield Note("refinery", task_item(convoy.name, number), back)
+        yield Note("refinery", WorkTakenBack(convoy=convoy.name, task=number))
 
 
 def _gesture(seen: PullSeen, base: str, *, there: bool) -> TakenOut | None:

@@ -11,11 +11,11 @@ from convoy import owed
 from convoy.events.forge_actions import ItemTakenUp
 from convoy.kinds import can_be_split, half_done, stands_on
 from convoy.model import ids
-from convoy.model.ids import LOG_ITEM, convoy_item, run_item, task_item
+from convoy.model.ids import convoy_item, run_item, task_item
 from convoy.model.state import Convoy, State, Task, may_try
 from convoy.owed import Action, Look, Note
 from convoy.rules.landing import Chain, chain, foreign_tip
-from convoy.rules.people import DeferTask
+from convoy.rules.people import BlockTask, DeferTask
 from convoy.rules.plan_changes import BeginSplit
 from convoy.rules.starting import (
     closed_today,
@@ -64,7 +64,7 @@ def deferred(state: State, convoy: Convoy, now: int) -> Iterator[Action]:
         if is_ready and (why := closed_today(state, convoy, task, now)):
             name, number = convoy.name, task.number
             wait = DeferTask(convoy=name, task=number, until=next_day(now), why=why)
-            yield Note("witness", task_item(name, number), wait)
+            yield Note("witness", wait)
 
 
 def overspent_tasks(convoy: Convoy) -> Iterator[Action]:
@@ -72,15 +72,16 @@ def overspent_tasks(convoy: Convoy) -> Iterator[Action]:
     for task in convoy.spenders:
         if is_ready(convoy, task) and (why := overspent(convoy, task)):
             is_small = why.startswith("the task's")  # its own money, not the convoy's
-            yield owed.Block(convoy.name, task.number, why, splits=is_small)
+            name, number = convoy.name, task.number
+            stop = BlockTask(convoy=name, task=number, why=why, splits=is_small)
+            yield Note("refinery", stop)
 
 
 def splits(convoy: Convoy) -> Iterator[Action]:
     """Let the mayor split what was too much for one agent."""
     for task in convoy.tasks:
         if convoy.state == "active" and can_be_split(convoy, task):
-            split = BeginSplit(convoy=convoy.name, task=task.number)
-            yield Note("mayor", task_item(convoy.name, task.number), split)
+            yield Note("mayor", BeginSplit(convoy=convoy.name, task=task.number))
 
 
 def starts(state: State, look: Look) -> Iterator[Action]:
@@ -143,7 +144,7 @@ def taken_up(state: State, look: Look) -> Iterator[Note]:
                 continue
             used += 1
             engines[engine] += 1
-        yield Note(None, LOG_ITEM, ItemTakenUp(item=_item(convoy, task)))
+        yield Note(None, ItemTakenUp(item=_item(convoy, task)))
 
 
 def _due(state: State, now: int) -> Iterator[tuple[Convoy, Task]]:

@@ -2,7 +2,7 @@
 
 from convoy.events.forge_actions import ActionDone, ItemSetAside, ItemTakenUp
 from convoy.model import ids
-from convoy.model.ids import LOG_ITEM, MINUTE_MS, check_item, show_item
+from convoy.model.ids import MINUTE_MS, check_item, show_item
 from convoy.owed import Note, Patience, Show
 from convoy.owed.owed import UNTRIED_MS, owed_actions
 from convoy.rules.people import FailConvoy
@@ -43,6 +43,6 @@ def test_what_nobody_tries_any_more_is_no_longer_told() -> None:
     rules.now += MINUTE_MS + UNTRIED_MS - 1
     assert owed(rules) == []
     rules.now += 1
-    assert owed(rules) == [Note(None, LOG_ITEM, ItemTakenUp(item=item))]
+    assert owed(rules) == [Note(None, ItemTakenUp(item=item))]
     rules.do(ItemTakenUp(item=item))
     assert owed(rules) == []

@@ -11,7 +11,7 @@ from convoy.events.session_events import TaskStarted
 from convoy.model.ids import base_branch
 from convoy.model.records import Budget, EngineSpec, Estimate, Price, Usage
 from convoy.model.session_result import estimate_words
-from convoy.owed import Begin, Block, MakePlan, Patience
+from convoy.owed import Begin, MakePlan, Patience
 from convoy.owed.owed import owed_actions
 from convoy.rules.ending import AcceptNothing, AcceptWork, RefuseWork
 from convoy.rules.people import BlockTask, DeferTask, RetryTask
@@ -55,7 +55,7 @@ def failed(rules: Rules, task: int, usd: float) -> Rules:
 def owed(rules: Rules) -> dict[int, str]:
     """Return why each task is blocked that is to be; empty: it is to start."""
     actions = owed_actions(rules.state, OBSERVED, Patience(), rules.now)
-    blocked = {each.task: each.why for each in actions if isinstance(each, Block)}
+    blocked = {each.task: each.why for each in commands(actions, BlockTask)}
     starts = {each.task: "" for each in actions if isinstance(each, Begin)}
     assert not blocked.keys() & starts.keys()
     return blocked | starts

@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -8,9 +9,9 @@ from convoy.events.plan_events import ConvoyRequested
 from convoy.log.record import record
 from convoy.model.records import EngineSpec
 from convoy.owed import (
+    Action,
     Align,
     Begin,
-    Block,
     Build,
     BuildConvoy,
     BuildSync,
@@ -29,13 +30,14 @@ from convoy.owed import (
 from convoy.owed.owed import owed_actions
 from convoy.rules.ending import AcceptWork
 from convoy.rules.landing import AttemptMerge, FailMerge
-from convoy.rules.people import DropTask
+from convoy.rules.people import BlockTask, DropTask
 from convoy.rules.starting import StartTask
 from convoy.rules.verdict import Checks, CiVerdict, Observed, Run
 from tests.world.rules import (
     ACTOR,
     NAME,
     Rules,
+    commands,
     open_pulls,
     settings,
     sha,
@@ -50,7 +52,7 @@ GREEN = Checks(verdict="green", names=("ci",))
 WORK: dict[str, Any] = {"commit": sha("a"), "base": sha("0"), "files": ("a.py",)}
 
 
-def owed(rules: Rules, **seen: object) -> list[object]:
+def owed(rules: Rules, **seen: object) -> list[Action]:
     """Return what is owed, without what is always looked at."""
     looked: dict[str, object] = {"refs": ROOTS, **seen}
     for convoy in rules.state.convoys.values():
@@ -61,7 +63,7 @@ def owed(rules: Rules, **seen: object) -> list[object]:
     return [action for action in actions if not isinstance(action, Show | Do)]
 
 
-def numbers(actions: list[object]) -> list[int]:
+def numbers(actions: Sequence[object]) -> list[int]:
     return [action.task for action in actions if isinstance(action, Begin)]
 
 
@@ -290,8 +292,7 @@ def test_a_candidate_that_no_check_speaks_of_blocks_with_the_reason() -> None:
     assert owed(rules, checks=none) == []
     rules.now += 10**6
 
-    (block,) = owed(rules, checks=none)
-    assert isinstance(block, Block)
+    (block,) = commands(owed(rules, checks=none), BlockTask)
     assert "no check has reported" in block.why
 
 

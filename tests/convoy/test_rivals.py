@@ -11,10 +11,9 @@ from convoy.events.forge_actions import ActionIntended
 from convoy.events.session_events import ChoiceMade, TaskStarted
 from convoy.kinds import kept_by_tasks
 from convoy.kinds.rivals import NONE_LEFT, RIVALS_MOST, smallest
-from convoy.model.ids import task_item
 from convoy.model.records import TaskSpec
 from convoy.model.work import LOST_MOST
-from convoy.owed import Block, LookAgain, Note, Patience, Prove, Reject, Stall, Try
+from convoy.owed import Action, LookAgain, Note, Patience, Prove, Reject, Stall, Try
 from convoy.owed.owed import owed_actions
 from convoy.rules.ending import AcceptNothing, LoseSession, MakeChoice, RefuseWork
 from convoy.rules.landing import (
@@ -25,7 +24,14 @@ from convoy.rules.landing import (
     kept_from_landing,
     waiting_to_merge,
 )
-from convoy.rules.people import DropTask, RebaseWork, RetryTask, ReviseTask, uncalled
+from convoy.rules.people import (
+    BlockTask,
+    DropTask,
+    RebaseWork,
+    RetryTask,
+    ReviseTask,
+    uncalled,
+)
 from convoy.rules.plan_changes import AddTask
 from convoy.rules.plans import fault_of
 from convoy.rules.starting import startable
@@ -34,12 +40,12 @@ from convoy.text import Unfit
 from convoy.views.interventions import interventions
 from convoy.views.reasons import waits_for
 from tests.world.cases import looped
-from tests.world.rules import NAME, Rules, sha, spec
+from tests.world.rules import NAME, Rules, commands, sha, spec
 
 RIVALS = tuple(spec(number, kind="rival") for number in (1, 2, 3))
 CHOICE = spec(4, kind="choice", on=(1, 2, 3))
 WORK = {1: sha("a"), 2: sha("b"), 3: sha("c")}
-LAST = Note("refinery", task_item(NAME, 4), MakeChoice(convoy=NAME, task=4))
+LAST = Note("refinery", MakeChoice(convoy=NAME, task=4))
 """The only rival left is chosen."""
 
 
@@ -86,7 +92,7 @@ def chose(rules: Rules, on: int) -> MakeChoice:
     return MakeChoice(convoy=NAME, task=4, attempt=attempt, on=on, text="It is right.")
 
 
-def owed(rules: Rules, **verdicts: str) -> list[object]:
+def owed(rules: Rules, **verdicts: str) -> list[Action]:
     """Return what the refinery owes, CI having said so of the commits."""
     checks = {
         sha(letter): Checks(verdict=verdict, names=("ci",), text=verdict)  # type: ignore[arg-type]
@@ -95,7 +101,7 @@ def owed(rules: Rules, **verdicts: str) -> list[object]:
     refs = {f"refs/heads/convoy/{NAME}/base": sha("0")}
     observed = Observed(refs=refs, checks=checks)
     actions = owed_actions(rules.state, observed, Patience(), rules.now)
-    wanted = Try | Prove | Reject | Note | Block | LookAgain | Stall
+    wanted = Try | Prove | Reject | Note | LookAgain | Stall
     return [each for each in actions if isinstance(each, wanted)]
 
 
@@ -181,9 +187,7 @@ def test_the_only_one_left_is_taken_and_nobody_judges() -> None:
     assert waits_for(rules.convoy, rules.task(4)).endswith(
         "task 2 is the only one left"
     )
-    assert owed(rules) == [
-        Note("refinery", task_item(NAME, 4), MakeChoice(convoy=NAME, task=4))
-    ]
+    assert owed(rules) == [Note("refinery", MakeChoice(convoy=NAME, task=4))]
     rules.do(MakeChoice(convoy=NAME, task=4))
     made = [fact for fact in rules.facts if isinstance(fact, ChoiceMade)]
     assert [(each.attempt, each.on, each.commit) for each in made] == [(0, 2, WORK[2])]
@@ -202,7 +206,9 @@ def test_where_none_is_left_a_person_is_called_once_and_may_let_one_try_again() 
     assert interventions(rules.state, rules.now) == ()
     rules.do(DropTask(convoy=NAME, task=3, why="dropped by ann"))
 
-    assert owed(rules) == [Block(NAME, 4, NONE_LEFT)]
+    assert owed(rules) == [
+        Note("refinery", BlockTask(convoy=NAME, task=4, why=NONE_LEFT))
+    ]
     block_all(rules)
     tasks = [need.task for need in uncalled(rules.state, rules.convoy)]
     assert tasks == [1, 2, 4]
@@ -212,14 +218,11 @@ def test_where_none_is_left_a_person_is_called_once_and_may_let_one_try_again() 
     rules.do(RetryTask(convoy=NAME, task=1, by="ann"))
     assert [rules.task(n).state for n in (1, 2, 4)] == ["queued", "blocked", "queued"]
     green(rules, 1)
-    assert owed(rules) == [
-        Note("refinery", task_item(NAME, 4), MakeChoice(convoy=NAME, task=4))
-    ]
+    assert owed(rules) == [Note("refinery", MakeChoice(convoy=NAME, task=4))]
 
 
 def block_all(rules: Rules) -> None:
-    for each in owed(rules):
-        assert isinstance(each, Block)
+    for each in commands(owed(rules), BlockTask):
         rules.blocked(each.task, each.why)
 
 

@@ -302,7 +302,7 @@ def test_a_branch_that_was_deleted_comes_back_with_all_that_landed() -> None:
     rules.landed(2, sha("a")).landed(1, sha("b"))
 
     owed = owed_actions(rules.state, Observed(), Patience(), rules.now)
-    assert HearBase(NAME, there=False) in owed
+    assert HearBase(NAME) in owed
     assert not any(isinstance(action, CreateBase) for action in owed)
 
     rules.do(BaseDeleted(convoy=NAME), ConvoyResumed(convoy=NAME, by="ann"))

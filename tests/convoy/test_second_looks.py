@@ -4,11 +4,9 @@ import pytest
 from msgspec.structs import replace
 
 from convoy.events.merge_events import MergeCleared
-from convoy.model.ids import task_item
 from convoy.model.work import LOST_MOST
 from convoy.owed import (
     Action,
-    Block,
     Build,
     Land,
     Look,
@@ -20,9 +18,10 @@ from convoy.owed import (
 )
 from convoy.owed.landings import merges
 from convoy.rules.landing import ClearMerge, DoubtMerge, FailMerge
+from convoy.rules.people import BlockTask
 from convoy.rules.verdict import Check, Checks, Observed, judge
 from convoy.views.reasons import reasons
-from tests.world.rules import NAME, Rules, open_pulls, sha, spec
+from tests.world.rules import NAME, Rules, commands, open_pulls, sha, spec
 
 BASE = f"refs/heads/convoy/{NAME}/base"
 TIP, NEXT = sha("0"), sha("9")
@@ -122,7 +121,7 @@ def test_green_on_a_tip_that_moved_on_waits_in_the_chain_again() -> None:
     rules = red(waiting(1), 1, "a").offered(1, sha("b"), TIP).pushed(NEXT)
 
     clear = ClearMerge(convoy=NAME, task=1, candidate=sha("b"), judged=("unit",))
-    assert due(rules, NEXT, b=GREEN) == [Note("refinery", task_item(NAME, 1), clear)]
+    assert due(rules, NEXT, b=GREEN) == [Note("refinery", clear)]
     rules.do(clear)
 
     assert due(rules, NEXT) == [Build(NAME, (1,), NEXT)]
@@ -218,8 +217,7 @@ def test_ci_that_never_started_is_asked_again_and_then_a_person() -> None:
         assert due(rules) == [Build(NAME, (2,), sha("e"))]
 
     rules.offered(2, sha("c"), sha("e"))
-    (asked,) = silent(rules, "c")
-    assert isinstance(asked, Block)
+    (asked,) = commands(silent(rules, "c"), BlockTask)
     assert "no check has reported" in asked.why
     assert rules.task(2).spent == 1
 
@@ -238,18 +236,17 @@ def test_a_required_check_that_does_not_come_is_named_and_asked_for_again() -> N
     assert "(what has: ci)" in asked.text
     assert "(waited for since " in asked.text
     mistaken = judge([one], ("lint",), "brat")
-    (asked,) = due(rules, TIP, a=mistaken)
-    assert isinstance(asked, Block)
-    assert "no check lint, which is required" in asked.why
-    assert "(what has: ci)" in asked.why
+    (stop,) = commands(due(rules, TIP, a=mistaken), BlockTask)
+    assert "no check lint, which is required" in stop.why
+    assert "(what has: ci)" in stop.why
 
 
 def test_where_ci_never_reported_a_person_is_asked_at_once() -> None:
     rules = waiting(1).offered(1, sha("a"), TIP)
 
-    (asked,) = silent(rules, "a")
+    (asked,) = commands(silent(rules, "a"), BlockTask)
 
-    assert isinstance(asked, Block)
+    assert asked.task == 1
 
 
 def test_of_several_that_ci_says_nothing_of_the_first_is_asked_about() -> None:

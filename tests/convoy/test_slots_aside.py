@@ -1,7 +1,7 @@
 """A task that is set aside gives its slot to others, and never overshoots with it."""
 
 from convoy.events.forge_actions import ItemSetAside, ItemTakenUp
-from convoy.model.ids import LOG_ITEM, MINUTE_MS, task_item
+from convoy.model.ids import MINUTE_MS, task_item
 from convoy.owed import Action, Begin, Collect, Note, Patience
 from convoy.owed.owed import owed_actions
 from convoy.rules.people import FailConvoy
@@ -11,7 +11,7 @@ from tests.world.rules import NAME, Rules, sha, spec
 
 REFS = {f"refs/heads/convoy/{NAME}/base": sha("0")}
 FIRST = task_item(NAME, 1)
-TRIED = Note(None, LOG_ITEM, ItemTakenUp(item=FIRST))
+TRIED = Note(None, ItemTakenUp(item=FIRST))
 
 
 def due(rules: Rules, *runs: Run) -> tuple[Action, ...]:
