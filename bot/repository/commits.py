@@ -23,9 +23,7 @@ from convoy.planner.ground import (
     Ground,
     absent_paths,
     changed_together,
-    go_module,
     is_read,
-    linked,
     scopes,
 )
 from convoy.planner.issue_text import box_labels, form_files
@@ -128,9 +126,12 @@ def _links(
     sources = [name for name in files if is_read(name)]
     step = -(-len(sources) // SOURCES_READ) or 1
     chosen = dict.fromkeys((*filter(is_read, busy), *sources[::step]))
-    texts = ((name, _source(repo, files[name])) for name in [*chosen][:SOURCES_READ])
-    module = _source(repo, files["go.mod"]) if "go.mod" in files else ""
-    return linked(texts, files, go_module(module))
+    ground = Ground(files=tuple(files), text=lambda name: _source(repo, files[name]))
+    found = {
+        name: ground.imported(name, _source(repo, files[name]))
+        for name in [*chosen][:SOURCES_READ]
+    }
+    return {name: names for name, names in found.items() if names}
 
 
 def _source(repo: pygit2.Repository, oid: pygit2.Oid) -> str:

@@ -54,191 +54,13 @@ _ENDINGS: Final = (
 _SOURCES: Final = re.compile(r"(?:.*/)?(?:java|kotlin|scala)/")
 
 
-@dataclass(frozen=True)
-class Project:
-    """The files and folders in which imported names are looked up."""
-
-    files: frozenset[str]
-    go_module: str = ""
-    """The module name with which the project's own Go imports begin."""
-
-    @cached_property
-    def folders(self) -> frozenset[str]:
-        """Every folder that holds a file, with a slash at its end."""
-        return frozenset({file[: file.rfind("/") + 1] for file in self.files} - {""})
-
-    @cached_property
-    def roots(self) -> tuple[str, ...]:
-        """Folders, with a slash at their end, in which absolute names begin."""
-        found: Counter[str] = Counter()
-        for file in self.files:
-            if file.endswith("/__init__.py"):
-                above = dirname(dirname(file))
-                root = f"{above}/" if above else ""
-                if f"{root}__init__.py" not in self.files:
-                    found[root] += 1
-            elif file.endswith((".java", ".kt", ".scala")) and (
-                source := _SOURCES.match(file)
-            ):
-                found[source[0]] += 1
-        most = (root for root, _ in found.most_common(ROOTS))
-        return tuple(dict.fromkeys(("", "src/", *most)))
-
-
-Rule = Callable[[str, str, Project], Groups]
-"""Gives what a file's text imports, by its path, the text and the project."""
-
-
-def go_module(text: str | None) -> str:
-    """Return the module that a go.mod file names; empty: none."""
-    found = _GO_MODULE.search(text or "")
-    return found[1] if found else ""
-
-
-def is_read(path: str) -> bool:
-    return path.endswith(_READ)
-
-
-def imported(path: str, text: str, project: Project) -> frozenset[str]:
-    """Return the files (for Go folders, with a slash) that a file's text imports."""
-    rule = _LANGUAGES.get(splitext(path)[1])
-    groups = rule(path, text, project) if rule else ()
-    there = (
-        next((p for p in group if p in project.files or p in project.folders), "")
-        for group in groups
-    )
-    return frozenset(filter(None, there)) - {path}
-
-
-def _python(path: str, text: str, project: Project) -> Iterator[tuple[str, ...]]:
-    for node in _statements([found.strip() for found in _PYTHON.findall(text)]):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield _modules(_absolute(path, alias.name, project))
-        elif isinstance(node, ast.ImportFrom):
-            for alias in node.names:
-                yield _imported_from(path, node, alias.name, project)
-
-
-def _statements(texts: list[str]) -> Iterator[ast.stmt]:
-    """Parse statements all at once, or one by one if that fails."""
-    try:
-        yield from ast.parse("\n".join(texts)).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        for text in texts if len(texts) > 1 else ():
-            yield from _statements([text])
-
-
-def _imported_from(
-    path: str, node: ast.ImportFrom, name: str, project: Project
-) -> tuple[str, ...]:
-    """Return where `from module import name` leads: a submodule, else the module."""
-    module = (node.module or "").replace(".", "/")
-    if node.level:
-        above = dirname(path)
-        for _ in range(node.level - 1):
-            above = dirname(above)
-        places: tuple[str, ...] = (join(above, module).strip("/"),)
-    else:
-        places = _absolute(path, module, project)
-    inner = tuple(f"{place}/{name}" for place in places)
-    return (*_modules(inner), *_modules(places))
-
-
-def _absolute(path: str, name: str, project: Project) -> tuple[str, ...]:
-    inside = name.replace(".", "/")
-    beside = f"{dirname(path)}/" if "/" in path else ""
-    return tuple(f"{root}{inside}" for root in (*project.roots, beside))
-
-
-def _modules(places: Iterable[str]) -> tuple[str, ...]:
-    return tuple(
-        f"{place}{end}" for place in places for end in (".py", "/__init__.py", ".pyi")
-    )
-
-
-def _beside(
-    statement: re.Pattern[str], *endings: str, roots: tuple[str, ...] = ()
-) -> Rule:
-    """Return the rule of a language whose imports name files beside their own."""
-
-    def rule(path: str, text: str, _project: Project) -> Groups:
-        for name in statement.findall(text):
-            place = normpath(join(dirname(path), name))
-            bare, ending = splitext(place)
-            # TypeScript names the file that will be made: `./a.js` is a.ts.
-            is_made = statement is _SCRIPT and ending in (".js", ".jsx")
-            made = (f"{bare}.ts", f"{bare}.tsx") if is_made else ()
-            rooted = (f"{root}{name}" for root in roots)
-            yield (*(f"{place}{end}" for end in ("", *endings)), *made, *rooted)
-
-    return rule
-
-
-def _go(_path: str, text: str, project: Project) -> Iterator[tuple[str, ...]]:
-    module = project.go_module
-    for name in _GO.findall(text) if module else ():
-        if name.startswith(f"{module}/"):
-            yield (name.removeprefix(f"{module}/") + "/",)
-
-
-def _rust(path: str, text: str, _project: Project) -> Iterator[tuple[str, ...]]:
-    folder, name = dirname(path), splitext(path)[0].rsplit("/", 1)[-1]
-    own = folder if name in ("mod", "lib", "main") else join(folder, name)
-    crate = path[: path.rfind("src/") + 3] if "src/" in path else dirname(path)
-    starts = {"crate": crate, "self": own, "super": dirname(own)}
-    for module, start, rest in _RUST.findall(text):
-        if module:
-            places = [join(own, module)]
-        else:
-            parts = [part for part in rest.split("::") if part]
-            lengths = range(len(parts), -1, -1)
-            places = [join(starts[start], *parts[:length]) for length in lengths]
-        yield tuple(f"{place}{end}" for place in places for end in (".rs", "/mod.rs"))
-
-
-def _java(_path: str, text: str, project: Project) -> Iterator[tuple[str, ...]]:
-    for name in _JAVA.findall(text):
-        inside = name.replace(".", "/")
-        yield tuple(
-            f"{root}{place}{end}"
-            for root in project.roots
-            for place in (inside, dirname(inside))
-            for end in (".java", ".kt", ".scala")
-        )
-
-
-_LANGUAGES: Final[dict[str, Rule]] = {
-    **dict.fromkeys((".py", ".pyi"), _python),
-    **dict.fromkeys(_ENDINGS[:8], _beside(_SCRIPT, *_ENDINGS)),
-    **dict.fromkeys((".java", ".kt", ".scala"), _java),
-    **dict.fromkeys(
-        (".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp"),
-        _beside(_C, roots=("include/", "src/", "")),
-    ),
-    ".go": _go,
-    ".rs": _rust,
-    ".rb": _beside(_RUBY, ".rb"),
-}
-_READ: Final = tuple(_LANGUAGES)
-
-
-def linked(
-    texts: Iterable[tuple[str, str]], files: Collection[str], module: str = ""
-) -> dict[str, frozenset[str]]:
-    """Return what each of these files (path, text) imports, if anything."""
-    project = Project(frozenset(files), module)
-    found = {path: imported(path, text, project) for path, text in texts}
-    return {path: names for path, names in found.items() if names}
-
-
 MOST_READ: Final = 500
 """The most files read for one plan."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ground:
-    """A commit; at most READ of its files are read, each once."""
+    """A commit; at most MOST_READ of its files are read, each once."""
 
     files: tuple[str, ...]
     """Every path."""
@@ -273,7 +95,7 @@ class Ground:
         return [*dict.fromkeys((*exact, *(inside if folders else ())))][:MOST_READ]
 
     def read(self, file: str) -> str:
-        """Return a file's text; empty once READ files were read."""
+        """Return a file's text; empty once MOST_READ files were read."""
         if file not in self._texts and len(self._texts) < MOST_READ:
             self._texts[file] = self.text(file)
         return self._texts.get(file, "")
@@ -282,13 +104,160 @@ class Ground:
         if not is_read(file):
             return frozenset()
         if file not in self._links:
-            self._links[file] = imported(file, self.read(file), self._project)
+            self._links[file] = self.imported(file, self.read(file))
         return self._links[file]
 
+    def imported(self, path: str, text: str) -> frozenset[str]:
+        """Return what a file's text imports: files and, in Go, folders."""
+        rule = _LANGUAGES.get(splitext(path)[1])
+        groups = rule(path, text, self) if rule else ()
+        there = (next(filter(self.known.__contains__, group), "") for group in groups)
+        return frozenset(filter(None, there)) - {path}
+
     @cached_property
-    def _project(self) -> Project:
-        module = self.read("go.mod") if "go.mod" in self.known else ""
-        return Project(frozenset(self.files), go_module(module))
+    def go_module(self) -> str:
+        """The module name with which its own Go imports begin; empty: none."""
+        text = self.read("go.mod") if "go.mod" in self.known else ""
+        found = _GO_MODULE.search(text)
+        return found[1] if found else ""
+
+    @cached_property
+    def roots(self) -> tuple[str, ...]:
+        """Folders, with a slash at their end, in which absolute names begin."""
+        found: Counter[str] = Counter()
+        for file in self.files:
+            if file.endswith("/__init__.py"):
+                above = dirname(dirname(file))
+                root = f"{above}/" if above else ""
+                if f"{root}__init__.py" not in self.known:
+                    found[root] += 1
+            elif file.endswith((".java", ".kt", ".scala")) and (
+                source := _SOURCES.match(file)
+            ):
+                found[source[0]] += 1
+        most = (root for root, _ in found.most_common(ROOTS))
+        return tuple(dict.fromkeys(("", "src/", *most)))
+
+
+Rule = Callable[[str, str, Ground], Groups]
+"""Gives what a file's text imports, by its path, the text and the commit."""
+
+
+def is_read(path: str) -> bool:
+    return path.endswith(_READ)
+
+
+def _python(path: str, text: str, ground: Ground) -> Iterator[tuple[str, ...]]:
+    for node in _statements([found.strip() for found in _PYTHON.findall(text)]):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield _modules(_absolute(path, alias.name, ground))
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                yield _imported_from(path, node, alias.name, ground)
+
+
+def _statements(texts: list[str]) -> Iterator[ast.stmt]:
+    """Parse statements all at once, or one by one if that fails."""
+    try:
+        yield from ast.parse("\n".join(texts)).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        for text in texts if len(texts) > 1 else ():
+            yield from _statements([text])
+
+
+def _imported_from(
+    path: str, node: ast.ImportFrom, name: str, ground: Ground
+) -> tuple[str, ...]:
+    """Return where `from module import name` leads: a submodule, else the module."""
+    module = (node.module or "").replace(".", "/")
+    if node.level:
+        above = dirname(path)
+        for _ in range(node.level - 1):
+            above = dirname(above)
+        places: tuple[str, ...] = (join(above, module).strip("/"),)
+    else:
+        places = _absolute(path, module, ground)
+    inner = tuple(f"{place}/{name}" for place in places)
+    return (*_modules(inner), *_modules(places))
+
+
+def _absolute(path: str, name: str, ground: Ground) -> tuple[str, ...]:
+    inside = name.replace(".", "/")
+    beside = f"{dirname(path)}/" if "/" in path else ""
+    return tuple(f"{root}{inside}" for root in (*ground.roots, beside))
+
+
+def _modules(places: Iterable[str]) -> tuple[str, ...]:
+    return tuple(
+        f"{place}{end}" for place in places for end in (".py", "/__init__.py", ".pyi")
+    )
+
+
+def _beside(
+    statement: re.Pattern[str], *endings: str, roots: tuple[str, ...] = ()
+) -> Rule:
+    """Return the rule of a language whose imports name files beside their own."""
+
+    def rule(path: str, text: str, _ground: Ground) -> Groups:
+        for name in statement.findall(text):
+            place = normpath(join(dirname(path), name))
+            bare, ending = splitext(place)
+            # TypeScript names the file that will be made: `./a.js` is a.ts.
+            is_made = statement is _SCRIPT and ending in (".js", ".jsx")
+            made = (f"{bare}.ts", f"{bare}.tsx") if is_made else ()
+            rooted = (f"{root}{name}" for root in roots)
+            yield (*(f"{place}{end}" for end in ("", *endings)), *made, *rooted)
+
+    return rule
+
+
+def _go(_path: str, text: str, ground: Ground) -> Iterator[tuple[str, ...]]:
+    module = ground.go_module
+    for name in _GO.findall(text) if module else ():
+        if name.startswith(f"{module}/"):
+            yield (name.removeprefix(f"{module}/") + "/",)
+
+
+def _rust(path: str, text: str, _ground: Ground) -> Iterator[tuple[str, ...]]:
+    folder, name = dirname(path), splitext(path)[0].rsplit("/", 1)[-1]
+    own = folder if name in ("mod", "lib", "main") else join(folder, name)
+    crate = path[: path.rfind("src/") + 3] if "src/" in path else dirname(path)
+    starts = {"crate": crate, "self": own, "super": dirname(own)}
+    for module, start, rest in _RUST.findall(text):
+        if module:
+            places = [join(own, module)]
+        else:
+            parts = [part for part in rest.split("::") if part]
+            lengths = range(len(parts), -1, -1)
+            places = [join(starts[start], *parts[:length]) for length in lengths]
+        yield tuple(f"{place}{end}" for place in places for end in (".rs", "/mod.rs"))
+
+
+def _java(_path: str, text: str, ground: Ground) -> Iterator[tuple[str, ...]]:
+    for name in _JAVA.findall(text):
+        inside = name.replace(".", "/")
+        yield tuple(
+            f"{root}{place}{end}"
+            for root in ground.roots
+            for place in (inside, dirname(inside))
+            for end in (".java", ".kt", ".scala")
+        )
+
+
+_LANGUAGES: Final[dict[str, Rule]] = {
+    **dict.fromkeys((".py", ".pyi"), _python),
+    **dict.fromkeys(_ENDINGS[:8], _beside(_SCRIPT, *_ENDINGS)),
+    **dict.fromkeys((".java", ".kt", ".scala"), _java),
+    **dict.fromkeys(
+        (".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp"),
+        _beside(_C, roots=("include/", "src/", "")),
+    ),
+    ".go": _go,
+    ".rs": _rust,
+    ".rb": _beside(_RUBY, ".rb"),
+}
+_READ: Final = tuple(_LANGUAGES)
 
 
 SWEEPING: Final = 30

@@ -1,6 +1,6 @@
 """What a file builds on, as its text says."""
 
-from convoy.planner.ground import Project, go_module, imported
+from convoy.planner.ground import Ground
 from tests.world.cases import looped
 from tests.world.patience import LINEAR, growth
 
@@ -14,6 +14,10 @@ FILES = frozenset(
         *("core/src/main/java/org/shop/Cart.java", "include/list.h", "native/a.c"),
         *("native/a.h", "lib/a.rb", "lib/b.rb"),
     }
+)
+
+GROUND = Ground(
+    files=tuple(sorted(FILES)), text=lambda _path: "module ex.org/shop\n\ngo 1.22\n"
 )
 
 
@@ -60,9 +64,7 @@ FILES = frozenset(
 def test_imports_lead_to_files_of_the_repository(
     path: str, text: str, found: set[str]
 ) -> None:
-    project = Project(FILES, go_module=go_module("module ex.org/shop\n\ngo 1.22\n"))
-
-    assert imported(path, text, project) == found
+    assert GROUND.imported(path, text) == found
 
 
 @looped(
@@ -73,6 +75,6 @@ def test_no_text_keeps_it_busy(line: str) -> None:
     def read(size: int) -> None:
         text = (line * size)[:size]
         for name in ("a.py", "a.ts", "a.go", "a.rs", "A.java", "a.c", "a.rb"):
-            imported(name, text, Project(FILES, go_module="ex.org/shop"))
+            GROUND.imported(name, text)
 
     assert growth(read, 25_000) < LINEAR
