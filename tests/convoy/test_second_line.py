@@ -11,6 +11,7 @@ from convoy.events.forge_actions import ActionDone, Answer
 from convoy.events.hold_events import (
     BaseDeleted,
     BasePushed,
+    BaseReturned,
     BaseTaken,
     IssueClosed,
     IssueReopened,
@@ -28,6 +29,7 @@ from convoy.owed import (
     CreateBase,
     HearBase,
     HearPush,
+    Note,
     Patience,
 )
 from convoy.owed.owed import owed_actions
@@ -288,7 +290,7 @@ def test_a_convoy_is_built_again_when_a_person_pushed_to_its_branch() -> None:
     assert not any(isinstance(action, HearPush | BuildConvoy) for action in owed)
     refs[f"{HEADS}convoy/{NAME}/base"] = sha("a")
     owed = owed_actions(rules.state, observed, Patience(), rules.now)
-    assert HearPush(NAME, "") in owed
+    assert Note(None, BaseReturned(convoy=NAME)) in owed
 
     refs[f"{HEADS}convoy/{NAME}/base"] = sha("b")
     rules.do(BaseTaken(convoy=NAME, commit=sha("b")[:7], by="ann"))

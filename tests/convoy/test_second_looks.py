@@ -254,6 +254,6 @@ def test_of_several_that_ci_says_nothing_of_the_first_is_asked_about() -> None:
     rules.now += 10**6
     nothing = Checks(verdict="none")
 
-    (said,) = due(rules, a=nothing, b=nothing)
+    (said,) = commands(due(rules, a=nothing, b=nothing), BlockTask)
 
-    assert getattr(said, "task", None) == 1
+    assert said.task == 1
