@@ -212,19 +212,26 @@ def _verb_of(review: Review, told: Sequence[Thread]) -> str:
 async def keep_missed_reviews(context: BotContext, state: State) -> None:
     """Keep lost reviews of the current work, as the door would; repeatable."""
     for convoy in state.live():
-        for task in convoy.tasks:
-            if task.state == "needs-review" and task.pull is not None:
-                for review in await context.github.pulls.reviews(task.pull):
-                    if ids.sign_key("review", str(review.id)) not in state.heard:
-                        _keep_review(context, task, review)
+        whole = (convoy,) if convoy.given is None else ()
+        shown = (task for task in convoy.tasks if task.state == "needs-review")
+        for part in (*whole, *shown):
+            if part.pull is None:
+                continue
+            built = (part.candidate, part.work if isinstance(part, Task) else None)
+            heads = {each.commit for each in built if each is not None}
+            heads |= set() if isinstance(part, Task) else {part.tip}
+            for review in await context.github.pulls.reviews(part.pull):
+                if ids.sign_key("review", str(review.id)) not in state.heard:
+                    _keep_review(context, part.pull, heads, review)
 
 
-def _keep_review(context: BotContext, task: Task, found: Reviewed) -> None:
-    heads = [each.commit for each in (task.work, task.candidate) if each is not None]
+def _keep_review(
+    context: BotContext, pull: int, heads: set[str], found: Reviewed
+) -> None:
     is_own = found.user is not None and found.user.login == context.login
-    if is_own or found.commit_id not in heads or task.pull is None:
+    if is_own or found.commit_id not in heads:
         return
-    review = delivery_meaning.reviewed(task.pull, found, found.user)
+    review = delivery_meaning.reviewed(pull, found, found.user)
     if review is not None:
         kept = structs.replace(review, late=True)
         context.inbox.put(f"sweep-review-{found.id}", kept)
@@ -266,9 +273,10 @@ async def _carry_out_verdict(
     told: Sequence[Thread],
 ) -> list[Reply]:
     """Approve or revise; an approval counts only if the convoy needs approvals."""
-    if not any(task.pull == review.pull for task in convoy.tasks):
+    work = [task for task in convoy.tasks if task.pull == review.pull]
+    is_whole = convoy.pull == review.pull and convoy.given is None
+    if not work and not (is_whole and verb == "revise"):
         return []
-    work = (task for task in convoy.tasks if task.pull == review.pull)
     is_asked_for = convoy.settings.approvals or any(map(changes_ci, work))
     if verb == "approve" and not is_asked_for:
         return []
@@ -295,6 +303,7 @@ def _raised(thread: Thread, review: Review) -> ReviewThread:
         comment=thread.comments[0].id,
         path=thread.path,
         line=thread.line,
+        pull=review.pull,
         by=review.by,
         bot=review.bot,
         says=hashlib.blake2b(plain.encode(), digest_size=8).hexdigest(),

@@ -24,6 +24,7 @@ from convoy.gate import unallowed
 from convoy.kinds import is_stopped
 from convoy.model import ids
 from convoy.model.ids import task_item
+from convoy.model.records import TaskSpec
 from convoy.model.state import Convoy, Task, asides_of
 from convoy.model.work import Work
 from convoy.rules.people import (
@@ -36,6 +37,7 @@ from convoy.rules.people import (
     RetryTask,
     ReviseTask,
 )
+from convoy.rules.plan_changes import AddTask
 
 SET_ASIDE: Final = "What was set aside"
 LANDING_AGAIN: Final = "What is to land is shown to CI again."
@@ -156,12 +158,15 @@ RETRY: Final = (
 )
 
 
+REWORK: Final = "Do what was said of #{}"
 NO_WORK: Final = "this is not the pull request of a task with work in it"
 
 
 def _revise(context: RequestContext, *, text: str) -> str:
     """Send the task back with the text; its next attempt goes on from its work."""
     convoy, task = context.convoy, context.own_task
+    if task is None and context.asker.number == convoy.pull and convoy.given is None:
+        return _rework(context, convoy, text)
     if task is None and context.asker.number not in (0, convoy.issue):
         raise NotPossible(NO_WORK)
     if task is None:
@@ -187,6 +192,30 @@ def _revise(context: RequestContext, *, text: str) -> str:
             f"`/brat retry {task.number}` lets it go on with what you said."
         )
     return f"Task {task.number} goes on from its work with what you said."
+
+
+def _rework(context: RequestContext, convoy: Convoy, text: str) -> str:
+    """Let a task do what is said of the convoy's own pull request, and land with it."""
+    name, by, title = convoy.name, context.by, REWORK.format(convoy.pull)
+    rounds = [task for task in convoy.tasks if task.spec.title == title]
+    number = next((task.number for task in rounds if not task.settled), 0)
+    if not number and context.asker.allowed and len(rounds) >= convoy.settings.attempts:
+        raise NotPossible(
+            f"{len(rounds)} tasks have done what was said of it: a person decides now, "
+            "by a review or `/brat add`"
+        )
+    if not number:
+        number = convoy.next_number
+        told = "The work is reviewed as a whole; what was said of it comes below."
+        spec = TaskSpec(number=number, title=title, instructions=told)
+        context.submit(AddTask(convoy=name, spec=spec, by=by))
+    threads = context.asker.threads
+    context.submit(
+        RaiseThreads(convoy=name, task=number, by=by, text=text, threads=threads)
+        if threads
+        else TaskTold(convoy=name, task=number, by=by, text=text)
+    )
+    return f"Task {number} does it; then CI judges the convoy again."
 
 
 async def _rebase(context: RequestContext) -> str:
@@ -244,7 +273,8 @@ REVISION: Final = (
         text="must",
         text_help="What is wrong with the plan.",
         help="On a task's pull request, sends the task back, to go on from its work "
-        "and do as the text says; a review that asks for changes does the same. On "
+        "and do as the text says; on the convoy's own, adds a task that does. A review "
+        "that asks for changes does the same. On "
         "the issue, lets the engine that planned make another plan, as long as the "
         "plan waits for approval.",
         rule=_revise,

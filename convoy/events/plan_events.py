@@ -175,7 +175,7 @@ class TaskAdded(ConvoyEvent, frozen=True, kw_only=True, tag="task.added"):
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         added = Task(spec=self.spec).after_words_of(self.by)
-        return replace(convoy, tasks=(*convoy.tasks, added))
+        return replace(convoy, tasks=(*convoy.tasks, added), candidate=None)
 
 
 class TaskLinked(TaskEvent, frozen=True, kw_only=True, tag="task.linked"):

@@ -155,6 +155,8 @@ class ReviewThread(Struct, frozen=True, kw_only=True):
     """A digest of what that was."""
     bot: bool = False
     """Whether that was a bot."""
+    pull: int = 0
+    """The pull request that it is on; 0: the task's own."""
     since: int = 0
     """The attempts started by then: a later one answers it."""
     times: int = 1

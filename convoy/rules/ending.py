@@ -102,7 +102,7 @@ class AcceptWork(AttemptCommand, frozen=True, kw_only=True):
                 self,
                 key=key,
                 kind="thread",
-                issue=task.pull or 0,
+                issue=each.pull or task.pull or 0,
                 comment=each.comment,
                 reaction="confused" if declined else "rocket",
                 text=declined or self.commit,

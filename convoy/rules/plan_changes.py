@@ -37,7 +37,7 @@ class AddTask(ConvoyCommand, frozen=True, kw_only=True):
         convoy, spec = live(state, self.convoy), self.spec
         if not convoy.tasks:
             return Refusal(f"{convoy.name} has no plan yet")
-        if convoy.settled:
+        if convoy.settled and (convoy.pull is None or convoy.given or convoy.asked):
             return Refusal(f"every task of {convoy.name} is settled and it is landing")
         if len(convoy.tasks) >= convoy.settings.tasks:
             most = counted(convoy.settings.tasks, "task")

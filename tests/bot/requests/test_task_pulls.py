@@ -15,9 +15,11 @@ from brat.forge.rest.rest_call import Extension
 from brat.forge.service.running_forge import Service
 from convoy.model.ids import base_branch, pull_key, task_branch
 from convoy.rules.ending import AcceptWork
-from tests.bot.requests.test_given_pulls import finished
+from tests.bot.requests.test_given_pulls import finished, judged
+from tests.bot.requests.test_review_threads import FILES, answers, let_bot_in
 from tests.bot.room import NAME, REPO, Room, room
-from tests.world.github_forge.extension import people
+from tests.world.forge_rules import pull_request, put_ruleset
+from tests.world.github_forge.extension import github, people
 from tests.world.rules import Rules, sha, spec
 
 pytestmark = pytest.mark.layer("landing")
@@ -128,3 +130,47 @@ def test_what_a_person_has_to_approve_has_a_pull_request_all_the_same(
     assert (key in rules.state.intents) == shown
     is_draft = "Nobody has to review it" in task_pull_body(rules.convoy, rules.task(1))
     assert is_draft != shown
+
+
+@pytest.mark.parametrize("delivered", [True, False], ids=["webhooks", "polling"])
+async def test_what_is_said_of_the_whole_becomes_a_task_that_answers_there(
+    tmp_path: Path, *, delivered: bool
+) -> None:
+    """By a person and a listed bot; what is said to brat's own pull request counts."""
+    config = f'{CI}task_pulls = false\n[review]\nbots = ["coder[bot]"]\n'
+    async with room(tmp_path, config, delivered=delivered, extend=github) as here:
+        put_ruleset(here.forge, pull_request(1), repo=REPO)
+        files = {**FILES, ".brat/config.toml": config.encode()}
+        for number in (1, 2):
+            await here.worked(number, {**files, f"{number}.py": b"done\n"})
+            files |= {f"{number}.py": b"done\n"}
+            while here.task(number).state != "merged":
+                await judged(here)
+        await here.until(lambda: here.convoy.pull is not None)
+        whole = here.convoy.pull
+
+        async def said(by: str, line: int) -> None:
+            comment = {"path": "one.py", "line": line, "body": f"{by} asks"}
+            body = {"event": "COMMENT", "body": "", "comments": [comment]}
+            await here.asked("POST", f"pulls/{whole}/reviews", body, by)
+            here.loop.wake.all()
+
+        speakers = here.let_in("bea"), let_bot_in(here, "coder[bot]")
+        for line, by in enumerate(speakers, 1):
+            await said(by, line)
+            await here.until(lambda: len(here.convoy.tasks) == 3)
+            await here.until(lambda: len(here.task(3).threads) == line)  # noqa: B023
+        notes = "".join(here.task(3).notes)
+        assert all(f"{by}: {by} asks" in notes for by in speakers)
+        assert here.convoy.candidate is None, "it does not land without that"
+        await here.worked(3, {**files, "one.py": b"1\n2\nthree\n"})
+        await here.until(lambda: len(answers(here)) == 2)
+        while here.task(3).state != "merged":
+            await judged(here)
+        await here.asked("POST", f"pulls/{whole}/reviews", {"event": "APPROVE"}, "bea")
+        convoy = await finished(here, here.issue)
+
+        assert convoy.state == "complete", convoy.why
+        assert [*pulls(here)] == [base_branch(NAME)]
+        assert pulls(here)[base_branch(NAME)].merged_at
+        assert all(each.startswith("Done in ") for each in answers(here))
