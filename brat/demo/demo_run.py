@@ -30,7 +30,7 @@ from rich.text import Text
 
 from brat.demo import sample
 from brat.demo.sample import Engine, Sample
-from brat.forge.resources.records import Ci
+from brat.forge.resources.forge_records import Ci
 from brat.local import forge_process, local_mode
 from brat.local.forge_process import Process
 from brat.local.local_mode import bot_settings, run_to_end

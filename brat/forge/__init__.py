@@ -35,7 +35,7 @@ or as a program of its own: `python -I -m brat.forge --dir DIR`. Clone from
 """
 
 from brat.forge.http_server import serving
-from brat.forge.resources.records import Ci, Repository, Settings, User
+from brat.forge.resources.forge_records import Ci, Repository, Settings, User
 from brat.forge.service.run_processes import How
 from brat.forge.storage.forge_state import Forge
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from bot.roles.bot_context import BotContext
-from brat.forge.resources.records import Ci
+from brat.forge.resources.forge_records import Ci
 from brat.local.start_checks import branch_lacks
 from brat.repository import registration as registrations
 from brat.repository.checkout import (

@@ -26,7 +26,7 @@ from msgspec.structs import replace
 
 from bot.forge import transport
 from bot.settings import bot_folder
-from brat.forge.resources.records import Ci
+from brat.forge.resources.forge_records import Ci
 from brat.forge.service.run_processes import SECRET
 from brat.repository import registration as registrations
 from brat.repository.forge_files import forge_in_use

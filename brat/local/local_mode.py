@@ -29,7 +29,7 @@ from bot.forge.github import GitHub
 from bot.loop.loop import Loop
 from bot.serving import bot_service
 from bot.settings.bot_settings import ROLES, Settings, config_in
-from brat.forge.resources.records import Ci
+from brat.forge.resources.forge_records import Ci
 from brat.forge.service.local_ci import cores
 from brat.local.checkout_sync import CheckoutConfig, CheckoutSync
 from brat.local.forge_process import ServeOptions, judge_by, served

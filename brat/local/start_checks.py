@@ -22,7 +22,7 @@ import pygit2
 from msgspec import Struct
 from msgspec.structs import replace
 
-from brat.forge.resources.records import Ci
+from brat.forge.resources.forge_records import Ci
 from brat.forge.service.local_ci import NAME as LOCAL_CI
 from brat.forge.service.programs import plain_environment
 from brat.repository.checkout import Checkout

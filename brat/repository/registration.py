@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from grite.errors import BratError
 
 if TYPE_CHECKING:
-    from brat.forge.resources.records import Ci
+    from brat.forge.resources.forge_records import Ci
     from brat.forge.storage.forge_state import Forge
 
 
@@ -120,7 +120,7 @@ def register(folder: Path, source: Source) -> Registration:
 
 def set_ci(folder: Path, registration: Registration, ci: "Ci") -> None:
     """Tell the forge how candidates are judged; only while no process serves it."""
-    from brat.forge.resources.records import Settings
+    from brat.forge.resources.forge_records import Settings
     from brat.forge.storage.forge_state import Forge
 
     with Forge(folder / FORGE_FOLDER) as forge:

@@ -15,7 +15,7 @@ from bot.loop.loop import Loop
 from bot.repository.draft import Draft
 from bot.serving import bot_service
 from brat.forge.http_server import serving
-from brat.forge.resources.records import Ci, Role
+from brat.forge.resources.forge_records import Ci, Role
 from brat.forge.rest.rest_call import Extension
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.forge_state import Forge

@@ -76,12 +76,27 @@ def closed(node: Json) -> Json:
     return new
 
 
+def partial(node: Json) -> Json:
+    """Allow an answer to leave properties out that its schema requires."""
+    if isinstance(node, list):
+        return [partial(each) for each in node]
+    if not isinstance(node, dict):
+        return node
+    return {
+        "anyOf" if key == "oneOf" else key: partial(value)
+        for key, value in node.items()
+        if not (key == "required" and isinstance(value, list))
+    }
+
+
 class Contract:
     """A description that exchanges are held against."""
 
-    def __init__(self, spec: Schema) -> None:
+    def __init__(self, spec: Schema, *, whole: bool = True) -> None:
+        """Hold answers against it; if not `whole`, they may leave properties out."""
         self._components = spec["components"]
-        schemas = {"$defs": modern(self._components["schemas"])}
+        self._answered = modern if whole else lambda node: partial(modern(node))
+        schemas = {"$defs": self._answered(self._components["schemas"])}
         self._registry = jsonschema_rs.Registry([(DEFINITIONS, schemas)])
         self._validators: dict[int, Any] = {}
         self._operations = sorted(
@@ -176,7 +191,7 @@ class Contract:
     ) -> Iterator[str]:
         validator = self._validators.get(id(schema))
         if validator is None:
-            new = modern(schema)
+            new = modern(schema) if close else self._answered(schema)
             validator = self._validators[id(schema)] = jsonschema_rs.validator_for(
                 {"$schema": "https://json-schema.org/draft/2020-12/schema"}
                 | (closed(new) if close else new),
@@ -217,3 +232,9 @@ def typed(text: str, schema: Mapping[str, Any]) -> Json:
 def github() -> Contract:
     """Return GitHub's contract, as far as the forge serves it."""
     return Contract(json.loads(SPEC.read_text()))
+
+
+@cache
+def local() -> Contract:
+    """Return the same for the local forge, which answers with what brat reads."""
+    return Contract(json.loads(SPEC.read_text()), whole=False)

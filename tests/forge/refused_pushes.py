@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from brat.forge.resources.records import Access
+from brat.forge.resources.forge_records import Access
 from grite.git import Completed
 from tests.world.forge import REPO, Checkout, Town
 from tests.world.forge_rules import checks, protect, pull_request, rule

@@ -10,7 +10,7 @@ from uuid import uuid4
 import psutil
 import pytest
 
-from brat.forge.resources.records import Ci
+from brat.forge.resources.forge_records import Ci
 from brat.forge.service.ci_checkout import CiBox
 from convoy.text.project_tests import headline
 from runner.box import surroundings

@@ -7,7 +7,7 @@ from msgspec import json
 from ruamel.yaml import YAML
 
 from brat.forge.http_server import ROUTES
-from brat.forge.resources.records import Run
+from brat.forge.resources.forge_records import Run
 from tests.world import npm
 from tests.world.github_forge.endpoint_permissions import (
     ENDPOINTS,

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from brat.forge import Ci, Forge, Settings, serving
-from brat.forge.resources.records import User
+from brat.forge.resources.forge_records import User
 from grite import git
 from grite.errors import BratError, GitFailed
 from tests.world.cases import looped

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bot.settings import bot_folder
-from brat.forge.resources.records import Ci
+from brat.forge.resources.forge_records import Ci
 from brat.local import forge_process, local_mode
 from brat.local.forge_process import Process
 from brat.repository import registration as registrations

@@ -20,7 +20,7 @@ from bot.serving import bot_service
 from bot.settings.bot_settings import Settings
 from brat.demo import demo_run
 from brat.forge.http_server import serving
-from brat.forge.resources.records import Ci
+from brat.forge.resources.forge_records import Ci
 from brat.forge.storage.forge_state import Forge
 from brat.local import local_mode
 from brat.repository import registration as registrations

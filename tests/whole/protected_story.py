@@ -18,7 +18,7 @@ from bot.forge.app_auth import PERMISSIONS
 from bot.serving import bot_service
 from bot.serving.github_app import EVENTS
 from brat.forge.http_server import serving
-from brat.forge.resources.records import Pull
+from brat.forge.resources.forge_records import Pull
 from brat.forge.rest.rest_call import Extension
 from brat.forge.service.announcements import Kind
 from brat.forge.service.running_forge import Service

@@ -7,7 +7,7 @@ import pytest
 from bot.forge.app_auth import PERMISSIONS
 from bot.serving.github_app import EVENTS, AppRequest
 from brat.forge.http_server import serving
-from brat.forge.resources.records import Access
+from brat.forge.resources.forge_records import Access
 from brat.forge.storage.forge_state import Forge
 from brat.local import local_mode
 from brat.repository.registration import FORGE_FOLDER

@@ -13,7 +13,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from brat.demo.demo_run import BotProcess
-from brat.forge.resources.records import Ci
+from brat.forge.resources.forge_records import Ci
 from brat.local import forge_process, local_mode
 from brat.repository import registration as registrations
 from brat.repository.log_reader import Reader

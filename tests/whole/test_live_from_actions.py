@@ -18,7 +18,7 @@ from msgspec import json
 from bot.serving.host import hosted
 from bot.settings import bot_folder
 from bot.settings.bot_settings import ServiceSettings
-from brat.forge.resources.records import Ci
+from brat.forge.resources.forge_records import Ci
 from brat.local import forge_process, local_mode
 from brat.repository import registration as registrations
 from brat.repository.log_reader import Reader

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from brat.forge.http_server import serving
-from brat.forge.resources.records import CheckRun
+from brat.forge.resources.forge_records import CheckRun
 from brat.forge.storage.forge_state import Forge
 from brat.local import local_mode
 from brat.repository.registration import FORGE_FOLDER

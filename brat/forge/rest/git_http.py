@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from aiohttp import hdrs, web
 
-from brat.forge.resources.records import Repository
+from brat.forge.resources.forge_records import Repository
 from brat.forge.resources.wire import Refused
 from brat.forge.rest.git_process import FLUSH, feed, git_process
 from brat.forge.rest.rest_call import Extension, authenticate, visible

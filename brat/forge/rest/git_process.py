@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from aiohttp import StreamReader
 
-from brat.forge.resources.records import Repository
+from brat.forge.resources.forge_records import Repository
 from brat.forge.resources.wire import Refused
 from brat.forge.service.programs import git_environment
 from brat.forge.storage.forge_state import Caller

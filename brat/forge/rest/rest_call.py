@@ -16,7 +16,7 @@ from aiohttp import BasicAuth, hdrs, web
 from aiohttp.typedefs import Middleware
 from msgspec import DecodeError, Struct, ValidationError, json
 
-from brat.forge.resources.records import (
+from brat.forge.resources.forge_records import (
     Access,
     Issue,
     Pull,

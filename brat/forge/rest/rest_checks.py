@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from brat.forge.resources.records import (
+from brat.forge.resources.forge_records import (
     ACTIONS_APP,
     Action,
     CheckRun,

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
-from brat.forge.resources.records import (
+from brat.forge.resources.forge_records import (
     Comment,
     Issue,
     IssueEvent,

@@ -5,7 +5,7 @@ https://docs.github.com/en/rest/pulls/pulls
 
 from typing import Final
 
-from brat.forge.resources.records import Issue, Pull
+from brat.forge.resources.forge_records import Issue, Pull
 from brat.forge.resources.wire import Refused, fault
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, pull_of, titled
 

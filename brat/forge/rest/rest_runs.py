@@ -12,7 +12,7 @@ from aiohttp import hdrs, web
 from msgspec import field
 from yarl import URL
 
-from brat.forge.resources.records import (
+from brat.forge.resources.forge_records import (
     ACTIONS_APP,
     EPOCH,
     TASK_WORKFLOW,

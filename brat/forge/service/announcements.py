@@ -17,7 +17,7 @@ from uuid import uuid4
 import aiohttp
 from msgspec import json
 
-from brat.forge.resources.records import (
+from brat.forge.resources.forge_records import (
     EPOCH,
     JOB_NAME,
     Artifact,

@@ -18,7 +18,7 @@ from typing import Final, Self
 import pygit2
 from pygit2.enums import FileMode
 
-from brat.forge.resources.records import Ci
+from brat.forge.resources.forge_records import Ci
 from brat.forge.service import programs
 from brat.forge.storage.git_storage import Bare
 from grite import git, outbound

@@ -20,7 +20,7 @@ from typing import IO, Final
 
 from msgspec.structs import replace
 
-from brat.forge.resources.records import (
+from brat.forge.resources.forge_records import (
     ACTIONS_APP,
     CheckRun,
     Ci,

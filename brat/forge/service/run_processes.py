@@ -29,7 +29,7 @@ from msgspec import Raw, json
 from msgspec.structs import replace
 
 from bot.door import feed
-from brat.forge.resources.records import (
+from brat.forge.resources.forge_records import (
     JOB_NAME,
     TASK_WORKFLOW,
     Artifact,

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from brat.forge.resources.records import Issue, IssueEvent, Pull, Repository, User
+from brat.forge.resources.forge_records import Issue, IssueEvent, Pull, Repository, User
 from brat.forge.resources.wire import Site
 from brat.forge.service.announcements import ForgeContext, WebhookSender
 from brat.forge.service.local_ci import Judge

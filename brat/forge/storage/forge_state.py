@@ -15,7 +15,7 @@ from typing import Final, Self
 from filelock import FileLock, Timeout
 from msgspec.structs import replace
 
-from brat.forge.resources.records import (
+from brat.forge.resources.forge_records import (
     ROLES,
     Access,
     Hook,

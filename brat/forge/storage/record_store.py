@@ -13,7 +13,7 @@ from typing import Final, Generic, TypeVar
 
 from msgspec import json
 
-from brat.forge.resources.records import (
+from brat.forge.resources.forge_records import (
     Artifact,
     CheckRun,
     Comment,

@@ -6,7 +6,7 @@ from bot.door.inbox import StartRequest
 from bot.forge.transport import Precedence
 from bot.loop.loop import precedence_of
 from bot.serving import bot_service
-from brat.forge.resources.records import Run
+from brat.forge.resources.forge_records import Run
 from convoy.model import ids
 from convoy.model.records import ActionKind
 from convoy.model.work import Intent

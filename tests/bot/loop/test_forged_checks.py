@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from brat.forge.resources.records import ACTIONS_APP, CheckRun, Job
+from brat.forge.resources.forge_records import ACTIONS_APP, CheckRun, Job
 from brat.forge.rest.rest_call import Extension
 from brat.forge.service.running_forge import Service
 from convoy.model import ids

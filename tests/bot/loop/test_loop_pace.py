@@ -9,7 +9,7 @@ from bot.loop.loop import Loop
 from bot.loop.pushing import ASKED_GAP_S, MINUTE_S
 from bot.serving import bot_service
 from brat.forge.http_server import serving
-from brat.forge.resources.records import Ci
+from brat.forge.resources.forge_records import Ci
 from brat.forge.storage.forge_state import Forge
 from brat.local import local_mode
 from brat.repository import registration as registrations

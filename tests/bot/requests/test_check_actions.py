@@ -7,7 +7,7 @@ import pytest
 from bot.door.inbox import CheckAction
 from bot.requests.answers import check_views
 from bot.requests.verb_table import VERBS
-from brat.forge.resources.records import CheckRun
+from brat.forge.resources.forge_records import CheckRun
 from convoy.rules.people import BlockTask
 from tests.bot.room import NAME, REPO, Room, room
 from tests.world.app_key import pair

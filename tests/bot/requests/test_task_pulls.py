@@ -10,7 +10,7 @@ from aiohttp import web
 
 from bot.forge.pulls import NO_DRAFTS
 from bot.text.pull_request_texts import task_pull_body
-from brat.forge.resources.records import Pull
+from brat.forge.resources.forge_records import Pull
 from brat.forge.rest.rest_call import Extension
 from brat.forge.service.running_forge import Service
 from convoy.model.ids import base_branch, pull_key, task_branch

@@ -11,7 +11,7 @@ from bot.loop.loop import Loop
 from bot.oneshot import run_once
 from bot.serving import bot_service
 from brat.forge.http_server import serving
-from brat.forge.resources.records import Ci
+from brat.forge.resources.forge_records import Ci
 from brat.forge.service.run_processes import How
 from brat.forge.storage.forge_state import Forge
 from brat.local import local_mode

@@ -18,7 +18,7 @@ import jwt
 from msgspec import json
 from msgspec.structs import replace
 
-from brat.forge.resources.records import (
+from brat.forge.resources.forge_records import (
     Access,
     Hook,
     Permissions,

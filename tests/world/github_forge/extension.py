@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any, Final
 
-from brat.forge.resources.records import Repository, User
+from brat.forge.resources.forge_records import Repository, User
 from brat.forge.rest.rest_call import Extension
 from brat.forge.service.announcements import Kind
 from brat.forge.service.running_forge import Service

@@ -9,7 +9,7 @@ from binascii import Error
 from dataclasses import dataclass
 from typing import Any, Final
 
-from brat.forge.resources.records import (
+from brat.forge.resources.forge_records import (
     ROLES,
     Comment,
     Issue,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from brat.forge.resources.records import Issue, IssueEvent, Pull, Repository
+from brat.forge.resources.forge_records import Issue, IssueEvent, Pull, Repository
 from tests.world.github_forge.graphql_git import (
     HEADS,
     AccountNode,

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 from msgspec.structs import replace
 
-from brat.forge.resources.records import Issue, Record, Repository, User
+from brat.forge.resources.forge_records import Issue, Record, Repository, User
 from brat.forge.resources.wire import Refused, not_found
 from brat.forge.rest.rest_call import Call
 from brat.forge.service.running_forge import Service

@@ -8,7 +8,13 @@ from typing import Any, Final, Literal
 
 from msgspec.structs import replace
 
-from brat.forge.resources.records import IssueEvent, Pull, Record, Repository, User
+from brat.forge.resources.forge_records import (
+    IssueEvent,
+    Pull,
+    Record,
+    Repository,
+    User,
+)
 from brat.forge.resources.wire import Refused
 from brat.forge.service.announcements import Kind
 from brat.forge.service.running_forge import Service

@@ -17,7 +17,13 @@ from aiohttp import web
 from msgspec import field
 from msgspec.structs import replace
 
-from brat.forge.resources.records import ACTIONS_APP, Access, Record, Repository, User
+from brat.forge.resources.forge_records import (
+    ACTIONS_APP,
+    Access,
+    Record,
+    Repository,
+    User,
+)
 from brat.forge.resources.wire import Refused, Site, fault, not_found, parse
 from brat.forge.rest.rest_call import (
     NOT_ACCESSIBLE,

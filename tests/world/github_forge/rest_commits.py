@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 import pygit2
 
-from brat.forge.resources.records import Repository
+from brat.forge.resources.forge_records import Repository
 from brat.forge.resources.wire import Refused, Site, not_found
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
 from brat.forge.storage.forge_state import Caller

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from brat.forge.resources.records import Record
+from brat.forge.resources.forge_records import Record
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
 from brat.forge.storage.record_store import Table
 from tests.world.github_forge import rest_secrets

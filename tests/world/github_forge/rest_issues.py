@@ -12,7 +12,7 @@ from typing import Final
 from msgspec import UNSET, UnsetType, json
 from msgspec.structs import replace
 
-from brat.forge.resources.records import Comment, Issue, Label, User
+from brat.forge.resources.forge_records import Comment, Issue, Label, User
 from brat.forge.resources.wire import Refused, fault, not_found
 from brat.forge.rest import rest_issues
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, issue_of

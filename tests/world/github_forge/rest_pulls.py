@@ -16,7 +16,7 @@ import pygit2
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from brat.forge.resources.records import Pull, Repository, User
+from brat.forge.resources.forge_records import Pull, Repository, User
 from brat.forge.resources.wire import Refused, fault, not_found
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, pull_of, titled
 from brat.forge.rest.rest_issues import note, written_before

@@ -7,7 +7,7 @@ https://docs.github.com/en/rest/repos/webhooks
 
 from typing import Any, Final
 
-from brat.forge.resources.records import Hook, Repository, Role, User
+from brat.forge.resources.forge_records import Hook, Repository, Role, User
 from brat.forge.resources.wire import Site
 from brat.forge.rest.rest_call import (
     MOST_PER_PAGE,

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from nacl.public import PrivateKey, SealedBox
 
-from brat.forge.resources.records import Record
+from brat.forge.resources.forge_records import Record
 from brat.forge.resources.wire import Refused
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
 from brat.forge.service.run_processes import run_secrets

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 from msgspec import Raw
 
-from brat.forge.resources.records import Repository
+from brat.forge.resources.forge_records import Repository
 from brat.forge.resources.wire import Refused, Site
 from brat.forge.rest.rest_call import Answer, Body, Call, Route
 from brat.forge.rest.rest_checks import check_of, commit_of

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 from msgspec.structs import replace as with_fields
 
-from brat.forge.resources.records import Issue, Record, Repository
+from brat.forge.resources.forge_records import Issue, Record, Repository
 from brat.forge.resources.wire import Refused, not_found
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, issue_of
 from brat.forge.service.running_forge import Service

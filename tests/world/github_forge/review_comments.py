@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 from msgspec.structs import replace
 
-from brat.forge.resources.records import Pull, Record
+from brat.forge.resources.forge_records import Pull, Record
 from brat.forge.resources.wire import Refused, not_found
 from brat.forge.rest.rest_call import Body, Call
 from brat.forge.storage.record_store import Store, Table

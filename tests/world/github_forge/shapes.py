@@ -16,7 +16,7 @@ import pygit2
 from msgspec import Raw, json
 from pygit2.enums import SortMode
 
-from brat.forge.resources.records import (
+from brat.forge.resources.forge_records import (
     ACTIONS_APP,
     EPOCH,
     JOB_NAME,

@@ -24,7 +24,7 @@ from weakref import WeakKeyDictionary
 from aiohttp import web
 from msgspec import DecodeError, Struct, ValidationError, field, json
 
-from brat.forge.resources.records import User
+from brat.forge.resources.forge_records import User
 from brat.forge.resources.wire import not_found
 from brat.forge.rest.rest_call import Answer, Call, Route
 from brat.forge.service.running_forge import Service

@@ -17,7 +17,7 @@ from msgspec import json
 from msgspec.structs import replace
 from pygit2.enums import DeltaStatus, SortMode
 
-from brat.forge.resources.records import (
+from brat.forge.resources.forge_records import (
     Hook,
     Pull,
     Record,

@@ -21,7 +21,7 @@ from aiohttp import web
 from msgspec import json
 from msgspec.structs import replace
 
-from brat.forge.resources.records import (
+from brat.forge.resources.forge_records import (
     ACTIONS_APP,
     TASK_WORKFLOW,
     Access,

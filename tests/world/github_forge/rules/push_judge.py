@@ -12,7 +12,7 @@ from typing import Final
 
 import pygit2
 
-from brat.forge.resources.records import (
+from brat.forge.resources.forge_records import (
     ACTIONS_APP,
     ACTIONS_APP_ID,
     CheckRun,

@@ -25,7 +25,7 @@ from typing import Final
 
 from aiohttp import StreamReader
 
-from brat.forge.resources.records import Repository
+from brat.forge.resources.forge_records import Repository
 from brat.forge.resources.wire import Refused
 from brat.forge.rest.git_process import FLUSH, HIDDEN, MOST_COMMANDS, feed, git_process
 from brat.forge.service.programs import git_environment

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Final, Literal
 from weakref import WeakKeyDictionary
 
-from brat.forge.resources.records import (
+from brat.forge.resources.forge_records import (
     ACTIONS_APP_ID,
     ROLES,
     Record,

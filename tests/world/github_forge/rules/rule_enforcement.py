@@ -18,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, Literal, get_args
 
-from brat.forge.resources.records import Pull, Repository, Token, User
+from brat.forge.resources.forge_records import Pull, Repository, Token, User
 from brat.forge.resources.wire import Refused
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.forge_state import Caller

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from msgspec import Meta, Struct, to_builtins
 
-from brat.forge.resources.records import Record, Repository
+from brat.forge.resources.forge_records import Record, Repository
 from brat.forge.resources.wire import Site
 from tests.world.github_forge.rules import rule_types as rules
 from tests.world.github_forge.rules.rule_types import RulesetRule
