@@ -63,7 +63,7 @@ class Config(Table):
     triggers: keys.TriggersTable = keys.TriggersTable()
     schedule: Annotated[
         Mapping[keys.ScheduleName, keys.ScheduleTable],
-        _tables("[schedule.NAME], with small letters, digits and - as the name"),
+        _tables("[schedule.NAME], with lower-case letters, digits and - as the name"),
     ] = {}
     budget: keys.BudgetTable = keys.BudgetTable()
     notify: keys.NotifyTable = keys.NotifyTable()
@@ -86,7 +86,7 @@ class Config(Table):
             )
         if name and self.mayor.planner:
             raise PydanticCustomError(
-                "told", "mayor.planner: an engine plans already: leave out mayor.engine"
+                "told", "mayor.planner: mayor.engine is set, too: use only one of them"
             )
         return self
 
@@ -237,15 +237,15 @@ def syntax_fault(source: str, text: str, error: Exception) -> str:
             its message: https://docs.python.org/3/library/tomllib.html
     """
     if isinstance(error, RecursionError):
-        return f"{source}: this is no TOML: it is nested too deeply"
+        return f"{source}: this is not TOML: it is nested too deeply"
     found = _PLACE.fullmatch(" ".join(str(error).split()))
     if not found:  # int() on a number of thousands of digits
-        return f"{source}: this is no TOML: a number in it is too long"
+        return f"{source}: this is not TOML: a number in it is too long"
     what, line, column = found.groups()
     what = _TUPLE.sub(r"\1", what)
     lines = text.split("\n")
     line, column = line or len(lines), column or len(lines[-1]) + 1
-    return f"{source}: line {line}, column {column}: this is no TOML: {what}"
+    return f"{source}: line {line}, column {column}: this is not TOML: {what}"
 
 
 def field_faults(source: str, error: ValidationError, schema: Node) -> Iterator[str]:
@@ -257,7 +257,7 @@ def field_faults(source: str, error: ValidationError, schema: Node) -> Iterator[
         where = f"{_dotted(place)}: " if place else ""  # of two tables: it says which
         yield f"{source}: {where}{_sentence(fault, place, node, schema)}"
     if more := faults[FAULTS_MOST:]:
-        yield f"{source}: {len(more)} more faults, which are told once these are mended"
+        yield f"{source}: {len(more)} more faults, shown once these are fixed"
 
 
 def _sentence(fault: ErrorDetails, place: KeyPath, node: Node, schema: Node) -> str:
@@ -266,7 +266,7 @@ def _sentence(fault: ErrorDetails, place: KeyPath, node: Node, schema: Node) -> 
             return fault["msg"]
         case "extra_forbidden":
             if advice := keys.GONE.get(_dotted(place)):
-                return f"this key is gone: {advice}"
+                return f"this key was removed: {advice}"
             key = str(place[-1])
             known = list(node_at(schema, place[:-1]).get("properties", ()))
             names = (name for name, _ in schema_keys(schema))

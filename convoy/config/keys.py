@@ -46,10 +46,10 @@ LONGEST_S = 5 * 24 * 3600
 SECONDS = 'seconds, or a string such as "90s", "30m" or "1h30m", up to 120h'
 
 GONE: Final[Mapping[str, str]] = {
-    "mayor.followups": "agents are not asked for further work: leave it out",
-    "refinery.land": "a convoy lands as one, once all its tasks are done: leave it out",
-    "refinery.merge": "leave it out; git merges, as the branch's .gitattributes say",
-    "mayor.max_size": "leave it out; mayor.split says what becomes of large tasks",
+    "mayor.followups": "agents cannot add tasks: remove it",
+    "refinery.land": "a convoy lands as a whole, after all its tasks: remove it",
+    "refinery.merge": "remove it; git merges as the branch's .gitattributes say",
+    "mayor.max_size": "remove it; mayor.split decides about large tasks",
 }
 """What to do about keys that the file could hold once, by table and key."""
 
@@ -282,9 +282,7 @@ def _offered(tools: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
     kind = info.data.get("type")
     known = ENGINE_TYPES.get(kind or "")
     if tools and known and not known.can_be_limited:
-        raise PydanticCustomError(
-            "told", f"not allowed; {kind} cannot be told which tools it may use"
-        )
+        raise PydanticCustomError("told", f"not allowed; {kind} cannot limit its tools")
     return tools
 
 
@@ -304,11 +302,11 @@ class PriceTable(Table):
     )
 
     input: Dollars
-    """Of what the model reads."""
+    """For tokens that the model reads."""
     output: Dollars
-    """Of what the model writes."""
+    """For tokens that the model writes."""
     cached: Dollars | None = None
-    """Of what it reads from its vendor's cache; when not given, as `input`."""
+    """For tokens read from its vendor's cache; default: as `input`."""
 
 
 class EngineTable(Table):
@@ -320,37 +318,38 @@ class EngineTable(Table):
     )
 
     type: EngineType
-    """Which program it is (must be given). `shell` runs `args` and needs no account;
-    `plugin:NAME` is one that a package installed beside brat adds."""
+    """The program (required). `shell` runs `args` and needs no account;
+    `plugin:NAME` is one that an installed package adds."""
     model: Text | None = None
-    """The model, in the engine's own words; when not given, the engine chooses."""
+    """The model, in the engine's own words; default: the engine chooses."""
     args: _Args = _ENGINE.args
     """Arguments added to the engine's own; for `shell` the whole command."""
     timeout: Seconds | None = None
-    """How long one attempt may take; when not given, `witness.timeout`."""
+    """The time limit of one attempt; default: `witness.timeout`."""
     silence: Seconds = _ENGINE.silence_s
-    """How long it may say nothing before it counts as hung; not for `shell`, `continue`
-    and plugins, which may be silent while they work."""
+    """How long it may print nothing before it counts as hung; not for `shell`,
+    `continue` and plugins, which may be silent while they work."""
     secret: Variable | None = None
-    """The variable in the job's environment that holds the model's key; when not given,
-    the one that is usual for the engine."""
+    """The variable in the job's environment that holds the model's key; default: the
+    engine's usual one."""
     max_sessions: Sessions = _ENGINE.max_sessions
     """How many sessions of this engine may run at once, over all convoys."""
     price: PriceTable | None = None
     """What its tokens cost, in US dollars per million, with `cached` for those from the
-    vendor's cache; reckoned with where the engine does not say what it cost."""
+    vendor's cache; used when the engine does not report its cost."""
     tools: _Tools = Field(
         default=_ENGINE.tools,
         description="The only tools it may use, in the engine's own words "
-        f"(docs/engines.md); none: all it has. {_UNLIMITED} cannot be told.",
+        f"(docs/engines.md); none: all of them. {_UNLIMITED} cannot limit "
+        "their tools.",
     )
 
     allow: Annotated[tuple[Opened, ...], Field(strict=False)] = _ENGINE.allow
     """What it may ask of its model's vendor beyond what the key proxy lets through
     (docs/engines.md)."""
     good_at: Text | None = None
-    """What to give it, in a few words that the planner is told, such as `"tests"`; when
-    not given, what is known of its type."""
+    """What it is good at, in a few words for the planner, such as `"tests"`; default:
+    what is known about its type."""
     url: Server | None = None
     """The server that gets its requests and its key, in place of its model's vendor
     (docs/engines.md)."""
@@ -398,38 +397,38 @@ class RefineryTable(Table):
     strategy: Strategy = _DEFAULT.strategy
     """How a task's commits get onto the convoy's branch."""
     require_ci: bool = _DEFAULT.require_ci
-    """Whether a commit must be judged green before it lands."""
+    """Whether CI must be green on a commit before it lands."""
     checks: WordList = _DEFAULT.checks
-    """Names of the checks, or contexts of commit statuses, that must be green; none:
-    all of them, at least one."""
+    """Names of the checks, or contexts of commit statuses, that must be green; default:
+    all that report, and at least one must."""
     reporters: dict[Text, Text] = Field(default_factory=dict)
-    """Whose word counts for a check: the name of an App or of an account, by the
-    check's name. What is not named: the App that a ruleset names, else whoever reported
-    the check when it was first green. For a job of a workflow its run counts."""
+    """Who must report a check: the name of an App or of an account, by the check's
+    name. Default: the App that a ruleset names, otherwise whoever reported the check
+    when it was first green. For a job of a workflow, its run counts."""
     sync: bool = _DEFAULT.sync
-    """Whether the target branch is taken into a convoy's branch whenever it moves, so
-    that what does not fit is found early; otherwise only after the last task."""
+    """Whether the target branch is merged into a convoy's branch whenever it moves, so
+    that conflicts are found early; otherwise only after the last task."""
     conflicts: Literal["agent", "person"] = _DEFAULT.conflicts
-    """Who makes work fit that conflicts with what has landed: the task's agent, who is
-    told of both sides (`agent`), or a `person` at once."""
+    """Who resolves conflicts with what has landed: the task's agent, which is shown
+    both sides (`agent`), or a `person`."""
     rounds: Annotated[int, Field(ge=1, le=20)] = _DEFAULT.rounds
-    """How often a task's work may conflict and be done again before a person must look;
-    it costs no attempt."""
+    """How often a task's work may conflict and be redone before a person is asked; this
+    costs no attempt."""
     approvals: Annotated[int, Field(ge=0, le=6)] = _DEFAULT.approvals
     """How many people with write access must approve a task's work before it merges
-    (`/brat approve <commit>`); whoever asked for the convoy does not count."""
+    (`/brat approve <commit>`); whoever requested the convoy does not count."""
     max_parallel: Annotated[int, Field(ge=1, le=64)] | None = Field(
         default=None,
-        description="How many candidates of one convoy CI judges at once. When not "
-        f"given: {PARALLEL}, and in local mode at least one more than `ci.slots`: what "
-        "waits for a slot is ready when one is free.",
+        description="How many candidates of one convoy CI tests at once. Default: "
+        f"{PARALLEL}, and in local mode at least one more than "
+        "`ci.slots`, so that the next one is ready when a slot is free.",
     )
     task_pulls: bool = _DEFAULT.task_pulls
-    """Whether each task's work has a pull request of its own, as a draft. Without, the
-    convoy's is the only one, and what a person has to approve has one all the same."""
+    """Whether each task's work has a pull request of its own, as a draft. Otherwise
+    only the convoy has one, and tasks whose work a person must approve."""
     bypass: bool = _DEFAULT.bypass
-    """Whether the bot passes by the rules of the default branch where the forge lets
-    it, and pushes. Otherwise it lands as the rules want it."""
+    """Whether the bot bypasses the rules of the default branch, if the forge allows it,
+    and pushes. Otherwise it lands as the rules require."""
 
 
 class WitnessTable(Table):
@@ -438,12 +437,12 @@ class WitnessTable(Table):
     max_sessions: Sessions = _DEFAULT.max_sessions
     """How many sessions may run at once, over all engines and convoys."""
     attempts: Annotated[int, Field(ge=1, le=20)] = _DEFAULT.attempts
-    """How many attempts a task gets before it is blocked and a person must look."""
+    """How many attempts a task gets before it is blocked and waits for a person."""
     failures: Annotated[int, Field(ge=1, le=1000)] = _DEFAULT.failures
     """After this many failed attempts in a row, over all convoys, all of them pause
     until somebody with write access says `/brat resume all`."""
     timeout: Seconds = _ENGINE.timeout_s
-    """How long one attempt may take."""
+    """The time limit of one attempt."""
     setup: Seconds = _DEFAULT.limits.setup_s
     """How long `.brat/setup.sh` may take; it runs before each attempt if the repository
     has it."""
@@ -456,29 +455,27 @@ class WitnessTable(Table):
 
 
 class RunnerTable(Table):
-    """The box an agent works in."""
+    """The agent's sandbox."""
 
     egress: Hosts = None
-    """The only hosts that agents may reach, on the ports 80 and 443 or the one that is
-    given; `"*"`: all that the machine reaches. When not given, none but the model's
-    vendor for an engine that uses the key proxy, and all for the others, such as
-    `shell`. How it is held: docs/engines.md."""
+    """The only hosts that agents may reach, on the ports 80 and 443 or the given
+    one; `"*"`: all. Default: only the model's vendor for an engine that uses the key
+    proxy, and all for the others, such as `shell`. See docs/engines.md."""
     setup_hosts: Hosts = None
-    """The only hosts that `.brat/setup.sh` may reach, as for `egress`. When not given,
-    those of `egress` and the public package registries, or all where agents may reach
-    all."""
+    """The only hosts that `.brat/setup.sh` may reach, as for `egress`. Default: those
+    of `egress` and the public package registries, or all if agents may reach all."""
     box: BoxSetting = _DEFAULT.box
-    """`on`: every program of an agent runs in a box, and where the machine gives none,
-    no agent starts; `off`: agents run as the job's user does, and every comment of the
-    convoy says so. See docs/engines.md."""
+    """`on`: every program of an agent runs in a sandbox, and if the machine allows
+    none, no agent starts; `off`: agents run with the permissions of the job's user, and
+    every comment of the convoy says so. See docs/engines.md."""
 
 
 class MayorTable(Table):
     """How issues become tasks."""
 
     tasks: Annotated[int, Field(ge=1, le=500)] = _DEFAULT.tasks
-    """How many tasks of a list are under way at a time: a longer list goes in waves, up
-    to 500 tasks. The most tasks that a plan by an engine or a pattern may have."""
+    """How many tasks of a list are active at a time: a longer list runs in waves, up to
+    500 tasks. Also the maximum for a plan by an engine or a pattern."""
     engine: Annotated[str, Field(max_length=40)] = _DEFAULT.planner
     """The engine that plans an issue without a task list; empty: such an issue becomes
     one task."""
@@ -487,7 +484,7 @@ class MayorTable(Table):
     empty: none."""
     ask: bool = False
     """Whether an issue that says too little is answered with two or three questions
-    instead of a convoy; it begins when they are answered (docs/planning.md)."""
+    instead of a convoy; the convoy starts when they are answered (docs/planning.md)."""
     split: bool = True
     """Whether the planning engine also splits a task that was too much for one agent:
     the agent reported it blocked, ran out of attempts, time or money, or its patch was
@@ -503,7 +500,7 @@ class MayorTable(Table):
     (docs/workflows.md); empty: none. It takes precedence over `engine` and
     `planner`."""
     approve: Approve = _DEFAULT.approve
-    """`auto`: a plan is carried out at once; `plan`: it waits for `/brat approve`."""
+    """`auto`: a plan starts at once; `plan`: it waits for `/brat approve`."""
 
 
 class TriggersTable(Table):
@@ -566,7 +563,7 @@ class LocksTable(Table):
 
 
 class CiTable(Table):
-    """What judges a commit in local mode; on a forge, the forge's checks do."""
+    """CI in local mode; on a forge, the forge's checks count."""
 
     command: Command = ()
     """The command to run on the exact commit; exit status 0 is green. A string is run
@@ -584,26 +581,26 @@ class CiTable(Table):
                 return shlex.join(argv)
 
     timeout: Seconds = 1800
-    """How long it may take; after that it has no verdict, and is run again: three times
-    at most, then a person is asked."""
+    """Its time limit; after that it has no verdict and runs again, at most three times,
+    then a person is asked."""
     slots: Annotated[int, Field(ge=1, le=64)] | None = None
-    """How many commits are judged at once. When not given: as many as this machine has
+    """How many commits are tested at once. Default: the number of this machine's
     cores."""
     egress: Hosts = None
-    """The only hosts that the command may reach, as for `[runner] egress`. When not
-    given, the public package registries. The command runs in a box like an agent's;
+    """The only hosts that the command may reach, as for `[runner] egress`. Default:
+    the public package registries. The command runs in a sandbox like an agent's;
     `[runner] box` turns that off, too."""
 
 
 class NotifyTable(Table):
-    """What people are told. The webhook's address is a secret, `BRAT_NOTIFY_URL`."""
+    """Notifications. The webhook's address is a secret, `BRAT_NOTIFY_URL`."""
 
     on: Annotated[tuple[Occasion, ...], Field(strict=False)] = ()
-    """`intervention`: something begins to wait for a person; `completion`: a convoy has
-    landed. Empty: nothing is told."""
+    """`intervention`: something starts to wait for a person; `completion`: a convoy has
+    landed. Empty: no notifications."""
     comments: Literal["needed", "all"] = "needed"
     """`needed`: an answer to a request is a reaction and a line of the convoy's
-    comment, and a comment of its own only where somebody has to hear it; `all`: each
+    comment, and a separate comment only if somebody must be notified; `all`: each
     answer is a comment that mentions who asked."""
 
 
@@ -611,9 +608,9 @@ class ActionsTable(Table):
     """How brat works in GitHub Actions, without a server."""
 
     stay: bool = False
-    """Whether the loop's job stays while sessions run or CI judges, and looks every few
-    seconds: what happens is answered within some ten seconds. Its minutes are billed as
-    those of any job. Otherwise the job ends, and the next event starts another one."""
+    """Whether the loop's job stays while sessions or CI run, and polls every few
+    seconds, so that answers take about ten seconds. Its minutes are billed like those
+    of any job. Otherwise the job ends, and the next event starts another one."""
 
 
 class FixTable(Table):
@@ -625,25 +622,25 @@ class FixTable(Table):
 
 
 class ReviewTable(Table):
-    """Whose reviews agents answer, beside those of people who may write."""
+    """Whose reviews agents answer, besides those of people with write access."""
 
     bots: WordList = ()
     """The review bots whose comments on lines ask for work, by account, such as
     `coderabbitai[bot]`. They approve nothing and give no commands."""
     resolve: bool = False
-    """Whether a person's thread, too, is resolved when the commit that answers it is on
-    the task's branch; a bot's is."""
+    """Whether brat also resolves a person's thread when the commit that answers it is
+    on the task's branch; it always resolves a bot's."""
 
 
 class TrustTable(Table):
-    """Whose text an agent may be given."""
+    """Whose text may reach an agent."""
 
     outsiders: bool = False
     """Whether, in a public repository, text by people without write access may enter a
     prompt once somebody with write access asks for it."""
     bots: Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(strict=False)] = ()
-    """Accounts of bots, by their number on the forge, whose labels count too; they need
-    write access like everybody."""
+    """Accounts of bots, by their number on the forge, whose labels count, too; they
+    need write access like everybody else."""
 
 
 class GateTable(Table):
@@ -651,23 +648,23 @@ class GateTable(Table):
 
     instructions: bool = Field(
         default=False,
-        description="Whether patches may touch what tells the next agent what to do or "
-        f"runs by itself: {_INSTRUCTING}.",
+        description="Whether patches may change what instructs the next agent or "
+        f"runs automatically: {_INSTRUCTING}.",
     )
 
     protected: Patterns = Field(
         default=(),
-        description=f"Files no patch may touch, beside {_ALWAYS}: patterns as in "
-        ".gitignore.",
+        description=f"Files that no patch may change, besides {_ALWAYS}: patterns as "
+        "in .gitignore.",
     )
     secrets: Patterns = ()
     """Files that may hold what looks like a secret (a key, a token), such as made-up
     ones in tests: patterns as in .gitignore. Anywhere else it is refused, and such work
-    is pushed nowhere."""
+    is not pushed."""
     max_files: Annotated[int, Field(ge=1, le=100_000)] = _DEFAULT.limits.patch_files
-    """The most files one patch may touch."""
+    """The maximum number of files in one patch."""
     max_bytes: Annotated[int, Field(ge=1, le=100_000_000)] = _DEFAULT.limits.patch_bytes
-    """The most bytes one patch may have."""
+    """The maximum size of one patch, in bytes."""
 
     def gate(self) -> Gate:
         """Return the gate to freeze: the defaults first, each pattern once."""
