@@ -1,5 +1,6 @@
 """The results of runs as tables in docs/mutants.md."""
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -10,6 +11,14 @@ BEGIN: Final = "<!-- written by `make mutants ARGS=--write` -->\n"
 LISTED: Final = "### The written list"
 DRAWN: Final = "### A draw"
 SURVIVED: Final = "**nothing**"
+
+
+def killers() -> dict[tuple[str, str], str]:
+    """Return by file and by what it breaks which test killed a mutant the last time."""
+    rows = re.findall(
+        r"^\| (.*) \| `(.*)` \| `(.*)` \|$", PAGE.read_text(), re.MULTILINE
+    )
+    return {(file, breaks): killer for breaks, file, killer in rows}
 
 
 def write(known: Sequence[Verdict], random: Sequence[Verdict], seed: int) -> None:

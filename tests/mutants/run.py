@@ -32,12 +32,13 @@ def main(arguments: Sequence[str]) -> int:
     except (Stale, Unsound) as fault:
         sys.stderr.write(f"{fault}\n")
         return 1
-    survived = [v for v in verdicts[: len(known)] if not v.killer]
+    listed = [verdict for verdict in verdicts if verdict.mutant in known]
+    random = [verdict for verdict in verdicts if verdict.mutant not in known]
     killed = sum(bool(verdict.killer) for verdict in verdicts)
     sys.stdout.write(f"{killed} of {len(verdicts)} mutants killed\n")
     if asked.write:
-        write(verdicts[: len(known)], verdicts[len(known) :], asked.seed)
-    return 1 if survived else 0
+        write(listed, random, asked.seed)
+    return 0 if all(verdict.killer for verdict in listed) else 1
 
 
 def _say(verdict: Verdict) -> None:

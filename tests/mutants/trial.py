@@ -9,13 +9,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Final
 
 from tests.mutants.mutant import ROOT, Mutant, Verdict
+from tests.mutants.report import killers
 
 NEEDED: Final = (
     *("grite", "convoy", "bot", "brat", "runner", "tests", "docs", "examples"),
@@ -37,7 +39,7 @@ OWN: Final = {
     "grite": ("tests/grite/test_lease.py", "tests/grite/test_resource.py"),
 }
 """The tests that know the most of a room, where those are not the quick ones."""
-LANDING: Final = "tests/convoy"
+ROOMS: Final = ("tests/convoy", "tests/grite", "tests/bot/repository")
 MACHINE: Final = "tests/convoy/test_machine.py"
 LONGEST_S: Final = 400
 """A mutant may run for ever: then it is noticed, too."""
@@ -65,29 +67,19 @@ class Copy:
                 (folder / name).parent.mkdir(exist_ok=True)
                 shutil.copy(ROOT / name, folder / name)
 
-    def judge(self, mutant: Mutant) -> Verdict:
-        """Return which of the tests that should kill a mutant does."""
+    def judge(self, mutant: Mutant, tests: Sequence[str]) -> Verdict:
+        """Return which of the tests kills a mutant."""
         with self._holding(mutant):
-            killer = next(filter(None, map(self._killer, self.stages(mutant))), "")
-        return Verdict(mutant, killer)
+            return Verdict(mutant, self._killer(tests))
 
-    def sound(self, mutants: Iterable[Mutant]) -> None:
+    def sound(self, tests: Sequence[str]) -> None:
         """Check that the tests pass without a mutant.
 
         Raises:
             Unsound: one does not.
         """
-        found = itertools.chain.from_iterable(map(self.stages, mutants))
-        for tests in sorted({tuple(stage) for stage in found}):
-            if killer := self._killer(tests):
-                raise Unsound(f"{killer} fails without a mutant: mend it first")
-
-    @staticmethod
-    def stages(mutant: Mutant) -> list[Sequence[str]]:
-        """Return the tests that should kill a mutant; slow ones run if none does."""
-        quick = [f"tests/convoy/test_{name}.py" for name in RULES]
-        room = next((own for own in OWN if mutant.file.startswith(f"{own}/")), "")
-        return [OWN.get(room, quick), [LANDING, f"--ignore={MACHINE}"], [MACHINE]]
+        if killer := self._killer(tests):
+            raise Unsound(f"{killer} fails without a mutant: mend it first")
 
     @contextmanager
     def _holding(self, mutant: Mutant) -> Iterator[None]:
@@ -129,8 +121,40 @@ class Copy:
         return found[1] if found else "not named"
 
 
+@cache
+def _tests() -> str:
+    """Return each test that may kill, as `FILE::NAME`, a line each."""
+    files = (file for room in ROOMS for file in sorted((ROOT / room).rglob("test_*")))
+    found = (
+        f"{file.relative_to(ROOT)}::{name}"
+        for file in files
+        for name in re.findall(r"^def (test_\w+)\(", file.read_text(), re.MULTILINE)
+    )
+    return "\n".join(found)
+
+
+def _that_killed(mutant: Mutant) -> list[str]:
+    """Return the test that killed it the last time; nothing if that is gone."""
+    name = killers().get((mutant.file, mutant.breaks), "").partition("[")[0]
+    return re.findall(rf"^.*::{name}$", _tests(), re.MULTILINE) if name else []
+
+
+def _that_know_it(mutant: Mutant) -> list[str]:
+    room = next((own for own in OWN if mutant.file.startswith(f"{own}/")), "")
+    return [*OWN.get(room, (f"tests/convoy/test_{name}.py" for name in RULES))]
+
+
+STAGES: Final[tuple[Callable[[Mutant], list[str]], ...]] = (
+    _that_killed,
+    _that_know_it,
+    lambda _: ["tests/convoy", f"--ignore={MACHINE}"],
+    lambda _: [MACHINE],
+)
+"""The tests that should kill a mutant; slow ones run if those before did not."""
+
+
 def judged(mutants: Sequence[Mutant], jobs: int) -> Iterator[Verdict]:
-    """Give the verdicts in order, some at a time.
+    """Give a verdict on each as it is reached, the survivors last.
 
     Raises:
         Unsound: the tests do not pass without a mutant, or do not run.
@@ -138,15 +162,23 @@ def judged(mutants: Sequence[Mutant], jobs: int) -> Iterator[Verdict]:
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(jobs) as pool:
         free: queue.SimpleQueue[Copy] = queue.SimpleQueue()
         copies = [Copy(Path(folder, str(number))) for number in range(jobs)]
-        copies[0].sound(mutants)
         for copy in copies:
             free.put(copy)
 
-        def judge(mutant: Mutant) -> Verdict:
+        def judge(mutant: Mutant, tests: Sequence[str]) -> Verdict:
             copy = free.get()
             try:
-                return copy.judge(mutant)
+                return copy.judge(mutant, tests)
             finally:
                 free.put(copy)
 
-        yield from pool.map(judge, mutants)
+        alive = dict.fromkeys(mutants)
+        for stage in STAGES:
+            tried = {mutant: tests for mutant in alive if (tests := stage(mutant))}
+            if tried:
+                copies[0].sound(sorted(set(itertools.chain(*tried.values()))))
+            for verdict in pool.map(judge, tried.keys(), tried.values()):
+                if verdict.killer:
+                    del alive[verdict.mutant]
+                    yield verdict
+        yield from (Verdict(mutant, "") for mutant in alive)
