@@ -9,6 +9,7 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
@@ -203,17 +204,21 @@ _LONGEST_LINE: Final = 500
 def changes_in(path: Path) -> Callable[[str, str], Changes | None]:
     """Return what tells the changes between two commits; None: one is not there."""
 
-    def changes(base: str, commit: str) -> Changes | None:
+    @lru_cache(maxsize=8)
+    def known(base: str, commit: str) -> Changes:
         repository = pygit2.Repository(str(path))
-        try:
-            tree = repository.revparse_single(base).peel(pygit2.Tree)
-            found = tree.diff_to_tree(repository[commit].peel(pygit2.Tree))
-            found.find_similar()
-        except (KeyError, ValueError, pygit2.GitError):
-            return None
+        tree = repository.revparse_single(base).peel(pygit2.Tree)
+        found = tree.diff_to_tree(repository[commit].peel(pygit2.Tree))
+        found.find_similar()
         stats = found.stats
         shown = tuple(_shown_files(found))
         return Changes(shown, stats.files_changed, stats.insertions, stats.deletions)
+
+    def changes(base: str, commit: str) -> Changes | None:
+        try:
+            return known(base, commit)
+        except (KeyError, ValueError, pygit2.GitError):
+            return None
 
     return changes
 

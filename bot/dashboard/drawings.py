@@ -117,8 +117,6 @@ def _arrow(start: GraphBox, end: GraphBox, width: int) -> Arrow:
     return Arrow(path=path, done=start.state == "merged")
 
 
-ROW_HEIGHT: Final = 18
-HEAD_HEIGHT: Final = 20
 MOST_TICKS: Final = 5
 STEPS_S: Final = (
     *(1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600),
@@ -133,22 +131,20 @@ Stage = Literal["queue", "session", "ci"]
 class StageBar(Struct, frozen=True, kw_only=True):
     """One stage of one attempt; x and width in percent."""
 
-    task: int
-    """0: the plan."""
     attempt: int
     stage: Stage
     x: float
-    y: int
     width: float
     how: How
     title: str
 
 
 class GanttRow(Struct, frozen=True):
-    y: int
     number: int
+    """0: the plan."""
     name: str
     state: str
+    bars: tuple[StageBar, ...]
 
 
 class Tick(Struct, frozen=True):
@@ -159,11 +155,7 @@ class Tick(Struct, frozen=True):
 
 
 class Gantt(Struct, frozen=True, kw_only=True):
-    """The whole drawing; the height in pixels."""
-
-    height: int
     rows: tuple[GanttRow, ...]
-    bars: tuple[StageBar, ...]
     ticks: tuple[Tick, ...]
     now: float | None
     """The place of this moment in percent; None: nothing goes on."""
@@ -183,7 +175,6 @@ def draw_gantt(
     """
     names = _names(convoy, sessions)
     kept = _busiest(convoy, sessions, names, most)
-    shown = [one for one in sessions if one.task in kept]
     begun = min((one.begun for one in sessions), default=now)
     ends = {
         id(one): now if _goes_on(one, convoy) else one.landed or one.back or one.ended
@@ -196,26 +187,20 @@ def draw_gantt(
     def x(at: int) -> float:
         return round(min(100.0, max(0.0, (at - begun) * scale)), 2)
 
-    rows = {
-        number: HEAD_HEIGHT + place * ROW_HEIGHT for place, number in enumerate(kept)
-    }
-    return Gantt(
-        height=HEAD_HEIGHT + len(rows) * ROW_HEIGHT + 4,
-        rows=tuple(GanttRow(rows[n], n, *names[n]) for n in kept),
-        bars=tuple(
-            StageBar(
-                task=one.task,
+    bars: dict[int, list[StageBar]] = {number: [] for number in kept}
+    for one in sessions:
+        for stage, begins, stops in _stages(one, ends[id(one)]):
+            bar = StageBar(
                 attempt=one.attempt,
                 stage=stage,
                 x=x(begins),
-                y=rows[one.task],
                 width=max(_LEAST, round(x(stops) - x(begins), 2)),
                 how=one.how,
                 title=_bar_title(one, stage, stops - begins),
             )
-            for one in shown
-            for stage, begins, stops in _stages(one, ends[id(one)])
-        ),
+            bars.get(one.task, []).append(bar)
+    return Gantt(
+        rows=tuple(GanttRow(n, *names[n], tuple(bars[n])) for n in kept),
         now=x(now) if goes_on else None,
         left_out=len(names) - len(kept),
         ticks=tuple(

@@ -210,7 +210,8 @@ async def _convoy(request: web.Request, view: RepositoryView) -> Values:
     sessions = await view.source.sessions(convoy)
     decisions = await view.source.decisions(convoy)
     wanted = request.query.get("view", "")
-    return page_contents.of_convoy(view, convoy, sessions, decisions, wanted)
+    told = page_contents.of_convoy(view, convoy, sessions, decisions, wanted)
+    return {**told, "changes": await _changes(view.source, convoy.changed)}
 
 
 async def _task(request: web.Request, view: RepositoryView) -> Values:

@@ -30,7 +30,7 @@ async def test_the_overview_counts_tasks_by_state_and_says_what_waits(
 
     for number, state in enumerate(("merged", "queued", "running", "needs-review"), 1):
         assert f'/tasks?state={state}&amp;convoy={NAME}">1 {state}</a>' in page
-        assert f'/tasks/{number}">{number} ' in lists[state]
+        assert f'/tasks/{number}"><b>{number}</b> ' in lists[state]
         assert lists[state].count('<a class="title"') == 1
     assert "no CI here" in page
     assert "brat task retry 5 --convoy fix-7" in page
