@@ -7,6 +7,5 @@ from bot.settings.bot_settings import Settings
 
 
 def elsewhere(settings: Settings, folder: Path) -> Settings:
-    """Return the settings of a bot that keeps its state in `folder`."""
     key = settings.log_key_file or settings.folder / bot_folder.LOG_KEY_FILE
     return settings.model_copy(update={"folder": folder, "log_key_file": key})

@@ -47,7 +47,6 @@ class History:
         return git.run(args, cwd=self.path, stdin=data).stdout.decode().strip()
 
     def point(self, ref: str, commit: str) -> None:
-        """Let a ref stand at a commit."""
         self.repo.references.create(ref, commit, force=True)
 
     def files(self, commit: str) -> dict[str, bytes]:

@@ -30,7 +30,6 @@ class Work:
         self.folder = folder
 
     def bundled(self, commit: str, *without: str) -> bytes:
-        """Return a bundle with a commit as its HEAD."""
         self.history.point("refs/heads/main", commit)
         bundle = self.folder / "work.bundle"
         known = [f"^{one}" for one in without or (self.base,)]
@@ -54,7 +53,6 @@ class Work:
         return self.on_base(tree, parent, message=message)
 
     def on_base(self, tree: str, *parents: str, message: str = "x\n") -> str:
-        """Commit a tree."""
         lines = "".join(f"parent {each}\n" for each in parents or (self.base,))
         text = f"tree {tree}\n{lines}author {WHO}\ncommitter {WHO}\n\n{message}"
         return self.history.raw("commit", text.encode())

@@ -50,7 +50,6 @@ class Clock:
         return self.now
 
     def pass_s(self, seconds: float) -> None:
-        """Let time pass."""
         self.now += timedelta(seconds=seconds)
 
 
@@ -133,7 +132,6 @@ async def lobby(
     ci_workflow: str | None = None,
     workflow: str = WORKFLOW,
 ) -> AsyncIterator[Lobby]:
-    """Give a lobby whose repository is public and holds `config`."""
     known = registrations.register(
         folder,
         Source(

@@ -65,12 +65,10 @@ def claim(
 
 
 def events(*told: GriteEvent) -> bytes:
-    """Return an events.bin."""
     return chunk.encode(told)
 
 
 def zipped(*files: tuple[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
-    """Return a zip of these files, in this order."""
     held = io.BytesIO()
     with zipfile.ZipFile(held, "w", method) as archive:
         for name, data in files:

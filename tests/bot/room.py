@@ -136,7 +136,6 @@ class Room:
         assert answer.is_success, answer.text
 
     async def pressed(self, check: int, button: str, by: str = "you") -> None:
-        """Let somebody press a button on the page of a check."""
         headers = {"Authorization": f"Bearer {self.forge.add_token(by)}"}
         url = f"{self.loop.context.settings.git_url}/{REPO}/runs/{check}/press"
         async with httpx.AsyncClient(trust_env=False, timeout=DEADLINE_S) as client:
@@ -240,7 +239,6 @@ class Room:
         await self.pushed(draft)
 
     async def pushed(self, draft: Draft) -> None:
-        """Push what was drafted, with the bot's lease."""
         update = await asyncio.to_thread(self.loop.lease.renewed, draft.now)
         await asyncio.to_thread(draft.push, update)
         self.loop.lease.pushed(update)
@@ -257,7 +255,6 @@ class Room:
         return self.loop.context.mirror.state.convoys[NAME]
 
     def convoy_state(self) -> str:
-        """Return the state of the issue's convoy."""
         return self.convoy.state
 
     def task(self, number: int) -> Task:
@@ -266,7 +263,6 @@ class Room:
         return task
 
     def pull(self, number: int) -> int:
-        """Return the number of a task's pull request."""
         pull = self.task(number).pull
         assert pull is not None
         return pull

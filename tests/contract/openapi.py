@@ -126,7 +126,6 @@ class Contract:
         return None
 
     def faults(self, exchange: Exchange) -> list[str]:
-        """Return what is wrong with an exchange."""
         described = self._found(exchange.method, exchange.path)
         if described is not None:
             operation, match = described
@@ -205,7 +204,6 @@ class Contract:
 
 
 def described_path(method: str, path: str) -> str:
-    """Return the path under which an operation is described."""
     return OLDER.sub(r"\1/commits/\2/statuses", path) if method == "GET" else path
 
 

@@ -72,7 +72,6 @@ class Hall:
 
 
 def running() -> Rules:
-    """Return rules with one running session."""
     return Rules().planned(spec(1), spec(2)).started(1)
 
 

@@ -1,5 +1,3 @@
-from base64 import b64encode
-
 import httpx
 import pytest
 
@@ -25,19 +23,6 @@ async def test_a_wrong_token_opens_nothing(here: Town, token: str) -> None:
 
     assert answer.status_code == 401
     assert answer.json()["message"] == "Bad credentials"
-
-
-@looped("form", ["Bearer {}", "token {}", "Basic {}"])
-async def test_each_form_of_a_token_is_taken(here: Town, form: str) -> None:
-    token = here.tokens["alice"]
-    if form.startswith("Basic"):
-        token = b64encode(f"x-access-token:{token}".encode()).decode()
-
-    answer = await here.client.get(
-        f"{here.url}/api/v3/user", headers={"Authorization": form.format(token)}
-    )
-
-    assert answer.json()["login"] == "alice"
 
 
 async def test_a_token_that_was_dropped_is_worthless(here: Town) -> None:
@@ -118,22 +103,6 @@ async def test_rights_are_told_as_github_tells_them(here: Town) -> None:
     }
 
 
-async def test_rights_of_nobody_are_not_found(here: Town) -> None:
-    answer = await here.ask("GET", "collaborators/nobody/permission")
-
-    assert answer.status_code == 404
-
-
-async def test_a_bot_says_that_it_is_one(here: Town) -> None:
-    me = await here.get("/user")
-
-    assert (me["login"], me["type"]) == ("brat[bot]", "Bot")
-
-
-async def test_names_are_found_in_any_case(here: Town) -> None:
-    assert (await here.get("/repos/Alice/APP"))["full_name"] == "alice/app"
-
-
 async def test_an_answer_that_did_not_change_is_not_sent_again(here: Town) -> None:
     number = await here.issue()
     address = f"{here.url}/api/v3/repos/{REPO}/issues/{number}"
@@ -147,15 +116,6 @@ async def test_an_answer_that_did_not_change_is_not_sent_again(here: Town) -> No
 
     assert (same.status_code, same.content) == (304, b"")
     assert (other.status_code, other.json()["title"]) == (200, "Other")
-
-
-async def test_every_answer_has_an_id_and_says_what_is_left(here: Town) -> None:
-    one, other = await here.ask("GET", "/user"), await here.ask("GET", "nowhere")
-
-    for answer in (one, other):
-        assert answer.headers["X-GitHub-Request-Id"]
-        assert answer.headers["X-RateLimit-Limit"] == "5000"
-        assert answer.headers["X-RateLimit-Resource"] == "core"
 
 
 async def test_there_is_no_graphql(forge: Forge) -> None:
@@ -178,13 +138,6 @@ async def test_a_body_that_is_no_json_is_said_so(here: Town) -> None:
 
     assert answer.status_code == 400
     assert answer.json()["message"] == "Problems parsing JSON"
-
-
-async def test_a_field_of_the_wrong_kind_is_named(here: Town) -> None:
-    answer = await here.ask("POST", "issues", {"title": 7})
-
-    assert answer.status_code == 422
-    assert "'properties/title', 7 is not a string" in answer.json()["message"]
 
 
 @looped(
@@ -212,36 +165,141 @@ async def test_a_key_that_the_forge_would_drop_is_refused(
     assert answer.json()["message"] == said
 
 
-@looped(
-    ("path", "field"),
-    [
-        ("issues?state=merged", "state"),
-        ("issues?sort=size", "sort"),
-        ("pulls?direction=up", "direction"),
-        ("pulls?sort=long-running", "sort"),
-        ("issues?issue_field_values=size:L", "issue_field_values"),
-        ("commits/main/check-runs?filter=newest", "filter"),
-        ("collaborators?affiliation=outside", "affiliation"),
-    ],
-)
-async def test_a_filter_that_the_forge_would_drop_is_refused(
-    here: Town, path: str, field: str
-) -> None:
-    answer = await here.ask("GET", path)
-
-    assert answer.status_code == 422
-    assert answer.json()["errors"][0]["field"] == field
-
-
-async def test_what_does_not_exist_is_not_found(here: Town) -> None:
-    for path in ("issues/99", "pulls/99", "check-runs/99", "teapots", "/teapots"):
-        assert (await here.ask("GET", path)).status_code == 404
-    answer = await here.ask("GET", "/repos/alice/nothing")
-    assert answer.status_code == 404
-
-
 async def test_an_account_is_of_one_kind(forge: Forge) -> None:
     forge.add_user("alice")
 
     with pytest.raises(Exception, match="alice is a User, not a Bot"):
         forge.add_user("alice", kind="Bot")
+
+
+# ---   --------------------------------------------------------------------------------
+
+
+async def test_a_stranger_may_write_an_issue_but_not_label_it(here: Town) -> None:
+    issue = await here.post("issues", {"title": "x", "labels": ["brat"]}, by="mallory")
+
+    assert issue["labels"] == []
+    assert issue["author_association"] == "NONE"
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"title": " "}, "title"),
+        ({"title": "x" * 257}, "title"),
+        ({"title": "x", "body": "x" * 65537}, "body"),
+    ],
+)
+async def test_what_cannot_be_written_is_refused_by_field(
+    here: Town, body: dict[str, str], field: str
+) -> None:
+    answer = await here.ask("POST", "issues", body)
+
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["field"] == field
+
+
+async def test_a_long_list_comes_in_pages(here: Town) -> None:
+    for count in range(5):
+        await here.issue(f"issue {count}")
+
+    first = await here.ask("GET", "issues?per_page=2")
+    links = first.links
+    second = await here.client.get(
+        links["next"]["url"], headers={"Authorization": f"Bearer {here.tokens['bot']}"}
+    )
+    last = await here.ask("GET", "issues?per_page=2&page=3")
+
+    assert [one["number"] for one in first.json()] == [5, 4]
+    assert [one["number"] for one in second.json()] == [3, 2]
+    assert [one["number"] for one in last.json()] == [1]
+    assert set(links) == {"next", "last"}
+    assert set(second.links) == {"next", "last", "prev", "first"}
+    assert set(last.links) == {"prev", "first"}
+    assert links["last"]["url"].startswith(here.url)
+
+
+# ---   --------------------------------------------------------------------------------
+
+
+async def main_tip(here: Town) -> str:
+    return str((await here.get("branches/main"))["commit"]["sha"])
+
+
+async def test_a_check_run_goes_from_queued_to_completed(here: Town) -> None:
+    sha = await main_tip(here)
+    made = await here.post("check-runs", {"name": "lint", "head_sha": sha})
+    path = f"check-runs/{made['id']}"
+    running = await here.ask("PATCH", path, {"status": "in_progress"})
+    output = {"title": "2 faults", "summary": "Two.", "text": "a\nb"}
+    asked = {"conclusion": "failure", "output": output, "details_url": "http://x.test/"}
+    await here.ask("PATCH", path, asked)
+    done = await here.get(path)
+
+    assert (made["status"], made["conclusion"]) == ("queued", None)
+    assert made["app"]["slug"] == "brat"
+    assert running.json()["status"] == "in_progress"
+    assert (done["status"], done["conclusion"]) == ("completed", "failure")
+    assert done["completed_at"]
+    assert done["output"]["title"] == "2 faults"
+    assert done["details_url"] == "http://x.test/"
+
+
+async def test_only_the_newest_of_a_name_counts(here: Town) -> None:
+    sha = await main_tip(here)
+    for conclusion in ("failure", "success"):
+        body = {"name": "ci", "head_sha": sha, "conclusion": conclusion}
+        await here.post("check-runs", body)
+    await here.post("check-runs", {"name": "lint", "head_sha": sha})
+
+    latest = await here.get("commits/main/check-runs")
+    everything = await here.get(f"commits/{sha}/check-runs?filter=all")
+    named = await here.get(f"commits/{sha}/check-runs?check_name=ci")
+    waiting = await here.get(f"commits/{sha}/check-runs?status=queued")
+    of_actions = await here.get(f"commits/{sha}/check-runs?app_id=15368")
+
+    assert of_actions["total_count"] == 0
+    assert latest["total_count"] == 2
+    assert everything["total_count"] == 3
+    assert [run["conclusion"] for run in named["check_runs"]] == ["success"]
+    assert [run["name"] for run in waiting["check_runs"]] == ["lint"]
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({"head_sha": "main"}, 422),
+        ({"name": "ci", "head_sha": "1" * 40}, 422),
+        ({"name": "ci", "head_sha": None, "status": "completed"}, 422),
+        ({"name": "ci", "head_sha": None, "started_at": "soon"}, 422),
+    ],
+)
+async def test_a_check_run_that_cannot_be_is_refused(
+    here: Town, body: dict[str, object], status: int
+) -> None:
+    if body.get("head_sha", "") is None:
+        body = body | {"head_sha": await main_tip(here)}
+
+    assert (await here.ask("POST", "check-runs", body)).status_code == status
+
+
+async def test_only_apps_write_check_runs(here: Town) -> None:
+    body = {"name": "ci", "head_sha": await main_tip(here)}
+
+    answer = await here.ask("POST", "check-runs", body, by="alice")
+
+    assert answer.status_code == 403
+    assert "GitHub App" in answer.json()["message"]
+
+
+async def test_a_check_run_belongs_to_the_app_that_made_it(here: Town) -> None:
+    body = {"name": "ci", "head_sha": await main_tip(here)}
+    made = await here.post("check-runs", body)
+    here.forge.add_user("other[bot]", kind="Bot")
+    here.forge.grant("alice/app", "other[bot]", "write")
+    here.tokens["other"] = here.forge.add_token("other[bot]")
+
+    path = f"check-runs/{made['id']}"
+    answer = await here.ask("PATCH", path, {"conclusion": "success"}, by="other")
+
+    assert answer.status_code == 403

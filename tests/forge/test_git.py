@@ -84,34 +84,6 @@ async def test_of_two_racing_pushes_one_wins(here: Town) -> None:
     assert sorted(push.result().status for push in pushes) == [0, 1]
 
 
-async def test_one_commit_is_fetched_by_its_id(here: Town, tmp_path: Path) -> None:
-    checkout = await here.clone()
-    await checkout.commit("a.txt", "a")
-    wanted = await checkout.git("rev-parse", "HEAD")
-    await checkout.commit("b.txt", "b")
-    await checkout.git("push", "--quiet", "origin", "HEAD:refs/grite/wal")
-    reader = Checkout(tmp_path / "reader", here.tokens["reader"])
-    await reader.git("init", "--quiet", str(reader.folder))
-
-    await reader.git("fetch", "--quiet", "--depth=1", here.remote, wanted)
-
-    assert await reader.git("rev-list", "FETCH_HEAD") == wanted
-
-
-async def test_a_negotiation_that_is_compressed_is_understood(here: Town) -> None:
-    one, other = await here.clone(), await here.clone()
-    for count in range(60):  # so many that git compresses what it has
-        await other.git("commit", "--quiet", "--allow-empty", "-m", str(count))
-    await one.commit("a.txt", "a")
-    await one.git("push", "--quiet", "origin", "main")
-
-    await other.git("fetch", "--quiet", "origin")
-
-    assert await other.git("rev-parse", "origin/main") == await one.git(
-        "rev-parse", "main"
-    )
-
-
 async def test_a_large_push_arrives_in_pieces(here: Town) -> None:
     checkout = await here.clone()
     (checkout.folder / "large").write_bytes(os.urandom(3_000_000))
@@ -147,24 +119,6 @@ async def test_git_without_a_token_is_asked_for_one(here: Town, tmp_path: Path) 
     answer = await here.client.get(f"{here.remote}/info/refs?service=git-upload-pack")
     assert answer.status_code == 401
     assert answer.headers["WWW-Authenticate"].startswith("Basic")
-
-
-async def test_older_git_is_served_too(here: Town) -> None:
-    checkout = await here.clone()
-    await checkout.commit("a.txt", "a")
-    await checkout.git("push", "--quiet", "origin", "main")
-
-    for version in ("0", "1"):
-        listed = await checkout.git("-c", f"protocol.version={version}", "ls-remote")
-        assert await checkout.git("rev-parse", "HEAD") in listed
-
-
-async def test_the_name_is_good_without_its_suffix(here: Town) -> None:
-    checkout = await here.clone()
-
-    listed = await checkout.git("ls-remote", here.remote.removesuffix(".git"))
-
-    assert "refs/heads/main" in listed
 
 
 async def test_a_push_that_breaks_off_moves_nothing(here: Town) -> None:
@@ -230,24 +184,3 @@ async def test_a_client_that_leaves_takes_its_git_along(here: Town) -> None:
 
 async def _answers(here: Town) -> bool:
     return (await here.ask("GET", "")).status_code == 200
-
-
-async def test_a_branch_with_slashes_is_found(here: Town) -> None:
-    checkout = await here.clone()
-    await checkout.git("push", "--quiet", "origin", "HEAD:refs/heads/convoy/a/base")
-
-    branch = await here.get("branches/convoy/a/base")
-
-    assert branch["name"] == "convoy/a/base"
-    assert branch["protected"] is False
-    assert (await here.ask("GET", "branches/none")).status_code == 404
-
-
-async def test_an_empty_repository_can_be_filled(here: Town) -> None:
-    here.forge.add_repository("alice/empty")
-    here.forge.grant("alice/empty", "brat[bot]", "write")
-    checkout = await here.clone()
-
-    await checkout.git("push", "--quiet", f"{here.url}/alice/empty.git", "main")
-
-    assert (await here.get("/repos/alice/empty/branches/main"))["name"] == "main"

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from brat.forge import Forge
 from tests.forge.running import dispatch, ended, hasty
 from tests.world.forge import REPO, Json, Town, settle_in, town, until
-from tests.world.github_forge.webhooks import KEPT, kept_in
 from tests.world.receiver import Receiver, receiving
 
 SECRET = "not so secret"
@@ -85,16 +84,6 @@ async def test_what_is_done_to_an_issue_is_told(here: Town, heard: Receiver) -> 
     assert ticked["comment"]["body"] == "- [x] go"
 
 
-async def test_an_issue_that_is_born_labelled_is_told_of_both(
-    here: Town, heard: Receiver
-) -> None:
-    await here.post("issues", {"title": "x", "labels": ["brat"]}, by="alice")
-
-    for kind in ("issues.opened", "issues.labeled"):
-        told = (await heard.got(kind)).json
-        assert [label["name"] for label in told["issue"]["labels"]] == ["brat"]
-
-
 async def test_what_a_push_leads_to_is_told(here: Town, heard: Receiver) -> None:
     here.judge("true", branches=("work",))
     checkout = await here.clone()
@@ -119,32 +108,6 @@ async def test_what_a_push_leads_to_is_told(here: Town, heard: Receiver) -> None
     assert completed["check_run"]["conclusion"] == "success"
     refs = [one.json["ref"] for one in heard.came if one.kind == "push"]
     assert sorted(refs) == ["refs/heads/main", "refs/heads/work", "refs/heads/work"]
-
-
-async def test_a_push_tells_its_commits_and_whether_it_was_forced(
-    here: Town, heard: Receiver
-) -> None:
-    checkout = await here.clone()
-    old = await checkout.git("rev-parse", "HEAD")
-    new = await checkout.commit("a.txt", "a")
-    for source in (new, f"+{old}", ""):
-        await checkout.git("push", "--quiet", "origin", f"{source}:refs/heads/main2")
-        if source == new:
-            await checkout.git("push", "--quiet", "origin", f"{new}:refs/heads/main")
-
-    def pushes() -> list[Json]:
-        return [one.json for one in heard.came if one.kind == "push"]
-
-    async def four() -> bool:
-        return len(pushes()) == 4
-
-    await until(four)
-    told = {(push["ref"], push["after"]): push for push in pushes()}
-    forward = told["refs/heads/main", new]
-    assert [commit["id"] for commit in forward["commits"]] == [new]
-    assert (forward["before"], forward["forced"]) == (old, False)
-    assert told["refs/heads/main2", old]["forced"] is True
-    assert told["refs/heads/main2", "0" * 40]["deleted"] is True
 
 
 async def test_the_steps_of_a_run_are_told(
@@ -189,26 +152,6 @@ async def test_a_receiver_that_is_gone_is_noted_and_holds_up_nothing(
         assert delivery["status_code"] == 0
 
 
-async def test_a_hook_can_be_pointed_elsewhere(
-    here: Town, heard: Receiver, receiver: Receiver
-) -> None:
-    (hook,) = await here.get("hooks", by="alice")
-    path = f"hooks/{hook['id']}"
-    async with receiving() as other:
-        changed = await here.ask(
-            "PATCH", f"{path}/config", {"url": other.url, "secret": "new"}, by="alice"
-        )
-        await here.issue()
-        delivery = await other.got("issues.opened")
-
-    made = hmac.new(b"new", delivery.body, hashlib.sha256).hexdigest()
-    assert delivery.headers["X-Hub-Signature-256"] == f"sha256={made}"
-    assert changed.json()["url"] == other.url
-    assert changed.json()["secret"] == "********"
-    assert await here.get(f"{path}/config", by="alice") == changed.json()
-    assert receiver.came == []
-
-
 async def test_what_waited_when_the_forge_ended_is_sent_later(
     forge: Forge, source: Path, tmp_path: Path, receiver: Receiver
 ) -> None:
@@ -227,37 +170,3 @@ async def test_what_waited_when_the_forge_ended_is_sent_later(
             return len(receiver.came) == 10
 
         assert await until(all_of_them)
-
-
-async def test_old_deliveries_are_forgotten(here: Town, heard: Receiver) -> None:
-    (hook,) = here.forge.store.hooks.all()
-    for _ in range(KEPT + 5):
-        await here.issue()
-
-    assert len(kept_in(here.forge.store).deliveries.of(hook.id)) == KEPT
-    assert len(kept_in(here.forge.store).payloads.of(hook.id)) == KEPT
-
-
-async def test_deliveries_are_kept_for_three_days(here: Town, heard: Receiver) -> None:
-    store = here.forge.store
-    (hook,) = store.hooks.all()
-    for _ in range(3):
-        await here.issue()
-    old, *younger = kept_in(store).deliveries.of(hook.id)
-    with store.change():
-        kept_in(store).deliveries.put(replace(old, created_at="2020-01-01T00:00:00Z"))
-
-    await here.issue()
-
-    kept = [one.id for one in kept_in(store).deliveries.of(hook.id)]
-    assert kept[:-1] == [one.id for one in younger]
-    assert [one.id for one in kept_in(store).payloads.of(hook.id)] == kept
-
-
-async def test_a_payload_is_kept_small(here: Town, heard: Receiver) -> None:
-    await here.issue("Fix it " + "again " * 20)
-    told = (await heard.got("issues.opened")).body
-    (payload,) = kept_in(here.forge.store).payloads.all()
-
-    assert payload.data == told
-    assert len(payload.packed) < len(told) / 2

@@ -68,7 +68,6 @@ LEFTOVERS = {
 
 
 async def pushed(checkout: Checkout, commit: str) -> str:
-    """Push a commit to a queue branch of its own."""
     branch = f"refs/heads/brat/queue/main/{commit}"
     await checkout.git("push", "--quiet", "origin", f"{commit}:{branch}")
     return commit

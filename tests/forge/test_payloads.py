@@ -78,7 +78,6 @@ async def remove(here: Town) -> None:
 
 
 async def check(here: Town, commit: str) -> None:
-    """Make a check on a commit, and let its buttons be pressed."""
     button = {"label": "Fix", "description": "Fix it", "identifier": "fix"}
     new = {"name": "lint", "head_sha": commit, "actions": [button]}
     made = (await here.post("check-runs", new))["id"]
@@ -182,43 +181,3 @@ async def test_each_payload_is_as_github_describes_it(
     assert {*heard.kinds} == SENT - PRESSED
     assert {*app.kinds} == SENT
     assert all("installation" in one.json for one in app.came)
-
-
-async def test_a_push_names_its_commits_and_their_files(
-    here: Town, tmp_path: Path
-) -> None:
-    checkout = await here.clone()
-    first = await checkout.commit("one.txt", "1")
-    await checkout.git("push", "--quiet", "origin", "HEAD:side")
-    async with receiving() as heard:
-        here.forge.add_hook(REPO, heard.url, "")
-        await checkout.git("rm", "--quiet", "one.txt")
-        second = await checkout.commit("README.md", "Read me.")
-        await checkout.git("push", "--quiet", "origin", "HEAD:main")
-        told = (await heard.got("push")).json
-
-    assert [(one["id"], one["distinct"]) for one in told["commits"]] == [
-        (first, False),
-        (second, True),
-    ]
-    files = ("added", "removed", "modified")
-    assert [[one[each] for each in files] for one in told["commits"]] == [
-        [["one.txt"], [], []],
-        [[], ["one.txt"], ["README.md"]],
-    ]
-    assert told["head_commit"] == told["commits"][-1]
-
-
-@pytest.mark.parametrize(
-    ("event", "payload", "found"),
-    [
-        ("teapot", {}, "teapot is no event of GitHub's"),
-        ("issues", {"action": "boiled"}, "issues/boiled is no event of GitHub's"),
-        ("issues", {"action": "opened"}, '"issue" is a required property'),
-        ("ping", {"zen": 7}, '7 is not of type "string"'),
-    ],
-)
-def test_the_judge_finds_what_is_wrong(
-    event: str, payload: dict[str, object], found: str
-) -> None:
-    assert any(found in fault for fault in webhooks().faults(event, payload))

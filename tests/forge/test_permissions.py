@@ -6,21 +6,17 @@ import pytest
 from msgspec import json
 from ruamel.yaml import YAML
 
-from brat.forge.http_server import ROUTES
 from brat.forge.resources.forge_records import Run
 from tests.world import npm
 from tests.world.github_forge.endpoint_permissions import (
     ENDPOINTS,
-    FOR_ANY,
     shape,
 )
-from tests.world.github_forge.extension import ROUTES as MORE_ROUTES
 from tests.world.github_forge.workflow_runs import LOOP_WORKFLOW, permissions_of
 from tests.world.readme import README
 
 NPM = README.parent / "tests/npm"
 WORKFLOW = README.parent / "workflows/brat-jobs.yml"
-PERSONS_ONLY = {"GET /user"}
 """Endpoints that no installation's token may use."""
 _REPO = "/repos/{owner}/{repo}"
 OLDER = {
@@ -64,19 +60,6 @@ NEWER = {
     ),
 }
 """What our rows say beside the package, as GitHub's page does."""
-
-
-def routed() -> list[tuple[str, str]]:
-    """Return each route to which a token may be shown, by method and path."""
-    routes = (*ROUTES, *MORE_ROUTES)
-    return [(one.method, one.path) for one in routes if one.identify is None]
-
-
-def test_each_route_has_a_row() -> None:
-    known = {*map(shape, ENDPOINTS), *FOR_ANY, *PERSONS_ONLY}
-
-    missing = [route for route in routed() if shape(" ".join(route)) not in known]
-    assert missing == []
 
 
 @pytest.mark.needs("npm")

@@ -1,27 +1,8 @@
+from typing import Any
+
 import pytest
 
-from tests.world.forge import Town
-
-
-async def test_a_new_pull_request_shows_both_sides(here: Town) -> None:
-    checkout = await here.clone()
-    pull = await here.pull(checkout)
-
-    assert (pull["number"], pull["state"], pull["merged"]) == (1, "open", False)
-    assert pull["head"]["sha"] == await checkout.git("rev-parse", "work")
-    assert pull["head"]["label"] == "alice:work"
-    assert pull["base"]["sha"] == await checkout.git("rev-parse", "main")
-    assert (pull["mergeable"], pull["mergeable_state"]) == (True, "clean")
-    assert (pull["commits"], pull["changed_files"], pull["additions"]) == (1, 1, 1)
-
-
-async def test_a_pull_request_is_an_issue_too(here: Town) -> None:
-    pull = await here.pull(await here.clone())
-
-    issue = await here.get(f"issues/{pull['number']}")
-
-    assert issue["pull_request"]["url"] == pull["url"]
-    assert await here.issue() == pull["number"] + 1
+from tests.world.forge import Checkout, Town
 
 
 @pytest.mark.parametrize(
@@ -58,35 +39,6 @@ async def test_a_pull_request_needs_a_common_history(here: Town) -> None:
     assert "no history in common" in answer.json()["errors"][0]["message"]
 
 
-async def test_pull_requests_are_found_by_state_head_and_base(here: Town) -> None:
-    checkout = await here.clone()
-    one, two = await here.pull(checkout, "one"), await here.pull(checkout, "two")
-    await here.ask("PATCH", f"pulls/{one['number']}", {"state": "closed"})
-
-    async def numbers(query: str) -> list[int]:
-        return [pull["number"] for pull in await here.get(f"pulls?{query}")]
-
-    assert await numbers("") == [two["number"]]
-    assert await numbers("state=closed") == [one["number"]]
-    assert await numbers("state=all&direction=asc") == [one["number"], two["number"]]
-    assert await numbers("state=all&head=alice:one") == [one["number"]]
-    assert await numbers("base=other") == []
-
-
-async def test_a_pull_request_is_edited_closed_and_reopened(here: Town) -> None:
-    pull = await here.pull(await here.clone())
-    path = f"pulls/{pull['number']}"
-    edited = await here.ask("PATCH", path, {"title": "New", "body": ""})
-    closed = await here.ask("PATCH", path, {"state": "closed"})
-    opened = await here.ask("PATCH", path, {"state": "open"})
-
-    assert edited.json()["title"] == "New"
-    assert (closed.json()["state"], closed.json()["merged"]) == ("closed", False)
-    assert opened.json()["state"] == "open"
-    events = await here.get(f"issues/{pull['number']}/events")
-    assert [event["event"] for event in events] == ["closed", "reopened"]
-
-
 async def test_the_head_of_a_pull_request_follows_its_branch(here: Town) -> None:
     checkout = await here.clone()
     pull = await here.pull(checkout)
@@ -112,24 +64,94 @@ async def test_a_deleted_branch_closes_its_pull_request(here: Town) -> None:
     assert again.status_code == 422
 
 
-async def test_whether_a_pull_request_is_merged_is_told(here: Town) -> None:
-    path = f"pulls/{(await here.pull(await here.clone()))['number']}/merge"
-    before = await here.ask("GET", path)
-    await here.ask("PUT", path)
-    after = await here.ask("GET", path)
-
-    assert (before.status_code, after.status_code) == (404, 204)
+# --- a pull request is merged exactly when its base comes to contain its head ---------
 
 
-async def test_pull_requests_are_sorted(here: Town) -> None:
+async def landed(here: Town, pull: dict[str, Any]) -> tuple[str, bool, str | None]:
+    """Return what became of a pull request."""
+    found = await here.get(f"pulls/{pull['number']}")
+    return found["state"], found["merged"], found["merge_commit_sha"]
+
+
+async def advance_main(here: Town) -> None:
+    """Let main move on, so that nothing is a fast-forward any more."""
+    other = await here.clone("alice")
+    await other.commit("other.txt", "other")
+    await other.git("push", "--quiet", "origin", "main")
+
+
+async def test_a_merge_commit_that_is_pushed_merges(here: Town) -> None:
     checkout = await here.clone()
-    one, two = await here.pull(checkout, "one"), await here.pull(checkout, "two")
-    await here.post(f"issues/{one['number']}/comments", {"body": "x"})
+    pull = await here.pull(checkout)
+    await advance_main(here)
+    await checkout.git("fetch", "--quiet")
+    await checkout.git("switch", "--quiet", "--detach", "origin/main")
+    await checkout.git("merge", "--quiet", "--no-edit", "work")
+    tip = await checkout.git("rev-parse", "HEAD")
 
-    async def numbers(query: str) -> list[int]:
-        return [pull["number"] for pull in await here.get(f"pulls?{query}")]
+    await checkout.git("push", "--quiet", "origin", "HEAD:main")
 
-    assert await numbers("sort=created") == [two["number"], one["number"]]
-    assert await numbers("sort=popularity") == [two["number"], one["number"]]
-    first = await numbers("sort=popularity&direction=desc")
-    assert first == [one["number"], two["number"]]
+    assert await landed(here, pull) == ("closed", True, tip)
+
+
+@pytest.mark.parametrize("strategy", ["squash", "rebase"])
+@pytest.mark.parametrize("atomic", [True, False])
+async def test_a_head_that_moves_to_the_landing_commit_merges(
+    here: Town, strategy: str, *, atomic: bool
+) -> None:
+    checkout = await here.clone()
+    pull = await here.pull(checkout)
+    await advance_main(here)
+    await checkout.git("fetch", "--quiet")
+    await build(checkout, strategy)
+    tip = await checkout.git("rev-parse", "HEAD")
+
+    if atomic:
+        await checkout.git("push", "--atomic", "origin", "+HEAD:work", "HEAD:main")
+    else:
+        await checkout.git("push", "--quiet", "origin", "+HEAD:work")
+        assert await landed(here, pull) == ("open", False, None)
+        await checkout.git("push", "--quiet", "origin", "HEAD:main")
+
+    assert await landed(here, pull) == ("closed", True, tip)
+
+
+async def build(checkout: Checkout, strategy: str) -> None:
+    """Build the landing commit on main's tip."""
+    await checkout.git("switch", "--quiet", "--detach", "origin/main")
+    if strategy == "rebase":
+        await checkout.git("cherry-pick", "work")
+    else:
+        await checkout.git("merge", "--quiet", "--squash", "work")
+        await checkout.git("commit", "--quiet", "-m", "Squashed")
+
+
+async def test_a_squash_without_moving_the_head_does_not_merge(here: Town) -> None:
+    checkout = await here.clone()
+    pull = await here.pull(checkout)
+    await advance_main(here)
+    await checkout.git("fetch", "--quiet")
+    await build(checkout, "squash")
+
+    await checkout.git("push", "--quiet", "origin", "HEAD:main")
+
+    assert await landed(here, pull) == ("open", False, None)
+
+
+async def test_a_head_moved_back_onto_its_base_closes_unmerged(here: Town) -> None:
+    checkout = await here.clone()
+    pull = await here.pull(checkout)
+
+    await checkout.git("push", "--quiet", "--force", "origin", "origin/main:work")
+
+    assert await landed(here, pull) == ("closed", False, None)
+
+
+async def test_a_branch_deleted_as_it_lands_is_merged(here: Town) -> None:
+    checkout = await here.clone()
+    pull = await here.pull(checkout)
+    tip = await checkout.git("rev-parse", "work")
+
+    await checkout.git("push", "--atomic", "origin", "work:main", ":work")
+
+    assert await landed(here, pull) == ("closed", True, tip)

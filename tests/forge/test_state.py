@@ -1,8 +1,5 @@
 """What the forge remembers: through a restart, through kill -9, and never by halves."""
 
-import contextlib
-import subprocess
-import sys
 from pathlib import Path
 
 import httpx
@@ -215,29 +212,3 @@ def test_a_push_that_the_forge_did_not_live_to_see_is_made_up_for(
             pull = client.get(f"{api}/pulls/1").json()
 
     assert (pull["merged"], pull["merge_commit_sha"]) == (True, commit)
-
-
-def test_two_forges_never_serve_one_folder(tmp_path: Path) -> None:
-    with serving_program(tmp_path / "forge"):
-        argv = [
-            sys.executable,
-            "-I",
-            "-m",
-            "brat.forge",
-            "--dir",
-            str(tmp_path / "forge"),
-        ]
-        second = subprocess.run(
-            argv, capture_output=True, timeout=DEADLINE_S, check=False
-        )
-
-    assert second.returncode == 1
-    assert b"is in use" in second.stderr
-
-
-def test_closing_twice_is_harmless(tmp_path: Path) -> None:
-    forge = Forge(tmp_path / "forge")
-    forge.close()
-
-    with contextlib.closing(forge):
-        forge.close()

@@ -62,7 +62,6 @@ class Ledger:
         self._costs: list[tuple[float, str, str]] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take in what one test cost."""
         for name, value in report.user_properties:
             if name == "cost":
                 layer, cost = cast("tuple[str, float]", value)

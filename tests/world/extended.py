@@ -11,7 +11,6 @@ EXTENSION = "tests.world.github_forge.extension"
 
 
 def python(folder: Path, extend: str = "github") -> Path:
-    """Return a Python whose `brat.forge` is extended, put into `folder`."""
     return python_with(folder, PACKAGE, {"brat.forge": {"x": f"{EXTENSION}:{extend}"}})
 
 
@@ -33,5 +32,4 @@ def faults(terminal: Terminal) -> Faults:
 
 
 def forge_folder(terminal: Terminal) -> Path:
-    """Return where the terminal's forge lies."""
     return terminal.cwd / ".git/brat/forge"

@@ -79,7 +79,6 @@ class Checkout:
         )
 
     async def commit(self, name: str, text: str) -> str:
-        """Commit a file and return the commit."""
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
@@ -121,7 +120,6 @@ class Town:
         )
 
     async def press(self, check: int, button: str, *, by: str) -> httpx.Response:
-        """Let somebody press a button on the page of a check."""
         return await self.client.post(
             f"{self.url}/{REPO}/runs/{check}/press",
             data={"identifier": button},
@@ -167,7 +165,6 @@ class Town:
         return await self.post("pulls", body)
 
     def judge(self, command: str, **more: Json) -> None:
-        """Let pushes be judged by a command."""
         settings = Settings(ci=Ci(command=command, **more))
         self.forge.set_settings(REPO, settings)
 

@@ -27,7 +27,6 @@ def checks(*contexts: str, app: int | None = None, strict: bool = False) -> Json
 
 
 def pull_request(approvals: int = 0, **more: Any) -> Json:  # noqa: ANN401  JSON
-    """Return the rule that asks for a pull request."""
     asked = {
         "dismiss_stale_reviews_on_push": False,
         "require_code_owner_review": False,
@@ -53,7 +52,6 @@ def merge_queue(method: str = "MERGE", **more: Json) -> Json:
 
 
 def ruleset(*rules: Json, on: tuple[str, ...] = (MAIN,), **more: Json) -> Json:
-    """Return an active ruleset with these rules on these refs."""
     body = {"name": f"rules of {', '.join(on)}", "enforcement": "active"}
     names = {"ref_name": {"include": list(on), "exclude": []}}
     return body | {"rules": list(rules), "conditions": names} | more
@@ -79,7 +77,6 @@ async def rule(here: Town, *rules: Json, **more: Json) -> int:
 async def protect(
     here: Town, *contexts: str, branch: str = "main", **more: Json
 ) -> None:
-    """Let alice protect a branch."""
     body = protection(*contexts, **more)
     path = f"branches/{branch}/protection"
     answer = await here.ask("PUT", path, body, by="alice")
@@ -87,7 +84,6 @@ async def protect(
 
 
 def put_ruleset(forge: Forge, *rules: Json, repo: str = REPO, **more: Json) -> Ruleset:
-    """Put a ruleset on a repository of a forge that may not be served."""
     asked = convert(ruleset(*rules, **more), NewRuleset)
     with forge.store.change():
         number, of = forge.store.next_id(), forge.known(repo).id

@@ -29,7 +29,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def sampled(
     cases: Iterable[tuple[object, ...]], landing: Container[tuple[object, ...]]
 ) -> list[ParameterSet]:
-    """Return cases of which those in `landing` run at landing, and all in `deep`."""
     marks = {True: [pytest.mark.layer("landing")], False: [pytest.mark.layer("deep")]}
     return [pytest.param(*case, marks=marks[case in landing]) for case in cases]
 

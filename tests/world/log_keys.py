@@ -42,7 +42,6 @@ class Key:
         return Writer(repository, self.sign)
 
     def opening(self, repository: str = REPOSITORY) -> Callable[..., Mirror]:
-        """Return what opens a mirror that writes with this key, and believes it."""
         return partial(Mirror, authority=self.authority(repository), sign=self.sign)
 
 

@@ -19,7 +19,6 @@ LINEAR = 3 * TIMES
 
 
 def growth(work: Callable[[int], object], size: int, times: int = TIMES) -> float:
-    """Return how much more processor time `times` the size takes."""
     return _cost(work, size * times) / _cost(work, size)
 
 

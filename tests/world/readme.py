@@ -10,7 +10,6 @@ WITH_BOT = README.parent / "docs/hosting.md"
 
 
 def commands(page: Path, section: str = "Set it up") -> list[str]:
-    """Return the lines of the blocks for a shell in a section of a page."""
     text = page.read_text(encoding="utf-8")
     (body,) = re.findall(rf"(?ms)^## {re.escape(section)}\n(.*?)(?=^## )", text)
     blocks = re.findall(r"(?ms)^```sh\n(.*?)^```", body)

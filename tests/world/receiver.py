@@ -52,7 +52,6 @@ class Receiver:
         return web.Response(status=self.status)
 
     async def got(self, kind: str) -> Delivery:
-        """Wait for a delivery of this kind and return the first one."""
         async with asyncio.timeout(DEADLINE_S), self.news:
             await self.news.wait_for(lambda: kind in self.kinds)
         return next(one for one in self.came if one.kind == kind)

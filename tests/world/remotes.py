@@ -27,11 +27,9 @@ class Address:
     """A token that may only read."""
 
     def remote(self, mirror: Path) -> Remote:
-        """Return the remote as one mirror sees it."""
         return Remote(self.url, mirror, self.token)
 
     def refs(self) -> dict[str, str]:
-        """Return its refs, read from the disk."""
         form = "--format=%(refname) %(objectname)"
         listed = git.run(["for-each-ref", form], cwd=self.bare).stdout.decode()
         return dict(line.split(" ", 1) for line in listed.splitlines())

@@ -33,7 +33,6 @@ class RulesDraft(Draft):
 
 
 def bot_context(configuration: Path = NO_CONFIGURATION) -> BotContext:
-    """Return the tools of a bot whose repository has this configuration."""
     context = Bot(Forge(), ACTOR, []).context
     update = {"config_file": configuration}
     context.settings = context.settings.model_copy(update=update)

@@ -49,13 +49,11 @@ def settings(**given: object) -> Settings:
 
 
 def commands(actions: Iterable[Action], kind: type[_Kind]) -> list[_Kind]:
-    """Return the commands of a kind among what is due to be noted."""
     noted = (action.command for action in actions if isinstance(action, Note))
     return [command for command in noted if isinstance(command, kind)]
 
 
 def open_pulls(convoy: Convoy) -> dict[int, PullSeen]:
-    """Return the pull requests of a convoy's tasks as a forge shows them, all open."""
     branch = ids.base_branch(convoy.name)
     return {
         task.pull: PullSeen(
@@ -67,7 +65,6 @@ def open_pulls(convoy: Convoy) -> dict[int, PullSeen]:
 
 
 def task_branches(convoy: Convoy) -> dict[str, str]:
-    """Return the branches of a convoy's tasks as the last push left them."""
     return {
         ids.HEADS + ids.task_branch(convoy.name, task.number): task.work.commit
         for task in convoy.tasks
@@ -176,7 +173,6 @@ class Rules:
         )
 
     def blocked(self, number: int, why: str) -> "Rules":
-        """Block a task."""
         return self.do(BlockTask(convoy=NAME, task=number, why=why))
 
     def offered(self, number: int, candidate: str, base: str) -> "Rules":
@@ -199,7 +195,6 @@ class Rules:
         return self.landed_as(number, commit)
 
     def landed_as(self, number: int, candidate: str) -> "Rules":
-        """Land a task's candidate."""
         return self.do(
             LandMerge(convoy=NAME, task=number, candidate=candidate, judged=("ci",))
         )

@@ -85,7 +85,6 @@ def row(commit: str, parts: list[bytes]) -> Row:
 
 
 def events(chunk: bytes) -> list[list[bytes]]:
-    """Return the parts of each event in a chunk."""
     assert chunk.startswith(HEADER)
     count, at = head(chunk, len(HEADER))
     found = []

@@ -52,7 +52,6 @@ class Seen(Struct, frozen=True, kw_only=True):
         return set(self.git("rev-list", self.branch).split())
 
     def refs(self, prefix: str) -> list[str]:
-        """Return the refs whose names begin with `prefix`."""
         return self.git("for-each-ref", "--format=%(refname)", prefix).split()
 
 
@@ -111,7 +110,6 @@ def look(folder: Path) -> Seen:
 
 
 def exchanges(record: Path) -> list[Exchange]:
-    """Read what a forge recorded."""
     lines = record.read_bytes().splitlines()
     return [json.decode(line, type=Exchange) for line in lines]
 

@@ -22,7 +22,6 @@ def say(word: str) -> None:
 
 
 def result() -> Path:
-    """Make the result folder."""
     folder = Path(os.environ["BRAT_RESULT"])
     folder.mkdir()
     return folder

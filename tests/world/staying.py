@@ -76,7 +76,6 @@ def staying(terminal: Terminal, *words: str) -> Iterator[Staying]:
 
 
 def until(look: Callable[[], T]) -> T:
-    """Look until there is something to see, and return it."""
     end = time.monotonic() + SEEN_S
     while not (found := look()):
         assert time.monotonic() < end, "it was not to be seen in time"

@@ -27,7 +27,6 @@ class Said(Struct, frozen=True):
 
     @property
     def lines(self) -> list[str]:
-        """What was said to the person."""
         return self.err.splitlines()
 
     def after(self, start: str) -> list[str]:
@@ -70,7 +69,6 @@ class Terminal:
         return said.out.rstrip("\n")
 
     def write(self, files: dict[str, str]) -> None:
-        """Write files below the folder."""
         for name, text in files.items():
             file = self.cwd / name
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -83,7 +81,6 @@ class Terminal:
         file.chmod(0o755)
 
     def commit(self, message: str, files: dict[str, str]) -> str:
-        """Write files, commit everything, and return the commit."""
         self.write(files)
         self.done("git add --all")
         self.done(f"git commit --quiet --message={shlex.quote(message)}")
@@ -101,7 +98,6 @@ class Terminal:
 
 
 def new_terminal(folder: Path) -> Terminal:
-    """Return a terminal in a new git repository `folder`/project, without a commit."""
     terminal = Terminal(folder / "project", folder / "home")
     terminal.cwd.mkdir(parents=True)
     terminal.programs.mkdir(parents=True)

@@ -33,7 +33,6 @@ box = "off"
 
 
 def engine(command: str, more: str = "") -> str:
-    """Return a configuration whose one engine is a shell command."""
     return f"""\
 [engine.default]
 type = "shell"

@@ -26,12 +26,6 @@ def inbox(folder: Path) -> Inbox:
     return Inbox(folder)
 
 
-def test_a_request_waits_under_its_delivery(inbox: Inbox) -> None:
-    inbox.put(GUID, ASKED)
-
-    assert inbox.requests() == {GUID: ASKED}
-
-
 def test_requests_outlive_the_bot(inbox: Inbox, folder: Path) -> None:
     inbox.put(GUID, ASKED)
 
@@ -77,12 +71,6 @@ def test_a_file_that_cannot_be_read_is_set_aside_by_name_and_the_rest_goes_on(
         assert aside.read_bytes() == content
         assert any(str(aside) in notice for notice in inbox.notices), name
     assert Inbox(folder).requests() == {GUID: ASKED}
-
-
-def test_reading_twice_changes_nothing(inbox: Inbox) -> None:
-    inbox.put(GUID, ASKED)
-
-    assert inbox.requests() == inbox.requests()
 
 
 def test_what_is_done_is_forgotten_and_may_be_done_again(inbox: Inbox) -> None:

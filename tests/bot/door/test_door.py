@@ -232,14 +232,6 @@ async def test_an_issue_without_text_is_kept(sender: DoorClient) -> None:
     )
 
 
-async def test_a_doubled_delivery_is_harmless(sender: DoorClient) -> None:
-    first = await sender.deliver(labelled())
-    second = await sender.deliver(labelled())
-
-    assert (first.status_code, second.status_code) == (202, 202)
-    assert sender.inbox.requests() == {GUID: ASKED}
-
-
 async def test_the_text_stays_as_it_was_when_the_label_was_set(
     sender: DoorClient,
 ) -> None:
@@ -279,12 +271,6 @@ async def test_a_delivery_says_what_to_look_at_again(
 
 
 # --- the rest of the door -----------------------------------------------------------
-
-
-async def test_it_says_that_it_is_well(sender: DoorClient) -> None:
-    answer = await sender.client.get("/healthz")
-
-    assert (answer.status_code, answer.json()) == (200, {"ok": True})
 
 
 async def test_it_says_its_version(sender: DoorClient) -> None:

@@ -1,14 +1,18 @@
 """People, issues, comments and pull requests, as GitHub tells of them."""
 
 import json
+from collections.abc import Awaitable, Callable
+from urllib.parse import urljoin
 
 import httpx
 import pytest
 import respx
 
-from bot.forge.github import GitHub
+from bot.forge.github import GitHub, Right
 from bot.forge.rest import Refused
 from convoy.model import ids
+from convoy.rules.verdict import Run
+from tests.world.cases import looped
 
 API = "https://api.example.org"
 REPO = f"{API}/repos/octo/project"
@@ -23,36 +27,38 @@ def sent(route: respx.Route) -> object:
 # --- people ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("permission", "may"),
+@looped(
+    ("permission", "role", "right", "may"),
     [
-        ("admin", True),
-        ("write", True),
-        ("maintain", True),
-        ("read", False),
-        ("triage", False),
-        ("none", False),
-        ("", False),
+        ("admin", "", "write", True),
+        ("write", "", "write", True),
+        ("maintain", "", "write", True),
+        ("read", "", "write", False),
+        ("triage", "", "write", False),
+        ("none", "", "write", False),
+        ("", "", "write", False),
+        ("write", "maintain", "maintain", True),
+        ("write", "write", "maintain", False),
+        ("admin", "admin", "maintain", True),
+        ("write", "release-team", "maintain", False),
+        ("read", "read", "maintain", False),
     ],
 )
-async def test_who_may_write_is_asked_each_time(
-    permission: str, may: object, github: GitHub, forge: respx.MockRouter
+async def test_who_may_do_what_is_asked_each_time(
+    permission: str,
+    role: str,
+    right: Right,
+    may: object,
+    github: GitHub,
+    forge: respx.MockRouter,
 ) -> None:
-    route = forge.get(f"{REPO}/collaborators/ann/permission")
-    route.respond(json={"permission": permission})
+    told = {"permission": permission} | ({"role_name": role} if role else {})
+    route = forge.get(f"{REPO}/collaborators/ann/permission").respond(json=told)
+    before = route.call_count
 
-    assert await github.may_write("ann") is may
-    assert await github.may_write("ann") is may
-    assert route.call_count == 2
-
-
-async def test_without_an_answer_nobody_is_let_in(
-    github: GitHub, forge: respx.MockRouter
-) -> None:
-    forge.get(f"{REPO}/collaborators/ann/permission").respond(403, json={})
-
-    with pytest.raises(Refused, match="403"):
-        await github.may_write("ann")
+    assert await github.may("ann", right) is may
+    assert await github.may("ann", right) is may
+    assert route.call_count == before + 2
 
 
 async def test_a_login_cannot_change_what_is_asked(
@@ -65,6 +71,67 @@ async def test_a_login_cannot_change_what_is_asked(
     assert route.calls.last.request.url.raw_path == (
         b"/repos/octo/project/collaborators/..%2F..%2Fx%2Fy%3F/permission"
     )
+
+
+HIDDEN = "Resource not accessible by integration"
+DELETED = Run(id=1, completed=True, deleted=True)
+
+
+async def forced(github: GitHub) -> None:
+    await github.runs.cancel(5, force=True)
+
+
+async def woken(github: GitHub) -> None:
+    await github.runs.wake_by_clock(on=True)
+
+
+@looped(
+    ("asked", "status", "call", "told"),
+    [
+        (
+            "GET collaborators/ann/permission",
+            403,
+            lambda g: g.may_write("ann"),
+            Refused,
+        ),
+        (
+            "DELETE issues/7/labels/b",
+            403,
+            lambda g: g.relabel(7, set(), {"b"}),
+            Refused,
+        ),
+        ("GET issues/comments/5", 404, lambda g: g.comment(5), None),
+        ("GET actions/runs/1", 404, lambda g: g.runs.state(1), DELETED),
+        ("POST actions/runs/5/cancel", 202, lambda g: g.runs.cancel(5), None),
+        ("POST actions/runs/5/cancel", 409, lambda g: g.runs.cancel(5), None),
+        ("POST actions/runs/5/cancel", 403, lambda g: g.runs.cancel(5), Refused),
+        ("POST actions/runs/5/force-cancel", 202, forced, None),
+        ("POST actions/runs/5/force-cancel", 409, forced, None),
+        ("GET commits/c0/statuses", 403, lambda g: g.ci.statuses("c0"), []),
+        ("GET commits/c0/statuses", 404, lambda g: g.ci.statuses("c0"), []),
+        ("GET actions/runs", 403, lambda g: g.ci.runs("c0"), None),
+        ("GET ../../../user", 403, lambda g: g.login(), "github-actions[bot]"),
+        ("GET actions/workflows/brat-wake.yml", 404, woken, Refused),
+    ],
+)
+async def test_what_the_forge_refuses_is_told_or_has_a_meaning(
+    asked: str,
+    status: int,
+    call: Callable[[GitHub], Awaitable[object]],
+    told: object,
+    github: GitHub,
+    forge: respx.MockRouter,
+) -> None:
+    method, path = asked.split()
+    route = forge.route(method=method, url__startswith=urljoin(f"{REPO}/", path))
+    before = route.respond(status, json={"message": HIDDEN}).call_count
+
+    if told is Refused:
+        with pytest.raises(Refused, match=f"{status}: {HIDDEN}"):
+            await call(github)
+    else:
+        assert await call(github) == told
+    assert route.call_count == before + 1
 
 
 # --- issues ---------------------------------------------------------------------------
@@ -159,15 +226,6 @@ async def test_labels_are_added_and_removed(
     assert (gone.call_count, odd.call_count) == (1, 1)
 
 
-async def test_a_label_that_may_not_be_removed_is_said(
-    github: GitHub, forge: respx.MockRouter
-) -> None:
-    forge.delete(f"{REPO}/issues/7/labels/brat").respond(403, json={"message": "no"})
-
-    with pytest.raises(Refused, match="403: no"):
-        await github.relabel(7, set(), {"brat"})
-
-
 # --- comments -------------------------------------------------------------------------
 
 
@@ -193,14 +251,6 @@ async def test_its_own_comment_is_found_by_its_key(
     assert await github.said(7, "comment:other", "brat") is None
 
 
-async def test_a_comment_that_a_person_deleted_is_gone(
-    github: GitHub, forge: respx.MockRouter
-) -> None:
-    forge.get(f"{REPO}/issues/comments/5").respond(404, json={})
-
-    assert await github.comment(5) is None
-
-
 # --- pull requests --------------------------------------------------------------------
 
 
@@ -221,25 +271,6 @@ async def test_a_pull_request_is_found_by_its_branches_open_or_not(
     asked = route.calls.last.request.url.params
     assert asked["head"] == "octo:convoy/fix-7/task-1"
     assert (asked["base"], asked["state"]) == ("release/1.0+x#1&2%41", "all")
-
-
-@pytest.mark.parametrize(
-    ("permission", "role", "may"),
-    [
-        ("write", "maintain", True),
-        ("write", "write", False),
-        ("admin", "admin", True),
-        ("write", "release-team", False),
-        ("read", "read", False),
-    ],
-)
-async def test_a_maintainer_is_told_from_who_may_write(
-    permission: str, role: str, may: object, github: GitHub, forge: respx.MockRouter
-) -> None:
-    told = {"permission": permission, "role_name": role}
-    forge.get(f"{REPO}/collaborators/ann/permission").respond(json=told)
-
-    assert await github.may("ann", "maintain") is may
 
 
 async def test_a_label_is_looked_for_on_issues_and_pull_requests_alike(

@@ -165,35 +165,6 @@ async def test_runs_that_are_no_longer_listed_are_asked_for(
     assert await github.runs.state(1) == Run(id=1, completed=True, conclusion="success")
 
 
-async def test_a_run_that_a_person_deleted_has_ended(
-    github: GitHub, forge: respx.MockRouter
-) -> None:
-    forge.get(f"{REPO}/actions/runs/1").respond(404, json={"message": "Not Found"})
-
-    assert await github.runs.state(1) == Run(id=1, completed=True, deleted=True)
-
-
-@pytest.mark.parametrize("status", [202, 409])
-@pytest.mark.parametrize("word", ["cancel", "force-cancel"])
-async def test_a_run_that_has_ended_may_be_cancelled(
-    status: int, word: str, github: GitHub, forge: respx.MockRouter
-) -> None:
-    route = forge.post(f"{REPO}/actions/runs/5/{word}").respond(status, json={})
-
-    await github.runs.cancel(5, force=word == "force-cancel")
-
-    assert route.call_count == 1
-
-
-async def test_a_run_that_may_not_be_cancelled_is_said(
-    github: GitHub, forge: respx.MockRouter
-) -> None:
-    forge.post(f"{REPO}/actions/runs/5/cancel").respond(403, json={"message": "no"})
-
-    with pytest.raises(Refused, match="403: no"):
-        await github.runs.cancel(5)
-
-
 # --- artifacts ------------------------------------------------------------------------
 
 
@@ -290,16 +261,6 @@ async def test_the_newest_status_of_each_context_is_read_as_a_check(
     assert (by_mallory.app, by_mallory.conclusion) == ("mallory", "success")
 
 
-@pytest.mark.parametrize("status", [403, 404])
-async def test_statuses_that_nobody_may_see_are_none(
-    github: GitHub, forge: respx.MockRouter, status: int
-) -> None:
-    route = forge.get(f"{REPO}/commits/{'c' * 40}/statuses")
-    route.respond(status, json={"message": "Resource not accessible by integration"})
-
-    assert await github.ci.statuses("c" * 40) == []
-
-
 async def test_a_run_of_another_workflow_file_is_ours_where_that_is_told(
     forge: respx.MockRouter,
 ) -> None:
@@ -316,15 +277,6 @@ async def test_a_run_of_another_workflow_file_is_ours_where_that_is_told(
             workflow="brat.yml",
         )
         assert await github.runs.named("n0nce") == 7
-
-
-async def test_a_jobs_own_token_cannot_ask_who_it_is(
-    github: GitHub, forge: respx.MockRouter
-) -> None:
-    said = {"message": "Resource not accessible by integration"}
-    forge.get(f"{API}/user").respond(403, json=said)
-
-    assert await github.login() == "github-actions[bot]"
 
 
 async def test_the_runs_on_a_commit_are_read_without_brats_own(
@@ -352,14 +304,6 @@ async def test_the_runs_on_a_commit_are_read_without_brats_own(
     assert found is not None
     assert [(run.id, run.is_over) for run in found] == [(1, True), (3, False)]
     assert found[0].workflow == ".github/workflows/ci.yml@push"
-
-
-async def test_runs_that_nobody_may_see_are_told_from_none(
-    github: GitHub, forge: respx.MockRouter
-) -> None:
-    forge.get(f"{REPO}/actions/runs").respond(403, json={"message": "no"})
-
-    assert await github.ci.runs("c0ffee") is None
 
 
 def ran(number: int, event: str = "push", said: str | None = "success") -> payloads.Run:
@@ -398,3 +342,36 @@ async def test_a_check_of_actions_counts_as_the_job_behind_it_ended(
     assert (found[8].name, found[8].workflow) == ("lint", runs[0].workflow)
     assert (found[6].name, found[6].conclusion) == ("ci.yml", "startup_failure")
     assert len(found) == 4
+
+
+# --- the schedule that wakes the loop: on while there is work, and off else ---------
+
+
+WAKE = f"{REPO}/actions/workflows/brat-wake.yml"
+
+
+@pytest.mark.parametrize(
+    ("state", "on", "asked"),
+    [
+        ("active", False, "disable"),
+        ("disabled_manually", True, "enable"),
+        ("disabled_inactivity", True, "enable"),
+        ("active", True, ""),
+        ("disabled_manually", False, ""),
+    ],
+)
+async def test_it_is_changed_only_where_it_is_otherwise(
+    state: str,
+    on: bool,  # noqa: FBT001  a table
+    asked: str,
+    github: GitHub,
+    forge: respx.MockRouter,
+) -> None:
+    forge.get(WAKE).respond(json={"id": 1, "state": state})
+    if asked:
+        forge.put(f"{WAKE}/{asked}").respond(204)
+
+    await github.runs.wake_by_clock(on=on)
+
+    sent = [call.request.method for call in forge.calls]
+    assert sent == (["GET", "PUT"] if asked else ["GET"])

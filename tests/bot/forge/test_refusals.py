@@ -1,5 +1,8 @@
 """Refusals are read as data, from the sentences that forges write."""
 
+import re
+from pathlib import Path
+
 import pytest
 from hypothesis import given, strategies as st
 
@@ -11,14 +14,62 @@ from bot.forge.refusals import (
     refusal_of_rest,
 )
 from bot.forge.rest import Refused
+from grite.push_answer import push_answer
 from tests.bot.forge.refusal_sentences import BRANCH, OF_PUSHES, OF_REQUESTS, Sentence
 from tests.world.cases import looped
 
+TRANSCRIPTS = Path(__file__).with_name("transcripts")
 PROTECTED = "protected-branch"
 PASSING = {
     *("checks-awaited", "not-mergeable", "limited", "server-trouble", "unauthorized"),
     "conflict",
 }
+
+
+LINE = re.compile(r" ([-!*]) (\[[^]]*\])\s+(?:(\S+) -> )?(\S+)( \(.*\))?")
+"""How git shows people what became of a ref."""
+PRINTED = {
+    "default-branch-deletion": "unknown",
+    "hidden-ref": "unknown",
+    "large-file": "file-too-large",
+    "large-push": "file-too-large",
+    "protection-beside-a-tag": "checks-awaited",
+    "protection-force-push": PROTECTED,
+    "protection-pull-request": PROTECTED,
+    "protection-until-2024": PROTECTED,
+    "ruleset-bypassed": "",
+    "ruleset-bypassed-deletion": "",
+    "ruleset-force-push": "rule-violation",
+    "ruleset-pull-request": "rule-violation",
+    "ruleset-signatures": "signature-wanted",
+    "ruleset-status-checks": "rule-violation",
+    "ruleset-tag-update": "rule-violation",
+    "secrets": "secret-found",
+    "workflow-right": "workflows-right",
+    "workflow-right-until-2025": "workflows-right",
+}
+"""By the name of the transcript; empty: nothing was refused."""
+
+
+def test_what_git_prints_against_github_is_read_ref_by_ref() -> None:
+    files = {file.stem: file for file in TRANSCRIPTS.glob("*.txt")}
+    assert files.keys() == PRINTED.keys()
+    for name, rule in PRINTED.items():
+        text, lines = files[name].read_text(), dict[str, str]()
+        for flag, what, _, short, why in map(
+            re.Match.groups, filter(None, map(LINE.match, text.splitlines()))
+        ):
+            named = re.search(rf"\brefs/\w+/{re.escape(short)}\b", text)
+            kind = "refs/tags/" if "tag" in what else "refs/heads/"
+            ref = named[0] if named else short if short[:5] == "refs/" else kind + short
+            lines[ref] = f"{flag}\tHEAD:{ref}\t{what}{why or ''}"
+        answer = push_answer([*lines], "\n".join(lines.values()), text)
+
+        found = [refusal_of_push(one.said, one.ref).rule for one in answer.refused]
+        assert found == [rule] * bool(rule), name
+        refused = {one.ref for one in answer.refused}
+        others = {one.verdict for one in answer.refs if one.ref not in refused}
+        assert others <= {"taken"}, name
 
 
 @looped("sentence", [*OF_PUSHES, *OF_REQUESTS], ids=str)

@@ -44,7 +44,6 @@ class Bot:
         return self
 
     def push(self, now: int = NOW) -> "Bot":
-        """Push something on the strength of the lease."""
         update = self.lease.renewed(now)
         self.mirror.push((), {update.ref: update}, actor=self.lease.actor)
         self.lease.pushed(update)
@@ -73,7 +72,6 @@ def start(opened: Open) -> Start:
 
 
 def held(origin: History) -> lease.Lock:
-    """Return the lease on the remote."""
     ref = origin.repo.references[lease.ref_of(RESOURCE)]
     return lease.read(origin.repo, str(ref.target))
 

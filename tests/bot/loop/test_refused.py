@@ -41,7 +41,6 @@ class Refusing(BadDay):
         self.tries: Counter[str] = Counter()
 
     def fault(self, method: str, path: str) -> str:
-        """Refuse, and count."""
         if method == "GET" or not path.endswith(self.write):
             return ""
         self.tries[path] += 1

@@ -42,7 +42,6 @@ class Box:
         return self.bundle
 
     def raw(self, tree: str, author: str = WHO) -> str:
-        """Commit a tree as it is."""
         text = f"tree {tree}\nparent {self.base}\nauthor {author}\ncommitter {WHO}\n\nx"
         return self.work.raw("commit", text.encode())
 

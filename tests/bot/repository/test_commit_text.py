@@ -18,14 +18,12 @@ def history(tmp_path: Path) -> History:
 
 
 def written(history: History, base: str, header: str, message: bytes) -> str:
-    """Commit a change with a header and a message as they are."""
     tree = history.at(history.commit({"a": b"2\n"}, base)).tree_id
     head = f"tree {tree}\nparent {base}\nauthor {WHO}\ncommitter {WHO}\n{header}\n"
     return history.raw("commit", head.encode("latin-1") + message)
 
 
 def raw(history: History, commit: str) -> bytes:
-    """Return a commit's bytes."""
     _, data = history.repo.odb.read(history.at(commit).id)
     return bytes(data)
 

@@ -29,7 +29,6 @@ ACTOR = bytes(range(16))
 
 
 def take(mirror: Mirror, number: int, holder: str = "me") -> tuple[Event, ...]:
-    """Return the events by which somebody takes a numbered resource."""
     facts: list[Fact] = [] if mirror.state.bots else [BotStarted(version="0")]
     facts.append(
         LeaseTaken(resource=f"port:{number}", holder=holder, nonce="n", expires=2**40)

@@ -20,10 +20,6 @@ def answered(count: int, text: str = "Task 1 is dropped.") -> list[str]:
     return answer_lines(rules.convoy, WEB)
 
 
-def test_nobody_asked_and_nothing_is_said() -> None:
-    assert answered(0) == []
-
-
 def test_an_answer_links_what_was_asked() -> None:
     link = f"([asked]({WEB}/issues/7#issuecomment-1))"
     assert f"- ann {link}: Task 1 is dropped." in answered(1)

@@ -110,16 +110,16 @@ async def test_a_button_approves_the_commit_of_its_check(tmp_path: Path) -> None
             assert bool(here.task(1).approved_by) == (commit == head)
 
 
-@pytest.mark.parametrize("verb", ["abort", "help", "Drop", ""])
-async def test_no_other_verb_is_a_button(tmp_path: Path, verb: str) -> None:
+async def test_no_other_verb_is_a_button(tmp_path: Path) -> None:
     async with room(tmp_path) as here:
-        pressed = CheckAction(convoy=NAME, task=1, by="you", verb=verb)
-        here.loop.context.inbox.put("press", pressed)
         before = here.convoy
-        await here.loop.tick()
+        for verb in ("abort", "help", "Drop", ""):
+            pressed = CheckAction(convoy=NAME, task=1, by="you", verb=verb)
+            here.loop.context.inbox.put("press", pressed)
+            await here.loop.tick()
 
-        assert here.convoy == before
-        assert here.loop.context.inbox.signs() == {}
+            assert here.convoy == before
+            assert here.loop.context.inbox.signs() == {}
 
 
 def test_the_buttons_are_as_short_as_the_forge_takes() -> None:

@@ -47,6 +47,9 @@ async def test_a_plan_is_changed_with_words(tmp_path: Path) -> None:
         said = await here.answer("/brat add -- Test the parser (after 1)")
         assert "That is task 3: Test the parser. It waits for task 1." in said
         assert here.task(3).spec.after == (1,)
+        said = await here.answer("/brat add -- Go on (after 9)")
+        assert "task 4: it waits for task 9, and the list has 1 to 3" in said
+        assert len(here.convoy.tasks) == 3
 
         assert "waits until task 3" in await here.answer("/brat depends 2 on 3")
         assert "in a circle" in await here.answer("/brat depends 1 on 2")
@@ -60,14 +63,6 @@ async def test_a_plan_is_changed_with_words(tmp_path: Path) -> None:
 
         assert "priority `p0`" in await here.answer("/brat priority p0")
         assert here.convoy.priority == 0
-
-
-async def test_what_cannot_be_added_is_told(tmp_path: Path) -> None:
-    async with room(tmp_path, CONFIG) as here:
-        said = await here.answer("/brat add -- Go on (after 9)")
-
-        assert "task 3: it waits for task 9, and the list has 1 to 2" in said
-        assert len(here.convoy.tasks) == 2
 
 
 async def test_add_to_a_convoy_whose_plan_was_refused_is_answered(
@@ -310,6 +305,7 @@ async def test_what_is_unqueued_merges_only_when_it_is_told_to(tmp_path: Path) -
 
 async def test_work_that_does_not_apply_is_not_rebased(tmp_path: Path) -> None:
     async with room(tmp_path, CONFIG) as here:
+        assert "Say `rebase` on a pull request" in await here.answer("/brat rebase")
         pull = await reviewed(here)
         assert "stands on" in await here.answer("/brat rebase", on=pull)
         await here.answer("/brat unqueue", on=pull)
@@ -320,10 +316,3 @@ async def test_work_that_does_not_apply_is_not_rebased(tmp_path: Path) -> None:
 
         assert "the work conflicts with what has landed, in `one.py`" in said
         assert here.tip(f"convoy/{NAME}/task-1") == before
-
-
-async def test_a_verb_of_a_pull_request_is_said_on_one(tmp_path: Path) -> None:
-    async with room(tmp_path, CONFIG) as here:
-        said = await here.answer("/brat rebase")
-
-        assert "Say `rebase` on a pull request" in said

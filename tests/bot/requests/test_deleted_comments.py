@@ -34,7 +34,8 @@ async def test_a_deleted_comment_is_written_again(tmp_path: Path) -> None:
 
         await delete_comment(here)
         assert tables(here) == []
-        await look_again(here)
+        here.loop.wake.up("shown")
+        await here.loop.tick()
 
         (table,) = tables(here)
         assert "| 1 | one | queued |" in table
@@ -84,17 +85,6 @@ async def test_a_deletion_that_a_change_of_the_convoy_finds_is_noted_too(
 
         (table,) = tables(here)
         assert "| 2 | two | dropped |" in table
-
-
-async def test_a_look_at_what_is_shown_finds_a_deletion(tmp_path: Path) -> None:
-    async with room(tmp_path) as here:
-        first = here.convoy.comment
-        await delete_comment(here)
-
-        here.loop.wake.up("shown")
-        await here.loop.tick()
-
-        assert here.convoy.comment not in (None, first)
 
 
 async def test_a_bot_that_is_told_of_a_deletion_looks_at_what_it_shows(

@@ -38,7 +38,6 @@ async def opened(
 async def pushed(
     here: Room, branch: str, files: Mapping[str, bytes], onto: str
 ) -> None:
-    """Let a person push a commit with these files to a branch."""
     commits = here.loop.context.commits
     read = commits.text(onto)
     whole = {name: read(name).encode() for name in commits.files(onto)} | {**files}

@@ -59,26 +59,13 @@ async def mailed(here: Room, text: str, by: str = "you") -> list[str]:
 
 
 async def test_a_command_by_mail_is_not_carried_out_and_told_so(room: Room) -> None:
-    (said,) = await mailed(room, "/brat cancel\n/brat drop 1")
+    quoted = "Thank you!\n\nOn Mon, Nov 3, 2025, Bea wrote:\n/brat cancel"
+    for text in ("/brat cancel\n/brat drop 1", quoted):
+        (said,) = await mailed(room, text)
 
-    assert room.convoy_state() == "active"
-    assert room.task(1).state == "queued"
-    assert said.count("commands sent by mail are not accepted") == 1
-
-
-async def test_the_same_words_typed_count(room: Room) -> None:
-    await room.said("/brat cancel")
-
-    assert room.convoy_state() == "failed"
-
-
-async def test_a_command_that_a_mail_carries_along_does_not_count(room: Room) -> None:
-    text = "Thank you!\n\nOn Mon, Nov 3, 2025, Bea wrote:\n/brat cancel"
-
-    (said,) = await mailed(room, text)
-
-    assert room.convoy_state() == "active"
-    assert "commands sent by mail are not accepted" in said
+        assert room.convoy_state() == "active"
+        assert room.task(1).state == "queued"
+        assert said.count("commands sent by mail are not accepted") == 1
 
 
 async def test_a_mail_without_a_command_is_left_alone(room: Room) -> None:

@@ -156,21 +156,6 @@ async def test_one_that_the_list_shows_late_behind_a_newer_one_is_answered(
     assert len(await answers(here, "brat[bot] is here")) == 1
 
 
-async def test_one_that_was_seen_without_a_command_is_not_read_again(
-    here: Town, loop: Loop
-) -> None:
-    now = datetime.now(UTC)
-    here.forge.clock = lambda: now + timedelta(minutes=1)
-    number = await comment(here, "Please.")
-    await look(loop)
-    here.forge.clock = lambda: now + timedelta(minutes=2)
-    edit = {"body": "/brat cancel"}
-    await here.ask("PATCH", f"issues/comments/{number}", edit, by="alice")
-    await look(loop)
-
-    assert await answers(here, "edited") == []
-
-
 async def test_a_look_at_what_is_known_costs_one_request(
     tmp_path: Path,
 ) -> None:

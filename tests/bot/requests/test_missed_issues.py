@@ -82,16 +82,6 @@ async def test_one_that_does_not_name_it_is_left_alone(here: Town, loop: Loop) -
     assert await said(here, issue) == []
 
 
-async def test_a_stranger_is_told_once(here: Town, loop: Loop) -> None:
-    issue = await written(here, NAMED, by="mallory")
-    for _ in range(3):
-        await look(loop)
-
-    assert loop.context.mirror.state.convoys == {}
-    (denied,) = await said(here, issue)
-    assert "@mallory may not start a convoy" in denied
-
-
 async def test_one_that_was_written_before_the_bot_came_is_left_alone(
     here: Town, loop: Loop
 ) -> None:

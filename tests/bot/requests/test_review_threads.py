@@ -40,7 +40,6 @@ async def review(
 
 
 def let_bot_in(here: Room, login: str) -> str:
-    """Let a bot write reviews here."""
     here.let_in(login, "read")
     store = here.forge.store
     (found,) = (each for each in store.users.all() if each.login == login)

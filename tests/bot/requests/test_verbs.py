@@ -190,21 +190,6 @@ def test_a_verb_may_have_its_place() -> None:
 
 
 @looped(
-    ("read", "word", "value"),
-    [
-        (verb.read_sha, "ABCDEF0", "abcdef0"),
-        (verb.read_sha, "a" * 64, "a" * 64),
-        (verb.read_engine, "tests_2", "tests_2"),
-        (verb.read_priority, "P0", 0),
-        (verb.read_priority, "p2", 2),
-        (verb.reader_of("on"), "On", True),
-    ],
-)
-def test_each_kind_of_word_is_read(read: verb.Reader, word: str, value: object) -> None:
-    assert read(word) == value
-
-
-@looped(
     ("read", "word"),
     [
         (verb.read_sha, "abcdef"),

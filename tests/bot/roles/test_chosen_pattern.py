@@ -30,7 +30,6 @@ async def again(here: Room, command: str) -> tuple[str, int]:
 
 
 def titles(here: Room, issue: int) -> list[str]:
-    """Return the titles of the tasks of an issue's convoy."""
     state = here.loop.context.mirror.state
     [convoy] = [each for each in state.convoys.values() if each.issue == issue]
     return [task.spec.title for task in convoy.tasks]

@@ -36,7 +36,6 @@ def hosting(here: Town, **given: object) -> ServiceSettings:
 
 
 def as_app(here: Town, **given: object) -> ServiceSettings:
-    """Return the settings of a service that is an App, installed in alice/app."""
     new = NewApp(
         slug="helper", owner="alice", public_key=pair()[1], permissions=PERMISSIONS
     )

@@ -25,7 +25,6 @@ async def here(tmp_path: Path) -> AsyncIterator[Town]:
 
 
 def as_app(here: Town, key: str = "brat") -> Settings:
-    """Return the settings of a bot that is an App, installed in alice/app."""
     new = NewApp(
         slug="helper", owner="alice", public_key=pair()[1], permissions=PERMISSIONS
     )

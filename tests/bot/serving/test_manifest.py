@@ -64,7 +64,6 @@ async def maker(wish: AppRequest) -> AsyncIterator[AppPages]:
 
 @asynccontextmanager
 async def making(wish: AppRequest) -> AsyncIterator[AppPages]:
-    """Serve the pages for a wish."""
     port = 0
     async with httpx.AsyncClient(trust_env=False, timeout=patient(20)) as client:
         made = AppPages(

@@ -82,7 +82,6 @@ def test_all_loops_of_a_repository_are_one_actor() -> None:
 
 
 def event(folder: Path, name: str, **told: object) -> StartRequest | object | None:
-    """Return what a loop keeps of the event that started it."""
     file = folder / "event.json"
     issue = {"number": 7, "title": "Fix it", "body": "All.", "state": "open"}
     sender = {"login": "ann", "id": 3, "type": "User"}

@@ -27,7 +27,6 @@ pytestmark = [pytest.mark.timeout(180), pytest.mark.layer("landing")]
 
 
 def refusing_the_log(here: Town, name: str) -> None:
-    """Let the forge refuse the log of a repository."""
     repo = here.forge.repository(name)
     assert repo is not None
     hook = here.forge.bare(repo).path / "hooks" / "update"

@@ -17,7 +17,6 @@ ALL = ClaimedWalls(
 
 
 def texts(convoy: Convoy) -> tuple[str, ...]:
-    """Return all that people read of the convoy."""
     task = convoy.tasks[0]
     return (
         convoy_table(convoy),

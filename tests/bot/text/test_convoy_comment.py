@@ -33,7 +33,6 @@ HOSTILE = (
 
 
 def hurt(title: str = HOSTILE, why: str = HOSTILE) -> Convoy:
-    """Return a convoy with hostile text in every place that has text."""
     rules = Rules().planned(spec(1, title=title), spec(2, title=title), attempts=1)
     rules.do(BlockTask(convoy=NAME, task=2, why=why)).started(1)
     rules.do(LoseSession(convoy=NAME, task=1, attempt=1, cause="lost", why=why))

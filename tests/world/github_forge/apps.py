@@ -151,7 +151,6 @@ def _levels() -> dict[str, list[str]]:
 
 
 def may_hear(event: str, permissions: Mapping[str, str]) -> bool:
-    """Say whether an App with these permissions is told of an event."""
     needs = EVENT_NEEDS.get(event, frozenset())
     return event in FOR_ALL or not needs.isdisjoint({*permissions, "metadata"})
 
@@ -204,8 +203,6 @@ _FAR_EXP: Final = "'Expiration time' claim ('exp') is too far in the future"
 
 @dataclass(frozen=True, kw_only=True)
 class NewApp:
-    """What its owner says of an App."""
-
     slug: str
     owner: str
     public_key: str
@@ -233,8 +230,6 @@ _TABLES: Final = WeakKeyDictionary[Store, _Tables]()
 
 
 class Apps:
-    """The Apps of one forge."""
-
     def __init__(self, forge: Forge) -> None:
         self._forge = forge
         self._store = forge.store
@@ -330,14 +325,12 @@ class Apps:
             )
 
     def installed_in(self, app: App, repo: int) -> Installation | None:
-        """Return an App's installation that covers a repository."""
         known = self.installations.of(app.id)
         return next((one for one in known if repo in one.repos), None)
 
     def token(
         self, one: Installation, repos: tuple[int, ...], permissions: Permissions
     ) -> tuple[str, Access]:
-        """Make a token of an installation, for an hour."""
         app = self.known.get(one.app)
         bot = self._store.users.get(app.bot) if app else None
         assert bot is not None
@@ -369,7 +362,6 @@ class Apps:
         return app_itself(self._forge, app)
 
     def acting_as(self, who: User) -> App:
-        """Return the App whose account this is."""
         return next(one for one in self.known.all() if one.bot == who.id)
 
     def hear(

@@ -28,8 +28,7 @@ from tests.world.github_forge.apps import Apps
 from tests.world.github_forge.graphql import GraphQL
 from tests.world.github_forge.injected_faults import Faults
 from tests.world.github_forge.issue_removal import moved_away
-from tests.world.github_forge.profiles import chosen
-from tests.world.github_forge.rate_limits import Limits
+from tests.world.github_forge.profiles import Budget, chosen
 from tests.world.github_forge.rest_apps import TokenPermissions
 from tests.world.github_forge.rules import rest_rules
 from tests.world.github_forge.rules.receive_pack import receive_pack, sweep
@@ -40,7 +39,6 @@ from tests.world.github_forge.webhooks import kept_webhooks, whole
 from tests.world.github_forge.workflow_runs import EveryFile, SessionFiles
 
 EXCHANGES: Final = "exchanges.jsonl"
-UNSERVED: Final = rest_commits.UNSERVED
 DEEDS: Final = (
     *shapes.ROUTES,
     *webhooks.ROUTES,
@@ -128,7 +126,7 @@ def github(service: Service) -> Extension:
         service.events.heard_by.append(files.hear)
     return replace(
         extension,
-        routes=(*UNSERVED, *ROUTES),
+        routes=ROUTES,
         permissions=TokenPermissions(),
         pages=(
             *files.routes(),
@@ -140,7 +138,7 @@ def github(service: Service) -> Extension:
         guards=(
             *GUARDS,
             profile.guard,
-            *(() if profile.is_server else (Limits(service.forge).count,)),
+            *(() if profile.is_server else (Budget(service.forge).count,)),
             Faults(service.forge.folder).guard,
         ),
     )

@@ -75,7 +75,6 @@ class Root:
     # --- mutations ----------------------------------------------------------------
 
     def delete_issue(self, asked: Asked) -> Asked:
-        """Delete an issue, which takes an admin."""
         viewer = self._viewer
         repo, issue = viewer.issue_node(asked["issue_id"])
         viewer.need(repo, "admin", "issues", "administration")
@@ -106,7 +105,6 @@ class Root:
         return _done(asked, merge_queue_entry=views(viewer, repo).entry(entry))
 
     async def dequeue_pull_request(self, asked: Asked) -> Asked:
-        """Take a pull request out of its queue."""
         viewer = self._viewer
         repo, pull = viewer.pull_node(asked["id"])
         viewer.need(repo, "write", "contents", "pull_requests")

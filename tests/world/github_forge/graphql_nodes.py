@@ -372,7 +372,6 @@ class RepositoryNode:
         return node_id(self.kind, self.repo.id)
 
     def ref(self, qualified_name: str) -> RefNode | None:
-        """Return a ref by its full name, or a branch by its own."""
         bare = self.viewer.service.forge.bare(self.repo)
         for name in (qualified_name, HEADS + qualified_name):
             sha = bare.ref(name) if name.startswith("refs/") else None
@@ -391,7 +390,6 @@ class RepositoryNode:
         return PullNode(self.viewer, self.repo, pull)
 
     def merge_queue(self, branch: str | None = None) -> QueueNode | None:
-        """Return the queue of a branch, or of the default one."""
         base = branch or self.repo.default_branch
         return views(self.viewer, self.repo).queue(base)
 

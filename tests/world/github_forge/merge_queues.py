@@ -169,7 +169,6 @@ class MergeGroups:
         why: Removal,
         user: User | None = None,
     ) -> None:
-        """Take an entry out, and its group with it."""
         pull = self._store.pulls.get(entry.pull)
         with self._store.change():
             self._drop(repo, entry, "merged" if why == "MERGE" else "dequeued")
@@ -281,7 +280,6 @@ class MergeGroups:
         return True
 
     def _states(self, repo: Repository, entry: QueueEntry) -> set[str]:
-        """Return what the required checks say of an entry's group."""
         checks = checks_of(self._forge, repo, entry.group_sha)
         kept = protection_of(self._forge, repo, entry.base)
         rules = list(kept.rules()) if kept is not None else []
@@ -345,8 +343,6 @@ LOOK_S = 5.0
 
 
 class MergeQueues:
-    """The merge queues of all repositories of a served forge."""
-
     def __init__(self, service: Service) -> None:
         """Move queues on from now on, whenever something happens."""
         self._service = service

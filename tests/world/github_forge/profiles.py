@@ -4,6 +4,7 @@ What each lacks is in tests/contract/github-releases.json, from GitHub's own
 descriptions. The choice lies in the forge's folder and counts when it starts.
 """
 
+from collections import defaultdict
 from pathlib import Path
 from typing import Final
 
@@ -11,6 +12,7 @@ from msgspec import DecodeError, Struct, json
 
 from brat.forge.resources.wire import API, BY_ID, BY_NAME, Refused, not_found
 from brat.forge.rest.rest_call import Call
+from brat.forge.storage.forge_state import Forge
 from tests.world.github_forge.endpoint_permissions import shape
 
 RELEASES: Final = Path(__file__).parents[2] / "contract/github-releases.json"
@@ -56,6 +58,33 @@ class Profile(Struct, frozen=True):
         if not self.is_server:
             return {}
         return {"X-GitHub-Enterprise-Version": f"{self.server}.0"}
+
+
+class Budget:
+    """Counts an account's requests of an hour, and says in each answer what is left.
+
+    https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api
+    """
+
+    def __init__(self, forge: Forge) -> None:
+        self._forge = forge
+        self._used = defaultdict[object, list[float]](list)
+
+    def count(self, call: Call) -> dict[str, str]:
+        now = self._forge.clock().timestamp()
+        is_job = call.token.access is not None and call.token.repo is not None
+        times = self._used[call.user.id, call.token.repo if is_job else None]
+        if times and now >= times[0] + 3600:
+            times.clear()
+        times.append(now)
+        most = 1000 if is_job else 5000
+        return {
+            "X-RateLimit-Limit": str(most),
+            "X-RateLimit-Remaining": str(max(0, most - len(times))),
+            "X-RateLimit-Used": str(len(times)),
+            "X-RateLimit-Reset": str(int(times[0] + 3600)),
+            "X-RateLimit-Resource": "core",
+        }
 
 
 def _operation(call: Call) -> str:

@@ -68,7 +68,6 @@ def app_view(site: Site, one: App, owner: User, installations: int) -> dict[str,
 def installation_view(
     site: Site, one: Installation, app: App, owner: User
 ) -> dict[str, Any]:
-    """An App's installation on the account `owner`."""
     api = f"{site.api}/app/installations/{one.id}"
     return {
         "id": one.id,
@@ -145,7 +144,6 @@ class TokenPermissions:
     """GitHub's permissions, as the forge's `Extension` asks for them."""
 
     def check(self, call: Call, route: Route) -> None:
-        """Check that a restricted token may use a route."""
         if call.token.access is not None:
             check(call.token.access, route, call.found)
 
@@ -259,7 +257,6 @@ async def get_app(call: Call) -> Answer:
 
 
 async def get_public_app(call: Call) -> Answer:
-    """`GET /apps/{slug}`: any App, for whoever asks."""
     slug = call.word("app_slug")
     if slug == ACTIONS_APP:
         return Answer(shapes.app(call.site, slug))
@@ -294,7 +291,6 @@ async def list_installations(call: Call) -> Answer:
 
 
 async def list_repositories(call: Call) -> Answer:
-    """`GET /installation/repositories`: what the token that is shown opens."""
     if call.token.access is None:
         raise Refused(403, "This endpoint takes the token of an installation.")
     opened = map(call.store.repositories.get, call.token.access.repos)
@@ -354,7 +350,6 @@ def _permissions(
 
 
 async def revoke_token(call: Call) -> Answer:
-    """`DELETE /installation/token`: the one that is shown."""
     if call.token.access is None:
         raise Refused(403, "This endpoint takes the token of an installation.")
     call.service.forge.keys.drop(call.token)
@@ -376,7 +371,6 @@ def _deliveries(call: Call) -> list[Delivery]:
 
 
 async def get_hook_config(call: Call) -> Answer:
-    """`GET /app/hook/config`; an App without a webhook has an empty one."""
     known = call.store.hooks.of(_app(call).id)
     none = {"content_type": "json", "insecure_ssl": "0"}
     return Answer(shown_config(known[0]) if known else none)

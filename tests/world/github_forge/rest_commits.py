@@ -1,7 +1,5 @@
 """REST: commits, what they changed, the pull requests that brought them, and refs.
 
-A ref may hold slashes, so what belongs to a commit stands before commits and branches.
-
 A ref may hold slashes, so these routes stand before those of commits and branches.
 
 https://docs.github.com/en/rest/git/refs
@@ -14,7 +12,7 @@ from urllib.parse import quote
 import pygit2
 
 from brat.forge.resources.forge_records import Repository
-from brat.forge.resources.wire import Refused, Site, not_found
+from brat.forge.resources.wire import Refused, Site
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
 from brat.forge.storage.forge_state import Caller
 from brat.forge.storage.git_storage import Move
@@ -22,17 +20,7 @@ from tests.world.github_forge.rules.rule_enforcement import RuleEnforcement
 from tests.world.github_forge.shapes import node_id
 from tests.world.github_forge.text_rules import JSON, form_of
 
-
-async def unserved(_: Call) -> Answer:
-    """Say honestly that this forge does not have it."""
-    raise not_found()
-
-
 _REPO = "/repos/{owner}/{repo}"
-_COMMIT = _REPO + "/commits/{ref:.+}"
-_PARTS = "branches-where-head|check-suites|comments|pulls"
-UNSERVED = (Route("GET", _COMMIT + f"/{{part:{_PARTS}}}", unserved),)
-"""Of GitHub's, and hidden by a ref that may hold slashes if they did not stand here."""
 
 
 def ref(
@@ -74,7 +62,6 @@ def content(
 
 
 async def get_content(call: Call) -> Answer:
-    """`GET contents/{path}`: a file."""
     revision = call.asked("ref", call.repo.default_branch)
     sha = call.bare.resolve(revision)
     if sha is None:
@@ -86,7 +73,6 @@ async def get_content(call: Call) -> Answer:
     return Answer(content(call.site, call.repo, (path, revision), blob))
 
 
-_PULL = _REPO + r"/pulls/{number:\d+}"
 ROUTES = (Route("GET", _REPO + "/contents/{path:.+}", get_content),)
 
 
@@ -114,13 +100,11 @@ def _moved(call: Call, name: str, before: str | None, after: str | None) -> None
 
 
 async def matching_refs(call: Call) -> Answer:
-    """`GET git/matching-refs/{ref}`: those that start like this."""
     refs = call.bare.refs("refs/" + call.word("ref"))
     return call.page(list(refs.items()), lambda one: _shown(call, *one))
 
 
 async def create_ref(call: Call) -> Answer:
-    """`POST git/refs`: one that is not there yet, so it is a claim, too."""
     asked = call.body(NewRef)
     if not asked.ref.startswith("refs/") or asked.ref.count("/") < 2:
         raise Refused(
@@ -142,7 +126,6 @@ async def create_ref(call: Call) -> Answer:
 
 
 async def change_ref(call: Call) -> Answer:
-    """`PATCH git/refs/{ref}`: only forward, unless `force`."""
     asked, name = call.body(RefChange), "refs/" + call.word("ref")
     async with call.service.lock(call.repo):
         before = call.bare.ref(name)
@@ -158,7 +141,6 @@ async def change_ref(call: Call) -> Answer:
 
 
 async def delete_ref(call: Call) -> Answer:
-    """`DELETE git/refs/{ref}`: 204, or 422 where there is none."""
     name = "refs/" + call.word("ref")
     async with call.service.lock(call.repo):
         before = call.bare.ref(name)

@@ -34,8 +34,6 @@ class Pattern(Body):
 
 
 class Environment(Record, frozen=True, kw_only=True):
-    """An environment of a repository."""
-
     repo: int
     name: str
     created_at: str
@@ -76,7 +74,6 @@ async def put_environment(call: Call) -> Answer:
 
 
 async def delete_environment(call: Call) -> Answer:
-    """`DELETE environments/{name}`: its secrets and branch rules go with it."""
     one = found(_named(call))
     with call.store.change():
         rest_secrets.forget(call, one.name)

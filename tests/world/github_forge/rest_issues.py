@@ -120,7 +120,6 @@ async def add_assignees(call: Call) -> Answer:
 
 
 async def remove_assignees(call: Call) -> Answer:
-    """`DELETE issues/{number}/assignees`; safe to call twice."""
     issue, fewer = issue_of(call), _named(call)
     wanted = [who for who in _assigned(call, issue) if who not in fewer]
     with call.store.change():
@@ -163,7 +162,6 @@ def _without_people(call: Call) -> Call:
 
 
 async def create_issue(call: Call) -> Answer:
-    """`POST issues`: assignees only of those who may set them, as there."""
     asked = call.body(_AnIssue)
     logins = _logins(asked.assignee, asked.assignees) or ()
     with call.store.change():
@@ -189,7 +187,6 @@ async def change_issue(call: Call) -> Answer:
 
 
 async def list_issues(call: Call) -> Answer:
-    """`GET issues`: also by those who are assigned or mentioned."""
     absent = ("milestone", "type", "issue_field_values")
     return rest_issues.those_that(
         call, _of_people(call), *(_absent(call, name) for name in absent)
@@ -289,7 +286,6 @@ async def get_label(call: Call) -> Answer:
 
 
 async def delete_label(call: Call) -> Answer:
-    """`DELETE labels/{name}`: the issues that had it have it no more."""
     label = found(find_label(call.store, call.repo, call.word("name")))
     with call.store.change():
         for issue in call.store.issues.of(call.repo.id):
@@ -322,7 +318,6 @@ LABEL_ROUTES = (
 
 
 async def delete_comment(call: Call) -> Answer:
-    """`DELETE issues/comments/{id}`: one's own, or by those who may write."""
     comment = comment_of(call)
     if comment.author != call.user.id:
         call.need("write")
@@ -354,7 +349,6 @@ async def create_reaction(call: Call) -> Answer:
 
 
 async def delete_reaction(call: Call) -> Answer:
-    """`DELETE .../reactions/{id}`: one's own."""
     reaction = found(call.store.reactions.get(call.number("reaction")))
     if reaction.subject != _subject(call).id:
         raise not_found()

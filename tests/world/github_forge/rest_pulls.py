@@ -106,13 +106,11 @@ def _shown(call: Call, pull: Pull, review: Review) -> Answer:
 
 
 async def list_reviews(call: Call) -> Answer:
-    """`GET reviews`: oldest first."""
     pull = pull_of(call)
     return call.page(_seen(call, pull), lambda one: face_of(call, one, pull.number))
 
 
 async def create_review(call: Call) -> Answer:
-    """`POST reviews`: of the head, unless a commit is named."""
     pull, asked = pull_of(call), call.body(NewReview)
     _short(asked.body)
     commit = asked.commit_id or pull.head_sha
@@ -196,7 +194,6 @@ def _tell(
 
 
 async def dismiss_review(call: Call) -> Answer:
-    """`PUT reviews/{id}/dismissals`: it counts no more."""
     pull, asked = pull_of(call), call.body(Dismissal)
     review = _review(call, pull)
     if review.state not in {"APPROVED", "CHANGES_REQUESTED"}:
@@ -212,7 +209,6 @@ async def dismiss_review(call: Call) -> Answer:
 
 
 async def reply(call: Call) -> Answer:
-    """`POST comments/{id}/replies`: each answer is a review of its own, too."""
     pull, asked = pull_of(call), call.body(review_comments.Said)
     _short(asked.body)
     with call.store.change():
@@ -517,7 +513,6 @@ def _allowed(call: Call, pull: Pull, asked: MergeAsked) -> None:
 
 
 async def is_merged(call: Call) -> Answer:
-    """`GET pulls/{number}/merge`: 204 if it is, else 404."""
     if pull_of(call).merged_at is None:
         raise not_found()
     return Answer(status=204)

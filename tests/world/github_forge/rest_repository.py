@@ -41,7 +41,6 @@ def _collaborators(call: Call) -> list[User]:
 
 
 async def list_collaborators(call: Call) -> Answer:
-    """`GET collaborators`: without an organisation each is a direct one."""
     call.choice("affiliation", ("all", "direct"))
     least = call.choice("permission", _PERMISSIONS)
     role = _ROLES.get(least, "read")
@@ -90,7 +89,6 @@ def hook_view(
 
 
 def delivery(one: Delivery) -> dict[str, Any]:
-    """A delivery in the list."""
     return {
         "id": one.id,
         "guid": one.guid,
@@ -123,7 +121,6 @@ async def get_config(call: Call) -> Answer:
 
 
 async def list_deliveries(call: Call) -> Answer:
-    """`GET hooks/{id}/deliveries`: those that ended, newest first."""
     known = kept_in(call.store).deliveries.of(asked_hook(call).id)
     ended = [one for one in reversed(known) if not one.pending]
     return listed(call, ended)

@@ -71,7 +71,6 @@ async def public_key(_: Call) -> Answer:
 
 
 async def put(call: Call, environment: str = "") -> Answer:
-    """`PUT` of a secret: 201 when it is new, else 204."""
     asked, name = call.body(AskedSecret), call.word("secret_name").upper()
     if asked.key_id != KEY_ID:
         raise Refused(422, "Bad request - value is not encrypted with the public key")
@@ -93,7 +92,6 @@ async def put(call: Call, environment: str = "") -> Answer:
 
 
 async def remove(call: Call) -> Answer:
-    """`DELETE` of a secret of the repository."""
     name = call.word("secret_name").upper()
     one = found(next((one for one in stored(call) if one.name == name), None))
     with call.store.change():
@@ -122,7 +120,6 @@ async def list_secrets(call: Call) -> Answer:
 
 
 async def list_shared(call: Call) -> Answer:
-    """`GET actions/organization-secrets`: no organisation shares any."""
     return _listed(call, {})
 
 
@@ -147,8 +144,6 @@ ROUTES = (
 
 
 class AskedVariable(Body):
-    """The body of `POST actions/variables`, and of a PATCH of one."""
-
     name: str
     value: str
 

@@ -113,7 +113,6 @@ async def create_status(call: Call) -> Answer:
 
 
 async def combined_status(call: Call) -> Answer:
-    """`GET commits/{ref}/status`: the newest of each context."""
     sha = commit_of(call)
     known = said_in(call.store).statuses.of((call.repo.id, sha))
     newest = [*{one.context: one for one in known}.values()]

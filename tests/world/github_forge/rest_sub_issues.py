@@ -25,8 +25,6 @@ class Child(Record, frozen=True, kw_only=True):
 
 
 class Blocking(Record, frozen=True, kw_only=True):
-    """That the issue `blocked` is blocked by the issue `by`."""
-
     blocked: int
     by: int
 
@@ -95,7 +93,6 @@ class NewBlocker(Body):
 
 
 def _issue(call: Call, number: int) -> tuple[Repository, Issue]:
-    """Return an issue by its id, and its repository, which the caller may read."""
     issue = found(call.store.issues.get(number))
     repo = found(call.store.repositories.get(issue.repo))
     if not call.service.forge.may(repo, call.user, "read"):
@@ -120,7 +117,6 @@ async def list_sub_issues(call: Call) -> Answer:
 
 
 async def add_sub_issue(call: Call) -> Answer:
-    """`POST .../sub_issues`: refused (422) where it has a parent already."""
     parent, asked = issue_of(call), call.body(NewSubIssue)
     home, child = _issue(call, asked.sub_issue_id)
     links = _links(call.store)

@@ -141,7 +141,6 @@ def _reactions(url: str) -> dict[str, Any]:
 
 
 def tell(call: Call, pull: Pull, one: LineComment) -> None:
-    """Announce a new comment on a line."""
     body = {
         "comment": face_of(call, one, pull.number),
         "pull_request": call.service.renderer.pull(call.repo, pull),
@@ -173,7 +172,6 @@ def reply_to(call: Call, pull: Pull, review: Review, body: str) -> LineComment:
 
 
 def threads_of(store: Store, pull: Pull) -> list[list[LineComment]]:
-    """Return the comments of each thread, oldest first."""
     threads: dict[int, list[LineComment]] = {}
     for one in comments_of(store).of(pull.id):
         threads.setdefault(one.begins or one.id, []).append(one)

@@ -126,7 +126,6 @@ def user(site: Site, who: User) -> dict[str, Any]:
 
 
 def public_user(site: Site, who: User) -> dict[str, Any]:
-    """The answer of `GET /user`."""
     return user(site, who) | {
         "name": who.login,
         **alike("company blog location email hireable bio"),
@@ -144,7 +143,6 @@ def permissions(role: Role) -> dict[str, bool]:
 
 
 def collaborator(site: Site, who: User, role: Role) -> dict[str, Any]:
-    """The answer of `GET collaborators/{user}/permission`."""
     older = {"triage": "read", "maintain": "write"}.get(role, role)
     more = {"permissions": permissions(role), "role_name": role}
     return {"permission": older, "role_name": role, "user": user(site, who) | more}
@@ -233,7 +231,6 @@ def repository(site: Site, repo: Repository, owner: User) -> Raw:
 def full_repository(
     site: Site, repo: Repository, owner: User, role: Role
 ) -> dict[str, Any]:
-    """The answer of `GET /repos/{owner}/{repo}`."""
     return _repository(site, repo, owner) | {
         "permissions": permissions(role),
         "subscribers_count": 0,
@@ -667,7 +664,6 @@ def _parents(
 
 
 def git_commit(site: Site, repo: Repository, one: pygit2.Commit) -> dict[str, Any]:
-    """A commit of the git database."""
     api = f"{site.repo(repo.full_name)}/git"
     return {
         "sha": str(one.id),
@@ -770,7 +766,6 @@ class FullRenderer(Renderer):
         return label(self._context.site, repo, one)
 
     def issue_event(self, repo: Repository, one: IssueEvent) -> dict[str, Any]:
-        """Something that was done to an issue."""
         assignee = self.who(one.assignee) if one.assignee is not None else None
         people = (self.who(one.actor), assignee)
         return event(self._context.site, repo, one, people)
@@ -859,7 +854,6 @@ class FullRenderer(Renderer):
 
 
 def between(bare: Bare, base: str, head: str) -> list[pygit2.Commit]:
-    """Return the commits of `head` that `base` does not have, oldest first."""
     walk = bare.git.walk(head, SortMode.TOPOLOGICAL | SortMode.REVERSE)
     walk.hide(base)
     return list(walk)

@@ -145,8 +145,6 @@ def _refused(error: str, why: str) -> web.Response:
 
 @dataclass(frozen=True)
 class CheckPages:
-    """The pages of one forge's checks."""
-
     service: Service
 
     def routes(self) -> list[web.RouteDef]:
@@ -282,7 +280,6 @@ def by_code(service: Service, request: web.Request) -> Caller:
 
 
 async def convert(call: Call) -> Answer:
-    """`POST /app-manifests/{code}/conversions`: once."""
     made = _codes(call.service).pop(call.word("code"))
     owner = call.service.renderer.who(made.app.owner)
     shown: dict[str, Any] = rest_apps.app_view(call.site, made.app, owner, 0)

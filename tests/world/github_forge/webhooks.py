@@ -294,7 +294,6 @@ def told(ref: str) -> bool:
 def push(
     site: Site, found: tuple[Repository, Bare], actor: User, move: Move
 ) -> dict[str, Any]:
-    """A push, for one of the refs that it moved."""
     repo, bare = found
     before, after = move.before, move.after
     head = bare.commit(after) if after else None
@@ -352,7 +351,6 @@ def coming_or_going(repo: Repository, move: Move) -> tuple[str, dict[str, Any]] 
 
 
 def _news(bare: Bare, branch: str, tip: str) -> list[pygit2.Commit]:
-    """Return the commits of `tip` that no other branch has, oldest first."""
     walk = bare.git.walk(tip, SortMode.TOPOLOGICAL | SortMode.REVERSE)
     for name, target in bare.refs("refs/heads/").items():
         if name != branch:

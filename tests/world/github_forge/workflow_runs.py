@@ -178,7 +178,6 @@ class EveryFile(SessionFiles):
     """Any workflow file that a repository holds."""
 
     def can_run(self, repo: Repository, path: str) -> bool:
-        """Say whether a workflow file is there."""
         return path == TASK_WORKFLOW or self.holds(repo, path)
 
     def hear(
@@ -198,7 +197,6 @@ class EveryFile(SessionFiles):
             )
 
     def token(self, repo: Repository, holder: User, run: Run) -> str:
-        """Make the token of a run, which may do what the file's permissions say."""
         allowed, forge = permissions_of(run), self.forge
         if allowed is None:
             return super().token(repo, holder, run)

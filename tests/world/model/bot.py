@@ -130,7 +130,6 @@ class ModelCommits(MirroredCommits):
         return "\n".join(sorted(known[commit].lines - known[base].lines))[:room]
 
     def landed(self, base: str, tip: str, paths: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the newest commits of `base..tip`, whatever they touch."""
         del paths
         known = self.forge.commits
         return tuple(sorted(known[tip].ancestors - known[base].ancestors))
@@ -438,7 +437,6 @@ class Bot:
 
 
 def parts_of(convoy: Convoy, split: Task) -> tuple[TaskSpec, ...]:
-    """Return two parts of what is split, one behind the other."""
     whole = convoy.task(split.spec.on[0])
     assert whole is not None
     first = max(task.number for task in convoy.tasks) + 1

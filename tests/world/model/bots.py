@@ -26,7 +26,6 @@ which = st.integers(0, 11)
 
 
 def chosen(things: Sequence[T], number: int) -> T:
-    """Return one of them, whatever the number."""
     return things[number % len(things)]
 
 
@@ -110,7 +109,6 @@ class Bots(Story):
         self.react(mishap)
 
     def react(self, mishap: Mishap) -> None:
-        """Let the bot tick, with a mishap before it or in its midst."""
         self._prepare(mishap)
         if mishap.kind not in REMEMBERING:
             self.forge.tries.clear()  # the bot may not know what it tried just now
@@ -191,7 +189,6 @@ class Bots(Story):
         self.rival = self.new_bot(ACTORS[1])
 
     def _made(self) -> object:
-        """Return all that bots have made of the forge."""
         forge = self.forge
         made = (len(forge.runs), len(forge.pulls), dict(forge.comments))
         return dict(forge.refs), len(forge.log), made
@@ -238,7 +235,6 @@ class Agents(Bots):
         self.react(mishap)
 
     def running(self) -> list[Run]:
-        """Return the runs that have not ended."""
         return [run for run in self.forge.runs.values() if not run.completed]
 
     def end(self, run: Run, how: str) -> None:

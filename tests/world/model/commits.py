@@ -57,7 +57,6 @@ class Commits:
         return tuple(p for p in sorted({*old, *new}) if old.get(p) != new.get(p))
 
     def contains(self, new: str, old: str) -> bool:
-        """Whether `old` is `new` or an ancestor of it."""
         return old in self[new].ancestors
 
     def fork_of(self, one: str, other: str) -> str | None:
@@ -91,7 +90,6 @@ class Commits:
         return made
 
     def chain(self, base: str, work: str) -> Iterator[str]:
-        """Give the commits of `base..work` along first parents, oldest first."""
         if work not in self[base].ancestors:
             yield from self.chain(base, self[work].parents[0])
             yield work

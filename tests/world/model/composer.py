@@ -44,7 +44,6 @@ class ModelComposer(Composer):
         return self.commits.make(parents, made, "unresolved")
 
     def flattened(self, base: str, work: str) -> str:
-        """Return the files of `work` as one commit on `base`."""
         return self.commits.make((base,), self.commits[work].files, work)
 
     def target_of(self, merge: str) -> str:
@@ -58,7 +57,6 @@ class ModelComposer(Composer):
         return self._made(began, piece, parents)
 
     def is_ancestor(self, old: str, new: str) -> bool:
-        """Whether `new` contains `old`."""
         return self.commits.contains(new, old)
 
     def same_tree(self, one: str, other: str) -> bool:

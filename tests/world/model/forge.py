@@ -125,8 +125,6 @@ LOST = Result("lost")
 
 @dataclass
 class Run:
-    """A workflow run."""
-
     session: str
     nonce: str
     started: TaskStarted
@@ -385,7 +383,6 @@ class Forge:
         self.moment("after push")
 
     def person_moves(self, ref: str, commit: str | None) -> None:
-        """Let a person push one ref."""
         if ref == MAIN and commit is not None:
             self.foreign.add(commit)
         self._move((RefUpdate(ref, commit, self.refs.get(ref)),))
@@ -438,7 +435,6 @@ class Forge:
 
 
 def fact_in(event: GriteEvent) -> Event | None:
-    """Return the bot's fact that an event carries."""
     if not isinstance(event.kind, CommentAdded):
         return None
     fact = fact_of(event.kind.body)

@@ -134,8 +134,6 @@ class ModelCi(Ci):
 
 
 class ModelPulls(PullRequests):
-    """What the forge in memory knows of pull requests."""
-
     def __init__(self, forge: Forge) -> None:
         self.forge = forge
 

@@ -343,7 +343,6 @@ class Steering(People):
                 self.saw("approve")
 
     def approved(self) -> list[ApprovalVoided]:
-        """Return what would void each approval that counts."""
         return [
             ApprovalVoided(convoy=convoy.name, task=task.number, by=by, why="left")
             for convoy, task in self.tasks("needs-review")

@@ -76,7 +76,6 @@ class Promises:
     def fact(  # noqa: C901, PLR0912  one arm a kind
         self, before: State, after: State, fact: Event
     ) -> None:
-        """Check one fact against the state it was decided in."""
         self.forge.seen.update(names_of(before, fact))
         match fact:
             case TaskStarted():
@@ -314,7 +313,6 @@ class Promises:
     # --- each push ------------------------------------------------------------------
 
     def pushed(self, before: Mapping[str, str], updates: Sequence[RefUpdate]) -> None:
-        """Check what a bot's push made of the refs."""
         forge, state = self.forge, self.forge.state
         shared = {HEADS + ids.base_branch(name) for name in state.convoys} | {MAIN}
         moved = {update.ref: update.new for update in updates}

@@ -19,7 +19,6 @@ _HEADERS: Final = (
 
 
 def framed(event: bytes) -> bytes:
-    """Return the frame of a server-sent event."""
     said = event.partition(b"data: ")[2].strip()
     payload = json.dumps(
         {"bytes": b64encode(said).decode(), "p": "abc"}, separators=(",", ":")

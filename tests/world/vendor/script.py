@@ -119,5 +119,4 @@ def load(text: bytes) -> Script:
 
 
 def dump(script: Script) -> bytes:
-    """Return a script as JSON."""
     return msgspec.json.encode(script)

@@ -6,7 +6,7 @@ can run in a thread beside the event loop.
 https://docs.github.com/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/about-status-checks
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -28,9 +28,8 @@ from tests.world.github_forge.rules.pushed_commits import (
     PushedCommit,
     PushedObjects,
     RefChange,
-    SecretScan,
 )
-from tests.world.github_forge.rules.rule_bindings import Binding, PushLimits
+from tests.world.github_forge.rules.rule_bindings import Binding
 from tests.world.github_forge.shapes import said_in
 
 _PASSES: Final = frozenset({"success", "neutral", "skipped"})
@@ -77,7 +76,6 @@ class Standing:
     """The address of the repository's page."""
     default_branch: str
     may_change_workflows: bool
-    limits: PushLimits
     bindings: Mapping[str, tuple[Binding, ...]]
     """By ref."""
     checks: Mapping[str, Checks]
@@ -108,13 +106,9 @@ def judge(moves: list[Move], standing: Standing, objects: PushedObjects) -> Verd
 
 
 def _judged(moves: list[Move], standing: Standing, objects: PushedObjects) -> Verdict:
-    said = _too_large(moves, standing, objects)
-    if said:
-        return Verdict({move.ref: words.PRE_RECEIVE for move in moves}, said)
-    scan = SecretScan(objects) if not standing.limits.secrets else None
     refused, told = dict[str, str](), list[str]()
     for move in moves:
-        reason, said = _judge_ref(move, standing, objects, scan)
+        reason, said = _judge_ref(move, standing, objects)
         told.append(said)
         if reason:
             refused[move.ref] = reason
@@ -122,14 +116,11 @@ def _judged(moves: list[Move], standing: Standing, objects: PushedObjects) -> Ve
 
 
 def _judge_ref(
-    move: Move, standing: Standing, objects: PushedObjects, scan: SecretScan | None
+    move: Move, standing: Standing, objects: PushedObjects
 ) -> tuple[str, str]:
     """Return the reason to refuse a ref, or nothing, and what is said of it."""
     if move.after is None and move.ref == f"refs/heads/{standing.default_branch}":
         return f"refusing to delete the current branch: {move.ref}", ""
-    found = list(scan.found_in(_fresh(move, objects))) if scan is not None else []
-    if found:
-        return words.RULES, words.secrets(move.ref, standing.page, found)
     binding = standing.bindings.get(move.ref, ())
     change = change_of(move, binding, objects, standing.checks, standing.signed)
     opinion = opinion_of(binding, change)
@@ -199,23 +190,3 @@ def change_of(
         checks=checks.get(move.after or "", {}),
         signed=signed,
     )
-
-
-def _fresh(move: Move, objects: PushedObjects) -> Iterator[pygit2.Commit]:
-    return objects.new_to(None, move.after) if move.after is not None else iter(())
-
-
-def _too_large(moves: list[Move], standing: Standing, objects: PushedObjects) -> str:
-    """Return what is said of files that no push may bring; nothing if there is none."""
-    most = standing.limits.file_bytes
-    large = objects.large(most)
-    if not large:
-        return ""
-    found = {
-        path: objects.git.odb.read_header(blob)[1]
-        for move in moves
-        for commit in _fresh(move, objects)
-        for path, blob in objects.changes(commit)
-        if blob in large
-    }
-    return words.large_files(found.items(), most) if found else ""

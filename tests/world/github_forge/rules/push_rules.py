@@ -1,6 +1,6 @@
 """The table of rules: what each type forbids, and GitHub's sentence for it.
 
-The sentences are those of real transcripts (tests/forge/transcripts says whose).
+The sentences are those of real transcripts (tests/bot/forge/transcripts says whose).
 A push is never taken for the merge of a pull request: until early 2026 GitHub took one
 of exactly the head of an approved pull request, and has stopped doing so.
 """

@@ -1,21 +1,17 @@
-"""Secrets in what is pushed: a few of the patterns that GitHub blocks pushes for.
+"""What a push brings in, read from git.
 
-What is read may still lie in quarantine: the repository is opened with it as a further
-store of objects, for the length of one push, and may be used in a thread.
-
-https://docs.github.com/code-security/secret-scanning/introduction/supported-secret-scanning-patterns
+It may still lie in quarantine: the repository is opened with it as a further store of
+objects, for the length of one push, and may be used in a thread.
 """
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from hashlib import sha256
 from pathlib import Path
 from typing import Final, Literal
 
 import pygit2
-from pygit2.enums import ObjectType, SortMode
+from pygit2.enums import SortMode
 
 from brat.forge.storage.git_storage import target_of
 from tests.world.github_forge.shapes import MergeMethod
@@ -27,16 +23,12 @@ Checks = Mapping[str, Mapping[int, CheckState]]
 
 @dataclass(frozen=True, slots=True)
 class PushedCommit:
-    """A commit that comes in."""
-
     sha: str
     parents: int
 
 
 @dataclass(frozen=True, slots=True)
 class MergedPull:
-    """The pull request whose merge moves the ref."""
-
     method: MergeMethod
     approvals: int
     """By people who may write, of its head where stale reviews do not count."""
@@ -84,11 +76,8 @@ _WORKFLOWS: Final = ".github/workflows"
 
 
 class PushedObjects:
-    """A repository, and the objects of a push that it does not have yet."""
-
     def __init__(self, bare: Path, incoming: Path | None) -> None:
         """Read `bare`, and the folder of objects `incoming`; None: nothing new."""
-        self._incoming = incoming
         self.git = pygit2.Repository(str(bare))
         if incoming is not None:
             self.git.odb.add_disk_alternate(str(incoming))
@@ -132,7 +121,6 @@ class PushedObjects:
         return tuple(PushedCommit(str(one.id), len(one.parent_ids)) for one in commits)
 
     def changed_workflow(self, commits: Iterable[pygit2.Commit]) -> str | None:
-        """Return a workflow file that one of the commits creates or updates."""
         for one in commits:
             mine = self._workflows(one)
             theirs = [self._workflows(parent) for parent in one.parents]
@@ -140,30 +128,6 @@ class PushedObjects:
                 if all(each.get(path) != blob for each in theirs):
                     return path
         return None
-
-    def changes(self, one: pygit2.Commit) -> Iterator[tuple[str, pygit2.Oid]]:
-        """Yield path and blob of the files that a commit has and no parent so."""
-        if not one.parents:
-            first, others = one.tree.diff_to_tree(swap=True), []
-        else:
-            first = one.parents[0].tree.diff_to_tree(one.tree)
-            others = [parent.tree for parent in one.parents[1:]]
-        for delta in first.deltas:
-            path, blob = delta.new_file.path, delta.new_file.id
-            is_file = delta.new_file.mode & 0o170000 in {0o100000, 0o120000}
-            if is_file and not any(_has(tree, path, blob) for tree in others):
-                yield path, blob
-
-    def large(self, most: int) -> set[pygit2.Oid]:
-        """Return the new blobs of more than `most` bytes."""
-        return {oid for oid in self.blobs() if self.git.odb.read_header(oid)[1] > most}
-
-    def blobs(self) -> Iterator[pygit2.Oid]:
-        """Yield the blobs that came with the push."""
-        if self._incoming is not None:
-            for oid in pygit2.Odb(str(self._incoming)):
-                if self.git.odb.read_header(oid)[0] == ObjectType.BLOB:
-                    yield oid
 
     def _workflows(self, one: pygit2.Commit) -> dict[str, pygit2.Oid]:
         try:
@@ -173,75 +137,3 @@ class PushedObjects:
         if not isinstance(folder, pygit2.Tree):
             return {}
         return {f"{_WORKFLOWS}/{entry.name}": entry.id for entry in folder}
-
-
-def _has(tree: pygit2.Tree, path: str, blob: pygit2.Oid) -> bool:
-    try:
-        return tree[path].id == blob
-    except KeyError:
-        return False
-
-
-MOST_SCANNED: Final = 10 << 20
-"""Bytes of a file; a larger one is not looked into."""
-_PATTERNS: Final = tuple(
-    (name, re.compile(pattern))
-    for name, pattern in (
-        ("GitHub Personal Access Token", rb"\bghp_[A-Za-z0-9]{36}\b"),
-        (
-            "GitHub Personal Access Token",
-            rb"\bgithub_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}\b",
-        ),
-        ("GitHub OAuth Access Token", rb"\bgho_[A-Za-z0-9]{36}\b"),
-        ("GitHub App Installation Access Token", rb"\bghs_[A-Za-z0-9]{36}\b"),
-        ("Amazon AWS Access Key ID", rb"\bAKIA[A-Z2-7]{16}\b"),
-        ("Anthropic API Key", rb"\bsk-ant-api03-[A-Za-z0-9_-]{93}AA\b"),
-        ("Slack API Token", rb"\bxoxb-[0-9]{10,13}-[0-9]{10,13}-[A-Za-z0-9]{24}\b"),
-    )
-)
-
-
-@dataclass(frozen=True, slots=True)
-class FoundSecret:
-    """A secret in a commit: its kind and its place, never itself."""
-
-    kind: str
-    commit: str
-    path: str
-    line: int
-    mark: str
-    """Tells it from others, in the address where people would allow it."""
-
-
-class SecretScan:
-    """The secrets in the new files of one push; each file is read once."""
-
-    def __init__(self, objects: PushedObjects) -> None:
-        self._objects = objects
-        self._by_blob = {
-            oid: found for oid in objects.blobs() if (found := self._look(oid))
-        }
-
-    def found_in(self, commits: Iterable[pygit2.Commit]) -> Iterator[FoundSecret]:
-        """Yield the secrets that commits bring in."""
-        if not self._by_blob:
-            return
-        for one in commits:
-            for path, blob in self._objects.changes(one):
-                for kind, line, mark in self._by_blob.get(blob, ()):
-                    yield FoundSecret(kind, str(one.id), path, line, mark)
-
-    def _look(self, oid: pygit2.Oid) -> tuple[tuple[str, int, str], ...]:
-        odb = self._objects.git.odb
-        if odb.read_header(oid)[1] > MOST_SCANNED:
-            return ()
-        _, data = odb.read(oid)
-        return tuple(
-            (
-                name,
-                data.count(b"\n", 0, match.start()) + 1,
-                sha256(match[0]).hexdigest()[:27],
-            )
-            for name, pattern in _PATTERNS
-            for match in pattern.finditer(data)
-        )

@@ -34,7 +34,6 @@ from brat.forge.storage.forge_state import Caller, Forge
 from brat.forge.storage.git_storage import Bare, Move
 from tests.world.github_forge.rules import refusal_words as words
 from tests.world.github_forge.rules.push_judge import Verdict
-from tests.world.github_forge.rules.rule_bindings import rules_in
 from tests.world.github_forge.rules.rule_enforcement import RuleEnforcement
 
 _NOTHING: Final = "0" * 40
@@ -79,11 +78,9 @@ class PushHead:
             kept[0] += b"\0" + self.offered
         return b"".join(map(_packet, lines + kept)) + FLUSH
 
-    def report(
-        self, refused: Mapping[str, str], said: str, unpacked: str = "ok"
-    ) -> bytes:
+    def report(self, refused: Mapping[str, str], said: str) -> bytes:
         """Answer a push of which nothing is taken."""
-        lines = [f"unpack {unpacked}\n".encode(), *_rejections(refused)]
+        lines = [b"unpack ok\n", *_rejections(refused)]
         return self._framed(said, b"".join(map(_packet, lines)) + FLUSH)
 
     def completed(self, body: bytes, refused: Mapping[str, str], said: str) -> bytes:
@@ -182,8 +179,6 @@ class IncomingPack:
     """What came with a push, on disk."""
 
     file: Path
-    size: int
-    """Bytes that came; more than the file has when it is over the limit."""
     objects: Path | None
     """The folder of its objects; None: it brings none, or git cannot read them."""
 
@@ -208,27 +203,22 @@ def sweep(forge: Forge) -> None:
 
 @asynccontextmanager
 async def incoming_pack(
-    bare: Bare, stream: StreamReader, most: int
+    bare: Bare, stream: StreamReader
 ) -> AsyncIterator[IncomingPack]:
-    """Read a push to its end; what came is gone when the block ends.
-
-    Of a pack of more than `most` bytes the rest is read and dropped.
-    """
+    """Read a push to its end; what came is gone when the block ends."""
     folder = incoming(bare)
     try:
-        file, size = folder / "pack", 0
+        file = folder / "pack"
         with file.open("wb") as spool:
             async for chunk in stream.iter_any():
-                size += len(chunk)
-                if size <= most:
-                    spool.write(chunk)
+                spool.write(chunk)
         objects = None
-        if size <= most and await asyncio.to_thread(_has_objects, file):
+        if await asyncio.to_thread(_has_objects, file):
             objects = folder / "objects"
             objects.mkdir()
             if not await _is_indexed(bare.path, file, objects):
                 objects = None  # receive-pack will say in its own words why
-        yield IncomingPack(file, size, objects)
+        yield IncomingPack(file, objects)
     finally:
         await asyncio.to_thread(shutil.rmtree, folder)
 
@@ -256,9 +246,6 @@ async def _is_indexed(bare: Path, file: Path, objects: Path) -> bool:
     return await process.wait() == 0
 
 
-_UNREAD: Final = "index-pack abnormal exit"
-
-
 async def receive_pack(
     service: Service, caller: Caller, repo: Repository, content: StreamReader
 ) -> bytes:
@@ -269,13 +256,8 @@ async def receive_pack(
     """
     head = await read_head(content)
     bare = service.forge.bare(repo)
-    most = rules_in(service.forge.store).limits(repo).pack_bytes
-    async with incoming_pack(bare, content, most) as pack:
-        if pack.size > most:
-            failed = {each.ref: "failed" for each in head.commands}
-            return head.report(failed, words.large_pack(most), _UNREAD)
-        async with service.lock(repo):
-            return await _taken(service, caller, repo, head, pack)
+    async with incoming_pack(bare, content) as pack, service.lock(repo):
+        return await _taken(service, caller, repo, head, pack)
 
 
 async def _taken(

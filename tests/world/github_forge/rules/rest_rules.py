@@ -43,7 +43,6 @@ class NewRuleset(Struct, forbid_unknown_fields=True):
     bypass_actors: tuple[BypassActor, ...] = ()
 
     def made(self, number: int, repo: int, now: str) -> Ruleset:
-        """Return the ruleset, with its number, for a repository."""
         return Ruleset(
             id=number,
             repo=repo,
@@ -106,7 +105,6 @@ async def get_ruleset(call: Call) -> Answer:
 
 
 async def list_branch_rules(call: Call) -> Answer:
-    """`GET rules/branches/{branch}`: whether the branch is there or not."""
     ref = f"refs/heads/{call.word('branch')}"
     found = [
         rule_resources.binding_rule(call.repo, one, rule)
@@ -161,7 +159,6 @@ def _wanted(call: Call) -> Wanted:
 
 
 async def protect(call: Call) -> Answer:
-    """`PUT branches/{branch}/protection`: replaces what there is."""
     branch, wanted = call.word("branch"), _wanted(call)
     if call.bare.tip(branch) is None:
         raise Refused(404, "Branch not found")

@@ -17,7 +17,6 @@ from weakref import WeakKeyDictionary
 from brat.forge.resources.forge_records import (
     ACTIONS_APP_ID,
     ROLES,
-    Record,
     Repository,
     Role,
     User,
@@ -40,35 +39,10 @@ from tests.world.github_forge.rules.rule_types import (
 )
 
 
-class PushLimits(Record, frozen=True, kw_only=True):
-    """How much one push to a repository may bring; its id is the repository's.
-
-    The figures are GitHub's:
-    https://docs.github.com/repositories/creating-and-managing-repositories/repository-limits
-    """
-
-    file_bytes: int = 100 << 20
-    pack_bytes: int = 2 << 30
-    secrets: bool = True
-    """Whether a push may bring secrets."""
-
-
 class RuleTables:
-    """The tables of one store."""
-
     def __init__(self, store: Store) -> None:
         self.protections = Table(store, Protection, lambda r: (r.repo, r.branch))
         self.rulesets = Table(store, Ruleset, lambda r: r.repo)
-        self._limits = Table(store, PushLimits, lambda r: r.id)
-        self._store = store
-
-    def limits(self, repo: Repository) -> PushLimits:
-        return self._limits.get(repo.id) or PushLimits(id=repo.id)
-
-    def set_limits(self, limits: PushLimits) -> None:
-        """Replace the limits of a repository."""
-        with self._store.change():
-            self._limits.put(limits)
 
 
 _TABLES: Final = WeakKeyDictionary[Store, RuleTables]()
@@ -85,7 +59,6 @@ _MEANING: Final = {"**/": "(?:[^/]+/)*", "*": "[^/]*", "?": "[^/]"}
 
 
 def binds(one: Ruleset, ref: str, default_branch: str) -> bool:
-    """Say whether a ruleset applies to a ref."""
     if one.enforcement != "active":
         return False
     if not ref.startswith(_NAMESPACES[one.target]):
@@ -145,7 +118,6 @@ class Binding:
 def without_queue(
     held: tuple[Binding, ...],
 ) -> tuple[tuple[Binding, ...], MergeQueueParameters | None]:
-    """Part what binds a branch from the merge queue that it has, if it has one."""
     queues = [
         rule.parameters
         for one in held

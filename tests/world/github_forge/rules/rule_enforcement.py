@@ -3,10 +3,10 @@
 The repository's settings, a ruleset's `allowed_merge_methods` and linear history all
 have the same sentence, which stands alone:
 
-A repository has no rules until it is given some. The `workflows` right and the limits
-of a push hold everywhere. Which status REST answers with is as published where it is
-(405 for merges: https://docs.github.com/rest/pulls/pulls#merge-a-pull-request), else as
-clients report it: 422 for refs, 403 for a missing right.
+Without any a repository has no rules; the `workflows` right holds everywhere.
+Which status REST answers with is as published where it is (405 for merges:
+https://docs.github.com/rest/pulls/pulls#merge-a-pull-request), else as clients report
+it: 422 for refs, 403 for a missing right.
 
 https://github.com/dimileeh/agent-workspace-fabric/pull/353,
 https://github.com/bazelbuild/continuous-integration/pull/2178
@@ -43,7 +43,6 @@ from tests.world.github_forge.rules.rule_bindings import (
     Mover,
     binding,
     mover,
-    rules_in,
     without_queue,
 )
 from tests.world.github_forge.shapes import MergeMethod, said_in
@@ -182,7 +181,6 @@ class RuleEnforcement:
             page=self._service.site.page(repo.full_name),
             default_branch=repo.default_branch,
             may_change_workflows=may_change_workflows(caller.token),
-            limits=rules_in(self._forge.store).limits(repo),
             bindings={
                 move.ref: binding(self._forge, repo, move.ref, who) for move in moves
             },
@@ -197,7 +195,6 @@ class RuleEnforcement:
         how: tuple[MergeMethod, Mover],
         held: tuple[Binding, ...],
     ) -> RefChange:
-        """Return what a merge would do to the base, as the rules look at it."""
         method, who = how
         objects = PushedObjects(self._forge.bare(repo).path, None)
         move = Move(f"refs/heads/{pull.base}", pull.base_sha, pull.head_sha)

@@ -137,8 +137,6 @@ class Wanted(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Protection(Record, frozen=True, kw_only=True):
-    """The protection of a branch."""
-
     repo: int
     branch: str
     wanted: Wanted
@@ -267,7 +265,6 @@ def _named(one: Protection) -> dict[str, Any]:
 
 
 def protection_url(site: Site, repo: Repository, branch: str) -> str:
-    """Where a branch's protection is in the API."""
     return f"{site.repo(repo.full_name)}/branches/{quote(branch)}/protection"
 
 
