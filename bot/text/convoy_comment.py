@@ -439,8 +439,8 @@ def _refused(asides: Sequence[SetAside]) -> list[str]:
 
 def _headline(convoy: Convoy) -> str:
     if not convoy.tasks:
-        return convoy.state
+        return convoy.shown_state
     counts = dict(Counter(task.state for task in convoy.tasks))
     merged = counts.pop("merged", 0)
     rest = "".join(f" · {number} {state}" for state, number in counts.items())
-    return f"{convoy.state}, {merged}/{len(convoy.tasks)} merged{rest}"
+    return f"{convoy.shown_state}, {merged}/{len(convoy.tasks)} merged{rest}"

@@ -56,7 +56,7 @@ SETTING: Final = "brat.bot"
 ROOT: Final = "/api/v1"
 DEADLINE_S: Final = 30.0
 ANSWER_CHARS: Final = 300
-_ENDED: Final = frozenset({"complete", "failed"})
+_ENDED: Final = frozenset({"complete", "failed", "cancelled"})
 _WAYS: Final = 5
 
 

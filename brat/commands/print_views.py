@@ -362,7 +362,7 @@ def _of_pull(state: State, pull: int, now: int) -> Explained:
             return Explained(
                 convoy=convoy.name,
                 about=f"{convoy.name}, pull request #{pull}",
-                state=convoy.state,
+                state=convoy.shown_state,
                 reasons=tuple(pull_reasons(convoy)),
             )
     raise BratError(f"pull request #{pull} belongs to no convoy")

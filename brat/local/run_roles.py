@@ -312,7 +312,7 @@ class News:
         for convoy in state.convoys.values():
             if self._changed((convoy.name, 0), (convoy.state, 0)):
                 why = f": {convoy.why}" if convoy.why else ""
-                self._tell(f"{convoy.name} is {convoy.state}{why}")
+                self._tell(f"{convoy.name} is {convoy.shown_state}{why}")
             for task in convoy.tasks:
                 now = (task.state, task.started)
                 if self._changed((convoy.name, task.number), now):

@@ -108,7 +108,7 @@ def parts_of(
     for convoy in reversed(convoys if live else convoys[:-1]):
         if convoy.ended:
             words = progress_words(convoy, now)
-            yield Text(f"{convoy.name}: {convoy.state} · {words}", style="dim")
+            yield Text(f"{convoy.name}: {convoy.shown_state} · {words}", style="dim")
             yield from _ending(convoy)
 
 
@@ -116,7 +116,7 @@ def _whole(
     convoy: Convoy, leases: tuple[Lease, ...], now: int
 ) -> Iterator[RenderableType]:
     table = convoy_table(convoy, leases)
-    yield Text(f"{convoy.name}: {convoy.state}", style="bold")
+    yield Text(f"{convoy.name}: {convoy.shown_state}", style="bold")
     if convoy.tasks:
         yield Text.assemble(progress_bar(convoy), " ", progress_words(convoy, now))
     table.title = None
@@ -236,7 +236,7 @@ def kept_lines(text: str, indent: str) -> str:
 
 def convoy_table(convoy: Convoy, leases: tuple[Lease, ...] = ()) -> Table:
     """Return a convoy's tasks as a table; `leases` are those that have not run out."""
-    title = f"{convoy.name}: {convoy.state}"
+    title = f"{convoy.name}: {convoy.shown_state}"
     table = Table(title=title, title_justify="left", box=box.SIMPLE)
     table.add_column("task", no_wrap=True, overflow="ellipsis", min_width=24)
     table.add_column("state", no_wrap=True, min_width=len("needs-review"))
@@ -266,7 +266,7 @@ def convoys_table(state: State) -> Table:
         pull = f"#{convoy.pull}" if convoy.pull else ""
         table.add_row(
             convoy.name,
-            convoy.state,
+            convoy.shown_state,
             f"#{convoy.issue}",
             str(len(convoy.tasks)),
             str(merged),

@@ -228,7 +228,8 @@ class ConvoyFailed(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.failed"):
     """The person who ended it; empty: nobody did."""
 
     def sentence(self) -> str:
-        return f"The convoy failed: {clause(self.why)}."
+        how = "ended" if self.by else "failed"
+        return f"The convoy {how}: {clause(self.why)}."
 
     def change(self, state: State) -> State:
         return super().change(_unopened(state, self.convoy, 0))

@@ -375,6 +375,11 @@ class Convoy(Part, frozen=True, kw_only=True):
         return self.state in ("complete", "failed")
 
     @property
+    def shown_state(self) -> str:
+        """The state as people and programs read it: who cancels makes nothing fail."""
+        return "cancelled" if self.ended and self.given_up_by else self.state
+
+    @property
     def settled(self) -> bool:
         """Whether every task is merged or dropped, and there is at least one.
 

@@ -268,7 +268,7 @@ def convoy_reasons(convoy: Convoy, leases: tuple[Lease, ...] = ()) -> Iterator[s
     The leases have not run out.
     """
     merged = sum(task.state == "merged" for task in convoy.tasks)
-    yield f"it is {convoy.state}, {merged} of {len(convoy.tasks)} tasks merged"
+    yield f"it is {convoy.shown_state}, {merged} of {len(convoy.tasks)} tasks merged"
     yield from filter(None, (convoy.why, approval(convoy)))
     if waits := plan_waits(convoy):
         yield f"its plan waits: {waits}"
@@ -312,7 +312,7 @@ def edge_reasons(convoy: Convoy, first: Task, then: Task) -> Iterator[str]:
 
 def pull_reasons(convoy: Convoy) -> Iterator[str]:
     """Yield what a convoy's own pull request waits for, in order."""
-    yield f"it is that of the whole convoy, which is {convoy.state}"
+    yield f"it is that of the whole convoy, which is {convoy.shown_state}"
     if convoy.why:
         yield convoy.why
     if convoy.landed:
