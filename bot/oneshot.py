@@ -201,7 +201,7 @@ async def run_once(loop: Loop, *, after: int | None, ci_wait_s: float) -> Left:
         # So long the forge, or our own pace, wants no ordinary request.
         limited_s = (loop.troubles.resume_at - loop.context.clock()) / 1000
         if max(share_s, limited_s) > LONGEST_HOLD_S:
-            loop.tell("few of the jobs' requests are left; a later run goes on")
+            loop.tell("few of the jobs' requests are left; a later run continues")
             return structs.replace(_left(state, again=False), by_clock=True)
         could_act = again or any(
             not isinstance(action, Show) for action in owed(loop.context)
@@ -265,7 +265,7 @@ async def _job(inputs: OneshotInputs) -> Left:
                 branch = loop.context.mirror.default_branch
                 await loop.context.github.runs.start(branch, {})
             except BratError as error:
-                _tell(f"the next run comes by the clock: {error}")
+                _tell(f"the next scheduled run continues: {error}")
         await _wake_later(loop.context.github, on=left.by_clock)
         _report(inputs, left, loop.context.mirror.state)
     return left
@@ -302,7 +302,7 @@ async def _wake_later(github: GitHub, *, on: bool) -> None:
     try:
         await github.runs.wake_by_clock(on=on)
     except BratError as error:
-        _tell(f"{WAKE_WORKFLOW} is left as it is, and brat.yml has a schedule: {error}")
+        _tell(f"{WAKE_WORKFLOW} stays as it is; brat.yml has a schedule: {error}")
 
 
 def _report(inputs: OneshotInputs, left: Left, state: State) -> None:
@@ -330,10 +330,10 @@ def main() -> int:
     try:
         left = asyncio.run(_job(read_inputs(environment())))
     except (asyncio.CancelledError, KeyboardInterrupt):
-        _tell("brat: cancelled; the next run goes on")
+        _tell("brat: cancelled; the next run continues")
         return FAULT
     except Unavailable as error:
-        _tell(f"brat: the forge does not answer: {error}")
+        _tell(f"brat: the forge did not answer: {error}")
         return TRY_LATER
     except BratError as error:
         _tell(f"brat: {error}")

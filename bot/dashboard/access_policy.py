@@ -161,7 +161,7 @@ class TokenAccess:
         The health check and the files that are the same everywhere need none.
         """
         if not names_this_machine(request.host):
-            raise web.HTTPMisdirectedRequest(text="This is not our name.\n")
+            raise web.HTTPMisdirectedRequest(text="Unknown host name.\n")
         token = self._view.source.token
         answer = welcome_token(request, token)
         is_open = request.path == HEALTH or request.path.startswith(STATIC)

@@ -132,7 +132,7 @@ class Api:
         if "task" in request.match_info:
             task = task_at(view.state, request)[1].number
         if view.source.carry_out is None:
-            raise web.HTTPForbidden(text="This dashboard only shows.\n")
+            raise web.HTTPForbidden(text="This dashboard is read-only.\n")
         by = await self._access.writer(request, view)
         word, text = request.match_info["verb"], await _text_said(request)
         try:

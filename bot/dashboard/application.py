@@ -160,7 +160,7 @@ class Stream:
         )
         if full:
             raise web.HTTPServiceUnavailable(
-                text="Too many pages are open: close some, or load this one again.\n",
+                text="Too many pages are open: close some, or reload this one.\n",
                 headers={"Retry-After": "60"},
             )
         self._open[who] += 1

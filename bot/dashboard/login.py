@@ -141,7 +141,7 @@ class Login:
             str(told["state"]).encode(), state.encode()
         )
         if told is None or not same:
-            raise web.HTTPForbidden(text="This is not the answer to our question.\n")
+            raise web.HTTPForbidden(text="This sign-in was not started here.\n")
         if "error" in request.query or not request.query.get("code"):
             raise web.HTTPForbidden(text="You were not signed in.\n")
         login = await self._asked(request.query["code"], str(told["verifier"]))
@@ -156,7 +156,7 @@ class Login:
         if person is not None:
             wanted, given = self._sessions.csrf(person), str(form.get("csrf", ""))
             if not hmac.compare_digest(wanted.encode(), given.encode()):
-                raise web.HTTPForbidden(text="This form is not one of ours.\n")
+                raise web.HTTPForbidden(text="This form was not served here.\n")
             self._sessions.end(person)
         answer = web.Response(status=303, headers={"Location": "/"})
         _drop(answer, SESSION)
@@ -186,7 +186,7 @@ class Login:
             raise Unavailable(f"the forge does not answer: {error!r}") from error
         login = who.get("login")
         if not isinstance(login, str) or not login:
-            raise Unavailable("the forge does not say who you are")
+            raise Unavailable("the forge did not say who you are")
         return login
 
 
@@ -196,7 +196,7 @@ def _read(answer: httpx.Response) -> Mapping[str, Any]:
     try:
         told = answer.json()
     except ValueError as error:
-        raise Unavailable("the forge's answer is no JSON") from error
+        raise Unavailable("the forge's answer is not JSON") from error
     return told if isinstance(told, dict) else {}
 
 

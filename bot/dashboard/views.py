@@ -319,7 +319,7 @@ WEEK_MS: Final = 7 * 86_400_000
 async def _analytics(_: web.Request, view: RepositoryView) -> Values:
     history, now = view.source.history, view.now
     if history is None:
-        raise web.HTTPNotFound(text="This dashboard does not hold the whole log.\n")
+        raise web.HTTPNotFound(text="This dashboard does not have the whole log.\n")
     try:
         found = await asyncio.to_thread(history.figures)
         week = await asyncio.to_thread(history.costs, now - WEEK_MS)

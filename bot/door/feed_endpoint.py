@@ -73,7 +73,7 @@ class FeedEndpoint:
             output = msgspec.json.decode(body, type=SentOutput)
         except msgspec.MsgspecError as error:
             raise refusal_with(
-                HTTPStatus.BAD_REQUEST, f"this is no output: {error}"
+                HTTPStatus.BAD_REQUEST, f"this is not valid output: {error}"
             ) from None
         tape = visitor.feed.tape(visitor.session)
         await tape.add(max(0, output.first), output.pieces)
@@ -84,9 +84,7 @@ class FeedEndpoint:
         visitor = self._visitor(request)
         body = await receive_body(request, CHECKPOINT_BYTES, LONG_READ_S)
         if not body:
-            raise refusal_with(
-                HTTPStatus.BAD_REQUEST, "this is no checkpoint: it is empty"
-            )
+            raise refusal_with(HTTPStatus.BAD_REQUEST, "the checkpoint is empty")
         visitor.feed.forget()
         try:
             await asyncio.to_thread(visitor.feed.keep, visitor.session, bytes(body))
@@ -103,7 +101,8 @@ class FeedEndpoint:
             )
         if not feed.has(session):
             raise refusal_with(
-                HTTPStatus.NOT_FOUND, f"nothing came from a session {session}"
+                HTTPStatus.NOT_FOUND,
+                f"nothing has been received from session {session}",
             )
         number, wait_s = asked_range(request)
         running = feed.attempt(session) is not None
@@ -130,14 +129,14 @@ class FeedEndpoint:
         """Hand a job its session's token, once the forge proves its identity."""
         feed, session = self._named(request)
         if self._issuer is None:
-            why = "this bot takes nobody's word for a job: it has no feed_url"
+            why = "this bot has no feed_url, so jobs cannot identify themselves"
             raise refusal_with(HTTPStatus.NOT_FOUND, why)
         if feed is None:
-            raise refusal_with(HTTPStatus.UNAUTHORIZED, "this is no token of a job")
+            raise refusal_with(HTTPStatus.UNAUTHORIZED, "this is not a job's token")
         wanted = feed.claims(session)
         if wanted is None:
             raise refusal_with(
-                HTTPStatus.CONFLICT, f"no job of a session {session} is known"
+                HTTPStatus.CONFLICT, f"no job is known for session {session}"
             )
         from bot.door.oidc import Untrusted  # the issuer has loaded it
 
@@ -176,7 +175,7 @@ def asked_range(request: web.Request) -> tuple[int, float]:
         number = int(request.query.get("after", "-1"))
         wait_s = float(request.query.get("wait_s", "0"))
     except ValueError:
-        why = "after and wait_s are numbers"
+        why = "after and wait_s must be numbers"
         raise refusal_with(HTTPStatus.BAD_REQUEST, why) from None
     return number, min(wait_s, WAIT_MOST_S) if wait_s > 0 else 0.0
 

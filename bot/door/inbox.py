@@ -198,8 +198,8 @@ class Inbox:
             with suppress(FileNotFoundError):  # another reader has just done it
                 file.rename(aside)
                 self.notices.append(
-                    f"what was asked for in {file.name} cannot be read ({error}); "
-                    f"it is kept as {aside}: ask again, by a label or a comment"
+                    f"the request in {file.name} cannot be read ({error}); it was "
+                    f"moved to {aside}: repeat it with a label or a comment"
                 )
             return {}
 

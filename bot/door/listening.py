@@ -135,7 +135,7 @@ _quiet.setLevel(logging.WARNING)  # no line for each request
 async def by_own_name(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Refuse requests that name another machine than this one."""
     if not names_this_machine(request.host):
-        raise web.HTTPMisdirectedRequest(text="This is not our name.\n")
+        raise web.HTTPMisdirectedRequest(text="Unknown host name.\n")
     return await handler(request)
 
 
@@ -296,9 +296,9 @@ async def receive_body(
             return found
     except TimeoutError:
         if timer in bodies.of:
-            why = f"the body did not come within {within_s:g} s"
+            why = f"the body did not arrive within {within_s:g} s"
             raise refusal_with(HTTPStatus.REQUEST_TIMEOUT, why) from None
-        why = "too much is being received: send it again later"
+        why = "too many deliveries at once: send it again later"
         raise refusal_with(HTTPStatus.SERVICE_UNAVAILABLE, why) from None
     except web.RequestPayloadError:
         raise refusal_with(HTTPStatus.BAD_REQUEST, "the body cannot be read") from None

@@ -73,7 +73,7 @@ class Issuer:
         try:
             name = jwt.get_unverified_header(token).get("kid")
         except jwt.PyJWTError:
-            raise Untrusted("this is no token") from None
+            raise Untrusted("this is not a token") from None
         if not isinstance(name, str):
             raise Untrusted("the token names no key")
         key = await self._key(name)
@@ -88,13 +88,13 @@ class Issuer:
                 options={"require": list(_NEEDED), "strict_aud": True},
             )
         except jwt.PyJWTError as error:
-            raise Untrusted(f"the token does not count: {error}") from None
+            raise Untrusted(f"the token is not valid: {error}") from None
         for claim, value in wanted.items():
             if claims.get(claim) != value:
-                said = f"the token's {claim} is not that of this session's job"
+                said = f"the token's {claim} is not the one of this session's job"
                 raise Untrusted(said)
         if not self._used.first(str(claims["jti"]), int(claims["exp"]) + LEEWAY_S):
-            raise Untrusted("the token was shown before")
+            raise Untrusted("the token was already used")
 
     async def _key(self, name: str) -> jwt.PyJWK:
         async with self._fetching:
@@ -105,9 +105,11 @@ class Issuer:
                 await self._fetch()
         found = self._keys.get(name)
         if not self._keys:
-            raise Unavailable(f"the keys of {self._url} cannot be had")
+            raise Unavailable(f"the keys of {self._url} cannot be fetched")
         if found is None:
-            raise Untrusted("the token is signed by a key that the issuer has not")
+            raise Untrusted(
+                "the token is signed with a key that the issuer does not have"
+            )
         return found
 
     async def _fetch(self) -> None:
@@ -117,7 +119,9 @@ class Issuer:
             answer.raise_for_status()
             found = jwt.PyJWKSet.from_dict(answer.json())
         except (httpx.HTTPError, jwt.PyJWTError, ValueError, AttributeError) as error:
-            raise Unavailable(f"the keys at {url} cannot be had: {error}") from error
+            raise Unavailable(
+                f"the keys at {url} cannot be fetched: {error}"
+            ) from error
         self._keys = {each.key_id: each for each in found if each.key_id}
         self._old_at = time.monotonic() + KEYS_LAST_S
 

@@ -123,12 +123,12 @@ class Door:
     async def _signed_body(self, request: web.Request) -> bytearray:
         forwarded = request.headers.getall("X-Forwarded-For", ())
         if not self.origins.allow(request.remote, forwarded):
-            why = "deliveries may not come from this address"
+            why = "deliveries from this address are not allowed"
             raise refusal_with(HTTPStatus.FORBIDDEN, why)
         body = await receive_body(request, BODY_BYTES, READ_S, self.received)
         given = request.headers.get("X-Hub-Signature-256", "")
         if not signed(self.secrets, body, given):
-            why = "the signature (X-Hub-Signature-256) does not fit the body"
+            why = "the signature (X-Hub-Signature-256) does not match the body"
             raise refusal_with(HTTPStatus.UNAUTHORIZED, why)
         return body
 
@@ -138,7 +138,7 @@ class Door:
             raise refusal_with(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, why)
         guid, event = request.headers.get("X-GitHub-Delivery", ""), _event(request)
         if not _NAME.fullmatch(guid):
-            why = "X-GitHub-Delivery is missing or not an id that GitHub makes"
+            why = "X-GitHub-Delivery is missing or is not a valid id"
             raise refusal_with(HTTPStatus.BAD_REQUEST, f"the header {why}")
         try:
             delivery = read_delivery(event, body)
@@ -165,7 +165,7 @@ class Door:
                 await self._writer.keep(place.inbox, guid, meant.kept)
             except OSError as error:  # no room; the forge lists the delivery as failed
                 _log.error("delivery %s cannot be kept: %s", guid, error)
-                why = "it cannot be kept now: send it again later"
+                why = "it cannot be stored now: send it again later"
                 raise refusal_with(HTTPStatus.SERVICE_UNAVAILABLE, why) from error
             place.wake.keep()
         if meant.part is not None:

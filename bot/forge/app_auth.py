@@ -56,7 +56,7 @@ class AppKey:
         if not isinstance(key, RSAPrivateKey):
             raise BratError(
                 f"the private key of the App {app_id} cannot be read: it must be the "
-                ".pem file as it was downloaded from the App's settings"
+                ".pem file that was downloaded from the App's settings"
             )
         return cls(app_id=app_id, private_key=key)
 
@@ -117,7 +117,7 @@ https://docs.github.com/rest/authentication/permissions-required-for-github-apps
 FIXES: Final[Mapping[int, str]] = MappingProxyType(
     {
         401: "check that the App's id and its private key belong together",
-        403: "look whether the App's installation is suspended",
+        403: "check whether the App's installation is suspended",
         404: "check the App's id, and that it is installed on {repository}",
         422: "the installation must cover {repository} and grant {permissions}: "
         "add them in the App's settings and accept them in the installation's",

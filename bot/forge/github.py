@@ -203,7 +203,7 @@ class GitHub(Part):
         """Return the repository's id."""
         name, number = await self.named()
         if number <= 0:
-            raise Unavailable(f"GET /repos/{name}: not what GitHub answers: no id")
+            raise Unavailable(f"GET /repos/{name}: not a GitHub answer: no id")
         return number
 
     async def confirm(self, number: int) -> None:
@@ -217,8 +217,8 @@ class GitHub(Part):
         if found != number:
             raise AnotherRepository(
                 f"{self.repository} is another repository now (id {found}, not "
-                f"{number}): nothing is written there; name the repository that is "
-                "to be served, and give another one a folder of its own"
+                f"{number}): nothing is written there; name the repository to serve, "
+                "and give the other one a folder of its own"
             )
 
     async def may_write(self, login: str) -> bool:

@@ -325,7 +325,7 @@ class Limited(Unavailable):
 
     def __init__(self, what: str, why: str, retry_at: int) -> None:
         moment = datetime.fromtimestamp(math.ceil(retry_at / 1000), UTC)
-        super().__init__(f"{what}: {why}; it goes on at {moment:%H:%M:%S} UTC")
+        super().__init__(f"{what}: {why}; it continues at {moment:%H:%M:%S} UTC")
         self.retry_at = retry_at
 
 
@@ -522,7 +522,9 @@ class Pace:
         now, ask = self.time.steady(), visit.ask
         is_kept = self._how.of_a_job and self.budget and self.budget.is_kept(now)
         if self.budget and is_kept and ask.precedence is Precedence.REST:
-            said = "what is left of the jobs' requests is kept for answers to people"
+            said = (
+                "the remaining requests of the jobs are reserved for answers to people"
+            )
             raise OverShare(str(ask), said, self._unix_ms(self.budget.resets_at))
         if self.shares is None:
             return
@@ -537,7 +539,7 @@ class Pace:
             at, why = self._free_at(visit)
             now = self.time.steady()
             if now > visit.deadline:
-                raise self._limited(visit, now, "other calls went first")
+                raise self._limited(visit, now, "other calls are ahead of it")
             if at <= now:
                 return
             if at > visit.deadline:
@@ -548,13 +550,13 @@ class Pace:
         """Return when the call may be sent, and the reason for the wait."""
         now = self.time.steady()
         if visit.ask.reads:
-            return self._reading.quiet_until, "the forge wants to be asked later"
-        reasons = [(self._writing.quiet_until, "the forge wants to be asked later")]
+            return self._reading.quiet_until, "the forge asked for a pause"
+        reasons = [(self._writing.quiet_until, "the forge asked for a pause")]
         if not visit.prompt:
             free_at = self._written_at + self._how.write_gap_s
-            reasons.append((free_at, "other writes go first"))
+            reasons.append((free_at, "other writes are ahead of it"))
         if visit.writes_content:
-            why = "the forge takes only so much content in an hour"
+            why = "the forge's hourly limit for new content is reached"
             reasons += [
                 (spent.free_at(now, makes=visit.makes), why) for spent in self._spent
             ]

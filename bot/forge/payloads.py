@@ -26,7 +26,7 @@ def _in_utc(at: datetime) -> datetime:
     try:
         return at.astimezone(UTC)
     except OverflowError as error:  # of the first or last day there can be
-        raise ValueError("no time that can be") from error
+        raise ValueError("not a valid time") from error
 
 
 Moment = Annotated[datetime, AfterValidator(_in_utc)]

@@ -40,7 +40,7 @@ ROWS: Final = tuple(
 UNKNOWN: Final = RefusalRow(
     rule="unknown",
     whose="a rule that brat does not know",
-    helps="Look at what the forge says.",
+    helps="See what the forge says.",
 )
 
 

@@ -226,13 +226,14 @@ class Wire:
                 reply = await self._follow(ask, headers, token)
         except httpx.LocalProtocolError:  # its text quotes the header, and the token
             raise Unavailable(
-                f"{ask}: not sent: the token holds what no header can hold"
+                f"{ask}: not sent: the token contains characters that a header "
+                "cannot contain"
             ) from None
         except (httpx.HTTPError, TimeoutError) as error:
             raise Unavailable(f"{ask}: {error!r}") from error
         if reply.status == HTTPStatus.NOT_MODIFIED:
             if known is None:
-                raise Unavailable(f"{ask}: not what GitHub answers: nobody asked")
+                raise Unavailable(f"{ask}: not a GitHub answer: nobody asked")
             fresh = {  # the time, and the rate limit
                 name: value
                 for name, value in reply.headers.items()
@@ -274,7 +275,9 @@ class Wire:
                 async for chunk in answer.aiter_bytes():
                     body += chunk
                     if len(body) > ask.most:
-                        raise TooLarge(f"{ask}: it answers more than {ask.most} bytes")
+                        raise TooLarge(
+                            f"{ask}: the answer is longer than {ask.most} bytes"
+                        )
                 return HttpReply(answer.status_code, answer.headers, bytes(body))
         # httpx reads a redirect that it does not follow.
         except (httpx.InvalidURL, ValueError) as error:
@@ -335,15 +338,13 @@ def _address(asked: object, text: str, seen_from: httpx.URL | None = None) -> ht
     except (httpx.InvalidURL, ValueError) as error:  # a host's name: idna's ValueError
         raise _ill_formed(asked, error) from error
     if port is not None and not 0 <= port <= LAST_PORT:
-        raise Unavailable(
-            f"{asked}: its address is ill-formed: there is no port {port}"
-        )
+        raise Unavailable(f"{asked}: its address is malformed: there is no port {port}")
     return url
 
 
 def _ill_formed(asked: object, error: Exception) -> Unavailable:
     why = ascii(str(error))[:WHY_CHARS]
-    return Unavailable(f"{asked}: its address is ill-formed: {why}")
+    return Unavailable(f"{asked}: its address is malformed: {why}")
 
 
 def _origin(url: httpx.URL) -> tuple[str, str, int | None]:

@@ -289,9 +289,12 @@ def lack_of_ci(
         "the variable BRAT_CI_WORKFLOW to its file"
     )
     if pushed := judging_files(files, "push"):
-        said = f"{', '.join(pushed)} runs on an App's pushes alone, not on a job's"
-        return f"{said}, and CI is required", f"{mend}, let brat be an App, {_WAIVE}"
-    said = "no workflow here can judge what brat builds, and CI is required"
+        said = f"{', '.join(pushed)} runs only on an App's pushes, not on a job's"
+        return (
+            f"{said}, and CI is required",
+            f"{mend}, let brat act as an App, {_WAIVE}",
+        )
+    said = "no workflow here can test what brat builds, and CI is required"
     return said, f"{mend}, {_WAIVE}"
 
 
@@ -303,12 +306,14 @@ def dispatch_fault(files: Mapping[str, str], named: str) -> str | None:
     if named in files:
         if "dispatch" in ways_to_start(files[named]):
             return None
-        return f"{named} has no trigger workflow_dispatch that goes without inputs"
+        return f"{named} has no trigger workflow_dispatch without required inputs"
     if named:
         return f"this repository has no workflow file {named}"
     known = [name for name, text in files.items() if ways_to_start(text)]
     return (
-        f"no variable BRAT_CI_WORKFLOW says whether it is {known[0]}" if known else None
+        f"the variable BRAT_CI_WORKFLOW does not say whether it is {known[0]}"
+        if known
+        else None
     )
 
 
@@ -337,7 +342,7 @@ def ci_start(files: Mapping[str, str], named: str, command: str) -> CiStart:
     if len(found) == 1:
         return CiStart(found[0])
     if found:
-        said = "the variable BRAT_CI_WORKFLOW has to name the one that tests changes"
+        said = "set the variable BRAT_CI_WORKFLOW to the one that tests changes"
         return CiStart(fault=f"{said}, of {', '.join(found)}")
     if command:
         return CiStart(command=command)
@@ -422,10 +427,12 @@ def exposures(
     found: list[Exposure] = []
     for name, file in known.items():
         if file.unread:
-            said = f"{name} is not looked into: {file.unread}"
-            found.append(Exposure(said, "make it smaller, or see to it yourself"))
+            said = f"{name} was not checked: {file.unread}"
+            found.append(Exposure(said, "make it smaller, or check it yourself"))
         if _TARGET in file.on:
-            said = f"{name} runs on {_TARGET}: with secrets, for what an agent wrote"
+            said = (
+                f"{name} runs on {_TARGET}, with secrets, for code that an agent wrote"
+            )
             found.append(Exposure(said, "let it run on pull_request"))
         if is_exposed(file):
             for job in file.jobs:
@@ -458,7 +465,7 @@ def _of_job(
     if job.secrets:
         what = "all" if EVERY_SECRET in job.secrets else ", ".join(job.secrets)
         said = f"{where}: agents' code gets the secrets it names ({what})"
-        mend = "move them to a workflow that runs on the default branch alone"
+        mend = "move them to a workflow that runs only on the default branch"
         yield Exposure(said, mend)
     if job.environment and (environments is None or job.environment in environments):
         said = f"{where}: agents' code gets the environment {job.environment}"
@@ -475,19 +482,19 @@ def _caches(files: Mapping[str, WorkflowFile]) -> Iterator[Exposure]:
     ]
     for name, file in files.items():
         if writers and file.releases and any(job.uses_cache for job in file.jobs):
-            said = f"{name} releases with a cache, and {writers[0]} writes caches, too"
+            said = f"{name} releases with a cache, and {writers[0]} also writes caches"
             yield Exposure(said, f"let {name} build without a cache")
 
 
 LOOP_JOBS: Final = ("loop", "brat")
 """The job that runs the loop, or that calls it in brat's own repository."""
 _NEEDS: Final = {
-    "actions": ("write", "no task and no CI can be started"),
-    "checks": ("write", "a task's state cannot be shown as a check"),
-    "contents": ("write", "nothing can be pushed"),
-    "issues": ("write", "nothing can be said on issues"),
-    "pull-requests": ("write", "no pull request can be opened"),
-    "statuses": ("read", "CI that reports by commit status is not seen"),
+    "actions": ("write", "brat cannot start tasks or CI"),
+    "checks": ("write", "brat cannot show a task's state as a check"),
+    "contents": ("write", "brat cannot push"),
+    "issues": ("write", "brat cannot comment on issues"),
+    "pull-requests": ("write", "brat cannot open pull requests"),
+    "statuses": ("read", "brat cannot see CI that reports commit statuses"),
 }
 _ENOUGH: Final = {"read": ("read", "write"), "write": ("write",)}
 

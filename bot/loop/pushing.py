@@ -106,9 +106,7 @@ class BotLease:
             LeaseTooOld: it may end before the write arrives; nothing was sent.
         """
         if not self.sole and not (self.held and self.age_s < TTL_S - SPARE_S):
-            raise LeaseTooOld(
-                f"{RESOURCE} has to be renewed before anything is written"
-            )
+            raise LeaseTooOld(f"{RESOURCE} must be renewed before anything is written")
 
     def renewed(self, now: int) -> RefUpdate:
         """Return the ref update that takes or renews the lease in the next push.

@@ -136,7 +136,7 @@ class MirrorWatch:
             return
         self._looked_at = self._ticking()
         if has_grown(self._mirror):
-            raise Outgrown("its mirror has grown: what nothing needs is removed")
+            raise Outgrown("its mirror has grown: removing unused objects")
 
 
 class Mirror(Clone):
@@ -317,7 +317,7 @@ class Mirror(Clone):
         """
         head = take_in_bundle(bundle, self.path)
         if not self.has(head):
-            raise NoBundle("it does not hold the commit it names")
+            raise NoBundle("it does not contain the commit that it names")
         self.objects.references.create(INTAKE + session, head, force=True)
         return head
 

@@ -75,7 +75,7 @@ def take_in_bundle(bundle: Path, repository: Path) -> str:
     data = bundle.read_bytes()
     header, end, pack = data.partition(b"\n\n")
     if not (end and data.startswith(_MARKS)):
-        raise NoBundle("it does not begin as a git bundle does")
+        raise NoBundle("it does not begin like a git bundle")
     head = _HEAD.search(header)
     if head is None:
         raise NoBundle("it has no HEAD")
@@ -104,7 +104,7 @@ def _reached(wanted: bytes, repository: Path, env: Mapping[str, str]) -> bytes:
             args, cwd=repository, stdin=wanted, env=env, memory_bytes=MEMORY_BYTES
         ).stdout
     except GitFailed as error:
-        raise NoBundle("it does not hold the commit it names") from error
+        raise NoBundle("it does not contain the commit that it names") from error
 
 
 def _unpack(pack: bytes, repository: Path, env: Mapping[str, str]) -> None:
@@ -173,7 +173,7 @@ class CommitRange:
         while left:
             folder, depth, old, new = left.pop()
             if depth > DEPTH_MOST:
-                raise TooMuch(f"The work has over {DEPTH_MOST} folders in each other.")
+                raise TooMuch(f"The work nests folders more than {DEPTH_MOST} deep.")
             olds, news = self._entries(old), self._entries(new)
             for name in olds.keys() | news.keys():
                 was, now = olds.get(name), news.get(name)
@@ -266,7 +266,7 @@ def examined_patch(
     asked = _Asked(str(repository), base, commit, settings, memory_bytes)
     status, said = EXAMINERS.answer(msgspec.json.encode(asked))
     if status in (_TOO_DEAR, -signal.SIGXCPU, -signal.SIGKILL, -signal.SIGALRM):
-        why = "The work takes more memory or time to look at than any work may."
+        why = "Examining the work takes more memory or time than is allowed."
         return Patch(files=(), refusals=(why,), keeps=False, is_large=True)
     if status:
         why = said.decode(errors="replace")
@@ -402,7 +402,7 @@ def _answer(asked: _Asked) -> tuple[int, bytes]:
     except MemoryError:
         return _TOO_DEAR, b""
     except (GitFailed, Unavailable, pygit2.GitError, LookupError) as error:
-        why = f"The work cannot be looked at: {error}."
+        why = f"The work cannot be examined: {error}."
         found = Patch(files=(), refusals=(why,), keeps=False)
     return 0, msgspec.json.encode(found)
 

@@ -66,7 +66,7 @@ def read_log(
             fault = kept
         except Corrupt as error:
             fault = str(error)
-        notices.append(f"{ref} is of no use, the log is read: {fault}")
+        notices.append(f"{ref} cannot be used, so the log is read instead: {fault}")
     try:
         return follow(clone.log, head), notices
     except Missing:
@@ -128,13 +128,13 @@ def believed_tip(clone: Clone, known: str, found: str | None) -> tuple[str, list
         clone.remote.push((RefUpdate(WAL_REF, head, found),))
     except (Missing, GitFailed) as error:
         said = (
-            f"it cannot be put back: {error}. If it was meant so, stop the bot and "
+            f"it cannot be restored: {error}. If this was intended, stop the bot and "
             f"delete {clone.path}"
         )
         raise Rewritten(known, found, said) from error
-    was = f"stood at {found}, not after {known}" if found else "was gone"
+    was = f"was at {found}, which does not follow {known}" if found else "was gone"
     said = (
-        f"{WAL_REF} {was}; it was put back to {head}. If it was meant so, stop the "
+        f"{WAL_REF} {was}; it was restored to {head}. If this was intended, stop the "
         f"bot, delete {clone.path}, and do it again"
     )
     return head, [said]
@@ -188,8 +188,8 @@ def adopted_tip(clone: Clone, tip: str) -> str:
     above = found.foreign[: found.foreign.index(clone.adopt)]
     if len(above) > MOST_FOREIGN:
         raise BratError(
-            f"{counted(len(above), 'commit')} lie above {clone.adopt}, and one commit "
-            f"can list {MOST_FOREIGN}: put {WAL_REF} back to a later commit first"
+            f"{counted(len(above), 'commit')} come after {clone.adopt}, and one "
+            f"commit can list {MOST_FOREIGN}: reset {WAL_REF} to a later commit first"
         )
     at_ms = objects.commit_in(clone.objects, tip).commit_time * 1000
     said = f"The log was taken over at {clone.adopt}."

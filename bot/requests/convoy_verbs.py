@@ -112,7 +112,7 @@ def _task_named(context: RequestContext, number: int) -> Task:
 
 PLAN_CHARS: Final = 20_000
 """The longest plan in an answer; a comment may have more of them."""
-_NOT_SAID: Final = "No engine has said yet what it used."
+_NOT_SAID: Final = "No engine has reported its usage yet."
 
 READING: Final = (
     Verb(
@@ -126,8 +126,8 @@ READING: Final = (
     Verb(
         name="plan",
         right="read",
-        help="Shows the plan: what each task does, touches and waits for, and what all "
-        "of it may take.",
+        help="Shows the plan: what each task does, changes and waits for, with an "
+        "estimate.",
         rule=_plan,
         asks=True,
         brief="This comment shows the plan, folded.",
@@ -136,27 +136,27 @@ READING: Final = (
         name="why",
         right="read",
         words=(TASK,),
-        help="Says what a task waits for, and why it is where it is.",
+        help="Says what a task waits for, and why.",
         rule=_why,
         asks=True,
     ),
     Verb(
         name="logs",
         words=(TASK,),
-        help="Links what a task's sessions printed.",
+        help="Links to the output of a task's sessions.",
         rule=_logs,
         asks=True,
     ),
     Verb(
         name="cost",
-        help="Says what the convoy has cost, as far as that is known.",
+        help="Says what the convoy has cost, if known.",
         rule=_cost,
         asks=True,
     ),
     Verb(
         name="ping",
         right="read",
-        help="Answers with the bot's version, when it is there.",
+        help="Answers with the bot's version.",
         rule=_ping,
         asks=True,
     ),
@@ -224,9 +224,9 @@ START: Final = (
         ),
         more=Argument(name="inputs", read=str, form="input=value ...", needed=False),
         text="may",
-        help="Makes a convoy of the issue, as the label does; text is added to it. "
-        "With `plan-only` its plan waits for your approval. With `pattern` it is "
-        "planned by that template, which the inputs fill.",
+        help="Starts a convoy for the issue, as the label does; text is added to the "
+        "issue's. With `plan-only` its plan waits for your approval. With "
+        "`pattern` that pattern plans it, with the inputs.",
         rule=_start,
     ),
 )
@@ -239,11 +239,11 @@ def _approve(context: RequestContext, *, commit: str | None = None) -> str:
     pushed = convoy.pushed
     if commit is not None and pushed is not None and pushed.commit.startswith(commit):
         context.submit(BaseTaken(convoy=convoy.name, commit=commit, by=context.by))
-        return "It is taken in: the convoy goes on from there."
+        return "It is accepted: the convoy continues from there."
     if number and number in (convoy.pull, *(task.pull for task in convoy.tasks)):
         return _approve_work(context, convoy, commit)
     if commit is not None:
-        raise NotPossible("say it on the pull request whose work it is")
+        raise NotPossible("say it on the pull request of that work")
     return _approve_plan(context, convoy)
 
 
@@ -293,7 +293,7 @@ def _name_the_commit(task: Task) -> str:
     if task.work is None:
         return NO_WORK
     head = task.work.commit[:10]
-    return f"say which commit you have looked at; the work is `/brat approve {head}`"
+    return f"name the commit that you have reviewed: `/brat approve {head}`"
 
 
 def _has_plan(convoy: Convoy) -> bool:
@@ -306,9 +306,9 @@ APPROVAL: Final = (
         words=(
             Argument(name="commit", read=verb.read_sha, form="<commit>", needed=False),
         ),
-        help="Lets a plan that waits be carried out; on a pull request, approves the "
-        "work at exactly this commit, and anywhere what was pushed to the convoy's "
-        "branch.",
+        help="Approves a plan that waits; on a pull request, approves the work at "
+        "exactly this commit; with a commit that was pushed to the convoy's "
+        "branch, accepts that.",
         rule=_approve,
         box=Box(
             says="Approve the plan",
@@ -325,7 +325,7 @@ APPROVAL: Final = (
         of_convoy=ConvoyEndpoint(
             word="approve",
             typed="convoy approve",
-            help="Let a plan that waits for a person be carried out.",
+            help="Approve a plan that waits for a person.",
             button=_has_plan,
         ),
     ),
@@ -339,7 +339,7 @@ def _pause(context: RequestContext, *, all: bool = False) -> str:  # noqa: A002 
     convoys = _how_many(context, "active")
     context.submit(RepositoryPaused(by=context.by))
     return (
-        f"Everything is paused, {convoys} with it. What runs ends as usual; "
+        f"Everything is paused, {convoys} with it. Running sessions end as usual; "
         "nothing new starts or is accepted until `/brat resume all`."
     )
 
@@ -350,7 +350,7 @@ def _resume(context: RequestContext, *, all: bool = False) -> str:  # noqa: A002
         return "It goes on."
     convoys = _how_many(context, "paused")
     context.submit(RepositoryResumed(by=context.by))
-    return f"Everything goes on, {convoys} with it."
+    return f"Everything continues, {convoys} with it."
 
 
 def _how_many(context: RequestContext, state: str) -> str:
@@ -375,12 +375,12 @@ PAUSE: Final = (
     Verb(
         name="resume",
         words=(ALL_WORD,),
-        help="Lets a paused convoy go on; with `all`, the whole repository.",
+        help="Resumes a paused convoy; with `all`, the whole repository.",
         rule=_resume,
         of_convoy=ConvoyEndpoint(
             word="resume",
             typed="convoy resume",
-            help="Let a paused convoy go on.",
+            help="Resume a paused convoy.",
             button=lambda convoy: convoy.state == "paused",
         ),
     ),
@@ -442,21 +442,21 @@ LOCK: Final = (
         name="lock",
         words=(_RESOURCE,),
         options=(_TTL,),
-        help="Keeps a resource for you, one hour or as long as `ttl` says, at most "
-        "`24h`: no task that needs it starts.",
+        help="Locks a resource for you, for one hour or for `ttl`, at most `24h`: no "
+        "task that needs it starts.",
         rule=_lock,
     ),
     Verb(
         name="renew",
         words=(_RESOURCE,),
         options=(_TTL,),
-        help="Keeps a resource that you hold for longer, counted from now.",
+        help="Extends a lock that you hold, counted from now.",
         rule=_renew,
     ),
     Verb(
         name="unlock",
         words=(_RESOURCE,),
-        help="Gives back a resource that you hold.",
+        help="Releases a resource that you hold.",
         rule=_unlock,
     ),
 )

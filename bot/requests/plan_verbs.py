@@ -65,7 +65,7 @@ def _require_new(convoy: Convoy, request: Request) -> None:
     for task in convoy.tasks:
         if _essence(task.spec) == _essence(spec) and not task.settled:
             raise NotPossible(
-                f"task {task.number} of {convoy.name} asks for it already"
+                f"task {task.number} of {convoy.name} has this path already"
             )
 
 
@@ -125,8 +125,8 @@ PLAN: Final = (
     Verb(
         name="add",
         text="must",
-        text_help="As an item of a task list.",
-        help="Adds a task that does what the text says, written as in a task list.",
+        text_help="Written like an item of a task list.",
+        help="Adds a task, written as in a task list.",
         rule=_add,
         of_convoy=ConvoyEndpoint(
             word="add",
@@ -144,7 +144,7 @@ PLAN: Final = (
                 name="other", read=verb.read_task, form="<task>", write=TASK.write
             ),
         ),
-        help="Lets a task wait until another is merged.",
+        help="Makes a task wait until another is merged.",
         rule=_depends,
     ),
     Verb(
@@ -153,22 +153,22 @@ PLAN: Final = (
             Argument(name="engine", read=verb.read_engine, form="<engine>"),
             ANY_TASK,
         ),
-        help="Gives a task, or all that have not started, to another engine.",
+        help="Assigns a task, or all that have not started, to another engine.",
         rule=_engine,
     ),
     Verb(
         name="follow",
-        help="Lets the plan follow the issue's sub-issues, as a comment showed that "
-        "they have changed.",
+        help="Updates the plan from the issue's sub-issues, after a comment has "
+        "shown what changed.",
         rule=_follow,
         box=Box(
-            says="Let the plan follow the changed sub-issues",
+            says="Update the plan from the changed sub-issues",
             offered=lambda convoy: (0,) if may_follow(convoy) else (),
         ),
         of_convoy=ConvoyEndpoint(
             word="follow",
             typed="convoy follow",
-            help="Let a plan follow the issue's sub-issues, which have changed.",
+            help="Update a plan from the issue's sub-issues.",
             button=may_follow,
         ),
     ),
@@ -203,7 +203,7 @@ PLAN: Final = (
                 write=lambda number: f"p{number}",
             ),
         ),
-        help="Puts the convoy before or behind others; `p0` is first, `p1` usual.",
+        help="Sets the convoy's priority; `p0` is the highest, `p1` the default.",
         rule=_priority,
     ),
 )
@@ -227,7 +227,7 @@ def _split(context: RequestContext, *, task: int, text: str) -> str:
     context.submit(command)
     changes = title_changes(before.titles_now, context.convoy.titles_now)
     block = "\n".join(diff_block(changes, WHOLE_CHARS, before.name))
-    return f"Task {task} is done in {len(parts)} parts.\n\n{block}"
+    return f"Task {task} is split into {len(parts)} parts.\n\n{block}"
 
 
 def _parts(convoy: Convoy, whole: Task, text: str) -> tuple[TaskSpec, ...]:
@@ -260,13 +260,13 @@ SPLIT: Final = (
         name="split",
         words=(TASK,),
         text="must",
-        text_help="The parts, as items of a list.",
-        help="Does a task in the parts that the text lists.",
+        text_help="The parts, as list items.",
+        help="Splits a task into the parts that the text lists.",
         rule=_split,
         of_task=TaskEndpoint(
             word="split",
             typed="task split",
-            help="Do a task in parts, which the text lists.",
+            help="Split a task into the parts that the text lists.",
         ),
     ),
 )
@@ -298,15 +298,15 @@ QUEUE: Final = (
         name="merge",
         place="pull",
         right="maintain",
-        help="Puts the pull request back into the merge queue; opens another one for "
-        "one that was closed.",
+        help="Puts the pull request back into the merge queue; if it was closed, "
+        "opens another one.",
         rule=_merge,
     ),
     Verb(
         name="unqueue",
         place="pull",
         right="maintain",
-        help="Takes the pull request out of the merge queue, until `merge`.",
+        help="Removes the pull request from the merge queue, until `merge`.",
         rule=_unqueue,
     ),
 )

@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # the command line reads the table: the bot's tools are slow 
 
 SHOWN: Final = 10
 EVERYBODY: Final = "*"
-RED: Final = "CI is red on it. Make it green, and change nothing else. CI says:"
+RED: Final = "CI is red. Make it green, and change nothing else. CI says:"
 
 
 async def _land(context: RequestContext, *, commit: str | None = None) -> str:
@@ -41,23 +41,23 @@ async def _land(context: RequestContext, *, commit: str | None = None) -> str:
         raise NotPossible("it is a draft: mark it as ready for review first")
     head, given = pull.head.sha, _given(context, pull, lands=True)
     if commit is not None and not head.startswith(commit):
-        raise NotPossible(f"it is at `{head[:SHOWN]}` by now: look at that, and say so")
+        raise NotPossible(f"it is at `{head[:SHOWN]}` now: review that, and name it")
     if commit is None and not await context.bot.github.may_write(given.author):
         raise NotPossible(
-            f"{code_span(given.author)} may not write here, and may push while you "
-            "speak: say which commit you have looked at, such as "
-            f"`/brat land {head[:SHOWN]}`"
+            f"{code_span(given.author)} has no write access here, and could push at "
+            "any time: name the commit that you have reviewed, such as `/brat land "
+            f"{head[:SHOWN]}`"
         )
     target = code_span(pull.base.ref)
     base = await asyncio.to_thread(_fork_point, context, given, pull.base.ref)
     if base == head:
-        raise NotPossible(f"{target} holds all of it already")
+        raise NotPossible(f"{target} has all of it already")
     request = await _request(context, given, pull, target=pull.base.ref, base=base)
     done = TaskSpec(number=1, title=request.title, instructions="")
     _plan(context, request, done)
     return (
         f"`{head[:SHOWN]}` is in the queue of {target}: it lands when CI is green on "
-        "it together with what is there. A new push takes it out."
+        "it together with what is ahead. A new push removes it."
     )
 
 
@@ -78,8 +78,8 @@ async def _fix(context: RequestContext, *, text: str = "") -> str:
     is_asked = not allowed & {author.casefold(), EVERYBODY}
     if is_asked and not await context.bot.github.may_write(author):
         raise NotPossible(
-            f"the branch is that of {code_span(author)}, who cannot agree: who may "
-            "not write is not heard; name them in `[fix] authors`"
+            f"the branch belongs to {code_span(author)}, who cannot agree without "
+            "write access; list them in `[fix] authors`"
         )
     red = "" if text else await _red(context, given)
     base = await asyncio.to_thread(_fork_point, context, given, pull.base.ref)
@@ -108,7 +108,7 @@ async def _fix(context: RequestContext, *, text: str = "") -> str:
     sign = ids.sign_key("fix", request.convoy)
     asks = (
         f"@{author}: {context.by} wants an agent to work on this branch. Nothing "
-        "starts before you say `/brat approve`; `/brat cancel` says no."
+        "starts before you say `/brat approve`; `/brat cancel` refuses."
     )
     context.submit(Answer(issue=given.number, sign=sign, text=asks))
     return "Its author is asked first."
@@ -122,10 +122,10 @@ async def _open_pull(context: RequestContext) -> "Pull":
         raise NotPossible("the pull request is closed")
     convoy = convoy_of(context.draft.state, number)
     if convoy is not None and convoy.given is None:
-        raise NotPossible(f"it is a part of {convoy.name}, which lands by itself")
+        raise NotPossible(f"it is a part of {convoy.name}, which lands on its own")
     for branch in (pull.head.ref, pull.base.ref):
         if own := ids.clashing(branch):
-            raise NotPossible(f"{code_span(own)} are branches of brat's own")
+            raise NotPossible(f"{code_span(own)} are brat's own branches")
     return pull
 
 
@@ -143,14 +143,14 @@ def _given(context: RequestContext, pull: "Pull", *, lands: bool) -> GivenPull:
 
 def _config(context: RequestContext) -> "Config":
     if context.config.staged:
-        raise NotPossible("`.brat/config.toml` says `staged`, so nothing is done")
+        raise NotPossible("`.brat/config.toml` sets `staged`, so nothing is done")
     return context.config
 
 
 def _fork_point(context: RequestContext, given: GivenPull, target: str) -> str:
     bot, tip = context.bot, context.draft.refs.get(ids.HEADS + target)
     if tip is None:
-        raise NotPossible(f"there is no branch {code_span(target)} any more")
+        raise NotPossible(f"the branch {code_span(target)} no longer exists")
     bot.mirror.ensure([given.head, tip])
     base = bot.composer.base_of(given.head, tip)
     if base is None:
@@ -244,18 +244,17 @@ LAND: Final = (
         name="land",
         place="pull",
         words=(Argument(name="commit", read=read_sha, form="<commit>", needed=False),),
-        help="Puts anybody's pull request into the merge queue of its target, at "
-        "exactly this commit; of somebody who may not write, the commit has to be "
-        "said.",
+        help="Puts any pull request into the merge queue of its target, at exactly "
+        "this commit; if its author has no write access, name the commit.",
         rule=_land,
     ),
     Verb(
         name="fix",
         place="pull",
         text="may",
-        help="Lets an agent work on anybody's pull request: on what the text says, "
-        "else on its conflict with the target, else on what CI is red for. Its commits "
-        "come on top; the author is asked first, unless `[fix] authors` names them.",
+        help="Lets an agent work on any pull request: on the text, otherwise on its "
+        "conflict with the target, otherwise on red CI. Its commits are added "
+        "on top; the author is asked first, unless `[fix] authors` names them.",
         rule=_fix,
     ),
 )

@@ -61,41 +61,43 @@ def read_task(word: str) -> int:
         return int(found[1])
     if word.startswith("#"):
         raise ValueError("is an issue's number; write a task as `task-3` or `3`")
-    raise ValueError("is no task, such as `task-3` or `3`")
+    raise ValueError("is not a task such as `task-3` or `3`")
 
 
 def read_sha(word: str) -> str:
     """Read a commit's id or its beginning; return it in lower case."""
     if _SHA.fullmatch(word):
         return word.lower()
-    raise ValueError("is no commit: write at least the first 7 digits of its id")
+    raise ValueError("is not a commit: write at least the first 7 digits of its id")
 
 
 def read_path(word: str) -> str:
     try:
         return declared_path(word)
     except ValueError as error:
-        raise ValueError("is no path inside the repository") from error
+        raise ValueError("is not a path inside the repository") from error
 
 
 def read_engine(word: str) -> str:
     """Read the name of an engine; a later check finds out whether it exists."""
     if _ENGINE.fullmatch(word):
         return word
-    raise ValueError("is no engine's name: it has at most 40 letters, digits, - and _")
+    raise ValueError(
+        "is not an engine's name, which has at most 40 letters, digits, - and _"
+    )
 
 
 def read_pattern(word: str) -> str:
     """Read the name of a pattern; a later check finds out whether it exists."""
     if _PATTERN.fullmatch(word):
         return word
-    raise ValueError("is no pattern's name, such as `spec`: `brat workflow list`")
+    raise ValueError("is not a pattern such as `spec`: see `brat workflow list`")
 
 
 def read_priority(word: str) -> int:
     if word.lower() in ("p0", "p1", "p2"):
         return int(word[1])
-    raise ValueError("is no priority: write `p0`, `p1` or `p2`")
+    raise ValueError("is not a priority: write `p0`, `p1` or `p2`")
 
 
 def read_resource(word: str) -> str:
@@ -103,7 +105,7 @@ def read_resource(word: str) -> str:
         validate(word)
     except ValueError as error:
         raise ValueError(
-            "is no resource, such as `path:src/`, `port:5432`, `service:mail`, "
+            "is not a resource such as `path:src/`, `port:5432`, `service:mail`, "
             "`issue:7` or `repo:global`"
         ) from error
     if word == BOT:
@@ -120,9 +122,7 @@ def read_ttl(word: str) -> int:
     except ValueError:
         length_s = 0
     if not 1 <= length_s <= LONGEST_LOCK_S:
-        raise ValueError(
-            "is no length of time from 1s to 24h, such as `30m` or `1h30m`"
-        )
+        raise ValueError("is not a duration from 1s to 24h, such as `30m` or `1h30m`")
     return length_s
 
 
@@ -357,7 +357,7 @@ class RequestContext:
         try:
             return configuration(self.bot)
         except ConfigError as error:
-            raise NotPossible(f"the configuration has a fault: {error}") from error
+            raise NotPossible(f"the configuration is not valid: {error}") from error
 
     def submit(self, command: "Command") -> None:
         """Put a command to the rules; its events join the draft.

@@ -49,7 +49,7 @@ VERBS: Final = (
         name="help",
         right="read",
         words=(Argument(name="verb", read=_verb, form="<verb>", needed=False),),
-        help="Shows what can be said, or how one verb is used.",
+        help="Lists all commands, or explains one.",
         rule=_help,
         asks=True,
     ),
@@ -142,16 +142,16 @@ def _request(said: SlashCommand, on: Place) -> Request:
     below = "" if verb.text == "none" else said.below
     text = clean_request(said.text or below)
     if text and verb.text == "none":
-        raise ValueError(f"it takes no text after `--`; write {_usage(verb)}")
+        raise ValueError(f"this command takes no text after `--`; write {_usage(verb)}")
     if not text and verb.text == "must":
-        raise ValueError(f"it takes a text after `--`; write {_usage(verb)}")
+        raise ValueError(f"this command needs a text after `--`; write {_usage(verb)}")
     return Request(verb.name, arguments, text)
 
 
 def _words(verb: Verb, words: Sequence[str]) -> dict[str, object]:
     if len(words) > len(verb.words):
         more = code_span(words[len(verb.words)])
-        raise ValueError(f"{more} is more than it takes; write {_usage(verb)}")
+        raise ValueError(f"{more} is too much; write {_usage(verb)}")
     for lacking in verb.words[len(words) :]:
         if lacking.needed:
             raise ValueError(
@@ -221,7 +221,7 @@ def endpoint_of(request: Request) -> Endpoint:
         verb.of_task if "task" in request.arguments else verb.of_convoy
     )
     if found is None:
-        raise NoSuchWord(f"{verb.name} can only be said in a comment")
+        raise NoSuchWord(f"{verb.name} works only in a comment")
     return found
 
 

@@ -40,7 +40,7 @@ from convoy.rules.people import (
 from convoy.rules.plan_changes import AddTask
 
 SET_ASIDE: Final = "What was set aside"
-LANDING_AGAIN: Final = "What is to land is shown to CI again."
+LANDING_AGAIN: Final = "CI tests the candidate again."
 
 
 def _retry(context: RequestContext, *, task: int | None = None) -> str:
@@ -79,7 +79,7 @@ def _retry_failed(context: RequestContext, task: int | None) -> str:
     """Take up a convoy that failed; say what of it stays dropped, and why."""
     convoy = context.convoy
     if task is not None:
-        whole = f"{convoy.name} is failed: `/brat retry` takes all of it up again"
+        whole = f"{convoy.name} has failed: `/brat retry` resumes all of it"
         raise NotPossible(whole)
     context.submit(RetryConvoy(convoy=convoy.name, by=context.by))
     stays = [
@@ -87,7 +87,7 @@ def _retry_failed(context: RequestContext, task: int | None) -> str:
         for each in context.convoy.tasks
         if each.state == "dropped"
     ]
-    return " ".join(("The convoy goes on, with the work it had.", *stays))
+    return " ".join(("The convoy continues with the work that it had.", *stays))
 
 
 def _take_up(context: RequestContext, task: int | None) -> str:
@@ -131,9 +131,9 @@ RETRY: Final = (
     Verb(
         name="retry",
         words=(ANY_TASK,),
-        help="Tries a blocked task again with all its attempts, and at once what was "
-        "set aside; without a task, everything that waits so here, and a convoy that "
-        "failed goes on with its work.",
+        help="Retries a blocked task with all its attempts, and what was set aside; "
+        "without a task, everything that waits here, and a failed convoy "
+        "continues with its work.",
         rule=_retry,
         box=Box(says="Try task {task} again", offered=_stopped),
         on_check=CheckButton(
@@ -150,8 +150,8 @@ RETRY: Final = (
         of_convoy=ConvoyEndpoint(
             word="retry",
             typed="convoy retry",
-            help="Try again all that is blocked or set aside in a convoy, or take a "
-            "convoy up that failed.",
+            help="Retry everything that is blocked or set aside in a convoy, or "
+            "resume a failed convoy.",
             button=_may_go_on,
         ),
     ),
@@ -159,7 +159,7 @@ RETRY: Final = (
 
 
 REWORK: Final = "Do what was said of #{}"
-NO_WORK: Final = "this is not the pull request of a task with work in it"
+NO_WORK: Final = "this is not the pull request of a task with work"
 
 
 def _revise(context: RequestContext, *, text: str) -> str:
@@ -189,9 +189,9 @@ def _revise(context: RequestContext, *, text: str) -> str:
     if task.spent >= convoy.settings.attempts:
         return (
             f"Task {task.number} has spent its attempts and waits for a person; "
-            f"`/brat retry {task.number}` lets it go on with what you said."
+            f"`/brat retry {task.number}` lets it continue with what you said."
         )
-    return f"Task {task.number} goes on from its work with what you said."
+    return f"Task {task.number} continues from its work with what you said."
 
 
 def _rework(context: RequestContext, convoy: Convoy, text: str) -> str:
@@ -256,8 +256,8 @@ def _rebase_now(context: RequestContext, convoy: Convoy, task: Task, work: Work)
     )
     _keep_work(context, convoy, task)
     draft.move(ids.HEADS + branch, made)
-    more = " It has to be approved anew." if convoy.settings.approvals else ""
-    return f"The work stands on what has landed, as `{made[:10]}`.{more}"
+    more = " It needs a new approval." if convoy.settings.approvals else ""
+    return f"The work is now based on what has landed, as `{made[:10]}`.{more}"
 
 
 def _keep_work(context: RequestContext, convoy: Convoy, task: Task) -> None:
@@ -272,22 +272,21 @@ REVISION: Final = (
         name="revise",
         text="must",
         text_help="What is wrong with the plan.",
-        help="On a task's pull request, sends the task back, to go on from its work "
-        "and do as the text says; on the convoy's own, adds a task that does. A review "
-        "that asks for changes does the same. On "
-        "the issue, lets the engine that planned make another plan, as long as the "
-        "plan waits for approval.",
+        help="On a task's pull request, sends the task back, to continue from its "
+        "work and follow the text; on the convoy's own, adds a task that does. A "
+        "review that asks for changes does the same. On the issue, while the plan "
+        "waits for approval, has its engine make another plan.",
         rule=_revise,
         of_convoy=ConvoyEndpoint(
             word="revise",
             typed="convoy revise",
-            help="Have another plan made, as the text says.",
+            help="Have another plan made from the text.",
         ),
     ),
     Verb(
         name="rebase",
         place="pull",
-        help="Puts the task's work on top of what has landed since.",
+        help="Rebases the task's work on what has landed since.",
         rule=_rebase,
     ),
 )
@@ -304,12 +303,12 @@ def _tell(context: RequestContext, *, task: int, text: str) -> str:
     feed = context.bot.feed
     if feed is not None and feed.listens(session):
         return (
-            f"The session of task {task} is told now, and every later attempt will "
-            f"be. `brat why {task}` says when its engine was given it."
+            f"The session of task {task} gets the message now, and so does every "
+            f"later attempt. `brat why {task}` says when it has reached the engine."
         )
     return (
-        f"The next attempt of task {task} will be told. The one that runs now does "
-        "not hear of it."
+        f"The next attempt of task {task} will be told. The running one does "
+        "not get it."
     )
 
 
@@ -318,14 +317,14 @@ MESSAGE: Final = (
         name="tell",
         words=(TASK,),
         text="must",
-        text_help="What is to be said.",
-        help="Tells the task's next attempt what the text says.",
+        text_help="The message.",
+        help="Gives the text to the task's next attempt.",
         rule=_tell,
         of_task=TaskEndpoint(
             word="tell",
             typed="task tell",
-            help="Say something to the task's session, if its engine hears, and to "
-            "all later.",
+            help="Send a message to the task's session, if its engine takes "
+            "messages, and to all later ones.",
         ),
     ),
 )
@@ -340,8 +339,8 @@ def _cancel(context: RequestContext, *, task: int | None = None) -> str:
     word = "stopped" if context.asker.at_endpoint else "cancelled"
     context.submit(BlockTask(convoy=name, task=task, why=f"{word} by {by}", by=by))
     return (
-        f"What runs for task {task} is stopped. `/brat retry {task}` tries it "
-        f"again, `/brat drop {task}` gives it up."
+        f"The session of task {task} is stopped. `/brat retry {task}` tries it again, "
+        f"`/brat drop {task}` gives it up."
     )
 
 
@@ -356,14 +355,14 @@ def _require_session(convoy: Convoy, request: Request) -> None:
     number = request.arguments["task"]
     task = convoy.task(number)
     if task is None or task.attempt is None:
-        raise NotPossible(f"task {number} of {convoy.name} has no session that runs")
+        raise NotPossible(f"task {number} of {convoy.name} has no running session")
 
 
 ENDING: Final = (
     Verb(
         name="cancel",
         words=(ANY_TASK,),
-        help="Stops what runs for a task, which then waits for a person; without a "
+        help="Stops a task's session; the task then waits for a person. Without a "
         "task, ends the whole convoy.",
         rule=_cancel,
         box=Box(
@@ -373,7 +372,7 @@ ENDING: Final = (
         of_task=TaskEndpoint(
             word="stop",
             typed="session stop",
-            help="Stop a task's session; the task waits for you: task retry, or task "
+            help="Stop a task's session; the task then waits for task retry or task "
             "drop.",
             button=lambda task: task.state != "blocked" and task.attempt is not None,
             check=_require_session,
@@ -388,7 +387,7 @@ ENDING: Final = (
     Verb(
         name="drop",
         words=(TASK,),
-        help="Gives a task up for good; what waits for it then waits for a person.",
+        help="Gives a task up for good; tasks that wait for it then wait for a person.",
         rule=_drop,
         on_check=CheckButton(
             label="Give up",
@@ -398,7 +397,7 @@ ENDING: Final = (
         of_task=TaskEndpoint(
             word="drop",
             typed="task drop",
-            help="Give a task up; what needs it waits for you.",
+            help="Give a task up; tasks that need it wait for you.",
             button=lambda task: task.state == "blocked" or not task.settled,
         ),
     ),

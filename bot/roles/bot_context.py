@@ -466,7 +466,7 @@ class Try:
             Unsettled: it is too early to believe the look.
         """
         if self.look and not self.settled:
-            raise Unsettled(f"{self.key} may have been done: it is looked for again")
+            raise Unsettled(f"{self.key} may have been done: looking for it again")
 
 
 def another_try(context: BotContext, key: str) -> Try:

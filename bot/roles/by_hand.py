@@ -130,7 +130,7 @@ def _command(action: HearIssue, convoy: Convoy) -> Command:
         case "reopened":
             return IssueReopened(convoy=name, issue=issue)
         case "unlabelled":
-            why = f"cancelled: {action.by} took the label off"
+            why = f"cancelled: {action.by} removed the label"
             return FailConvoy(convoy=name, why=why, by=action.by)
         case _:
             return NoteGoneIssue(convoy=name, how=action.gesture)

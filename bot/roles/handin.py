@@ -177,9 +177,9 @@ def brought(ended: EndedAttempt, artifact: ResultArtifact, commit: str) -> str:
     except (GitFailed, NoBundle) as error:
         return f"work.bundle cannot be read: {error}"
     if head != commit:
-        return "work.bundle does not hold the commit the result names"
+        return "work.bundle does not contain the commit that the result names"
     if not ended.context.composer.is_ancestor(ended.attempt.base, commit):
-        return "the work does not stand on the commit the attempt was given"
+        return "the work is not based on the attempt's commit"
     return ""
 
 
@@ -213,8 +213,8 @@ def _accept_merge(ended: EndedAttempt, result: Result) -> None:
 def _settle(ended: EndedAttempt, result: Result) -> None:
     """Accept the agent's word that there is nothing to do, if the command agrees."""
     if not (ended.task.spec.acceptance and result.accepted):
-        why = "it has no acceptance command that could agree"
-        ended.turn_down(result, f"the agent says that nothing is to be done; {why}")
+        why = "it has no acceptance command to confirm that"
+        ended.turn_down(result, f"the agent says that there is nothing to do; {why}")
         return
     ended.note(result)
     refused = ended.draft.submit(
@@ -290,7 +290,7 @@ def _changed_tests(ended: EndedAttempt, commit: str) -> str:
     patch = _examined(ended, tests.work.commit, commit)
     changed = [name for name in patch.files if name in tests.work.files]
     names = ", ".join(changed[:5])
-    return f"it changes the tests it was to pass: {names}" if names else ""
+    return f"it changes the tests that it must pass: {names}" if names else ""
 
 
 def _examined(ended: EndedAttempt, base: str, commit: str) -> Patch:
@@ -299,8 +299,8 @@ def _examined(ended: EndedAttempt, base: str, commit: str) -> Patch:
     return examined_patch(path, base, commit, settings)
 
 
-KEPT: Final = "what it had done until then is kept"
-_OF_NO_USE: Final = "what it had done until then cannot be used: {}"
+KEPT: Final = "its work so far is kept"
+_OF_NO_USE: Final = "its work so far cannot be used: {}"
 
 
 def salvaged(
@@ -337,5 +337,5 @@ def _brought(
         except (GitFailed, NoBundle) as error:
             return "", f"it cannot be read: {error}"
     if not context.composer.is_ancestor(base, commit):
-        return "", "it does not stand on the commit the attempt was given"
+        return "", "it is not based on the attempt's commit"
     return commit, ""

@@ -139,7 +139,10 @@ async def with_named_issues(
     opened = [item for item in found.work.items if not item.done]
     named = [item for item in opened if item.reference]
     if len(named) > MOST_READ:
-        many = f"it names {len(named)} issues and {MOST_READ} can be read: split it"
+        many = (
+            f"it names {len(named)} issues, and at most {MOST_READ} can be read: "
+            "split it"
+        )
         return IssueText(wanted.text, NO_PLAN.format(error=many))
     read: dict[int, ReferredIssue | str] = {}
     for item in named:
@@ -213,7 +216,7 @@ async def read_list(
             continue
         try:
             if not is_here:
-                raise _NoTask(f"{_address(issue)} is of another repository")  # noqa: TRY301
+                raise _NoTask(f"{_address(issue)} is in another repository")  # noqa: TRY301
             own = number in written and issue.is_by(context.login)
             by = context.login if own else wanted.by
             sub = known.get(number) or await _sub_issue(
@@ -360,7 +363,7 @@ async def _frozen(
     outsiders: bool,  # noqa: FBT001
 ) -> ReferredIssue:
     if number == wanted.issue:
-        raise _NoTask(f"#{number} is this very issue")
+        raise _NoTask(f"#{number} is this issue itself")
     issue = await _open_issue(context, number)
     return await _admitted_text(context, state, wanted.by, issue, outsiders)
 

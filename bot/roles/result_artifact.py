@@ -232,15 +232,15 @@ def _unpacked(data: bytes, folder: Path) -> dict[str, Path]:
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
     except _BROKEN as error:
-        raise Unacceptable(f"the artifact is no zip file: {error}") from error
+        raise Unacceptable(f"the artifact is not a zip file: {error}") from error
     with archive:
         entries = archive.infolist()
         if strange := sorted({e.filename for e in entries} - _ALLOWED):
             raise Unacceptable(f"the artifact holds {strange[0][:80]!r}")
         if len(entries) > len({entry.filename for entry in entries}):
-            raise Unacceptable("the artifact holds a name twice")
+            raise Unacceptable("the artifact contains a name twice")
         if any(entry.compress_type not in _METHODS for entry in entries):
-            raise Unacceptable("the artifact is packed in a way that no forge uses")
+            raise Unacceptable("the artifact has a format that no forge uses")
         if sum(entry.file_size for entry in entries) > UNPACKED_BYTES:
             raise Unacceptable(f"the artifact unpacks to over {UNPACKED_BYTES} bytes")
         return {e.filename: _extracted(archive, e, folder) for e in entries}
@@ -303,7 +303,7 @@ def _check_claim(event: Event, session: str, actor: str) -> None:
     if event.actor.hex() != actor:
         raise Unacceptable(f"events.bin: an event by actor {event.actor.hex()}")
     if not isinstance(event.kind, CommentAdded):
-        raise Unacceptable("events.bin: an event that is no comment")
+        raise Unacceptable("events.bin: an event that is not a comment")
     fact = fact_of(event.kind.body)
     if fact is None or isinstance(fact, UnknownFact) or not isinstance(fact, Claim):
         raise Unacceptable("events.bin: an event that a session may not make")

@@ -191,7 +191,7 @@ class EndedAttempt:
 
     def turn_away(self, why: str) -> None:
         """End an attempt that never began; it costs none, and a person is asked."""
-        why = f"Its job took the task from nobody. {why}"
+        why = f"Its job had no valid hand-off. {why}"
         self.refuse("setup", why)
         self._block(why, splits=False)
 

@@ -71,9 +71,11 @@ async def examined(
             served = found_in.repositories
             for number, why in found_in.broken.items():
                 said = f"installation {number} does not show its repositories: {why}"
-                yield Finding("fault", said, "look at it in the App's settings")
+                yield Finding("fault", said, "check it in the App's settings")
         if not served:
-            yield Finding("fault", "no repository is served", "install the App in one")
+            yield Finding(
+                "fault", "no repository is served", "install the App in a repository"
+            )
         for name, covered in served.items():
             installation = covered.installation if covered else None
             visit = _Visit(stack, client, hosting, name, installation, settings_right)
@@ -119,15 +121,18 @@ async def _app(
     off_s = roster.clock.offset_s
     if abs(off_s) > SKEW_S:
         said = f"this machine's clock is {abs(off_s):.0f} s off the forge's"
-        yield Finding("note", said, "let it follow a time server")
+        yield Finding("note", said, "synchronise it with a time server")
     if lacks := lacking(app.permissions):
         yield Finding("fault", f"the App lacks {', '.join(lacks)}", settings)
     else:
-        yield Finding("ok", "the App may do what the bot needs")
+        yield Finding("ok", "the App has all permissions that the bot needs")
     if hosting.secret:
         deaf = sorted({*EVENTS} - {*app.events, "*"}) if "*" not in app.events else []
         if deaf:
-            said = f"the App does not hear {', '.join(deaf)}: the sweep finds it later"
+            said = (
+                f"the App is not subscribed to {', '.join(deaf)}: the bot finds these "
+                "later by polling"
+            )
             yield Finding("note", said, settings)
         yield await _deliveries(roster)
 
@@ -159,7 +164,7 @@ async def _deliveries(roster: Installations) -> Finding:
     failed = [sent for sent in listed if not sent.arrived]
     if not listed:
         return Finding(
-            "note", "nothing was ever delivered", "label an issue, look again"
+            "note", "there were no deliveries yet", "label an issue, then check again"
         )
     said = f"of the latest {len(listed)} deliveries {len(failed)} failed"
     if not failed:
@@ -168,7 +173,7 @@ async def _deliveries(roster: Installations) -> Finding:
     return Finding("note", f"{said}, the newest with {failed[0].status_code}", mend)
 
 
-_MEND_DELIVERY: Final = "see that the webhook's address reaches the bot"
+_MEND_DELIVERY: Final = "make sure that the webhook's address reaches the bot"
 _MENDS: Final[Mapping[int, str]] = {
     HTTPStatus.UNAUTHORIZED: "the webhook's secret differs: set the same one on both "
     "sides",
@@ -221,7 +226,7 @@ async def _label(
     url = f"/repos/{name}/labels"
     label = quote(hosting.label, safe="")
     if await _is_there(rest, f"{url}/{label}"):
-        return Finding("ok", f"the label {hosting.label} is there")
+        return Finding("ok", f"the label {hosting.label} exists")
     if not fix:
         return Finding("note", f"there is no label {hosting.label}", "--fix makes it")
     told = {"name": hosting.label, "color": LABEL_COLOUR}
@@ -275,7 +280,7 @@ async def examined_hook(
     if not hosting.secret:
         if url:
             said = "the App has a webhook, and the settings have no secret for it"
-            mend = f"set one in both, or empty the address in {_WHERE}; then it polls"
+            mend = f"set one in both, or clear the address in {_WHERE}; then it polls"
             yield Finding("note", said, mend)
         return
     if not url:
@@ -287,7 +292,7 @@ async def examined_hook(
         mend = f"set the content type to application/json in {_WHERE}"
         yield Finding("fault", "the webhook does not send JSON", mend)
     if str(config.insecure_ssl).startswith("1"):
-        said = "the webhook goes to whoever claims to be the bot: TLS is not verified"
+        said = "the webhook does not verify TLS, so anybody can pose as the bot"
         yield Finding("note", said, f"enable SSL verification in {_WHERE}")
     if why := nowhere(url, hosting.api_url):
         mend = f"set the bot's public address in {_WHERE}"
@@ -322,11 +327,16 @@ async def _reached(client: httpx.AsyncClient, url: str) -> Finding:
         status = (await client.post(url, content=b"")).status_code
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         said = f"the webhook's address {url} cannot be reached from here: {error!r}"
-        return Finding("note", said, "see that the bot runs and its proxy leads there")
+        return Finding(
+            "note", said, "make sure that the bot is running and its proxy leads there"
+        )
     if status == HTTPStatus.UNAUTHORIZED:
-        return Finding("ok", f"the bot's door is at {url}")
+        return Finding("ok", f"the bot's webhook endpoint is at {url}")
     if status == HTTPStatus.FORBIDDEN:
-        said = f"the door at {url} does not let this machine in"
+        said = f"the webhook endpoint at {url} rejects this machine's address"
         return Finding("note", said, "add the forge's networks to allowed_networks")
-    said = f"what is at {url} answers {status}, and the bot's door 401"
-    return Finding("fault", said, f"lead it to the bot's port, to {WEBHOOK_PATH}")
+    said = (
+        f"what is at {url} answers {status}, but the bot's webhook endpoint would "
+        "answer 401"
+    )
+    return Finding("fault", said, f"point it to the bot's port, path {WEBHOOK_PATH}")

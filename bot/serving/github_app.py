@@ -126,17 +126,17 @@ class AppPages:
         told = json.dumps(self.wish.manifest(f"{self.address()}/made"))
         action = f"{self.wish.form_url}?{urlencode({'state': self.state})}"
         form = (
-            f"<form action='{escape(action)}' method='post'>"
-            f"<input type='hidden' name='manifest' value='{escape(told)}'>"
-            f"<p>GitHub will ask for a name and show what the App may do.</p>"
-            f"<button>Make the App {escape(self.wish.name)}</button></form>"
+            f"<form action='{escape(action)}' method='post'><input type='hidden' "
+            f"name='manifest' value='{escape(told)}'><p>GitHub will ask for a name "
+            "and show the App's permissions.</p><button>Make the App "
+            f"{escape(self.wish.name)}</button></form>"
         )
         return _page(HTTPStatus.OK, form, posts_to=self.wish.web_url)
 
     async def _back(self, request: web.Request) -> web.Response:
         code = request.query.get("code", "")
         if self.made.done() or not _same(request.query.get("state"), self.state):
-            return _page(HTTPStatus.FORBIDDEN, "This is not the answer to our form.")
+            return _page(HTTPStatus.FORBIDDEN, "This is not the answer to the form.")
         if not _CODE.fullmatch(code):
             return _page(HTTPStatus.BAD_REQUEST, "GitHub's code is missing: try again.")
         try:
@@ -146,7 +146,7 @@ class AppPages:
             return _page(HTTPStatus.BAD_GATEWAY, escape(str(error)))
         self.made.set_result(made)
         link = escape(f"{made.html_url}/installations/new")
-        said = f"{escape(made.slug)} is made. <a href='{link}'>Install it</a> now."
+        said = f"{escape(made.slug)} is created. <a href='{link}'>Install it</a> now."
         return _page(HTTPStatus.OK, f"<p>{said}</p>")
 
 
@@ -161,7 +161,7 @@ async def app_for_code(
         raise Unavailable(f"GitHub did not hand over the App: {error!r}") from error
     if answer.status_code != HTTPStatus.CREATED:
         said = f"GitHub did not hand over the App: it answered {answer.status_code}"
-        raise Unavailable(f"{said}; begin again, a code is good once and for an hour")
+        raise Unavailable(f"{said}; start again: a code works once, within an hour")
     try:
         return AppCreated.model_validate_json(answer.content)
     except ValidationError as error:
@@ -184,7 +184,7 @@ def check_free(folder: Path) -> None:
     """Check that no file would be overwritten."""
     for name in (KEY_FILE, SETTINGS_FILE):
         if (folder / name).exists():
-            raise BratError(f"{folder / name} is there already: choose another folder")
+            raise BratError(f"{folder / name} exists already: choose another folder")
 
 
 def keep_app(wish: AppRequest, made: AppCreated) -> None:
@@ -215,7 +215,7 @@ def keep_app(wish: AppRequest, made: AppCreated) -> None:
         _write(folder / KEY_FILE, made.pem)
         _write(folder / SETTINGS_FILE, json.dumps(told, indent=2) + "\n")
     except OSError as error:
-        raise BratError(f"the App cannot be kept in {folder}: {error}") from error
+        raise BratError(f"the App cannot be stored in {folder}: {error}") from error
 
 
 def _write(file: Path, text: str) -> None:

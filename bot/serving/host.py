@@ -159,7 +159,7 @@ class Host:
         if self._trouble:
             return self._trouble
         if not self.known.is_set():
-            return "the repositories are being looked up"
+            return "looking up the repositories"
         still = self.standing_still()
         if still and all(still.values()):
             return "; ".join(_stands(name, why) for name, why in still.items())
@@ -383,8 +383,8 @@ async def hosted(
     """Serve for as long as the block lasts; with `poll` there is no door."""
     if not poll and not hosting.secrets:
         raise BratError(
-            "secret: the webhook has none, so anybody could send deliveries: set one "
-            "here and on the forge, or serve with --poll"
+            "secret: it is missing, so anybody could send deliveries: set one here "
+            "and on the forge, or serve with --poll"
         )
     hosting.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     pygit2.settings.mwindow_file_limit = OPEN_PACKS
@@ -414,12 +414,12 @@ async def _listen(
     )
     metrics.watch(
         "brat_repositories_broken",
-        "Those whose loop cannot run.",
+        "Repositories whose loop cannot run.",
         lambda: sum(bool(one.trouble) for one in host.served.values()),
     )
     metrics.watch(
         "brat_installations_broken",
-        "Those that do not show their repositories.",
+        "Installations that do not show their repositories.",
         lambda: len(host.broken),
     )
     if not poll:

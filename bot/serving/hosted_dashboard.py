@@ -49,7 +49,7 @@ from grite.errors import BratError, Unavailable
 
 Asked = Callable[[], Awaitable[bool]]
 BASE: Final = "/{owner}/{repository}"
-_NOT_THERE: Final = "There is no such page, or not for you.\n"
+_NOT_THERE: Final = "This page does not exist, or you may not see it.\n"
 
 
 class HostedDashboard:
@@ -79,7 +79,7 @@ class HostedDashboard:
 
     async def admit(self, request: web.Request) -> web.Response | None:
         if request.host != self._own and request.path != "/healthz":
-            raise web.HTTPMisdirectedRequest(text="This is not our name.\n")
+            raise web.HTTPMisdirectedRequest(text="Unknown host name.\n")
         return None
 
     async def view(self, request: web.Request) -> RepositoryView | None:
@@ -116,11 +116,13 @@ class HostedDashboard:
         if not access_policy.is_from_here(request) or not await self._is_ours(
             request, person
         ):
-            raise web.HTTPForbidden(text="This form is not one of ours.\n")
+            raise web.HTTPForbidden(text="This form was not served here.\n")
         one = self._one(view)
         asked = partial(loop_of(one).context.github.may_write, person.login)
         if not await _asking(one, asked)():
-            raise web.HTTPForbidden(text="You may not write in this repository.\n")
+            raise web.HTTPForbidden(
+                text="You have no write access to this repository.\n"
+            )
         return person.login
 
     async def _is_ours(self, request: web.Request, person: Person) -> bool:
@@ -292,5 +294,5 @@ def loop_of(one: Served) -> Loop:
         Unavailable: it is not open now.
     """
     if one.loop is None:
-        raise Unavailable(f"{one.name} is not served just now")
+        raise Unavailable(f"{one.name} is not being served now")
     return one.loop

@@ -100,14 +100,14 @@ async def examined_workflows(
             yield Finding("ok", f"{file} is this version's")
         else:
             mend = "if nobody changed it: remove it, brat init --actions, push"
-            yield Finding("note", f"{file} is not this version's", mend)
+            yield Finding("note", f"{file} is from another version", mend)
     own = {file: text for file, text in files.items() if file not in OWN_FILES}
     started: set[StartWay] = {"push"}
     if LOOP_FILE in files:  # it dispatches, if it is no App
         started.add("dispatch")
     judging = [file for file, text in own.items() if ways_to_start(text) & started]
     if judging:
-        said = f"{', '.join(judging)} may judge what brat builds"
+        said = f"{', '.join(judging)} may test what brat builds"
         yield Finding("ok", said)
     else:
         said = "no workflow runs on pushes to brat/queue/**"
@@ -143,18 +143,21 @@ async def examined_actions(
 ) -> AsyncIterator[Finding]:
     """Give findings about Actions; `fix` makes the default token read-only."""
     if jobs is None:
-        said = "the App may not see whether Actions may run"
+        said = "the App may not check whether Actions are enabled"
         yield Finding("note", f"{said} ({ADMINISTRATION}: read)", f"look {_WHERE}")
         return
     actions = await rest.read(_Actions, f"/repos/{name}/actions/permissions")
     if actions.enabled:
         yield Finding("ok", "Actions may run")
     else:
-        yield Finding("fault", "Actions may not run", f"allow them {_WHERE}")
+        yield Finding("fault", "Actions are disabled", f"allow them {_WHERE}")
     yield await _token(rest, name, jobs, fix=fix)
     if actions.enabled and actions.allowed_actions == "local_only":
-        said = "only actions of the repository's own may run"
-        mend = f"allow actions/upload-artifact {_WHERE}: brat-task.yml hands in by it"
+        said = "only the repository's own actions may run"
+        mend = (
+            f"allow actions/upload-artifact {_WHERE}: brat-task.yml uploads its "
+            "result with it"
+        )
         yield Finding("fault", said, mend)
     if has_loop and jobs.can_approve_pull_request_reviews:
         yield Finding("ok", "jobs may open pull requests")
@@ -167,12 +170,12 @@ async def examined_actions(
 async def _token(rest: Rest, name: str, known: JobSettings, *, fix: bool) -> Finding:
     """Check the default token of jobs: CI runs what agents write with it."""
     if known.default_workflow_permissions != "write":
-        return Finding("ok", "by default a job's token only reads")
+        return Finding("ok", "by default a job's token is read-only")
     url = f"/repos/{name}/actions/permissions/workflow"
     if fix:
         with suppress(Refused):
             await rest.write("PUT", url, {"default_workflow_permissions": "read"})
-            return Finding("ok", "let a job's token only read by default")
+            return Finding("ok", "make a job's token read-only by default")
     said = "by default a job's token can write, and CI runs agents' code"
     mend = (
         f"choose read permissions {_WHERE}; with {ADMINISTRATION}: write --fix does it"
@@ -185,7 +188,7 @@ OWN_BRANCHES: Final = ("convoy/any/base", "brat/queue/any/any")
 _AGAINST: Final = {
     "creation": "no new branches",
     "deletion": "no removal",
-    "merge_queue": "a merge queue of the forge's",
+    "merge_queue": "the forge's merge queue",
     "non_fast_forward": "no forced pushes",
     "pull_request": "a pull request for each push",
     "required_deployments": "deployments first",
@@ -196,11 +199,11 @@ _AGAINST: Final = {
 }
 """Rules that matter on the bot's own branches, which it creates, moves and deletes."""
 _MEND: Final = (
-    "except these branches from the ruleset, or add the App to its bypass list, under "
-    "Settings, Rules"
+    "exclude these branches from the ruleset, or add the App to its bypass list, "
+    "under Settings, Rules"
 )
-_READ: Final = "see under Settings, Rules, what it asks for"
-_BYPASS: Final = "(the bot may pass its rules by: [refinery] bypass = true lets it)"
+_READ: Final = "see what it requires under Settings, Rules"
+_BYPASS: Final = "(the bot may bypass its rules: [refinery] bypass = true allows it)"
 
 
 async def examined_rules(rules: BranchRules, main: str) -> AsyncIterator[Finding]:
@@ -233,11 +236,11 @@ async def _judged(rules: BranchRules, branch: str, binding: Sequence[Rule]) -> F
     may = {rule.ruleset_id: await rules.bypass(rule.ruleset_id) for rule in binding}
     left = [rule for rule in binding if may[rule.ruleset_id] not in MAY_PASS]
     if not left:
-        return Finding("ok", f"the bot may pass by the rules on {branch}")
+        return Finding("ok", f"the bot may bypass the rules on {branch}")
     wanted = ", ".join(sorted({_AGAINST[rule.type] for rule in left}))
     is_sure = any(may[rule.ruleset_id] for rule in left)
-    more = "" if is_sure else "; whether the bot may pass by is not shown"
-    said = f"the rules on {branch} want {wanted}{more}"
+    more = "" if is_sure else "; GitHub does not show whether the bot may bypass them"
+    said = f"the rules on {branch} require {wanted}{more}"
     return Finding("fault" if is_sure else "note", said, _MEND)
 
 
@@ -251,7 +254,7 @@ async def examined_exposures(
     for one in found:
         yield Finding("fault", one.said, one.mend)
     if not found:
-        said = "CI hands agents' code no secret and no token that writes"
+        said = "CI gives agents' code no secret and no token that can write"
         yield Finding("ok", said)
 
 
@@ -279,8 +282,9 @@ async def examined_signers(
     said = f"allowed signers: {found.why}"
     if text is not None and found.source == "own key":
         mend = (
-            f"protect {main}: a pull request with an approval; or pin the keys: "
-            '"allowed_signers" in the settings, and the variable BRAT_ALLOWED_SIGNERS'
+            f"protect {main} with a required approval; or pin the keys: "
+            '"allowed_signers" in the settings, and the variable '
+            "BRAT_ALLOWED_SIGNERS"
         )
         yield Finding("fault", said, mend)
     else:
@@ -290,9 +294,9 @@ async def examined_signers(
     if line and not _holds(text or "", line):
         yield Finding(
             "note",
-            f"{SIGNERS_FILE} does not name the key of the bot, whose hand-offs "
-            "sessions take only if the variable BRAT_ALLOWED_SIGNERS does",
-            f"put this line there: {line}",
+            f"{SIGNERS_FILE} does not name the bot's key, so sessions accept its "
+            "hand-offs only if the variable BRAT_ALLOWED_SIGNERS names it",
+            f"add this line: {line}",
         )
 
 

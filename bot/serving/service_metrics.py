@@ -72,22 +72,25 @@ class ServiceMetrics(Collector):
         self.registry.register(self)
         self._deliveries = self._counter(
             "brat_deliveries_total",
-            "Webhook deliveries, by event and by what was answered.",
+            "Webhook deliveries, by event and answer.",
             ("event", "status"),
         )
         self._ticks = self._counter(
             "brat_ticks_total",
-            "Rounds of a repository's loop, by how they ended.",
+            "Rounds of a repository's loop, by result.",
             ("repository", "outcome"),
         )
         self._attempts = self._counter(
             "brat_attempts_total",
-            "Sessions that ended, by engine and by what became of them.",
+            "Ended sessions, by engine and outcome.",
             ("repository", "engine", "outcome"),
         )
         self._candidates = self._counter(
             "brat_candidates_total",
-            "Commits that CI was asked to judge; over the landed: its runs for each.",
+            (
+                "Commits that CI was asked to test; divided by landed changes: CI "
+                "runs per change."
+            ),
             ("repository",),
         )
         self._landed = self._counter("brat_landed_total", "Changes that landed.", WHOSE)
@@ -213,23 +216,27 @@ class ServiceMetrics(Collector):
 _FAMILIES: Final = {
     "tasks": (GaugeMetricFamily, "Tasks, by state.", "state"),
     "convoys": (GaugeMetricFamily, "Convoys, by state.", "state"),
-    "interventions": (GaugeMetricFamily, "What waits for people.", "kind"),
-    "tokens": (CounterMetricFamily, "Used by sessions that ended.", "kind"),
-    "dollars": (CounterMetricFamily, "Spent by them, where known.", ""),
+    "interventions": (GaugeMetricFamily, "Items that wait for people.", "kind"),
+    "tokens": (CounterMetricFamily, "Tokens used by ended sessions.", "kind"),
+    "dollars": (
+        CounterMetricFamily,
+        "US dollars spent by ended sessions, if known.",
+        "",
+    ),
     "set_aside": (
         GaugeMetricFamily,
-        "What waits because it was refused or kept failing.",
+        "Items set aside because they were refused or failed repeatedly.",
         "",
     ),
     "forge_calls_left": (
         GaugeMetricFamily,
-        "What is left of the forge's rate limit, as it said last.",
+        "The remaining rate limit of the forge, as last reported.",
         "",
     ),
     "log_commits": (GaugeMetricFamily, "Commits of the log.", ""),
     "repository_standing_still": (
         GaugeMetricFamily,
-        "1: nothing of the repository moves; /readyz says why.",
+        "1: the repository makes no progress; /readyz says why.",
         "",
     ),
 }

@@ -63,8 +63,8 @@ def claim_folder(folder: Path, repository: str, number: int) -> None:
     if known:
         raise BratError(
             f"{folder} holds the state of another repository (id {known}), and "
-            f"{repository} has the id {number}: name another folder, or the repository "
-            "by its new name"
+            f"{repository} has the id {number}: name another folder, or give the "
+            "repository's new name"
         )
     beside = folder / f".{REPOSITORY_FILE}"
     beside.write_text(f"{number}\n")
@@ -164,7 +164,9 @@ def log_key_in(folder: Path) -> LogKey:
         if not public.exists() or public.read_text() != key.line:
             _written(public, key.line.encode()).replace(public)
     except OSError as error:
-        raise BratError(f"the log's key cannot be kept in {folder}: {error}") from error
+        raise BratError(
+            f"the log's key cannot be stored in {folder}: {error}"
+        ) from error
     return key
 
 
@@ -192,7 +194,7 @@ def parse_log_key(data: bytes, name: str) -> LogKey:
         private = None
     if not isinstance(private, Ed25519PrivateKey):
         raise BratError(
-            f"{name} is no Ed25519 private key without a passphrase; {_HOW_TO_MAKE}"
+            f"{name} is not an Ed25519 private key without a passphrase; {_HOW_TO_MAKE}"
         )
     return LogKey(private, private.public_key().public_bytes_raw())
 
@@ -234,13 +236,13 @@ def source_in_force(
 ) -> SignersSource:
     """Return the source that counts; `rules` are the default branch's."""
     if pinned.strip():
-        return SignersSource("settings", "they are pinned where no push changes them")
+        return SignersSource("settings", "they are set where no push can change them")
     # Whether the branch moves only with somebody else's approval, or not at all.
     is_guarded = rules.frozen or (rules.pull_request and rules.reviews > 0)
     if has_file and is_guarded:
         why = "the default branch asks for an approved pull request"
         return SignersSource("file", f"{SIGNERS_FILE} counts, for {why}")
     if has_file:
-        why = "whoever may push to the default branch could change it"
-        return SignersSource("own key", f"{SIGNERS_FILE} does not count, for {why}")
-    return SignersSource("own key", f"there is no {SIGNERS_FILE}, and none are pinned")
+        why = "anyone with push access to the default branch could change it"
+        return SignersSource("own key", f"{SIGNERS_FILE} does not count, because {why}")
+    return SignersSource("own key", f"there is no {SIGNERS_FILE}, and no keys are set")

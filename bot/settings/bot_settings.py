@@ -42,10 +42,10 @@ def config_in(file: Path, *, source: str = "") -> Config:
     except (FileNotFoundError, NotADirectoryError):
         text = b""
     except IsADirectoryError as error:
-        said = f"{source}: this is a folder; it has to be a file, so move the folder"
+        said = f"{source}: this must be a file, but it is a folder: move the folder"
         raise ConfigError(said) from error
     except OSError as error:
-        said = f"{source}: this cannot be read: {error.strerror}; let its owner read it"
+        said = f"{source}: this cannot be read: {error.strerror}"
         raise ConfigError(said) from error
     return load(text, source=source)
 
@@ -80,8 +80,8 @@ def quota_refusal(
     live = sum(1 for _ in state.live())
     if live >= quota.unfinished:
         return (
-            f"{live} convoys of this repository are not finished, and more may not be "
-            "at once: set the label again when one has ended."
+            f"{live} convoys of this repository are unfinished, which is the limit: "
+            "set the label again when one has ended."
         )
     known = [summary for _, summary in state.convoys.summaries()]
     here = [each.requested_at for each in known]
@@ -95,7 +95,7 @@ def quota_refusal(
         if free is not None:
             return (
                 f"{whose} started {counted(most, 'convoy')} within an hour, which is "
-                f"the most: set the label again {free}."
+                f"the limit: set the label again {free}."
             )
     return None
 
@@ -106,7 +106,7 @@ def _in_words_when_free(moments: Sequence[int], most: int, now: int) -> str | No
     if len(recent) < most:
         return None
     if not most:
-        return "when whoever runs this bot allows it"
+        return "when the bot's operator allows it"
     free_ms = recent[-most] + HOUR_MS
     moment = datetime.fromtimestamp(-(-free_ms // 60_000) * 60, UTC)
     return f"at {moment:%H:%M} UTC"
@@ -338,11 +338,11 @@ class ServiceSettings(Common):
         if self.secret and len(self.secret) < SECRET_CHARS:
             raise ValueError(f"secret: give at least {SECRET_CHARS} characters")
         if self.token and not self.repositories:
-            raise ValueError("repositories: a bot with a token is told which it serves")
+            raise ValueError("repositories: required with a token")
         if not self.repositories and not self.allowed_owners:
             raise ValueError(
-                "allowed_owners: name the accounts that are served (a stranger can "
-                "install a public App), or list repositories"
+                "allowed_owners: list the accounts to serve (anyone can install a "
+                "public App), or list repositories"
             )
         if self.dashboard_port is not None and not (
             self.dashboard_url and self.client_id and self.client_secret

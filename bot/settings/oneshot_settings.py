@@ -125,7 +125,7 @@ def _log_key(env: Mapping[str, str]) -> str:
         return key
     if env.get("BRAT_ALLOWED_SIGNERS", "").strip():
         raise BratError(
-            "BRAT_ALLOWED_SIGNERS names who signs the log, and the key is not there: "
+            "BRAT_ALLOWED_SIGNERS names who signs the log, but the key is missing: "
             "type `brat setup`, which stores it as the secret BRAT_LOG_KEY of the "
             "environment `brat`, or remove the variable to work without a key"
         )

@@ -204,7 +204,7 @@ def box_warnings(convoy: Convoy, tasks: Sequence[Task]) -> list[str]:
     ]
     if not told:
         return []
-    said = "**Walls that were missing** around the agents, by their sessions' reports"
+    said = "**Missing isolation** of the agents, by their sessions' reports"
     return ["", f"{said}: {'; '.join(told)}.", ""]
 
 
@@ -218,7 +218,7 @@ def answer_lines(convoy: Convoy, web: str) -> list[str]:
     if not convoy.answers:
         return []
     shown = [_answer_item(convoy, each, web) for each in reversed(convoy.answers)]
-    more = "- {}, older: `brat log show` tells them all"
+    more = "- {}, older: `brat log show` shows them all"
     newest = fitting(shown[:_ANSWERS_OPEN], more, _ANSWERS_CHARS)
     older = shown[_ANSWERS_OPEN:] if len(newest) == len(shown[:_ANSWERS_OPEN]) else []
     older = fitting(older, more, _ANSWERS_CHARS - sum(map(len, newest)))
@@ -299,8 +299,8 @@ def _engine(convoy: Convoy, task: Task) -> str:
 
 
 HOW_ON: Final = (
-    "To let it go on, take `staged = true` out of `.brat/config.toml` and say "
-    "`/brat approve`."
+    "To start it, remove `staged = true` from `.brat/config.toml` and say `/brat "
+    "approve`."
 )
 _JUDGED: Final = {
     True: "when its checks are green",
@@ -313,16 +313,16 @@ def _steps(convoy: Convoy) -> Iterator[str]:
     settings, base = convoy.settings, ids.base_branch(convoy.name)
     first = [task for task in convoy.tasks if not task.spec.after]
     at_once = min(len(first), settings.max_sessions)
-    yield f"lay the branch `{base}` at `{convoy.base[:10]}`"
+    yield f"create the branch `{base}` at `{convoy.base[:10]}`"
     engines = Counter(task.spec.engine for task in convoy.tasks).items()
     by = ", ".join(f"{counted(many, 'task')} by `{name}`" for name, many in engines)
     yield f"start {counted(at_once, 'session')} at once ({by})"
     judged = _JUDGED[settings.require_ci]
     pulls = counted(len(convoy.tasks), "draft pull request")
     opened = f"open {pulls} into it and " if convoy.shows_work(()) else ""
-    yield f"{opened}land each task's work on it by {settings.strategy}, {judged}"
+    yield f"{opened}merge each task's work into it by {settings.strategy}, {judged}"
     if settings.approvals:
-        yield f"wait for {counted(settings.approvals, 'approval')} of each before that"
+        yield f"wait for {counted(settings.approvals, 'approval')} for each before that"
     yield f"open one pull request into `{convoy.target}` and land it, {judged}"
 
 
@@ -386,9 +386,8 @@ def convoy_table(
     lines += answer_lines(convoy, web)
     branch = f"Branch `{ids.base_branch(convoy.name)}`. " if not convoy.given else ""
     lines.append(
-        f"<sub>Asked for by {inline(convoy.by)}. {branch}"
-        "This comment is kept up to date; the log in `refs/grite/wal` says everything."
-        "</sub>"
+        f"<sub>Requested by {inline(convoy.by)}. {branch}This comment is kept up to "
+        "date; the log in `refs/grite/wal` has every detail.</sub>"
     )
     if not convoy.ended and convoy.lands_given is None:
         taken = sum(len(line) + 1 for line in lines)
@@ -401,7 +400,7 @@ def _landing(convoy: Convoy) -> list[str]:
     pull, landing = convoy.pull, convoy.landing
     told = [f"The convoy's own pull request: #{pull}."] if pull is not None else []
     if given := convoy.lands_given:
-        told = [f"It is about this pull request as it was at `{given.head[:10]}`."]
+        told = [f"It is for this pull request at `{given.head[:10]}`."]
     if landing is not None and not convoy.ended:
         told += [
             inline(way_of_landing(landing, convoy.target)),
@@ -433,7 +432,7 @@ def _refused(asides: Sequence[SetAside]) -> list[str]:
         inline(f"{full_stop(each.why)} {each.helps}".strip()) for each in asides
     )
     shown = fitting([f"- {each}" for each in told], "- {}", _REFUSED_CHARS)
-    heading = "**Set aside**, and tried again from time to time, or by `/brat retry`:"
+    heading = "**Set aside**, and tried again later, or with `/brat retry`:"
     return [heading, "", *shown, ""]
 
 

@@ -19,7 +19,7 @@ TEXT_CHARS: Final = 2_000
 """How much of the end of CI's text the next attempt is told."""
 CI_CHARS: Final = 300
 """How much of CI's text on itself people are told."""
-MEND_CI: Final = "mend CI; the work waits and is judged again"
+MEND_CI: Final = "fix CI; the work waits and is tested again"
 """What helps when CI itself is at fault."""
 _FILES: Final = 5
 
@@ -53,7 +53,7 @@ def conflicts(what: str, paths: Sequence[str]) -> str:
 
 
 def may_not_write(by: str) -> str:
-    return f"{by} may not write to this repository any more"
+    return f"{by} no longer has write access to this repository"
 
 
 def convoy_merge(convoy: Convoy) -> str:

@@ -17,23 +17,24 @@ from convoy.text import clean, counted, full_stop, inline, posted, redacted, sho
 
 def unvouched(by: str) -> str:
     return (
-        f"@{by} may not write to this repository any more, so nothing new starts in "
-        "this convoy. Somebody who may write can say `/brat resume` to let it go on."
+        f"@{by} no longer has write access to this repository, so nothing new starts "
+        "in this convoy. Somebody with write access can resume it with `/brat "
+        "resume`."
     )
 
 
 def plan_unapproved(by: str, why: str) -> str:
     return (
         f"@{by}'s approval of the plan no longer counts: {why}. Nothing new starts in "
-        "this convoy until somebody who may write says `/brat resume`."
+        "this convoy until somebody with write access says `/brat resume`."
     )
 
 
 def plan_unapproved_at_landing(by: str, why: str) -> str:
     return (
         f"@{by}'s approval of the plan no longer counts: {why}. This does not land "
-        "until somebody who may maintain this repository says `/brat merge` on its "
-        "pull request."
+        "until somebody with the maintain role says `/brat merge` on its pull "
+        "request."
     )
 
 
@@ -44,25 +45,26 @@ def stopped_all(by: str, why: str) -> str:
 def log_refused(why: str, helps: str) -> str:
     return (
         "Nothing can start or land in this repository: the forge refuses the log in "
-        f"`refs/grite/wal`, where the bot records all that it does. {inline(why)}. "
-        f"{inline(helps)} The bot tries again every minute and then goes on by itself."
+        f"`refs/grite/wal`, in which the bot records everything. {inline(why)}. "
+        f"{inline(helps)} The bot tries again every minute and then continues on its "
+        "own."
     )
 
 
 def ci_changed(files: Sequence[str]) -> str:
     named = ", ".join(code_span(path) for path in files[:5])
     return (
-        f"This changes what CI runs, so a green CI is not enough: {named}. It has been "
-        "taken out of the merge queue. When somebody has looked at these files, "
+        f"This changes what CI runs, so a green CI is not enough: {named}. It has "
+        "been removed from the merge queue. When somebody has reviewed these files, "
         "`/brat merge` on its pull request puts it back."
     )
 
 
 def unanswered_for(by: str) -> str:
     return (
-        f"@{by} may no longer have this merged, so it has been taken out of the merge "
-        "queue. Somebody who may can put it back with `/brat merge` on its pull "
-        "request."
+        f"@{by} may no longer have this merged, so it has been removed from the merge "
+        "queue. Somebody with that permission can put it back with `/brat merge` on "
+        "its pull request."
     )
 
 
@@ -70,18 +72,17 @@ def exposed(found: Sequence[Exposure]) -> str:
     listed = "\n".join(f"- {inline(f'{one.said}: {one.mend}')}" for one in found)
     said = (
         "CI runs what agents write on `brat/queue/**` and `convoy/**`, and GitHub "
-        "trusts these branches. Treat an agent's commit like a fork's pull request: no "
-        "secrets, and a token that only reads.\n\n"
-        f"{listed}"
+        "trusts these branches. Treat an agent's commit like a fork's pull request: "
+        f"no secrets, and a read-only token.\n\n{listed}"
     )
-    return posted(said, "There is more: `brat doctor --github` lists it all.")
+    return posted(said, "There is more: `brat doctor --github` lists everything.")
 
 
 def unstarted(fault: str) -> str:
     return (
-        f"CI will not start on what is built here, so nothing lands: {inline(fault)}. "
-        "GitHub starts no workflow for what a job pushes: brat dispatches the file "
-        "that the variable `BRAT_CI_WORKFLOW` names, which needs the trigger "
+        f"CI will not start on brat's candidates, so nothing lands: {inline(fault)}. "
+        "GitHub starts no workflow for a job's push: brat dispatches the file that "
+        "the variable `BRAT_CI_WORKFLOW` names, which needs the trigger "
         "`workflow_dispatch`, or it runs `[ci] command` in a job of its own."
     )
 
@@ -91,7 +92,7 @@ def comments_unread(count: int) -> str:
     return (
         f"Agents get this issue's text, but not its {what}. To pass something on, say "
         "`/brat tell <task> -- text` before the task starts. Or end the convoy with "
-        "`/brat cancel`, add it to the text, and label the issue again."
+        "`/brat cancel`, add it to the issue's text, and label the issue again."
     )
 
 
@@ -103,8 +104,8 @@ def left_out(remarks: Iterable[str]) -> str:
 def unreported(lacking: Sequence[str], jobs: Sequence[str]) -> str:
     named, others = (", ".join(map(code_span, all_)) for all_ in (lacking, jobs[:10]))
     return (
-        f"No workflow here reports the required check {named}, and brat knows nobody "
-        "else who does, so work waits for it and does not land. The jobs report "
+        f"No workflow here reports the required check {named}, and brat knows of no "
+        "other reporter, so work waits for it and does not land. The jobs report "
         f"{others}. Correct the name in `[refinery] checks` or in the branch's rules, "
         "or name who reports it in `[refinery] reporters`."
     )
@@ -113,8 +114,8 @@ def unreported(lacking: Sequence[str], jobs: Sequence[str]) -> str:
 def hindered(found: Sequence[str]) -> str:
     listed = "\n".join(f"- {inline(each)}" for each in found)
     return (
-        "The workflow job that does brat's work here lacks something. `brat init "
-        f"--actions` writes the file with every permission.\n\n{listed}"
+        "brat's workflow job lacks permissions here. `brat init --actions` writes "
+        f"the file with every permission.\n\n{listed}"
     )
 
 
@@ -137,8 +138,8 @@ def about_issue(action: HearIssue, issue: int, label: str) -> str:
     match action.gesture:
         case "closed":
             return (
-                "This issue was closed, so its convoy is paused: nothing of it starts "
-                "or lands. To go on, reopen the issue or say `/brat resume`. To end "
+                "This issue was closed, so its convoy is paused: nothing starts or "
+                "lands. To continue, reopen the issue or say `/brat resume`. To end "
                 "the convoy, say `/brat cancel`. What is done is kept."
             )
         case "reopened":
@@ -146,7 +147,7 @@ def about_issue(action: HearIssue, issue: int, label: str) -> str:
         case "unlabelled":
             return (
                 f"@{action.by} The convoy is cancelled, because you removed its "
-                f"label. What is done is kept. To ask for a new convoy, set the label "
+                "label. What is done is kept. To start a new convoy, set the label "
                 f"{code_span(label)} again."
             )
         case "deleted" | "transferred":
@@ -159,9 +160,9 @@ def about_issue(action: HearIssue, issue: int, label: str) -> str:
 def base_deleted(branch: str) -> str:
     return (
         f"The branch {code_span(branch)} was deleted, so the convoy is paused; the "
-        "forge closed the pull requests into it. `/brat resume` makes the branch again "
-        "with all that has landed on it. Then reopen the pull requests that are to "
-        "land. `/brat cancel` ends the convoy. Nothing is lost."
+        "forge closed the pull requests into it. `/brat resume` creates the branch "
+        "again with everything that was merged into it. Then reopen the pull "
+        "requests that should land. `/brat cancel` ends the convoy. Nothing is lost."
     )
 
 
@@ -173,19 +174,18 @@ def base_pushed(branch: str, pushed: Push, tip: str, kept: str) -> str:
     gate = f"\n\n{refused}:\n{faults}\n" if faults else ""
     return (
         f"Somebody pushed {code_span(head)} to {code_span(branch)}. None of the "
-        f"convoy's tasks made it. Since {code_span(tip[:10])} it changes {files}.{gate}"
-        "\n\nNothing of the convoy starts or lands until somebody answers for it: "
-        f"`/brat approve {head}` takes it in, and the convoy lands if whoever says so "
-        "may maintain this repository. Or put the branch back to "
+        f"convoy's tasks created it. Since {code_span(tip[:10])} it changes "
+        f"{files}.{gate}\n\nNothing of the convoy starts or lands until somebody "
+        f"accepts it: `/brat approve {head}` takes it in, and the convoy lands if "
+        "whoever says so may maintain this repository. Or put the branch back to "
         f"{code_span(tip[:10])}. The commit is kept at {code_span(kept)}."
     )
 
 
 def dequeued(by: str) -> str:
     return (
-        f"@{by} The convoy is out of the merge queue, because you took this pull "
-        "request out of the forge's queue. `/brat merge` puts it back. Nothing is lost "
-        "meanwhile."
+        f"@{by} The convoy is out of the merge queue, because you removed this pull "
+        "request from the forge's queue. `/brat merge` puts it back. Nothing is lost."
     )
 
 
@@ -206,7 +206,7 @@ def taken_out(out: TakenOut, task: int, wanted: str) -> str:
     gone = f" `/brat drop {task}` gives it up for good." if task else ""
     return (
         f"{what} is out of the merge queue, because {did[out.gesture]}. "
-        f"{backs[out.gesture]} Nothing is lost meanwhile.{gone}"
+        f"{backs[out.gesture]} Nothing is lost.{gone}"
     )
 
 
@@ -219,7 +219,7 @@ def call_text(convoy: Convoy, needs: tuple[Need, ...], whom: str) -> str:
     lines = [f"{called}This waits for a person:", ""]
     lines += ["- " + "".join(_need_said(convoy, need)) for need in needs[:_NEEDS_MOST]]
     if more := len(needs[_NEEDS_MOST:]):
-        lines.append(f"- and {more} more, as the convoy's comment says")
+        lines.append(f"- and {more} more, listed in the convoy's comment")
     return "\n".join(lines)
 
 
@@ -244,22 +244,22 @@ def _need_said(convoy: Convoy, need: Need) -> Iterator[str]:
         yield f"task {task.number}, {inline(task.spec.title)}: "
     match need.kind:
         case "failed" if convoy.given is not None:
-            out = "brat works on it no more"
+            out = "brat no longer works on it"
             if convoy.given.lands:
                 out = f"it does not land on {inline(convoy.target)}"
             yield f"{out}: {full_stop(inline(convoy.why))} "
             yield f"`/brat {convoy.given.verb}` takes its newest commit."
         case "failed":
             yield f"the convoy failed: {full_stop(inline(convoy.why))} "
-            yield "`/brat retry` goes on with its work; the label starts it over."
+            yield "`/brat retry` continues with its work; the label starts over."
         case "approve the plan":
-            yield "the plan: look at it, and say `/brat approve`."
+            yield "the plan: review it, and say `/brat approve`."
         case "approve the work":
             pull = f"#{task.pull}" if task else "its pull request"
-            yield f"its work is to be approved on {pull}."
+            yield f"its work needs approval on {pull}."
         case "let it land" | "landing" if convoy.sync.stalled:
             yield f"its landing: {full_stop(inline(convoy.sync.stalled))} "
-            yield "Once that is put right, say `/brat retry`."
+            yield "Once that is fixed, say `/brat retry`."
         case "let it land" | "landing":
             yield f"pull request #{convoy.pull} is green and waits for "
             yield f"{inline(convoy.landing_waits)}."
@@ -285,7 +285,7 @@ def _refused(aside: SetAside | None, task: Task | None) -> Iterator[str]:
     if aside.helps:
         yield f"{inline(aside.helps)} "
     again = f"/brat retry task-{task.number}" if task else "/brat retry"
-    yield f"It is tried again from time to time, or say `{again}`."
+    yield f"It is tried again later, or say `{again}`."
 
 
 NOTIFICATION_CHARS: Final = 3000

@@ -35,7 +35,7 @@ from markdown_it.token import Token
 
 from convoy.text import clean
 
-OMISSION_NOTE: Final = "(Something that the page does not show was left out here.)"
+OMISSION_NOTE: Final = "(Hidden content was removed here.)"
 TEXT_END: Final = sys.maxsize
 """The end of an edit that leaves out all the rest of the text."""
 

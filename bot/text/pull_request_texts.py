@@ -18,7 +18,7 @@ _SHORT: Final = 10
 _ROWS_CHARS: Final = 40_000
 _LIST_CHARS: Final = 10_000
 _NOT_THIS: Final = (
-    "Nobody has to review it: the convoy's own pull request shows all of the work."
+    "It needs no review: the convoy's own pull request shows all of the work."
 )
 _TO_REVIEW: Final = (
     "This pull request is the one to review; the tasks are in the order of their "
@@ -87,7 +87,7 @@ def convoy_pull_body(convoy: Convoy, web: str = "", dashboard: str = "") -> str:
     lines += [*_gaps(convoy), *box_warnings(convoy, convoy.tasks), *_left(convoy), ""]
     page = f"{dashboard}/convoys/{convoy.name}"
     live = f"[How it went]({page}). " if dashboard else ""
-    lines.append(f"<sub>{live}`brat report {convoy.name}` draws how it went.</sub>")
+    lines.append(f"<sub>{live}`brat report {convoy.name}` shows how it went.</sub>")
     return "\n".join(lines)
 
 
@@ -105,9 +105,12 @@ def _change(task: Task, between: tuple[str, str] | None, web: str) -> str:
 
 def _evidence(convoy: Convoy, task: Task) -> str:
     if task.report is not None:
-        return "its report fits what a report must be"
+        return "its report has the required form"
     if task.landed is None:
-        return "its agent says that nothing is to be done, and the acceptance passed"
+        return (
+            "its agent says that there is nothing to do, and the acceptance command "
+            "passed"
+        )
     pull = f", #{task.pull}" if task.pull else ""
     tries = f", attempt {task.started}" if task.started > 1 else ""
     approved = "".join(f", approved by {inline(by)}" for by in task.approved_by)
@@ -158,7 +161,7 @@ def _gaps(convoy: Convoy) -> Iterator[str]:
     }
     if not found:
         return
-    yield from ("", "**What no test covers**, as far as the changed files tell:", "")
+    yield from ("", "**Not covered by tests**, judging by the changed files:", "")
     rows = [
         f"- task {number}: {', '.join(map(inline, files[:_FILES]))}"
         + (f" and {more} more" if (more := len(files) - _FILES) > 0 else "")
@@ -172,14 +175,14 @@ def _left(convoy: Convoy) -> Iterator[str]:
     dropped = [task for task in convoy.tasks if task.state == "dropped"]
     if not dropped:
         return
-    yield from ("", "**What is not in it:**", "")
+    yield from ("", "**Not included:**", "")
     rows = [f"- {inline(task.spec.title)}: {inline(task.why)}" for task in dropped]
     more = f"- {{}}: `brat convoy show {convoy.name}`"
     yield from fitting(rows, more, _LIST_CHARS)
 
 
 _GATED: Final = "brat lands it when CI is green on the exact commit that will land."
-_AGAIN: Final = "The next attempt is told this; its work gets a check of its own."
+_AGAIN: Final = "The next attempt is told this; its work gets its own check."
 
 
 def check_views(convoy: Convoy, page: str) -> Iterator[CheckView]:
@@ -218,7 +221,7 @@ def _of_task(
     match task.state:
         case "merged":
             landed, branch = (task.landed or "")[:10], ids.base_branch(convoy.name)
-            return "success", "Landed", f"It landed on `{branch}` as `{landed}`."
+            return "success", "Landed", f"It was merged into `{branch}` as `{landed}`."
         case "dropped":
             return "cancelled", "Dropped", full_stop(inline(task.why))
         case "blocked":
@@ -238,7 +241,7 @@ def _told(why: str) -> str:
 
 def _convoy_view(convoy: Convoy, page: str) -> CheckView:
     conclusion: Conclusion | None = None
-    title, why = f"To be landed on {convoy.target}", _GATED
+    title, why = f"To land on {convoy.target}", _GATED
     if convoy.state == "complete":
         landed = (convoy.landed or "")[:10]
         conclusion, title = "success", f"Landed on {convoy.target}"

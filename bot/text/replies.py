@@ -10,8 +10,8 @@ from convoy.model.records import Reaction
 from convoy.text import clock, posted
 
 ANSWER_CUT: Final = (
-    "The rest of this answer is left out, for a comment has an end: ask for one thing "
-    "at a time, or look with `brat status`."
+    "The rest of this answer does not fit into a comment: ask for one thing at a "
+    "time, or use `brat status`."
 )
 
 
@@ -35,7 +35,7 @@ def refused(why: str) -> Reply:
 
 
 def denied(verb: str, right: str) -> Reply:
-    why = f"`{verb}` takes {right} access to this repository"
+    why = f"`{verb}` requires {right} access to this repository"
     return Reply("-1", f"{why}.", why)
 
 
@@ -44,8 +44,8 @@ def malformed(why: str) -> Reply:
 
 
 MAILED: Final = refused(
-    "commands sent by mail are not accepted, because a sender can be forged; comment "
-    "on the forge's website instead"
+    "commands sent by email are not accepted, because a sender can be forged; "
+    "comment on the forge's website instead"
 )
 
 
@@ -64,8 +64,8 @@ def of_thread(said: str, *, is_done: bool) -> str:
 def enough(by: str, again_at: int) -> str:
     return (
         f"@{by} You have asked for more than brat answers within an hour. It did not "
-        f"carry this out, and ignores what you say before {clock(again_at)}. Say it "
-        "again then."
+        f"carry this out, and ignores your requests until {clock(again_at)}. Repeat "
+        "it then."
     )
 
 
@@ -92,8 +92,8 @@ def brief_text(given: Sequence[Reply]) -> str:
 OUTSIDER: Final = (
     "The issue was written by somebody without write access, and in a public "
     "repository agents do not get such text. Open an issue in your own words, or "
-    "comment `/brat start -- what is to be done`. To let everybody's text in, set "
-    "`outsiders = true` under `[trust]` in `.brat/config.toml`."
+    "comment `/brat start -- what to do`. To allow everybody's text, set `outsiders "
+    "= true` under `[trust]` in `.brat/config.toml`."
 )
 EDITED_ISSUE: Final = (
     "The issue was edited after it was labelled, or may have been. Read it again, "
@@ -101,41 +101,41 @@ EDITED_ISSUE: Final = (
 )
 EDITED_SINCE_SAID: Final = (
     "the issue was edited after the comment was written, or may have been: read it "
-    "again, and say it again"
+    "again, then repeat the command"
 )
 EDITED_COMMENT: Final = (
-    "@{by} This comment was edited before it was read, so nothing was done: say it "
-    "again in a new comment."
+    "@{by} This comment was edited before brat read it, so nothing was done: repeat "
+    "it in a new comment."
 )
 EMPTY_REPOSITORY: Final = (
     "The repository is empty: push a first commit, then set the label again."
 )
 NO_RIGHT: Final = (
-    "@{by} may not start a convoy: that takes write access to this repository."
+    "@{by} may not start a convoy: that requires write access to this repository."
 )
-BOT_STOPPED: Final = "Whoever runs this bot has stopped it: set the label again later."
-MORE_FAULTS: Final = "`brat config check` says the rest of it."
+BOT_STOPPED: Final = "The bot's operator has stopped it: set the label again later."
+MORE_FAULTS: Final = "`brat config check` lists the rest."
 NO_PLAN: Final = "This cannot be planned as it is written: {error}."
 ASKED_ABOVE: Final = (
-    "The issue says too little to begin: the questions above name what is missing."
+    "The issue says too little: the questions above name what is missing."
 )
-BAD_CONFIGURATION: Final = "The configuration has a fault: {error}"
+BAD_CONFIGURATION: Final = "The configuration is not valid: {error}"
 
 
 def questions_text(by: str, questions: Iterable[str]) -> str:
     listed = "\n".join(f"{at}. {each}" for at, each in enumerate(questions, 1))
     return (
-        f"@{by} This says too little for an agent to begin:\n\n{listed}\n\n"
-        "Answer by `/brat start -- ` and your words, or write them into the issue and "
-        "set the label again. `/brat start -- as it is` begins without."
+        f"@{by} This says too little for an agent:\n\n{listed}\n\nAnswer with `/brat "
+        "start -- ` and your text, or write it into the issue and set the label "
+        "again. `/brat start -- as it is` starts without an answer."
     )
 
 
 NO_REVIEW: Final = "the forge does not show the review"
 NO_COMMENT: Final = "the forge does not show the comment"
 DISMISSED_REVIEW: Final = "the review was dismissed"
-NOT_THE_PLAN: Final = "what the forge shows does not approve the plan"
-NOT_THIS_COMMIT: Final = "what the forge shows does not approve this commit"
+NOT_THE_PLAN: Final = "on the forge it does not approve the plan"
+NOT_THIS_COMMIT: Final = "on the forge it does not approve this commit"
 EDITED_APPROVAL: Final = "the comment was edited since"
-OLDER_APPROVAL: Final = "it was given before there was this work"
+OLDER_APPROVAL: Final = "it was given before this work existed"
 APPROVAL_TAKEN_BACK: Final = "a newer review asks for changes"

@@ -93,8 +93,8 @@ MOST_COMMANDS: Final = 10
 LINE_CHARS: Final = 200
 
 _NOT_FIRST: Final = (
-    "it stands below other words, which may be quoted, so it is not carried out; begin "
-    "a comment with it"
+    "it is below other text, which may be quoted, so it is not carried out; start a "
+    "comment with it"
 )
 _COMMAND_NAME: Final = re.compile(r"/brat(?=\s|$)", re.IGNORECASE)
 _INDENT: Final = re.compile(r" {0,3}")
@@ -163,9 +163,11 @@ def slash_commands(text: str) -> tuple[FoundCommand, ...]:
     ]
     if len(starts) > MOST_COMMANDS:
         line = cut(lines[starts[MOST_COMMANDS]].strip(), LINE_CHARS)
-        why = f"only {MOST_COMMANDS} commands of one comment are heard, and this is"
+        why = (
+            f"only {MOST_COMMANDS} commands of one comment are carried out, and this is"
+        )
         found.append(
-            MalformedCommand(line, f"{why} one more; say the rest in a new comment")
+            MalformedCommand(line, f"{why} one more; put the rest into a new comment")
         )
     return tuple(found)
 
@@ -226,7 +228,7 @@ def _command_in(line: str, below: list[str]) -> FoundCommand:
         found = _ARGUMENT.match(line, at)
         if found is None:
             return MalformedCommand(
-                shown, f"the quotes in {code_span(line[at:])} do not pair"
+                shown, f"the quotes in {code_span(line[at:])} are not balanced"
             )
         at = found.end()
         if found["text"]:
@@ -246,7 +248,7 @@ def _command_in(line: str, below: list[str]) -> FoundCommand:
         words[-1] = words[-1].rstrip(".,!") or words[-1]
     else:
         return MalformedCommand(
-            shown, "it lacks a verb; `/brat help` shows what can be said"
+            shown, "the command is missing; `/brat help` lists all commands"
         )
     return SlashCommand(
         words[0].lower(),

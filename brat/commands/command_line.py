@@ -158,12 +158,12 @@ service_words.add_service_words(_app)
 
 
 _WORDS: Final = {
-    "approve": ("CONVOY", "Let a plan that waits for you be carried out."),
-    "retry": ("TASK|CONVOY", "Try what is blocked again, with all its attempts."),
-    "drop": ("TASK", "Give a task up; what needs it waits for you."),
+    "approve": ("CONVOY", "Approve a plan that waits for you."),
+    "retry": ("TASK|CONVOY", "Retry what is blocked, with all its attempts."),
+    "drop": ("TASK", "Give a task up; tasks that need it wait for you."),
     "allow": ("TASK", "Let a task change the protected paths that its plan names."),
     "pause": ("CONVOY", "Start nothing new in a convoy."),
-    "resume": ("CONVOY", "Let a paused convoy go on."),
+    "resume": ("CONVOY", "Resume a paused convoy."),
     "cancel": ("CONVOY", "End a convoy; what is done is kept."),
 }
 
@@ -174,7 +174,7 @@ def _at_the_top(word: str, subject: str) -> Words:
             str | None,
             typer.Argument(
                 metavar=f"[{subject}]",
-                help="Left out: the only one that waits for this.",
+                help="Default: the only one that waits for this.",
             ),
         ] = None,
         convoy: Convoy = None,
@@ -199,7 +199,7 @@ Shell = StrEnum("Shell", ["bash", "zsh", "fish"])
 @_app.command()
 def completion(
     shell: Annotated[
-        Shell, typer.Argument(help='Such as: eval "$(brat completion bash)".')
+        Shell, typer.Argument(help='For example: eval "$(brat completion bash)".')
     ],
 ) -> None:
     """Print a script that lets your shell complete words, convoys and tasks."""

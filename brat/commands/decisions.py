@@ -97,7 +97,7 @@ class BotApi:
             )
         token = os.environ.get(TOKEN, "")  # noqa: TID251  a person's own terminal
         if not token:
-            raise BratError(f"set {TOKEN} to a token that the bot at {bot} knows")
+            raise BratError(f"set {TOKEN} to a token that the bot at {bot} accepts")
         if token.startswith(LOCAL_PREFIX) and not here:
             raise BratError(
                 f"{TOKEN} is the token of a dashboard on this machine, and is not sent "
@@ -117,7 +117,9 @@ class BotApi:
         live = [str(each["name"]) for each in told if each["state"] not in _ENDED]
         if len(live) > 1:
             which = ", ".join(live)
-            raise BratError(f"say which convoy with --convoy; not ended are: {which}")
+            raise BratError(
+                f"name the convoy with --convoy; these have not ended: {which}"
+            )
         if not told:
             raise BratError(f"the bot at {self.bot} has no convoy here yet")
         return live[0] if live else str(told[-1]["name"])
@@ -141,8 +143,8 @@ class BotApi:
                 )
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise Unavailable(
-                f"the bot at {self.bot} does not answer ({error!r}); what was asked "
-                "may have been done: look, or ask again"
+                f"the bot at {self.bot} does not answer ({error!r}); it may have been "
+                "done: check, or try again"
             ) from error
         told = _read(answer)
         if answer.status_code == HTTPStatus.OK:
@@ -151,7 +153,9 @@ class BotApi:
         if answer.status_code == HTTPStatus.CONFLICT and said:
             return {"refused": said}
         why = said or "is this the address of its dashboard?"
-        raise BratError(f"the bot at {self.bot} says no ({answer.status_code}): {why}")
+        raise BratError(
+            f"the bot at {self.bot} refused it ({answer.status_code}): {why}"
+        )
 
 
 def _read(answer: httpx.Response) -> Mapping[str, Any]:
@@ -175,7 +179,7 @@ def decided(
         api = BotApi.of(address, path)
         name = api.meant(convoy)
         if refused := api.decide(name, request):
-            say(f"brat: the bot at {api.bot} refuses: {refused}")
+            say(f"brat: the bot at {api.bot} refused it: {refused}")
             return run_roles.BLOCKED
         task = request.arguments.get("task")
         about = f"task {task} of {name}" if task else name
@@ -196,7 +200,7 @@ def decided(
     endpoint_of(request).check(found, request)
     line = BY_NAME[request.verb].line(request)
     where = remote_forge.say(log, found.issue, line)
-    say(f"said on {where}: {line}; the bot answers there")
+    say(f"commented on {where}: {line}; the bot answers there")
     return run_roles.OK
 
 
@@ -234,7 +238,7 @@ def _waiting(state: State, word: str, convoy: str | None) -> tuple[str, int]:
     whole = [(each.name, 0) for each in meant if word in convoy_buttons(each)]
     found = tasks or whole
     if not found:
-        raise BratError(f"nothing waits for brat {word}: brat status says what does")
+        raise BratError(f"nothing waits for brat {word}; brat status shows what waits")
     if len(found) > 1:
         ways = "; ".join(
             f"brat {word} {number} --convoy {name}" if number else f"brat {word} {name}"

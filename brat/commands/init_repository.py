@@ -59,7 +59,7 @@ def register(checkout: Checkout, config: Config) -> None:
         say(f"CI: {command} (from {CONFIG})")
     elif proposal:
         say(f"CI: {proposal.command} ({proposal.why})")
-        say(f"    for another one set [ci] command in {CONFIG}")
+        say(f"    to use another one, set [ci] command in {CONFIG}")
     else:
         say(without_ci(config))
     if not checkout.config.exists():
@@ -95,7 +95,7 @@ def config_check(path: Path) -> None:
 def without_ci(config: Config) -> str:
     """Return a sentence on what happens to work when no CI judges it."""
     if not config.refinery.require_ci:
-        return "CI: none, and none is required: what agents do lands untested"
+        return "CI: none, and none is required: agents' work lands untested"
     return (
         f"CI: none found. Nothing will land until [ci] command is set in "
         f"{CONFIG}, or [refinery] require_ci = false"
@@ -107,8 +107,8 @@ PATTERNS: Final = ("refs/grite/", "refs/heads/brat/queue/")
 AT_ONCE: Final = 1000
 """How many refs one push removes: a command's arguments may fill no more than 2 MB."""
 LABELS_STAY: Final = (
-    "labels stay on the forge; where you have its command line client: "
-    "gh label list --search brat, then gh label delete NAME"
+    "labels stay on the forge; with its command line client: gh label list --search "
+    "brat, then gh label delete NAME"
 )
 
 
@@ -172,9 +172,9 @@ def uninstall(
     found = found_in(checkout, remote)
     lines = found.lines(remote or "")
     if not lines:
-        say("nothing of brat is here")
+        say("there is nothing of brat here")
         return 0
-    say("this will be removed, for good:")
+    say("this will be removed permanently:")
     for line in lines:
         say(f"  {line}")
     if not agrees():

@@ -31,7 +31,7 @@ from grite.errors import BratError
 def adopt_log(path: Path, head: str) -> int:
     """Take the log over at a commit; return the exit status."""
     if re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", head) is None:
-        raise BratError(f"{head[:80]} is no full commit id: see brat log show")
+        raise BratError(f"{head[:80]} is not a full commit id: see brat log show")
 
     async def adopted() -> int:
         top = checkouts.find(path)
@@ -39,8 +39,8 @@ def adopt_log(path: Path, head: str) -> int:
             mirror = here.loop.context.mirror
             await asyncio.to_thread(mirror.look)
             if not (mirror.head and mirror.log.passes(mirror.head, head)):
-                raise BratError(f"{head} is no commit of the log: see brat log show")
-            say(f"the log counts up to {head}")
+                raise BratError(f"{head} is not a commit of the log: see brat log show")
+            say(f"the log is now trusted up to {head}")
             return run_roles.OK
 
     return asyncio.run(adopted())
@@ -73,8 +73,8 @@ def change_lease(
     if registrations.known(checkout.folder) is None and _has_log(path):
         line = BY_NAME[request.verb].line(request)
         raise BratError(
-            "the log here comes from another machine's brat: say it on an issue there, "
-            f"in a comment with the line: {line}"
+            "this log is written by brat on another machine: comment on an issue "
+            f"there with the line: {line}"
         )
 
     async def asked() -> int:

@@ -18,14 +18,14 @@ from brat.commands.options import (
     group,
 )
 
-convoy_words: Final = group("Convoys: what became of each issue.")
+convoy_words: Final = group("Convoys: the state of each issue's work.")
 session_words: Final = group("Sessions: agents at work.")
 
 Session = Annotated[
     str, typer.Argument(help="CONVOY/TASK/ATTEMPT; see brat session list.")
 ]
 
-Watching = Annotated[bool, typer.Option("--watch", help="Stay, and show news.")]
+Watching = Annotated[bool, typer.Option("--watch", help="Keep running, and update.")]
 
 
 def add_look_words(app: typer.Typer) -> None:
@@ -74,7 +74,7 @@ def why(
 def diff(
     about: Annotated[
         str | None,
-        typer.Argument(metavar="[TASK|CONVOY]", help="Left out: the live convoy."),
+        typer.Argument(metavar="[TASK|CONVOY]", help="Default: the convoy at work."),
     ] = None,
     *,
     stat: Annotated[bool, typer.Option("--stat", help="Only which files.")] = False,
@@ -117,11 +117,11 @@ def queue(*, as_json: Json = False, repo: Repo = HERE) -> None:
 
 def report(
     convoy: Annotated[
-        str | None, typer.Argument(help="Its name; the live one if left out.")
+        str | None, typer.Argument(help="Its name; default: the convoy at work.")
     ] = None,
     *,
     out: Annotated[
-        Path | None, typer.Option(help="The file; brat-CONVOY.html if left out.")
+        Path | None, typer.Option(help="The file; default: brat-CONVOY.html.")
     ] = None,
     repo: Repo = HERE,
 ) -> None:
@@ -148,7 +148,7 @@ def dashboard(*, port: Port = 5173, bot: Bot = None, repo: Repo = HERE) -> None:
 def session_list(
     *,
     every: Annotated[
-        bool, typer.Option("--all", help="Those that ended, too, and how.")
+        bool, typer.Option("--all", help="Include ended sessions, and how they ended.")
     ] = False,
     watch: Watching = False,
     convoy: Convoy = None,
@@ -159,11 +159,11 @@ def session_list(
     from brat.commands import print_views
 
     if watch and (every or as_json):
-        raise typer.BadParameter("--watch goes with neither --all nor --json")
+        raise typer.BadParameter("--watch cannot be combined with --all or --json")
     if every:
         sys.exit(print_views.all_sessions(repo, convoy, as_json=as_json))
     if convoy is not None:
-        raise typer.BadParameter("--convoy goes with --all")
+        raise typer.BadParameter("--convoy requires --all")
     sys.exit(print_views.sessions(repo, as_json=as_json, watch=watch))
 
 
@@ -171,7 +171,9 @@ def session_list(
 def session_tail(
     task: Number,
     *,
-    following: Annotated[bool, typer.Option("-f", help="Until it has ended.")] = False,
+    following: Annotated[
+        bool, typer.Option("-f", help="Follow the output until the session ends.")
+    ] = False,
     convoy: Convoy = None,
     bot: Bot = None,
     repo: Repo = HERE,

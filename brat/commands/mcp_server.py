@@ -167,8 +167,8 @@ class Backend:
         checkout = checkouts.find(self._path)
         if not registrations.known(checkout.folder):
             raise BratError(
-                "its sessions run elsewhere: the forge's page of the run shows what "
-                "they print, and so does: brat session tail --bot"
+                "its sessions run elsewhere: see their output on the forge's page of "
+                "the run, or with: brat session tail --bot"
             )
         printed = output_of(checkout.folder, convoy, task)
         return printed.last(running=task.attempt is not None)
@@ -244,7 +244,7 @@ class LogLines(Struct, forbid_unknown_fields=True):
     """How much of the log is asked for."""
 
     lines: Annotated[
-        int, Meta(ge=1, le=MOST_LINES_TOLD, description="How many lines at most.")
+        int, Meta(ge=1, le=MOST_LINES_TOLD, description="The maximum number of lines.")
     ] = 50
 
 
@@ -292,25 +292,26 @@ READINGS: Final = (
     Tool(
         name="status",
         title="Status",
-        help="Where everything stands: each convoy that has not ended with its tasks, "
-        "the sessions that run, the merge queue, the locks, and under `interventions` "
-        "what waits for a person, with the commands that help. Call it first.",
+        help="The state of everything: each convoy that has not ended with its "
+        "tasks, the running sessions, the merge queue, the locks, and under "
+        "`interventions` what waits for a person, with the commands that help. "
+        "Call it first.",
         takes=NoArguments,
         answer=_status,
     ),
     Tool(
         name="convoy_show",
         title="One convoy",
-        help="One convoy whole, also one that has ended: its tasks and its plan with "
-        "paths, its order and its estimate.",
+        help="One convoy in full, even if it has ended: its tasks, and its plan with "
+        "paths, order and estimate.",
         takes=OfConvoy,
         answer=_convoy,
     ),
     Tool(
         name="why",
-        title="Why a task is where it is",
-        help="One task whole, with `reasons`: why it is where it is and what it waits "
-        "for, in order.",
+        title="Why a task is in its state",
+        help="One task in full, with `reasons`: why it is in its state and what it "
+        "waits for, in order.",
         takes=OfTask,
         answer=_why,
     ),
@@ -318,15 +319,15 @@ READINGS: Final = (
         name="log",
         title="The log",
         help="The last events of all convoys as sentences, oldest first; `at` is in "
-        "unix milliseconds.",
+        "Unix milliseconds.",
         takes=LogLines,
         answer=_log,
     ),
     Tool(
         name="task_output",
         title="What a session printed",
-        help="The end of what the newest session of a task printed, without secrets "
-        "and control codes; empty while there is none.",
+        help="The end of the output of a task's newest session, without secrets and "
+        "control codes; empty if there is none.",
         takes=OfTask,
         answer=_output,
     ),
@@ -341,10 +342,10 @@ class StartWanted(Struct, forbid_unknown_fields=True):
         Meta(
             min_length=1,
             max_length=MOST_TEXT,
-            description="What is to be done: the text of an issue, whose first line is "
-            "its title. A list of `- [ ] item` lines becomes a task each, with "
-            "`(paths: src/a.py)` and `(after: 1)`; prose is planned by the engine of "
-            "`[mayor]`, where one is configured.",
+            description="What to do: the text of an issue, whose first line is its "
+            "title. A list of `- [ ] item` lines becomes a task each, "
+            "with `(paths: src/a.py)` and `(after: 1)`; the engine of "
+            "`[mayor]`, if configured, plans any other text.",
         ),
     ]
     plan_only: Annotated[
@@ -355,17 +356,17 @@ class StartWanted(Struct, forbid_unknown_fields=True):
 
 async def _start(backend: Backend, wanted: StartWanted) -> dict[str, Any]:
     if not wanted.text.strip():
-        raise BratError("start: the text is empty: say what is to be done")
+        raise BratError("start: the text is empty: say what to do")
     return await backend.start(wanted.text, plan_only=wanted.plan_only)
 
 
 START_TOOL: Final = Tool(
     name="start",
     title="Start a convoy",
-    help="Opens an issue and lets a convoy be planned for it; the same words again go "
-    "on with the issue that is open. With `plan_only` the plan waits for `approve`: "
-    "use it unless your user asked for the work to begin at once. Agents work where "
-    "brat runs: in `brat up` or `brat daemon`, or on the forge.",
+    help="Opens an issue and has a convoy planned for it; the same text again "
+    "continues with the open issue. With `plan_only` the plan waits for "
+    "`approve`: use it unless your user asked to start the work at once. Agents "
+    "work where brat runs: in `brat up` or `brat daemon`, or on the forge.",
     takes=StartWanted,
     answer=_start,
     writes=True,
@@ -374,7 +375,7 @@ START_TOOL: Final = Tool(
 
 _ENDS: Final = frozenset({"cancel", "drop"})
 """The words after which there is no way back."""
-_EITHER: Final = "Of a task: {task} Without a task: {convoy}"
+_EITHER: Final = "With a task: {task} Without a task: {convoy}"
 
 
 def _tool(word: str) -> Tool:

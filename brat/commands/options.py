@@ -5,26 +5,26 @@ from typing import Annotated, Final
 
 import typer
 
-Repo = Annotated[Path, typer.Option(help="A folder of the git repository.")]
+Repo = Annotated[Path, typer.Option(help="A folder in the git repository.")]
 Once = Annotated[
-    bool, typer.Option("--once", help="One round with its sessions, then end.")
+    bool, typer.Option("--once", help="Do one round with its sessions, then exit.")
 ]
-Watch = Annotated[bool, typer.Option("--watch", help="Stay, and go on.")]
+Watch = Annotated[bool, typer.Option("--watch", help="Keep running.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
 Number = Annotated[int, typer.Argument(help="The task's number in its convoy.")]
 Name = Annotated[str, typer.Argument(help="The convoy's name; see brat convoy list.")]
 Convoy = Annotated[
-    str | None, typer.Option("--convoy", help="Its convoy; the live one if left out.")
+    str | None, typer.Option("--convoy", help="Its convoy; default: the one at work.")
 ]
 Port = Annotated[
-    int, typer.Option(min=0, max=65_535, help="Of the dashboard; 0: any free one.")
+    int, typer.Option(min=0, max=65_535, help="The dashboard's port; 0: any free one.")
 ]
 Bot = Annotated[
     str | None,
     typer.Option(
         "--bot",
-        help="The address of a bot elsewhere that shows what sessions print; "
-        "BRAT_FEED_TOKEN holds its feed_token.",
+        help="The address of a bot on another machine that shows the output of "
+        "sessions; BRAT_FEED_TOKEN holds its feed_token.",
     ),
 ]
 AtBot = Annotated[
@@ -32,8 +32,9 @@ AtBot = Annotated[
     typer.Option(
         "--bot",
         metavar="URL",
-        help="The address of a bot's dashboard, which does it; or BRAT_BOT_URL, or "
-        "git config brat.bot. BRAT_API_TOKEN holds a token that it knows.",
+        help="The address of a bot's dashboard that carries this out; or "
+        "BRAT_BOT_URL, or git config brat.bot. BRAT_API_TOKEN holds a token "
+        "that it accepts.",
     ),
 ]
 HERE: Final = Path()

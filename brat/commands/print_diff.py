@@ -76,14 +76,14 @@ def _of_task(convoy: Convoy, task: Task) -> tuple[str, str]:
         because = f": {task.why}" if task.why else ""
         raise BratError(f"task {task.number} needed no change{because}")
     raise BratError(
-        f"task {task.number} of {convoy.name} is {task.state}, and nothing of it is "
-        f"handed in yet: brat why {task.number}"
+        f"task {task.number} of {convoy.name} is {task.state} and has no work yet: "
+        f"brat why {task.number}"
     )
 
 
 def _of_convoy(convoy: Convoy) -> tuple[str, str]:
     if convoy.changed is None:
-        raise BratError(f"nothing of {convoy.name} has landed on its branch yet")
+        raise BratError(f"nothing of {convoy.name} has been merged into its branch yet")
     return convoy.changed
 
 
@@ -91,8 +91,8 @@ def _patch(log: Path, base: str, commit: str, how: str) -> bytes:
     done = git.run([*_SHOWN, how, base, commit, "--"], cwd=log, check=False)
     if done.status:
         raise BratError(
-            f"{commit[:10]} is not here, or not the whole of it: bring it with "
-            "git fetch origin 'refs/heads/*:refs/remotes/origin/*'"
+            f"{commit[:10]} is missing here, or incomplete: fetch it with git fetch "
+            "origin 'refs/heads/*:refs/remotes/origin/*'"
         )
     return done.stdout
 
@@ -109,13 +109,13 @@ def pull(path: Path) -> int:
     known = registrations.known(checkout.folder)
     if known is None:
         raise BratError(
-            f"brat has no forge for {checkout.top}: `git pull` brings what landed"
+            f"brat has no forge for {checkout.top}: use `git pull` to get what landed"
         )
     if not checkouts.branches_apart(checkout, known).landed:
-        say(f"{known.branch} has all that landed")
+        say(f"{known.branch} has everything that landed")
         return 0
     if changed := in_its_way(checkout, known):
-        raise BratError(f"first commit or stash what you have changed: {changed[0]}")
+        raise BratError(f"first commit or stash your changes: {changed[0]}")
     for command in landed_commands(checkout, known):
         say(f"$ {' '.join(command)}")
         if status := subprocess.run(command, cwd=checkout.top, check=False).returncode:

@@ -337,8 +337,8 @@ def explained(state: State, asked: str, convoy: str | None, now: int) -> Explain
         )
     near = did_you_mean(asked, state.convoys) or "'s name"
     raise BratError(
-        f"{asked!r} cannot be explained: give a task (3), a pull request (pull-12), "
-        f"one task's wait for another ('1->3') or a convoy{near}"
+        f"{asked!r} is unknown: give a task (3), a pull request (pull-12), one task's "
+        f"wait for another ('1->3') or a convoy{near}"
     )
 
 

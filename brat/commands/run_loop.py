@@ -145,7 +145,7 @@ async def _run(checkout: Checkout, port: int, tell: Tell) -> None:
         serving = group.create_task(served(), name="serve")
         await ended.wait()
         serving.cancel()
-    tell("stopped; whatever is unfinished goes on at the next start")
+    tell("stopped; unfinished work continues at the next start")
 
 
 # --- commands that start, stop and query the daemon -----------------------------------
@@ -171,7 +171,7 @@ def start_daemon(path: Path, port: int) -> int:
             start_new_session=True,
         )
     daemon = _ready(folder, child)
-    say(f"brat runs in the background (process {daemon.pid}); its log: {log}")
+    say(f"brat is running in the background (process {daemon.pid}); its log: {log}")
     say(f"dashboard: {daemon.url}")
     return run_roles.OK
 
@@ -197,7 +197,7 @@ def stop_daemon(path: Path) -> int:
     checkout = checkouts.find(path)
     daemon = known_daemon(checkout.folder)
     if daemon is None or not daemon.alive:
-        say("brat does not run in the background here")
+        say("brat is not running in the background here")
         return run_roles.BLOCKED
     _send(daemon, signal.SIGTERM)
     if not _ends(daemon, STOP_S):
@@ -205,7 +205,7 @@ def stop_daemon(path: Path) -> int:
         _ends(daemon, KILL_S)
         say(f"it did not end within {STOP_S:.0f} s and was killed; nothing is lost")
     (checkout.folder / DAEMON_RECORD).unlink(missing_ok=True)
-    say("stopped; whatever is unfinished goes on at the next start")
+    say("stopped; unfinished work continues at the next start")
     return run_roles.OK
 
 
@@ -239,7 +239,7 @@ def show_daemon(path: Path) -> int:
         say(f"log: {log}")
         return run_roles.OK
     if daemon is not None:
-        say(f"does not run: it ended without being asked; see {log}")
+        say(f"not running: it ended unexpectedly; see {log}")
     else:
         say("does not run")
     say("next: brat daemon start")
@@ -249,5 +249,5 @@ def show_daemon(path: Path) -> int:
 def _twice(there: Daemon | None) -> BratError:
     which = f" (process {there.pid})" if there else ""
     return BratError(
-        f"brat runs in the background here already{which}: brat daemon status"
+        f"brat is already running in the background here{which}: brat daemon status"
     )

@@ -20,11 +20,11 @@ from brat.commands.options import (
 )
 
 mayor: Final = group("Plan: one issue, one convoy.")
-task_words: Final = group("What a person decides of a task.")
+task_words: Final = group("Decisions about a task.")
 config: Final = group("The configuration.")
 
 Title = Annotated[
-    str | None, typer.Option(help="The issue's title; else the text's first line.")
+    str | None, typer.Option(help="The issue's title; default: the text's first line.")
 ]
 
 
@@ -50,13 +50,13 @@ def run(
         str,
         typer.Argument(
             metavar="TEXT",
-            help="What is to be done; may be a task list. @FILE reads it; - is stdin.",
+            help="What to do; may be a task list. @FILE reads a file, - reads stdin.",
         ),
     ],
     *,
     title: Title = None,
     timeout: Annotated[
-        str | None, typer.Option(help="Such as 30m or 90s; 2h if not given.")
+        str | None, typer.Option(help="For example 30m or 90s; default: 2h.")
     ] = None,
     repo: Repo = HERE,
 ) -> None:
@@ -74,14 +74,14 @@ def run(
 def init(
     *,
     actions: Annotated[
-        bool, typer.Option(help="Write the workflow files: no server, no local forge.")
+        bool, typer.Option(help="Write the workflow files; needs no server.")
     ] = False,
     hosted: Annotated[
-        bool, typer.Option(help="Write those that a bot of your own needs.")
+        bool, typer.Option(help="Write the workflow files for a hosted bot.")
     ] = False,
     repo: Repo = HERE,
 ) -> None:
-    """Let brat know this repository; nothing in your checkout changes."""
+    """Register this repository with brat; your checkout does not change."""
     from brat.commands import init_repository
 
     if actions or hosted:
@@ -92,13 +92,13 @@ def init(
 def setup(
     *,
     local: Annotated[
-        bool, typer.Option("--local", help="Write files here; open no pull request.")
+        bool, typer.Option("--local", help="Only write files; open no pull request.")
     ] = False,
     ci: Annotated[
-        str, typer.Option(metavar="FILE", help="The workflow that judges, as ci.yml.")
+        str, typer.Option(metavar="FILE", help="Your CI workflow, such as ci.yml.")
     ] = "",
     undo: Annotated[
-        bool, typer.Option("--undo", help="Take back what setup made here.")
+        bool, typer.Option("--undo", help="Undo what setup did here.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     repo: Repo = HERE,
@@ -118,7 +118,7 @@ def setup(
 def uninstall(
     *,
     remote: Annotated[
-        str | None, typer.Option(help="Remove brat's refs there, too, such as origin.")
+        str | None, typer.Option(help="Also remove brat's refs there, such as origin.")
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     repo: Repo = HERE,
@@ -135,12 +135,12 @@ def uninstall(
 
 @mayor.command("start")
 def mayor_start(
-    task: Annotated[str, typer.Option(help="What is to be done; may be a task list.")],
+    task: Annotated[str, typer.Option(help="What to do; may be a task list.")],
     *,
     title: Title = None,
-    headless: Annotated[bool, typer.Option(help="Run all of it, then end.")] = False,
+    headless: Annotated[bool, typer.Option(help="Run until it has ended.")] = False,
     timeout: Annotated[
-        str | None, typer.Option(help="With --headless: 30m, 90s; 2h if not given.")
+        str | None, typer.Option(help="With --headless: such as 30m; default: 2h.")
     ] = None,
     plan_only: Annotated[
         bool, typer.Option(help="Nothing starts before you approve the plan.")
@@ -162,21 +162,21 @@ def mayor_start(
 
 
 _ROLES: Final = (
-    ("mayor", mayor, "Accept and plan what is labelled."),
+    ("mayor", mayor, "Accept and plan labelled issues."),
     (
         "witness",
         group("Run agents on ready tasks."),
-        "Start agents on ready tasks and take in their work.",
+        "Start agents on ready tasks and accept their work.",
     ),
     (
         "refinery",
         group("Merge what CI finds green."),
-        "Open pull requests, let CI judge, merge in order.",
+        "Open pull requests, have CI test them, merge in order.",
     ),
     (
         "deacon",
-        group("Sweep up what is left over."),
-        "Sweep branches and leases that nobody needs.",
+        group("Clean up."),
+        "Remove branches and leases that nobody needs.",
     ),
 )
 
@@ -192,7 +192,7 @@ def _role_run(role: str) -> Callable[..., None]:
 
 def up(
     *,
-    dashboard: Annotated[bool, typer.Option(help="Show it in a browser, too.")] = True,
+    dashboard: Annotated[bool, typer.Option(help="Also open it in a browser.")] = True,
     port: Port = 5173,
     repo: Repo = HERE,
 ) -> None:
@@ -223,13 +223,13 @@ def config_check(repo: Repo = HERE) -> None:
 def demo(
     *,
     directory: Annotated[
-        Path | None, typer.Option("--dir", help="Where it lies; it is left there.")
+        Path | None, typer.Option("--dir", help="Where to create and keep the project.")
     ] = None,
     as_json: Json = False,
-    chaos: Annotated[bool, typer.Option(help="Kill the bot again and again.")] = False,
+    chaos: Annotated[bool, typer.Option(help="Kill the bot repeatedly.")] = False,
     seed: Annotated[int | None, typer.Option(help="Of the chaos.")] = None,
     ui: Annotated[
-        bool, typer.Option("--with-ui", help="Show it in a browser, too.")
+        bool, typer.Option("--with-ui", help="Also open it in a browser.")
     ] = False,
     engine: Annotated[str, typer.Option(help="A real CLI: codex, aider ...")] = "shell",
     model: Annotated[

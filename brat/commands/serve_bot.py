@@ -47,7 +47,7 @@ async def _serve(hosting: ServiceSettings, tell: Tell, *, poll: bool) -> None:
         gc.freeze()  # these objects stay: the collector can skip them
         tell(f"to stop everything at once: touch {hosting.stop_file}")
         await ended.wait()
-    tell("stopped; whatever is unfinished goes on at the next start")
+    tell("stopped; unfinished work continues at the next start")
 
 
 def manifest(wish: AppRequest, port: int) -> None:
@@ -72,10 +72,10 @@ async def _manifest(wish: AppRequest, port: int) -> None:
             write(maker.url)
             made = await maker.made
     poll = "" if wish.public_url else " --poll"
-    say(f"{made.slug} is made; its key is in {wish.folder}, for you alone")
+    say(f"{made.slug} is created; its key is in {wish.folder}, readable only by you")
     say(f"next: install it, then brat bot serve {wish.folder / SETTINGS_FILE}{poll}")
     if wish.dashboard_url:
-        where = f"{wish.dashboard_url}, once your proxy leads there"
+        where = f"{wish.dashboard_url}, once your proxy points there"
         say(f"people sign in at {where}: see docs/hosting.md, The dashboard")
 
 

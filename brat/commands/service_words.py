@@ -16,10 +16,10 @@ from brat.terminal.console import LogForm, write
 from grite.errors import BratError
 
 log: Final = group("The log: what happened, in order.")
-lock: Final = group("Leases: who holds a path, a port, an issue.")
+lock: Final = group("Leases: who holds a path, a port or an issue.")
 
 Resource = Annotated[
-    str, typer.Argument(help="repo: path: issue: port: or service:, then a name.")
+    str, typer.Argument(help="repo:, path:, issue:, port: or service:NAME.")
 ]
 Ttl = Annotated[int, typer.Option(min=1, max=86_400, help="Seconds.")]
 
@@ -35,7 +35,7 @@ def add_service_words(app: typer.Typer) -> None:
 
 @log.command("show")
 def log_show(
-    number: Annotated[int, typer.Option("-n", help="The newest so many lines.")] = 50,
+    number: Annotated[int, typer.Option("-n", help="The number of lines.")] = 50,
     repo: Repo = HERE,
 ) -> None:
     """Print the newest events."""
@@ -49,7 +49,7 @@ def log_show(
 def log_tail(
     *,
     following: Annotated[bool, typer.Option("-f", help="Wait for more.")] = False,
-    number: Annotated[int, typer.Option("-n", help="So many lines first.")] = 10,
+    number: Annotated[int, typer.Option("-n", help="The lines to start with.")] = 10,
     repo: Repo = HERE,
 ) -> None:
     """Print the newest events, and with -f what comes."""
@@ -75,9 +75,7 @@ def log_export(
 
 @log.command("adopt")
 def log_adopt(
-    head: Annotated[
-        str, typer.Argument(help="The newest commit that counts, in full.")
-    ],
+    head: Annotated[str, typer.Argument(help="The newest commit to trust, in full.")],
     repo: Repo = HERE,
 ) -> None:
     """Vouch for a log up to a commit, with this machine's key, after a look at it."""
@@ -120,20 +118,20 @@ def lock_release(resource: Resource, repo: Repo = HERE) -> None:
 
 def doctor(
     *,
-    fix: Annotated[bool, typer.Option("--fix", help="Repair what can be.")] = False,
+    fix: Annotated[bool, typer.Option("--fix", help="Repair what it can.")] = False,
     engines: Annotated[
-        bool, typer.Option("--engines", help="Look at each engine's program and key.")
+        bool, typer.Option("--engines", help="Check each engine's program and key.")
     ] = False,
     github: Annotated[
         Path | None,
         typer.Option(
-            "--github", help="A bot's settings: look at its App and repositories."
+            "--github", help="A bot's settings: check its App and repositories."
         ),
     ] = None,
     bundle: Annotated[
         Path | None,
         typer.Option(
-            "--bundle", help="Write a .tar.gz without secrets for who helps you."
+            "--bundle", help="Write a .tar.gz without secrets for a bug report."
         ),
     ] = None,
     repo: Repo = HERE,
@@ -141,7 +139,7 @@ def doctor(
     """Check git, the registration, the log, its checkpoint and the leases."""
     if github is not None:
         if bundle is not None:
-            raise typer.BadParameter("--bundle is of a checkout, --github of a bot")
+            raise typer.BadParameter("--bundle is for a checkout, --github for a bot")
         from brat.commands import serve_bot
 
         sys.exit(serve_bot.examine(github, fix=fix))
@@ -157,10 +155,10 @@ def doctor(
     )
 
 
-bot: Final = group("The bot on GitHub: make its App, serve it.")
+bot: Final = group("The bot on GitHub: create its App, run it.")
 
 SettingsFile = Annotated[
-    Path, typer.Argument(help="JSON, as brat bot manifest writes it.")
+    Path, typer.Argument(help="The JSON file that brat bot manifest writes.")
 ]
 
 
@@ -169,10 +167,14 @@ def serve(
     settings: SettingsFile = Path("bot.json"),
     *,
     poll: Annotated[
-        bool, typer.Option("--poll", help="No public address: look, and hear nothing.")
+        bool,
+        typer.Option(
+            "--poll",
+            help="Poll: needs no public address.",
+        ),
     ] = False,
     log: Annotated[
-        LogForm, typer.Option("--log", help="How its log on stderr looks.")
+        LogForm, typer.Option("--log", help="The format of its log on stderr.")
     ] = LogForm.TEXT,
 ) -> None:
     """Serve every repository that the settings name, until stopped."""
@@ -183,16 +185,16 @@ def serve(
 
 @bot.command("manifest")
 def manifest(
-    folder: Annotated[Path, typer.Option(help="Where key and settings go.")] = HERE,
+    folder: Annotated[Path, typer.Option(help="For key and settings.")] = HERE,
     *,
     name: Annotated[str, typer.Option(help="Of the App.")] = "brat",
-    org: Annotated[str, typer.Option(help="Whose it is; you if left out.")] = "",
+    org: Annotated[str, typer.Option(help="Its organization; default: you.")] = "",
     url: Annotated[
-        str, typer.Option(help="Where GitHub can reach the bot; none: it polls.")
+        str, typer.Option(help="Where GitHub can reach the bot; default: it polls.")
     ] = "",
     dashboard: Annotated[
         str,
-        typer.Option(help="Where people reach the dashboard; as --url if left out."),
+        typer.Option(help="The address of the dashboard for people; default: --url."),
     ] = "",
     host: Annotated[
         str, typer.Option(help="Of GitHub Enterprise Server.")
@@ -239,13 +241,13 @@ def workflow_show(name: Pattern, *, as_json: Json = False, repo: Repo = HERE) ->
 def workflow_run(
     name: Pattern,
     *,
-    task: Annotated[str, typer.Option(help="What is to be done: the issue's text.")],
+    task: Annotated[str, typer.Option(help="What to do: the issue's text.")],
     value: Annotated[
         list[str] | None, typer.Option("--value", "-v", help="An input: name=value.")
     ] = None,
-    headless: Annotated[bool, typer.Option(help="Run all of it, then end.")] = False,
+    headless: Annotated[bool, typer.Option(help="Run until it has ended.")] = False,
     timeout: Annotated[
-        str | None, typer.Option(help="With --headless: 30m, 90s; 2h if not given.")
+        str | None, typer.Option(help="With --headless: such as 30m; default: 2h.")
     ] = None,
     repo: Repo = HERE,
 ) -> None:

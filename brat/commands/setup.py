@@ -72,8 +72,8 @@ async def brought_about(
     agrees: Callable[[], bool],
     web: str = "",
     ends: tuple[str, str] = (
-        "everything is as wanted",
-        "everything is as wanted; nothing was changed",
+        "everything is set up",
+        "everything is set up; nothing was changed",
     ),
 ) -> int:
     """Do the steps in order, once the person agrees; return 1 if something is left.
@@ -123,7 +123,9 @@ def _proved(step: Step, after: Look) -> Look:
     """Return what was read back; what is still owed did not take."""
     if after.state != "owed":
         return after
-    return for_a_person(f"the forge took it, and nothing changed: {step.by_hand}")
+    return for_a_person(
+        f"the forge accepted the change, but it had no effect: {step.by_hand}"
+    )
 
 
 def _told(step: Step, error: BratError, web: str) -> Look:
@@ -139,7 +141,7 @@ def _show(look: Look) -> None:
 def _end(looks: Sequence[Look], said: str) -> int:
     left = sum(look.state != "wanted" for look in looks)
     if left:
-        say(f"{left} left for you: the lines marked hand; then try again")
+        say(f"{left} left for you: do the lines marked hand, then try again")
         return 1
     say(said)
     return 0
@@ -167,21 +169,21 @@ def planned_files(facts: Facts, names: Sequence[str]) -> Look:
         return compared_files(facts.base, names)
     listed = ", ".join(missing)
     if any(name not in facts.head for name in missing):
-        return owed(f"propose {listed} by a pull request from {BRANCH}")
+        return owed(f"propose {listed} in a pull request from {BRANCH}")
     if facts.pull is None:
         return owed(f"open the pull request from {BRANCH} with {listed}")
     note = "" if installed_from() else f"; {UNPINNED}"
-    return for_a_person(f"merge pull request #{facts.pull}: it has {listed}{note}")
+    return for_a_person(f"merge pull request #{facts.pull}: it contains {listed}{note}")
 
 
 def compared_files(texts: Mapping[str, str], names: Sequence[str]) -> Look:
     """Return what is owed of files that are all there."""
     other = [name for name in names if not is_ours(name, texts[name])]
     if not other:
-        return wanted(f"of brat's files is there: {', '.join(names)}")
+        return wanted(f"of brat's files exists: {', '.join(names)}")
     return for_a_person(
-        f"{', '.join(other)} differs from this version's and is left alone: remove it "
-        "and try again to take the new one"
+        f"{', '.join(other)} differs from this version's and is left unchanged: to "
+        "get the new one, remove it and try again"
     )
 
 
@@ -242,8 +244,8 @@ class WorkflowStep:
 
     page = "pulls"
     by_hand = (
-        "type `brat setup --local`, commit the files and push them yourself "
-        "(a token needs the right to write workflows)"
+        "type `brat setup --local`, commit the files and push them yourself (a token "
+        "needs the permission to write workflows)"
     )
 
     def __init__(
@@ -359,9 +361,9 @@ class Choices(Struct, frozen=True):
 
 
 _PLAN: Final = (
-    "make the label brat, and open an issue with one small task as a smoke test",
-    "let jobs open pull requests, and their tokens only read by default",
-    "make a key that signs brat's log, which only the default branch can use",
+    "create the label brat, and open an issue with one small task as a smoke test",
+    "allow jobs to open pull requests, and make their tokens read-only by default",
+    "create a key that signs brat's log, which only the default branch can use",
     "store your engine's key as a secret",
     'open the pull request "Set up brat" with one workflow file',
 )
@@ -375,7 +377,7 @@ def setup(path: Path, choices: Choices, agrees: Callable[[], bool]) -> int:
     token = token_for(origin)
     if not token:
         if not choices.undo:
-            say(f"brat setup would do this in {origin.repository}, and asks before:")
+            say(f"brat setup would do this in {origin.repository}, after asking:")
             for line in _PLAN:
                 say(f"  {line}")
         wanted = " or ".join(origin.variables)

@@ -50,7 +50,7 @@ from convoy.text import seconds_in, shortened
 from convoy.views import planned_document
 from grite.errors import BratError
 
-_FOUND: Final = "issue #{issue} asks for the same and is open: it goes on"
+_FOUND: Final = "issue #{issue} asks for the same and is still open: continuing with it"
 TITLE_MOST: Final = 256
 """GitHub takes no longer title."""
 TIMEOUT: Final = "2h"
@@ -94,17 +94,19 @@ def text_of(said: str) -> str:
 def mayor_start(path: Path, text: str, how: Start) -> int:
     """Open the issue, then plan or run its convoy; return the exit status."""
     if any("\ud800" <= each <= "\udfff" for each in text):
-        raise SystemExit(_usage("the task is not all UTF-8: convert it first"))
+        raise SystemExit(_usage("the task is not valid UTF-8: convert it first"))
     if not text.strip():
         raise SystemExit(_usage("the task is empty: say what is to be done"))
     title = None if how.title is None else how.title.strip()
     if title is not None and (not title or len(title) > TITLE_MOST or "\n" in title):
-        fault = f"--title is one line of 1 to {TITLE_MOST} characters"
+        fault = f"--title must be one line of 1 to {TITLE_MOST} characters"
         raise SystemExit(_usage(fault))
     if how.headless and how.plan_only:
-        raise SystemExit(_usage("--headless runs it, --plan-only does not: give one"))
+        raise SystemExit(
+            _usage("--headless runs the plan, --plan-only does not: give only one")
+        )
     if how.timeout is not None and not how.headless:
-        raise SystemExit(_usage("--timeout ends a --headless run: give both"))
+        raise SystemExit(_usage("--timeout requires --headless"))
     timeout = how.timeout or TIMEOUT
     try:
         limit_s = int(timeout) if timeout.isdecimal() else seconds_in(timeout)
@@ -140,10 +142,10 @@ async def _start(
                 async with ending_agents(here, wanted), asyncio.timeout(limit_s):
                     await run_roles.until_done(here, also_locked=how.headless)
         except asyncio.CancelledError:
-            say(f"issue #{issue} stays; go on with it by: brat up")
+            say(f"issue #{issue} stays open; to continue: brat up")
             raise
         except TimeoutError:
-            say(f"not done after {limit_s:g} s; what is done is kept: brat status")
+            say(f"not done after {limit_s:g} s; finished work is kept: brat status")
             return run_roles.TIMED_OUT
         convoy = _convoy_of(here, issue)
         status = run_roles.report(here, convoy.name if convoy else "", wanted)
@@ -156,8 +158,8 @@ async def _start(
             return run_roles.BLOCKED
         _show(convoy, how)
         if how.live and (changed := summary(here.reader().path, convoy)):
-            take = "; take them: brat pull" if convoy.landed else ""
-            say(f"{changed}; see them: brat diff{take}")
+            take = "; to get them: brat pull" if convoy.landed else ""
+            say(f"{changed}; to see the changes: brat diff{take}")
         if how.plan_only:
             say(f"nothing starts before: brat convoy approve {convoy.name}")
         return run_roles.finished(convoy) if limit_s is not None else status
@@ -346,8 +348,8 @@ def _inputs(values: Sequence[str]) -> dict[str, str]:
     for each in values:
         key, sign, value = each.partition("=")
         if not sign or not key.strip():
-            raise BratError(f'"{each}" is no input: write -v name=value')
+            raise BratError(f'"{each}" is not an input: write -v name=value')
         if "\n" in value:
-            raise BratError(f"{key} has more than one line: that goes into --task")
+            raise BratError(f"{key} has more than one line: put it into --task")
         inputs[key.strip()] = value
     return inputs

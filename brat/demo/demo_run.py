@@ -119,10 +119,10 @@ def end_all(folder: Path) -> None:
 
 PERSON: Final = "you"
 ENGINE: Final = (
-    "engine: shell, a script that plays an agent, so no account is needed; for a real "
-    "agent set [engine.default] type in .brat/config.toml"
+    "engine: shell, a script in place of an agent, so no account is needed; for a "
+    "real agent set [engine.default] type in .brat/config.toml"
 )
-GOES: Final = "with --dir DIR all of it stays there, to be looked at with plain git"
+GOES: Final = "with --dir DIR everything stays there, to look at with plain git"
 DEADLINE_S: Final = 240.0
 REAL_S: Final = 7200.0
 STUCK_S: Final = 60.0
@@ -172,7 +172,7 @@ def tell(
     after the end, until Enter is pressed.
     """
     if seed is not None and not chaos:
-        raise BratError("--seed is for --chaos: give both")
+        raise BratError("--seed requires --chaos")
     git.require_version()
     # The sample's CI and agents run `python -m pytest`, and here brat brings both.
     own = str(Path(sys.executable).parent)
@@ -199,7 +199,7 @@ def tell(
         for line in lines(convoy, wall_s, kills):
             say(line)
         ways = (
-            "look at the log and the result with plain git, or with brat:",
+            "to see the log and the result, use plain git or brat:",
             f"  git -C {stage.bare} log --stat refs/grite/wal",
             f"  git -C {stage.bare} log --oneline --graph {convoy.target}",
             f"  brat log show --repo {stage.bare}",

@@ -36,14 +36,14 @@ class Engine:
 
     def __str__(self) -> str:
         """Name the engine and its model in one line."""
-        return f"engine: {self.type} with the model {self.model}, paid by your key"
+        return f"engine: {self.type} with the model {self.model}, paid with your key"
 
 
 def chosen(name: str, model: str | None) -> Engine | None:
     """Return the engine that a person asks for; None: the demo's own shell script."""
     if name == "shell":
         if model is not None:
-            raise BratError("--model needs --engine, such as --engine claude-code")
+            raise BratError("--model requires --engine, such as --engine claude-code")
         return None
     row = CLIS.get(name)
     if row is None:
@@ -51,7 +51,9 @@ def chosen(name: str, model: str | None) -> Engine | None:
         hint = did_you_mean(name, CLIS)
         raise BratError(f"the demo has no engine {name!r} (it has {known}){hint}")
     if model is None:
-        raise BratError(f"--engine needs --model, such as --model {row.sample_model}")
+        raise BratError(
+            f"--engine requires --model, such as --model {row.sample_model}"
+        )
     engine = Engine(name, model)
     spec = EngineSpec(type=engine.type, model=engine.model)
     program = program_of(row, spec)
@@ -62,7 +64,7 @@ def chosen(name: str, model: str | None) -> Engine | None:
     call = Call(spec, Path(), Path())
     call = replace(call, key=key_for(row, call, model_keys(Config())))
     if missing := missing_key(row, call):
-        raise BratError(f"{missing} Without --engine a script plays the agent.")
+        raise BratError(f"{missing} Without --engine a script takes the agent's place.")
     return engine
 
 

@@ -63,8 +63,10 @@ def checked_machine(folder: Path) -> Iterator[Finding]:
     for each in ended_daemon(folder):
         yield Finding("fault", each.why, each.commands[0])
     for file in sorted(folder.glob(f"bot/inbox/*{UNREADABLE}")):
-        told = f"what was asked for in {file} could not be read and is set aside"
-        yield Finding("note", told, "ask again, by a label or a comment, and delete it")
+        told = f"the request in {file} could not be read and is set aside"
+        yield Finding(
+            "note", told, "repeat it with a label or a comment, and delete the file"
+        )
 
 
 def tools(variables: Mapping[str, str], home: Path) -> Finding:
@@ -72,15 +74,15 @@ def tools(variables: Mapping[str, str], home: Path) -> Finding:
     has = ", ".join(("PATH", *sorted(variables)))
     kept = [f"~/{each}" for each in CREDENTIALS if os.path.lexists(home / each)]
     but = f", but not {', '.join(kept)}" if kept else ""
-    return Finding("ok", f"of your terminal agents and CI have {has}{but}")
+    return Finding("ok", f"from your terminal, agents and CI have {has}{but}")
 
 
 def room(free: int, folder: Path) -> Finding:
     """Return whether so many free bytes are enough."""
-    left = f"{free / 1e9:.1f} GB are free where sessions work"
+    left = f"{free / 1e9:.1f} GB are free where sessions run"
     if free >= LEAST:
         return Finding("ok", left)
-    mend = f"delete something on that disk: {folder}"
+    mend = f"free some space on that disk: {folder}"
     return Finding("fault", f"only {left}", mend)
 
 
@@ -106,22 +108,22 @@ def checked_engines(checkout: Checkout, config: Config) -> Iterator[Finding]:
             yield _program(where, row, program)
         yield from faults
         if not lacks and (row.vendors or spec.secret):
-            yield Finding("ok", f"{where}: it has its key")
+            yield Finding("ok", f"{where}: its key is set")
         call = Call(spec, Path(), Path(), endpoint=have.get(MODEL_URL, ""))
         unknown = not is_pointed(row, call)
         is_closed |= reachable_hosts(settings.egress, by_default=unknown) is not None
     if is_closed:
         yield _network(settings.egress or ())
     if settings.box == "off":
-        yield Finding("note", 'agents get no box: [runner] box is "off"')
+        yield Finding("note", 'agents get no sandbox: [runner] box is "off"')
     else:
         yield _box()
 
 
 def _box() -> Finding:
     if why := cannot_box():
-        said = "agents get no box here, and none starts without one"
-        mend = 'let users make namespaces, or set [runner] box = "off"'
+        said = "this machine gives agents no sandbox, and no agent starts without one"
+        mend = 'allow users to create namespaces, or set [runner] box = "off"'
         return Finding("fault", f"{said}: {why}", mend)
     return Finding("ok", "agents get a box")
 
@@ -129,11 +131,14 @@ def _box() -> Finding:
 def _network(listed: tuple[str, ...]) -> Finding:
     where = "[runner] egress: agents"
     if why := cannot_close():
-        said = f"{where} are only asked to keep to it, for this machine closes no"
-        mend = "let users make namespaces, or close the machine's own network"
+        said = (
+            f"{where} are only asked to use the proxy, because this machine cannot "
+            "close a"
+        )
+        mend = "allow users to create namespaces, or close the machine's own network"
         return Finding("note", f"{said} network: {why}", mend)
     beside = f" and {', '.join(listed)}" if listed else ""
-    return Finding("ok", f"{where} reach their model{beside}, and nothing else")
+    return Finding("ok", f"{where} reach their model{beside} and nothing else")
 
 
 def _program(where: str, row: Row, program: str) -> Finding:
@@ -155,7 +160,7 @@ def _version(program: str, env: dict[str, str]) -> str:
                 check=False,
             )
         except (OSError, subprocess.TimeoutExpired):
-            return "(it does not say its version)"
+            return "(version unknown)"
     said = done.stdout.strip() or done.stderr.strip()
     return said.partition("\n")[0][:80]
 
@@ -196,10 +201,10 @@ def _stale_locks(repo: pygit2.Repository, now: int) -> Iterator[tuple[str, str]]
         try:
             lock = leases.read(repo, str(repo.references[ref].target))
         except Corrupt as error:
-            yield ref, f"it holds no lock: {error}"
+            yield ref, f"it contains no lock: {error}"
         else:
             if lock.expires_ms + GRACE_MS <= now:
-                yield ref, f"the lock on {lock.resource} ran out"
+                yield ref, f"the lock on {lock.resource} expired"
 
 
 def _removed(bare: Path, ref: str, commit: str) -> bool:
@@ -219,7 +224,7 @@ def _kept_anew(bare: Path) -> Iterator[str]:
             file.unlink(missing_ok=True)
         with contextlib.suppress(Corrupt):
             Reader(bare).read()
-        yield f"read the log anew: {folder} was of no use"
+        yield f"the log was read again: {folder} could not be used"
 
 
 _MARKS: Final = {"ok": "  ok   ", "note": "  note ", "fault": "  FAULT"}
@@ -250,7 +255,7 @@ def check_up(
         from brat.doctor import debug_bundle
 
         debug_bundle.write_bundle(path, bundle, found)
-        say(f"wrote {bundle}; look through it before you give it to anybody")
+        say(f"wrote {bundle}; check it before you give it to anybody")
     if fix:
         _fix(path)
         sweep()
@@ -344,7 +349,7 @@ def _workflows(checkout: Checkout) -> Iterator[Finding]:
         elif each.is_ours:
             yield Finding("ok", f"{name} is this version's")
         else:
-            yield Finding("note", f"{name} is not this version's")
+            yield Finding("note", f"{name} is from another version")
     if needed and not (checkout.top / SIGNERS_FILE).exists():
         yield _OPEN_LOG
     yield from _ci(checkout, there)
@@ -362,7 +367,7 @@ def _ci(checkout: Checkout, there: Collection[str]) -> Iterator[Finding]:
     line = workflow_files.awaited(checkout)
     for ci in workflow_files.ci_names(checkout):
         if line is not None and ci not in line:
-            said = f"brat.yml does not wait for the workflow {ci}"
+            said = f"brat.yml does not react to the workflow {ci}"
             yield Finding("note", said, f'add "{ci}" to its workflows, if it is CI')
     lacks = workflow_files.ci_lack(checkout, there)
     if lacks and _requires_ci(checkout):
@@ -388,18 +393,22 @@ def _log(bare: Path) -> Iterator[Finding]:
     yield Finding("ok", f"the log {said}")
     yield from _signed(reader)
     for fault in reader.faults:
-        yield Finding("fault", f"the log: {fault}; all else was read")
+        yield Finding("fault", f"the log: {fault}; the rest was read")
     for wrong in (*reader.notices, *verify(bare)):
-        yield Finding("note", wrong, "it is not used; brat doctor --fix")
+        yield Finding("note", wrong, "it is not used; to remove it: brat doctor --fix")
     for unknown in state.unknown:
-        yield Finding("fault", f"the log holds {unknown}", "update brat: it only reads")
+        yield Finding(
+            "fault",
+            f"the log holds {unknown}",
+            "update brat: until then it is read-only",
+        )
     yield from _waiting(state, wall_clock())
 
 
 _OPEN_LOG: Final = Finding(
     "note",
-    "the log has no key of its own, so whoever may push can forge what it says",
-    "brat setup makes one",
+    "the log has no key of its own, so anyone with push access can forge it",
+    "brat setup creates one",
 )
 
 
@@ -409,8 +418,8 @@ def _signed(reader: Reader) -> Iterator[Finding]:
     if found is None:
         yield _OPEN_LOG
     elif found.head is None and found.foreign:
-        said = f"no commit of the log counts; the newest: {found.fault}"
-        adopt = f"look at it (brat log show), then: brat log adopt {found.foreign[0]}"
+        said = f"no commit of the log is trusted; the newest: {found.fault}"
+        adopt = f"check it (brat log show), then: brat log adopt {found.foreign[0]}"
         yield Finding("fault", said, adopt)
 
 
@@ -421,7 +430,7 @@ def _waiting(state: State, now: int) -> Iterator[Finding]:
             yield Finding("fault", waits.why, "".join(waits.commands[:1]))
     for lease in state.leases.values():
         if lease.expires <= now:
-            said = f"{lease.holder}'s lease on {lease.resource} has run out"
+            said = f"{lease.holder}'s lease on {lease.resource} has expired"
             yield Finding("note", said, "brat deacon run")
 
 

@@ -91,7 +91,7 @@ class CheckoutConfig:
             self.tell_forge(found)
             self.ci = found
             how = f"`{found.command}` judges" if found.command else "nothing judges"
-            self.tell(f"[ci] has changed: {how} what lands from now on")
+            self.tell(f"[ci] has changed: {how} everything that lands from now on")
 
 
 _APART: Final = re.compile("non-fast-forward|fetch first")
@@ -136,7 +136,7 @@ class CheckoutSync:
             for lack in branch_lacks(replace(self.checkout, branch=now), self.known):
                 self._tell_once(str(lack))
         if tip is None:
-            self._tell_once(f"{top} has no branch {name} now: no commit is taken up")
+            self._tell_once(f"{top} has no branch {name} now: no commit is picked up")
         elif tip != self._seen:
             self._take_tags(tip)
             taken = not branches_apart(self.checkout, self.known).own
@@ -156,7 +156,7 @@ class CheckoutSync:
             fetch = [*asked, "--stdin", top]
             done = git.run(fetch, cwd=self.bare, stdin=told, check=False)
             if done.status:
-                self._tell_once(f"not all tags are taken up: {done.stderr.strip()}")
+                self._tell_once(f"not all tags are picked up: {done.stderr.strip()}")
 
     def _pushed(self, tip: str) -> bool:
         """Push a commit; return whether the forge has answered, be it with a no."""
@@ -178,7 +178,7 @@ class CheckoutSync:
         if done.status == 0:
             count = ["rev-list", "--count", tip, *(["--not", before] if before else ())]
             number = int(git.run(count, cwd=self.checkout.top).stdout)
-            self.tell(f"took up {counted(number, 'new commit')} of yours: {tip[:10]}")
+            self.tell(f"picked up {counted(number, 'new commit')} of yours: {tip[:10]}")
         elif _UNREACHED.search(done.stderr):
             self._unreached += 1
             if self._unreached == _LOOKS:
@@ -186,8 +186,8 @@ class CheckoutSync:
             return False
         elif _APART.search(done.stderr):
             self._tell_way(
-                "your new commits wait: other work has landed beside them; put them on "
-                "top of it with"
+                "your new commits wait: other work has landed meanwhile; rebase them "
+                "with"
             )
         else:
             self._refused(done.stderr)
@@ -195,7 +195,7 @@ class CheckoutSync:
         return True
 
     def _refused(self, said: str) -> None:
-        self._tell_once(f"your new commits are not taken up: {said.strip()}")
+        self._tell_once(f"your new commits are not picked up: {said.strip()}")
 
     def tell_landed(self) -> None:
         """Say once how to bring work that has landed into the checkout."""
@@ -211,7 +211,7 @@ class CheckoutSync:
         if changed := in_its_way(self.checkout, self.known):
             more = " ..." if len(changed) > _SHOWN else ""
             files = f"{', '.join(changed[:_SHOWN])}{more}"
-            self.tell(f"first commit or stash what you have changed: {files}")
+            self.tell(f"first commit or stash your changes: {files}")
         self.tell(f"{said}: {landed_line(self.checkout, self.known)}")
 
     def _tell_once(self, line: str) -> None:

@@ -205,7 +205,7 @@ def judge_by(url: str, known: Registration, options: ServeOptions, ci: Ci) -> No
                 content=msgspec.json.encode(ci),
             ).raise_for_status()
         except httpx.HTTPError as error:
-            raise Unavailable(f"the local forge keeps its [ci]: {error}") from error
+            raise Unavailable(f"the local forge keeps its old [ci]: {error}") from error
     options.ci = ci
 
 

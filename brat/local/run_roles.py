@@ -95,7 +95,7 @@ def _owing(context: BotContext, state: State) -> Iterator[Role]:
             yield role
 
 
-_ONCE: Final = "  once that is put right: "
+_ONCE: Final = "  once that is fixed: "
 _LANDING: Final = "its landing waits"
 
 
@@ -165,7 +165,7 @@ def _of_convoy(convoy: Convoy, *, named: bool) -> Iterator[_Wait]:
     which = f" --convoy {name}" if named else ""
     for task in (task for task in convoy.tasks if is_stopped(convoy, task)):
         why, _, more = task.why.partition("\n\n")
-        rest = f" (all of it: brat why {task.number}{which})" if more else ""
+        rest = f" (details: brat why {task.number}{which})" if more else ""
         wants = unallowed(task, convoy.settings.gate)
         said = f"{name}: task {task.number} is blocked: {why}{rest}"
         whose = f"{task.number}{which}"
@@ -177,7 +177,7 @@ def _of_convoy(convoy: Convoy, *, named: bool) -> Iterator[_Wait]:
             if task.cause == "failed":
                 shown = f"  what its agent printed: brat session tail {whose}"
                 mends = (shown, *mends)
-        drop = f"  to go on without it: brat task drop {whose}"
+        drop = f"  to continue without it: brat task drop {whose}"
         yield _Wait(name, "blocked", task.number, (said, *mends, drop))
     if convoy.sync.stalled:
         said = f"{name}: its landing waits: {convoy.sync.stalled}"
@@ -198,8 +198,8 @@ def _locked(local: Local) -> Iterator[_Wait]:
     context = local.loop.context
     for convoy, task, leases in kept_by_leases(context.mirror.state, context.clock()):
         lines = tuple(
-            f"{convoy.name}: task {task.number} waits: {holding(lease)}; it goes "
-            f"on then, or after: brat lock release {lease.resource}"
+            f"{convoy.name}: task {task.number} waits: {holding(lease)}; it continues "
+            f"then, or after: brat lock release {lease.resource}"
             for lease in leases
         )
         yield _Wait(convoy.name, "locked", task.number, lines)
@@ -216,7 +216,7 @@ def _of_other(name: str, waits: Sequence[_Wait]) -> str:
         f"{kind}: {', '.join(numbers)}" if numbers else kind
         for kind, numbers in kinds.items()
     )
-    return f"{name} needs somebody, too ({what}): brat status says why"
+    return f"{name} also needs you ({what}): brat status says why"
 
 
 OK: Final = 0

@@ -37,7 +37,9 @@ from runner.box import surroundings
 from runner.box.surroundings import Sight, shows
 from runner.engines.row import Call, Row, key_for, missing_key, program_of
 
-_MOVE: Final = "move it into the repository, and name it by its path from the top"
+_MOVE: Final = (
+    "move it into the repository, and give its path from the repository's top"
+)
 MODEL_URL: Final = "BRAT_MODEL_URL"
 
 
@@ -141,7 +143,7 @@ def engine_lacks(
             yield from _lacks(where, checkout, spec, have if keys else None)
             if settings.box == "on":
                 yield from _unseen(
-                    f"{where}: agents do not see",
+                    f"{where}: agents cannot see",
                     _MOVE,
                     (*spec.args, _shell_word(spec.args)),
                 )
@@ -223,7 +225,7 @@ def _marking(top: Path, word: str) -> str:
     if word in _OF_BASH:
         return "that is a word of bash: begin the command with `bash -c`"
     if word.startswith("~/"):
-        return "write its whole path, for no shell reads this one"
+        return "write its full path, because no shell expands this one"
     if not (top / word).is_file():
         return ""
     named = shlex.quote(word)
@@ -241,13 +243,13 @@ def ci_lacks(checkout: Checkout, config: Config, ci: Ci) -> Iterator[Lack]:
         return
     if ci.command is None:
         said = "no CI command was found, so nothing could land"
-        other = "[refinery] require_ci = false to land what nobody tested"
+        other = "[refinery] require_ci = false to land untested work"
         yield Lack(said, f"set [ci] command in {CONFIG}, or {other}")
         return
     with suppress(ValueError):
         words = shlex.split(ci.command, comments=True)
         mend = f"put its folder on the PATH, or {_MOVE}"
-        yield from _unseen("CI's command: its box does not show", mend, words)
+        yield from _unseen("CI's command: its sandbox does not show", mend, words)
     word = first_word(ci.command)
     yield from _first_line("CI's command", checkout.top, word)
     if word and not is_found(checkout.top, word):
@@ -266,9 +268,9 @@ def awaited_checks(config: Config) -> Iterator[Lack]:
     """Yield which required checks the local CI is not: work waits for them."""
     others = [each for each in config.refinery.checks if each != LOCAL_CI]
     if others and config.refinery.require_ci:
-        said = f"[refinery] checks requires {', '.join(others)}, and work waits for it"
+        said = f"[refinery] checks requires {', '.join(others)}, so work waits for it"
         mend = f"let it report to the local forge, whose own check is {LOCAL_CI}"
-        yield Lack(said, f"{mend}, or take it out of {CONFIG}")
+        yield Lack(said, f"{mend}, or remove it from {CONFIG}")
 
 
 def _has_module(top: Path, python: str, name: str) -> bool:

@@ -111,18 +111,18 @@ def find(path: Path) -> Checkout:
     ids = str(settings[_ID_FORM] if _ID_FORM in settings else _IDS).lower()  # noqa: SIM401  no mapping
     if ids != _IDS:
         raise BratError(
-            f"{common} names its objects by {ids}, and brat, like GitHub, reads those "
-            f"named by {_IDS} alone"
+            f"{common} names its objects by {ids}, but brat, like GitHub, reads only "
+            f"{_IDS}"
         )
     repo = _whoever_owns_it(found)
     if repo.workdir is None:
-        raise BratError(f"{path} is a bare repository: give one with a work tree")
+        raise BratError(f"{path} is a bare repository: give one with a working tree")
     top = Path(repo.workdir)
     _trust(top, Path(found).resolve(), common)
     if repo.head_is_unborn:
         raise BratError(
-            f"{top} has no commit yet, and agents start from commits: make the "
-            "first one, such as with `git commit --allow-empty -m Begin`"
+            f"{top} has no commit yet, and agents start from commits: create the "
+            "first one, for example with `git commit --allow-empty -m Begin`"
         )
     if repo.head_is_detached:
         mend = "`git switch` to one"
@@ -283,7 +283,7 @@ def _opened(where: Path) -> pygit2.Repository:
     try:
         return pygit2.Repository(str(where))
     except pygit2.GitError as error:
-        raise Unavailable(f"{where} is no repository any more: {error}") from error
+        raise Unavailable(f"{where} is no longer a repository: {error}") from error
 
 
 def branch_of(top: Path) -> str:

@@ -56,7 +56,7 @@ def log_repository(path: Path) -> Path:
     if WAL_REF in repository.references:
         return Path(repository.path)
     if repository.is_bare:
-        raise BratError(f"{path} holds no log; bring it with: {FETCH}")
+        raise BratError(f"{path} has no log; fetch it with: {FETCH}")
     # Slow to load, and clones do not need these modules.
     from brat.repository import checkout as checkouts, registration as registrations
 
@@ -64,8 +64,8 @@ def log_repository(path: Path) -> Path:
     known = registrations.known(folder)
     if known is None:
         raise BratError(
-            f"{path.resolve()} holds no log: `brat init` begins one here, and in a "
-            f"clone of a repository that has one, bring it with: {FETCH}"
+            f"{path.resolve()} has no log: `brat init` starts one here; in a clone of "
+            f"a repository that has one, fetch it with: {FETCH}"
         )
     return registrations.bare_path(folder, known)
 
@@ -163,8 +163,8 @@ class Reader:
             if kind not in ("", "commit"):
                 raise Corrupt(
                     f"{WAL_REF} in {log.folder} points at a {kind} ({head[:10]}), so "
-                    "it is no log; if there was none, remove it with: "
-                    f"git -C {shlex.quote(str(log.folder))} update-ref -d {WAL_REF}"
+                    "it is not a log; if there was none, remove it with: git -C "
+                    f"{shlex.quote(str(log.folder))} update-ref -d {WAL_REF}"
                 )
             self.reading = self._begun(log, head)
         else:
@@ -220,7 +220,7 @@ class Reader:
             beside.replace(self._folder / _FILE)
 
     def _note(self, name: str, error: Corrupt) -> None:
-        self.notices += (f"{name} is of no use: {error}",)
+        self.notices += (f"{name} cannot be used: {error}",)
 
     @property
     def _folder(self) -> Path:
@@ -244,10 +244,10 @@ def wrong_checkpoints(path: Path) -> dict[str, str]:
             )
             folded = _folded(log, str(kept.head), folded)
         except Corrupt as error:
-            found[ref] = f"it is of no use: {error}"
+            found[ref] = f"it cannot be used: {error}"
         else:
             if not _same(kept.state, folded.state):
-                said = "the log says something else at the commit it was made at"
+                said = "the log differs at the commit that it belongs to"
                 found[ref] = f"it is wrong: {said}"
     return found
 

@@ -83,10 +83,10 @@ def known(folder: Path) -> Registration | None:
     except OSError as error:
         why = error.strerror
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        why = f"{error}, so it is cut off or was changed by hand"
+        why = f"{error}, so it is truncated or was edited by hand"
     raise BratError(
-        f"{file} cannot be read: {why}; move it away and run `brat init`, which writes "
-        "it anew: the issues, the work and the log beside it stay"
+        f"{file} cannot be read: {why}; move it away and run `brat init`, which "
+        "writes a new one: the issues, the work and the log stay"
     )
 
 

@@ -84,9 +84,10 @@ def say(clone: Path, issue: int, text: str) -> str:
     if not token:
         wanted = " or ".join(origin.variables)
         raise BratError(
-            f"no bot of this repository runs here, so a comment would say it: set "
-            f"{wanted} to a token for {origin.host} (or sign in with gh), or say it "
-            f"yourself on issue #{issue} of {origin.repository}: {text}"
+            "no bot of this repository is running here, so brat would write a "
+            f"comment: set {wanted} to a token for {origin.host} (or sign in with "
+            f"gh), or write it yourself on issue #{issue} of {origin.repository}: "
+            f"{text}"
         )
     asyncio.run(_said(origin, token, issue, text))
     return f"{origin.repository}#{issue}"

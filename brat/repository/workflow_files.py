@@ -112,7 +112,7 @@ _NO_LIST: Final = re.compile(r"[\[\]{},\"'\n]")
 
 
 UNPINNED: Final = (
-    "this brat was not installed from a commit, so say which one jobs take: replace "
+    "this brat was not installed from a commit, so choose the one for jobs: replace "
     "OWNER and COMMIT"
 )
 
@@ -143,8 +143,8 @@ def adopt(checkout: Checkout, names: tuple[str, ...]) -> int:
             say(f"{FOLDER}/{each.name} is there already")
         else:
             say(
-                f"{FOLDER}/{each.name} is there and not this version's: it is left "
-                "alone; remove it and try again to take the new one"
+                f"{FOLDER}/{each.name} exists and is not this version's: it is left "
+                "unchanged; to get the new one, remove it and try again"
             )
     if pin is None:
         say(f"{UNPINNED} in {FOLDER}")
@@ -246,7 +246,7 @@ def text_of(name: str) -> str:
     for folder in _OURS:
         if (folder / name).is_file():
             return (folder / name).read_text(encoding="utf-8")
-    raise BratError(f"this installation of brat lacks {name}: install it anew")
+    raise BratError(f"this installation of brat lacks {name}: install it again")
 
 
 def _with_pin(text: str, pin: Pin | None) -> str:

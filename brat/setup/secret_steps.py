@@ -56,7 +56,7 @@ class EngineKeyStep:
         self._rest, self._repository, self._keys = rest, repository, keys
         self._ask = ask
         self.by_hand = (
-            f"give the engine's key: gh secret set {keys[0]} --repo {repository}, or "
+            f"store the engine's key: gh secret set {keys[0]} --repo {repository}, or "
             f"set {keys[0]} here and try again"
             if keys
             else ""
@@ -70,10 +70,10 @@ class EngineKeyStep:
         if there:
             return wanted(f"the secret {there[0]} is there")
         if names is None:
-            unseen = " (the token may not see which are there)"
+            unseen = " (the token may not see which secrets exist)"
             return for_a_person(f"{self.by_hand}{unseen}")
         if mine := self._mine():
-            return owed(f"store your {mine}, of this terminal, as a secret for agents")
+            return owed(f"store your {mine} from this terminal as a secret for agents")
         if self._ask is not None:
             return owed(f"ask for your {self._keys[0]}, and store it as a secret")
         return for_a_person(self.by_hand)
@@ -207,14 +207,14 @@ def planned_log_key(told: str, *, has_secret: bool, has_file: bool) -> Look:
         return for_a_person(f"mend the variable {SIGNERS}: {error}")
     if not has_secret:
         return owed(
-            f"make the key that signs the log: the secret {SECRET} of the environment "
-            f"{ENVIRONMENT}, and its public half in the variable {SIGNERS}"
+            f"create the key that signs the log: the secret {SECRET} of the "
+            f"environment {ENVIRONMENT}, and its public half in the variable {SIGNERS}"
         )
     if told or has_file:
         return wanted(f"the secret {SECRET} is there, and jobs know who may sign")
     return for_a_person(
         f"tell jobs who may sign: set the variable {SIGNERS} to the public half of "
-        f"{SECRET}, or remove that secret and try again to have a new key made"
+        f"{SECRET}, or remove that secret and try again to create a new key"
     )
 
 

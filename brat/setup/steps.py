@@ -122,7 +122,7 @@ class LabelStep:
     """Makes the label; one that is there stays as it is."""
 
     page = "labels"
-    by_hand = f"make the label {LABEL} under Issues, Labels"
+    by_hand = f"create the label {LABEL} under Issues, Labels"
 
     def __init__(self, rest: Rest, repository: str) -> None:
         self._rest, self._url = rest, f"/repos/{repository}/labels"
@@ -150,9 +150,9 @@ class Jobs(Payload):
 def planned_default(jobs: Jobs) -> Look:
     """Return what is owed of the token's default permissions."""
     if jobs.default_workflow_permissions == "read":
-        return wanted("by default a job's token only reads")
+        return wanted("by default a job's token is read-only")
     return owed(
-        "tighten: let a job's token only read by default (CI runs what agents write)"
+        "tighten: make a job's token read-only by default (CI runs what agents write)"
     )
 
 
@@ -218,9 +218,9 @@ READY: Final = "brat is ready"
 OPENED: Final = "`brat setup` opened this issue."
 _SMOKE_TEST: Final = f"""\
 {OPENED} Once its pull request is merged, an agent does the one \
-task below, and brat reports here. Remove the label to do without.
+task below, and brat reports here. Remove the label if you do not want this.
 
-- [ ] Mend one spelling mistake or unclear sentence in the README. Where there is no \
+- [ ] Fix one spelling mistake or unclear sentence in the README. If there is no \
 README, write one sentence in README.md that says what this project does.
 """
 
@@ -259,7 +259,7 @@ class ReadyStep:
     async def look(self) -> Look:
         """Look among the newest issues; where the files are there, none is owed."""
         if (await self._files.look()).state == "wanted":
-            return wanted("brat was set up before: label an issue to begin")
+            return wanted("brat was set up before: label an issue to start")
         count = 0
         async for each in self._rest.each(Announced, f"{self._url}?state=all"):
             if each.is_ours:
@@ -306,11 +306,13 @@ def planned_ci(
         if start.file:
             return wanted(f"brat starts {start.file} on each candidate")
         if start.command:
-            return wanted(f"brat tests each candidate by {start.command}, in its job")
+            return wanted(
+                f"brat tests each candidate with {start.command}, in a job of its own"
+            )
         if lack:
             return for_a_person(f"{lack[0]}: {lack[1]}")
         return for_a_person(
-            f"type `brat setup --ci FILE` with the workflow that judges what brat "
+            "type `brat setup --ci FILE` with the workflow that tests what brat "
             f"builds, one of {', '.join(dispatched)}"
         )
     if fault := dispatch_fault(files, chosen):

@@ -124,7 +124,9 @@ def planned_label(known: _Label | None) -> Look:
         return wanted(f"no label {LABEL} is there")
     made = (NEW_LABEL["color"], NEW_LABEL["description"])
     if (known.color, known.description) != made:
-        return wanted(f"the label {LABEL} stays: it is not as brat setup makes it")
+        return wanted(
+            f"the label {LABEL} stays: it differs from what brat setup creates"
+        )
     return owed(f"delete the label {LABEL}, also from the issues that have it")
 
 
@@ -158,8 +160,8 @@ class _PullRequestUndo(Setting):
             return wanted("jobs may not open pull requests")
         return owed(
             "tighten: no longer allow GitHub Actions to create and approve pull "
-            "requests, in your other workflows either (that tokens only read by "
-            "default stays)"
+            "requests, in your other workflows either (tokens stay read-only by "
+            "default)"
         )
 
     async def do(self) -> None:
@@ -190,13 +192,16 @@ def planned_signers(told: str, *, has_secret: bool) -> Look:
     if not told:
         return wanted(f"no variable {SIGNERS} is there")
     if not has_secret:
-        return wanted(f"the variable {SIGNERS} stays: no key of brat setup is there")
+        return wanted(f"the variable {SIGNERS} stays: brat setup stored no key")
     if len(told.splitlines()) > 1:
         return for_a_person(
             f"remove the line of brat's key from the variable {SIGNERS}: the other "
-            "lines are not of brat setup"
+            "lines are not from brat setup"
         )
-    return owed(f"delete the variable {SIGNERS}: no log of this key is believed then")
+    return owed(
+        f"delete the variable {SIGNERS}: logs signed with this key are no longer "
+        "trusted then"
+    )
 
 
 class _SignersUndo:
@@ -224,7 +229,7 @@ def planned_engine_key(there: Sequence[Stored], known: Environment | None) -> Lo
     if made := ", ".join(engine_keys(there, known)):
         return owed(f"delete the secret {made}, which your other workflows lose, too")
     names = ", ".join(each.name for each in there)
-    return wanted(f"the secret {names} stays: nothing says that brat setup stored it")
+    return wanted(f"the secret {names} stays: brat setup may not have stored it")
 
 
 def engine_keys(there: Sequence[Stored], known: Environment | None) -> list[str]:
@@ -288,10 +293,10 @@ def planned_environment_undo(
         )
     if SECRET in secrets:
         return for_a_person(
-            f"delete the secret {SECRET} of the environment {ENVIRONMENT}: rules or "
-            "secrets that are not of brat setup are there"
+            f"delete the secret {SECRET} of the environment {ENVIRONMENT}: it has "
+            "rules or secrets that are not from brat setup"
         )
-    return wanted(f"the environment {ENVIRONMENT} stays: it is not of brat setup")
+    return wanted(f"the environment {ENVIRONMENT} stays: it is not from brat setup")
 
 
 class _EnvironmentUndo:
@@ -320,7 +325,7 @@ class _EnvironmentUndo:
     async def do(self) -> None:
         for step in self._told_by_it:
             if (look := await step.look()).state == "owed":
-                raise BratError(f"it tells what brat setup made; first {look.said}")
+                raise BratError(f"it shows what brat setup did; first {look.said}")
         await self._rest.write("DELETE", self._url)
 
 
@@ -362,7 +367,7 @@ class _LocalUndo:
     async def look(self) -> Look:
         there = ", ".join(self._ours())
         if not there:
-            return wanted(f"no file of brat setup is in {FOLDER}")
+            return wanted(f"brat setup has no file in {FOLDER}")
         return owed(f"delete {there} in {FOLDER}")
 
     async def do(self) -> None:
@@ -379,8 +384,8 @@ class _LocalUndo:
 
 
 ENDS: Final = (
-    "all that brat setup made is taken back",
-    "there is nothing left of brat setup; nothing was changed",
+    "everything that brat setup did is undone",
+    "nothing is left of brat setup; nothing was changed",
 )
 
 

@@ -218,7 +218,7 @@ class RemoteOutput:
             return {"pieces": [], "next": 0, "running": False}
         if answer.status_code != HTTPStatus.OK:
             said = answer.text[:200].strip()
-            raise BratError(f"the bot does not show it: {answer.status_code} {said}")
+            raise BratError(f"the bot refused it: {answer.status_code} {said}")
         told = answer.json()
         assert isinstance(told, dict)  # noqa: S101  our own bot answers so
         return told
@@ -274,8 +274,8 @@ def _on_the_forge(path: Path, number: int, convoy: str | None) -> BratError:
     origin = origin_of(log)
     there = f"{origin.web}/actions/runs/{run}"
     return BratError(
-        f"the session of task {number} ran on the forge, and its output is there: "
-        f"{there}; a bot that receives it shows it with --bot"
+        f"the session of task {number} ran on the forge, which has its output: "
+        f"{there}; with a live feed, --bot shows it"
     )
 
 

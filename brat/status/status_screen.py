@@ -133,7 +133,7 @@ def _ending(convoy: Convoy) -> Iterator[Text]:
     if convoy.why:
         yield Text(f"  {one_line(convoy.why)}")
     if convoy.state == "failed":
-        yield Text(f"  to take it up again: brat convoy retry {convoy.name}")
+        yield Text(f"  to resume it: brat convoy retry {convoy.name}")
 
 
 BAR_WIDTH: Final = 30
@@ -161,7 +161,7 @@ def _sums(convoy: Convoy) -> str:
     saved = saved_s(convoy)
     told = (
         f"used {spent}" if (spent := usage_in_words(convoy.used)) else "",
-        f"side by side saved {saved:.0f} s" if saved >= _WORTH_SAYING_S else "",
+        f"running in parallel saved {saved:.0f} s" if saved >= _WORTH_SAYING_S else "",
     )
     return "; ".join(filter(None, told))
 

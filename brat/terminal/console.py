@@ -47,7 +47,7 @@ def say(line: str) -> None:
 def agrees(question: str) -> bool:
     """Ask the person; only `yes` agrees, and without a terminal the answer is no."""
     if not sys.stdin.isatty():
-        say(f"{question} Nobody can be asked here: give --yes.")
+        say(f"{question} There is no terminal to ask: use --yes.")
         return False
     err.print(f"{question} Type yes: ", end="")
     return sys.stdin.readline().strip().lower() == "yes"
@@ -58,7 +58,7 @@ def typed_key(name: str) -> str:
     import getpass
 
     try:
-        return getpass.getpass(f"{name} (not shown; empty to skip): ")
+        return getpass.getpass(f"{name} (hidden; empty to skip): ")
     except (EOFError, KeyboardInterrupt):
         return ""
 

@@ -98,7 +98,7 @@ def foot(first: int, count: int, room: int) -> str:
     if count <= room:
         return "q leaves"
     last = min(first + room, count)
-    return f"lines {first + 1} to {last} of {count}; arrows or j and k scroll; q leaves"
+    return f"lines {first + 1} to {last} of {count}; arrows or j and k scroll; q quits"
 
 
 LOOK_S: Final = 0.25

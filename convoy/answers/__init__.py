@@ -36,7 +36,7 @@ from convoy.text import POST_CHARS, Unfit, clean, cut, fence_of, fenced, fitting
 
 FOLDERS: Final = 200
 """So many folders a plugin is told of; it has them all before it."""
-NO_PLAN: Final = "it gave no plan"
+NO_PLAN: Final = "it made no plan"
 
 
 def _ask_plan(question: Question) -> str:
@@ -186,7 +186,7 @@ def split_parts(
     found = read_plan(text, house)
     faults: list[str] = []
     if len(found) < PARTS_LEAST:
-        few = f"The split has {len(found)} task, and at least {PARTS_LEAST} are needed."
+        few = f"The split has {len(found)} task; at least {PARTS_LEAST} are needed."
         faults.append(few)
     allowed = ", ".join(task.spec.paths)
     within = tuple(f"{each.rstrip('/')}/" for each in task.spec.paths)
@@ -246,7 +246,7 @@ def _take_split(reply: Reply) -> Taken:
     convoy, task, attempt = reply.convoy, reply.task, reply.attempt
     whole = convoy.task(task.spec.on[0])
     if whole is None:
-        raise Unfit(f"There is no task {task.spec.on[0]} any more.")
+        raise Unfit(f"Task {task.spec.on[0]} no longer exists.")
     house = House(
         files=reply.repository.files(attempt.base),
         engines=convoy.settings.workers,
@@ -255,12 +255,12 @@ def _take_split(reply: Reply) -> Taken:
     )
     found = split_parts(reply.text, house, convoy, whole)
     head = f"**Task {whole.number} ({inline(whole.spec.title)})** was too much for one "
-    lines = [f"{head}agent: {inline(whole.why)}. It is done in parts:", ""]
+    lines = [f"{head}agent: {inline(whole.why)}. It is split into parts:", ""]
     for part in found:
         after = ", ".join(map(str, part.after))
         where = f" (after {after})" if after else ""
         lines.append(f"- task {part.number}: {inline(part.title)}{where}")
-    more = "{}: `brat status` lists them all"
+    more = "{}: `brat status` lists all"
     text = "\n".join(fitting(lines, more, POST_CHARS - len(more)))
     return Taken(
         command=SplitTask(

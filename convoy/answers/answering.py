@@ -288,7 +288,7 @@ def read_review(text: str) -> ReviewAnswer:
     found = read_form(text, ReviewAnswer, REVIEW.answer, ANSWER_FAULTS)
     said = words(found.text)
     if found.verdict == "changes" and not said:
-        raise Unfit("The review asks for changes and does not say which.")
+        raise Unfit("The review asks for changes but does not say which.")
     return ReviewAnswer(verdict=found.verdict, text=said)
 
 
@@ -380,7 +380,7 @@ def read_choice(text: str, rivals: Sequence[Task], green: Sequence[Task]) -> Cho
     numbers = [task.number for task in green]
     if found.winner not in numbers:
         known = any(task.number == found.winner for task in rivals)
-        why = "is not green in CI" if known else "is none of the rivals"
+        why = "is not green in CI" if known else "is not one of the rivals"
         there = ", ".join(map(str, numbers))
         raise Unfit(f"Task {found.winner} {why}: choose one of {there}.")
     return Choice(winner=found.winner, text=words(found.text))
@@ -419,19 +419,19 @@ def _take_choice(reply: Reply) -> Taken:
 ANSWERINGS: Final = (
     Answering(
         kind=task_kinds.REPORT,
-        none="the engine gave no report",
+        none="the engine wrote no report",
         told=lambda _question: report_brief(FIND_OUT),
         read=_take_report,
     ),
     Answering(
         kind=task_kinds.SCOUT,
-        none="the engine gave no report",
+        none="the engine wrote no report",
         told=lambda _question: report_brief(TRY_OUT),
         read=_take_report,
     ),
     Answering(
         kind=REVIEW,
-        none="the engine gave no review",
+        none="the engine wrote no review",
         told=_ask_review,
         read=_take_review,
     ),

@@ -217,7 +217,7 @@ class RequestIgnored(Event, frozen=True, kw_only=True, tag="request.ignored"):
 
     def sentence(self) -> str:
         said = f"comment {self.comment}" if self.comment else self.sign
-        return f"Ignored {said} by {self.by}, who asks for more than is answered."
+        return f"Ignored {said} by {self.by}, who has exceeded the limit for answers."
 
     def decide(self, state: State) -> Decision:
         refuse_answered(state, self.sign or ids.answer_key(self.comment), self.comment)

@@ -53,7 +53,7 @@ class MergeWithdrawn(_PartEvent, frozen=True, kw_only=True, tag="merge.withdrawn
     by: str
 
     def sentence(self) -> str:
-        return f"{self.by} took {subject(self.task)} out of the merge queue."
+        return f"{self.by} removed {subject(self.task)} from the merge queue."
 
     def decide(self, state: State) -> Decision:
         if self.part(state).withdrawn:
@@ -78,7 +78,7 @@ class MergeRequested(_PartEvent, frozen=True, kw_only=True, tag="merge.requested
             out = part.taken_out
             return Refusal(f"{out.why}: it waits for {out.back}")
         if not part.withdrawn:
-            return Refusal("it merges by itself when it is green and approved")
+            return Refusal("it merges on its own when it is green and approved")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -121,7 +121,7 @@ class WorkReleased(_PartEvent, frozen=True, kw_only=True, tag="work.released"):
     """The label was removed; task 0: the convoy's."""
 
     def sentence(self) -> str:
-        return f"No label holds {subject(self.task)} any more."
+        return f"{subject(self.task)} is no longer held by a label."
 
     def decide(self, state: State) -> Decision:
         if not self.part(state).held:
@@ -150,7 +150,7 @@ class WorkTakenOut(_PartEvent, frozen=True, kw_only=True, tag="work.taken-out"):
         if part.pull != self.pull:
             return Refusal(f"#{self.pull} is not its pull request")
         if part.taken_out == self._taken_out:
-            return Refusal("it is taken out already")
+            return Refusal("it was already removed from the queue")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -178,7 +178,7 @@ class WorkTakenBack(_PartEvent, frozen=True, kw_only=True, tag="work.taken-back"
         """
         out = self.part(state).taken_out
         if out is None:
-            return Refusal("nobody took it out")
+            return Refusal("it was not removed from the queue")
         if not self.by:
             return (self,)
         if out.gesture != "closed":
@@ -210,7 +210,7 @@ class IssueClosed(ConvoyEvent, frozen=True, kw_only=True, tag="issue.closed"):
 
     def decide(self, state: State) -> Decision:
         if live(state, self.convoy).issue_is != "open":
-            return Refusal(f"issue #{self.issue} is known to be closed")
+            return Refusal(f"issue #{self.issue} is already known to be closed")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -293,7 +293,7 @@ class BaseRestored(ConvoyEvent, frozen=True, kw_only=True, tag="base.restored"):
     """The branch that the convoy's tasks share is there again."""
 
     def sentence(self) -> str:
-        return f"Branch {ids.base_branch(self.convoy)} is there again."
+        return f"Branch {ids.base_branch(self.convoy)} exists again."
 
     def decide(self, state: State) -> Decision:
         if live(state, self.convoy).base_is == "there":
@@ -322,7 +322,7 @@ class BasePushed(ConvoyEvent, frozen=True, kw_only=True, tag="base.pushed"):
         convoy = live(state, self.convoy)
         known = convoy.pushed.commit if convoy.pushed else ""
         if self.commit in (known, *convoy.base_tips):
-            return Refusal(f"{self.commit} is known")
+            return Refusal(f"{self.commit} is already known")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -337,7 +337,7 @@ class BaseTaken(ConvoyEvent, frozen=True, kw_only=True, tag="base.taken"):
 
     def sentence(self) -> str:
         branch = ids.base_branch(self.convoy)
-        return f"{self.by} answers for {self.commit[:SHORT]}, pushed to {branch}."
+        return f"{self.by} accepted {self.commit[:SHORT]}, pushed to {branch}."
 
     def decide(self, state: State) -> Decision:
         """Go on from the commit, which may be abbreviated.
@@ -357,7 +357,10 @@ class BaseReturned(ConvoyEvent, frozen=True, kw_only=True, tag="base.returned"):
     """The shared branch is again where the log left it."""
 
     def sentence(self) -> str:
-        return f"Branch {ids.base_branch(self.convoy)} is where it was before the push."
+        return (
+            f"Branch {ids.base_branch(self.convoy)} is back where it was before the "
+            "push."
+        )
 
     def decide(self, state: State) -> Decision:
         if live(state, self.convoy).pushed is None:

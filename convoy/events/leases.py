@@ -131,7 +131,7 @@ class ExpireLease(Struct, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         lease = state.leases.get(self.resource)
         if lease is None or lease.nonce != self.nonce:
-            return Refusal(f"{self.resource} is free or somebody else's by now")
+            return Refusal(f"{self.resource} is now free or held by somebody else")
         if lease.expires > self.now:
             return Refusal(
                 f"{lease.holder} holds {lease.resource} until {clock(lease.expires)}"

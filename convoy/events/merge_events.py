@@ -16,7 +16,7 @@ from convoy.model.records import Strategy
 from convoy.model.state import Convoy, Moment, State, Task, change_task
 from convoy.model.work import Candidate, Doubt, Unmerged
 
-UNJUDGED: Final = "CI has not judged what landed"
+UNJUDGED: Final = "CI has not tested what landed"
 
 
 class MergeAttempted(ConvoyEvent, frozen=True, kw_only=True, tag="merge.attempted"):
@@ -183,7 +183,7 @@ class MergeDoubted(TaskEvent, frozen=True, kw_only=True, tag="merge.doubted"):
         found = "CI is red on" if self.is_red else "CI gave no verdict on"
         which = f"candidate {self.candidate[:SHORT]} of task {self.task}"
         said = f" ({said})" if (said := clause(self.why)) else ""
-        return f"{found} {which}{said}: it is judged again before anybody is blamed."
+        return f"{found} {which}{said}: it is tested again before it is sent back."
 
     def task_after(self, task: Task, _now: Moment) -> Task:
         before = task.doubted or Doubt(work=task.work.commit if task.work else "")
@@ -203,7 +203,7 @@ class MergeCleared(TaskEvent, frozen=True, kw_only=True, tag="merge.cleared"):
     candidate: str
 
     def sentence(self) -> str:
-        return f"CI is green on task {self.task} alone: the fault was not its own."
+        return f"CI is green on task {self.task} alone: the fault was elsewhere."
 
     def task_after(self, task: Task, _now: Moment) -> Task:
         doubt = task.doubted

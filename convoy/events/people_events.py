@@ -41,7 +41,7 @@ class RepositoryPaused(Event, frozen=True, kw_only=True, tag="repository.paused"
     def decide(self, state: State) -> Decision:
         """Pause every convoy, including those to come."""
         if state.paused_by:
-            return Refusal(f"everything is paused already, by {state.paused_by}")
+            return Refusal(f"everything is already paused, by {state.paused_by}")
         why = paused_because(self.by)
         active = (each for each in state.live() if each.state == "active")
         paused = (ConvoyPaused(convoy=c.name, by=self.by, why=why) for c in active)
@@ -57,7 +57,7 @@ class RepositoryResumed(Event, frozen=True, kw_only=True, tag="repository.resume
     by: str
 
     def sentence(self) -> str:
-        return f"{self.by} let everything go on."
+        return f"{self.by} resumed everything."
 
     def decide(self, state: State) -> Decision:
         """Let every convoy go on, and new ones start.
@@ -142,7 +142,7 @@ def stands_still(state: State) -> Refusal | None:
 
 
 class ConvoyRetried(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.retried"):
-    """The convoy goes on, with the work it had."""
+    """The convoy continues with the work that it had."""
 
     by: str
     tasks: tuple[int, ...] = ()
@@ -151,7 +151,7 @@ class ConvoyRetried(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.retried"
     def sentence(self) -> str:
         numbers = ", ".join(map(str, self.tasks))
         tasks = f", with task {numbers}" if numbers else ""
-        return f"{self.by} took the convoy up again{tasks}."
+        return f"{self.by} resumed the convoy{tasks}."
 
     def change(self, state: State) -> State:
         key = ids.finish_key(self.convoy)  # it is not over any more
@@ -239,9 +239,9 @@ class TaskApproved(TaskEvent, frozen=True, kw_only=True, tag="task.approved"):
         convoy = state.convoys[self.convoy]
         asked = convoy.settings.approvals
         if not asked and not (task.work is not None and task.work.ci_files):
-            return Refusal("no approval is asked for here: green work merges by itself")
+            return Refusal("no approval is required here: green work merges on its own")
         if asked and self.by.casefold() == convoy.by.casefold():
-            return Refusal("who asked for the work cannot be the one who approves it")
+            return Refusal("whoever requested the work cannot approve it")
         if self.by.casefold() in map(str.casefold, task.approved_by):
             return Refusal(f"{self.by} approves it already")
         heads = _heads(task)  # the work, or the candidate that carries it
@@ -297,13 +297,13 @@ class ApprovePlan(ConvoyCommand, frozen=True, kw_only=True):
             return refused
         if convoy.given and self.by.casefold() != convoy.given.author.casefold():
             return Refusal(
-                f"the branch is {convoy.given.author}'s, who is asked; [fix] authors "
-                "names those on whose branches agents work without that"
+                f"the branch is {convoy.given.author}'s, who must agree first; [fix] "
+                "authors lists those who need not be asked"
             )
         if convoy.staged and self.staged:
             return Refusal(
-                "this repository is staged, and nothing starts: take `staged = true` "
-                "out of `.brat/config.toml` on the default branch, then approve"
+                "this repository is staged, so nothing starts: remove `staged = "
+                "true` from `.brat/config.toml` on the default branch, then approve"
             )
         return (copied(ConvoyApproved, self),)
 
@@ -345,7 +345,7 @@ class ThreadsRaised(TaskEvent, frozen=True, kw_only=True, tag="threads.raised"):
     def sentence(self) -> str:
         places = dict.fromkeys(f"{each.path}:{each.line}" for each in self.threads)
         by = ", ".join(dict.fromkeys(each.by for each in self.threads))
-        return f"{by} spoke of {clause(', '.join(places))} in task {self.task}."
+        return f"{by} commented on {clause(', '.join(places))} in task {self.task}."
 
     def task_after(self, task: Task, _now: Moment) -> Task:
         now = (replace(each, since=task.started) for each in self.threads)
@@ -361,8 +361,8 @@ class TaskHeard(TaskEvent, frozen=True, kw_only=True, tag="task.heard"):
 
     def sentence(self) -> str:
         return (
-            f"The engine of task {self.task}, attempt {self.attempt}, was given "
-            f"what people told it: {self.messages} so far."
+            f"The engine of task {self.task}, attempt {self.attempt}, got "
+            f"{self.messages} messages from people so far."
         )
 
     def decide(self, state: State) -> Decision:
@@ -384,7 +384,7 @@ class PeopleCalled(ConvoyEvent, frozen=True, kw_only=True, tag="people.called"):
     """The keys of what waits, such as `blocked/3/2`."""
 
     def sentence(self) -> str:
-        return f"People know what waits for them: {', '.join(self.needs)}."
+        return f"People were notified of what waits for them: {', '.join(self.needs)}."
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         return replace(convoy, called=(*convoy.called, *self.needs))

@@ -75,7 +75,7 @@ class ConvoyRequested(Event, frozen=True, kw_only=True, tag="convoy.requested"):
             what = "landed" if self.given.lands else "worked on"
             head = self.given.head[:SHORT]
             return f"{self.by} wants pull request #{self.issue} {what}, at {head}."
-        return f"{self.by} asked for convoy {self.convoy} in issue #{self.issue}."
+        return f"{self.by} requested convoy {self.convoy} in issue #{self.issue}."
 
     def decide(self, state: State) -> Decision:
         """Accept an issue; the shell has checked the asker's right and the template."""
@@ -118,7 +118,7 @@ class SettingsTaken(ConvoyEvent, frozen=True, kw_only=True, tag="settings.taken"
     settings: Settings
 
     def sentence(self) -> str:
-        return "The configuration has changed; what starts from now on goes by it."
+        return "The configuration has changed; new attempts use it."
 
     def decide(self, state: State) -> Decision:
         """Take over all but what is frozen; an engine that is gone stays known."""
@@ -127,7 +127,7 @@ class SettingsTaken(ConvoyEvent, frozen=True, kw_only=True, tag="settings.taken"
         kept = {name: getattr(old, name) for name in FROZEN}
         taken = replace(now, engines={**old.engines, **now.engines}, **kept)
         if taken == old:
-            return Refusal(f"{convoy.name} goes by this configuration already")
+            return Refusal(f"{convoy.name} already uses this configuration")
         return (replace(self, settings=taken),)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -251,7 +251,7 @@ class ListFollowed(ConvoyEvent, frozen=True, kw_only=True, tag="list.followed"):
     """Who agreed; empty: the configuration lets the plan follow."""
 
     def sentence(self) -> str:
-        who = f"{self.by} lets the plan follow" if self.by else "The plan follows"
+        who = f"{self.by} updated the plan to match" if self.by else "The plan follows"
         return f"{who} the sub-issues as they are now."
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -275,9 +275,9 @@ class ConvoyReplanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.replan
             return Refusal(f"{convoy.name} has no plan yet")
         if convoy.mayor is None or convoy.mayor.attempt is not None:
             return Refusal(
-                "no engine made this plan, so none can make another: change it by "
-                "add, drop, split, depends and engine, or start anew with "
-                "engine under [mayor] in .brat/config.toml"
+                "no engine made this plan, so none can make another: change it with "
+                "add, drop, split, depends and engine, or start again with engine "
+                "under [mayor] in .brat/config.toml"
             )
         return (self,)
 
@@ -287,8 +287,9 @@ class ConvoyReplanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.replan
         mayor = convoy.mayor
         titles = "\n".join(f"{t.number}. {t.spec.title}" for t in convoy.tasks)
         told = (
-            f"{mayor.spec.instructions}\n\nA plan was made of this:\n\n{titles}\n\n"
-            f"{self.by} looked at it, and wants another one:\n\n{self.text}"
+            f"{mayor.spec.instructions}\n\nA plan was made of "
+            f"this:\n\n{titles}\n\n{self.by} reviewed it and wants another one:"
+            f"\n\n{self.text}"
         )
         again = replace(
             mayor.after_words_of(self.by),

@@ -32,7 +32,7 @@ class LandingChosen(ConvoyEvent, frozen=True, kw_only=True, tag="landing.chosen"
         """Try the convoy's own step again where a refusal told more of the rules."""
         convoy = live(state, self.convoy)
         if convoy.landing == self.landing:
-            return Refusal(f"{convoy.name} lands that way already")
+            return Refusal(f"{convoy.name} already lands that way")
         known = convoy.landing.learnt if convoy.landing else ()
         if self.landing.learnt == known:
             return (self,)
@@ -49,12 +49,12 @@ class LandingWaits(ConvoyEvent, frozen=True, kw_only=True, tag="landing.waits"):
 
     def sentence(self) -> str:
         if not self.why:
-            return "The convoy's landing waits for nothing any more."
+            return "The convoy's landing no longer waits."
         return f"The convoy's landing waits for {self.why}."
 
     def decide(self, state: State) -> Decision:
         if live(state, self.convoy).landing_waits == self.why:
-            return Refusal(f"{self.convoy} waits for that already")
+            return Refusal(f"{self.convoy} already waits for that")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -72,7 +72,7 @@ class PullMergedEarly(ConvoyEvent, frozen=True, kw_only=True, tag="pull.merged-e
 
     def decide(self, state: State) -> Decision:
         if live(state, self.convoy).pull != self.pull:
-            return Refusal(f"#{self.pull} is not its pull request any more")
+            return Refusal(f"#{self.pull} is no longer its pull request")
         return (self, *pull_wanted(state, self.convoy, 0))
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
@@ -89,8 +89,8 @@ class SyncAttempted(ConvoyEvent, frozen=True, kw_only=True, tag="sync.attempted"
 
     def sentence(self) -> str:
         return (
-            f"Built candidate {self.candidate[:SHORT]}, which takes "
-            f"{self.target[:SHORT]} of the target in."
+            f"Built candidate {self.candidate[:SHORT]}, which merges in "
+            f"{self.target[:SHORT]} of the target."
         )
 
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
@@ -112,8 +112,8 @@ class SyncFailed(ConvoyEvent, frozen=True, kw_only=True, tag="sync.failed"):
 
     def sentence(self) -> str:
         if self.lost:
-            return f"The target is not taken in yet: {clause(self.why)}."
-        return f"The target cannot be taken in: {clause(self.why)}."
+            return f"The target is not merged in yet: {clause(self.why)}."
+        return f"The target cannot be merged in: {clause(self.why)}."
 
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
         if self.lost:
@@ -164,7 +164,7 @@ class LandingStalled(ConvoyEvent, frozen=True, kw_only=True, tag="landing.stalle
     def decide(self, state: State) -> Decision:
         convoy = live(state, self.convoy)
         if convoy.candidate is None and convoy.sync.candidate is None:
-            return Refusal(f"nothing of {convoy.name} is being judged")
+            return Refusal(f"CI is testing nothing of {convoy.name}")
         return (self,)
 
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:

@@ -121,7 +121,7 @@ class WorkRebased(TaskEvent, frozen=True, kw_only=True, tag="work.rebased"):
 
     def sentence(self) -> str:
         base, commit = self.base[:SHORT], self.commit[:SHORT]
-        return f"{self.by} had task {self.task} put on {base}: {commit}."
+        return f"{self.by} had task {self.task} rebased on {base}: {commit}."
 
     def task_after(self, task: Task, now: Moment) -> Task:
         if task.work is None:

@@ -141,13 +141,13 @@ def _of_paths(what: str, changes: Sequence[PathChange], gate: Gate) -> tuple[str
         "has a path that cannot be written safely": [
             change.path for change in kept if not is_safe(change.path)
         ],
-        "touches a protected path": [
+        "changes a protected path": [
             change.path
             for change in changes
             if is_matched(change.path, gate.protected, any_case=True)
             and not is_matched(change.path, gate.spared)
         ],
-        "touches a path outside of what is allowed": [
+        "changes a path outside of what is allowed": [
             change.path
             for change in changes
             if gate.allowed and not is_matched(change.path, gate.allowed)
@@ -258,7 +258,7 @@ def oversized(
     found = []
     if files > limits.patch_files:
         found.append(
-            f"The patch touches {files} files; {limits.patch_files} are allowed."
+            f"The patch changes {files} files; {limits.patch_files} are allowed."
         )
     if patch_bytes > limits.patch_bytes:
         allowed = f"{limits.patch_bytes} are allowed"
@@ -348,12 +348,12 @@ def wants(number: int, paths: tuple[str, ...]) -> str:
     """Return why a task waits that needs protected paths, and who may help how."""
     if kept := forbidden(paths):
         return (
-            f"its plan needs {path_list(kept)}, which no agent may change: "
-            f"a person has to do it, and then say /brat drop {number}"
+            f"its plan needs {path_list(kept)}, which no agent may change: a person "
+            f"must do it, and then say /brat drop {number}"
         )
     return (
-        f"its plan needs the protected {path_list(paths)}: somebody who may write "
-        f"allows it by /brat allow {number}, or says /brat drop {number}"
+        f"its plan needs the protected {path_list(paths)}: somebody with write access "
+        f"must say /brat allow {number}, or /brat drop {number}"
     )
 
 

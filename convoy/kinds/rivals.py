@@ -19,11 +19,9 @@ from convoy.model.state import Convoy, State, Task
 
 RIVALS_MOST: Final = 8
 """How many tasks may try the same."""
-NONE_LEFT: Final = (
-    "none of its rivals is left: retry one of them to let it try again, or drop this"
-)
-ONLY_GREEN: Final = "it is the only one left that CI finds green"
-SMALLEST_GREEN: Final = "of those that CI finds green its change is the smallest; {}"
+NONE_LEFT: Final = "none of its rivals is left: retry one of them, or drop this"
+ONLY_GREEN: Final = "it is the only green one left"
+SMALLEST_GREEN: Final = "its change is the smallest of the green ones; {}"
 
 
 def choice_of(convoy: Convoy, number: int) -> Task | None:
@@ -114,7 +112,7 @@ def _choice_waits_for(convoy: Convoy, choice: Task) -> str:
 def _choice_in_use(_convoy: Convoy, choice: Task) -> str:
     if not choice.chosen:
         return ""
-    return f"task {choice.number} chose task {choice.chosen}, and goes with it"
+    return f"task {choice.number} chose task {choice.chosen}, and ends with it"
 
 
 def _choice_settles_with(_convoy: Convoy, choice: Task, other: Task) -> str:
@@ -137,7 +135,7 @@ def _choice_way_out(
     found = rivals_left(convoy, choice)
     if not stop.last or not found:
         return None
-    tried = f"nobody could say which is the best: {stop.last}"
+    tried = f"nobody could choose the best: {stop.last}"
     return choice_made(
         state, convoy, choice, smallest(found), SMALLEST_GREEN.format(tried)
     )
@@ -219,7 +217,7 @@ RIVAL = TaskKind(
     keeps_work=True,
     may_be_needed=False,
     fault=_rival_fault,
-    must_change=lambda _task: "has rivals: nothing is no work to choose",
+    must_change=lambda _task: "has rivals: without a change there is nothing to choose",
     trial=lambda convoy, task: None if _is_chosen(convoy, task) else "green",
     kept_back=_rival_kept_back,
     being_judged=_rival_being_judged,

@@ -160,7 +160,7 @@ class TaskKind(Struct, frozen=True, kw_only=True):
         return self.answer == "plan"
 
 
-_HAS_TESTS: Final = "has tests that are to be there and pass"
+_HAS_TESTS: Final = "has tests that must exist and pass"
 
 
 def _code_starts_from(convoy: Convoy, task: Task) -> Work | None:
@@ -218,7 +218,7 @@ def _review_keeps(_convoy: Convoy, task: Task, other: Task) -> str:
 
 
 def _review_settles_with(_convoy: Convoy, task: Task, other: Task) -> str:
-    return "whose work it looks at" if _looks_at(task, other) else ""
+    return "whose work it reviews" if _looks_at(task, other) else ""
 
 
 REVIEW = TaskKind(
@@ -261,14 +261,14 @@ def _tests_kept_back(convoy: Convoy, task: Task) -> str:
 
 def _tests_settle_with(_convoy: Convoy, task: Task, other: Task) -> str:
     is_code = other.spec.kind == WORK.name and task.number in other.spec.on
-    return "whose work it looks at" if is_code else ""
+    return "whose work it reviews" if is_code else ""
 
 
 def _tests_in_use(convoy: Convoy, task: Task) -> str:
     code = coder(convoy, task)
     if code is None or code.settled or not code.started:
         return ""
-    return f"task {code.number} goes on from the tests of task {task.number}"
+    return f"task {code.number} continues from the tests of task {task.number}"
 
 
 TESTS = TaskKind(
@@ -395,7 +395,7 @@ SYNC = TaskKind(
     in_templates=False,
     may_be_needed=False,
     takes_target_in=True,
-    must_change=lambda _task: "ends in a merge, even where nothing is to change",
+    must_change=lambda _task: "ends in a merge, even if nothing has to change",
 )
 
 

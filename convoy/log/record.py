@@ -164,7 +164,7 @@ def _stepped(state: State, fact: Event, actor: str, moment: Moment) -> State:
 
 def _shown(before: State, after: State) -> Iterator[tuple[bytes, Kind]]:
     if after.bots and not before.bots:
-        created = IssueCreated("brat", "What concerns the whole repository.", ())
+        created = IssueCreated("brat", "Concerns the whole repository.", ())
         yield ids.repository_issue(), created
     for name, convoy in after.convoys.at_hand.items():
         old = before.convoys.get(name)
@@ -352,20 +352,20 @@ def decode_reading(data: bytes) -> Reading:
         kept = _kept.decode(line)
         state = replace(_state.decode(kept.state), convoys=_convoys(kept, rest))
     except (msgspec.MsgspecError, RecursionError) as error:
-        raise Corrupt(f"it holds no state: {error}") from error
+        raise Corrupt(f"it contains no state: {error}") from error
     if not state.moment.commit:
-        raise Corrupt("its state is of no commit")
+        raise Corrupt("its state belongs to no commit")
     return Reading(state, kept.faults)
 
 
 def _convoys(kept: _Kept, data: bytes) -> Convoys[Convoy]:
     if _checksum(kept.packed, data) != kept.checksum:
-        raise Corrupt("it holds no state: the packed convoys are damaged")
+        raise Corrupt("it contains no state: the packed convoys are damaged")
     resting = _packed.decode(kept.packed)
     if {*kept.order} != {*resting, *kept.at_hand} or len(kept.order) != (
         len(resting) + len(kept.at_hand)
     ):
-        raise Corrupt("it holds no state: the names are not those of its convoys")
+        raise Corrupt("it contains no state: the names do not match its convoys")
     ends = accumulate(each.size for each in resting.values())
     packed_ones = {
         name: Packed(each.summary, data[end - each.size : end], unpack)

@@ -125,7 +125,7 @@ ENGINE_TYPES: Final = {
             name="continue",
             module="continue_cli",
             keys=(_OPENAI, _ANTHROPIC, _GEMINI),
-            good_at="what is near to an editor's own changes",
+            good_at="changes like those of an editor",
             obeys=("**/.continue/**", ".continuerules", ".continueignore"),
             logins=(".continue",),
         ),
@@ -140,7 +140,7 @@ ENGINE_TYPES: Final = {
         EngineType(
             name="copilot",
             keys=("COPILOT_GITHUB_TOKEN", _OPENAI, _ANTHROPIC),
-            good_at="what has to do with GitHub: workflows, issues, pull requests",
+            good_at="GitHub: workflows, issues, pull requests",
             obeys=("**/.github/**", "**/.copilot/**"),
             logins=(".copilot", ".config/github-copilot"),
         ),

@@ -207,7 +207,7 @@ def estimate_words(found: Estimate | None) -> str:
     by = (
         f"the median of {counted(found.tasks, 'earlier task')} of the same engines"
         if found.tasks
-        else "a guess by the price of its engines"
+        else "a guess from the price of its engines"
     )
     return f"about {' and '.join(filter(None, (usd, length)))} ({by})"
 

@@ -342,11 +342,11 @@ class Convoy(Part, frozen=True, kw_only=True):
     def kept_by(self) -> str:
         """What must happen before anything of it starts or merges; empty: nothing."""
         if self.held:
-            return f"the label {self.held} to go"
+            return f"the label {self.held} to be removed"
         if self.issue_is in ("closed", "paused"):
             return f"issue #{self.issue} to be reopened, or /brat resume"
         if self.pushed is not None:
-            return f"somebody's word on {self.pushed.commit[:10]}, pushed to its branch"
+            return f"a decision about {self.pushed.commit[:10]}, pushed to its branch"
         if self.set_aside is not None and self.waits_aside:
             return another_try(self.set_aside)
         return ""

@@ -32,7 +32,9 @@ def order(tasks: Iterable[TaskSpec]) -> tuple[int, ...]:
         sorter.prepare()
     except CycleError as error:
         circle = find_cycle(after)
-        raise ValueError(f"the tasks wait in a circle: {circle}") from error
+        raise ValueError(
+            f"the tasks wait for each other in a circle: {circle}"
+        ) from error
     waiting = list(sorter.get_ready())
     heapify(waiting)
     placed: list[int] = []

@@ -200,7 +200,7 @@ def unending(threads: tuple[ReviewThread, ...]) -> str:
             if (one.path, one.says) == (each.path, each.says)
         )
         if each.is_open and each.bot and asked >= AGAIN_MOST:
-            return f"{each.by} asks for the same in {each.path} again and again"
+            return f"{each.by} asks for the same in {each.path} repeatedly"
         place = each.path, each.line
         for by in (by for *at, by in often if tuple(at) == place and by != each.by):
             if min(often[*place, by], often[*place, each.by]) > 1:

@@ -42,7 +42,7 @@ from convoy.rules.turns import turns
 from convoy.rules.verdict import Checks, Mergeable, Observed
 from convoy.text import clock
 
-NOT_RED = "CI is green with these tests and without the code: none of them fails"
+NOT_RED = "CI is green with these tests even without the code: none of them fails"
 
 
 def merges(
@@ -362,10 +362,10 @@ def verdict_actions(
 
 
 BEHIND = (
-    "its branch, a fork's, lacks the newest {0}, and {0} takes merges of pull requests "
-    "only: its author has to take that in"
+    "its branch is in a fork and lacks the newest {0}, and {0} accepts only merged "
+    "pull requests: its author must merge {0} in"
 )
-LEFT_QUEUE = "the forge's merge queue took its pull request out: see its checks there"
+LEFT_QUEUE = "the forge's merge queue removed its pull request: see its checks there"
 
 
 def ways(convoy: Convoy, observed: Observed) -> Iterator[Action]:

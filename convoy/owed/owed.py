@@ -141,7 +141,7 @@ def _faults(state: State, look: Look) -> Iterator[tuple[str, Note]]:
         try:
             deque(_owed(alone, look), maxlen=0)
         except Exception as fault:  # noqa: BLE001  the other convoys go on
-            item, why = convoy_item(convoy.name), f"a fault of brat's own: {fault!r}"
+            item, why = convoy_item(convoy.name), f"a bug in brat: {fault!r}"
             aside = ItemSetAside(item=item, why=why[:SAID])
             yield convoy.name, Note(None, aside, item)
 
@@ -311,7 +311,7 @@ def _gestures_on_given(
     if not seen.open:
         why = "the pull request was closed"
     elif given.lands and seen.base != convoy.target:
-        why = f"the pull request is to go into {seen.base} by now"
+        why = f"the pull request's target is now {seen.base}"
     elif given.lands and seen.head not in {given.head, *convoy.base_tips}:
         why = f"{seen.head[:SHORT]} was pushed to it since"
     if why:

@@ -30,8 +30,8 @@ from convoy.rules.starting import (
 from convoy.rules.turns import turns
 
 TOO_MANY = (
-    "too many attempts in a row brought no work ({}, over all convoys): see why they "
-    "failed, then say `/brat resume all`"
+    "too many attempts in a row failed ({}, over all convoys): see why they failed, "
+    "then say `/brat resume all`"
 )
 
 

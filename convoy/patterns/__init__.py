@@ -65,10 +65,10 @@ def read_yaml(text: str, name: str) -> YamlSource:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1
         what = " ".join(str(error.problem or error.context).split())
-        raise PatternError(f"{name}: line {line}: this is no YAML: {what}") from error
+        raise PatternError(f"{name}: line {line}: this is not YAML: {what}") from error
     except (YAMLError, RecursionError, ValueError) as error:
         what = " ".join(str(error).split())
-        raise PatternError(f"{name}: this is no YAML: {cut(what, 200)}") from error
+        raise PatternError(f"{name}: this is not YAML: {cut(what, 200)}") from error
     lines: dict[YamlPlace, int] = {}
     return YamlSource(_data(node, (), lines, name), lines)
 
@@ -104,7 +104,7 @@ def _data(
             return None if node.tag == _NULL else clean(node.value)
         case _:
             raise PatternError(
-                f"{name}: line {lines[at]}: this is no text, list or map"
+                f"{name}: line {lines[at]}: this is neither text, list nor map"
             )
 
 
@@ -115,7 +115,7 @@ def _pairs(
     for key, value in node.value:
         line = key.start_mark.line + 1
         if not isinstance(key, ScalarNode):
-            raise PatternError(f"{name}: line {line}: a key is a word")
+            raise PatternError(f"{name}: line {line}: a key must be a word")
         word = clean(key.value)
         if word in seen:
             raise PatternError(f'{name}: line {line}: "{cut(word, 60)}" is there twice')
@@ -302,7 +302,7 @@ def _faults(found: Template, name: str) -> Iterator[tuple[YamlPlace, str]]:
     if found.name and found.name != name:
         yield ("name",), f'the name "{cut(found.name, 60)}" is not the file\'s, {name}'
     for given in sorted(GIVEN & found.inputs.keys()):
-        yield ("inputs", given), f'"{given}" is always given: it is the issue'
+        yield ("inputs", given), f'"{given}" is reserved for the issue'
     steps = found.all_steps
     ids = [step.id for step in steps]
     kinds = {step.id: step.kind for step in steps}
@@ -327,13 +327,13 @@ def _faults(found: Template, name: str) -> Iterator[tuple[YamlPlace, str]]:
 def _target_fault(step: Step, kinds: Mapping[str, Kind]) -> str:
     kind = KINDS[step.kind]
     if kind.target is None:
-        looking = "only a review, a choice, or work is on another step"
+        looking = "only a review, a choice or work may have `on`"
         return looking if step.on else ""
     if kind.target.is_optional and not step.on:
         return ""
     wanted = kind.target.kind
     is_fit = len(step.on) == 1 and kinds.get(step.on[0], wanted) == wanted
-    return "" if is_fit else f"{kind.title} is on one step, whose kind is {wanted}"
+    return "" if is_fit else f"{kind.title} must be on one step of the kind {wanted}"
 
 
 def _place(found: Template, number: int) -> YamlPlace:

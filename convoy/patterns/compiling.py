@@ -59,7 +59,7 @@ def compiled(template: Template, use: Use) -> Compiled:
     wants = filter(None, (kind_of(task).needs_ci for task in making.tasks))
     if not use.require_ci and (why := next(wants, "")):
         raise PatternError(
-            f"the pattern {use.name} needs CI {why}, and `require_ci` is off"
+            f"the pattern {use.name} needs CI {why}, but `require_ci` is off"
         )
     return Compiled(tuple(making.tasks), tuple(dict.fromkeys(making.warnings)))
 
@@ -69,7 +69,7 @@ def values(template: Template, use: Use) -> dict[str, str]:
     known = template.inputs
     for name in use.inputs:
         if name in GIVEN:
-            raise PatternError(f"{name} is the issue, and cannot be said beside it")
+            raise PatternError(f"{name} is taken from the issue and cannot be set")
         if name not in known:
             there = f"; there is {', '.join(known)}" if known else "; it has none"
             near = did_you_mean(name, known)
@@ -135,7 +135,7 @@ class _Making:
         items = tuple(filter(None, (each.strip() for each in said.split(","))))
         if not 1 <= len(items) <= MOST_ITEMS:
             raise PatternError(
-                f"{step.each} lists 1 to {MOST_ITEMS} things with commas between them"
+                f"{step.each} must list 1 to {MOST_ITEMS} items, separated by commas"
             )
         return items
 
@@ -162,9 +162,7 @@ class _Making:
     def _compare(self, numbers: tuple[int, ...], most: int) -> None:
         """Warn where there is little to choose between; refuse where it is too much."""
         if len(numbers) > most:
-            raise PatternError(
-                f"at most {most} may try the same, and not {len(numbers)}"
-            )
+            raise PatternError(f"at most {most} may try the same, not {len(numbers)}")
         names = [self.tasks[number - 1].engine for number in numbers]
         known = {_identity(self.use.engines[name]): name for name in reversed(names)}
         if len(names) == 1:
@@ -172,7 +170,7 @@ class _Making:
             self.warnings.append(told)
         elif len(known) < len(names):
             who = ", ".join(sorted(set(known.values())))
-            told = f"{len(names)} tries are by {len(known)} different engines: {who}"
+            told = f"{len(names)} attempts use {len(known)} different engines: {who}"
             self.warnings.append(told)
 
     def _add(

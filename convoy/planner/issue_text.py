@@ -244,7 +244,7 @@ def intake(text: str, labels: Collection[str] = ()) -> Intake:
     items = [item for item in found.items if _label(item) not in labels]
     aside = len(found.items) - len(items)
     boxes = "a box is" if aside == 1 else f"{aside} boxes are"
-    why = f"{boxes} an issue form's and no task" if aside else ""
+    why = f"{boxes} part of an issue form, not a task" if aside else ""
     if not items:
         return Intake("issue form", why, replace(found, items=()))
     if aside:
@@ -252,7 +252,7 @@ def intake(text: str, labels: Collection[str] = ()) -> Intake:
     work = replace(found, items=tuple(items))
     todo = [item for item in items if not item.done]
     if not todo and found.around:
-        return Intake("one task", "each of its boxes is ticked", Checklist((), text))
+        return Intake("one task", "all of its boxes are ticked", Checklist((), text))
     if todo and all(item.reference for item in todo):
         return Intake("tracking issue", "its open items only name other issues", work)
     return Intake("task list", why, work)
@@ -335,9 +335,9 @@ _EACH_A_WORD: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 _WORD: Final = re.compile(r"[^\W_]+")
 _WISH: Final = re.compile(r"\b(?:should|instead|expected|must|when)\b", re.IGNORECASE)
 
-ASK_CHANGE: Final = "What happens or is missing today, and what should be so instead?"
+ASK_CHANGE: Final = "What happens or is missing today, and what should happen instead?"
 ASK_PLACE: Final = "Where is it: which page, command, file or function?"
-ASK_PROOF: Final = "How can one see that it is done: an example, a command, a test?"
+ASK_PROOF: Final = "How can one tell that it is done: an example, a command, a test?"
 
 
 def questions(title: str, text: str) -> tuple[str, ...]:

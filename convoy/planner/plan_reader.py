@@ -133,13 +133,15 @@ def read_plan(text: str, house: House, first: int = 1) -> tuple[TaskSpec, ...]:
 def _faults(answer: PlanAnswer, house: House) -> Iterator[str]:
     count = len(answer.tasks)
     if count > house.limit:
-        yield f"The plan has {count} tasks and {house.limit} are allowed."
+        yield f"The plan has {count} tasks; {house.limit} are allowed."
     made = {path for step in answer.tasks for path in step.creates}
     for number, step in enumerate(answer.tasks, 1):
         for fault in _step_faults(number, step, house, made, count):
             yield f"Task {number}: {fault}."
     if circle := find_cycle({n: step.after for n, step in enumerate(answer.tasks, 1)}):
-        yield f"The tasks wait in a circle: {', '.join(map(str, circle))}."
+        yield (
+            f"The tasks wait for each other in a circle: {', '.join(map(str, circle))}."
+        )
 
 
 def _step_faults(
@@ -153,7 +155,7 @@ def _step_faults(
     for path in step.paths:
         is_made = any(overlaps(f"path:{path}", f"path:{each}") for each in made)
         if not is_made and not house.has(path):
-            yield f'the path "{cut(path, 80)}" is not there, and no task creates it'
+            yield f'the path "{cut(path, 80)}" does not exist, and no task creates it'
     if "\n" in step.acceptance.strip():
         yield "its acceptance command has more than one line"
     for other in step.after:
@@ -233,7 +235,7 @@ def imports_beside(tasks: tuple[TaskSpec, ...], ground: Ground) -> tuple[str, ..
     specs = {task.number: task for task in tasks}
     touching = _Touching(tasks)
     found = (
-        f"task {task.number} may run beside task {other}: {why}"
+        f"task {task.number} may run in parallel with task {other}: {why}"
         for task in tasks
         for other, why in touching.imported(ground.declared(task), ground).items()
         if not waits(specs, task.number, other) and not waits(specs, other, task.number)
@@ -353,7 +355,7 @@ def _record(tasks: list[Task]) -> str:
     used = [task.used for task in tasks]
     usd = [each.usd for each in used if each.usd > 0 and not each.unpriced_tokens]
     cost = f", ${sum(usd) / len(usd):.2f}" if usd else ""
-    tried = f"{first} of {len(tasks)} merged at the first try"
+    tried = f"{first} of {len(tasks)} merged at the first attempt"
     return f"{tried}, {minutes:.1f} min{cost} a task"
 
 

@@ -91,9 +91,8 @@ def list_fault(listed: tuple[SubIssue, ...]) -> str:
             )
         if lost := [issue for issue in sub.after if issue not in known]:
             return (
-                f"#{sub.issue} is blocked by #{lost[0]}, which is open and no "
-                "sub-issue that can be worked on here: add it, close it, or remove "
-                "the dependency"
+                f"#{sub.issue} is blocked by #{lost[0]}, which is open but not one of "
+                "the tasks: add it, close it, or remove the dependency"
             )
     named = named_by(listed)
     tasks = {each.issue: each.task for each in named}

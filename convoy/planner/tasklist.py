@@ -41,8 +41,8 @@ def in_waves(tasks: tuple[TaskSpec, ...], length: int) -> tuple[TaskSpec, ...]:
         if on is None or on in task.after:
             found.append(task)
             continue
-        which = f"it is of wave {wave[task.number]}"
-        why = f"{which}, and {length} tasks are under way at a time"
+        which = f"it is in wave {wave[task.number]}"
+        why = f"{which}, and {length} tasks are active at a time"
         after = tuple(sorted({*task.after, on}))
         waits = (*task.waits, Wait(on, why, overlap=True))
         found.append(struct_replace(task, after=after, waits=waits))
@@ -86,7 +86,7 @@ def plan(
     found = intake(text, labels).work
     if not found.items:
         if _EMPTY_LIST.fullmatch(f"{title}\n{text}".strip()):
-            raise PlanError("the task list is empty: write what is to be done in it")
+            raise PlanError("the task list is empty: write the tasks into it")
         first = title or " ".join(text.strip().partition("\n")[0].split())
         if not first:
             raise PlanError("the issue has neither a title nor a text")
@@ -97,8 +97,8 @@ def plan(
         raise PlanError("every item of the task list is ticked: nothing is left to do")
     if len(todo) > most:
         raise PlanError(
-            f"the task list has {len(todo)} open items and {most} are allowed: "
-            "split the issue"
+            f"the task list has {len(todo)} open items; {most} are allowed: split the "
+            "issue"
         )
     issue = _Issue(
         title=cut(title, TITLE_MOST),
@@ -128,7 +128,7 @@ def addition(
     lines = clean(text).strip().split("\n")
     items = checklist("- [ ] " + "\n  ".join(lines)).items
     if len(items) != 1:
-        raise PlanError("the text does not begin with words that say what to do")
+        raise PlanError("the text does not begin with what to do")
     title = cut(" ".join(clean(title).split()), TITLE_MOST)
     issue = _Issue(title=title, around="", done=known, engines=engines, is_open=True)
     return _task(replace(items[0], number=max(known, default=0) + 1), issue)
@@ -225,8 +225,8 @@ def _waited_for(written: str, issue: _Issue) -> tuple[int, ...]:
 def _acceptance(written: tuple[str, ...]) -> str:
     if len(written) > 1:
         raise ValueError(
-            f"it has more than one acceptance command: {', '.join(written)}; "
-            "join them by && between back quotes"
+            f"it has more than one acceptance command: {', '.join(written)}; join "
+            "them with && in backquotes"
         )
     if len("".join(written)) > ACCEPTANCE_CHARS:
         raise ValueError(
@@ -274,10 +274,10 @@ def plan_remarks(
     told = [f"this is {_KINDS[found.kind]}: {found.why}"] if found.why else []
     if wave and len(todo) > wave:
         told.append(
-            f"its {len(todo)} tasks go in {-(-len(todo) // wave)} waves: "
-            f"{wave} are under way at a time ([mayor] tasks)"
+            f"its {len(todo)} tasks run in {-(-len(todo) // wave)} waves: {wave} are "
+            "active at a time ([mayor] tasks)"
         )
-    told += (f"item {number} is no task: {why}" for number, why in left_out(items))
+    told += (f"item {number} is not a task: {why}" for number, why in left_out(items))
     issues, known = items_by_issue(items), Known(engines, len(items))
     for item in todo:
         told += _words_of(item, issues, known)
@@ -298,6 +298,6 @@ def _words_of(item: Item, issues: Mapping[int, int], known: Known) -> Iterator[s
             number = int(written[1:])
             if number not in issues and number > known.most:
                 yield (
-                    f"task {item.number} names #{number}, which is no task here: it "
-                    "does not wait for it"
+                    f"task {item.number} names #{number}, which is not a task here: "
+                    "it does not wait for it"
                 )

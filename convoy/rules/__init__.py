@@ -72,14 +72,14 @@ def queued_again(
         tries = counted(task.spent, "attempt")
         why = f"{tries} did not land; the last: {last}"
     elif cause == "refused" == task.cause and last in task.notes[-1:]:
-        why = f"two attempts were refused alike: {last}"
+        why = f"two attempts were refused for the same reason: {last}"
     elif cause == "conflict" and settings.conflicts == "person":
         why = f"{last}, and the configuration leaves conflicts to people"
     elif cause == "conflict" and task.conflicts >= settings.rounds:
         times = counted(task.conflicts, "time")
-        why = f"its work conflicts after it was done again {times}: {last}"
+        why = f"its work still conflicts after it was redone {times}: {last}"
     elif cause == "outage" and task.outages >= OUTAGES_MOST:
-        why = f"{task.outages + 1} attempts found no model; the last: {last}"
+        why = f"{task.outages + 1} attempts could not reach a model; the last: {last}"
     if why:
         stop = Stop(why, last=last)
         return stopped(state, convoy, task, stop, cause=cause, splits=splits)
@@ -228,7 +228,7 @@ def too_late(
         convoy=convoy,
         task=task.number,
         attempt=attempt,
-        why=f"the task is {task.state} by now",
+        why=f"the task is now {task.state}",
         usage=usage,
     )
     return (refused, *leases_freed(state, convoy, task))

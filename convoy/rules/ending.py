@@ -57,7 +57,7 @@ _UNTRIED: Final[frozenset[Cause]] = frozenset({"outage", "setup"})
 """Ends that say nothing about the work the session continued."""
 
 
-SAID_MEANWHILE: Final = "what was said of lines of its work while it ran is to be done"
+SAID_MEANWHILE: Final = "comments on lines of its work came while it was running"
 
 
 class AcceptWork(AttemptCommand, frozen=True, kw_only=True):
@@ -129,7 +129,7 @@ class AcceptNothing(AttemptCommand, frozen=True, kw_only=True):
         if task.state != "running":
             return too_late(state, self.convoy, task, self.attempt, self.usage)
         if task.earlier is not None:
-            return Refusal(f"task {task.number} has work that is to be changed")
+            return Refusal(f"task {task.number} has work that must change")
         if why := kind_of(task.spec).must_change(task.spec):
             return Refusal(f"task {task.number} {why}")
         merged = copied(TaskMerged, self)
@@ -189,7 +189,7 @@ class RefuseWork(_EndInVain, frozen=True, kw_only=True):
         free = leases_freed(state, self.convoy, task)
         most = state.convoys[self.convoy].settings.attempts
         if task.spent < most and self._is_alike(task):
-            why = f"two attempts failed alike within seconds: {self.why}"
+            why = f"two attempts failed in the same way within seconds: {self.why}"
             stop = Stop(why, last=self.why)
             ends = stopped(
                 state, self.convoy, task, stop, cause=self.cause, splits=self.splits
@@ -257,9 +257,9 @@ class AcceptReview(AttemptCommand, frozen=True, kw_only=True):
         """Take a verdict; one on work that has changed meanwhile does not count."""
         task = in_session(state, self.convoy, self.task, self.attempt)
         if task.spec.kind != REVIEW.name:
-            return Refusal(f"task {task.number} is no review")
+            return Refusal(f"task {task.number} is not a review")
         if self.verdict == "changes" and not self.text:
-            return Refusal("a review that asks for changes says which")
+            return Refusal("a review that asks for changes must say which")
         attempt = task.attempt
         if task.state != "running" or attempt is None:
             return too_late(state, self.convoy, task, self.attempt, self.usage)
@@ -283,8 +283,9 @@ def _sent_back(
     if review.rounds >= review.spec.rounds:
         rounds = "round" if review.spec.rounds == 1 else "rounds"
         why = (
-            f"it asks for changes after {review.spec.rounds} {rounds} of them; drop it "
-            f"to let the work land as it is, retry it to go on: {command.text}"
+            f"it asks for changes after {review.spec.rounds} {rounds} of them; drop "
+            "it to let the work land as it is, or retry it to continue: "
+            f"{command.text}"
         )
         return (TaskBlocked(convoy=convoy.name, task=review.number, why=why),)
     why = f"the review by task {review.number} asks for changes: {command.text}"
@@ -314,13 +315,13 @@ class MakeChoice(ConvoyCommand, frozen=True, kw_only=True):
             return choice_made(state, convoy, choice, left[0], ONLY_GREEN)
         task = in_session(state, self.convoy, self.task, self.attempt)
         if not is_choice(task):
-            return Refusal(f"task {task.number} is no choice")
+            return Refusal(f"task {task.number} is not a choice")
         if task.state != "running":
             return too_late(state, self.convoy, task, self.attempt, self.usage)
         convoy = state.convoys[self.convoy]
         found = {rival.number: rival for rival in rivals_left(convoy, task)}
         if self.on not in found:
-            return Refusal(f"task {self.on} is no rival that CI finds green")
+            return Refusal(f"task {self.on} is not a green rival")
         winner = found[self.on]
         events = choice_made(state, convoy, task, winner, self.text, usage=self.usage)
         return (*events, *leases_freed(state, convoy.name, task))

@@ -81,7 +81,11 @@ def _changed(was: SubIssue, sub: SubIssue, closed: set[int]) -> list[str]:
     if sub.kept_by != was.kept_by:
         told.append(f"#{sub.issue} is assigned to {sub.kept_by or 'nobody'}")
     if sub.step_of != was.step_of:
-        place = f"a step of #{sub.step_of}" if sub.step_of else "a step of no other"
+        place = (
+            f"a step of #{sub.step_of}"
+            if sub.step_of
+            else "no longer a step of another"
+        )
         told.append(f"#{sub.issue} is {place}")
     return told
 
@@ -156,9 +160,9 @@ class FollowList(ConvoyCommand, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         convoy = live(state, self.convoy)
         if not convoy.proposed:
-            return Refusal(f"the sub-issues of {convoy.name} are those of its plan")
+            return Refusal(f"the sub-issues of {convoy.name} match its plan")
         if convoy.settled:
-            return Refusal(f"every task of {convoy.name} is settled and it is landing")
+            return Refusal(f"every task of {convoy.name} is done, and it is landing")
         listed = _open(convoy.proposed)
         if fault := list_fault(listed):
             return Refusal(fault)

@@ -127,7 +127,7 @@ def kept_by_people(convoy: Convoy, task: Task) -> str:
     if task.taken_out is not None:
         return task.taken_out.back
     if task.withdrawn:
-        return "a person: it was taken out of the merge queue"
+        return "a person: it was removed from the merge queue"
     return lacking_approvals(convoy, task)
 
 
@@ -239,7 +239,7 @@ def queue_branches(state: State) -> frozenset[str]:
     )
 
 
-HELD_ALREADY: Final = "nothing to do: the branch holds all of its changes already"
+HELD_ALREADY: Final = "nothing to do: the branch already has all of its changes"
 
 
 class AttemptMerge(TaskCommand, frozen=True, kw_only=True):
@@ -260,17 +260,17 @@ class AttemptMerge(TaskCommand, frozen=True, kw_only=True):
                 return unfit
             current = task.candidate
         elif not convoy.settled:
-            return Refusal(f"{convoy.name} has tasks that are not settled")
+            return Refusal(f"{convoy.name} has unfinished tasks")
         offered = (self.candidate, self.base, self.work)
         if current and (current.commit, current.base, current.work) == offered:
-            return Refusal(f"{self.candidate} is the candidate already")
+            return Refusal(f"{self.candidate} is already the candidate")
         by_strategy = self.task and not self.target
         strategy = convoy.settings.strategy if by_strategy else "merge"
         return (copied(MergeAttempted, self, strategy=strategy),)
 
     def _unfit(self, convoy: Convoy, task: Task) -> Refusal | None:
         if task.work is None or task.work.commit != self.work:
-            return Refusal(f"task {self.task} has other work by now")
+            return Refusal(f"task {self.task} has other work now")
         is_trial = trial(convoy, task) and self.base == task.work.base
         if not is_trial and (waits := kept_from_landing(convoy, task)):
             return Refusal(f"task {self.task} waits for {waits}")
@@ -295,7 +295,7 @@ class FailMerge(TaskCommand, frozen=True, kw_only=True):
         """
         convoy = live(state, self.convoy)
         if self.candidate is not None and not _is_current(convoy, self):
-            return Refusal(f"{self.candidate} is not the candidate any more")
+            return Refusal(f"{self.candidate} is no longer the candidate")
         failed = copied(MergeFailed, self)
         task = task_in(state, convoy.name, self.task, "needs-review")
         if trial(convoy, task) == "green":  # it was tried among others, and is out
@@ -321,9 +321,9 @@ class ProveWork(TaskCommand, frozen=True, kw_only=True):
             return Refusal(f"{self.commit} is not on trial")
         shown = task.candidate is not None and task.candidate.work == self.commit
         if convoy.settings.require_ci and not shown:
-            return Refusal(f"{self.commit} is not the candidate any more")
+            return Refusal(f"{self.commit} is no longer the candidate")
         if not is_judged(convoy.settings, self.judged):
-            return Refusal(f"{self.commit} was not judged by all that must be")
+            return Refusal(f"{self.commit} was not tested by all required checks")
         if wanted == "red":
             return (copied(TestsProven, self),)
         return (copied(WorkProven, self),)
@@ -342,9 +342,9 @@ class LandMerge(TaskCommand, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         convoy = live(state, self.convoy)
         if not _is_current(convoy, self):
-            return Refusal(f"{self.candidate} is not the candidate any more")
+            return Refusal(f"{self.candidate} is no longer the candidate")
         if not is_judged(convoy.settings, self.judged):
-            return Refusal(f"{self.candidate} was not judged by all that must be green")
+            return Refusal(f"{self.candidate} is not green in all required checks")
         task = convoy.task(self.task)
         out = kept_from_landing(convoy, task) if task else convoy.taken_out
         if convoy.kept_by or out:
@@ -378,7 +378,7 @@ class SettleEmpty(TaskCommand, frozen=True, kw_only=True):
         task = task_in(state, self.convoy, self.task, "needs-review")
         convoy = state.convoys[self.convoy]
         if task.work is None or task.work.commit != self.work:
-            return Refusal(f"task {task.number} has other work by now")
+            return Refusal(f"task {task.number} has other work now")
         if waits := kept_from_landing(convoy, task):
             return Refusal(f"task {task.number} waits for {waits}")
         merged = TaskMerged(convoy=convoy.name, task=task.number, why=HELD_ALREADY)
@@ -404,7 +404,7 @@ class DoubtMerge(TaskCommand, frozen=True, kw_only=True):
         task = task_in(state, self.convoy, self.task, "needs-review")
         candidate = task.candidate
         if candidate is None or candidate.commit != self.candidate:
-            return Refusal(f"{self.candidate} is not the candidate any more")
+            return Refusal(f"{self.candidate} is no longer the candidate")
         if self.is_red and trial(state.convoys[self.convoy], task):
             return Refusal(f"task {task.number} is on trial")
         return (copied(MergeDoubted, self),)
@@ -421,9 +421,9 @@ class ClearMerge(TaskCommand, frozen=True, kw_only=True):
         candidate = task.candidate
         is_current = candidate is not None and candidate.commit == self.candidate
         if not is_current or not task.is_suspect:
-            return Refusal(f"{self.candidate} is not the candidate any more")
+            return Refusal(f"{self.candidate} is no longer the candidate")
         if not is_judged(state.convoys[self.convoy].settings, self.judged):
-            return Refusal(f"{self.candidate} was not judged by all that must be green")
+            return Refusal(f"{self.candidate} is not green in all required checks")
         return (copied(MergeCleared, self),)
 
 

@@ -147,7 +147,7 @@ class CallPeople(ConvoyCommand, frozen=True, kw_only=True):
             return Refusal(f"there is no convoy {self.convoy}")
         needs = tuple(need.key for need in uncalled(state, convoy))
         if not needs:
-            return Refusal(f"nobody is needed in {convoy.name} who was not called")
+            return Refusal(f"everybody needed in {convoy.name} was notified")
         key = ids.sign_key("call", f"{convoy.name}/{self.now}")
         return (
             PeopleCalled(convoy=convoy.name, needs=needs),
@@ -194,7 +194,7 @@ class BlockTask(TaskCommand, frozen=True, kw_only=True):
         if task is None or task.state not in ("queued", "running", "needs-review"):
             return Refusal(f"task {self.task} of {self.convoy} cannot be blocked")
         if convoy.lands_given is not None:
-            return Refusal("nothing runs for it: /brat cancel takes it out")
+            return Refusal("it has no session: /brat cancel removes it")
         check_unused(convoy, task)
         stop = Stop(self.why)
         blocked = tuple(
@@ -276,7 +276,7 @@ class DropTask(TaskCommand, frozen=True, kw_only=True):
         if task is None:
             return Refusal(f"{self.convoy} has no task {self.task}")
         if task.settled:
-            return Refusal(f"task {self.task} of {self.convoy} is settled already")
+            return Refusal(f"task {self.task} of {self.convoy} is already done")
         check_unused(convoy, task)
         dropped = copied(TaskDropped, self, wanted_by=self.by)
         then = convoy_next(convoy, replace(task, state="dropped"))
@@ -302,10 +302,10 @@ class RetryConvoy(ConvoyCommand, frozen=True, kw_only=True):
             return (copied(ConvoyRetried, self),)
         if convoy.given is not None:
             verb = convoy.given.verb
-            return Refusal(f"it takes the newest commit: say /brat {verb} again")
+            return Refusal(f"to use the newest commit, say /brat {verb} again")
         for other in state.live():
             if other.issue == convoy.issue:
-                by_now = f"the convoy {other.name} by now"
+                by_now = f"now the convoy {other.name}"
                 return Refusal(f"issue #{convoy.issue} has {by_now}")
         if convoy.issue_is == "gone":
             return Refusal(f"issue #{convoy.issue} was deleted or transferred")
@@ -375,10 +375,10 @@ class RebaseWork(TaskCommand, frozen=True, kw_only=True):
         check_unjudged(convoy, task)
         if kind_of(task.spec).takes_target_in:
             return Refusal(
-                f"task {self.task} takes {convoy.target} in: it stays a merge"
+                f"task {self.task} merges {convoy.target} in: it stays a merge"
             )
         if task.work is None or task.work.commit != self.old:
-            return Refusal(f"task {self.task} has other work by now")
+            return Refusal(f"task {self.task} has other work now")
         if task.work.base == self.base:
             return Refusal(f"task {self.task} stands on {self.base[:10]} already")
         return (copied(WorkRebased, self),)
@@ -418,7 +418,7 @@ class RaiseThreads(TaskCommand, frozen=True, kw_only=True):
         task = unsettled(state, self.convoy, self.task)
         raised, told = copied(ThreadsRaised, self), copied(TaskTold, self)
         if why := unending(with_threads(task.threads, self.threads)):
-            why = f"{why}: say which holds, then `/brat retry {self.task}`"
+            why = f"{why}: say which one counts, then `/brat retry {self.task}`"
             return (raised, told, copied(TaskBlocked, self, why=why))
         if task.state != "needs-review":
             return (raised, told)

@@ -38,7 +38,7 @@ class AddTask(ConvoyCommand, frozen=True, kw_only=True):
         if not convoy.tasks:
             return Refusal(f"{convoy.name} has no plan yet")
         if convoy.settled and (convoy.pull is None or convoy.given or convoy.asked):
-            return Refusal(f"every task of {convoy.name} is settled and it is landing")
+            return Refusal(f"every task of {convoy.name} is done, and it is landing")
         if len(convoy.tasks) >= convoy.settings.tasks:
             most = counted(convoy.settings.tasks, "task")
             return Refusal(f"a convoy may have {most} here")
@@ -70,7 +70,7 @@ class LinkTask(TaskCommand, frozen=True, kw_only=True):
         if other.settled:
             return Refusal(f"task {other.number} is {other.state} already")
         if other.number in task.spec.after:
-            return Refusal(f"task {task.number} waits for task {other.number} already")
+            return Refusal(f"task {task.number} already waits for task {other.number}")
         linked = replace(task.spec, after=(*task.spec.after, other.number))
         specs = (
             linked if each.number == task.number else each.spec for each in convoy.tasks
@@ -97,12 +97,14 @@ class AssignTask(ConvoyCommand, frozen=True, kw_only=True):
         if self.task is not None:
             task = at_rest(state, convoy.name, self.task)
             if task.spec.engine == self.engine:
-                return Refusal(f"task {task.number} has the engine {self.engine}")
+                return Refusal(
+                    f"task {task.number} already has the engine {self.engine}"
+                )
             return (copied(TaskAssigned, self, task=task.number),)
         fresh = (task for task in convoy.tasks if not task.settled and not task.started)
         given = (task.number for task in fresh if task.spec.engine != self.engine)
         assigned = tuple(copied(TaskAssigned, self, task=number) for number in given)
-        why = f"no task has yet to start with another engine than {self.engine}"
+        why = f"all tasks that have not started already have the engine {self.engine}"
         return assigned or Refusal(why)
 
 
@@ -125,7 +127,9 @@ class PartTask(TaskCommand, frozen=True, kw_only=True):
         convoy = state.convoys[self.convoy]
         tied = any(task.number in other.spec.on for other in convoy.tasks)
         if not kind_of(task.spec).is_work or task.spec.on or tied:
-            return Refusal(f"task {task.number} is tied to another one, or is not work")
+            return Refusal(
+                f"task {task.number} depends on another one, or is not of kind work"
+            )
         if fault := split_fault(convoy, task, self.parts):
             return Refusal(fault)
         left = [each for each in convoy.tasks if each.state != "dropped"]
@@ -148,7 +152,7 @@ class BeginSplit(TaskCommand, frozen=True, kw_only=True):
         convoy = in_state(state, self.convoy, "active")
         task = convoy.task(self.task)
         if task is None or not can_be_split(convoy, task):
-            return Refusal(f"task {self.task} of {convoy.name} is not to be split")
+            return Refusal(f"task {self.task} of {convoy.name} cannot be split")
         why = f"An agent tried this as one task, and it stopped: {task.why}"
         spec = TaskSpec(
             number=convoy.next_number,
@@ -200,11 +204,11 @@ def split_fault(convoy: Convoy, task: Task, parts: tuple[TaskSpec, ...]) -> str 
     """Return why a task cannot be split into these parts; None: it can."""
     first = convoy.next_number
     if len(parts) < PARTS_LEAST:
-        return f"task {task.number} is split into at least {PARTS_LEAST} parts"
+        return f"task {task.number} must be split into at least {PARTS_LEAST} parts"
     if [part.number for part in parts] != [*range(first, first + len(parts))]:
-        return f"parts are numbered upwards from {first}"
+        return f"parts must be numbered upwards from {first}"
     if any(part.part_of != task.number for part in parts):
-        return f"all of them are parts of task {task.number}"
+        return f"all of them must be parts of task {task.number}"
     specs = tuple(each.spec for each in convoy.tasks)
     return fault_of(convoy, relinked(specs, task.number, parts))
 
@@ -213,5 +217,8 @@ def _waiting_for_a_person(convoy: Convoy, task: Task, numbers: str) -> Events:
     """Pause the convoy if plans need approval: nobody has seen these parts."""
     if convoy.settings.approve != "plan" or convoy.state != "active":
         return ()
-    why = f"task {task.number} was split ({numbers}): look at it, then `/brat resume`"
+    why = (
+        f"task {task.number} was split ({numbers}): review the parts, then `/brat "
+        "resume`"
+    )
     return (ConvoyPaused(convoy=convoy.name, by=MAYOR, why=why),)

@@ -60,14 +60,14 @@ class PlanConvoy(ConvoyCommand, frozen=True, kw_only=True):
         """Take a plan; numbers have gaps where a list has ticked items."""
         convoy = in_state(state, self.convoy, "planning")
         if convoy.tasks:
-            return Refusal(f"{convoy.name} has its plan already")
+            return Refusal(f"{convoy.name} already has its plan")
         if not self.tasks:
             return Refusal("a plan has at least one task")
         numbers = [task.number for task in self.tasks]
         if numbers != sorted({*numbers} - {0}):
-            return Refusal("tasks are numbered upwards from 1, each number once")
+            return Refusal("tasks must be numbered upwards from 1, each number once")
         if numbers[0] <= convoy.numbered:
-            return Refusal(f"the numbers up to {convoy.numbered} were used already")
+            return Refusal(f"the numbers up to {convoy.numbered} are already used")
         if given := convoy.lands_given:  # its work is done
             planned = copied(ConvoyPlanned, self)
             taken = WorkAccepted(
@@ -116,11 +116,9 @@ def fault_of(convoy: Convoy, tasks: tuple[TaskSpec, ...]) -> str | None:
                 f"task {task.number} waits for task {number}, which may not be chosen"
             )
         if task.engine not in convoy.settings.workers:
-            return (
-                f"task {task.number} wants the engine {task.engine}, which is unknown"
-            )
+            return f"task {task.number} has the unknown engine {task.engine}"
     if circle := find_cycle(_edges(tasks)):
-        return f"the tasks wait in a circle: {circle}"
+        return f"the tasks wait for each other in a circle: {circle}"
     return None
 
 
@@ -143,7 +141,7 @@ def _target_fault(task: TaskSpec, known: Mapping[int, TaskSpec]) -> str:
     """Return what is wrong with the tasks that a task looks at; empty: nothing."""
     target = kind_of(task).target
     if target is None:
-        return f"task {task.number} looks at no task's work" if task.on else ""
+        return f"task {task.number} reviews no task's work" if task.on else ""
     if target.is_optional and not task.on:
         return ""
     is_fit = 1 <= len(task.on) <= target.most and all(
@@ -185,8 +183,8 @@ class AllowPaths(TaskCommand, frozen=True, kw_only=True):
             what = self.path or f"what the plan of task {task.number} names"
             if task.state == "blocked" and not unallowed(task, gate):
                 why = clause(task.why)
-                return Refusal(f"{what} is not what keeps it back, but this: {why}")
-            return Refusal(f"{what} is not protected, or allowed already")
+                return Refusal(f"{what} is not the reason; the reason is: {why}")
+            return Refusal(f"{what} is not protected, or is already allowed")
         allowed = copied(TaskAllowed, self, paths=new)
         if task.state != "blocked":
             return (allowed,)

@@ -97,11 +97,11 @@ def asked_for(landing: Landing, seen: Mergeable, target: str) -> str:
             is_approved = seen.review == "APPROVED"
             rest = replace(landing, reviews=0) if is_approved else landing
             named = ", ".join(landing_wants(rest))
-            return named or f"what the rules of {target} ask for"
+            return named or f"what the rules of {target} require"
         case "draft":
-            return "its pull request to leave the draft state"
+            return "its pull request to be ready for review"
         case "behind" | "dirty":
-            return f"its branch to take in the newest {target}"
+            return f"the newest {target} to be merged into its branch"
         case _:
             return ""
 
@@ -153,11 +153,11 @@ class AttemptSync(ConvoyCommand, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         convoy = live(state, self.convoy)
         if convoy.kept_by or not may_take_target_in(convoy, self.target):
-            return Refusal(f"{convoy.name} takes nothing in now")
+            return Refusal(f"{convoy.name} does not merge its target in now")
         now = convoy.sync.candidate
         offered = (self.candidate, self.base, self.target)
         if now is not None and (now.commit, now.base, now.work) == offered:
-            return Refusal(f"{self.candidate} is the candidate already")
+            return Refusal(f"{self.candidate} is already the candidate")
         return (copied(SyncAttempted, self),)
 
 
@@ -184,13 +184,13 @@ class FailSync(ConvoyCommand, frozen=True, kw_only=True):
         """
         convoy = live(state, self.convoy)
         if sync_task(convoy) is not None:
-            return Refusal(f"a task takes the target into {convoy.name} already")
+            return Refusal(f"a task already merges the target into {convoy.name}")
         is_noted = convoy.sync.left == self.target and not holds_own_work(convoy)
         if self.candidate is None and is_noted:
-            return Refusal(f"that {self.target} conflicts is known")
+            return Refusal(f"it is known that {self.target} conflicts")
         judged = {c.commit for c in (convoy.sync.candidate, convoy.candidate) if c}
         if self.candidate is not None and self.candidate not in judged:
-            return Refusal(f"{self.candidate} is not the candidate any more")
+            return Refusal(f"{self.candidate} is no longer the candidate")
         failed = copied(SyncFailed, self)
         if self.lost:
             is_last = convoy.sync.lost + 1 >= LOST_MOST
@@ -215,11 +215,11 @@ class LandSync(ConvoyCommand, frozen=True, kw_only=True):
         convoy = live(state, self.convoy)
         candidate = convoy.sync.candidate
         if candidate is None or candidate.commit != self.candidate:
-            return Refusal(f"{self.candidate} is not the candidate any more")
+            return Refusal(f"{self.candidate} is no longer the candidate")
         if convoy.kept_by:
             return Refusal(f"{self.candidate} may not land now")
         if not is_judged(convoy.settings, self.judged):
-            return Refusal(f"{self.candidate} was not judged by all that must be green")
+            return Refusal(f"{self.candidate} is not green in all required checks")
         branch = ids.base_branch(convoy.name)
         return (copied(SyncLanded, self, target=candidate.work, branch=branch),)
 
@@ -234,9 +234,9 @@ class AskForge(ConvoyCommand, frozen=True, kw_only=True):
         convoy = live(state, self.convoy)
         current = convoy.candidate
         if current is None or current.commit != self.candidate:
-            return Refusal(f"{self.candidate} is not the candidate any more")
+            return Refusal(f"{self.candidate} is no longer the candidate")
         if not is_judged(convoy.settings, self.judged):
-            return Refusal(f"{self.candidate} was not judged by all that must be green")
+            return Refusal(f"{self.candidate} is not green in all required checks")
         out = convoy.withdrawn or convoy.taken_out
         if convoy.kept_by or out or not convoy.settled:
             return Refusal(f"{self.candidate} may not land now")
@@ -263,7 +263,7 @@ class NoteLanded(ConvoyCommand, frozen=True, kw_only=True):
         """Complete the convoy; say so if what landed is not what CI judged."""
         convoy = live(state, self.convoy)
         if not convoy.settled:
-            return Refusal(f"{convoy.name} has tasks that are not settled")
+            return Refusal(f"{convoy.name} has unfinished tasks")
         landed = MergeLanded(
             convoy=convoy.name,
             task=0,

@@ -245,7 +245,7 @@ def _needs_help(convoy: Convoy, task: Task) -> bool:
     return task.state == "queued" and convoy.state == "paused"
 
 
-ANOTHER_APPROVAL: Final = "an approval by somebody who wrote none of its instructions"
+ANOTHER_APPROVAL: Final = "an approval by somebody who did not instruct it"
 _CI_FILES_SHOWN: Final = 3
 
 
@@ -260,7 +260,7 @@ def lacking_approvals(convoy: Convoy, task: Task) -> str:
     if wanted and all(each.by.casefold() in authors for each in task.approvals):
         return ANOTHER_APPROVAL
     if not task.approvals and (changed := changes_ci(task)):
-        return f"an approval of its work, which tells CI what to run: {changed}"
+        return f"an approval, because it changes what CI runs: {changed}"
     return ""
 
 

@@ -177,7 +177,7 @@ REQUIRE: Final = (
 )
 AWAITED: Final = (
     "no check {named}, which is required, has reported on it{others}: let it run on "
-    "brat/queue/**, or name in [refinery] checks what does"
+    "brat/queue/**, or list in [refinery] checks what does"
 )
 MEND: Final = "name who reports it in [refinery] reporters, or let that one report it"
 
@@ -291,7 +291,7 @@ def _green(
     wanted = set(required) - {check.name for check in sound}
     if lacking := wanted if required else set() if is_known else set(names):
         text = "\n".join(
-            f"{c.name}: it is by {who}, whose word does not count for it; {MEND}"
+            f"{c.name}: it comes from {who}, who may not report it; {MEND}"
             for c in passed
             if c.name in lacking
             for who in ["a job's token" if c.is_loose else c.app or "somebody unknown"]

@@ -187,7 +187,7 @@ def json_answer(text: str, what: str) -> Any:  # noqa: ANN401  any JSON
     blocks = _BLOCK.findall(text)
     whole = blocks[-1] if blocks else text[text.find("{") : text.rfind("}") + 1]
     if not whole.strip():
-        raise Unfit("The answer holds no JSON object.")
+        raise Unfit("The answer contains no JSON object.")
     try:
         return json.loads(whole)
     except (ValueError, RecursionError) as error:
@@ -462,7 +462,7 @@ def seconds_in(text: str) -> int:
     """
     match = _DURATION.fullmatch(text)
     if not match or not text:
-        raise ValueError(f"{text!r} is no length of time such as 90s, 30m or 1h30m")
+        raise ValueError(f"{text!r} is not a duration such as 90s, 30m or 1h30m")
     hours, minutes, rest = (int(part or 0) for part in match.groups())
     return hours * 3600 + minutes * 60 + rest
 

@@ -43,7 +43,7 @@ def yaml_data(text: str, most_chars: int) -> Any:  # noqa: ANN401  any YAML
     from ruamel.yaml.error import YAMLError
 
     if len(text) > most_chars:
-        raise TooMuch(f"it has over {most_chars} characters, which is the most")
+        raise TooMuch(f"it has over {most_chars} characters, which is the limit")
     yaml = YAML(typ="safe", pure=True)
     try:
         node = yaml.compose(text)
@@ -78,7 +78,7 @@ def toml_table(text: str) -> dict[str, Any]:
         ValueError: it is no TOML; `RecursionError`: it is nested too deeply.
     """
     if len(text) > TOML_CHARS:
-        raise TooMuch(f"it has over {TOML_CHARS} characters, which is the most")
+        raise TooMuch(f"it has over {TOML_CHARS} characters, which is the limit")
     if found := _LONG_KEY.search(text):
         line = text.count("\n", 0, found.start()) + 1
         raise TooMuch(f"line {line}: a key may have at most {KEY_PARTS} parts")

@@ -60,7 +60,7 @@ InterventionKind = Literal[
 ]
 _UNMERGED: Final = frozenset({"conflict", "red"})
 _STAGED: Final = (
-    "this repository is staged, and nothing starts: take `staged = true` out of "
+    "this repository is staged, so nothing starts: remove `staged = true` from "
     "`.brat/config.toml` on the default branch, then approve the plan"
 )
 SLACK_S: Final = 300
@@ -108,8 +108,8 @@ def interventions(
             Intervention(
                 kind="comment_deleted",
                 convoy=convoy.name,
-                why="people deleted twice the comment that showed it on issue "
-                f"#{convoy.issue}: it is not written again",
+                why=f"people twice deleted its comment on issue #{convoy.issue}: brat "
+                "does not write it again",
                 commands=("brat status",),
                 comments=("/brat status",),
             )
@@ -167,7 +167,10 @@ def _damages(state: State, faults: tuple[str, ...]) -> Iterator[Intervention]:
         yield Intervention(kind="log_damaged", why=why, commands=("brat doctor",))
     if state.unknown:
         names = ", ".join(state.unknown)
-        why = f"the log has events of a newer brat ({names}): bots of this version wait"
+        why = (
+            f"the log has events of a newer brat ({names}): update this one; until "
+            "then it waits"
+        )
         yield Intervention(kind="unknown_event", why=why)
 
 
@@ -218,22 +221,22 @@ def _asked(convoy: Convoy, state: State) -> Iterator[Intervention]:
         yield _asking("plan_approval", convoy, why, "approve")
     if convoy.held:
         yield _asking(
-            "kept_back", convoy, f"it waits for the label {convoy.held} to go"
+            "kept_back", convoy, f"it waits for the label {convoy.held} to be removed"
         )
         return
     if (pushed := convoy.pushed) is not None:
         branch, head = ids.base_branch(name), pushed.commit[:10]
         back = (convoy.tip or convoy.base)[:10]
         why = (
-            f"somebody pushed {head} to {branch}, which none of its tasks made: take "
-            f"it in, or put the branch back to {back}"
+            f"somebody pushed {head} to {branch}, which none of its tasks created: "
+            f"accept it, or reset the branch to {back}"
         )
         say = (f"/brat approve {head}",)
         yield replace(_asking("kept_back", convoy, why), comments=say)
     yield from _paused(convoy, is_all=bool(state.paused_by))
     waits = f"waits for {convoy.landing_waits}" if convoy.landing_waits else ""
     if convoy.withdrawn:
-        waits = "was taken out of the merge queue"
+        waits = "was removed from the merge queue"
     if waits and (convoy.settled or convoy.withdrawn):
         why = f"pull request #{convoy.pull} {waits}"
         yield _asking("kept_back", convoy, why)
@@ -292,7 +295,7 @@ def _locked(state: State, now: int) -> Iterator[Intervention]:
                 )
 
 
-SOON: Final = "the loop takes it up at its next look"
+SOON: Final = "the loop accepts it at its next look"
 
 
 class LabelledIssue(Struct, frozen=True, kw_only=True):
@@ -301,7 +304,7 @@ class LabelledIssue(Struct, frozen=True, kw_only=True):
     number: int
     title: str
     never: str = ""
-    """The label that keeps brat away from it; empty: it has none."""
+    """The label that tells brat to ignore it; empty: it has none."""
 
 
 def unread_issues(
@@ -326,7 +329,7 @@ def unread_issues(
 
 def _reason(issue: LabelledIssue, state: State, commands: tuple[str, ...]) -> str:
     if issue.never:
-        return f"its label {issue.never} keeps brat away from it"
+        return f"its label {issue.never} tells brat to ignore it"
     items = issue_item(issue.number), delivery_item(f"sweep-{issue.number}")
     for aside in filter(None, (set_aside(state, item) for item in items)):
         return another_try(aside)

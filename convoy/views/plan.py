@@ -84,11 +84,11 @@ def approval(convoy: Convoy) -> str:
         return ""  # the preview of the steps says how it goes on
     if convoy.given is not None:
         return (
-            f"{convoy.given.author} has to agree, whose branch it is: `/brat approve` "
-            "here, or `/brat cancel`; nothing starts before"
+            f"{convoy.given.author} must agree, as the branch's owner: `/brat "
+            "approve` here, or `/brat cancel`; nothing starts before"
         )
     return (
-        "somebody who may write has to approve the plan: `/brat approve` here, or "
+        "somebody with write access must approve the plan: `/brat approve` here, or "
         f"`brat convoy approve {convoy.name}`; nothing starts before"
     )
 
@@ -103,9 +103,9 @@ def _tasks(convoy: Convoy) -> Iterator[PlanTask]:
         # What its instructions add to its title, in one line.
         told = " ".join(own_words(spec).split())
         does = told.removeprefix(spec.title.rstrip("…")).strip(" .:;-")
-        by = f"somebody who may write has to allow it: /brat allow {task.number}"
+        by = f"somebody with write access must allow it: /brat allow {task.number}"
         if forbidden(paths):
-            by = "nobody may let an agent change them: a person has to"
+            by = "nobody can allow an agent to change them: a person must"
         elif set(paths) <= set(task.allowed):
             by = "allowed"
         yield PlanTask(
@@ -134,8 +134,7 @@ def because(task: TaskSpec, on: int) -> str:
 def edge_words(task: TaskSpec) -> tuple[str, ...]:
     """Return for each task that this one comes after why it does."""
     return tuple(
-        f"it comes after task {number}: {because(task, number)}"
-        for number in task.after
+        f"it waits for task {number}: {because(task, number)}" for number in task.after
     )
 
 

@@ -27,8 +27,8 @@ from convoy.text import clock
 from convoy.views.plan import approval, because, edge_words
 
 _PLAN_WAITS: Final = {
-    False: "a person: the plan is to be approved",
-    True: "staged = true to be taken out of the configuration",
+    False: "a person: the plan needs approval",
+    True: "staged = true to be removed from the configuration",
 }
 
 
@@ -37,15 +37,15 @@ def _given_waits(convoy: Convoy) -> str:
     if kept := convoy.kept_by or convoy.landing_waits:
         return kept
     if convoy.withdrawn:
-        return "a person: it was taken out of the merge queue"
+        return "a person: it was removed from the merge queue"
     if convoy.sync.stalled:
         return f"a person: {convoy.sync.stalled}"
     if convoy.candidate is None:
         return f"its place in the queue of {convoy.target}"
     commit = convoy.candidate.commit[:10]
     if convoy.sync.reds:
-        return f"CI's second look at {commit}, alone"
-    return f"CI on {commit}, or what stands before it"
+        return f"CI to test {commit} again, alone"
+    return f"CI on {commit}, or what is ahead of it"
 
 
 def waits_for(convoy: Convoy, task: Task, leases: Iterable[Lease] = ()) -> str:
@@ -121,7 +121,10 @@ def _blocked(convoy: Convoy, task: Task) -> Iterator[str]:
         return
     yield "it waits for a person"
     if task.splits and not convoy.settings.splitter:
-        yield "nobody splits it: no engine is to ([mayor] engine and split)"
+        yield (
+            "it is not split: no engine is configured for that ([mayor] engine and "
+            "split)"
+        )
     elif task.splits and task.spec.part_of:
         yield f"it is a part of task {task.spec.part_of}: a part is not split again"
 
@@ -182,7 +185,7 @@ def _queued(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]
         *((f"it waits for {task.taken_out.back}",) if task.taken_out else ()),
         *(
             f"task {number} must be merged first"
-            + (f"; it is {other.state}" if other else ", and there is none")
+            + (f"; it is {other.state}" if other else ", but does not exist")
             for number in unmet(convoy, task)
             for other in (convoy.task(number),)
         ),
@@ -198,7 +201,7 @@ def _queued(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]
         *held,
         *(_slots(state, convoy, task, now) if task.not_before <= now else ()),
     )
-    yield from found or ("it starts with the bot's next look",)
+    yield from found or ("it starts with the bot's next round",)
 
 
 def _slots(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]:
@@ -225,11 +228,11 @@ def _running(convoy: Convoy, task: Task) -> Iterator[str]:
         yield f"its session ends at {clock(end)} at the latest"
     told, heard = len(task.attempt.messages), task.attempt.heard
     if heard:
-        yield f"its engine was given {heard} of {told} messages for it"
+        yield f"{heard} of {told} messages have reached its engine"
     if left := told - heard:
         yield (
-            f"{left} of {told} messages for it have not reached its engine; the next "
-            "attempt is told all of them"
+            f"{left} of {told} messages have not reached its engine; the next attempt "
+            "gets all of them"
         )
 
 
@@ -243,7 +246,7 @@ def _review(convoy: Convoy, task: Task) -> Iterator[str]:
     queue = [each.number for each in waiting_to_merge(convoy)]
     place = queue.index(task.number) if task.number in queue else 0
     if ahead := ", ".join(map(str, queue[:place])):
-        yield f"in the merge queue it stands behind task {ahead}"
+        yield f"in the merge queue it is behind task {ahead}"
     if waits := kept_from_landing(convoy, task):
         yield f"it waits for {waits}"
         return
@@ -252,14 +255,14 @@ def _review(convoy: Convoy, task: Task) -> Iterator[str]:
         return
     if task.is_suspect and task.doubted is not None:
         said = clause(task.doubted.why)
-        yield f"CI was red on it ({said}), and judges it alone before anybody is blamed"
+        yield f"CI was red on it ({said}), and tests it again, alone"
     ci_files = task.work.ci_files if task.work else ()
     if task.pull is None and convoy.shows_work(ci_files):
         yield "its pull request is not open yet"
     if task.candidate is None:
         yield "the refinery has not built its candidate yet"
     else:
-        yield f"CI judges its candidate {task.candidate.commit[:10]}"
+        yield f"CI is testing its candidate {task.candidate.commit[:10]}"
 
 
 def convoy_reasons(convoy: Convoy, leases: tuple[Lease, ...] = ()) -> Iterator[str]:
@@ -286,7 +289,9 @@ def convoy_reasons(convoy: Convoy, leases: tuple[Lease, ...] = ()) -> Iterator[s
         yield f"in the merge queue, in this order: task {queue}"
     for task in convoy.tasks:
         if not task.settled:
-            waits = waits_for(convoy, task, leases) or "nothing: it is about to go on"
+            waits = (
+                waits_for(convoy, task, leases) or "nothing: it is about to continue"
+            )
             yield f"task {task.number}, {task.state}, waits for {waits}"
 
 
@@ -302,7 +307,7 @@ def edge_reasons(convoy: Convoy, first: Task, then: Task) -> Iterator[str]:
     why = because(then.spec, first.number)
     yield f"{two} starts when {one} is merged: {why}"
     if then.spec.why:
-        yield f"of {two} the plan says: {then.spec.why}"
+        yield f"the plan says about {two}: {then.spec.why}"
     if first.settled:
         yield f"{one} is {first.state}"
     else:
@@ -321,18 +326,18 @@ def pull_reasons(convoy: Convoy) -> Iterator[str]:
     if convoy.kept_by:
         yield f"it waits for {convoy.kept_by}"
     if convoy.withdrawn:
-        yield "it was taken out of the merge queue"
+        yield "it was removed from the merge queue"
     else:
-        yield "all its tasks are settled; it waits for the merge queue"
+        yield "all its tasks are done; it waits for the merge queue"
 
 
 def way_of_landing(landing: Landing, target: str) -> str:
     """Return how a convoy will land on the branch `target`, in one sentence."""
     said = {
-        "push": f"It lands by a push that moves {target} to the commit CI judged",
-        "merge": f"It lands by the forge's {landing.method} of its pull request",
+        "push": f"A push moves {target} to the commit that CI tested",
+        "merge": f"The forge lands its pull request by {landing.method}",
         "queue": f"It lands through the forge's merge queue of {target}",
-        "person": f"The rules of {target} let only a person merge its pull request",
+        "person": f"By the rules of {target}, only a person can merge its pull request",
     }[landing.way]
     after = ", ".join(landing_wants(landing))
     return f"{said}, after {after}." if after else f"{said}."
@@ -351,4 +356,4 @@ def landing_document(convoy: Convoy) -> dict[str, str] | None:
 def unread_rules(landing: Landing) -> str:
     """Return what the bot could not read of the target's rules; empty: nothing."""
     what = " and ".join(landing.unknown)
-    return f"The bot may not read {what}; a refusal would tell it." if what else ""
+    return f"The bot cannot read {what}; a refusal will say so." if what else ""

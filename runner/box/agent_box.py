@@ -41,7 +41,7 @@ from runner.inputs.job_inputs import Inputs
 
 REPORTS_NO_BOX: Final = "!"
 """The beginning of a report that says why there is no box."""
-_SILENT: Final = "it ended before it stood"
+_SILENT: Final = "it ended before it was ready"
 
 
 class BoxReport(msgspec.Struct, frozen=True):
@@ -59,8 +59,8 @@ class BoxReport(msgspec.Struct, frozen=True):
         if self.is_off or not self.why or (is_killed and self.why == _SILENT):
             return ""
         return (
-            f"This machine gives agents no box ({self.why}), and without one none is "
-            'started; use a machine that does, or set [runner] box = "off".'
+            f"This machine gives agents no sandbox ({self.why}), and no agent starts "
+            'without one; use a machine that does, or set [runner] box = "off".'
         )
 
 
@@ -73,7 +73,7 @@ def read_report(text: str) -> BoxReport:
     return BoxReport(walls=msgspec.convert(named, Walls))
 
 
-NO_BOX: Final = "only Linux has boxes"
+NO_BOX: Final = "only Linux has sandboxes"
 _OFF: Final = BoxReport(is_off=True, why="the configuration turns it off")
 PROBE_S: Final = 20.0
 _REPORT_BYTES: Final = 2000

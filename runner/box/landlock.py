@@ -47,7 +47,7 @@ def refusal() -> str:
     """Return why files cannot be closed here, or "" if they can."""
     found = version()
     if found == 0:
-        return "this kernel has no Landlock, or it is off"
+        return "this kernel has no Landlock, or Landlock is off"
     if found < WHOLE_FROM:
         return f"this kernel's Landlock is version {found}; {WHOLE_FROM} is needed"
     return ""

@@ -101,7 +101,7 @@ def _boxed(box: _Box, program: list[str]) -> str:
     except OSError as error:
         os.close(going)
         _await(child)
-        return f"no users of its own: {error.strerror}"
+        return f"no user namespace: {error.strerror}"
     said = os.read(heard, 1)  # and no more: a program may have ended by now
     if said != b"!":
         said += os.read(heard, 1000)

@@ -169,7 +169,7 @@ def refusal() -> str:
     if sys.platform != "linux":
         return "only Linux has seccomp"
     if os.uname().machine not in CALLS:
-        return f"the calls of {os.uname().machine} are not known"
+        return f"the system calls of {os.uname().machine} are not known"
     with open("/proc/self/status", encoding="utf-8") as file:  # noqa: PTH123  small
         has_it = any(line.startswith("Seccomp:") for line in file)
     return "" if has_it else "this kernel has no seccomp"

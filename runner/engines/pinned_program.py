@@ -133,8 +133,8 @@ def _by_npm(kind: str, folder: Path, path: str, offered: Mapping[str, str]) -> P
     npm = shutil.which("npm", path=path)
     if npm is None:
         raise Unavailable(
-            f"There is no {kind} in this job, and no npm to install it: name an image "
-            "with it in the variable BRAT_CONTAINER"
+            f"This job has neither {kind} nor npm to install it: name an image that "
+            "has it in the variable BRAT_CONTAINER"
         )
     lock = npm_lock(kind)
     modules = folder / "lib"

@@ -53,7 +53,7 @@ def _handed(env: Mapping[str, str], name: str, most: int) -> bytes | None:
     if not number:
         return None
     if not (number.isascii() and number.isdigit() and int(number) > _STANDARD):
-        raise BadInput(f"{name} is {number!r}; it is a descriptor from 3 on.")
+        raise BadInput(f"{name} is {number!r}; it must be a descriptor of 3 or more.")
     try:
         with open(int(number), "rb", buffering=0) as source:  # noqa: PTH123  a descriptor has no path
             return source.read(most)
@@ -260,7 +260,7 @@ def _matching(
         return ""
     value = _given(env, name)
     if form.fullmatch(value) is None:
-        raise BadInput(f"{name} is {value[:80]!r}; it should be such as {example}.")
+        raise BadInput(f"{name} is {value[:80]!r}; it should be like {example}.")
     return value
 
 
@@ -294,7 +294,7 @@ def _token(env: Mapping[str, str]) -> str | None:
     if not text:
         return None
     if not (text.isascii() and text.isprintable()) or " " in text:
-        raise BadInput("The token has characters that no token has.")
+        raise BadInput("The token contains invalid characters.")
     return text
 
 
@@ -376,7 +376,7 @@ def _content(env: Mapping[str, str], name: str) -> str:
     top = Path(env.get("GITHUB_WORKSPACE", "")).resolve()
     file = (top / name).resolve()
     if not file.is_relative_to(top) or not file.is_file():
-        raise BadInput(f"The prompt-file {name[:80]!r} is no file of the checkout.")
+        raise BadInput(f"The prompt-file {name[:80]!r} is not a file of the checkout.")
     try:
         with file.open("rb") as source:
             text = source.read(PROMPT_BYTES + 1).decode()
@@ -398,13 +398,15 @@ def _engine(env: Mapping[str, str]) -> EngineSpec:
         raise BadInput(f"The input engine is {name[:80]!r}, not one of {allowed}{hint}")
     model = env.get("BRAT_TASK_MODEL", "").strip()
     if model and _MODEL.fullmatch(model) is None:
-        raise BadInput(f"The input model is {model[:80]!r}, which is no model's name.")
+        raise BadInput(
+            f"The input model is {model[:80]!r}, which is not a model's name."
+        )
     try:
         args = tuple(shlex.split(env.get("BRAT_TASK_ARGS", "")))
     except ValueError as error:
         raise BadInput(f"The input args cannot be split into words: {error}.") from None
     if name == "shell" and not args:
-        raise BadInput("The engine shell needs the input args: its command line.")
+        raise BadInput("The engine shell needs its command line in the input args.")
     timeout_s = 60 * _number(env, "BRAT_TASK_TIMEOUT", 30, MINUTES_MOST)
     return EngineSpec(type=name, model=model or None, args=args, timeout_s=timeout_s)
 

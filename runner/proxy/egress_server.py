@@ -55,7 +55,7 @@ async def through(proxy: str, host: str, port: int, *, is_plain: bool) -> Stream
         async with asyncio.timeout(CONNECT_S):
             head = await reader.readuntil(b"\r\n\r\n")
     except (asyncio.IncompleteReadError, asyncio.LimitOverrunError) as error:
-        raise OSError("the machine's own proxy answers no HTTP") from error
+        raise OSError("the machine's own proxy does not speak HTTP") from error
     if head.split(b" ", 2)[1:2] != [b"200"]:
         writer.close()
         raise OSError(f"the machine's own proxy says {head[:60]!r}")

@@ -162,12 +162,14 @@ class Gate:
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         if not outbound.names_this_machine(request.host):
-            return self._no(HTTPStatus.MISDIRECTED_REQUEST, "This is not our name.")
+            return self._no(HTTPStatus.MISDIRECTED_REQUEST, "Unknown host name.")
         if request.method in ("GET", "HEAD") and request.raw_path == "/":
             # some engines check that the server answers
             return web.Response(text="brat\n")
         if not self._knows(request):
-            return self._no(HTTPStatus.UNAUTHORIZED, "This is no key of the session.")
+            return self._no(
+                HTTPStatus.UNAUTHORIZED, "This is not a key of the session."
+            )
         asked_of, opened = self._model.dialect, self._allowed.paths
         found = request_rules.route_of(
             asked_of, request.method, request.raw_path, opened
@@ -175,13 +177,13 @@ class Gate:
         if found is None:
             asked = f"{request.method} {request.raw_path}"[:200]
             self._tell_once(protocol.Refused(what=asked), asked)
-            why = f"brat lets no agent ask for {asked}."
+            why = f"agents may not request {asked}."
             return self._no(HTTPStatus.NOT_FOUND, why)
         read = bytearray()
         async for chunk in request.content.iter_any():
             read += chunk
             if len(read) > BODY_BYTES:
-                why = f"A request may have {BODY_BYTES} bytes."
+                why = f"A request may have at most {BODY_BYTES} bytes."
                 return self._no(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, why)
         try:
             body = self._checked(request, found, bytes(read))

@@ -431,7 +431,7 @@ def checked(
 
 def unreadable(what: str) -> RequestRefused:
     """Return the refusal of a body that is no request: `no JSON object`, say."""
-    return RequestRefused(what, f"brat passes on no request that is {what}.")
+    return RequestRefused(what, f"brat does not forward a request that is {what}.")
 
 
 def model_of(route: Route, body: bytes) -> str:
@@ -500,10 +500,10 @@ def _refused(what: str, why: str = "") -> RequestRefused:
     short = what[:_SHOWN]
     because = f" ({why[:_SHOWN]})" if why else ""
     if not short:
-        return unreadable(f"no request of this API{because}")
+        return unreadable(f"not a request of this API{because}")
     return RequestRefused(
         short,
-        f"brat passes on no request with {short}{because}: allow = "
+        f"brat does not forward a request with {short}{because}: allow = "
         f"[{msgspec.json.encode(short).decode()}] in the engine's table of "
-        ".brat/config.toml would open it.",
+        ".brat/config.toml would allow it.",
     )

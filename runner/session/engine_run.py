@@ -103,7 +103,7 @@ def run_engine(job: Job, folder: Path, stop: Stop) -> tuple[Ending, Report]:
     try:
         row = engines.found(spec.type)
         if spec.tools and not row.tools:
-            why = f"The engine {row.name} cannot be told which tools it may use."
+            why = f"The engine {row.name} cannot limit its tools."
             return Ending(fault=why), Report("missing_tool")
         call = _call(job, row)
         argv = row.argv(call)

@@ -114,7 +114,7 @@ def _secured(url: str, host: str, port: int | None) -> HTTPSConnection:
         return HTTPSConnection(host, port, timeout=DEADLINE_S, context=context)
     above = urlsplit(proxy)
     if above.scheme != "http":
-        raise FeedError("the feed is reached by proxies of the kind http only")
+        raise FeedError("the feed can be reached only through http proxies")
     line = HTTPSConnection(
         above.hostname or "", above.port or 80, timeout=DEADLINE_S, context=context
     )
@@ -139,7 +139,7 @@ def request(
         raise FeedError(f"status {answer.status}", wait_s, answer.status)
     found = json.loads(said)
     if not isinstance(found, dict):
-        raise FeedError("the answer is no object")
+        raise FeedError("the answer is not an object")
     return found
 
 
@@ -177,7 +177,7 @@ def why_exposed(token: str, path: str) -> str:
             return f"the process {process.name} shows the job's token to its user"
     sudo = shutil.which("sudo", path=path)
     if sudo is not None and _succeeds([sudo, "-n", "true"]):
-        return "the job's user becomes root with sudo, and so does its agent"
+        return "the job's user can become root with sudo, and so does its agent"
     return ""
 
 
@@ -230,7 +230,7 @@ class OidcExchange:
         bearer = f"Bearer {word}"
         given = _asked("POST", url, f"{urlsplit(url).path}/token", bearer).get("token")
         if not isinstance(given, str):
-            raise FeedError("the bot gave no token")
+            raise FeedError("the bot returned no token")
         return FeedAddress(url, given)
 
 

@@ -159,7 +159,7 @@ def summary(result: Result, who: str) -> str:
         "The agent said:\n\n" + _fenced(result.summary) if result.summary else "",
         f"{_OPEN}\n\n{_fenced(result.network)}" if result.network else "",
         f"{_UNBOXED}\n\n{_fenced(result.box)}" if result.box else "",
-        f"Walls around the agent: {walls_in_words(result.walls)}\n",
+        f"Isolation of the agent: {walls_in_words(result.walls)}\n",
         "Refused:\n\n" + _fenced("\n".join(result.refusals)) if result.refusals else "",
         "Changed:\n\n" + _fenced(files) if files else "",
         f"and {more} more files\n" if more > 0 else "",
@@ -169,12 +169,12 @@ def summary(result: Result, who: str) -> str:
 
 
 _OPEN = (
-    "brat could not close the agent's network here: it was asked to keep to its proxy, "
-    "and may not have."
+    "brat could not close the agent's network here: the agent was asked to use its "
+    "proxy, but may not have."
 )
 _UNBOXED = (
-    "brat gave the agent no box here. If it started, it could read and write what the "
-    "job's user may, and see and end its processes."
+    "The agent had no sandbox here. If it started, it could read and write "
+    "everything that the job's user can, and see and end its processes."
 )
 
 

@@ -392,7 +392,7 @@ def _told(work: Callable[[], int]) -> int:
     except Unavailable as error:
         return _say(f"The forge does not answer: {error}.", TRY_LATER)
     except Cancelled:
-        return _say("The job was cancelled before it had begun.", NOT_DONE)
+        return _say("The job was cancelled before it started.", NOT_DONE)
     except Exception as error:  # noqa: BLE001  the one place: it is our fault, and said
         sys.excepthook(type(error), error, error.__traceback__)
         return OUR_FAULT

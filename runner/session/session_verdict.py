@@ -48,7 +48,7 @@ class Seen(Struct, frozen=True):
 
 
 _MEANING: dict[Trouble, str] = {
-    "credentials": "The model's vendor does not take the key",
+    "credentials": "The model's vendor refused the key",
     "budget": "The budget is spent",
     "rate_limited": "The model's vendor limits the rate",
     "vendor_down": "The model's vendor does not answer",
@@ -78,7 +78,7 @@ def answered(seen: Seen, answer: str, what: str) -> Finding:
     if seen.report.status == "done" and answer:
         return Finding("success", "exited", f"It answered with a {what}.")
     said = (seen.report.status or "nothing").replace("_", " ")
-    why = f"The agent gave no {what}; it reported {said}: {seen.report.summary}"
+    why = f"The agent produced no {what}; it reported {said}: {seen.report.summary}"
     return Finding("failure", "nothing", why)
 
 
@@ -134,7 +134,7 @@ def _said(seen: Seen) -> Iterator[Finding]:
             why = "The agent reported noop but left the half-done work as it was."
             yield Finding("failure", ended, why)
         case "noop" if not seen.unaccepted:
-            why = "The agent reported that nothing is to be done."
+            why = "The agent reported that there is nothing to do."
             yield Finding("noop", ended, why)
         case _:
             return

@@ -73,8 +73,8 @@ def _committed(inputs: Inputs, repo: Path) -> str | None:
         ) from None
     if inputs.ref != _HEADS + branch or not inputs.head:
         raise NobodySigned(
-            f"This run is of {inputs.ref or 'no branch'}, and hand-offs are taken on "
-            f"{_HEADS}{branch} alone, where {SIGNERS_FILE} says who may sign them."
+            f"This run is for {inputs.ref or 'no branch'}, but hand-offs are accepted "
+            f"on {_HEADS}{branch} only, where {SIGNERS_FILE} says who may sign them."
         )
     try:
         _git(inputs, repo, "fetch", *_LEAN, "--", inputs.url, inputs.head)
@@ -129,7 +129,7 @@ def handed_off(inputs: Inputs, scratch: Path, now: int) -> TaskStarted:
         events = read_commit(log, inputs.log, check_signed)
     except Corrupt as error:
         raise BadInput(
-            f"BRAT_LOG names a commit that is no hand-off: {error}."
+            f"BRAT_LOG names a commit that is not a hand-off: {error}."
         ) from error
     finally:
         shutil.rmtree(log)
@@ -144,8 +144,8 @@ def handed_off(inputs: Inputs, scratch: Path, now: int) -> TaskStarted:
             late_s = (now - event.ts) // 1000 - longest_s
             if late_s > 0:
                 raise BadInput(
-                    f"Commit {inputs.log} of the log handed this attempt over until "
-                    f"{late_s} s ago, and the bot waits for it no more."
+                    f"Commit {inputs.log} of the log handed this attempt over, but "
+                    f"expired {late_s} s ago."
                 )
             return started
     raise BadInput(f"Commit {inputs.log} of the log does not start session {name}.")

@@ -17,22 +17,20 @@ from convoy import gate
 from convoy.gate import GONE, PathChange, is_safe, path_list
 from runner.box.surroundings import read_hostile
 
-REPOSITORY: Final = "Left out, as a repository of its own"
-MADE_AGAIN: Final = "Left out, as tools make it again"
-UNSAFE: Final = "Left out, as its name is not safe to write on every machine"
-NO_SUBMODULE: Final = "Left as it was, as submodules are not checked out here"
-TWIN: Final = "Kept, though another name differs in case alone"
-LINE_ENDS: Final = "Kept with the line ends that it had"
-UNPORTABLE: Final = "Kept, though Windows can write no such name"
-ASIDE: Final = "Left out, as the agent committed it on another branch or stashed it"
-_UNFILTERED: Final = (
-    "Kept as it was written, though .gitattributes asks for the filter {}"
-)
+REPOSITORY: Final = "Left out: a nested repository"
+MADE_AGAIN: Final = "Left out: tools create it again"
+UNSAFE: Final = "Left out: some machine cannot write its name"
+NO_SUBMODULE: Final = "Unchanged: submodules are not checked out here"
+TWIN: Final = "Kept, but another name differs only in case"
+LINE_ENDS: Final = "Kept with its old line ends"
+UNPORTABLE: Final = "Kept, but Windows cannot write this name"
+ASIDE: Final = "Left out: the agent committed it on another branch or stashed it"
+_UNFILTERED: Final = "Kept unfiltered, but .gitattributes asks for the filter {}"
 _UNENCRYPTED: Final = (
-    "Left out, as it would land unencrypted where .gitattributes asks for the filter {}"
+    "Left out: it would land unencrypted, but .gitattributes asks for the filter {}"
 )
 NOT_IN_LFS: Final = (
-    "Left out, as .gitattributes gives it to Git LFS, where no agent can put it"
+    "Left out: .gitattributes assigns it to Git LFS, to which agents cannot write"
 )
 _ENCRYPTS: Final = re.compile(r"crypt|sops|\bage\b", re.IGNORECASE)
 """Filters that hide a file: git-crypt, transcrypt (`crypt`), git-agecrypt, sops."""

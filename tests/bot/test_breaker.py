@@ -32,7 +32,7 @@ async def test_what_only_fails_pauses_and_says_so(tmp_path: Path) -> None:
         assert not list(context.mirror.state.running())
         comment, told = here.spoken()
         assert "@you Every convoy of this repository pauses: too many" in told
-        assert "**Why:** too many attempts in a row brought no work" in comment
+        assert "**Why:** too many attempts in a row failed" in comment
 
         context.settings = context.settings.model_copy(update={"roles": ("mayor",)})
         await here.answer("/brat resume all")

@@ -37,7 +37,7 @@ async def test_a_staged_convoy_writes_one_comment_and_nothing_else(
         assert "**Staged:** nothing has started, and nothing will." in comment
         assert "start 2 sessions at once (2 tasks by `default`)" in comment
         assert "| 1 | one | queued |" in comment
-        assert "take `staged = true` out" in comment
+        assert "remove `staged = true` from" in comment
         assert "Approve the plan" not in comment
         assert written(seen) == []
         assert here.labels() == {"brat"}
@@ -48,7 +48,7 @@ async def test_a_staged_convoy_writes_one_comment_and_nothing_else(
 async def test_it_goes_on_once_staged_is_taken_out(tmp_path: Path) -> None:
     async with room(tmp_path, STAGED) as here:
         said = await here.answer("/brat approve")
-        assert "take `staged = true` out of `.brat/config.toml`" in said
+        assert "remove `staged = true` from `.brat/config.toml`" in said
         assert here.convoy_state() == "planning"
 
         await here.configured(STAGED.replace("true\n", "false\n", 1))

@@ -71,7 +71,7 @@ async def test_it_polls_until_it_is_stopped(
                     _, said = await child.communicate()
 
     assert child.returncode == 0
-    assert b"stopped; whatever is unfinished goes on" in said
+    assert b"stopped; unfinished work continues" in said
     assert b"Traceback" not in said
     if form == "json":
         lines = [json.loads(line) for line in said.splitlines()]

@@ -40,7 +40,7 @@ def test_one_line_of_a_reason_is_its_first_paragraph() -> None:
             1,
             b"\\xfc ",
         ),
-        ("{brat} mayor start --task \"$(printf 'gr\\374n')\"", 2, b"not all UTF-8"),
+        ("{brat} mayor start --task \"$(printf 'gr\\374n')\"", 2, b"not valid UTF-8"),
     ],
 )
 def test_wherever_it_is_told_there_is_no_traceback(

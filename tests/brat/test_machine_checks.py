@@ -17,7 +17,7 @@ def test_a_disk_that_is_nearly_full_is_a_fault_and_says_which(tmp_path: Path) ->
 def test_this_machine_has_room_and_no_bot_that_ended(tmp_path: Path) -> None:
     has_room, has_tools = checked_machine(tmp_path)
 
-    assert "GB are free where sessions work" in has_room.said
+    assert "GB are free where sessions run" in has_room.said
     assert "agents and CI have PATH" in has_tools.said
 
 

@@ -229,7 +229,7 @@ def test_a_bad_checkpoint_is_passed_over(told: Telling) -> None:
 
     assert reader.state == truth(told)
     (notice,) = reader.notices
-    assert notice.startswith(f"{bad} is of no use: ")
+    assert notice.startswith(f"{bad} cannot be used: ")
 
 
 def test_checkpoints_are_held_against_the_log(told: Telling) -> None:
@@ -250,7 +250,7 @@ def test_checkpoints_are_held_against_the_log(told: Telling) -> None:
 
     rubbish, wrong_one = verify(told.path)
 
-    assert rubbish.startswith(f"{checkpoint.ref_of(NOW - 1)}: it is of no use: ")
+    assert rubbish.startswith(f"{checkpoint.ref_of(NOW - 1)}: it cannot be used: ")
     assert wrong_one.startswith(f"{checkpoint.ref_of(NOW + 2)}: it is wrong: ")
 
 

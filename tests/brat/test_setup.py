@@ -148,7 +148,7 @@ async def test_it_does_what_it_shows_and_a_second_run_changes_nothing(
 
 
 WRITES = [
-    ("POST", ".*/labels", "make the label brat"),
+    ("POST", ".*/labels", "create the label brat"),
     ("PUT", f".*/{TOKENS}", "choose read permissions"),
     ("PUT", ".*/environments/brat", "let only the branch main use"),
     ("POST", f".*/{POLICIES}", "let only the branch main use"),
@@ -270,7 +270,7 @@ async def test_the_key_of_the_persons_terminal_is_stored_once_they_agree(
     person.variables = f"{SECRET}={key}"
 
     shown = await person.type()
-    assert f"do    store your {SECRET}, of this terminal" in shown.err
+    assert f"do    store your {SECRET} from this terminal" in shown.err
     assert secrets_of(here) == {}
 
     said = await person.type("--yes")
@@ -376,7 +376,7 @@ async def test_without_a_token_it_says_what_it_would_do(person: Person) -> None:
 
     assert said.status != 0
     assert "would do this in alice/app" in said.err
-    assert "make a key that signs brat's log" in said.err
+    assert "create a key that signs brat's log" in said.err
     assert "no token for" in said.err
 
 
@@ -393,7 +393,7 @@ LATER = [
     ("DELETE", ".*/git/refs/heads/brat-setup", "delete that branch", 422),
     ("DELETE", ".*/environments/brat", "delete the environment brat", 403),
 ]
-NOTHING = "there is nothing left of brat setup; nothing was changed"
+NOTHING = "nothing is left of brat setup; nothing was changed"
 
 
 async def test_undo_takes_back_what_setup_made_and_says_what_is_refused(
@@ -421,12 +421,12 @@ async def test_undo_takes_back_what_setup_made_and_says_what_is_refused(
         assert said.status == 1
         here.faults.lift()
         if refused is UNDONE:
-            assert "it tells what brat setup made; first delete" in said.err
+            assert "it shows what brat setup did; first delete" in said.err
             assert await person.state() == made
 
     last = await person.type("--undo --yes")
     assert last.status == 0, last.err
-    assert "all that brat setup made is taken back" in last.err
+    assert "everything that brat setup did is undone" in last.err
     left, tokens, *others = await person.state()
     assert (left, others) == (labels, empty)
     assert tokens == {

@@ -64,7 +64,7 @@ def test_what_lists_the_log_names_it_and_shows_none_of_it(told: Telling) -> None
     exported = json.loads(log_reader.as_json(log_reader.log_entries(told.path)))
 
     assert shown[:-1] == whole
-    assert f"commit {theirs[:10]} is foreign: it counts for nothing" in shown[-1].text
+    assert f"commit {theirs[:10]} is foreign and does not count" in shown[-1].text
     assert exported["meta"]["foreign"] == [theirs]
     assert "mallory" not in json.dumps(exported)
 
@@ -86,7 +86,7 @@ def test_a_forged_checkpoint_is_not_used(told: Telling) -> None:
     reader.read()
 
     (notice,) = reader.notices
-    assert notice.startswith(f"{ref} is of no use")
+    assert notice.startswith(f"{ref} cannot be used")
     assert "not allowed" in notice
     assert len(verify(told.path)) == 1
 

@@ -42,15 +42,15 @@ def test_a_convoys_own_pull_request_waits_for_the_queue(rules: Rules) -> None:
 
     assert before == (
         "it is that of the whole convoy, which is active",
-        "all its tasks are settled; it waits for the merge queue",
+        "all its tasks are done; it waits for the merge queue",
     )
-    assert said(rules, "pull-30")[1] == "it was taken out of the merge queue"
+    assert said(rules, "pull-30")[1] == "it was removed from the merge queue"
 
 
 def test_a_wait_is_told_with_where_both_stand(rules: Rules) -> None:
     assert said(rules, "1->2") == (
         "task 2 starts when task 1 is merged: the plan says so",
-        "of task 2 the plan says: it needs the parser",
+        "the plan says about task 2: it needs the parser",
         "task 1 is needs-review and waits for the merge queue",
         "task 2 is queued",
     )

@@ -93,7 +93,7 @@ def test_work_merges_when_enough_others_approve_it() -> None:
 def test_who_asked_for_the_work_does_not_approve_it(by: str) -> None:
     refused = reviewed().ask(approval(by))
 
-    assert why(refused) == "who asked for the work cannot be the one who approves it"
+    assert why(refused) == "whoever requested the work cannot approve it"
 
 
 def test_one_person_counts_once() -> None:
@@ -128,7 +128,7 @@ def test_unapproved_work_has_no_candidate_and_does_not_land() -> None:
     rules.do(ApprovalVoided(convoy=NAME, task=1, by="cleo", why="cleo has left"))
 
     land = LandMerge(convoy=NAME, task=1, candidate=sha("a"), judged=("ci",))
-    assert "not the candidate" in why(rules.ask(land))
+    assert "no longer the candidate" in why(rules.ask(land))
     green = Observed(
         refs=BASE, checks={sha("a"): Checks(verdict="green", names=("ci",))}
     )
@@ -145,7 +145,7 @@ def test_only_an_approval_that_is_there_is_voided() -> None:
 def test_where_none_is_asked_for_no_approval_is_taken() -> None:
     rules = Rules().planned(spec(1)).started(1).accepted(1, sha("a"))
 
-    assert "no approval is asked for" in why(rules.ask(approval("bea")))
+    assert "no approval is required" in why(rules.ask(approval("bea")))
 
 
 # --- CI's own files -------------------------------------------------------------------
@@ -172,7 +172,7 @@ def test_work_that_changes_what_judges_it_waits_for_a_person() -> None:
     rules = with_ci_files()
     waits = kept_from_landing(rules.convoy, rules.task(1))
     assert waits == (
-        "an approval of its work, which tells CI what to run: .github/workflows/ci.yml"
+        "an approval, because it changes what CI runs: .github/workflows/ci.yml"
     )
     assert not waiting_to_merge(rules.convoy)
 
@@ -184,7 +184,7 @@ def test_work_that_changes_what_judges_it_waits_for_a_person() -> None:
 def test_where_approvals_are_asked_for_who_asked_for_it_still_does_not_count() -> None:
     refused = with_ci_files(approvals=1).ask(approval("ann"))
 
-    assert why(refused) == "who asked for the work cannot be the one who approves it"
+    assert why(refused) == "whoever requested the work cannot approve it"
 
 
 def test_who_told_the_agents_what_to_do_is_not_the_only_one_who_approves() -> None:

@@ -272,7 +272,7 @@ def test_before_the_first_attempt_it_is_a_guess_by_price() -> None:
     # 0.1 million read, 0.4 from the cache and 0.015 written, each twice.
     assert rules.convoy.estimate == Estimate(usd=1.1)
     assert estimate_words(rules.convoy.estimate) == (
-        "about $1.10 (a guess by the price of its engines)"
+        "about $1.10 (a guess from the price of its engines)"
     )
 
 

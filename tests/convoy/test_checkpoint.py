@@ -64,11 +64,11 @@ def test_one_that_held_all_convoys_whole_is_of_another_version() -> None:
     [
         (b'"v":2', b'"v":3', "another version"),
         (b'"form":"', b'"form":"x', "another version"),
-        (b'"state":{', b'"state":[', "holds no state"),
-        (b'"at_hand":{', b'"at_hand":{"a":1,', "holds no state"),
-        (b'"order":[', b'"order":["a",', "not those of its convoys"),
+        (b'"state":{', b'"state":[', "contains no state"),
+        (b'"at_hand":{', b'"at_hand":{"a":1,', "contains no state"),
+        (b'"order":[', b'"order":["a",', "do not match its convoys"),
         (b'"checksum":"', b'"checksum":"0', "damaged"),
-        (b'"commit":"', b'"commit":"","x":"', "of no commit"),
+        (b'"commit":"', b'"commit":"","x":"', "belongs to no commit"),
     ],
 )
 def test_what_is_not_understood_whole_is_not_believed(
@@ -83,7 +83,7 @@ def test_what_is_not_understood_whole_is_not_believed(
 
 @looped("data", [b"", b"{", b"[]", b"null", b"[" * 100_000])
 def test_rubbish_is_not_believed(data: bytes) -> None:
-    with pytest.raises(Corrupt, match="holds no state"):
+    with pytest.raises(Corrupt, match="contains no state"):
         record.decode_reading(data)
 
 

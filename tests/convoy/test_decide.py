@@ -56,7 +56,7 @@ def test_tasks_whose_paths_overlap_do_not_run_together() -> None:
     [
         ([spec(1, after=(7,))], "task 1 needs task 7, which is not in the plan"),
         ([spec(1, after=(2,)), spec(2, after=(1,))], "in a circle: (1, 2, 1)"),
-        ([spec(1, engine="gpt")], "the engine gpt, which is unknown"),
+        ([spec(1, engine="gpt")], "the unknown engine gpt"),
         ([spec(2), spec(1)], "numbered upwards"),
         ([], "at least one task"),
     ],
@@ -296,9 +296,11 @@ def test_two_hasty_failures_alike_stop_a_task_and_other_two_do_not() -> None:
         return f"{rules.task(1).state}: {rules.task(1).why}"
 
     assert after(("no", 2), ("no", 2)) == (
-        "blocked: two attempts failed alike within seconds: no"
+        "blocked: two attempts failed in the same way within seconds: no"
     )
-    late = "blocked: two attempts failed alike within seconds: 00:09:12 no 3f2b"
+    late = (
+        "blocked: two attempts failed in the same way within seconds: 00:09:12 no 3f2b"
+    )
     assert after(("00:09:01 no 77a", 2), ("00:09:12 no 3f2b", 2)) == late
     assert after(("no", 2), ("other", 2)) == "queued: other"
     assert after(("no", 2), ("no", 200)) == "queued: no"

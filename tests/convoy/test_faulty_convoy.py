@@ -42,7 +42,7 @@ def test_it_says_that_the_fault_is_brats_own() -> None:
     found = owed_actions(both, Observed(), Patience(), NOW)
 
     (first,) = commands(found[:1], ItemSetAside)
-    assert first.why.startswith("a fault of brat's own: KeyError")
+    assert first.why.startswith("a bug in brat: KeyError")
 
 
 def test_a_fault_that_is_no_convoys_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,7 +49,7 @@ def test_too_many_files_and_too_many_bytes_are_two_reasons() -> None:
     changes = [edited(f"{n}.txt") for n in range(301)]
 
     assert why(*changes, size=2_000_001) == (
-        "The patch touches 301 files; 300 are allowed.",
+        "The patch changes 301 files; 300 are allowed.",
         "The patch has 2000001 bytes; 2000000 are allowed.",
     )
     assert why(*changes[1:], size=2_000_000) == ()
@@ -61,7 +61,7 @@ def test_too_many_files_and_too_many_bytes_are_two_reasons() -> None:
 def test_a_protected_path_is_refused_even_when_it_is_deleted(path: str) -> None:
     gone = PathChange(path, "100644", "000000")
 
-    assert why(gone) == (f"The patch touches a protected path: {path}.",)
+    assert why(gone) == (f"The patch changes a protected path: {path}.",)
 
 
 def test_only_allowed_paths_may_be_touched_when_there_are_any() -> None:
@@ -70,7 +70,7 @@ def test_only_allowed_paths_may_be_touched_when_there_are_any() -> None:
 
     assert why(edited("src/a/b.py"), edited("docs/x.md"), gate=gate) == ()
     assert why(*changes, gate=gate) == (
-        "The patch touches a path outside of what is allowed: 0, 1, 2 and 2 more.",
+        "The patch changes a path outside of what is allowed: 0, 1, 2 and 2 more.",
     )
 
 
@@ -264,5 +264,5 @@ def test_what_instructs_the_next_agent_is_protected_unless_it_is_let_go(
     lenient = load("[gate]\ninstructions = true\n", source="c").settings()
 
     (why,) = refusals([change], 10, usual.gate, usual.limits)
-    assert why == f"The patch touches a protected path: {path}."
+    assert why == f"The patch changes a protected path: {path}."
     assert refusals([change], 10, lenient.gate, lenient.limits) == ()

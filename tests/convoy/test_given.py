@@ -75,7 +75,7 @@ def test_what_a_person_does_to_it_takes_it_out_and_its_own_candidate_does_not() 
         (seen(), ""),
         (seen(head=sha("c")), ""),
         (seen(head=sha("d")), "dddddddddd was pushed to it since"),
-        (seen(base="next"), "the pull request is to go into next by now"),
+        (seen(base="next"), "the pull request's target is now next"),
         (seen(open=False), "the pull request was closed"),
         (seen(open=False, merged=True, merge_commit=sha("e")), ""),
         (Observed(), ""),
@@ -132,7 +132,7 @@ def test_what_was_red_or_is_merged_by_the_forge_stands_on_the_target() -> None:
     ended = rules.state.convoys["do-7"]
     assert (ended.state, ended.why) == ("failed", "red")
     again = rules.ask(RetryConvoy(convoy="do-7", by="ann"))
-    assert again == Refusal("it takes the newest commit: say /brat land again")
+    assert again == Refusal("to use the newest commit, say /brat land again")
 
 
 def test_a_conflict_ends_it_at_once_without_a_task() -> None:

@@ -68,7 +68,7 @@ def test_nothing_of_a_held_convoy_starts_or_merges() -> None:
     assert owed(rules) == []
     assert not startable(rules.convoy, rules.task(2))
     land = LandMerge(convoy=NAME, task=1, candidate=sha("c"), judged=("ci",))
-    assert "not the candidate" in refused(rules, land)
+    assert "no longer the candidate" in refused(rules, land)
     rules.do(WorkReleased(convoy=NAME, task=0))
     assert owed(rules) == ["Build", "Begin"]
 
@@ -101,7 +101,7 @@ def request(task: int) -> MergeRequested:
 
 def test_what_is_withdrawn_merges_only_when_it_is_asked_for_again() -> None:
     rules = offered()
-    assert "merges by itself" in refused(rules, request(1))
+    assert "merges on its own" in refused(rules, request(1))
     rules.do(withdraw(1))
     assert owed(rules) == ["Begin"]
     assert refused(rules, withdraw(1)) == "it is not in the merge queue"
@@ -152,7 +152,7 @@ def test_rebased_work_replaces_the_old_and_its_approvals() -> None:
 def test_only_the_work_there_is_goes_on_another_base() -> None:
     rules = offered()
 
-    assert refused(rules, rebase(old=sha("e"))) == "task 1 has other work by now"
+    assert refused(rules, rebase(old=sha("e"))) == "task 1 has other work now"
     assert "stands on 0000000000 already" in refused(rules, rebase(base=sha("0")))
 
 
@@ -194,7 +194,7 @@ def test_a_revision_that_changes_nothing_does_not_lose_the_work() -> None:
     rules = offered().do(revise()).started(1, sha("a"))
     nothing = AcceptNothing(convoy=NAME, task=1, attempt=2)
 
-    assert refused(rules, nothing) == "task 1 has work that is to be changed"
+    assert refused(rules, nothing) == "task 1 has work that must change"
     rules.do(RefuseWork(convoy=NAME, task=1, attempt=2, cause="failed", why="no"))
     assert rules.task(1).earlier is not None
 

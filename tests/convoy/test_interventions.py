@@ -101,7 +101,7 @@ def test_a_staged_plan_is_not_said_to_wait_for_approval_alone() -> None:
     rules = Rules().planned(spec(1), staged=True)
     [found] = interventions(rules.state, rules.now)
 
-    assert "take `staged = true` out of `.brat/config.toml`" in found.why
+    assert "remove `staged = true` from `.brat/config.toml`" in found.why
 
 
 def test_one_paused_convoy_is_resumed_alone_and_all_are_together() -> None:
@@ -150,7 +150,10 @@ def test_work_that_is_kept_back_says_what_it_waits_for() -> None:
 
     rules.do(WorkHeld(convoy=NAME, task=0, label="brat:hold"))
     [found] = interventions(rules.state, rules.now)
-    assert (found.task, found.why) == (0, "it waits for the label brat:hold to go")
+    assert (found.task, found.why) == (
+        0,
+        "it waits for the label brat:hold to be removed",
+    )
 
 
 def test_a_convoy_out_of_the_merge_queue_waits_for_a_person() -> None:
@@ -159,7 +162,7 @@ def test_a_convoy_out_of_the_merge_queue_waits_for_a_person() -> None:
     rules.do(MergeWithdrawn(convoy=NAME, task=0, by="bea"))
     [found] = interventions(rules.state, rules.now)
 
-    assert found.why == "pull request #20 was taken out of the merge queue"
+    assert found.why == "pull request #20 was removed from the merge queue"
 
 
 def test_work_that_ci_finds_red_to_the_last_attempt_failed_to_merge() -> None:

@@ -21,7 +21,7 @@ def test_only_the_current_candidate_lands() -> None:
     rules.offered(1, sha("c"), sha("0")).offered(1, sha("d"), sha("1"))
     stale = LandMerge(convoy=NAME, task=1, candidate=sha("c"), judged=("ci",))
 
-    assert "not the candidate" in why(rules.ask(stale))
+    assert "no longer the candidate" in why(rules.ask(stale))
 
 
 def test_only_the_current_candidate_is_blamed() -> None:
@@ -32,7 +32,7 @@ def test_only_the_current_candidate_is_blamed() -> None:
     rules.do(whole, replace(whole, candidate=sha("d"), base=sha("1")))
     stale = FailSync(convoy=NAME, candidate=sha("c"), target=sha("1"), why="red")
 
-    assert "not the candidate" in why(rules.ask(stale))
+    assert "no longer the candidate" in why(rules.ask(stale))
     assert rules.ask(replace(stale, candidate=sha("d"))) is None
 
 
@@ -50,7 +50,7 @@ def test_nothing_lands_unjudged(given: dict[str, Any], judged: tuple[str, ...]) 
     rules.offered(1, sha("c"), sha("0"))
     land = LandMerge(convoy=NAME, task=1, candidate=sha("c"), judged=judged)
 
-    assert "not judged" in why(rules.ask(land))
+    assert "not green" in why(rules.ask(land))
 
 
 def test_a_candidate_of_other_work_is_refused() -> None:
@@ -69,7 +69,7 @@ def test_a_candidate_is_noted_once() -> None:
     )
     whole = replace(offer, task=0)
 
-    assert "candidate already" in why(rules.do(offer).ask(offer))
+    assert "already the candidate" in why(rules.do(offer).ask(offer))
     rules.do(LandMerge(convoy=NAME, task=1, candidate=sha("c"), judged=("ci",)))
 
-    assert "candidate already" in why(rules.do(whole).ask(whole))
+    assert "already the candidate" in why(rules.do(whole).ask(whole))

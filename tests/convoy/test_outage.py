@@ -104,7 +104,10 @@ def test_outages_without_end_come_to_a_person_who_may_try_again() -> None:
 
     task = rules.task(1)
     assert (task.state, task.started) == ("blocked", OUTAGES_MOST + 1)
-    assert task.why == f"{OUTAGES_MOST + 1} attempts found no model; the last: {WHY}"
+    assert (
+        task.why
+        == f"{OUTAGES_MOST + 1} attempts could not reach a model; the last: {WHY}"
+    )
 
     again = rules.do(RetryTask(convoy=NAME, task=1, by="ann")).task(1)
     assert (again.outages, again.not_before) == (0, 0)

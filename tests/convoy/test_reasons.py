@@ -33,12 +33,12 @@ def test_a_task_that_is_tried_again_says_why() -> None:
     assert why(rules, 1) == (
         "it is queued, tried once",
         "its last attempt did not land: it died",
-        "it starts with the bot's next look",
+        "it starts with the bot's next round",
     )
 
 
 def test_what_an_attempt_noted_is_said_with_its_work() -> None:
-    notes = ("Left out, as a repository of its own: demo.",)
+    notes = ("Left out: a nested repository: demo.",)
     rules = Rules().planned(spec(1)).started(1)
     noted = TaskNoted(convoy=NAME, task=1, attempt=1, notes=notes)
     rules.do(noted).accepted(1, sha("b"))
@@ -84,9 +84,9 @@ def test_the_merge_queue_shows_who_is_ahead() -> None:
     rules = Rules().planned(spec(1), spec(2)).started(1).started(2)
     rules.accepted(1, sha("a")).accepted(2, sha("b")).offered(1, sha("c"), sha("0"))
 
-    assert "CI judges its candidate cccccccccc" in why(rules, 1)
+    assert "CI is testing its candidate cccccccccc" in why(rules, 1)
     assert why(rules, 2)[1:] == (
-        "in the merge queue it stands behind task 1",
+        "in the merge queue it is behind task 1",
         "the refinery has not built its candidate yet",
     )
 

@@ -46,7 +46,7 @@ def test_an_answer_that_fits_is_a_report() -> None:
 @looped(
     ("answer", "told"),
     [
-        ("I looked.", "The answer holds no JSON object."),
+        ("I looked.", "The answer contains no JSON object."),
         ("{x}", "The report is no JSON"),
         ("{}", "summary: Field required."),
         (json.dumps({"summary": "\u200b"}), "The report has no summary."),

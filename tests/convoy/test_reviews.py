@@ -121,7 +121,7 @@ def test_a_review_goes_with_the_work_it_looks_at() -> None:
     rules.do(DropTask(convoy=NAME, task=1, why="dropped by ann"))
 
     assert rules.task(2).state == "dropped"
-    assert rules.task(2).why == "task 1, whose work it looks at, is dropped"
+    assert rules.task(2).why == "task 1, whose work it reviews, is dropped"
     assert rules.task(3).why == "it needs task 2, which was dropped"
     rules.do(found(rules, "approve"))
     assert rules.task(2).attempt is None
@@ -166,7 +166,7 @@ def test_a_reviewer_is_told_what_was_asked_and_what_changed() -> None:
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
-        ("Fine.", "The answer holds no JSON object."),
+        ("Fine.", "The answer contains no JSON object."),
         ('{"verdict": "good"}', "verdict: Input should be 'approve' or 'changes'."),
         ('{"verdict": "changes", "text": " "}', "does not say which."),
     ],

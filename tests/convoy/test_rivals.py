@@ -175,7 +175,7 @@ def test_a_judge_that_names_what_is_red_or_no_rival_is_refused() -> None:
 
     for number in (3, 5, 9):
         refused = rules.ask(chose(rules, number))
-        assert refused == Refusal(f"task {number} is no rival that CI finds green")
+        assert refused == Refusal(f"task {number} is not a green rival")
 
 
 def test_the_only_one_left_is_taken_and_nobody_judges() -> None:
@@ -239,8 +239,8 @@ def test_what_no_judge_can_say_the_rule_says() -> None:
     made = [fact for fact in rules.facts if isinstance(fact, ChoiceMade)]
     assert [each.on for each in made] == [3]
     assert made[0].text == (
-        "of those that CI finds green its change is the smallest; nobody could say "
-        "which is the best: it died"
+        "its change is the smallest of the green ones; nobody could choose the best: "
+        "it died"
     )
     assert rules.task(4).attempt is None
     assert [rules.task(n).state for n in (1, 2, 3)] == [
@@ -286,7 +286,7 @@ def test_a_choice_goes_with_its_rivals_and_the_chosen_with_its_choice() -> None:
     rules = red(green(begun(), 1, 2), 3).started(4)
     rules.do(chose(rules, 2))
     refused = rules.ask(DropTask(convoy=NAME, task=4, why="by ann"))
-    assert refused == Refusal("task 4 chose task 2, and goes with it")
+    assert refused == Refusal("task 4 chose task 2, and ends with it")
     rules.do(DropTask(convoy=NAME, task=2, why="by ann"))
     assert rules.task(4).why == "task 2, which it chose, is dropped"
     assert rules.task(5).state == "blocked"
@@ -381,14 +381,17 @@ def test_a_judge_is_told_what_was_asked_and_what_each_changed() -> None:
 @looped(
     ("answer", "told"),
     [
-        ("The second.", "The answer holds no JSON object."),
+        ("The second.", "The answer contains no JSON object."),
         ('{"winner": "two", "text": "x"}', "winner: Input should be a valid integer"),
         ('{"winner": 1}', "text: Field required."),
         (
             '{"winner": 3, "text": "x"}',
             "Task 3 is not green in CI: choose one of 1, 2.",
         ),
-        ('{"winner": 9, "text": "x"}', "Task 9 is none of the rivals: choose one of"),
+        (
+            '{"winner": 9, "text": "x"}',
+            "Task 9 is not one of the rivals: choose one of",
+        ),
     ],
 )
 def test_what_is_no_choice_is_told_so(answer: str, told: str) -> None:
@@ -407,7 +410,7 @@ def test_a_rival_that_ci_was_never_shown_is_not_green() -> None:
     rules = begun().started(1).accepted_quietly(1, WORK[1])
     proof = ProveWork(convoy=NAME, task=1, commit=WORK[1], judged=("ci",), lines=3)
 
-    assert "not the candidate" in str(rules.ask(proof))
+    assert "no longer the candidate" in str(rules.ask(proof))
 
 
 def test_of_what_was_not_chosen_nothing_may_land() -> None:

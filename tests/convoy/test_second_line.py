@@ -115,7 +115,7 @@ def test_a_convoy_is_not_offered_while_a_task_is_open() -> None:
         convoy=NAME, task=0, candidate=sha("a"), base=sha("0"), work=sha("a")
     )
 
-    assert "not settled" in why(rules.ask(offer))
+    assert "unfinished tasks" in why(rules.ask(offer))
 
 
 def test_a_candidate_of_other_work_is_built_again() -> None:
@@ -159,7 +159,7 @@ def test_what_is_merged_is_not_dropped() -> None:
 
     drop = DropTask(convoy=NAME, task=1, why="not wanted")
 
-    assert "settled already" in why(rules.ask(drop))
+    assert "already done" in why(rules.ask(drop))
 
 
 def test_a_task_lands_on_its_convoys_branch() -> None:

@@ -111,9 +111,7 @@ def test_green_alone_lands_and_blames_nobody(base: str) -> None:
     rules.landed_as(2, sha("c"))
 
     (noted,) = (fact for fact in rules.facts if isinstance(fact, MergeCleared))
-    assert noted.sentence() == (
-        "CI is green on task 2 alone: the fault was not its own."
-    )
+    assert noted.sentence() == ("CI is green on task 2 alone: the fault was elsewhere.")
     assert rules.task(2).started == 1
 
 
@@ -158,7 +156,7 @@ def test_red_alone_is_its_own() -> None:
 def test_people_read_that_it_is_judged_again() -> None:
     rules = red(waiting(1), 1, "a")
 
-    said = "CI was red on it (boom), and judges it alone before anybody is blamed"
+    said = "CI was red on it (boom), and tests it again, alone"
     assert said in why(rules, 1)
 
 

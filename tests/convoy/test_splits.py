@@ -23,7 +23,7 @@ from tests.world.rules import NAME, Rules, commands, sha, spec
 
 ENGINES = {name: EngineSpec(type="shell") for name in ("default", "planner")}
 WHOLE = spec(1, paths=("src/",))
-NOBODY = "nobody splits it: no engine is to ([mayor] engine and split)"
+NOBODY = "it is not split: no engine is configured for that ([mayor] engine and split)"
 STRANGE = spec(5, part_of=1, engine="no")
 
 
@@ -101,8 +101,8 @@ def test_what_waited_for_it_waits_for_all_its_parts() -> None:
     assert rules.task(1).why == "it was split: 4, 5"
     assert rules.task(2).spec.after == (4, 5)
     assert edge_words(rules.task(2).spec) == (
-        "it comes after task 4: it is a part of task 1",
-        "it comes after task 5: it is a part of task 1",
+        "it waits for task 4: it is a part of task 1",
+        "it waits for task 5: it is a part of task 1",
     )
     ready = [t.number for t in rules.convoy.tasks if startable(rules.convoy, t)]
     assert ready == [4]
@@ -229,7 +229,7 @@ def test_a_plan_that_people_are_to_see_waits_for_them() -> None:
     rules.do(parted(part(4), part(5)))
 
     assert rules.convoy.state == "paused"
-    assert rules.convoy.why.startswith("task 1 was split (4, 5): look at it")
+    assert rules.convoy.why.startswith("task 1 was split (4, 5): review the parts")
     [found] = interventions(rules.state, rules.now)
     assert found.kind == "kept_back"
 
@@ -237,13 +237,16 @@ def test_a_plan_that_people_are_to_see_waits_for_them() -> None:
 @looped(
     ("parts", "told"),
     [
-        ((part(4),), "task 1 is split into at least 2 parts"),
-        ((part(4), part(6)), "parts are numbered upwards from 4"),
-        ((part(4), spec(5)), "all of them are parts of task 1"),
-        ((part(4), part(5, after=(2,))), "the tasks wait in a circle: (2, 5, 2)"),
+        ((part(4),), "task 1 must be split into at least 2 parts"),
+        ((part(4), part(6)), "parts must be numbered upwards from 4"),
+        ((part(4), spec(5)), "all of them must be parts of task 1"),
+        (
+            (part(4), part(5, after=(2,))),
+            "the tasks wait for each other in a circle: (2, 5, 2)",
+        ),
         (
             (part(4), STRANGE),
-            "task 5 wants the engine no, which is unknown",
+            "task 5 has the unknown engine no",
         ),
     ],
 )

@@ -74,7 +74,7 @@ def test_work_that_takes_the_target_in_is_not_rebased() -> None:
     )
     refused = rules.ask(rebase)
     assert isinstance(refused, Refusal)
-    assert refused.why == "task 3 takes main in: it stays a merge"
+    assert refused.why == "task 3 merges main in: it stays a merge"
 
 
 # --- when -----------------------------------------------------------------------------

@@ -309,7 +309,7 @@ def test_more_tasks_than_a_convoy_may_have_are_refused() -> None:
     with pytest.raises(PlanError) as caught:
         plan("x", text, ENGINES, 20, most=2)
     assert str(caught.value) == snapshot(
-        "the task list has 3 open items and 2 are allowed: split the issue"
+        "the task list has 3 open items; 2 are allowed: split the issue"
     )
 
 

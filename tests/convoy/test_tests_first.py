@@ -180,7 +180,7 @@ def test_it_takes_ci_to_see_tests_red() -> None:
 
 def test_tests_stay_as_they_are_once_their_code_has_begun() -> None:
     rules = proven().started(2, sha("a"))
-    used = Refusal("task 2 goes on from the tests of task 1")
+    used = Refusal("task 2 continues from the tests of task 1")
 
     assert rules.ask(DropTask(convoy=NAME, task=1, why="no")) == used
     assert rules.ask(BlockTask(convoy=NAME, task=1, why="no")) == used

@@ -36,7 +36,7 @@ def test_it_is_said_why_a_running_loop_does_not_take_one_up() -> None:
     ]
 
     assert told == [
-        "the loop takes it up at its next look",
+        "the loop accepts it at its next look",
         "another try: the forge says no",
-        "its label brat:no keeps brat away from it",
+        "its label brat:no tells brat to ignore it",
     ]

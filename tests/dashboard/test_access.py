@@ -129,7 +129,7 @@ async def test_a_dashboard_that_only_shows_has_no_buttons(opens: Opens) -> None:
         answer = await visit.http.post(RETRY, headers=SHOWS)
 
     assert "<button" not in page.text
-    assert answer.text == "This dashboard only shows.\n"
+    assert answer.text == "This dashboard is read-only.\n"
 
 
 async def test_what_the_rules_forbid_is_said(opens: Opens) -> None:

@@ -72,7 +72,7 @@ async def test_a_decision_is_carried_out_and_a_second_time_refused(
     assert (
         said == f"done by the bot at {visit.url}: {endpoint_of(request_).word} {about}"
     )
-    begins = f"brat: the bot at {visit.url} refuses: That cannot be done: "
+    begins = f"brat: the bot at {visit.url} refused it: That cannot be done: "
     assert refused.startswith(begins)
     assert len(refused.splitlines()) == 1
     assert len(visit.rules.facts) == facts
@@ -108,7 +108,9 @@ async def test_what_is_not_there_is_said(
     opens: Opens, tmp_path: Path, request_: Request, convoy: str, why: str
 ) -> None:
     async with opens(blocked()) as visit:
-        with pytest.raises(BratError, match=f"^the bot at {visit.url} says no {why}"):
+        with pytest.raises(
+            BratError, match=f"^the bot at {visit.url} refused it {why}"
+        ):
             await typed(visit, tmp_path, request_, convoy)
 
 
@@ -126,11 +128,11 @@ async def test_who_may_not_is_told_so(
 ) -> None:
     monkeypatch.setenv(TOKEN, "a-token-of-nobody")
     async with opens(blocked()) as visit:
-        with pytest.raises(BratError, match=r"says no \(403\): Open the address"):
+        with pytest.raises(BratError, match=r"refused it \(403\): Open the address"):
             await typed(visit, tmp_path, request_by_word("pause"))
     monkeypatch.setenv(TOKEN, KNOWN)
     async with opens(blocked(), writes=False) as visit:
-        with pytest.raises(BratError, match=r"\(403\): This dashboard only shows\."):
+        with pytest.raises(BratError, match=r"\(403\): This dashboard is read-only\."):
             await typed(visit, tmp_path, request_by_word("pause"))
     assert visit.rules.convoy.state == "active"
 
@@ -142,7 +144,7 @@ async def test_a_forge_that_is_away_is_said(opens: Opens, tmp_path: Path) -> Non
 
 
 def test_a_bot_that_is_away_is_said(tmp_path: Path) -> None:
-    with pytest.raises(Unavailable, match=r"does not answer .* or ask again"):
+    with pytest.raises(Unavailable, match=r"does not answer .* or try again"):
         decisions.decided(
             tmp_path, NAME, request_by_word("pause"), "http://localhost:1"
         )

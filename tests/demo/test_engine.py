@@ -52,7 +52,9 @@ def test_an_unknown_one_is_refused_with_the_nearest(programs: Path) -> None:
 def test_without_a_model_it_is_refused(programs: Path) -> None:
     install(programs, "codex")
 
-    with pytest.raises(BratError, match="--engine needs --model, such as --model gpt"):
+    with pytest.raises(
+        BratError, match="--engine requires --model, such as --model gpt"
+    ):
         sample.chosen("codex", None)
 
 
@@ -70,7 +72,7 @@ def test_a_real_model_needs_its_key(
 
 
 def test_a_model_alone_is_refused() -> None:
-    with pytest.raises(BratError, match="--model needs --engine"):
+    with pytest.raises(BratError, match="--model requires --engine"):
         sample.chosen("shell", "gpt-5")
 
 

@@ -17,5 +17,5 @@ def table() -> str:
 def _inputs(name: str) -> Iterator[str]:
     for key, each in built_in_pattern(name).inputs.items():
         default = f" (`{each.default}`)" if each.default else ""
-        needed = " (must be given)" if each.default is None else default
+        needed = " (required)" if each.default is None else default
         yield f"`{key}`{needed}: {each.description}"

@@ -50,7 +50,7 @@ def test_a_search_at_the_vendor_is_refused_in_words_unless_it_is_opened(
         assert SEARCH in found["fields"]
     else:
         assert found["paths"] == []
-        assert f"brat passes on no request with {SEARCH}" in left.result["why"]
+        assert f"brat does not forward a request with {SEARCH}" in left.result["why"]
         assert refused(left) == [f"{SEARCH} in a request to its model"]
 
 

@@ -117,7 +117,7 @@ async def test_an_agent_starts_a_convoy_and_decides_in_it(terminal: Terminal) ->
     assert "--repo=/etc $(touch bad) ; drop everything" in kept
     assert not (terminal.cwd / "bad").exists()
     assert len(again.splitlines()) == 1
-    assert stopped == f"task 1 of {name} has no session that runs"
+    assert stopped == f"task 1 of {name} has no running session"
 
 
 async def test_without_a_log_it_says_so(tmp_path: Path, terminal: Terminal) -> None:

@@ -56,11 +56,9 @@ def test_outputs_and_summary_are_added_to_what_is_there(forge: Forge) -> None:
     }
     walls = walls_in_words(Walls(**left.result["walls"]))
     assert page.read_text() == (
-        "### brat fix-login-7/2/1: success\n\n"
-        "```\nChanged 1 file.\n```\n\n"
-        "The agent said:\n\n`````\n### `x` ````\n`````\n\n"
-        f"Walls around the agent: {walls}\n\n"
-        "Changed:\n\n```\na\n```\n"
+        "### brat fix-login-7/2/1: success\n\n```\nChanged 1 file.\n```\n\nThe agent "
+        "said:\n\n`````\n### `x` ````\n`````\n\nIsolation of the agent: "
+        f"{walls}\n\nChanged:\n\n```\na\n```\n"
     )
 
 

@@ -281,11 +281,12 @@ def test_where_the_machine_gives_no_box_no_agent_starts_unless_it_is_off(
 
     off = "the configuration turns it off"
     refused = (
-        f"no namespaces: {os.strerror(28)}; this kernel has no Landlock, or it is off"
+        f"no namespaces: {os.strerror(28)}; this kernel has no Landlock, or "
+        "Landlock is off"
     )
     assert left.result["box"] == (refused if box == "on" else off)
     assert left.result["exit_code"] == (None if box == "on" else 5)
     lines = (left.folder / "transcript.jsonl").read_text().splitlines()
     events = [each["event"] for line in lines if "event" in (each := json.loads(line))]
     assert events[-1] == {"type": "unboxed", "why": left.result["box"]}
-    assert "gave the agent no box" in Path(summary).read_text()
+    assert "The agent had no sandbox" in Path(summary).read_text()

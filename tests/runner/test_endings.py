@@ -320,7 +320,7 @@ def test_a_job_that_is_cancelled_while_it_fetches_ends_at_once(forge: Forge) -> 
             left = forge.left_by(job)
 
     assert left.status == 1
-    assert left.err == "brat: The job was cancelled before it had begun.\n"
+    assert left.err == "brat: The job was cancelled before it started.\n"
     assert not left.folder.exists()
 
 

@@ -21,7 +21,7 @@ from tests.runner.proxy.world import Server, server
 from tests.world.patience import patient
 
 pytestmark = pytest.mark.skipif(
-    bool(why := cannot_close()), reason=f"this machine closes no network: {why}"
+    bool(why := cannot_close()), reason=f"this machine cannot close a network: {why}"
 )
 
 STEM = "what-no-agent-may-find"

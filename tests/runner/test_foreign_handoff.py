@@ -137,7 +137,7 @@ def test_a_hand_off_is_not_taken_again_after_its_deadline(forge: Forge) -> None:
 
     left = tried(forge, forge.hand_off(started, at_ms))
 
-    refused(left, "handed this attempt over until 6")
+    refused(left, "handed this attempt over, but expired 6")
 
 
 def test_without_allowed_signers_the_open_key_counts_and_no_other(
@@ -164,7 +164,7 @@ def test_a_file_on_another_branch_counts_for_nothing(forge: Forge) -> None:
 
     left = tried(forge, log, **on(forge, head, "evil"))
 
-    refused(left, "hand-offs are taken on refs/heads/main alone")
+    refused(left, "hand-offs are accepted on refs/heads/main only")
 
 
 def test_the_variable_counts_more_than_the_file(forge: Forge) -> None:

@@ -336,7 +336,7 @@ def test_what_is_no_work_is_said_and_the_rest_lands(forge: Forge) -> None:
     sub = "git init -q sub; echo 1 > sub/a"
     left = forge.sh(f"echo hi > greeting.txt; {sub}; echo 'BRAT: note Look.'")
 
-    said = "Left out, as a repository of its own: sub."
+    said = "Left out: a nested repository: sub."
     assert left.result["files"] == ["greeting.txt"]
     assert left.result["conclusion"] == "success"
     assert left.result["left"]["notes"] == [said, "Look."]
@@ -383,11 +383,11 @@ def test_the_gate_speaks_early_and_the_work_is_still_kept(forge: Forge) -> None:
     )
 
     reasons = left.result["refusals"]
-    assert reasons[0] == "The patch touches 3 files; 2 are allowed."
+    assert reasons[0] == "The patch changes 3 files; 2 are allowed."
     assert reasons[1].startswith("The patch has ")
     assert reasons[2:] == [
         "The patch adds or changes a symbolic link: link.",
-        "The patch touches a protected path: .github/ci.yml.",
+        "The patch changes a protected path: .github/ci.yml.",
     ]
     assert left.result["conclusion"] == "failure"
     assert left.result["why"] == " ".join(reasons[:2])
@@ -419,7 +419,7 @@ def test_what_a_commit_brings_and_the_next_takes_away_is_refused(forge: Forge) -
     )
 
     assert left.result["refusals"] == [
-        "A commit in between touches a protected path: .github/ci.yml."
+        "A commit in between changes a protected path: .github/ci.yml."
     ]
     assert left.result["conclusion"] == "failure"
 

@@ -87,7 +87,7 @@ def test_a_link_out_of_the_checkout_is_no_prompt(forge: Forge, tmp_path: Path) -
     left = prompted(forge, BRAT_TASK_PROMPT=None, BRAT_TASK_PROMPT_FILE="task.md")
 
     assert left.status == 2
-    assert "The prompt-file 'task.md' is no file of the checkout." in left.err
+    assert "The prompt-file 'task.md' is not a file of the checkout." in left.err
 
 
 def test_an_earlier_commit_may_be_the_base(forge: Forge) -> None:
@@ -124,13 +124,16 @@ def test_what_the_gate_protects_is_refused(forge: Forge) -> None:
     [
         ({"BRAT_TASK_ENGINE": "claude_code"}, "did you mean claude-code?"),
         ({"BRAT_TASK_ENGINE": ""}, "The input engine is '', not one of claude-code,"),
-        ({"BRAT_TASK_ARGS": ""}, "The engine shell needs the input args"),
+        (
+            {"BRAT_TASK_ARGS": ""},
+            "The engine shell needs its command line in the input args",
+        ),
         ({"BRAT_TASK_ARGS": "sh -c 'x"}, "The input args cannot be split into words"),
         ({"BRAT_TASK_TIMEOUT": "0"}, "The input timeout is '0'; give 1 to 360."),
         ({"BRAT_TASK_TIMEOUT": "361"}, "give 1 to 360."),
         ({"BRAT_TASK_BUDGET": "$2"}, "The input budget is '$2'; give 1 to 1000000000."),
         ({"BRAT_TASK_BASE": "main"}, "give the 40 hex digits of a commit."),
-        ({"BRAT_TASK_MODEL": "--yolo"}, "is '--yolo', which is no model's name."),
+        ({"BRAT_TASK_MODEL": "--yolo"}, "is '--yolo', which is not a model's name."),
         ({"BRAT_TASK_EGRESS": "pypi.org a/b"}, "The input egress names 'a/b';"),
         ({"BRAT_TASK_PROMPT_FILE": "a.md"}, "Give the input prompt or prompt-file,"),
         ({"BRAT_SESSION": "fix-login-7/2/1"}, "Give a prompt, or session and log"),

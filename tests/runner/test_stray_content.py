@@ -45,16 +45,18 @@ WORK = "echo 1 > new.py"
 COMMIT = "git add -A; git commit -qm Own"
 NESTED = "git init -q demo; echo 1 > demo/x"
 VENV = "python3 -m venv --without-pip"
-REPOSITORY = "Left out, as a repository of its own: {}."
-UNSAFE = "Left out, as its name is not safe to write on every machine: {}."
-MADE = "Left out, as tools make it again: {}."
-LIB = "Left as it was, as submodules are not checked out here: lib."
+REPOSITORY = "Left out: a nested repository: {}."
+UNSAFE = "Left out: some machine cannot write its name: {}."
+MADE = "Left out: tools create it again: {}."
+LIB = "Unchanged: submodules are not checked out here: lib."
 CRYPT = (
-    "Left out, as it would land unencrypted where .gitattributes asks for the filter "
+    "Left out: it would land unencrypted, but .gitattributes asks for the filter "
     "git-crypt: {}."
 )
-ENDS = "Kept with the line ends that it had: {}."
-LFS = "Left out, as .gitattributes gives it to Git LFS, where no agent can put it: {}."
+ENDS = "Kept with its old line ends: {}."
+LFS = (
+    "Left out: .gitattributes assigns it to Git LFS, to which agents cannot write: {}."
+)
 
 CASES: dict[str, tuple[str, set[str], tuple[str, ...]]] = {
     "nothing at all": ("true", set(), ()),
@@ -118,7 +120,7 @@ CASES: dict[str, tuple[str, set[str], tuple[str, ...]]] = {
     "a name that git's patterns would read otherwise": (
         f"{WORK}; git init -q '[a]* !#\n\\\\'; echo 2 > a",
         {"new.py", "a"},
-        ("Left out, as a repository of its own: [a]* !#\\u000a\\\\.",),
+        ("Left out: a nested repository: [a]* !#\\u000a\\\\.",),
     ),
     "names that no machine, or not every one, can write": (
         f"{WORK}; touch \"$(printf 'caf\\351')\" 'a\nb' git~1",
@@ -205,7 +207,7 @@ CASES: dict[str, tuple[str, set[str], tuple[str, ...]]] = {
     "a submodule removed as git removes it": (
         f"{WORK}; git rm -q lib",
         {"new.py"},
-        ("Left as it was, as submodules are not checked out here: .gitmodules, lib.",),
+        ("Unchanged: submodules are not checked out here: .gitmodules, lib.",),
     ),
     "work in a submodule": (f"{WORK}; echo 1 > lib/x.c", {"new.py"}, (LIB,)),
     "a repository in a submodule": (
@@ -221,7 +223,7 @@ CASES: dict[str, tuple[str, set[str], tuple[str, ...]]] = {
     "files in a submodule's place, committed": (
         f"{WORK}; git rm -q --cached lib; echo 1 > lib/x.c; {COMMIT}",
         {"new.py"},
-        ("Left as it was, as submodules are not checked out here: lib, lib/x.c.",),
+        ("Unchanged: submodules are not checked out here: lib, lib/x.c.",),
     ),
     "a file in a submodule's place": (
         f"{WORK}; rmdir lib; echo 1 > lib",
@@ -231,12 +233,12 @@ CASES: dict[str, tuple[str, set[str], tuple[str, ...]]] = {
     "names that differ in case alone": (
         "echo 1 > Readme.md; git mv dos.txt DOS.txt",
         {"Readme.md", "dos.txt", "DOS.txt"},
-        ("Kept, though another name differs in case alone: Readme.md.",),
+        ("Kept, but another name differs only in case: Readme.md.",),
     ),
     "names that Windows cannot write": (
         "touch a:b 'c ' nul.txt null.txt",
         {"a:b", "c ", "nul.txt", "null.txt"},
-        ("Kept, though Windows can write no such name: a:b, c , nul.txt.",),
+        ("Kept, but Windows cannot write this name: a:b, c , nul.txt.",),
     ),
     "what agents write down for themselves": (
         (
@@ -260,7 +262,7 @@ CASES: dict[str, tuple[str, set[str], tuple[str, ...]]] = {
         set(),
         (
             (
-                "Left out, as the agent committed it on another branch or stashed it: "
+                "Left out: the agent committed it on another branch or stashed it: "
                 "own, refs/stash."
             ),
         ),

@@ -37,7 +37,7 @@ def judged(
         "failure: The agent reported noop but left the half-done work as it was.": judged(
             report=NOOP, work=NOTHING, goes_on=True
         ),
-        "noop: The agent reported that nothing is to be done.": judged(
+        "noop: The agent reported that there is nothing to do.": judged(
             report=NOOP, work=NOTHING
         ),
         "failure: The agent reported noop but changed 1 file.": judged(report=NOOP),

@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.timeout(300), pytest.mark.layer("landing")]
 CONFIG = ".brat/config.toml"
 REGISTRATION = ".git/brat/registration.json"
 START = "brat mayor start --task Anything"
-MOVED = "move it away and run `brat init`, which writes it anew"
+MOVED = "move it away and run `brat init`, which writes a new one"
 BROKEN: dict[str, tuple[Callable[[Terminal], object], tuple[str, ...], str]] = {
     "configuration in Latin-1": (
         lambda at: written(at, CONFIG, b'# \xfc\n\n[engine.default]\ntype = "\xfc"\n'),
@@ -25,7 +25,7 @@ BROKEN: dict[str, tuple[Callable[[Terminal], object], tuple[str, ...], str]] = {
     "configuration as a folder": (
         lambda at: (at.cwd / CONFIG).mkdir(parents=True),
         ("brat config check",),
-        f"{CONFIG}: this is a folder; it has to be a file, so move the folder",
+        f"{CONFIG}: this must be a file, but it is a folder: move the folder",
     ),
     "empty registration": (
         lambda at: written(at, REGISTRATION, b""),
@@ -71,7 +71,7 @@ def test_a_broken_file_is_one_sentence(terminal: Terminal, how: str) -> None:
 
         assert said.status == 1, line
         assert "Traceback" not in said.err
-        assert sentence.format("so it is cut off or was changed by hand") in said.err
+        assert sentence.format("so it is truncated or was edited by hand") in said.err
     assert contents(terminal.cwd) == before
 
 
@@ -99,7 +99,7 @@ def test_a_ref_that_is_no_log_is_said(terminal: Terminal, kind: str) -> None:
 
     for said in (started, shown):
         assert said.status == 1
-        assert f"points at a {kind} ({target[:10]}), so it is no log" in said.err
+        assert f"points at a {kind} ({target[:10]}), so it is not a log" in said.err
     assert contents(terminal.cwd) == before
     terminal.done(shown.err.rpartition("remove it with: ")[2].strip())
     assert "no convoy yet" in terminal.type("brat status").err

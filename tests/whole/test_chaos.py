@@ -23,7 +23,7 @@ def test_the_bot_was_killed_and_the_seed_is_said(chaos: Story) -> None:
 def test_a_seed_without_chaos_is_refused(tmp_path: Path) -> None:
     said = Terminal(tmp_path, tmp_path).type("brat demo --seed 7")
 
-    assert (said.status, said.lines) == (1, ["brat: --seed is for --chaos: give both"])
+    assert (said.status, said.lines) == (1, ["brat: --seed requires --chaos"])
 
 
 def test_the_tasks_end_the_same(demo: Story, chaos: Story) -> None:

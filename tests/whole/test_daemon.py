@@ -80,16 +80,16 @@ def test_it_runs_until_it_is_stopped(
     assert status.status == 0
     assert status.lines[0].endswith(f"as process {daemon.pid}")
     assert (again.status, beside.status) == (1, 1)
-    assert f"in the background here already (process {daemon.pid})" in again.err
-    assert "in the background here already" in beside.err
+    assert f"already running in the background here (process {daemon.pid})" in again.err
+    assert "already running in the background here" in beside.err
     assert page.status_code == 200
     assert stopped.status == 0
     assert has_ended(daemon)
     assert (after.status, after.lines[0]) == (1, "does not run")
     assert terminal.type("brat daemon stop").status == 1
-    assert "stopped; whatever is unfinished" in daemons.daemon_log(
-        folder(terminal)
-    ).read_text(encoding="utf-8")
+    assert "stopped; unfinished" in daemons.daemon_log(folder(terminal)).read_text(
+        encoding="utf-8"
+    )
 
 
 def test_it_is_stopped_where_nobody_reaps_it(terminal: Terminal) -> None:
@@ -120,9 +120,9 @@ def test_one_that_was_killed_is_told_of_and_begun_again(
     assert waits[0]["commands"][0] == "brat daemon start"
     assert found.status == 1
     (told,) = found.after("  FAULT ")
-    assert told.startswith("the bot in the background ended without being asked")
+    assert told.startswith("the background bot ended unexpectedly")
     assert told.endswith("-> brat daemon start")
-    assert dead.lines[0].startswith("does not run: it ended without being asked; see ")
+    assert dead.lines[0].startswith("not running: it ended unexpectedly; see ")
     assert (again.status, alive.status) == (0, 0)
 
 
@@ -200,7 +200,7 @@ def test_in_a_clone_of_another_machine_a_decision_is_a_comment(
 
     assert without.status == 1  # that token is for github.com alone
     assert "set GH_ENTERPRISE_TOKEN or GITHUB_ENTERPRISE_TOKEN" in without.err
-    assert f"or say it yourself on issue #{issue}" in without.err
+    assert f"or write it yourself on issue #{issue}" in without.err
     assert said.lines == [
         f"said on pat-person/project#{issue}: /brat pause; the bot answers there"
     ]

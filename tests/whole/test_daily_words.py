@@ -22,7 +22,7 @@ def test_a_list_is_run_looked_at_and_taken(tmp_path: Path) -> None:
     ran = terminal.type("brat run @../list.md")
 
     assert ran.status == 0, ran.err
-    end = "take them: brat pull"
+    end = "to get them: brat pull"
     (told,) = (line for line in ran.lines if line.endswith(end))
     assert told.startswith("5 files changed, ")
     whole, first = terminal.done("brat diff"), terminal.done("brat diff 1")
@@ -41,7 +41,7 @@ def test_a_list_is_run_looked_at_and_taken(tmp_path: Path) -> None:
     assert not (terminal.cwd / "words/task_2.py").exists()
     assert "$ git pull --ff-only " in terminal.type("brat pull").err
     assert (terminal.cwd / "words/task_2.py").exists()
-    assert "main has all that landed" in terminal.type("brat pull").err
+    assert "main has everything that landed" in terminal.type("brat pull").err
     terminal.done("git apply --check --reverse -- " + _patch(tmp_path, whole))
     assert left_running(tmp_path) == []
 
@@ -67,9 +67,9 @@ def test_what_alone_waits_needs_no_name(tmp_path: Path) -> None:
     terminal.done("brat cancel count-words-2")
     terminal.done("brat approve")
     none = terminal.type("brat approve")
-    assert "nothing waits for brat approve: brat status says what does" in none.err
+    assert "nothing waits for brat approve; brat status shows what waits" in none.err
     assert terminal.type("brat diff 1").err.startswith(
-        "brat: task 1 of spell-words-1 is queued, and nothing of it is handed in yet"
+        "brat: task 1 of spell-words-1 is queued and has no work yet"
     )
 
     terminal.type("brat mayor run")

@@ -92,7 +92,7 @@ def test_a_clone_has_one_that_only_shows(terminal: Terminal) -> None:
         stranger = httpx.get(url.partition("?")[0], trust_env=False)
 
     assert "say-hi-1" in page
-    assert refused.text == "This dashboard only shows.\n"
+    assert refused.text == "This dashboard is read-only.\n"
     assert stranger.status_code == 403
 
 

@@ -28,5 +28,8 @@ def test_the_same_refusal_twice_ends_the_attempts(tmp_path: Path) -> None:
     assert said.status == 1
     task = only_task(terminal)
     assert (task["state"], task["attempts"]) == ("blocked", 2)
-    alike = "two attempts were refused alike: The patch touches a protected path"
+    alike = (
+        "two attempts were refused for the same reason: The patch changes a "
+        "protected path"
+    )
     assert any(alike in line for line in said.lines)

@@ -70,9 +70,9 @@ def test_what_agents_may_reach_is_said(tmp_path: Path) -> None:
 
     if why := cannot_close():
         assert (
-            f"only asked to keep to it, for this machine closes no network: {why}"
-            in (network)
-        )
+            "only asked to use the proxy, because this machine cannot close a "
+            f"network: {why}"
+        ) in (network)
     else:
         assert network.endswith(
             "ok    [runner] egress: agents reach their model and pypi.org, and nothing "
@@ -88,5 +88,5 @@ def test_a_key_that_is_there_is_not_shown(tmp_path: Path) -> None:
         terminal, f"env TEAM_KEY=made-up-0123456789 {DOCTOR}", "default"
     )
 
-    assert key.endswith("[engine.default] claude-code: it has its key")
+    assert key.endswith("[engine.default] claude-code: its key is set")
     assert "made-up" not in program + key

@@ -12,7 +12,10 @@ NO_CI = "no CI command was found, so nothing could land: set [ci] command in "
 REFUSED = {
     "an empty folder": [
         ("brat init", "is not in a git repository: run `git init` there, or name one"),
-        ("brat init", "first one, such as with `git commit --allow-empty -m Begin`"),
+        (
+            "brat init",
+            "first one, for example with `git commit --allow-empty -m Begin`",
+        ),
         (START, "there is no program claude: run `npm install -g "),
         (START, NO_CI),
     ],

@@ -63,7 +63,7 @@ def test_1_when_a_task_fails_and_a_person_may_give_it_up(tmp_path: Path) -> None
         ("brat mayor start --headless --task ''", "the task is empty"),
         ("brat mayor start --headless --task x --timeout soon", "--timeout: "),
         ("brat mayor start --headless --task x --timeout 0", "--timeout: "),
-        ("brat mayor start --task x --timeout 1h", "--timeout ends a --headless run"),
+        ("brat mayor start --task x --timeout 1h", "--timeout requires --headless"),
         ("brat mayor start --headless", "--task"),
         ("brat mayor start --headless --task x --fast", "--fast"),
         ("brat mayor begin", "begin"),
@@ -92,7 +92,10 @@ def test_3_when_the_time_is_over_and_nothing_runs_on(tmp_path: Path) -> None:
     assert any(line.startswith("not done after 3 s") for line in said.lines)
     again = terminal.type(f"{HEADLESS} --timeout 3s")
     assert again.status == 3
-    assert "issue #1 asks for the same and is open: it goes on" in again.lines
+    assert (
+        "issue #1 asks for the same and is still open: continuing with it"
+        in again.lines
+    )
     terminal.type("brat mayor run")  # a busy machine accepts none in that time
     assert terminal.done("brat convoy list").count("#1") == 1
     assert "#2" not in terminal.done("brat convoy list")

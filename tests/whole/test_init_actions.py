@@ -107,7 +107,7 @@ def test_what_a_person_changed_is_left_alone(terminal: Terminal) -> None:
 
     assert said.status == 1
     assert written(terminal, "brat.yml") == "name: mine\n"
-    assert "brat.yml is there and not this version's: it is left alone" in said.err
+    assert "brat.yml exists and is not this version's: it is left unchanged" in said.err
 
 
 def test_the_doctor_looks_at_them(terminal: Terminal) -> None:
@@ -118,11 +118,11 @@ def test_the_doctor_looks_at_them(terminal: Terminal) -> None:
     said = terminal.type("brat doctor")
 
     assert "note  the log has no key of its own" in said.err
-    assert "brat.yml does not wait for the workflow nightly" in said.err
+    assert "brat.yml does not react to the workflow nightly" in said.err
 
 
 def test_the_doctor_says_when_nothing_can_judge(terminal: Terminal) -> None:
-    said = "no workflow here can judge what brat builds, and CI is required"
+    said = "no workflow here can test what brat builds, and CI is required"
     ci = "name: CI\n# no workflow_dispatch yet\non: {}\njobs: {{test: {{steps: []}}}}\n"
     file = ".github/workflows/ci.yml"
     assert f"note: {said}" in terminal.type("brat init --actions").err
@@ -137,5 +137,5 @@ def test_the_doctor_says_when_nothing_can_judge(terminal: Terminal) -> None:
 
     assert said in commented.err
     assert "set the variable BRAT_CI_WORKFLOW to its file" in commented.err
-    assert "ci.yml runs on an App's pushes alone, not on a job's" in pushed.err
+    assert "ci.yml runs only on an App's pushes, not on a job's" in pushed.err
     assert "CI is required" not in judged.err

@@ -129,7 +129,7 @@ def test_a_log_whose_key_is_gone_is_taken_over_by_a_person(
     assert wrong.status == 1
 
     adopted = terminal.type(f"brat log adopt {head}")
-    assert adopted.err == f"the log counts up to {head}\n"
+    assert adopted.err == f"the log is now trusted up to {head}\n"
 
     assert terminal.type("brat lock acquire port:5432").status == 0
     assert "brat log adopt" not in terminal.type("brat doctor").out

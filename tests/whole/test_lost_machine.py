@@ -54,4 +54,4 @@ def test_the_next_attempt_has_the_work_of_the_lost_one(
     assert "Brat-Half-Done: yes" in said
     assert "`git diff" in terminal.done(f"{SHOW} show {BRANCH}:whole.txt")
     told = terminal.done("brat log show")
-    assert "what it had done until then is kept" in told
+    assert "its work so far is kept" in told

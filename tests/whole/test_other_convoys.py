@@ -44,13 +44,13 @@ def test_what_waits_elsewhere_is_one_line(tmp_path: Path) -> None:
     second = terminal.type(f"{START} 'Say hi' --title 'A greeting'")
 
     assert (unnamed.status, unnamed.lines[-1]) == (
-        *(2, "brat: --title is one line of 1 to 256 characters"),
+        *(2, "brat: --title must be one line of 1 to 256 characters"),
     )
     assert second.status == 0, second.err
     assert "a-greeting-" in second.err
     assert "task 1 is blocked: " not in second.err
     [line] = [line for line in second.lines if "say-ho-1 needs somebody" in line]
-    assert line == "say-ho-1 needs somebody, too (blocked: 1): brat status says why"
+    assert line == "say-ho-1 also needs you (blocked: 1): brat status says why"
 
     tell = terminal.done
     assert "attempt 1 by shell began at " in tell("brat why 1 --convoy say-ho-1")

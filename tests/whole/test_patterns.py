@@ -98,7 +98,7 @@ def test_patterns_are_listed_shown_and_checked(tmp_path: Path) -> None:
     [
         ("run sepc --task x", "did you mean spec?"),
         ("run spec --task x", "the pattern spec needs file=…"),
-        ("run spec --task x -v file", '"file" is no input: write -v name=value'),
+        ("run spec --task x -v file", '"file" is not an input: write -v name=value'),
         ("run spec --task x -v file=a -v tester=x", 'there is no engine "x"'),
         ("show sepc", "did you mean spec?"),
     ],
@@ -237,7 +237,7 @@ def test_tests_are_seen_red_before_the_code_and_land_with_it(tmp_path: Path) -> 
     assert (terminal.cwd / "code.txt").exists()
     log = terminal.done("brat log show -n 500")
     assert "CI finds the tests of task 1 red at " in log
-    assert "it changes the tests it was to pass: check.sh" in log
+    assert "it changes the tests that it must pass: check.sh" in log
 
 
 # --- best of several ------------------------------------------------------------------
@@ -276,7 +276,7 @@ def test_of_three_that_try_the_judges_choice_lands_and_none_is_lost(
     tmp_path: Path,
 ) -> None:
     judge = (
-        f"*'none of the rivals: choose one of 1, 3.'*'+c'*) {choice(1)};;\n"
+        f"*'not one of the rivals: choose one of 1, 3.'*'+c'*) {choice(1)};;\n"
         f"*'Task 2 is not green in CI: choose one of 1, 3.'*) {choice(9)};;\n"
         f"*'+a'*'+c'*) {choice(2)};;"
     )
@@ -297,7 +297,7 @@ def test_of_three_that_try_the_judges_choice_lands_and_none_is_lost(
     assert [task["pull_request"] is not None for task in tasks] == [
         *(True, False, False, False),
     ]
-    assert convoy["warnings"] == ["3 tries are by 1 different engines: default"]
+    assert convoy["warnings"] == ["3 attempts use 1 different engines: default"]
     log = terminal.done("brat log show -n 500")
     assert "of task 1 green: it can be chosen." in log
     assert "of task 1: It says the most." in log

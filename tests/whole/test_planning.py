@@ -66,7 +66,7 @@ def test_prose_becomes_tasks_that_wait_for_what_they_share(tmp_path: Path) -> No
     [convoy] = status["convoys"]
     assert [task["after"] for task in convoy["tasks"]] == [[], [], [1, 2]]
     assert [task["state"] for task in convoy["tasks"]] == ["merged"] * 3
-    assert "it comes after task 1: task 1 makes one.txt" in terminal.done(
+    assert "it waits for task 1: task 1 makes one.txt" in terminal.done(
         "brat why task-3"
     )
     assert "Planned 3 tasks (engine planner)." in terminal.done("brat log show -n 200")
@@ -78,12 +78,12 @@ def test_a_faulty_plan_is_mended_by_the_next_attempt(tmp_path: Path) -> None:
     terminal = planned_by(
         tmp_path,
         'test $BRAT_ATTEMPT = 1 && echo "no idea" && exit\n'
-        'grep -q "holds no JSON object" "$BRAT_PROMPT" && my-planner > plan.json',
+        'grep -q "contains no JSON object" "$BRAT_PROMPT" && my-planner > plan.json',
     )
     said = terminal.type(ASK)
 
     assert said.status == 0, said.err
-    assert "The answer holds no JSON object" in terminal.done("brat log show -n 200")
+    assert "The answer contains no JSON object" in terminal.done("brat log show -n 200")
 
 
 def test_where_no_plan_comes_the_issue_is_one_task(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_where_no_plan_comes_the_issue_is_one_task(tmp_path: Path) -> None:
 
     assert said.status == 0, said.err
     assert len(convoy["tasks"]) == 1
-    assert "the engine planner gave no plan" in terminal.done("brat log show -n 200")
+    assert "the engine planner made no plan" in terminal.done("brat log show -n 200")
 
 
 @pytest.mark.layer("landing")
@@ -113,4 +113,4 @@ def test_a_plan_alone_waits_for_a_person(tmp_path: Path) -> None:
     assert "pat-person approved the plan." in terminal.done("brat log show -n 100")
     refused = terminal.type("brat mayor start --task x --plan-only --headless")
     assert refused.status == 2
-    assert "give one" in refused.err
+    assert "give only one" in refused.err

@@ -29,11 +29,11 @@ def test_no_session_is_spent_before_somebody_allows_them(tmp_path: Path) -> None
     terminal = project(tmp_path, engine(AGENT, more))
     terminal.done("brat init")
     shown = terminal.type(f"brat mayor start --task '{LIST}' --plan-only").out
-    assert "needs protected paths: CLAUDE.md; somebody who may write" in shown
+    assert "needs protected paths: CLAUDE.md; somebody with write access" in shown
     name = convoy(terminal)["name"]
     terminal.type(f"brat convoy approve {name}")
     said = terminal.type("brat mayor run")
-    assert "once that is put right: brat task allow 1" in said.err
+    assert "once that is fixed: brat task allow 1" in said.err
     terminal.type("brat witness run")
 
     assert [task["attempts"] for task in convoy(terminal)["tasks"]] == [0, 0, 1]

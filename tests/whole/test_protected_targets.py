@@ -46,7 +46,7 @@ async def test_a_convoy_lands_in_the_way_that_it_said(
         await here.shows(here.is_over)
         _landed_as_said(here, profile)
 
-    told = "[refinery] bypass = true lets it" if profile.passes_by else profile.way
+    told = "[refinery] bypass = true allows it" if profile.passes_by else profile.way
     lands = next(one for one in doctor.splitlines() if "how a convoy lands" in one)
     assert told in lands
     assert any(profile.way in one for one in here.said_first), here.said_first
@@ -90,11 +90,11 @@ async def test_what_a_person_takes_out_of_the_queue_waits_until_it_is_put_in_aga
         events = here.forge.store.issue_events
         await here.shows(lambda: ADDED in {one.event for one in events.all()})
         await here.mutate("dequeuePullRequest", {"id": here.node()})
-        await here.shows(lambda: here.says("you took this pull request out of"))
+        await here.shows(lambda: here.says("you removed this pull request from"))
         shown = state_document(here.state(), 0)
         told = [one["why"] for one in shown["interventions"]]
         assert told == [
-            f"pull request #{here.pull().number} was taken out of the merge queue"
+            f"pull request #{here.pull().number} was removed from the merge queue"
         ]
         assert [one["state"] for one in shown["convoys"][0]["tasks"]] == ["merged"]
 

@@ -75,7 +75,10 @@ def test_the_same_words_find_the_issue_that_a_killed_start_left(
     again = terminal.type(f"brat mayor start --headless --task '{ASKED[-1]}'")
 
     assert again.status == 0, again.err
-    assert "issue #1 asks for the same and is open: it goes on" in again.lines
+    assert (
+        "issue #1 asks for the same and is still open: continuing with it"
+        in again.lines
+    )
     assert "opened" not in again.err
     assert convoys(terminal) == [(1, "complete")]
     assert waiting(terminal) == []
@@ -102,7 +105,7 @@ def test_the_loop_goes_on_with_what_an_interrupted_start_left(
 ) -> None:
     with begun(terminal) as start:
         start.process.send_signal(signal.SIGINT)
-        start.says("issue #1 stays; go on with it by: brat up")
+        start.says("issue #1 stays open; to continue: brat up")
     assert start.ended() == 130
     until(lambda: not forge_in_use(terminal.cwd / ".git/brat"))
     assert waiting(terminal) == [("unread_issue", 1, ["brat up"])]

@@ -70,7 +70,7 @@ def test_why_gives_the_reasons_in_order(terminal: Terminal) -> None:
         "say-words-1, task 2: Say ho",
         "- it is queued, not tried yet",
         "- task 1 must be merged first; it is queued",
-        "- it comes after task 1: the plan says so",
+        "- it waits for task 1: the plan says so",
     ]
 
 

@@ -30,7 +30,7 @@ NO_MODULE = (
     f"CI's command is `python -m {MODULE} -q`, and python has no module {MODULE}",
     f"{ACTIVATED}, or set another [ci] command in .brat/config.toml",
 )
-MOVE = "move it into the repository, and name it by its path from the top"
+MOVE = "move it into the repository, and give its path from the repository's top"
 OUT = "out of the list in .brat/config.toml"
 BY_MODULE = f'[ci]\ncommand = "python -m {MODULE} -q"\n'
 CI = f'[ci]\ncommand = "FAST=1 {TESTER} -q"\n'
@@ -77,8 +77,8 @@ def test_an_agent_that_its_box_hides_is_said_before_it_is_paid(tmp_path: Path) -
     said = terminal.type(START)
 
     assert said.status == 1
-    assert f"[engine.default] shell: agents do not see {script}: move it" in said.err
-    assert f"agents do not see {script} -> move it" in terminal.type("brat doctor").err
+    assert f"[engine.default] shell: agents cannot see {script}: move it" in said.err
+    assert f"agents cannot see {script} -> move it" in terminal.type("brat doctor").err
 
 
 def test_an_agent_that_is_not_committed_is_said_before_it_is_paid(
@@ -109,7 +109,7 @@ def test_a_program_of_ci_that_its_box_hides_is_said_with_what_shows_it(
 
     said = terminal.type(START)
 
-    lack = f"CI's command: its box does not show {program}"
+    lack = f"CI's command: its sandbox does not show {program}"
     assert said.lines == [f"brat: {lack}: put its folder on the PATH, or {MOVE}"]
 
 
@@ -121,7 +121,7 @@ def test_a_script_that_is_no_program_yet_is_said_with_what_makes_it_one(
             "./agent.sh",
             "run `chmod +x ./agent.sh && git add ./agent.sh`, and commit it",
         ),
-        ("~/agent.sh", "write its whole path, for no shell reads this one"),
+        ("~/agent.sh", "write its full path, because no shell expands this one"),
         ("source", "that is a word of bash: begin the command with `bash -c`"),
     ):
         config = f'[engine.default]\ntype = "shell"\nargs = ["{program}"]\n'

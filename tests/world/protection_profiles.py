@@ -14,8 +14,8 @@ from tests.world.forge_rules import (
     put_ruleset,
 )
 
-BY_PUSH: Final = "It lands by a push that moves main to the commit CI judged."
-BY_A_PERSON: Final = "The rules of main let only a person merge its pull request."
+BY_PUSH: Final = "A push moves main to the commit that CI tested."
+BY_A_PERSON: Final = "By the rules of main, only a person can merge its pull request."
 _OWNERS: Final = {"actor_type": "RepositoryRole", "actor_id": 5}
 """GitHub's number of the role `admin`."""
 
@@ -69,7 +69,7 @@ class ProtectionProfile:
 
 
 def _merged(method: str) -> str:
-    return f"It lands by the forge's {method} of its pull request, after the check ci."
+    return f"The forge lands its pull request by {method}, after the check ci."
 
 
 PULL_REQUEST: Final = pull_request()
@@ -119,8 +119,8 @@ PROFILES: Final = (
         name="reviews",
         rules=(pull_request(1), checks("ci")),
         way=(
-            "It lands by the forge's merge of its pull request, "
-            "after 1 approving review, the check ci."
+            "The forge lands its pull request by merge, after 1 approving review, the "
+            "check ci."
         ),
         parents=2,
         waits_for="1 approving review",

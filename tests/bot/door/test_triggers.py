@@ -85,7 +85,7 @@ async def test_a_stranger_who_names_the_bot_is_told_once(tmp_path: Path) -> None
         assert not here.convoys()
         denied, _, answer = here.said()
         assert "@mallory may not start a convoy" in denied
-        assert "takes write access" in answer
+        assert "requires write access" in answer
 
 
 async def test_a_mention_counts_for_nothing_where_that_is_configured(

@@ -107,7 +107,7 @@ async def test_an_odd_answer_does_not_give_the_token_away(
 ) -> None:
     forge.post(TOKENS).respond(201, json=body)
 
-    with pytest.raises(Unavailable, match="not what GitHub answers") as odd:
+    with pytest.raises(Unavailable, match="not a GitHub answer") as odd:
         await alone.token()
 
     assert "secret-one" not in str(odd.value)

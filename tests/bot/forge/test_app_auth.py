@@ -259,7 +259,7 @@ async def test_a_suspended_installation_is_said(here: Town, tokens: Make) -> Non
     (one,) = Apps(here.forge).installations.all()
     Apps(here.forge).suspend(one)
 
-    with pytest.raises(Refused, match="has been suspended; look whether"):
+    with pytest.raises(Refused, match="has been suspended; check whether"):
         await tokens().token()
 
 

@@ -74,6 +74,6 @@ def test_a_file_that_is_no_key_is_said_and_not_quoted(pem: str) -> None:
         AppKey.from_pem("Iv1.x", pem)
 
     assert str(error.value) == (
-        "the private key of the App Iv1.x cannot be read: it must be the .pem file as "
-        "it was downloaded from the App's settings"
+        "the private key of the App Iv1.x cannot be read: it must be the .pem file "
+        "that was downloaded from the App's settings"
     )

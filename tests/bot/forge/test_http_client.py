@@ -148,7 +148,9 @@ async def test_a_token_that_cannot_be_sent_is_not_quoted(
         async with httpx.AsyncClient(trust_env=False) as client:
             rest = Rest(client, api_url=api_url, token=token, pace=Pace(time=hand.time))
 
-            with pytest.raises(Unavailable, match="no header can hold") as error:
+            with pytest.raises(
+                Unavailable, match="contains characters that a header cannot contain"
+            ) as error:
                 await rest.get("/user")
 
     assert "secret-one" not in "".join(traceback.format_exception(error.value))
@@ -206,7 +208,7 @@ async def test_an_answer_without_end_is_cut_off(
     route = forge.get(f"{API}/user")
     route.return_value = httpx.Response(200, stream=body)
 
-    with pytest.raises(Unavailable, match="more than 10000000 bytes"):
+    with pytest.raises(Unavailable, match="longer than 10000000 bytes"):
         await rest.get("/user")
 
     assert route.call_count == 1
@@ -238,14 +240,14 @@ ILL_FORMED = [
 async def test_a_next_page_at_no_address_is_told_in_a_sentence(
     url: str, rest: Rest
 ) -> None:
-    with pytest.raises(Unavailable, match="its address is ill-formed"):
+    with pytest.raises(Unavailable, match="its address is malformed"):
         await rest.get(url if "://" in url else f"http:{url}")
 
 
 def test_a_forge_at_no_address_is_told_in_a_sentence(
     client: httpx.AsyncClient,
 ) -> None:
-    with pytest.raises(Unavailable, match="the forge's API: its address is ill-formed"):
+    with pytest.raises(Unavailable, match="the forge's API: its address is malformed"):
         Wire(client, "https://xn--av1.1/api/v3")
 
 

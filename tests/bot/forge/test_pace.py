@@ -98,7 +98,7 @@ async def test_a_reaction_waits_for_no_write_and_needs_no_lease(
     with going(Precedence.AT_ONCE):
         for _ in range(79):
             await rest.write("POST", "/reactions", {})
-        with pytest.raises(Limited, match="only so much content"):
+        with pytest.raises(Limited, match="forge's hourly limit for new content"):
             await rest.write("POST", "/reactions", {})
 
     assert hand.slept == []
@@ -200,7 +200,7 @@ async def test_who_stood_in_line_for_too_long_is_told(hand: HandTime) -> None:
     assert (
         told
         == [
-            "POST /x: other calls went first; it goes on at 22:14:00 UTC",
+            "POST /x: other calls are ahead of it; it continues at 22:14:00 UTC",
         ]
         * 2
     )
@@ -227,7 +227,9 @@ async def test_the_last_of_it_is_for_what_is_there_already(hand: HandTime) -> No
     for _ in range(72):
         await rest.write("POST", "/x", {})
 
-    with pytest.raises(Limited, match="only so much content in an hour") as limited:
+    with pytest.raises(
+        Limited, match="forge's hourly limit for new content is reached"
+    ) as limited:
         await rest.write("POST", "/x", {})
     for _ in range(8):
         await rest.write("PATCH", "/x", {})

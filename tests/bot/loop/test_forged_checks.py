@@ -106,7 +106,7 @@ async def test_another_apps_check_of_the_same_name_does_not_pass(
         assert here.task(2).state == "needs-review"
         aside = here.task(2).set_aside
         assert aside is not None
-        assert "by evil, whose word does not count for it" in aside.why
+        assert "from evil, who may not report it" in aside.why
 
 
 async def test_a_status_that_a_ruleset_wants_of_an_app_counts_from_it_alone(

@@ -74,7 +74,7 @@ async def test_a_write_on_an_old_lease_is_not_sent(here: Town) -> None:
         loop.lease.check()
         loop.lease.ticking = lambda: 1e12
 
-        with pytest.raises(Unavailable, match="has to be renewed"):
+        with pytest.raises(Unavailable, match="must be renewed"):
             await loop.context.github.open_issue("Never", "sent")
 
     assert await here.get("issues?state=all") == []
@@ -106,7 +106,7 @@ async def test_it_asks_again_when_the_forge_said_and_not_before(
     now_ms = loop.troubles.resume_at - 1_700_000
     loop.context.clock = lambda: now_ms
     assert loop.troubles.retry_s == pytest.approx(1700)
-    assert "it goes on at" in loop.context.troubles["tick"]
+    assert "it continues at" in loop.context.troubles["tick"]
 
     loop.context.clock = lambda: loop.troubles.resume_at
     assert loop.troubles.retry_s == RETRY_S

@@ -198,10 +198,10 @@ def test_work_on_a_base_that_is_not_here_is_refused(box: Box) -> None:
 @pytest.mark.parametrize(
     ("data", "why"),
     [
-        (b"", "does not begin as a git bundle does"),
-        (b"PACK", "does not begin as a git bundle does"),
-        (b"# v2 git bundle\n", "does not begin as a git bundle does"),
-        (b"# v9 git bundle\n\n\nPACK", "does not begin as a git bundle does"),
+        (b"", "does not begin like a git bundle"),
+        (b"PACK", "does not begin like a git bundle"),
+        (b"# v2 git bundle\n", "does not begin like a git bundle"),
+        (b"# v9 git bundle\n\n\nPACK", "does not begin like a git bundle"),
         (b"# v2 git bundle\n\n\nPACK", "has no HEAD"),
         (b"# v2 git bundle\n" + b"a" * 40 + b" refs/heads/x\n\nPACK", "has no HEAD"),
         (b"# v2 git bundle\n--upload-pack=x HEAD\n\nPACK", "has no HEAD"),
@@ -229,5 +229,5 @@ def test_a_bundle_that_names_what_it_does_not_hold_is_refused(box: Box) -> None:
 
     for lie in ("f" * 40, blob):
         box.bundle.write_bytes(data.replace(work.encode(), lie.encode()))
-        with pytest.raises(NoBundle, match="does not hold the commit it names"):
+        with pytest.raises(NoBundle, match="does not contain the commit that it names"):
             box.mirror.take_in(box.bundle, SESSION)

@@ -199,7 +199,7 @@ def of_another_commit(mirror: Mirror) -> str:
 
 
 FAULTS = {
-    rubbish: "holds no state",
+    rubbish: "contains no state",
     foreign: "it is not signed",
     of_another_version: "by another version",
     of_another_form: "by another version",
@@ -230,7 +230,7 @@ def test_one_that_is_of_no_use_is_named_and_the_next_is_taken(
 
     assert other.state == mirror.state
     (notice,) = other.notices
-    assert notice.startswith(f"{ref} is of no use, the log is read")
+    assert notice.startswith(f"{ref} cannot be used, so the log is read instead")
     assert fault in notice
     assert (other.since_checkpoint < 10) == with_an_older_one
     write(other, *resumed(other))
@@ -304,5 +304,5 @@ def test_a_deleted_mirror_cannot_put_back_what_it_no_longer_has(
     git.run(["prune", "--expire=now"], cwd=file_address.bare)
     shutil.rmtree(mirror.path)
 
-    with pytest.raises(Rewritten, match=r"the log is gone.*cannot be put back"):
+    with pytest.raises(Rewritten, match=r"the log is gone.*cannot be restored"):
         mirror.look()

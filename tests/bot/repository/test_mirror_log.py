@@ -34,7 +34,7 @@ def test_a_deleted_log_is_put_back(read_twice: Mirror, origin: History) -> None:
         Log(origin.path).head() == read_twice.head == read_twice.refs[WAL_REF] == head
     )
     (said,) = read_twice.notices
-    assert f"refs/grite/wal was gone; it was put back to {head}" in said
+    assert f"refs/grite/wal was gone; it was restored to {head}" in said
     assert f"delete {read_twice.path}" in said
 
 
@@ -48,7 +48,7 @@ def test_a_rewound_log_is_put_back(read_twice: Mirror, origin: History) -> None:
 
     assert Log(origin.path).head() == read_twice.head == head
     (said,) = read_twice.notices
-    assert f"stood at {before}, not after {head}; it was put back" in said
+    assert f"was at {before}, which does not follow {head}; it was restored" in said
     write(read_twice, *resumed(read_twice))
     assert read(origin) == read_twice.state
 
@@ -82,7 +82,7 @@ def test_what_only_the_log_in_its_place_held_is_kept_and_changes_nothing(
     new = log.entries(log.head() or "", since=head)
     assert [event for entry in new for event in entry.events] == [*theirs, words]
     assert read_twice.state.convoys == state.convoys
-    assert f"stood at {other}" in read_twice.notices[0]
+    assert f"was at {other}" in read_twice.notices[0]
     fresh = opened("fresh")
     fresh.look()
     assert fresh.state == read_twice.state
@@ -126,7 +126,7 @@ def test_a_log_that_may_not_be_put_back_is_refused(
     hook.chmod(0o755)
 
     for _ in range(2):
-        with pytest.raises(Rewritten, match=r"cannot be put back.*declined") as refused:
+        with pytest.raises(Rewritten, match=r"cannot be restored.*declined") as refused:
             read_twice.look()
         assert (refused.value.known, refused.value.found) == (head, other)
 

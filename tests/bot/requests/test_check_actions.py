@@ -83,7 +83,7 @@ async def test_the_buttons_of_a_check_are_commands(tmp_path: Path) -> None:
 
         here.forge.add_user("mallory")
         await here.pressed(check.id, "drop", by="mallory")
-        await here.until(lambda: "takes write access" in here.spoken()[-1])
+        await here.until(lambda: "requires write access" in here.spoken()[-1])
         assert here.task(1).state == "blocked"
 
         await here.pressed(check.id, "drop")
@@ -136,7 +136,7 @@ async def test_who_may_write_tries_again_what_is_blocked(tmp_path: Path) -> None
         here.forge.add_user("mallory")
 
         said = await rerun(here, 1, by="mallory", delivery="first")
-        assert said.count("`retry` takes write access") == 1
+        assert said.count("`retry` requires write access") == 1
         assert here.task(1).state == "blocked"
         said = await rerun(here, 1, delivery="second")
         assert said.count("Task 1 is queued again") == 1

@@ -115,7 +115,7 @@ async def test_a_label_taken_off_just_before_the_landing_counts(
         await approve(here, head)
         await swept(here)
 
-        assert here.convoy.why == "cancelled: you took the label off"
+        assert here.convoy.why == "cancelled: you removed the label"
         assert here.tip(BASE) == here.tip("main")
 
 
@@ -129,8 +129,8 @@ async def test_taking_the_label_off_ends_the_convoy_and_says_how_to_ask_again(
         await here.until(lambda: here.convoy_state() == "failed")
         await swept(here)
 
-        assert here.convoy.why == "cancelled: you took the label off"
-        assert called(here, "To ask for a new convoy, set the label `brat` again") == 1
+        assert here.convoy.why == "cancelled: you removed the label"
+        assert called(here, "To start a new convoy, set the label `brat` again") == 1
         assert here.labels() == {"brat:failed"}
         await here.person.relabel(here.issue, {"brat"}, set())
         await swept(here)

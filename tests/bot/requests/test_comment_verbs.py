@@ -32,7 +32,7 @@ async def test_a_plan_waits_for_approve(tmp_path: Path) -> None:
         assert here.labels() == {"brat:planning"}
 
         said = await here.answer("/brat approve 1234567")
-        assert "say it on the pull request whose work it is" in said
+        assert "say it on the pull request of that work" in said
         said = await here.answer("/brat approve")
 
         assert "The plan is approved" in said
@@ -88,7 +88,7 @@ async def test_some_verbs_take_more_than_write_access(tmp_path: Path) -> None:
         bea, cleo = here.let_in("bea"), here.let_in("cleo", "maintain")
 
         said, reactions = await here.said("/brat priority p0", by=bea)
-        assert "`priority` takes maintain access" in said
+        assert "`priority` requires maintain access" in said
         assert reactions == ["eyes", "-1"]
         assert "`p0`" in await here.answer("/brat priority p0", by=cleo)
 
@@ -101,7 +101,7 @@ async def test_cancel_stops_a_task_and_drop_gives_it_up(tmp_path: Path) -> None:
         await here.started(1)
 
         said = await here.answer("/brat cancel 1")
-        assert "What runs for task 1 is stopped" in said
+        assert "The session of task 1 is stopped" in said
         assert here.task(1).state == "blocked"
         assert here.task(1).why == "cancelled by you"
         assert "queued again" in await here.answer("/brat retry 1")
@@ -133,7 +133,7 @@ async def test_who_answers_for_a_start_is_asked_again(tmp_path: Path) -> None:
 
         paused = draft.state.convoys[NAME]
         assert (paused.state, [*draft.state.running()]) == ("paused", [])
-        assert paused.why == "bea may not write to this repository any more"
+        assert paused.why == "bea no longer has write access to this repository"
         [intent] = draft.state.intents.values()
         assert "`/brat resume`" in intent.text
 
@@ -152,7 +152,7 @@ async def test_logs_and_cost_say_what_is_known(tmp_path: Path) -> None:
         assert "/you/app/actions/runs/77)" in said
         said = await here.answer("/brat cost")
         assert "took 1 attempt and" in said
-        assert "No engine has said yet what it used." in said
+        assert "No engine has reported its usage yet." in said
         assert "has no task 9" in await here.answer("/brat logs 9")
 
 
@@ -178,7 +178,7 @@ async def test_work_is_approved_at_one_commit_by_another_person(tmp_path: Path) 
         said = await here.answer("/brat approve 1234567", by=bea, on=pull)
         assert f"is at {head[:10]}, not at 1234567" in said
         said = await here.answer(f"/brat approve {head}", on=pull)
-        assert "who asked for the work cannot be the one" in said
+        assert "whoever requested the work cannot approve" in said
 
         said = await here.answer(f"/brat approve {head[:8]}", by=bea, on=pull)
 
@@ -197,7 +197,7 @@ async def test_a_push_voids_an_approval(tmp_path: Path) -> None:
 
         said = await here.answer("/brat rebase", on=pull)
 
-        assert "It has to be approved anew" in said
+        assert "It needs a new approval" in said
         assert here.task(1).approved_by == ()
         moved = here.tip(f"convoy/{NAME}/task-1")
         assert moved != head
@@ -275,7 +275,7 @@ async def test_a_revision_goes_on_from_the_work_on_the_same_branch(
         first, root = here.tip(f"convoy/{NAME}/task-1"), here.tip("main")
 
         said = await here.answer("/brat revise -- Name it better.", on=pull)
-        assert "goes on from its work" in said
+        assert "continues from its work" in said
         assert here.task(1).state == "queued"
         files = {"README.md": b"# app\n", "one.py": b"better\n"}
         second = await here.worked(1, files)
@@ -300,7 +300,7 @@ async def test_what_is_unqueued_merges_only_when_it_is_told_to(tmp_path: Path) -
         assert here.task(1).candidate is None
         assert "merge queue again" in await here.answer("/brat merge", on=pull)
         assert here.task(1).candidate is not None
-        assert "merges by itself" in await here.answer("/brat merge", on=pull)
+        assert "merges on its own" in await here.answer("/brat merge", on=pull)
 
 
 async def test_work_that_does_not_apply_is_not_rebased(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ async def test_a_stranger_is_told_that_it_takes_write_access(room: Room) -> None
 
     assert room.convoy_state() == "active"
     assert reactions == ["eyes", "-1"]
-    assert "takes write access" in newest
+    assert "requires write access" in newest
 
 
 async def test_a_resource_is_locked_for_who_asks(room: Room) -> None:

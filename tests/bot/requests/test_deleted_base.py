@@ -131,7 +131,7 @@ async def test_a_push_that_takes_away_what_landed_is_asked_about(
         await here.push(f"+{begun}:refs/heads/{BASE}")
         await swept(here)
 
-        assert f"put the branch back to {landed[:10]}" in kept_back(here)[0]
+        assert f"reset the branch to {landed[:10]}" in kept_back(here)[0]
         await here.push(f"{landed}:refs/heads/{BASE}")
         await swept(here)
         assert kept_back(here) == []

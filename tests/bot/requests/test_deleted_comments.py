@@ -63,8 +63,8 @@ async def test_a_comment_deleted_twice_stays_away_and_status_says_so(
         assert found["kind"] == "comment_deleted"
         assert found["convoy"] == NAME
         assert found["why"] == (
-            "people deleted twice the comment that showed it on issue "
-            f"#{here.issue}: it is not written again"
+            f"people twice deleted its comment on issue #{here.issue}: "
+            "brat does not write it again"
         )
 
         assert "### Convoy `" in await here.answer("/brat status")

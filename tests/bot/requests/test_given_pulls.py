@@ -118,12 +118,12 @@ async def test_a_green_pull_request_lands_as_ci_judged_it(tmp_path: Path) -> Non
         assert "is in the queue of `main`" in said
         candidate = given(here, number).candidate
         assert candidate is not None
-        waits = f"CI on {candidate.commit[:10]}, or what stands before it"
+        waits = f"CI on {candidate.commit[:10]}, or what is ahead of it"
         assert waits in await here.answer("/brat why 1", on=number)
         assert "0/1 merged · 1 needs-review" in await here.answer(
             "/brat status", on=number
         )
-        assert "cancel takes it out" in await here.answer("/brat cancel 1", on=number)
+        assert "cancel removes it" in await here.answer("/brat cancel 1", on=number)
         assert here.tip(QUEUE + candidate.commit) == candidate.commit
 
         await judged(here)
@@ -235,7 +235,7 @@ async def test_an_author_is_asked_before_an_agent_works_on_their_branch(
         assert given(here, number).state == "planning"
         assert any("@bea: you wants an agent" in each for each in here.spoken())
         refused = await here.answer("/brat approve", on=number)
-        assert "the branch is bea's, who is asked" in refused
+        assert "the branch is bea's, who must agree first" in refused
 
         await here.answer(answer, by=bea, on=number)
         if answer == "/brat cancel":
@@ -274,8 +274,8 @@ async def test_what_may_not_be_done_to_a_pull_request_says_what_may(
         assert f"such as `/brat land {head[:10]}`" in unnamed
         assert "its branch is in a fork" in forked
         assert "say what to do after `--`" in nothing
-        assert "`brat/queue/*` are branches of brat's own" in own
-        assert f"it is at `{here.tip('mine')[:10]}` by now" in old
+        assert "`brat/queue/*` are brat's own branches" in own
+        assert f"it is at `{here.tip('mine')[:10]}` now" in old
         assert "is in the queue of `main`" in named
         assert "is not finished" in again
         await judged(here)
@@ -305,7 +305,7 @@ async def test_where_only_pull_requests_land_the_forge_merges_what_ci_judged(
 
         convoy = given(here, number)
         if whose == "a fork's":
-            assert "its author has to take that in" in convoy.why
+            assert "its author must merge main in" in convoy.why
             assert here.tip("more") == mine
             return
         assert convoy.state == "complete", convoy.why
@@ -337,7 +337,7 @@ async def test_a_push_takes_a_pull_request_out_of_the_queue(
         why = {
             "push": f"{here.tip('more')[:10]} was pushed to it since",
             "close": "the pull request was closed",
-            "base": "the pull request is to go into next by now",
+            "base": "the pull request's target is now next",
         }
         assert given(here, number).why == why[gesture]
         await judged(here)

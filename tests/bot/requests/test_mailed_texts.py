@@ -65,7 +65,7 @@ async def test_a_command_by_mail_is_not_carried_out_and_told_so(room: Room) -> N
 
         assert room.convoy_state() == "active"
         assert room.task(1).state == "queued"
-        assert said.count("commands sent by mail are not accepted") == 1
+        assert said.count("commands sent by email are not accepted") == 1
 
 
 async def test_a_mail_without_a_command_is_left_alone(room: Room) -> None:
@@ -103,4 +103,4 @@ async def test_commands_of_a_review_by_mail_do_not_count(tmp_path: Path) -> None
         await here.loop.tick()
 
         assert here.task(2).state == "queued"
-        assert "commands sent by mail are not accepted" in here.spoken()[-1]
+        assert "commands sent by email are not accepted" in here.spoken()[-1]

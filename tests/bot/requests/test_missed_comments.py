@@ -101,7 +101,7 @@ async def test_one_that_was_edited_is_asked_for_again(here: Town, loop: Loop) ->
     await here.ask("PATCH", f"issues/comments/{number}", edit, by="alice")
     await look(loop)
 
-    (said,) = await answers(here, "edited before it was read")
+    (said,) = await answers(here, "edited before brat read it")
     assert "@alice" in said
     (convoy,) = loop.context.mirror.state.convoys.values()
     assert convoy.state == "active"

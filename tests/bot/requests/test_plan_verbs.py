@@ -43,14 +43,14 @@ async def test_who_may_write_lets_a_task_change_what_is_protected(
 ) -> None:
     async with room(tmp_path, CONFIG, text=TEXT) as here:
         here.let_in("guest", "read")
-        assert "takes write access" in await here.answer("/brat allow 1", by="guest")
+        assert "requires write access" in await here.answer("/brat allow 1", by="guest")
         assert here.task(1).allowed == ()
         assert "/brat allow 1" in await here.answer("/brat retry 1")
 
         said = await here.answer("/brat allow 1")
         assert "Task 1 may change `.github/workflows/ci.yml`" in said
         assert here.task(1).state == "queued"
-        assert "allowed already" in await here.answer("/brat allow 1")
+        assert "already allowed" in await here.answer("/brat allow 1")
         assert "a person has to do it" in await here.answer("/brat allow 2 .brat/x")
         assert "CLAUDE.md" in await here.answer("/brat allow 2 CLAUDE.md")
         assert here.task(2).allowed == ("CLAUDE.md",)

@@ -120,7 +120,7 @@ async def test_a_bot_that_asks_for_the_same_again_stops_for_a_person(
             await here.until(lambda: here.task(1).state != "needs-review")
 
         assert here.task(1).state == "blocked"
-        assert "asks for the same in one.py again and again" in here.task(1).why
+        assert "asks for the same in one.py repeatedly" in here.task(1).why
 
 
 @pytest.mark.parametrize("delivered", [True, False])
@@ -143,7 +143,7 @@ async def test_two_reviewers_that_contradict_each_other_end_with_a_person_asked(
         assert "bea and linter[bot] disagree about line 1 of one.py" in (
             here.task(1).why
         )
-        assert "say which holds, then `/brat retry 1`" in here.task(1).why
+        assert "say which one counts, then `/brat retry 1`" in here.task(1).why
         asked = [each for each in here.spoken() if "disagree about line 1" in each]
         assert sum("@you" in each for each in asked) == 1
 

@@ -76,7 +76,7 @@ def test_a_comment_that_begins_with_brat_has_commands(text: str) -> None:
     ],
 )
 def test_below_other_words_a_command_may_be_quoted(text: str) -> None:
-    assert refused(text).startswith("/brat retry 3: it stands below other words")
+    assert refused(text).startswith("/brat retry 3: it is below other text")
 
 
 @looped(
@@ -146,7 +146,10 @@ def test_more_commands_than_ten_are_not_heard_and_it_is_said() -> None:
     assert found[-1] == snapshot(
         MalformedCommand(
             line="/brat ping",
-            why="only 10 commands of one comment are heard, and this is one more; say the rest in a new comment",
+            why=(
+                "only 10 commands of one comment are carried out, and this is one "
+                "more; put the rest into a new comment"
+            ),
         )
     )
 
@@ -222,12 +225,15 @@ def test_what_cannot_be_taken_apart_is_said_in_one_sentence() -> None:
         refused('/brat lock "path:a"b @ann `#7` <!-- x --> [brat]'),
     ] == snapshot(
         [
-            "/brat: it lacks a verb; `/brat help` shows what can be said",
-            "/brat -- do it: it lacks a verb; `/brat help` shows what can be said",
-            "/brat a=1: it lacks a verb; `/brat help` shows what can be said",
+            "/brat: the command is missing; `/brat help` lists all commands",
+            "/brat -- do it: the command is missing; `/brat help` lists all commands",
+            "/brat a=1: the command is missing; `/brat help` lists all commands",
             "/brat lock a ttl=1h Ttl=2h: the option `ttl` is given twice",
-            '/brat lock "path:a: the quotes in `"path:a` do not pair',
-            '/brat lock "path:a"b @ann `#7` <!-- x --> [brat]: the quotes in `"path:a"b @ann \'#7\' <!-- x --> [ brat]` do not pair',
+            '/brat lock "path:a: the quotes in `"path:a` are not balanced',
+            (
+                '/brat lock "path:a"b @ann `#7` <!-- x --> [brat]: the quotes in '
+                "`\"path:a\"b @ann '#7' <!-- x --> [ brat]` are not balanced"
+            ),
         ]
     )
 

@@ -31,7 +31,7 @@ async def test_a_review_that_asks_for_changes_sends_the_task_back(
         bea = here.let_in("bea")
 
         await review(here, "REQUEST_CHANGES", "Name it better. <!-- evil -->", bea)
-        await here.until(lambda: "goes on from its work" in "".join(here.shown()))
+        await here.until(lambda: "continues from its work" in "".join(here.shown()))
 
         assert here.task(1).state == "queued"
         assert here.task(1).notes == ("bea asks for changes: Name it better.",)
@@ -60,7 +60,7 @@ async def test_a_review_by_somebody_without_a_right_is_answered_and_nothing_more
         mallory = here.let_in("mallory", "read")
 
         await review(here, "REQUEST_CHANGES", "No.", mallory)
-        await here.until(lambda: "takes write access" in here.spoken()[-1])
+        await here.until(lambda: "requires write access" in here.spoken()[-1])
 
         assert here.task(1).state == "needs-review"
 
@@ -103,7 +103,7 @@ async def test_a_verdict_and_its_command_are_done_once(tmp_path: Path) -> None:
 
         text = "/brat revise -- Shorter.\n\n/brat ping"
         await review(here, "REQUEST_CHANGES", text, bea)
-        await here.until(lambda: "goes on from its work" in here.spoken()[-1])
+        await here.until(lambda: "continues from its work" in here.spoken()[-1])
 
         assert "is here" in here.spoken()[-1]
         assert here.task(1).notes == ("bea asks for changes: Shorter.",)
@@ -121,7 +121,7 @@ async def test_commands_of_a_review_that_is_found_late_are_not_carried_out(
             await here.loop.tick()
 
         assert here.convoy_state() == "active"
-        assert "say its commands in a comment" in here.spoken()[-1]
+        assert "repeat its commands in a comment" in here.spoken()[-1]
         assert sum("@bea" in text for text in here.spoken()) == 1
 
 
@@ -198,7 +198,7 @@ async def test_a_tick_counts_by_the_right_of_who_ticks_and_is_taken_back(
         bea = here.let_in("bea")
         await tick(here, "Cancel the convoy", bea)
         here.let_in("bea", "read")
-        await here.until(lambda: "takes write access" in here.spoken()[-1])
+        await here.until(lambda: "requires write access" in here.spoken()[-1])
 
         assert here.convoy_state() == "active"
         await here.until(lambda: "- [ ] Cancel the convoy" in surface(here))

@@ -101,7 +101,7 @@ def test_the_interface_and_the_command_line_ask_for_it(
 def test_nothing_else_is_offered() -> None:
     assert offered("decideTask") == [*BY_TASK_WORD]
     assert offered("decideConvoy") == [*BY_CONVOY_WORD]
-    with pytest.raises(NoSuchWord, match="why can only be said in a comment"):
+    with pytest.raises(NoSuchWord, match="why works only in a comment"):
         endpoint_of(Request("why", {"task": 1}))
 
 

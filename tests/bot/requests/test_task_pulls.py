@@ -103,7 +103,11 @@ async def test_where_there_are_no_drafts_tasks_get_ordinary_ones_which_is_said_o
         assert len(pulls(here)) == 2
         assert not any(pull.draft for pull in pulls(here).values())
         assert forge.refused == 1
-        said = [each for each in caplog.messages if "tasks get ordinary ones" in each]
+        said = [
+            each
+            for each in caplog.messages
+            if "tasks get ordinary pull requests" in each
+        ]
         assert len(said) == 1
 
 
@@ -128,7 +132,7 @@ def test_what_a_person_has_to_approve_has_a_pull_request_all_the_same(
 
     key = pull_key(rules.convoy.name, 1)
     assert (key in rules.state.intents) == shown
-    is_draft = "Nobody has to review it" in task_pull_body(rules.convoy, rules.task(1))
+    is_draft = "It needs no review" in task_pull_body(rules.convoy, rules.task(1))
     assert is_draft != shown
 
 

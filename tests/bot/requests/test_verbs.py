@@ -157,28 +157,34 @@ def test_what_is_wrong_is_said_in_one_sentence() -> None:
         {
             "rety 3": "there is no verb `rety`; did you mean retry?",
             "@ann": "there is no verb `@ann`; `/brat help` shows them all",
-            "approve HEAD": "`HEAD` is no commit: write at least the first 7 digits of its id",
+            "approve HEAD": "`HEAD` is not a commit: write at least the first 7 digits of its id",
             "depends 2 of 1": "`of` is not `on`",
-            "revise": "it takes a text after `--`; write `/brat revise -- text`",
-            "priority 1": "`1` is no priority: write `p0`, `p1` or `p2`",
+            "revise": "this command needs a text after `--`; write `/brat revise -- text`",
+            "priority 1": "`1` is not a priority: write `p0`, `p1` or `p2`",
             "drop": "`<task>` is missing; write `/brat drop <task>`",
             "drop #3": "`#3` is an issue's number; write a task as `task-3` or `3`",
-            "drop task-0": "`task-0` is no task, such as `task-3` or `3`",
-            "drop 3 4": "`4` is more than it takes; write `/brat drop <task>`",
+            "drop task-0": "`task-0` is not a task such as `task-3` or `3`",
+            "drop 3 4": "`4` is too much; write `/brat drop <task>`",
             "pause everything": "`everything` is not `all`",
             "pause ttl=1h": "there is no option `ttl`; write `/brat pause [all]`",
-            "pause -- lunch": "it takes no text after `--`; write `/brat pause [all]`",
+            "pause -- lunch": "this command takes no text after `--`; write `/brat pause [all]`",
             "why": "`<task>` is missing; write `/brat why <task>`",
             "help statu": "`statu` is no verb; did you mean status?",
-            "lock src/": "`src/` is no resource, such as `path:src/`, `port:5432`, `service:mail`, `issue:7` or `repo:global`",
+            "lock src/": (
+                "`src/` is not a resource such as `path:src/`, `port:5432`, "
+                "`service:mail`, `issue:7` or `repo:global`"
+            ),
             "lock repo:bot": "`repo:bot` is the bot's own",
             "lock path:aaaaaaaaaa": "`path:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…` is longer than 400 characters",
             "lock path:a tll=1h": "there is no option `tll`; did you mean ttl?",
-            "lock path:a ttl=": "nothing is no length of time from 1s to 24h, such as `30m` or `1h30m`",
-            "lock path:a ttl=25h": "`25h` is no length of time from 1s to 24h, such as `30m` or `1h30m`",
-            "lock path:a ttl=0s": "`0s` is no length of time from 1s to 24h, such as `30m` or `1h30m`",
-            "lock `@ann`": "`'@ann'` is no resource, such as `path:src/`, `port:5432`, `service:mail`, `issue:7` or `repo:global`",
-            "allow 3 ../x": "`../x` is no path inside the repository",
+            "lock path:a ttl=": "nothing is not a duration from 1s to 24h, such as `30m` or `1h30m`",
+            "lock path:a ttl=25h": "`25h` is not a duration from 1s to 24h, such as `30m` or `1h30m`",
+            "lock path:a ttl=0s": "`0s` is not a duration from 1s to 24h, such as `30m` or `1h30m`",
+            "lock `@ann`": (
+                "`'@ann'` is not a resource such as `path:src/`, `port:5432`, "
+                "`service:mail`, `issue:7` or `repo:global`"
+            ),
+            "allow 3 ../x": "`../x` is not a path inside the repository",
         }
     )
 
@@ -281,7 +287,8 @@ def test_the_help_shows_what_the_page_shows(page: str) -> None:
     head, _, rows = help_text().partition("\n\n")
 
     assert head == snapshot(
-        "A command is a line of its own, outside of lists, quotes and code; a comment may have 10."
+        "A command is a line of its own, outside of lists, quotes and code; a "
+        "comment may have 10."
     )
     assert rows in page
     assert all(f"| `/brat {name}" in rows for name in BY_NAME)
@@ -293,14 +300,14 @@ def test_the_help_of_one_verb() -> None:
             """\
 `/brat lock <resource> [ttl=1h]`
 
-Keeps a resource for you, one hour or as long as `ttl` says, at most `24h`: no task that needs it starts.
+Locks a resource for you, for one hour or for `ttl`, at most `24h`: no task that needs it starts.
 
 On: both. Who: who may write.\
 """,
             """\
 `/brat merge`
 
-Puts the pull request back into the merge queue; opens another one for one that was closed.
+Puts the pull request back into the merge queue; if it was closed, opens another one.
 
 On: pull requests. Who: who may maintain.\
 """,

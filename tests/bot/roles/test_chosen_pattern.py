@@ -56,11 +56,11 @@ async def test_a_comment_asks_for_a_pattern_of_the_repository(tmp_path: Path) ->
     [
         ("/brat start pattern=gret", 'there is no pattern "gret"'),
         ("/brat start pattern=gret", "did you mean greet?"),
-        ("/brat start pattern=Greet!", "is no pattern's name"),
+        ("/brat start pattern=Greet!", "is not a pattern"),
         ("/brat start pattern=greet", "needs name=… (whom to greet)"),
         ("/brat start pattern=greet nmae=x", "did you mean name?"),
         ("/brat start patern=greet", "did you mean pattern?"),
-        ("/brat start pattern=broken", "line 1: this is no YAML"),
+        ("/brat start pattern=broken", "line 1: this is not YAML"),
     ],
 )
 async def test_what_cannot_be_planned_is_refused_and_nothing_begins(

@@ -84,7 +84,7 @@ RELEASES = f"on: [push, release, workflow_dispatch]\n{JOBS}"
         ({"x.yml": WRITES}, "", "make test", CiStart(command="make test")),
         ({"x.yml": RELEASES}, "", "make test", CiStart(command="make test")),
         ({"ci.yml": PUSHED}, "", "make test", CiStart(command="make test")),
-        ({"ci.yml": PUSHED}, "", "", "no variable BRAT_CI_WORKFLOW says"),
+        ({"ci.yml": PUSHED}, "", "", "the variable BRAT_CI_WORKFLOW does not say"),
         ({}, "", "", CiStart()),
     ],
 )

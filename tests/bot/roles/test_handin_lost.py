@@ -70,7 +70,7 @@ async def test_what_was_done_until_then_is_gone_on_from(
 
         task = await lost(here, *files)
 
-        assert task.notes == (f"{LOST}; what it had done until then is kept",)
+        assert task.notes == (f"{LOST}; its work so far is kept",)
         assert task.half_done is not None
         assert (task.half_done.commit, task.half_done.base) == (half, base)
         kept = here.loop.context.mirror.refs[ids.attempt_ref(NAME, 1, 1)]
@@ -92,9 +92,9 @@ async def test_where_the_newest_is_of_no_use_an_older_one_is(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("harm", "why"),
     [
-        ("rubbish", "it cannot be read: it does not begin as a git bundle does"),
-        ("protected", "The patch touches a protected path: AGENTS.md."),
-        ("elsewhere", "it does not stand on the commit the attempt was given"),
+        ("rubbish", "it cannot be read: it does not begin like a git bundle"),
+        ("protected", "The patch changes a protected path: AGENTS.md."),
+        ("elsewhere", "it is not based on the attempt's commit"),
         ("bomb", "it cannot be read: "),
     ],
 )
@@ -115,7 +115,7 @@ async def test_a_hostile_checkpoint_is_refused_and_the_next_is_told(
         task = await lost(here, (CHECKPOINT, packed))
 
         (note,) = task.notes
-        assert note.startswith(f"{LOST}; what it had done until then cannot be used: ")
+        assert note.startswith(f"{LOST}; its work so far cannot be used: ")
         assert why in note
         assert (task.state, task.half_done) == ("queued", None)
         refs = here.loop.context.mirror.refs

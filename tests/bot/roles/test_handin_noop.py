@@ -30,8 +30,8 @@ async def test_without_it_the_attempt_failed(tmp_path: Path, text: str) -> None:
         task = await handed_in(here, **NOOP, accepted=accepted)
 
         assert task.state == "queued"
-        assert "nothing is to be done" in task.why
-        assert "no acceptance command that could agree" in task.why
+        assert "there is nothing to do" in task.why
+        assert "no acceptance command to confirm that" in task.why
 
 
 @pytest.mark.layer("landing")
@@ -48,7 +48,7 @@ async def test_what_other_work_has_landed_is_nothing_to_do(
         await here.until(lambda: here.task(1).state == "merged")
 
         assert here.task(1).landed is None
-        assert "holds all of its changes already" in here.task(1).why
+        assert "already has all of its changes" in here.task(1).why
         assert here.tip(f"convoy/{NAME}/base") == tip
         assert here.tip(f"convoy/{NAME}/task-1") == tip
         kept = here.loop.context.mirror.refs.values()

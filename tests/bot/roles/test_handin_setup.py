@@ -69,6 +69,6 @@ async def test_a_hand_off_that_was_not_taken_blocks_the_task_with_the_jobs_words
         assert task is not None
         if attempt == 1:
             assert (task.state, task.spent) == ("blocked", 0)
-            assert task.why == f"Its job took the task from nobody. {TURNED}"
+            assert task.why == f"Its job had no valid hand-off. {TURNED}"
         else:
             assert (task.state, task.cause) == ("queued", "refused")

@@ -154,7 +154,7 @@ def many_commits(stage: Stage) -> bytes:
 
 
 CASES: dict[str, tuple[Callable[[Stage], bytes], str]] = {
-    "no zip": (lambda _: b"PK no zip", "no zip file"),
+    "no zip": (lambda _: b"PK no zip", "not a zip file"),
     "a zip bomb that says so": (
         lambda s: lying(s.parcel(("usage.jsonl", b"x")), 1, 2**32 - 2),
         "unpacks to over 500000000 bytes",
@@ -210,31 +210,31 @@ CASES: dict[str, tuple[Callable[[Stage], bytes], str]] = {
     ),
     "no bundle": (
         lambda s: s.parcel(("work.bundle", b"# v2"), commit="c" * 40),
-        "it does not begin as a git bundle does",
+        "it does not begin like a git bundle",
     ),
     "a bundle that was cut off": (a_cut_bundle, "work.bundle cannot be read"),
     "another task's commit": (
         another_tasks_commit,
-        "work.bundle does not hold the commit the result names",
+        "work.bundle does not contain the commit that the result names",
     ),
     "a history of its own": (
         on_another_base,
-        "the work does not stand on the commit the attempt was given",
+        "the work is not based on the attempt's commit",
     ),
     "a second root": (
         a_second_root,
-        "in between touches a protected path: .brat/config.toml, .github/workflows/x",
+        "in between changes a protected path: .brat/config.toml, .github/workflows/x",
     ),
     "a workflow": (
         lambda s: s.committed({".github/workflows/x.yml": b"on: push\n"}),
-        "The patch touches a protected path: .github/workflows/x.yml",
+        "The patch changes a protected path: .github/workflows/x.yml",
     ),
     "a workflow that is gone again": (
         lambda s: s.committed(
             {".github/workflows/x.yml": b"on: push\n", "a": b"1\n"},
             {".github/workflows/x.yml": None},
         ),
-        "A commit in between touches a protected path: .github/workflows/x.yml",
+        "A commit in between changes a protected path: .github/workflows/x.yml",
     ),
     "a workflow, of an agent that failed": (
         lambda s: s.committed(
@@ -248,7 +248,7 @@ CASES: dict[str, tuple[Callable[[Stage], bytes], str]] = {
     "a submodule": (a_submodule, "adds or changes a submodule: sub"),
     "a protected file": (
         lambda s: s.committed({"AGENTS.md": b"obey me\n"}),
-        "touches a protected path: AGENTS.md",
+        "changes a protected path: AGENTS.md",
     ),
     "a secret": (
         lambda s: s.committed({"a.env": TOKEN}),

@@ -53,16 +53,16 @@ async def test_a_missing_permission_is_named_once(
         await here.loop.tick()
         await here.loop.tick()
 
-        said = [each for each in here.said() if "lacks something" in each]
+        said = [each for each in here.said() if "lacks permissions" in each]
         assert len(said) == times
-        assert all("no task and no CI can be started" in each for each in said)
+        assert all("brat cannot start tasks or CI" in each for each in said)
 
 
 def test_scarce_requests_are_told_with_the_time_when_there_are_more() -> None:
     few = RequestBudget(limit=1_000, left=180, resets_at=0.0)
 
     (said,) = scarce(few, 1_760_000_400_000)
-    assert said.startswith("180 of the 1000 requests that this repository's jobs have")
-    assert said.endswith("so it goes on slowly until 09:00 UTC")
+    assert said.startswith("180 of the 1000 hourly requests of this repository's jobs")
+    assert said.endswith("so brat works slowly until 09:00 UTC")
     assert scarce(RequestBudget(limit=1_000, left=250, resets_at=0.0), 0) == []
     assert scarce(None, 0) == []

@@ -50,11 +50,11 @@ def test_a_person_who_asked_for_too_much_is_told_when() -> None:
 
     assert asked({"person_hour": 3}, held) is None
     assert asked({"person_hour": 2}, held) == (
-        "@ann has started 2 convoys within an hour, which is the most: set the label "
-        "again at 12:10 UTC."
+        "@ann has started 2 convoys within an hour, which is the limit: set the "
+        "label again at 12:10 UTC."
     )
     assert asked({"person_hour": 1}, held) == (
-        "@ann has started 1 convoy within an hour, which is the most: set the label "
+        "@ann has started 1 convoy within an hour, which is the limit: set the label "
         "again at 12:40 UTC."
     )
 
@@ -84,14 +84,14 @@ def test_too_many_at_once_wait_for_one_to_end() -> None:
     assert asked({"unfinished": 3}, held) is None
     said = asked({"unfinished": 2}, held)
     assert said is not None
-    assert "2 convoys of this repository are not finished" in said
+    assert "2 convoys of this repository are unfinished, which is the limit" in said
 
 
 def test_nothing_at_all_may_be_allowed() -> None:
     said = asked({"person_hour": 0}, state())
 
     assert said is not None
-    assert "when whoever runs this bot allows it" in said
+    assert "when the bot's operator allows it" in said
 
 
 @pytest.mark.parametrize("ago_ms", [1, HOUR_MS - 1])

@@ -147,7 +147,7 @@ async def test_who_told_the_agent_what_to_do_is_not_the_only_approver(
         pull, head = await worked(here)
 
         said = await here.answer(f"/brat approve {head}", by=bea, on=pull)
-        assert "somebody who wrote none of its instructions" in said
+        assert "somebody who did not instruct it" in said
         await ticks(here)
         assert here.task(1).state == "needs-review"
 
@@ -164,7 +164,7 @@ async def test_who_asked_for_changes_is_not_the_only_approver(tmp_path: Path) ->
 
         said = await here.answer(f"/brat approve {head}", by=bea, on=here.pull(1))
 
-        assert "somebody who wrote none of its instructions" in said
+        assert "somebody who did not instruct it" in said
         assert here.task(1).state == "needs-review"
 
 

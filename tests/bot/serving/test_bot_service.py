@@ -98,7 +98,7 @@ async def test_a_bot_that_lost_its_app_says_so_and_comes_back(here: Town) -> Non
 
         assert loop.context.troubles == {}
     (said,) = told
-    assert "This installation has been suspended; look whether" in said
+    assert "This installation has been suspended; check whether" in said
 
 
 async def test_a_bot_with_the_wrong_key_does_not_start(here: Town) -> None:

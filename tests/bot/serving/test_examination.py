@@ -62,8 +62,8 @@ async def test_a_sound_app_has_no_fault(here: Town) -> None:
     found = await looked(app(here))
 
     assert about(found, "the App is").said == "the App is helper"
-    assert about(found, "may do").grade == "ok"
-    assert not any("does not hear" in one.said for one in found)
+    assert about(found, "has all permissions").grade == "ok"
+    assert not any("is not subscribed to" in one.said for one in found)
 
 
 async def test_a_missing_permission_and_event_are_named(here: Town) -> None:
@@ -76,7 +76,7 @@ async def test_a_missing_permission_and_event_are_named(here: Town) -> None:
     lacks = about(found, "lacks")
     assert (lacks.grade, lacks.said) == ("fault", "the App lacks checks: write")
     assert "permissions and events" in lacks.mend
-    assert "push" in about(found, "does not hear").said
+    assert "push" in about(found, "is not subscribed to").said
     assert about(found, "no repository").grade == "fault"
 
 
@@ -166,4 +166,4 @@ async def test_a_webhook_that_the_settings_do_not_expect_is_a_note(here: Town) -
 
 
 async def test_an_app_that_may_not_see_the_settings_says_so(here: Town) -> None:
-    assert about(await looked(app(here)), "whether Actions may run").grade == "note"
+    assert about(await looked(app(here)), "whether Actions are enabled").grade == "note"

@@ -25,7 +25,7 @@ async def all_of(found: AsyncIterator[Finding]) -> list[tuple[str, str]]:
 # --- Actions --------------------------------------------------------------------------
 
 
-READS = ("ok", "by default a job's token only reads")
+READS = ("ok", "by default a job's token is read-only")
 
 
 def settings(
@@ -54,7 +54,7 @@ async def test_actions_that_are_off_are_a_fault(
     looked = await actions(rest, has_loop=True, fix=False)
 
     assert looked == [
-        ("fault", "Actions may not run"),
+        ("fault", "Actions are disabled"),
         READS,
         ("note", "jobs may not open pull requests, so brat.yml needs an App"),
     ]
@@ -135,8 +135,8 @@ async def test_a_workflow_file_is_held_against_this_version() -> None:
 
     assert await all_of(repository_checks.examined_workflows(files, is_ours)) == [
         ("ok", "brat.yml is this version's"),
-        ("note", "brat-task.yml is not this version's"),
-        ("ok", "ci.yml may judge what brat builds"),
+        ("note", "brat-task.yml is from another version"),
+        ("ok", "ci.yml may test what brat builds"),
     ]
 
 

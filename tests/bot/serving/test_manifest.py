@@ -261,7 +261,7 @@ async def test_by_another_name_nothing_is_shown(
 ) -> None:
     page = await browser.get(maker.url, headers={"Host": "evil.example"})
 
-    assert (page.status_code, page.text) == (421, "This is not our name.\n")
+    assert (page.status_code, page.text) == (421, "Unknown host name.\n")
 
 
 async def test_an_app_that_somebody_else_began_is_refused(
@@ -317,7 +317,7 @@ async def test_an_app_that_is_there_is_not_overwritten(
     wish.folder.mkdir()
     (wish.folder / "app.pem").write_text("mine")
 
-    with pytest.raises(BratError, match="is there already"):
+    with pytest.raises(BratError, match="exists already"):
         check_free(wish.folder)
     with github:
         page = await browser.get(back(maker))

@@ -48,7 +48,7 @@ async def test_a_branch_without_rules_takes_a_push(
 ) -> None:
     ruled(forge)
 
-    said = "It lands by a push that moves trunk to the commit CI judged."
+    said = "A push moves trunk to the commit that CI tested."
     assert await told(rest) == [("ok", f"how a convoy lands: {said}"), *QUIET]
 
 
@@ -74,11 +74,11 @@ async def test_rules_choose_the_way_and_what_people_owe(
     forge.get(f"{REPO}/rulesets/7").respond(json={"current_user_can_bypass": "never"})
     forge.get(f"{REPO}/rulesets/8").respond(json={"current_user_can_bypass": "always"})
 
-    said = "It lands by the forge's squash of its pull request, after 1 approving"
+    said = "The forge lands its pull request by squash, after 1 approving"
     assert await told(rest) == [
         ("ok", f"how a convoy lands: {said} review, the check test."),
         QUIET[0],
-        ("ok", "the bot may pass by the rules on brat/queue/any/any"),
+        ("ok", "the bot may bypass the rules on brat/queue/any/any"),
     ]
 
 
@@ -91,7 +91,7 @@ async def test_rules_the_bot_may_pass_by_are_named_with_the_setting(
     grade, said = (await told(rest))[0]
 
     assert grade == "note"
-    assert "The rules of trunk let only a person merge" in said
+    assert "By the rules of trunk, only a person can merge" in said
     assert "[refinery] bypass = true" in said
 
 
@@ -101,18 +101,18 @@ async def test_own_branches_that_a_rule_keeps_away_are_a_fault(
     ruled(forge, {"convoy/any/base": [{"type": "creation", "ruleset_id": 7}]})
     forge.get(f"{REPO}/rulesets/7").respond(json={"current_user_can_bypass": "never"})
 
-    said = "the rules on convoy/any/base want no new branches"
+    said = "the rules on convoy/any/base require no new branches"
     assert (await told(rest))[1] == ("fault", said)
 
 
 @pytest.mark.parametrize(
     ("classic", "way"),
     [
-        ({"requiredApprovingReviewCount": 2}, "the forge's merge of its pull request"),
-        ({"requiresLinearHistory": True}, "the forge's squash of its pull request"),
-        ({"requiresSignatures": True}, "the forge's squash of its pull request"),
-        ({"viewerCanPush": False}, "the forge's merge of its pull request"),
-        ({"requiredStatusCheckContexts": ["test"]}, "a push that moves trunk"),
+        ({"requiredApprovingReviewCount": 2}, "lands its pull request by merge"),
+        ({"requiresLinearHistory": True}, "lands its pull request by squash"),
+        ({"requiresSignatures": True}, "lands its pull request by squash"),
+        ({"viewerCanPush": False}, "lands its pull request by merge"),
+        ({"requiredStatusCheckContexts": ["test"]}, "A push moves trunk"),
     ],
 )
 async def test_protection_of_the_old_kind_chooses_as_rulesets_do(

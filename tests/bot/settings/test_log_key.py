@@ -49,7 +49,7 @@ def test_a_key_that_openssh_made_signs(tmp_path: Path) -> None:
 def test_another_kind_of_key_is_refused(tmp_path: Path, kind: list[str]) -> None:
     file = tmp_path / "key"
     subprocess.run(["ssh-keygen", "-q", *kind, "-N", "", "-f", file], check=True)
-    with pytest.raises(BratError, match=r"no Ed25519 .* ssh-keygen -t ed25519"):
+    with pytest.raises(BratError, match=r"not an Ed25519 .* ssh-keygen -t ed25519"):
         bot_folder.read_log_key(file)
 
 
@@ -60,7 +60,7 @@ def test_a_key_with_a_passphrase_or_no_key_is_refused(tmp_path: Path) -> None:
     )
     with pytest.raises(BratError, match="without a passphrase"):
         bot_folder.read_log_key(file)
-    with pytest.raises(BratError, match="BRAT_LOG_KEY is no Ed25519"):
+    with pytest.raises(BratError, match="BRAT_LOG_KEY is not an Ed25519"):
         bot_folder.parse_log_key(b"", "BRAT_LOG_KEY")
     with pytest.raises(BratError, match="cannot be read"):
         bot_folder.read_log_key(tmp_path / "none")

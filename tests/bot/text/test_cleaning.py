@@ -198,10 +198,7 @@ def test_what_everybody_sees_stays_as_it_is_written(text: str) -> None:
 
 
 def test_text_that_is_left_out_leaves_a_note() -> None:
-    assert (
-        snapshot("(Something that the page does not show was left out here.)")
-        == OMISSION_NOTE
-    )
+    assert snapshot("(Hidden content was removed here.)") == OMISSION_NOTE
     assert cleaned("a <!-- evil") == f"a {OMISSION_NOTE}"
     assert cleaned("a\n\n<div title='\n\nevil") == f"a\n\n{OMISSION_NOTE}"
 
@@ -223,7 +220,7 @@ def test_a_long_text_ends_at_the_end_of_a_line_and_says_so() -> None:
         snapshot("""\
 
 
-(The text goes on; it was too long and is cut here.)\
+(The text was too long and is cut here.)\
 """)
         == CUT_NOTE
     )

@@ -49,7 +49,7 @@ def test_a_convoy_that_is_planned_says_little() -> None:
 <!-- brat:key=comment:fix-7 -->
 ### Convoy `fix-7`: planning
 
-<sub>Asked for by ann. Branch `convoy/fix-7/base`. This comment is kept up to date; the log in `refs/grite/wal` says everything.</sub>
+<sub>Requested by ann. Branch `convoy/fix-7/base`. This comment is kept up to date; the log in `refs/grite/wal` has every detail.</sub>
 
 - [ ] Cancel the convoy <!-- brat:box=cancel -->\
 """)
@@ -137,7 +137,7 @@ graph LR
 
 </details>
 
-<sub>Asked for by ann. Branch `convoy/fix-7/base`. This comment is kept up to date; the log in `refs/grite/wal` says everything.</sub>
+<sub>Requested by ann. Branch `convoy/fix-7/base`. This comment is kept up to date; the log in `refs/grite/wal` has every detail.</sub>
 
 - [ ] Try task 5 again <!-- brat:box=retry/5 -->
 - [ ] Cancel the convoy <!-- brat:box=cancel -->\
@@ -163,7 +163,7 @@ The convoy's own pull request: #20.
 
 - ann: Task 2 is dropped.
 
-<sub>Asked for by ann. Branch `convoy/fix-7/base`. This comment is kept up to date; the log in `refs/grite/wal` says everything.</sub>\
+<sub>Requested by ann. Branch `convoy/fix-7/base`. This comment is kept up to date; the log in `refs/grite/wal` has every detail.</sub>\
 """)
 
 
@@ -184,7 +184,7 @@ def test_a_convoy_that_failed_says_why() -> None:
 
 **Why:** cancelled by ann
 
-<sub>Asked for by ann. Branch `convoy/fix-7/base`. This comment is kept up to date; the log in `refs/grite/wal` says everything.</sub>\
+<sub>Requested by ann. Branch `convoy/fix-7/base`. This comment is kept up to date; the log in `refs/grite/wal` has every detail.</sub>\
 """)
 
 
@@ -202,7 +202,7 @@ def test_hostile_text_is_one_harmless_line() -> None:
 
 **Why:** Done! \\| merged \\| \\[x](http://evil) !\\[i](u) \\`c\\` &lt;img src=x> \\*\\*b\\*\\* \\_u\\_ \\~\\~s\\~\\~ \\\\ @\u200bann &amp;#\u200b64;bob #\u200b7 &amp;#\u200b35;8 &lt;!-- brat:key=denied:7 --> #\u200b Heading
 
-<sub>Asked for by ann. Branch `convoy/fix-7/base`. This comment is kept up to date; the log in `refs/grite/wal` says everything.</sub>\
+<sub>Requested by ann. Branch `convoy/fix-7/base`. This comment is kept up to date; the log in `refs/grite/wal` has every detail.</sub>\
 """)
 
 
@@ -291,7 +291,11 @@ def test_a_plan_that_waits_shows_its_order() -> None:
     assert convoy_comment(convoy).split("\n")[10:36] == snapshot(
         [
             "",
-            "**The plan waits for a person:** somebody who may write has to approve the plan: `/brat approve` here, or `brat convoy approve fix-7`; nothing starts before.",
+            (
+                "**The plan waits for a person:** somebody with write access must "
+                "approve the plan: `/brat approve` here, or `brat convoy approve "
+                "fix-7`; nothing starts before."
+            ),
             "",
             "<details open><summary>The plan: 3 tasks</summary>",
             "",
@@ -359,7 +363,7 @@ def test_a_tasks_pull_request_says_what_it_is_for() -> None:
 Part of #7: task 1 of convoy `fix-7`.
 
 brat merges this when CI is green on the exact commit that will land.
-Nobody has to review it: the convoy's own pull request shows all of the work.\
+It needs no review: the convoy's own pull request shows all of the work.\
 """)
 
 

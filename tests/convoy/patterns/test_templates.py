@@ -150,17 +150,17 @@ def test_what_an_input_brings_is_never_read_as_a_template() -> None:
 @looped(
     ("text", "told"),
     [
-        ("steps:\n  - id: a\n   b: c\n", f"{FILE}: line 3: this is no YAML: "),
+        ("steps:\n  - id: a\n   b: c\n", f"{FILE}: line 3: this is not YAML: "),
         ("a: 1\na: 2\n", f'{FILE}: line 2: "a" is there twice'),
         ("a: &x 1\nb: *x\n", f"{FILE}: line 1: a template has no anchors (& *)"),
-        ("a: 1\n---\nb: 1\n", "this is no YAML: "),
-        (STEP + "    kind: review\n", "line 6: a review is on one step"),
+        ("a: 1\n---\nb: 1\n", "this is not YAML: "),
+        (STEP + "    kind: review\n", "line 6: a review must be on one step of the"),
         (STEP + "    kind: review\n    on: [oen]\n", 'no other step "oen"'),
-        (STEP + "    on: [one]\n", "line 2: a step of work is on one step"),
+        (STEP + "    on: [one]\n", "line 2: a step of work must be on one step of the"),
         ("[" * 3_000, f"{FILE}: line 1: this is nested too deeply"),
-        ("a: \x00", f"{FILE}: this is no YAML: "),
+        ("a: \x00", f"{FILE}: this is not YAML: "),
         ("# x\n" * (MOST_LINES + 1), f"{FILE}: a template has at most 500 lines"),
-        ("[1, 2]: x\n", f"{FILE}: line 1: a key is a word"),
+        ("[1, 2]: x\n", f"{FILE}: line 1: a key must be a word"),
         ("", f"{FILE}: line 1: the template: a template has either steps or legs"),
         ("just words", f"{FILE}: line 1: the template: "),
         (
@@ -183,7 +183,7 @@ def test_what_an_input_brings_is_never_read_as_a_template() -> None:
         (STEP + "    each: parts\n", 'line 6: there is no input "parts"'),
         (
             "inputs: {task: {}}\n" + STEP,
-            f'{FILE}: line 1: "task" is always given: it is the issue',
+            f'{FILE}: line 1: "task" is reserved for the issue',
         ),
         (STEP + STEP.removeprefix("steps:\n"), 'line 6: the id "one" is there twice'),
         (
@@ -202,7 +202,7 @@ def test_inputs_that_lack_or_are_not_known_are_told() -> None:
     assert fault(text) == "the pattern mine needs file=… (the page)"
     assert "has no input fiel; did you mean file?" in fault(text, fiel="x")
     assert "has no input fiel; it has none" in fault(STEP, fiel="x")
-    assert fault(STEP, title="x") == "title is the issue, and cannot be said beside it"
+    assert fault(STEP, title="x") == "title is taken from the issue and cannot be set"
 
 
 def test_what_would_never_start_is_refused() -> None:
@@ -219,7 +219,7 @@ def test_a_pattern_may_make_as_many_tasks_as_are_allowed_and_no_more_of_one_list
     assert len(made(text, places=",".join("abcdefghijklmnopqrst")).tasks) == 20
 
     said = fault(text, places=",".join("abcdefghijklmnopqrstu"))
-    assert said == "places lists 1 to 20 things with commas between them"
+    assert said == "places must list 1 to 20 items, separated by commas"
 
 
 def test_a_pattern_is_found_by_its_name_and_the_repositorys_own_goes_first() -> None:

@@ -111,7 +111,10 @@ def test_a_new_file_may_be_named_by_who_builds_on_it() -> None:
 @looped(
     ("wrong", "said"),
     [
-        ({"paths": ["src/nope.py"]}, '"src/nope.py" is not there, and no task creates'),
+        (
+            {"paths": ["src/nope.py"]},
+            '"src/nope.py" does not exist, and no task creates',
+        ),
         ({"creates": ["../evil"]}, 'the path "../evil" must not contain ".."'),
         ({"creates": ["/etc/passwd"]}, "must be relative to the repository's top"),
         ({"creates": ["src/*.py"]}, "must name one file or folder"),
@@ -146,18 +149,18 @@ def test_what_is_wrong_is_said_in_one_sentence(
 def test_all_faults_are_told_at_once() -> None:
     told = faults(step(after=[2]), step(after=[1], engine="nope"), *[step()] * 4)
 
-    assert told[0] == "The plan has 6 tasks and 5 are allowed."
+    assert told[0] == "The plan has 6 tasks; 5 are allowed."
     assert told[1].startswith('Task 2: there is no engine "nope"')
-    assert told[2] == "The tasks wait in a circle: 1, 2, 1."
+    assert told[2] == "The tasks wait for each other in a circle: 1, 2, 1."
 
 
 @looped(
     ("text", "said"),
     [
-        ("", "The answer holds no JSON object."),
-        ("I could not do it.", "The answer holds no JSON object."),
+        ("", "The answer contains no JSON object."),
+        ("I could not do it.", "The answer contains no JSON object."),
         ("{'tasks': []}", "The plan is no JSON: "),
-        ("{" * 100_000, "The answer holds no JSON object."),
+        ("{" * 100_000, "The answer contains no JSON object."),
         ("[" * 50_000 + "{}", "The plan is no JSON"),
         ('{"tasks": []}', "tasks: Tuple should have at least 1 item"),
         ("x" * (ANSWER_CHARS + 1), "The plan is longer than 200000 characters."),

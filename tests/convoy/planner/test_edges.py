@@ -141,10 +141,12 @@ def test_code_that_imports_code_runs_beside_it_and_that_is_told() -> None:
     assert [task.after for task in tasks] == [(), (), ()]
     first, second = imports_beside(tasks, HOUSE)
     assert first == (
-        "task 1 may run beside task 2: src/auth/login.py imports src/auth/tokens.py, "
-        "which task 2 changes"
+        "task 1 may run in parallel with task 2: src/auth/login.py imports "
+        "src/auth/tokens.py, which task 2 changes"
     )
-    assert second.startswith("task 3 may run beside task 1: src/api.py imports ")
+    assert second.startswith(
+        "task 3 may run in parallel with task 1: src/api.py imports "
+    )
     in_order = tuple(plan(*("src/auth/login.py", "src/auth/tokens.py"), after={1: [2]}))
     assert imports_beside(in_order, HOUSE) == ()
 

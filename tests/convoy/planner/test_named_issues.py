@@ -90,7 +90,7 @@ def test_a_task_waits_for_the_item_that_names_the_issue(
 
 def test_an_issue_that_is_no_task_here_is_said() -> None:
     assert plan_remarks("- [ ] A\n- [ ] B (blocked by #312)") == (
-        "task 2 names #312, which is no task here: it does not wait for it",
+        "task 2 names #312, which is not a task here: it does not wait for it",
     )
 
 
@@ -104,7 +104,7 @@ def test_nobody_waits_for_an_issue_that_is_closed() -> None:
 
     assert missed_work(intake(text).work.items) == ""
     assert [t.after for t in plan("x", text, ENGINES, 20)] == [(), (2,)]
-    assert plan_remarks(text) == ("item 1 is no task: #90 is closed",)
+    assert plan_remarks(text) == ("item 1 is not a task: #90 is closed",)
 
 
 def test_who_waits_for_what_nobody_does_here_is_named() -> None:
@@ -118,5 +118,5 @@ def test_who_waits_for_what_nobody_does_here_is_named() -> None:
 def test_a_text_whose_boxes_are_all_ticked_is_one_task() -> None:
     found = intake("It hangs on Windows.\n\n- [x] Windows\n- [x] Latest version")
 
-    assert (found.kind, found.why) == ("one task", "each of its boxes is ticked")
+    assert (found.kind, found.why) == ("one task", "all of its boxes are ticked")
     assert not found.work.items

@@ -14,7 +14,7 @@ def test_a_task_goes_after_the_one_a_wave_before_it() -> None:
     assert (after[20], after[21], after[40], after[45]) == ((), (1,), (20,), (25,))
     [wait] = tasks[44].waits
     assert wait.overlap
-    assert wait.why == "it is of wave 3, and 20 tasks are under way at a time"
+    assert wait.why == "it is in wave 3, and 20 tasks are active at a time"
 
 
 def test_at_no_time_more_are_free_than_a_wave_has_and_no_order_is_turned_round() -> (
@@ -41,5 +41,5 @@ def test_waves_are_said_and_keep_their_tasks_when_numbers_move() -> None:
 
     assert (last.number, last.after, last.waits[0].on) == (14, (11,), 11)
     assert plan_remarks(text, wave=2) == (
-        "its 3 tasks go in 2 waves: 2 are under way at a time ([mayor] tasks)",
+        "its 3 tasks run in 2 waves: 2 are active at a time ([mayor] tasks)",
     )

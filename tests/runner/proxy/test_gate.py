@@ -130,7 +130,7 @@ async def test_who_has_not_the_sessions_token_is_told_so_as_the_vendor_would(
                 assert got.status == 401
                 body: dict[str, Any] = await got.json()
 
-    assert body["error"]["message"] == "This is no key of the session."
+    assert body["error"]["message"] == "This is not a key of the session."
     assert vendor.asked == []
 
 

@@ -46,7 +46,7 @@ async def test_a_request_that_leads_out_or_costs_more_never_leaves(
                 body = {**BODIES[dialect], **attack}
                 status, why = await posted(session, url + PATHS[dialect], body)
                 assert (name, vendor.asked, status) == (name, [], 400)
-                assert why.startswith("brat passes on no request with ")
+                assert why.startswith("brat does not forward a request with ")
 
     assert {type(each) for each in told} == {Refused}
 
@@ -204,7 +204,9 @@ async def test_what_cannot_be_read_is_refused() -> None:
             for name, (data, headers) in UNREADABLE.items():
                 async with session.post(path, data=data, headers=headers) as got:
                     assert got.status == 400, name
-                    assert "brat passes on no request that is" in await got.text()
+                    assert (
+                        "brat does not forward a request that is " in await got.text()
+                    )
 
     assert vendor.asked == []
 

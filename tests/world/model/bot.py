@@ -211,7 +211,7 @@ class TwiceDraft(Draft):
 
     @contextmanager
     def part(self, item: str) -> Iterator[None]:
-        """Forget what was asked for in a part that is undone."""
+        """Forget the request in a part that is undone."""
         asked = len(self.commands)
         try:
             with super().part(item):
