@@ -1,12 +1,15 @@
 """A session of the evil agent: set up, engine, acceptance, each trying everything."""
 
+import json
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from convoy.model.records import BoxSetting, EngineSpec, Limits
 from tests.attacks.machine import Machine
+from tests.attacks.surroundings import SECRET
 from tests.runner.job import Forge, Left
 from tests.world.given_secrets import given_in
 from tests.world.patience import patient
@@ -14,7 +17,8 @@ from tests.world.patience import patient
 WAIT_S = patient(90)
 WORKER = """\
 import subprocess, sys
-sys.exit(subprocess.run([sys.executable, "-I", "-m", "runner"]).returncode)
+runner = [sys.executable, "-I", "-m", "runner"]
+sys.exit(subprocess.run(runner, pass_fds=[int(sys.argv[1])]).returncode)
 """
 """Stands for GitHub's runner: it has all of the job's secrets, and stays."""
 PLACES = ("setup", "engine", "acceptance")
@@ -53,14 +57,19 @@ def session(
 ) -> Left:
     """Run one session to its end, on a machine that `prefix` makes."""
     env = prepared(machine, box=box) | variables
-    done = subprocess.run(
-        [*prefix, sys.executable, "-I", "-c", WORKER],
-        cwd=machine.root,
-        env=env,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=WAIT_S,
-        check=False,
-    )
+    feed = f"http://127.0.0.1:{machine.at.doors['live feed']}/feed"
+    with tempfile.TemporaryFile() as told:
+        told.write(json.dumps({"url": feed, "token": SECRET}).encode())
+        told.seek(0)
+        done = subprocess.run(
+            [*prefix, sys.executable, "-I", "-c", WORKER, str(told.fileno())],
+            cwd=machine.root,
+            env=env | {"BRAT_FEED_FD": str(told.fileno())},
+            pass_fds=(told.fileno(),),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=WAIT_S,
+            check=False,
+        )
     return left_in(machine, done.returncode, done.stdout, done.stderr)

@@ -63,7 +63,7 @@ def surroundings(root: Path) -> Iterator[Surroundings]:
             daemon=_sockets(root, stack),
             doors={
                 each: stack.enter_context(server(answer.encode()))
-                for each in ("metadata", "id tokens")
+                for each in ("metadata", "id tokens", "live feed")
             },
             datagrams=stack.enter_context(_counted()),
             victim=stack.enter_context(without_rights()),

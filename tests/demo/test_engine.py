@@ -10,7 +10,6 @@ from brat.demo.sample import CLIS, Engine
 from convoy.config import load
 from grite.errors import BratError
 from runner.engines import ENGINES
-from tests.world import scripted_work
 
 
 @pytest.fixture
@@ -85,17 +84,3 @@ def test_the_project_asks_for_it_and_holds_no_answers(tmp_path: Path) -> None:
     assert named == {("codex", 'gpt "5"', ())}
     assert tomllib.loads(text)["ci"]["command"] == made.ci_command
     assert [file.name for file in (tmp_path / ".brat").iterdir()] == ["config.toml"]
-
-
-def test_the_scripted_model_knows_every_task_and_is_wrong_once() -> None:
-    script = scripted_work.script("make test")
-
-    first, again = (
-        script.case(f"# Task 4 of convoy x-1, attempt {n}\n") for n in (1, 2)
-    )
-    others = [
-        script.case(f"# Task {n} of convoy x-1, attempt 1\n") for n in range(1, 8)
-    ]
-    assert first != again
-    assert len({*others, again}) == 8
-    assert all(len(case.steps) == 2 for case in others)

@@ -2,17 +2,12 @@
 
 import os
 import re
-import signal
 import subprocess
 import sys
-import time
-from itertools import combinations
 from pathlib import Path
 
-import psutil
 import pytest
 
-from brat.demo.demo_run import WAITS
 from brat.demo.sample import Sample, write
 from tests.world.patience import patient
 
@@ -105,13 +100,6 @@ def test_before_the_fixes_one_test_fails_for_each_of_seven_bugs(sample: Sample) 
     assert sorted(failed) == sorted(name.strip() for name in named)
 
 
-def test_the_ci_command_is_green_while_all_bugs_are_known(sample: Sample) -> None:
-    done = ci(sample)
-
-    assert done.returncode == 0, done.stdout
-    assert "7 xfailed" in done.stdout
-
-
 @pytest.mark.parametrize(
     "order",
     [
@@ -130,67 +118,6 @@ def test_the_fixes_are_green_one_by_one_in_any_order(
     assert plain(sample).returncode == 0
     assert git(sample, "ls-files", "known_bugs") == ""
     assert git(sample, "status", "--porcelain", "--ignored") == ""
-
-
-def test_the_first_attempt_at_task_four_is_red_and_the_second_green(
-    sample: Sample,
-) -> None:
-    assert agent(sample, 4, attempt=1).returncode == 0
-    first = ci(sample)
-    git(sample, "reset", "--quiet", "--hard")
-    assert agent(sample, 4, attempt=2).returncode == 0
-    second = ci(sample)
-
-    assert first.returncode == 1
-    assert "1 failed" in first.stdout
-    assert second.returncode == 0, second.stdout
-
-
-def test_the_first_attempt_at_task_five_waits_half_way_for_its_machines_end(
-    sample: Sample,
-) -> None:
-    roles = sample.path / "auth" / "roles.py"
-    whole = roles.read_text(encoding="utf-8")
-
-    with subprocess.Popen(
-        ["sh", ".brat/agent.sh"], cwd=sample.path, env=told(sample, 5, attempt=1)
-    ) as waiting:
-        while waiting.poll() is None and psutil.Process(waiting.pid).cmdline() != WAITS:
-            time.sleep(0.01)
-        half = roles.read_text(encoding="utf-8")
-        waiting.kill()
-
-    assert waiting.returncode == -signal.SIGKILL
-    assert whole.startswith(half)
-    assert len(half) < len(whole)
-
-
-def test_only_the_two_that_write_the_changelog_conflict(sample: Sample) -> None:
-    for task in TASKS:
-        git(sample, "switch", "--quiet", "--create", f"task-{task}", sample.branch)
-        fix(sample, task)
-
-    conflicts = [
-        pair
-        for pair in combinations(TASKS, 2)
-        if run(
-            "git", "merge-tree", "--write-tree", *(f"task-{n}" for n in pair),
-            cwd=sample.path,
-        ).returncode
-    ]  # fmt: skip
-
-    assert conflicts == [(6, 7)]
-
-
-def test_the_two_give_the_same_tree_whichever_lands_first(sample: Sample) -> None:
-    trees = set()
-    for order in ((6, 7), (7, 6)):
-        git(sample, "switch", "--quiet", "--detach", sample.branch)
-        for task in order:
-            fix(sample, task)
-        trees.add(git(sample, "rev-parse", "HEAD^{tree}"))
-
-    assert len(trees) == 1
 
 
 def test_a_task_touches_the_paths_that_the_issue_declares_for_it(
@@ -213,39 +140,12 @@ def test_a_fix_that_leaves_its_bug_listed_is_red(sample: Sample) -> None:
     assert ci(sample).returncode == 1
 
 
-def test_a_bug_that_is_only_a_remark_is_no_bug(sample: Sample) -> None:
-    git(sample, "apply", ".brat/patches/1.patch")
-    (sample.path / "known_bugs/1-token-lifetime").write_text("# gone\n")
-
-    assert ci(sample).returncode == 0
-
-
-def test_a_listed_test_that_does_not_exist_is_an_error(sample: Sample) -> None:
-    (sample.path / "known_bugs" / "8-made-up").write_text("tests/test_x.py::test_y\n")
-
-    done = ci(sample)
-
-    assert done.returncode == pytest.ExitCode.USAGE_ERROR
-    assert "known_bugs/8-made-up: no test tests/test_x.py::test_y" in done.stderr
-
-
 def test_the_agent_reads_its_prompt_and_knows_its_tasks(sample: Sample) -> None:
     assert "task 1, attempt 2: Do your task." in agent(sample, 1, LATER).stdout
 
     unknown = agent(sample, 8, LATER)
     assert unknown.returncode == 2
     assert "there is no task 8 in the demo" in unknown.stderr
-
-
-def test_a_missing_variable_stops_the_agent_before_anything_happens(
-    sample: Sample,
-) -> None:
-    env = told(sample, 5, attempt=1) | {"BRAT_PROMPT": ""}
-    done = run("sh", ".brat/agent.sh", cwd=sample.path, **env)
-
-    assert done.returncode != 0
-    assert "BRAT_PROMPT: is set by the runner" in done.stderr
-    assert git(sample, "status", "--porcelain") == ""
 
 
 def test_writing_it_twice_gives_the_same_commit(sample: Sample, tmp_path: Path) -> None:
@@ -265,9 +165,3 @@ def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
         write(tmp_path)
 
     assert [file.name for file in tmp_path.iterdir()] == ["thesis.tex"]
-
-
-def test_the_issue_has_a_title_and_seven_tasks(sample: Sample) -> None:
-    assert sample.issue_title == "Make the auth tests pass"
-    assert sample.issue_text.startswith("`python -m pytest` fails on seven tests")
-    assert len(declared(sample)) == 7

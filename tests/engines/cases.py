@@ -100,8 +100,8 @@ COLUMNS: Final = {
         Column("429 for 2 s", Status(code=429, retry_after=2), _WELL, first=1),
         Column("500", Status(code=500), _DOWN),
         Column("cut", Cut(), _DOWN),
-        Column("flood", Flood(), _GIVEN_UP, limit_s=RETRIES_S),
-        Column("loop", Loop(), _GIVEN_UP, limit_s=RETRIES_S),
+        Column("flood", Flood(), _GIVEN_UP, limit_s=10),
+        Column("loop", Loop(), _GIVEN_UP, limit_s=10),
     )
 }
 QUICK: Final = ("ok", "401", "hang")

@@ -191,12 +191,6 @@ def test_without_the_folder_one_sentence_says_so(tmp_path: Path) -> None:
         git.run(["version"], cwd=tmp_path / "gone")
 
 
-def test_this_machines_git_is_new_enough() -> None:
-    git.require_version()
-
-    assert git.version() >= git.OLDEST
-
-
 @pytest.mark.parametrize(
     ("said", "version"),
     [

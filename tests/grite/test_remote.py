@@ -70,17 +70,6 @@ def test_a_refspec_moves_what_it_names(remote: Remote, tmp_path: Path) -> None:
     assert refs == f"{WAL} {one}"
 
 
-def test_a_shallow_fetch_brings_one_commit(remote: Remote, tmp_path: Path) -> None:
-    _, newest = two(remote.mirror)
-    remote.push([RefUpdate(MAIN, newest, None)])
-    ensure_mirror(tmp_path / "other.git")
-    other = Remote(remote.url, tmp_path / "other.git")
-
-    other.fetch([newest], depth=1)
-
-    assert said(other.mirror, "rev-list", newest) == newest
-
-
 def test_a_commit_that_is_not_there_cannot_be_fetched(remote: Remote) -> None:
     with pytest.raises(GitFailed, match="not our ref"):
         remote.fetch(["1" * 40])

@@ -8,15 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings, strategies as st
 
 from grite import chunk
 from grite.entry import Entry
 from grite.errors import BratError, Conflict, Corrupt
-from grite.event import CommentAdded, Event
+from grite.event import CommentAdded
 from grite.remote import ensure_mirror
 from grite.wal import WAL_REF, Log
-from tests.grite.anything import events
 from tests.grite.commits import said
 from tests.grite.vectors import ACTOR, T0, vector
 from tests.grite.writing import append, comment
@@ -117,21 +115,6 @@ def test_only_what_came_after_is_read(log: Log) -> None:
 
     assert [entry.commit for entry in read] == commits[2:]
     assert log.entries(commits[3], since=commits[3]) == []
-
-
-@settings(deadline=None, max_examples=50)
-@given(st.lists(events, min_size=1, max_size=4))
-def test_any_event_comes_back_from_the_log(
-    tmp_path_factory: pytest.TempPathFactory, some: list[Event]
-) -> None:
-    path = tmp_path_factory.getbasetemp() / "any.git"
-    if not path.exists():
-        ensure_mirror(path)
-    log = Log(path)
-
-    written = log.write(some, parent=None, actor=ACTOR, at_ms=T0)
-
-    assert log.entries(written) == [Entry(written, ACTOR, T0, tuple(some), ())]
 
 
 def test_a_head_that_does_not_descend_is_corrupt_and_both_are_named(log: Log) -> None:

@@ -29,12 +29,6 @@ def test_work_that_does_not_is_a_failure_that_says_why(forge: Forge) -> None:
     assert left.result["files"] == ["one"], "the work is kept all the same"
 
 
-def test_without_one_nothing_is_said_of_it(forge: Forge) -> None:
-    left = tried(forge, DONE, "")
-
-    assert (left.result["conclusion"], left.result["accepted"]) == ("success", None)
-
-
 @pytest.mark.parametrize(
     ("command", "conclusion"), [("test -e README.md", "noop"), ("false", "failure")]
 )
@@ -69,21 +63,6 @@ def test_it_has_its_own_time(forge: Forge) -> None:
 
     assert left.result["why"] == "The acceptance command was ended after 1 s."
     assert left.result["conclusion"] == "failure"
-
-
-def test_it_reaches_no_more_than_the_agent(forge: Forge) -> None:
-    private = forge.root / "private"
-    private.mkdir()
-    (private / "key").write_text("secret")
-    look = f"cat {private}/key 2>/dev/null; echo; tail -n +3 /proc/net/dev | wc -l"
-
-    left = forge.run(
-        forge.started("sh", "-c", DONE, acceptance=look, egress=()),
-        BRAT_HIDDEN=str(private),
-    )
-
-    assert "secret" not in left.said
-    assert left.said.split()[-1] == "1", "loopback alone"
 
 
 def test_the_agent_is_told_of_it(forge: Forge) -> None:

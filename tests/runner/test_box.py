@@ -286,6 +286,7 @@ def test_where_the_machine_gives_no_box_no_agent_starts_unless_it_is_off(
     )
     assert left.result["box"] == (refused if box == "on" else off)
     assert left.result["exit_code"] == (None if box == "on" else 5)
+    assert ('set [runner] box = "off"' in left.result["why"]) == (box == "on")
     lines = (left.folder / "transcript.jsonl").read_text().splitlines()
     events = [each["event"] for line in lines if "event" in (each := json.loads(line))]
     assert events[-1] == {"type": "unboxed", "why": left.result["box"]}

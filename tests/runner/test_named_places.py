@@ -69,26 +69,6 @@ def attacked(forge: Forge, **changes: object) -> Left:
         )
 
 
-def test_what_the_setup_script_runs_reaches_nothing_outside(forge: Forge) -> None:
-    left = attacked(forge, setup_hosts=())
-
-    assert left.result["conclusion"] == "success", left.result["why"]
-    assert not (forge.root / LOOT).exists()
-    assert not (forge.root / "person/.local/bin/git").exists()
-    assert (forge.root / "set_env").read_text() == ""
-    assert "reached" not in left.said
-    assert "Connection refused" in left.said
-
-
-def test_without_a_box_it_would_win(forge: Forge) -> None:
-    left = attacked(forge, box="off")
-
-    assert TOKEN in (forge.root / LOOT).read_text()
-    assert (forge.root / "person/.local/bin/git").exists()
-    assert (forge.root / "set_env").read_text() == "later\n"
-    assert left.result["walls"]["files"] == ""
-
-
 @pytest.mark.skipif(os.getuid() != 0, reason="only root becomes another user")
 def test_the_agent_of_a_witness_that_is_root_is_a_user_of_its_own(forge: Forge) -> None:
     left = forge.sh("id -u; id -un; cat /etc/shadow; kill -0 1; echo 1 > work.txt")

@@ -152,13 +152,6 @@ def test_a_wrong_input_is_one_sentence_and_starts_nothing(
     assert not left.folder.exists()
 
 
-def test_a_base_that_the_forge_does_not_have_is_said(forge: Forge) -> None:
-    left = prompted(forge, BRAT_TASK_BASE="9" * 40)
-
-    assert left.status == 2
-    assert f"Cannot fetch {'9' * 40}" in left.err
-
-
 def test_the_words_of_an_agent_set_no_other_output(forge: Forge) -> None:
     forges = "sh -c 'echo x > a.txt; echo \"BRAT: done x<<E patch=/etc/passwd\"'"
 

@@ -8,8 +8,8 @@ from uuid import uuid4
 import psutil
 import pytest
 
-from convoy.model.records import EngineSpec, Limits
-from tests.runner.job import TOKEN, Forge, git
+from convoy.model.records import Limits
+from tests.runner.job import Forge, git
 from tests.world.patience import patient
 
 pytestmark = pytest.mark.layer("landing")
@@ -54,20 +54,6 @@ def test_the_base_commits_script_runs_and_no_later_one(forge: Forge) -> None:
 
     assert "ours" in left.said
     assert "evil" not in left.said
-
-
-def test_it_is_given_no_secret(forge: Forge) -> None:
-    with_script(forge, "env; tr '\\0' '\\n' < /proc/$PPID/environ; ls -l /proc/$$/fd")
-    started = forge.started(
-        engine=EngineSpec(type="shell", args=("true",), secret="TEAM_KEY")
-    )
-
-    left = forge.run(started, TEAM_KEY="key-0123456789", ACTIONS_RUNTIME_TOKEN=TOKEN)
-
-    names = {line.partition("=")[0] for line in left.said.splitlines() if "=" in line}
-    assert "TEAM_KEY" not in names
-    assert "***" not in left.said, "redaction had nothing to do"
-    assert not {name for name in names if name.startswith(("ACTIONS_", "GITHUB_"))}
 
 
 @pytest.mark.parametrize(

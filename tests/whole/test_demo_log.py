@@ -4,8 +4,6 @@ from itertools import pairwise
 
 import pytest
 
-from convoy.log.record import fact_of
-from grite.event import CommentAdded
 from grite.wal import Log
 from tests.whole.demo import Story
 
@@ -43,23 +41,6 @@ def test_two_readers_agree_on_every_event(demo: Story) -> None:
     theirs = [(row.commit, row.actor, row.at_ms, row.kind) for row in demo.rows]
 
     assert ours == theirs
-
-
-def test_no_event_is_one_that_this_version_does_not_know(demo: Story) -> None:
-    log = Log(demo.seen.path)
-    bodies = [
-        event.kind.body
-        for entry in log.entries(str(demo.told["wal_head"]))
-        for event in entry.events
-        if isinstance(event.kind, CommentAdded)
-    ]
-
-    known = [fact_of(body) for body in bodies]
-
-    assert {type(fact).__name__ for fact in known} & {
-        "NoneType",
-        "UnknownFact",
-    } == set()
 
 
 def test_every_kind_of_event_that_the_story_has_is_in_it(demo: Story) -> None:

@@ -40,13 +40,6 @@ def test_the_log_is_exported_whole(terminal: Terminal) -> None:
     assert "Planned 1 task (" in page
 
 
-def test_an_unknown_form_is_refused(terminal: Terminal) -> None:
-    said = terminal.type("brat log export --format xml")
-
-    assert said.status == 2
-    assert "'xml' is not one of 'json', 'md'" in said.err
-
-
 @pytest.mark.layer("deep")
 def test_a_clone_reads_the_log_once_it_has_fetched_it(terminal: Terminal) -> None:
     clone = Terminal(terminal.cwd.parent / "clone", terminal.home)

@@ -9,10 +9,9 @@ from tests.world.extended import extended
 from tests.world.forge_rules import (
     checks,
     pull_request,
-    put_hook,
     put_ruleset,
 )
-from tests.world.local_rules import ask, at_rest, bare_of, registered
+from tests.world.local_rules import ask, at_rest, registered
 from tests.world.staying import staying
 from tests.world.terminal import Terminal
 from tests.world.words import engine, project
@@ -33,18 +32,6 @@ def ruled(folder: Path) -> Terminal:
         asked = pull_request()
         put_ruleset(forge, asked, repo=known.repository, bypass_actors=[actor])
     return terminal
-
-
-@pytest.mark.layer("landing")
-def test_the_repositorys_own_hooks_see_what_the_bot_pushes(tmp_path: Path) -> None:
-    terminal = ruled(tmp_path)
-    seen = tmp_path / "seen"
-    put_hook(bare_of(terminal), "update", f'echo "$1" >> {seen}')
-
-    done = terminal.type(START)
-
-    assert done.status == 0, done.err
-    assert {"refs/heads/main", "refs/grite/wal"} <= set(seen.read_text().split())
 
 
 @pytest.mark.layer("landing")

@@ -81,13 +81,6 @@ def test_work_before_an_outage_is_kept(forge: Forge) -> None:
     assert left.result["why"].startswith("The model's vendor does not answer: API Err")
 
 
-def test_an_agent_that_works_too_long_is_ended_at_its_deadline(forge: Forge) -> None:
-    left = driven(forge, "while :; do echo '{}'; sleep 0.1; done", timeout_s=1)
-
-    assert judged(left) == ("deadline", "timed_out")
-    assert left.result["why"] == "The agent was ended after 1 s."
-
-
 def test_one_that_meets_a_rate_limit_until_its_deadline_is_limited(
     forge: Forge,
 ) -> None:
@@ -188,13 +181,6 @@ def test_what_an_engine_does_not_reckon_is_reckoned_by_its_price(
     assert tokens > 0
     assert used["unpriced_tokens"] == unpriced * tokens
     assert used["usd"] == pytest.approx(usd * tokens)
-
-
-def test_what_an_engine_litters_is_no_work(forge: Forge) -> None:
-    script = f"{WORK}; mkdir .aider.tags.cache.v4; echo x > .aider.tags.cache.v4/cache"
-    left = driven(forge, f"{script}; {said('aider-ok')}", "aider")
-
-    assert left.result["files"] == ["greeting.txt"]
 
 
 def test_a_link_in_place_of_what_it_used_is_not_read(forge: Forge) -> None:

@@ -45,10 +45,3 @@ def test_the_pages_plugin_does_a_task(
     assert (left.status, left.err) == (0, "")
     assert (left.result["status"], left.result["summary"]) == ("done", summary)
     assert "Greet the world" in git("show", f"work:{file}", cwd=forge.unpacked(left))
-
-
-def test_a_plugin_that_is_not_installed_is_said(forge: Forge) -> None:
-    left = forge.run(forge.started(engine=EngineSpec(type="plugin:notes")))
-
-    assert left.result["outcome"] == "unstarted"
-    assert left.result["why"].startswith("No engine is called 'plugin:notes'; known: ")

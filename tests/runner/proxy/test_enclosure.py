@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from runner.session.proxy_client import cannot_close
-from tests.attacks.environments import NOTHING
 from tests.runner.job import Forge, Left, git
 from tests.runner.proxy.test_session import FORBIDDING, run as run_claude
 from tests.runner.proxy.world import Server, server
@@ -155,18 +154,6 @@ def run_on(forge: Forge, machine: tuple[str, ...], *program: str) -> Left:
 
 
 @pytest.mark.needs("unshare")
-def test_where_no_wall_can_be_built_no_agent_starts(forge: Forge) -> None:
-    left = run_on(forge, NOTHING, "sh", "-c", "touch began")
-
-    refused = f"no namespaces: {os.strerror(28)}"
-    assert left.result["box"].startswith(refused)
-    assert left.result["outcome"] == "unstarted"
-    assert 'set [runner] box = "off"' in left.result["why"]
-    assert (left.result["exit_code"], left.result["files"]) == (None, [])
-    assert set(left.result["walls"].values()) == {""}
-
-
-@pytest.mark.needs("unshare")
 @pytest.mark.parametrize("kind", ["net", "pid", "user"])
 def test_where_namespaces_are_refused_other_walls_stand(
     forge: Forge, kind: str
@@ -205,13 +192,6 @@ def test_the_network_of_a_command_is_as_it_is_by_default(forge: Forge) -> None:
     seen = git("show", "work:seen", cwd=forge.unpacked(left))
     assert seen == str(Path("/proc/self/ns/net").readlink())
     assert left.said == ""
-
-
-def test_a_program_that_is_not_there_is_said_as_ever(forge: Forge) -> None:
-    left = forge.run(forge.started("no-such-program", egress=()))
-
-    assert left.result["outcome"] == "unstarted"
-    assert "Cannot start 'no-such-program'" in left.result["why"]
 
 
 def test_a_program_in_the_checkout_is_started(forge: Forge) -> None:
