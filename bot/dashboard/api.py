@@ -26,6 +26,7 @@ from bot.requests.verb import Asker, NotPossible
 from bot.requests.verb_table import NoSuchWord
 from bot.text.replies import refused
 from convoy import views
+from convoy.text import clean
 from convoy.views import SCHEMA_VERSION
 
 ROOT: Final = "/api/v1"
@@ -90,7 +91,8 @@ async def _health(request: web.Request) -> web.Response:
 
 async def _printed(request: web.Request) -> web.Response:
     view = view_of(request)
-    return web.Response(text=await view.source.printed(*task_at(view.state, request)))
+    text = await view.source.printed(*task_at(view.state, request))
+    return web.Response(text=clean(text))
 
 
 async def _text_said(request: web.Request) -> str:

@@ -259,7 +259,7 @@ class Session(Struct, frozen=True, kw_only=True):
 
 
 Output = Callable[[Session], str]
-"""Returns the end of a session's output so far; may block."""
+"""Returns the end of a session's output so far, cleaned, with colours; may block."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,6 +5,7 @@ told with what each printed last, attempts with outcome, cost and walls.
 """
 
 import asyncio
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from hashlib import blake2b
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from msgspec import Struct
 
 from bot.dashboard import drawings
 from bot.dashboard.access_policy import RepositoryView, Visitor
@@ -29,7 +31,7 @@ from convoy.model import ids
 from convoy.model.session_result import dollars, estimate_words, tokens, usage_in_words
 from convoy.model.state import Convoy, State, Task
 from convoy.rules.verdict import Checks
-from convoy.text import ago, clock, iso, rough, spoken_duration
+from convoy.text import ago, clean, clock, iso, rough, spoken_duration
 from convoy.text.project_tests import compiler_errors, failing_tests
 from convoy.views import progress_words, saved_s, worked_s
 from convoy.views.history import (
@@ -77,7 +79,7 @@ async def agents_at_work(
 def _last_line(source: DashboardSource, convoy: Convoy, task: Task) -> str:
     if source.output is None or task.newest_run is None:
         return ""
-    said = source.output(newest_session(convoy, task))
+    said = clean(source.output(newest_session(convoy, task)))
     return next((line for line in reversed(said.splitlines()) if line.strip()), "")
 
 
@@ -145,22 +147,71 @@ def index(repositories: Sequence[str], visitor: Visitor) -> str:
     )
 
 
-def printed_lines(text: str) -> list[tuple[int, str, bool]]:
-    marks = {*failing_tests(text), *compiler_errors(text)}
-    return [
-        (number, line, any(mark in line for mark in marks))
-        for number, line in enumerate(text.splitlines(), 1)
-    ]
+_INKS: Final = ("", "red", "green", "yellow", "blue", "magenta", "cyan", "", "", "")
+_LOOKS: Final = {
+    code: (what, name)
+    for what, names in (
+        ("weight", {"1": "bold", "2": "dim", "22": ""}),
+        ("slope", {"3": "italic", "23": ""}),
+        ("line", {"4": "underline", "24": ""}),
+        ("way", {"7": "inverse", "27": ""}),
+        ("ink", {f"{ten}{n}": ink for ten in "39" for n, ink in enumerate(_INKS)}),
+    )
+    for code, name in names.items()
+}
+"""What a terminal's codes set, and the class for it. Others change nothing.
+https://ecma-international.org/publications-and-standards/standards/ecma-48/
+"""
+_CODES: Final = re.compile(r"\x1b\[([0-9;]*)m")
+_WIDE: Final = re.compile(r"(?<!\d)[34]8;(?:5;\d+|2(?:;\d+){3})")
+"""A colour out of 256, or of red, green and blue."""
+
+
+def _restyled(looks: Mapping[str, str], codes: str) -> dict[str, str]:
+    found = {**looks}
+    for code in _WIDE.sub("wide", codes).split(";"):
+        if not code.strip("0"):
+            found = {}
+        elif known := _LOOKS.get(code.lstrip("0")):
+            found[known[0]] = known[1]
+    return found
+
+
+class PrintedLine(Struct, frozen=True):
+    number: int
+    text: str
+    parts: tuple[tuple[str, str], ...]
+    """The text in parts, each with the classes of its looks."""
+    is_bad: bool
+
+
+def printed_lines(text: str) -> list[PrintedLine]:
+    """Return the lines of a log; its text is clean, but for a terminal's colours."""
+    plain = clean(text)
+    marks = {*failing_tests(plain), *compiler_errors(plain)}
+    looks: dict[str, str] = {}
+    found = []
+    for number, line in enumerate(text.splitlines(), 1):
+        parts = []
+        for at, part in enumerate(_CODES.split(line)):
+            if at % 2:
+                looks = _restyled(looks, part)
+            elif part:
+                parts.append((" ".join(filter(None, looks.values())), part))
+        whole = "".join(part for _, part in parts)
+        is_bad = any(mark in whole for mark in marks)
+        found.append(PrintedLine(number, whole, tuple(parts), is_bad))
+    return found
 
 
 _pages.filters["lines"] = printed_lines
 _PRINTED: Final = _pages.from_string(
-    '{% from "printed.html" import lines %}{{ lines(text) }}'
+    '{% from "printed.html" import lines %}{{ lines(text, at) }}'
 )
 
 
-def printed(text: str) -> str:
-    return _PRINTED.render(text=text)
+def printed(text: str, at: str) -> str:
+    return _PRINTED.render(text=text, at=at)
 
 
 def fault(status: int, phrase: str, said: str) -> str:
@@ -259,7 +310,7 @@ def of_task(
         "run": task.newest_run,
         "used": usage_in_words(task.used),
         "output": output,
-        "failing": [(n, line) for n, line, bad in printed_lines(output) if bad],
+        "failing": [line for line in printed_lines(output) if line.is_bad],
         "checks": check_marks(checks) if checks else (),
     }
 

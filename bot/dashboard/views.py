@@ -36,6 +36,7 @@ from bot.dashboard.page_contents import (
     session_of,
 )
 from convoy.model.state import Convoy, State, Task
+from convoy.text import clean
 from convoy.views.analytics import analytics_summary
 from grite.errors import BratError
 
@@ -248,7 +249,10 @@ async def _output(request: web.Request) -> web.Response:
     """
     view = view_of(request)
     convoy, task = task_at(view.state, request)
-    text = page_contents.printed(await view.source.printed(convoy, task))
+    text = page_contents.printed(
+        await view.source.printed(convoy, task),
+        f"{request.path.removesuffix('/output')}?attempt={task.started}",
+    )
     status = 200 if task.attempt else 286
     return web.Response(text=text, content_type="text/html", status=status)
 
@@ -305,7 +309,7 @@ def _found_lines(
     output: Output, tried: Sequence[tuple[Convoy, Task]], wanted: list[str]
 ) -> Iterator[Printed]:
     for convoy, task in tried:
-        text = output(newest_session(convoy, task))
+        text = clean(output(newest_session(convoy, task)))
         lines = (
             line for line in reversed(text.splitlines()) if holds_words(line, wanted)
         )

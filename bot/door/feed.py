@@ -217,12 +217,13 @@ def checkpoint_file(folder: Path, session: str) -> Path:
 
 
 def last_output(folder: Path, session: str) -> str:
-    """Return the end of a session's output, cleaned for people; empty: none is kept."""
+    """Return the end of a session's output, with colours; empty: none is kept."""
     try:
         data = tape_file(folder, session).read_bytes()
     except (FileNotFoundError, ValueError):
         return ""
-    return clean("".join(piece.text for piece in pieces_in(data[-LAST_BYTES:])))
+    text = "".join(piece.text for piece in pieces_in(data[-LAST_BYTES:]))
+    return clean(text, colours=True)
 
 
 class Feed:

@@ -83,7 +83,7 @@ async def _at_its_address(source: DashboardSource, port: int) -> AsyncIterator[s
 def _printed(folder: Path) -> Output:
     def last(session: Session) -> str:
         printed = output_of_session(folder, session.name, session.run)
-        return printed.last(running=session.running)
+        return printed.last(running=session.running, colours=True)
 
     return last
 

@@ -71,11 +71,11 @@ class Printed:
     log: Path
     """The job's log: complete once the job has ended."""
 
-    def last(self, *, running: bool) -> str:
+    def last(self, *, running: bool, colours: bool = False) -> str:
         """Return the end of the output so far; empty: there is none."""
         if self._is_live(running=running):
-            return shown("".join(_texts(_end_of(self.tape))))
-        return shown(_end_of(self.log).decode(errors="replace"))
+            return shown("".join(_texts(_end_of(self.tape))), colours=colours)
+        return shown(_end_of(self.log).decode(errors="replace"), colours=colours)
 
     def follow(self, running: Running) -> Iterator[str]:
         """Yield the output from its beginning until the session has ended."""
@@ -102,9 +102,9 @@ def output_of_session(folder: Path, session: str, run: int) -> Printed:
     return Printed(tape=tape_file(folder / BOT_FOLDER, session), log=place.log)
 
 
-def shown(text: str) -> str:
+def shown(text: str, *, colours: bool = False) -> str:
     """Return output as people may see it. Pure."""
-    return clean(_COMMAND.sub("", text))
+    return clean(_COMMAND.sub("", text), colours=colours)
 
 
 def _end_of(file: Path) -> bytes:

@@ -29,6 +29,7 @@ TEXT_CHARS = 262_144
 """Longer than any forge's issue; what is beyond it is not read."""
 
 _ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
+_COLOUR = re.compile(r"(\x1b\[[0-9;]{0,32}m)")
 # What is there but cannot be seen: control characters but tab and newline, surrogates,
 # format characters (bidirectional, zero-width, tags), variation selectors, fillers, and
 # what Unicode says is ignored where it is unknown.
@@ -42,13 +43,17 @@ _UNSEEN = re.compile(
 )
 
 
-def clean(text: str) -> str:
+def clean(text: str, *, colours: bool = False) -> str:
     """Return `text` without control codes and invisible characters; safe to do twice.
 
     Its lines end in newlines only, and it can be written as UTF-8. What Markdown hides
-    stays: `bot.text.visible_text` takes that away too.
+    stays: `bot.text.visible_text` takes that away too. With `colours`, what sets the
+    looks of a terminal's text stays (`ESC [ 31 m`).
     """
     text = text[:TEXT_CHARS].replace("\r\n", "\n").replace("\r", "\n")
+    if colours:
+        parts = enumerate(_COLOUR.split(text))
+        return "".join(part if at % 2 else clean(part) for at, part in parts)
     return _UNSEEN.sub("", _ANSI.sub("", text))
 
 

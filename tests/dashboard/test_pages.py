@@ -2,11 +2,13 @@
 
 import pytest
 
-from bot.dashboard.page_contents import address
+from bot.dashboard.page_contents import address, printed
 from convoy.model.records import Usage
 from convoy.rules.ending import LoseSession
 from convoy.rules.people import BlockTask
+from convoy.text import clean
 from tests.dashboard.conftest import Opens
+from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, sha, spec
 
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{ 7 * 7 }}"
@@ -118,6 +120,29 @@ async def test_hostile_text_stays_text(opens: Opens, path: str) -> None:
     assert "<script>alert" not in page
     assert "<img" not in page
     assert "{{ 7 * 7 }}" in page or path == "/log"
+
+
+@looped(
+    ("said", "shown"),
+    [
+        (
+            "\x1b[31mno\x1b[0m, \x1b[01;92myes",
+            '<i class="red">no</i>, <i class="bold green">yes',
+        ),
+        ("\x1b[1m\x1b[38;5;31ma\x1b[22mb\x1b[48;2;1;2;31;7mc", '<i class="inverse">c'),
+        ("\x1b[4mtwo\nlines\x1b[m.", '<i class="underline">lines</i>.'),
+        ("\x1b[91m<b>\x1b[0m\"'>", '<i class="red">&lt;b&gt;</i>&#34;&#39;&gt;'),
+        ("\x1b[7;1\x1b[31mx\x1b[39my", '<i class="red">x</i>y'),
+        ("a\x1b[2J\x1b[5;99m\x1b[" + "1" * 40 + "m\u202eb", "ab"),
+    ],
+)
+def test_a_terminals_colours_are_classes_of_ours(said: str, shown: str) -> None:
+    text = clean(said, colours=True)
+
+    assert clean(text, colours=True) == text
+    assert shown in printed(text, "/here")
+    assert '<a href="/here#L1">1</a>' in printed(text, "/here")
+    assert "\x1b" not in printed(text, "") + clean(text)
 
 
 async def test_an_empty_house_says_how_to_begin(opens: Opens) -> None:

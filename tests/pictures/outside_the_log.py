@@ -15,9 +15,9 @@ E   assert None is not None
 SAID: Final = """Reading src/auth/limits.py
 Reading tests/test_limits.py
 The counter is kept per process, so two workers never see the same account.
-$ pytest -q tests/test_limits.py
-FAILED tests/test_limits.py::test_ten_attempts_lock_an_account
-1 failed, 6 passed in 1.02s
+\x1b[2m$ pytest -q tests/test_limits.py\x1b[0m
+\x1b[31mFAILED\x1b[0m tests/test_limits.py::test_ten_attempts_lock_an_account
+\x1b[31m\x1b[1m1 failed\x1b[22m, \x1b[32m6 passed\x1b[31m in 1.02s\x1b[0m
 I cannot lock an account without a store that all workers share.
 """
 
@@ -29,7 +29,7 @@ def printed(number: int, attempt: int) -> str:
     return (
         f"Reading src/auth/part_{number}.py\n"
         f"$ pytest -q tests/test_part_{number}.py\n"
-        f"{3 + attempt} passed in 0.{number % 90 + 10}s\n"
+        f"\x1b[32m{3 + attempt} passed\x1b[0m in 0.{number % 90 + 10}s\n"
         f"Editing src/auth/part_{number}.py\n"
     )
 
