@@ -85,6 +85,7 @@ class Place:
             "GITHUB_SERVER_URL": f"file://{self.folder}",
             "GITHUB_REPOSITORY": "octo/hello",
             "GITHUB_REPOSITORY_ID": REPOSITORY_ID,
+            "GITHUB_EVENT_PATH": str(self.folder / "event.json"),
             "BRAT_ALLOWED_SIGNERS": self.allowed,
             "RUNNER_TEMP": str(own / "temp"),
             "GITHUB_WORKSPACE": str(own / "work"),
@@ -126,6 +127,8 @@ def make(folder: Path, project: Path, count: int) -> Place:
             log.append([start], after=log.head(), actor=BOT, at_ms=begun_ms + number)
         )
     place = Place(folder, tuple(logs), key.line)
+    event = '{"repository": {"default_branch": "main"}}'
+    (folder / "event.json").write_text(event, encoding="utf-8")
     (folder / "gates").mkdir()
     for number in range(1, count + 1):
         os.mkfifo(place.gate(number))

@@ -152,13 +152,19 @@ class Remote(Struct, frozen=True):
         return self.advertised(()).default_branch
 
     def fetch(
-        self, specs: Sequence[str], depth: int | None = None, *, again: bool = False
+        self,
+        specs: Sequence[str],
+        depth: int | None = None,
+        *,
+        again: bool = False,
+        tags: bool = False,
     ) -> None:
         """Bring commits or refspecs into the mirror.
 
         No ref of the mirror moves but those a refspec names. Safe to call again.
         `depth` brings this many commits of each chain, `WHOLE` all; `again` also what
-        seems to be here already, to mend what was damaged.
+        seems to be here already, to mend what was damaged; `tags` those on what comes,
+        if a refspec names a ref here.
 
         Raises:
             Unavailable: no answer, or no room for it.
@@ -167,7 +173,9 @@ class Remote(Struct, frozen=True):
         """
         if not specs:
             return
-        options = ["--quiet", "--no-tags", "--no-write-fetch-head"]
+        options = ["--quiet", "--no-write-fetch-head"]
+        if not tags:
+            options.append("--no-tags")
         kept: tuple[str, ...] = ()
         if depth is not None:
             options.append(f"--depth={depth}")

@@ -237,6 +237,16 @@ def read_inputs(env: Mapping[str, str]) -> Inputs:
     )
 
 
+def default_branch(inputs: Inputs) -> str:
+    """Return the branch that the event which started this run names; "": none."""
+    try:
+        event = json.loads(inputs.event.read_text() if inputs.event else "")
+        named = event["repository"]["default_branch"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return ""
+    return named if isinstance(named, str) else ""
+
+
 def _listed(text: str) -> tuple[Path, ...]:
     return tuple(Path(each).absolute() for each in text.split(os.pathsep) if each)
 

@@ -258,7 +258,9 @@ class _Session:
         title, branch = self._started.title, workspace.branch
         message = attempt_commits.CommitMessage(title, branch, half_done=is_half)
         litter = (*engines.litter(self._started.engine.type), *self._litter)
-        work = AttemptCommits(workspace, budget_s, litter).keep(message)
+        work = AttemptCommits(
+            workspace, budget_s, litter, keeps_patch=self._keeps_patch
+        ).keep(message)
         asked = self._started.title, self._started.instructions
         known = self._redaction.but(asked)
         work = attempt_commits.without_leaks(work, workspace, self._started.gate, known)

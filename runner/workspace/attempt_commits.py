@@ -29,6 +29,7 @@ from runner.box.surroundings import left_in, read_hostile
 from runner.workspace import stray_content as stray
 from runner.workspace.stray_content import Staged, batched
 from runner.workspace.workspace import (
+    ATTRIBUTES,
     Workspace,
     configure_own,
     has_foreign_objects,
@@ -142,11 +143,20 @@ class AttemptCommits:
     """The work of one workspace, once its agent has ended."""
 
     def __init__(
-        self, workspace: Workspace, budget_s: float, litter: tuple[str, ...] = ()
+        self,
+        workspace: Workspace,
+        budget_s: float,
+        litter: tuple[str, ...] = (),
+        *,
+        keeps_patch: bool = False,
     ) -> None:
-        """Leave out new files that `litter` names, patterns as in .gitignore."""
+        """Leave out new files that `litter` names, patterns as in .gitignore.
+
+        With `keeps_patch` the whole change is left in the store, too, as `PATCH`.
+        """
         self._workspace = workspace
         self._litter = litter
+        self._keeps_patch = keeps_patch
         self._deadline = time.monotonic() + budget_s
 
     def keep(self, message: CommitMessage) -> Work:
@@ -168,9 +178,9 @@ class AttemptCommits:
         configure_own(workspace.store)
         ignore_files(workspace.store, self._litter)
         left_out = self._submodules()
-        own = self._agents_commit() or workspace.base
-        faults = self._stage(left_out)
-        own = self._unstage(own, left_out)
+        theirs = self._agents_commit() or workspace.base
+        faults, known = self._stage(left_out)
+        own, staged = self._unstage(theirs, left_out)
         point_ref(workspace.store, workspace.ref, own)
         commit = ("commit", "--quiet", "--no-verify", "--cleanup=verbatim", "--file=-")
         text = message.text().encode(errors="replace")
@@ -183,11 +193,13 @@ class AttemptCommits:
         if head == workspace.base:
             left_out |= self._put_aside()
             return Work(faults=faults, left_out=stray.sentences(left_out))
-        changes = parse_raw(self._diff("--raw", "-z"))
+        changes = parse_raw(staged or self._diff("--raw", "-z"))
         files = [each.path for each in changes if each.mode_after.startswith("100")]
         kept = self._unfiltered(files, landing=True)
         left_out |= {why: [*paths] for why, paths in kept.items()}
-        left_out |= self._odd_names(changes)
+        left_out |= self._odd_names(
+            changes, known if theirs == workspace.base else None
+        )
         sizes = sizes_of(changes, workspace.folder)
         work = Work(
             changes=changes,
@@ -229,7 +241,8 @@ class AttemptCommits:
         gone = [path for path, size in reversed(sizes) if (room := room - size) < 0]
         base = self._workspace.base
         self._git("read-tree", "HEAD")
-        self._undo(each for each in self._staged() if each.path in {*gone})
+        staged = stray.staged_in(self._staged())
+        self._undo(each for each in staged if each.path in {*gone})
         tree = self._git("write-tree").stdout.decode().strip()
         if self._says_yes("diff", "--quiet", base, tree):
             return Work(oversized=" Nothing else was left.")
@@ -295,6 +308,8 @@ class AttemptCommits:
 
     def _submodules(self) -> dict[str, list[str]]:
         """Let git leave submodules as they are; return those that are not."""
+        if not self._workspace.mentions(stray.LINK_MODE):
+            return {}
         links = stray.links_in(self._git("ls-files", "--stage", "-z").stdout)
         if links:
             skip = ("update-index", "-z", "--skip-worktree", "--stdin")
@@ -304,17 +319,26 @@ class AttemptCommits:
         ]
         return {stray.NO_SUBMODULE: changed} if changed else {}
 
-    def _stage(self, left_out: dict[str, list[str]]) -> tuple[str, ...]:
-        """Put the work into the index, without strays; return what cannot be kept."""
+    def _stage(
+        self, left_out: dict[str, list[str]]
+    ) -> tuple[tuple[str, ...], set[str]]:
+        """Put the work into the index, without strays.
+
+        Returns what cannot be kept, and what the index held before.
+        """
         workspace = self._workspace
-        listing = ("ls-files", "--others", "--directory", "--exclude-standard", "-z")
-        strays = stray.untracked(workspace.folder, self._git(*listing).stdout)
+        listing = ("ls-files", "-t", "--cached", "--others", "--directory")
+        said = self._git(*listing, "--exclude-standard", "-z").stdout
+        listed = [*map(os.fsdecode, filter(None, said.split(b"\0")))]
+        others = [each[2:] for each in listed if each.startswith("? ")]
+        known = {each[2:] for each in listed if not each.startswith("? ")}
+        strays = stray.untracked(workspace.folder, others)
         for path, reason in strays.items():
             left_out.setdefault(reason, []).append(path)
         ignored = (*self._litter, *map(stray.pattern, strays))
         ignore_files(workspace.store, ignored)
         added = self._git("add", "--all", "--ignore-errors", check=False)
-        return () if added.status == 0 else self._stage_each(left_out)
+        return () if added.status == 0 else self._stage_each(left_out), known
 
     def _stage_each(self, left_out: dict[str, list[str]]) -> tuple[str, ...]:
         """Put file after file into the index: over some git adds none."""
@@ -332,13 +356,15 @@ class AttemptCommits:
                 why = errors.git_reason(done.stderr)
         return (f"{path_list(refused)} could not be kept: {why}.",) if refused else ()
 
-    def _unstage(self, own: str, left_out: dict[str, list[str]]) -> str:
+    def _unstage(self, own: str, left_out: dict[str, list[str]]) -> tuple[str, bytes]:
         """Take out of the index what is no work although it was added.
 
         Returns the commit that the rest stands on: the agent's own, or the base if its
-        commits hold some of it.
+        commits hold some of it; and the raw difference of index and base if nothing
+        was taken out.
         """
-        staged = self._staged()
+        difference = self._staged()
+        staged = stray.staged_in(difference)
         undone = []
         for each, reason in stray.unfit(staged):
             left_out.setdefault(reason, []).append(each.path)
@@ -376,13 +402,12 @@ class AttemptCommits:
             each.path in gone or (each.path not in kept and stray.is_stray(each))
             for each in steps
         )
-        return base if is_mixed else own
+        is_whole = not (undone or untouched or rewritten)
+        return base if is_mixed else own, difference if is_whole else b""
 
-    def _staged(self) -> tuple[Staged, ...]:
+    def _staged(self) -> bytes:
         base = self._workspace.base
-        return stray.staged_in(
-            self._git("diff-index", "--cached", "--raw", "-z", base).stdout
-        )
+        return self._git("diff-index", "--cached", "--raw", "-z", base).stdout
 
     def _undo(self, changes: Iterable[Staged], *, keeps_mode: bool = False) -> None:
         lines = sorted(each.undone(keeps_mode=keeps_mode) for each in changes)
@@ -439,9 +464,10 @@ class AttemptCommits:
         attributes ask for, such as with CRLF. It may where the work changes those.
         """
         files = [each for each in staged if each.is_changed_file]
-        if not files:
-            return []
         paths = [each.path for each in files]
+        is_asked = any(each.path.endswith(ATTRIBUTES) for each in staged)
+        if not files or not (is_asked or self._has_attributes(paths)):
+            return []
         store, folder = self._workspace.store, self._workspace.folder
         index, again = store / "checked-out.index", store / "checked-out"
         index.unlink(missing_ok=True)
@@ -461,15 +487,25 @@ class AttemptCommits:
         self, files: Sequence[str], *, landing: bool
     ) -> dict[str, set[str]]:
         """Return those that a filter should have written; see `stray.unfiltered`."""
-        told = self._attributes(files, "filter")
+        is_asked = self._has_attributes(files)
+        told = self._attributes(files, "filter") if is_asked else b""
         return stray.unfiltered(self._workspace.folder, told, landing=landing)
 
-    def _odd_names(self, changes: Sequence[PathChange]) -> dict[str, list[str]]:
-        """Return the new files whose names not every machine can hold."""
+    def _odd_names(
+        self, changes: Sequence[PathChange], base: set[str] | None
+    ) -> dict[str, list[str]]:
+        """Return the new files whose names not every machine can hold.
+
+        `base` are the names there without the changes; None: that is not known.
+        """
         news = [each.path for each in changes if each.mode_before == GONE]
-        listing = ("ls-tree", "-r", "-z", "--name-only", "HEAD")
-        said = self._git(*listing).stdout if news else b""
-        counted = Counter(os.fsdecode(each).casefold() for each in said.split(b"\0"))
+        if base is None and news:
+            said = self._git("ls-tree", "-r", "-z", "--name-only", "HEAD").stdout
+            names = {*map(os.fsdecode, said.split(b"\0"))}
+        else:
+            gone = (each.path for each in changes if each.mode_after == GONE)
+            names = (base or set()).difference(gone).union(news)
+        counted = Counter(map(str.casefold, names)) if news else Counter()
         twins = [path for path in news if counted[path.casefold()] > 1]
         odd = [path for path in news if stray.NOT_ON_WINDOWS.search(path)]
         found = {stray.UNPORTABLE: odd, stray.TWIN: twins}
@@ -483,7 +519,8 @@ class AttemptCommits:
 
     def _patch_bytes(self) -> int:
         store = self._workspace.store
-        self._diff("--patch", "--binary", f"--output={store / PATCH}")
+        if self._keeps_patch:
+            self._diff("--patch", "--binary", f"--output={store / PATCH}")
         self._diff("--patch", "--text", f"--output={store / _TEXT_PATCH}")
         return (store / _TEXT_PATCH).stat().st_size
 
@@ -495,6 +532,13 @@ class AttemptCommits:
         asked = b"".join(b"%b\n" % each for each in blobs)
         cat = ("cat-file", "--batch")
         return [*batched(self._git(*cat, stdin=asked).stdout)] if asked else []
+
+    def _has_attributes(self, paths: Iterable[str]) -> bool:
+        """Whether any file may give these paths attributes."""
+        above = {each for path in paths for each in PurePosixPath(path).parents}
+        files = (self._workspace.folder / each / ATTRIBUTES for each in above)
+        is_listed = self._workspace.mentions(ATTRIBUTES.encode())
+        return is_listed or any(map(os.path.lexists, files))
 
     def _attributes(
         self, paths: Sequence[str], *what: str, index: Path | None = None

@@ -7,7 +7,6 @@ branch: on any other branch, whoever may push could have written them. Where nei
 there, the log is open: it counts as far as those who may push are trusted.
 """
 
-import json
 import shutil
 from pathlib import Path
 from typing import Final
@@ -22,7 +21,7 @@ from grite.chunk import read_commit
 from grite.errors import BratError, Corrupt, GitFailed
 from grite.event import CommentAdded, Event
 from grite.signatures import ENTRY, SIGNERS_FILE, Authority
-from runner.inputs.job_inputs import BadInput, Inputs
+from runner.inputs.job_inputs import BadInput, Inputs, default_branch
 from runner.workspace.workspace import create_bare, fetch
 
 
@@ -62,15 +61,13 @@ def _committed(inputs: Inputs, repo: Path) -> str | None:
     Then nobody made a key for this repository, and its log is open. The event that
     started this run names that branch.
     """
-    try:
-        event = inputs.event.read_text() if inputs.event else ""
-        branch = str(json.loads(event)["repository"]["default_branch"])
-    except (OSError, ValueError, LookupError, TypeError):
+    branch = default_branch(inputs)
+    if not branch:
         raise NobodySigned(
             "GITHUB_EVENT_PATH names no event with the default branch, on which "
             f"{SIGNERS_FILE} would count: "
             "set the variable BRAT_ALLOWED_SIGNERS instead."
-        ) from None
+        )
     if inputs.ref != _HEADS + branch or not inputs.head:
         raise NobodySigned(
             f"This run is for {inputs.ref or 'no branch'}, but hand-offs are accepted "

@@ -106,6 +106,10 @@ class Staged(Struct, frozen=True):
         return b"%b %b\t%b\0" % (mode.encode(), self.blob_before, path)
 
 
+LINK_MODE: Final = b"\0\0\xe0\0"
+"""The mode of a submodule, 160000, as an index holds it."""
+
+
 def staged_in(raw: bytes) -> tuple[Staged, ...]:
     """Read the output of `git diff-index --cached --raw -z`."""
     fields = raw.split(b"\0")
@@ -117,11 +121,11 @@ def staged_in(raw: bytes) -> tuple[Staged, ...]:
     return tuple(found)
 
 
-def untracked(folder: Path, listed: bytes) -> dict[str, str]:
-    """Return what of `git ls-files --others --directory -z` is no work, and why."""
+def untracked(folder: Path, listed: Iterable[str]) -> dict[str, str]:
+    """Return what of `git ls-files --others --directory` is no work, and why."""
     left = iter(range(LOOKED_MOST))
     found: dict[str, str] = {}
-    for entry in map(os.fsdecode, filter(None, listed.split(b"\0"))):
+    for entry in listed:
         if entry.endswith("/"):
             spared = _is_made_folder(PurePosixPath(entry).parent, folder)
             found.update(_strays(folder, entry.rstrip("/"), left, spared=spared))

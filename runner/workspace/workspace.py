@@ -20,8 +20,8 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -36,7 +36,7 @@ from grite import git, trusted_programs
 from grite.errors import GitFailed, Unavailable
 from grite.remote import Remote
 from runner.box.surroundings import STORE, left_in, read_hostile
-from runner.inputs.job_inputs import BadInput, Inputs
+from runner.inputs.job_inputs import BadInput, Inputs, default_branch
 
 _NAME, _EMAIL = AUTHOR
 
@@ -153,39 +153,33 @@ def fetch(inputs: Inputs, into: Path, *commits: str) -> None:
         raise BadInput(f"Cannot fetch {names} from {inputs.url}: {error}.") from error
 
 
-def fetch_near(inputs: Inputs, into: Path, *commits: str) -> None:
-    """Fetch commits from this machine's own mirror, else as `fetch` does.
+def _copied(inputs: Inputs, into: Path, commits: Iterable[str]) -> bool:
+    """Fetch commits from this machine's own mirror, and say whether it has them.
 
-    Objects from a mirror are copied, for the mirror may go at any time. It need not be
-    trusted, since git checks objects against their names.
-    """
-    if inputs.objects is not None:
-        mirror = inputs.objects.joinpath(*inputs.url.split("/")[-2:])
-        # The mirror may be missing, older than a commit, or another user's.
-        with suppress(GitFailed, Unavailable, OSError):
-            _fetch_copied(mirror.resolve(), into, commits)
-            return
-    fetch(inputs, into, *commits)
-
-
-def _fetch_copied(mirror: Path, into: Path, commits: Sequence[str]) -> None:
-    """Fetch from a repository on this disk, whoever it belongs to.
-
-    Git serves another user's repository only if git's own configuration allows it.
+    It may be missing, older than a commit, or another user's, whose repositories git
+    serves only if git's own configuration allows it. Its objects are copied, for it may
+    go at any time. It need not be trusted, since git checks objects against names.
     https://git-scm.com/docs/git-config#Documentation/git-config.txt-safedirectory
     """
-    quoted = str(mirror).replace("\\", "\\\\").replace('"', '\\"')
+    if inputs.objects is None:
+        return False
+    mirror = str(inputs.objects.joinpath(*inputs.url.split("/")[-2:]).resolve())
+    quoted = mirror.replace("\\", "\\\\").replace('"', '\\"')
     allowed = into.with_suffix(".config")
-    allowed.write_text(f'[safe]\n\tdirectory = "{quoted}"\n', errors="surrogateescape")
     options = ("--quiet", "--no-tags", "--no-write-fetch-head", "--depth=1")
     try:
+        text = f'[safe]\n\tdirectory = "{quoted}"\n'
+        allowed.write_text(text, errors="surrogateescape")
         git.run(
             ("fetch", *options, "--", f"file://{mirror}", *commits),
             cwd=into,
             env={"GIT_CONFIG_GLOBAL": str(allowed)},
         )
+    except (GitFailed, Unavailable, OSError):
+        return False
     finally:
-        allowed.unlink()
+        allowed.unlink(missing_ok=True)
+    return True
 
 
 class Folders(Struct, frozen=True):
@@ -226,6 +220,14 @@ class Workspace(Struct, frozen=True):
     def ref(self) -> str:
         return f"refs/heads/{self.branch}"
 
+    def mentions(self, part: bytes) -> bool:
+        """Whether the index may hold this, a name's end or a mode; if not, it has none.
+
+        It was written by our git, so it is of a version that holds names whole:
+        https://git-scm.com/docs/gitformat-index
+        """
+        return part in (self.store / "index").read_bytes()
+
     def git(
         self,
         *args: str,
@@ -262,31 +264,35 @@ def prepare_workspace(
     branch = ids.task_branch(started.convoy, started.task)
     workspace = Workspace(folder, scratch / STORE, started.base, branch)
     create_bare(workspace.store, workspace.branch)
-    # For earlier work, fetch its root too, so that a diff shows the work.
-    goes_on = started.salvaged or started.resolves is not None
-    beside = (started.root,) if goes_on else ()
-    fetch_near(inputs, workspace.store, workspace.base, *beside)
+    _fetch_base(inputs, workspace, started)
     point_ref(workspace.store, workspace.ref, workspace.base)
-    _name(inputs, workspace, started.root or started.base)
     workspace.git("read-tree", "--reset", "-u", "HEAD", deadline_s=git.DEADLINE_S)
     shutil.copytree(workspace.store, folder / ".git")
     (folder / ".git/config").write_text(_CONFIG)  # which only says who commits
     return workspace
 
 
-def _name(inputs: Inputs, workspace: Workspace, root: str) -> None:
-    """Name the base as a clone does: by tags on what came, and origin's branch."""
-    remote = Remote(inputs.url, workspace.store, inputs.token)
-    with suppress(GitFailed, Unavailable):
-        seen = remote.advertised(("refs/tags/*",))
-        if seen.default_branch:
-            ref = f"refs/remotes/origin/{seen.default_branch}"
-            told = "update-ref", ref, root
-            workspace.git(*told, deadline_s=git.DEADLINE_S)
-        fetched = {workspace.base, root}
-        found = (name for name, commit in seen.refs.items() if commit in fetched)
-        tags = sorted({name.removesuffix("^{}") for name in found})
-        remote.fetch([f"{tag}:{tag}" for tag in tags], depth=1)
+def _fetch_base(inputs: Inputs, workspace: Workspace, started: TaskStarted) -> None:
+    """Fetch the base, and name it as a clone does: by its tags, and origin's branch.
+
+    That branch is where the work began, so that a diff shows all of it. What cannot be
+    named does not matter. One call of git brings everything, and tags only because it
+    also sets a ref: https://git-scm.com/docs/git-fetch (automatic tag following)
+    """
+    store, base, root = workspace.store, started.base, started.root or started.base
+    remote = Remote(inputs.url, store, inputs.token)
+    is_here = _copied(inputs, store, {base, root})
+    try:
+        branch = default_branch(inputs) or remote.default_branch() or "HEAD"
+        named = f"{root}:refs/remotes/origin/{branch}"
+        remote.fetch((base, named), None if is_here else 1, tags=True)
+    except (GitFailed, Unavailable) as error:
+        if is_here:
+            return
+        if isinstance(error, Unavailable):
+            raise
+        goes_on = started.salvaged or started.resolves is not None
+        fetch(inputs, store, base, *((root,) if goes_on else ()))
 
 
 SUBMODULES: Final = (
@@ -299,14 +305,16 @@ LFS: Final = (
     "left out of your work."
 )
 _READ_BYTES: Final = 100_000
-_ATTRIBUTES: Final = ":(glob)**/.gitattributes"
+ATTRIBUTES: Final = ".gitattributes"
 
 
 def missing_content(workspace: Workspace) -> tuple[str, ...]:
     """Return the parts that a fresh checkout lacks, a sentence or two each."""
     folder = workspace.folder
-    asked = ("ls-files", "-z", "--", _ATTRIBUTES)
-    listed = workspace.git(*asked, deadline_s=git.DEADLINE_S).stdout.split(b"\0")
+    listed: list[bytes] = []
+    if workspace.mentions(ATTRIBUTES.encode()):
+        asked = ("ls-files", "-z", "--", f":(glob)**/{ATTRIBUTES}")
+        listed = workspace.git(*asked, deadline_s=git.DEADLINE_S).stdout.split(b"\0")
     files = (folder / os.fsdecode(each) for each in listed if each)
     has_lfs = any(b"filter=lfs" in read_hostile(file, _READ_BYTES) for file in files)
     has_modules = bool(read_hostile(folder / ".gitmodules", _READ_BYTES))

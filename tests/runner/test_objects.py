@@ -1,5 +1,6 @@
 """A machine's own mirror spares the forge, and can do no harm."""
 
+import json
 import os
 from pathlib import Path
 
@@ -97,8 +98,9 @@ def test_without_a_mirror_of_use_the_forge_is_asked(
     assert left.result["files"] == ["a"]
 
 
+@pytest.mark.parametrize("told", ["nothing", "main", "no: branch", "a mirror"])
 def test_an_agent_knows_tags_and_the_branch_it_builds_on_as_in_a_clone(
-    forge: Forge,
+    forge: Forge, mirrors: Path, told: str
 ) -> None:
     for name, options in (("light", ()), ("v1.0", ("--annotate", "--message=1.0"))):
         git("tag", *options, name, forge.base, cwd=forge.bare)
@@ -108,9 +110,17 @@ def test_an_agent_knows_tags_and_the_branch_it_builds_on_as_in_a_clone(
         "test $(git merge-base HEAD origin/main) = $(git rev-parse v1.0^{commit}) &&"
         'test -z "$(git remote)"'
     )
+    changes = {}
+    if told == "a mirror":
+        changes["BRAT_OBJECTS"] = str(mirrors)
+    elif told != "nothing":
+        event = changes["GITHUB_EVENT_PATH"] = str(forge.root / "event.json")
+        named = {"repository": {"default_branch": told}}
+        Path(event).write_text(json.dumps(named))
 
-    left = forge.run(forge.started("sh", "-c", script))
+    left = forge.run(forge.started("sh", "-c", script), **changes)
 
-    assert left.result["conclusion"] == "success", left.err
+    is_named = told != "no: branch"  # which keeps nobody from starting
+    assert (left.result["conclusion"] == "success") == is_named, left.err
     said = git("show", "work:said.txt", cwd=forge.unpacked(left)).split()
-    assert said[:2] == ["v1.0", "light"]
+    assert said[:2] == (["v1.0", "light"] if is_named else [])
