@@ -20,7 +20,7 @@ from brat.repository.registration import FORGE_FOLDER, Registration, Source
 from convoy.model.state import Convoy
 
 DEADLINE_S = 300.0
-LOOK_S = 0.02
+LOOK_S = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)

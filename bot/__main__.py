@@ -1,6 +1,7 @@
 """`python -I -m bot SETTINGS.json [PORT]`: one bot as a process of its own."""
 
 import asyncio
+import gc
 import os
 import signal
 import sys
@@ -27,6 +28,7 @@ async def _serve(file: Path, port: int) -> None:
         bot_service.opened(settings, _tell) as loop,
         bot_service.door(loop, port, lambda: still.why(loop, "") or None) as bound,
     ):
+        gc.freeze()  # these objects stay: the collector can skip them
         print(bound, flush=True)  # noqa: T201  the parent process waits for the port
         await bot_service.forever(loop, seen=lambda _: still.seen(loop))
 

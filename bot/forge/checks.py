@@ -17,7 +17,7 @@ from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from bot.forge import payloads
-from bot.forge.rest import HIDDEN, Part, Refused, Rest
+from bot.forge.rest import HIDDEN, Part, Refused, Rest, checked
 from convoy.model import ids
 from convoy.rules.verdict import ANYBODY, Check, Checks, Reporters, judge, may_turn
 from convoy.text import STATUS_CHARS
@@ -277,7 +277,15 @@ class CheckView(Struct, frozen=True, kw_only=True):
 
 
 class CheckRuns(Part):
+    def __init__(self, rest: Rest, repository: str) -> None:
+        super().__init__(rest, repository)
+        self._made: dict[tuple[str, str], payloads.CheckRun] = {}
+        """Those that this process wrote last; how many lines are marked in one is known
+        only later."""
+
     async def found(self, view: CheckView) -> payloads.CheckRun | None:
+        if made := self._made.get((view.commit, view.key)):
+            return made
         url = f"{self._repo}/commits/{view.commit}/check-runs?filter=all&per_page=100"
         async for check in self._rest.each(payloads.CheckRun, url, "check_runs"):
             if check.external_id == view.key:
@@ -306,16 +314,20 @@ class CheckRuns(Part):
         body["actions"] = [to_builtins(each) for each in view.buttons]
         if view.conclusion is not None:
             body |= {"status": "completed", "conclusion": view.conclusion}
+        url, method = f"{self._repo}/check-runs", "POST"
         if found is not None:
-            url = f"{self._repo}/check-runs/{found.id}"
-            await self._rest.write("PATCH", url, body)
-            return
-        body |= {"name": view.name, "head_sha": view.commit}
-        body |= {"external_id": view.key, "details_url": view.url}
+            url, method = f"{url}/{found.id}", "PATCH"
+        else:
+            body |= {"name": view.name, "head_sha": view.commit}
+            body |= {"external_id": view.key, "details_url": view.url}
+        self._made.pop((view.commit, view.key), None)
         try:
-            await self._rest.write("POST", f"{self._repo}/check-runs", body)
+            answer = await self._rest.write(method, url, body)
+            if not view.places:
+                made = checked(payloads.CheckRun, answer, f"{method} {url}")
+                self._made[view.commit, view.key] = made
         except Refused as refused:
-            if refused.status != HTTPStatus.FORBIDDEN:
+            if found is not None or refused.status != HTTPStatus.FORBIDDEN:
                 raise
             await self._show_status(view)
 

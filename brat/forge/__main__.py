@@ -10,6 +10,7 @@ a function from the `Service` to an `Extension`.
 
 import argparse
 import asyncio
+import gc
 import json
 import os
 import signal
@@ -66,6 +67,7 @@ async def _serve(
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, ended.set)
     how = How(feed=arguments.feed)
+    gc.freeze()  # these objects stay: the collector can skip them
     async with serving(forge, arguments.port, how=how, extend=extend) as url:
         print(json.dumps({"url": url}), flush=True)  # noqa: T201  the promised line
         _watch_parent(loop, ended)

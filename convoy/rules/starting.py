@@ -141,7 +141,9 @@ def overspent(convoy: Convoy, task: Task) -> str:
         return ""
     budget = convoy.settings.budget
     of_task = _spent("task", task.used.usd, budget.task)
-    return of_task or _spent("convoy", convoy.used.usd, budget.convoy)
+    if of_task or budget.convoy is None:  # the convoy's sum takes long: it is rarely
+        return of_task
+    return _spent("convoy", convoy.used.usd, budget.convoy)
 
 
 def closed_today(state: State, convoy: Convoy, task: Task, now: int) -> str:

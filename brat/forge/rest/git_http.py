@@ -8,7 +8,7 @@ may say to git that it is compressed. https://git-scm.com/docs/http-protocol
 import asyncio
 import logging
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -32,6 +32,20 @@ _V2: Final = "version=2"
 _NO_CACHE: Final = {hdrs.CACHE_CONTROL: "no-cache, max-age=0, must-revalidate"}
 
 
+_ABLE: Final = re.compile(rb"\0([^\n]+)\n")
+
+
+def _listed(refs: Mapping[str, str], able: bytes) -> bytes:
+    """Return refs as `git receive-pack` lists them, the first with what git can do.
+
+    https://git-scm.com/docs/gitprotocol-pack#_reference_discovery
+    """
+    named = [f"{at} {ref}".encode() for ref, at in refs.items()]
+    named = named or [b"%s capabilities^{}" % (b"0" * 40)]
+    named[0] += b"\0" + able
+    return b"".join(b"%04x%s\n" % (len(line) + 5, line) for line in named) + FLUSH
+
+
 _Endpoint = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -52,6 +66,8 @@ class GitHttp:
         self._take = extension.receive
         self._permissions = extension.permissions
         self._advertised: dict[int, bytes] = {}
+        self._able: dict[int, bytes] = {}
+        """What git can do with a push to each repository."""
 
     def routes(self) -> list[web.RouteDef]:
         """Return the routes, below the forge's own address."""
@@ -101,8 +117,12 @@ class GitHttp:
             raise Refused(403, "This forge speaks git's smart protocol only.")
         visit = self._visit(request, program)
         newer = program == "git-upload-pack" and _V2 in visit.protocol
-        # With version 2 it lists what git can do and no ref: it never changes.
+        # With version 2 it lists what git can do and no ref: it never changes. Before a
+        # push the refs are listed here, and after the first what git says it can do.
         body = self._advertised.get(visit.repo.id) if newer else None
+        able = self._able.get(visit.repo.id) if program == "git-receive-pack" else None
+        if able is not None:
+            body = _listed(self._service.forge.bare(visit.repo).refs(), able)
         if body is None:
             args = (
                 *(program.removeprefix("git-"), "--stateless-rpc"),
@@ -113,6 +133,8 @@ class GitHttp:
                 body, _ = await process.communicate()
             if newer:
                 self._advertised[visit.repo.id] = body
+            elif program == "git-receive-pack" and (found := _ABLE.search(body)):
+                self._able[visit.repo.id] = found[1]
         line = f"# service={program}\n".encode()
         head = b"" if newer else b"%04x" % (len(line) + 4) + line + FLUSH
         return web.Response(

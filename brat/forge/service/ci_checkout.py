@@ -11,7 +11,7 @@ import os
 import shutil
 import stat
 import threading
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Final, Self
 
@@ -36,7 +36,7 @@ _INDEX: Final = "index"
 """The index of the checkout as git wrote it, beside it; missing: never use it again."""
 _COMMIT: Final = "commit"
 """The commit that the index is of."""
-_ATTRIBUTES: Final = ":(glob)**/.gitattributes"
+_ATTRIBUTES: Final = ".gitattributes"
 _HEADS: Final = "refs/heads/"
 _ORIGIN: Final = "refs/remotes/origin/"
 _TAGS: Final = "refs/tags/"
@@ -110,8 +110,8 @@ def _renew(bare: Bare, commit: str, job: Path) -> None:
     if not (job / _INDEX).is_file():
         raise _Unsure("nothing was kept")
     before = (job / _COMMIT).read_text(encoding="ascii")
-    asked = ["diff", "--quiet", before, commit, "--", _ATTRIBUTES]
-    git.run(asked, cwd=bare.path, deadline_s=CHECKOUT_S)
+    if _attributes_differ(bare, before, commit):
+        raise _Unsure("other files may need to be written anew")
     shutil.rmtree(work / ".git")
     _prepare(bare, work)
     shutil.move(job / _INDEX, work / ".git" / "index")
@@ -119,6 +119,15 @@ def _renew(bare: Bare, commit: str, job: Path) -> None:
     _switch(work, commit)
     if not _is_as_made(work, stat.S_IMODE((work / ".git").stat().st_mode)):
         raise _Unsure("a mode was changed")
+
+
+def _attributes_differ(bare: Bare, before: str, commit: str) -> bool:
+    try:
+        changed = pygit2.Repository(str(bare.path)).diff(before, commit).deltas
+    except (pygit2.GitError, KeyError) as error:
+        raise _Unsure(f"{before} is gone") from error
+    paths = (each.path for one in changed for each in (one.old_file, one.new_file))
+    return any(path.rpartition("/")[2] == _ATTRIBUTES for path in paths)
 
 
 def _is_as_made(folder: Path, mode: int) -> bool:
@@ -153,16 +162,16 @@ def _prepare(bare: Bare, work: Path) -> None:
 
     It knows the tags, and the default branch as a clone does.
     """
-    git.run(["init", "--quiet", "--template=", str(work)], deadline_s=CHECKOUT_S)
+    try:
+        pygit2.init_repository(str(work))
+        refs = Bare(bare.path).refs()  # opened anew: this may be another thread
+    except pygit2.GitError as error:
+        raise Unavailable(f"a checkout cannot be prepared: {error}") from error
     borrowed = work / ".git" / "objects" / "info" / "alternates"
     borrowed.parent.mkdir(parents=True, exist_ok=True)
     borrowed.write_text(f"{bare.path / 'objects'}\n")
     head = (bare.path / "HEAD").read_text(encoding="utf-8").strip()
     name = head.removeprefix(f"ref: {_HEADS}")
-    try:
-        refs = Bare(bare.path).refs()  # opened anew: this may be another thread
-    except pygit2.GitError as error:
-        raise Unavailable(f"{bare.path} cannot be read: {error}") from error
     known = {ref: target for ref, target in refs.items() if ref.startswith(_TAGS)}
     if tip := refs.get(_HEADS + name):
         known[_ORIGIN + name] = known[_HEADS + name] = tip
@@ -303,7 +312,7 @@ def _read(folder: Path, *args: str) -> str:
 _HOME, _TEMPORARY = "home", "tmp"
 
 
-_OF_GIT: Final = r"^(user\.(name|email)|init\.defaultbranch)$"
+_OF_GIT: Final = ("user.name", "user.email", "init.defaultbranch")
 """What tests that use git take for granted where a person has configured it."""
 
 
@@ -381,14 +390,11 @@ class CiBox:
 
 def _identity() -> str:
     """Return the person's name and address as they have told git, for its own file."""
-    env = {"GIT_CONFIG_GLOBAL": os.path.expanduser("~/.gitconfig")}  # noqa: PTH111
-    asked = ["config", "--global", "--null", "--get-regexp", _OF_GIT]
-    told = git.run(asked, env=env, check=False).stdout.decode(errors="replace")
-    lines = (line.partition("\n") for line in told.split("\0"))
-    last = {key: value for key, _, value in lines}
     found = []
-    for key, value in last.items():
-        quoted = value.replace("\\", "\\\\").replace('"', '\\"')
-        section, _, name = key.partition(".")
-        found.append(f'[{section}]\n\t{name} = "{quoted}"\n' if value else "")
+    with suppress(pygit2.GitError):  # git itself would refuse such a file
+        own = pygit2.Config(os.path.expanduser("~/.gitconfig"))  # noqa: PTH111
+        for key in (each for each in _OF_GIT if each in own):
+            quoted = (own[key] or "").replace("\\", "\\\\").replace('"', '\\"')
+            section, _, name = key.partition(".")
+            found.append(f'[{section}]\n\t{name} = "{quoted}"\n' if quoted else "")
     return "".join(found)

@@ -134,12 +134,14 @@ class Judge:
 
     def _drop(self, repo: Repository, ref: str, commit: str) -> None:
         """End the job of a commit that a queue showed, if no other branch needs it."""
-        if not _is_queue(ref.removeprefix(ids.HEADS)) or self._is_shown(repo, commit):
+        if not _is_queue(ref.removeprefix(ids.HEADS)):
             return
         for check in self._known(repo, commit):
             job = check.job
             if check.status == "completed" or job is None or not _is_queue(job.ref):
                 continue
+            if self._is_shown(repo, commit):
+                return
             if check.status == "queued":
                 self._finish(repo, check, "cancelled", GONE)
             elif job.pid is not None and job.born is not None:
@@ -183,7 +185,12 @@ class Judge:
     def _overtaken(self, repo: Repository, check: CheckRun) -> bool:
         """Say whether the candidate was replaced or dropped since its push."""
         ref = check.job.ref if check.job is not None else ""
-        return _is_queue(ref) and not self._is_shown(repo, check.head_sha)
+        if (
+            not _is_queue(ref)
+            or self._context.forge.bare(repo).tip(ref) == check.head_sha
+        ):
+            return False
+        return not self._is_shown(repo, check.head_sha)
 
     def _is_shown(self, repo: Repository, commit: str) -> bool:
         """Say whether a branch that is judged stands at a commit."""
