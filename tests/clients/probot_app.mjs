@@ -12,10 +12,11 @@ const [baseUrl, app, key, secret] = process.argv.slice(2);
 function welcome(probot) {
   probot.on("issues.opened", async (context) => {
     const { login } = context.payload.sender;
-    await context.octokit.rest.reactions.createForIssue(context.issue({ content: "eyes" }));
-    await context.octokit.rest.issues.createComment(
-      context.issue({ body: `Welcome, ${login}!` }),
-    );
+    const { rest } = context.octokit;
+    const said = context.issue({ body: `Welcome, ${login}!` });
+    const { data } = await rest.issues.createComment(said);
+    const given = { comment_id: data.id, content: "eyes" };
+    await rest.reactions.createForIssueComment(context.repo(given));
   });
   probot.on("push", async (context) => {
     const { after: head_sha } = context.payload;

@@ -80,7 +80,8 @@ async def test_it_answers_what_it_is_told(node: str, tmp_path: Path) -> None:
                 return await here.get(f"issues/{number}/comments")
 
             (comment,) = await until(said)
-            (given,) = await here.get(f"issues/{number}/reactions")
+            path = f"issues/comments/{comment['id']}/reactions"
+            (given,) = await until(lambda: here.get(path))
             checkout = await here.clone()
             commit = await checkout.commit("new.txt", "new")
             await checkout.git("push", "--quiet", "origin", "HEAD:topic")

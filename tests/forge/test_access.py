@@ -74,7 +74,6 @@ async def test_a_token_for_one_repository_opens_no_other(here: Town) -> None:
         ("POST", "git/refs", "carol"),
         ("POST", "check-runs", "carol"),
         ("POST", "actions/workflows/brat-task.yml/dispatches", "carol"),
-        ("GET", "hooks", "bot"),
         ("PATCH", "issues/{}", "mallory"),
     ],
 )

@@ -49,8 +49,6 @@ async def talk(here: Town) -> None:
     await here.ask("DELETE", said)
     for state in ("closed", "open"):
         await here.ask("PATCH", path, {"state": state})
-    for method in ("PUT", "DELETE"):
-        await here.ask(method, f"{path}/lock", by="alice")
     for method in ("POST", "DELETE"):
         await here.ask(method, f"{path}/assignees", {"assignees": ["alice"]})
 
@@ -104,8 +102,6 @@ async def work(here: Town, heard: Receiver) -> None:
     await here.ask("PUT", f"{mine}/dismissals", {"message": "Old."}, by="alice")
     await here.post(f"issues/{number}/assignees", {"assignees": ["alice"]})
     await here.ask("DELETE", f"issues/{number}/assignees", {"assignees": ["alice"]})
-    for method in ("PUT", "DELETE"):
-        await here.ask(method, f"issues/{number}/lock", by="alice")
     await here.ask("PATCH", path, {"title": "Other", "body": "More."})
     await checkout.git("push", "--quiet", "origin", "origin/main:refs/heads/side")
     for base in ("side", "main"):

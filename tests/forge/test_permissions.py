@@ -39,16 +39,9 @@ OLDER = {
         "GET /actions/secrets/public-key",
         "PUT /actions/secrets/{secret_name}",
         "DELETE /actions/secrets/{secret_name}",
-        "DELETE /issues/{issue_number}/reactions/{reaction_id}",
-        "DELETE /issues/comments/{comment_id}/reactions/{reaction_id}",
     ),
     "pull_requests=read": ("GET /issues/comments/{comment_id}/reactions",),
-    "pull_requests=write": (
-        "POST /issues/{issue_number}/reactions",
-        "DELETE /issues/{issue_number}/reactions/{reaction_id}",
-        "POST /issues/comments/{comment_id}/reactions",
-        "DELETE /issues/comments/{comment_id}/reactions/{reaction_id}",
-    ),
+    "pull_requests=write": ("POST /issues/comments/{comment_id}/reactions",),
     "single_file=read": ("GET /contents/{path}",),
 }
 """What the package says beside our rows: it is older than GitHub's page."""

@@ -107,17 +107,9 @@ async def test_a_run_is_found_by_its_name_and_its_filters(serve: Serve) -> None:
             1,
         )
         assert found["actor"]["login"] == "brat[bot]"
-        assert await ids("") == [other, run]
-        assert await ids("event=workflow_dispatch&status=failure") == [other, run]
-        assert await ids("status=success") == await ids("event=push") == []
-        assert await ids("branch=main&actor=brat[bot]") == [other, run]
-        assert await ids("branch=other") == await ids("head_sha=abc") == []
-        assert await ids(f"check_suite_id={run}") == [run]
+        assert await ids("") == await ids("event=workflow_dispatch") == [other, run]
+        assert await ids("event=push") == await ids("head_sha=abc") == []
         assert await ids("", "actions/workflows/brat-task.yml/runs") == [other, run]
-        for inside in (">=2001-01-01", "<2999-01-01", "2001-01-01..*"):
-            assert await ids(f"created={inside}") == [other, run]
-        for outside in (">2999-01-01", "<=2001-01-01", "*..2001-01-01", "2001-01-01"):
-            assert await ids(f"created={outside}") == []
         jobs = await here.get(f"actions/runs/{run}/jobs")
         assert [job["conclusion"] for job in jobs["jobs"]] == ["failure"]
 

@@ -164,7 +164,6 @@ class Issue(Record, frozen=True, kw_only=True):
     pull: bool = False
     assignees: tuple[int, ...] = ()
     locked: bool = False
-    lock_reason: str | None = None
 
 
 class IssueEvent(Record, frozen=True, kw_only=True):

@@ -3,7 +3,6 @@
 https://docs.github.com/en/rest/issues
 """
 
-from collections.abc import Callable
 from typing import Any, Final, Literal
 
 from msgspec import UNSET, Struct, UnsetType
@@ -410,42 +409,10 @@ async def list_events(call: Call) -> Answer:
     )
 
 
-class Lock(Body):
-    """The body of `PUT lock`."""
-
-    lock_reason: Literal["off-topic", "too heated", "resolved", "spam"] | None = None
-
-
-async def lock(call: Call) -> Answer:
-    """`PUT issues/{number}/lock`; safe to call twice."""
-    issue, asked = issue_of(call), call.body(Lock)
-    return _turned(call, issue, locked=True, reason=asked.lock_reason)
-
-
-async def unlock(call: Call) -> Answer:
-    """`DELETE issues/{number}/lock`; safe to call twice."""
-    return _turned(call, issue_of(call), locked=False, reason=None)
-
-
-def _turned(call: Call, issue: Issue, *, locked: bool, reason: str | None) -> Answer:
-    if issue.locked != locked:
-        now = call.service.forge.now()
-        action = "locked" if locked else "unlocked"
-        with call.store.change():
-            issue = call.store.issues.put(
-                replace(issue, locked=locked, lock_reason=reason, updated_at=now)
-            )
-            note(call, issue, action)
-            call.service.events.either(call.repo, call.user, action, issue)
-    return Answer(status=204)
-
-
 ISSUE_ROUTES = (
     Route("POST", _ISSUES, create_issue),
     Route("GET", _ONE, get_issue),
     Route("PATCH", _ONE, change_issue),
-    Route("PUT", _ONE + "/lock", lock, "write"),
-    Route("DELETE", _ONE + "/lock", unlock, "write"),
     Route("GET", _ONE + "/events", list_events),
 )
 
@@ -455,19 +422,10 @@ _SORTS: Final = {
     "updated": "updated_at",
     "comments": "comments",
 }
-Fits = Callable[[Issue], bool]
 
 
 async def list_issues(call: Call) -> Answer:
-    """`GET issues`: newest first, pull requests among them."""
-    return those_that(call)
-
-
-def those_that(call: Call, *more: Fits) -> Answer:
-    """List the issues that pass the filters asked for, and more.
-
-    An issue has to have all of the labels.
-    """
+    """`GET issues`: newest first, pull requests among them; all labels count."""
     state = call.choice("state", ("open", "closed", "all"))
     wanted = {name for name in call.asked("labels").lower().split(",") if name}
     since, creator = call.asked("since"), call.asked("creator").lower()
@@ -484,7 +442,6 @@ def those_that(call: Call, *more: Fits) -> Answer:
             and wanted <= labels
             and (after is None or parse(one.updated_at) >= after)
             and creator in {"", renderer.who(one.author).login.lower()}
-            and all(each(one) for each in more)
         )
 
     key = _SORTS[call.choice("sort", tuple(_SORTS))]

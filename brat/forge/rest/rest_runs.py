@@ -5,7 +5,6 @@ https://docs.github.com/en/rest/actions/workflows#create-a-workflow-dispatch-eve
 
 import hmac
 import secrets
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from aiohttp import hdrs, web
@@ -84,12 +83,7 @@ async def dispatch(call: Call) -> Answer:
 
 
 async def list_runs(call: Call) -> Answer:
-    """`GET actions/runs` and `GET actions/workflows/{id}/runs`: newest first."""
-    return runs_that(call)
-
-
-def runs_that(call: Call, *more: Callable[[Run], bool]) -> Answer:
-    """List the runs that pass the filters asked for, and more.
+    """`GET actions/runs` and `GET actions/workflows/{id}/runs`: newest first.
 
     No run names a pull request, so that `exclude_pull_requests` leaves none out.
     """
@@ -102,7 +96,6 @@ def runs_that(call: Call, *more: Callable[[Run], bool]) -> Answer:
         if path in {None, run.path}
         and event in {"", run.event}
         and sha in {"", run.head_sha}
-        and all(fits(run) for fits in more)
     ]
     chosen.sort(key=lambda run: run.id, reverse=True)
     return call.page(

@@ -12,13 +12,12 @@ import pytest
 from bot.door.webhooks import WEBHOOK_PATH
 from bot.loop.loop import Loop
 from bot.serving import bot_service
-from bot.settings.bot_settings import Settings
 from brat.forge import Forge
+from tests.bot.hosted import SECRET, settings
 from tests.world.forge import REPO, Town, make_source, settle_in, town, until
 from tests.world.github_forge.webhooks import kept_in
 from tests.world.receiver import Delivery, Receiver, receiving
 
-SECRET = "made-up-secret-of-the-webhook"
 LIST = "- [ ] one\n- [ ] two\n- [ ] three\n"
 Post = list[Delivery]
 World = dict[str, Any]
@@ -143,18 +142,9 @@ async def told(folder: Path, receiver: Receiver, way: Callable[[Post], Post]) ->
         tokens = settle_in(forge, make_source(folder / "source"))
         forge.add_hook(REPO, receiver.url, SECRET)
         async with town(forge, tokens, folder) as here:
-            settings = Settings(
-                repository=REPO,
-                api_url=f"{here.url}/api/v3",
-                git_url=here.url,
-                token=tokens["bot"],
-                secret=SECRET,
-                folder=folder / "bot",
-                push_gap_s=0,
-                roles=("mayor",),
-            )
+            told = settings(here, token=tokens["bot"], roles=("mayor",))
             async with (
-                bot_service.opened(settings, lambda _: None) as loop,
+                bot_service.opened(told, lambda _: None) as loop,
                 bot_service.door(loop, 0) as port,
             ):
                 receiver.came.clear()

@@ -10,25 +10,17 @@ from bot.door.inbox import Remark
 from bot.loop.loop import Loop
 from bot.serving import bot_service
 from bot.settings.bot_settings import Settings
+from tests.bot import hosted
 from tests.bot.another_folder import elsewhere
 from tests.bot.room import room
-from tests.world.forge import REPO, Town
+from tests.world.forge import Town
 from tests.world.traffic import Exchange
 
 pytestmark = pytest.mark.layer("landing")
 
 
 def settings(here: Town) -> Settings:
-    return Settings(
-        repository=REPO,
-        api_url=f"{here.url}/api/v3",
-        git_url=here.url,
-        token=here.tokens["bot"],
-        secret="made-up-secret-of-the-webhook",
-        folder=here.folder / "bot",
-        push_gap_s=0,
-        roles=("mayor",),
-    )
+    return hosted.settings(here, token=here.tokens["bot"], roles=("mayor",))
 
 
 @pytest.fixture

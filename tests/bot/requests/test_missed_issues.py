@@ -8,9 +8,9 @@ import pytest
 
 from bot.loop.loop import Loop
 from bot.serving import bot_service
-from bot.settings.bot_settings import Settings
+from tests.bot.requests.test_missed_comments import look, settings
 from tests.bot.room import room
-from tests.world.forge import REPO, Town
+from tests.world.forge import Town
 from tests.world.traffic import Exchange
 
 pytestmark = pytest.mark.layer("landing")
@@ -21,17 +21,7 @@ NAMED = "@brat, please:\n\n- [ ] one\n"
 @pytest.fixture
 async def loop(here: Town) -> AsyncIterator[Loop]:
     """A bot that hears nothing from the forge."""
-    settings = Settings(
-        repository=REPO,
-        api_url=f"{here.url}/api/v3",
-        git_url=here.url,
-        token=here.tokens["bot"],
-        secret="made-up-secret-of-the-webhook",
-        folder=here.folder / "bot",
-        push_gap_s=0,
-        roles=("mayor",),
-    )
-    async with bot_service.opened(settings, lambda _: None) as opened:
+    async with bot_service.opened(settings(here), lambda _: None) as opened:
         await opened.tick()
         yield opened
 
@@ -39,11 +29,6 @@ async def loop(here: Town) -> AsyncIterator[Loop]:
 async def written(here: Town, body: str, *, by: str = "alice") -> int:
     made = await here.post("issues", {"title": "Spell words", "body": body}, by=by)
     return int(made["number"])
-
-
-async def look(loop: Loop) -> None:
-    loop.wake.all()
-    await loop.tick()
 
 
 async def said(here: Town, issue: int) -> list[str]:

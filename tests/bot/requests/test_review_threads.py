@@ -15,8 +15,7 @@ from brat.forge.rest.rest_call import Extension
 from brat.forge.service.running_forge import Service
 from convoy.model.ids import task_branch
 from tests.bot.another_folder import elsewhere
-from tests.bot.roles.test_handin_half_done import handed_in
-from tests.bot.roles.test_handin_noop import NOOP
+from tests.bot.roles.test_handin import NOOP, handed_in
 from tests.bot.room import NAME, Room, room
 from tests.world.github_forge.extension import github
 from tests.world.github_forge.review_comments import LineComment, comments_of

@@ -9,6 +9,7 @@ import httpx
 from bot.forge.app_auth import PERMISSIONS
 from bot.serving.host import Host, hosted
 from bot.settings.bot_settings import ServiceSettings, Settings
+from tests.bot.hosted import settings
 from tests.world.app_key import pair
 from tests.world.forge import REPO, Town, until
 from tests.world.github_forge.apps import Apps, NewApp
@@ -81,13 +82,5 @@ async def ready(host: Host) -> dict[str, Any]:
 
 
 def alone(here: Town) -> Settings:
-    return Settings(
-        repository=REPO,
-        api_url=f"{here.url}/api/v3",
-        git_url=here.url,
-        token=here.tokens["bot"],
-        secret="x" * 16,
-        folder=here.folder / "alone",
-        push_gap_s=0,
-        settle_s=0,
-    )
+    folder = here.folder / "alone"
+    return settings(here, token=here.tokens["bot"], folder=folder, settle_s=0)

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from bot.serving import bot_service
-from bot.settings.bot_settings import Settings
 from brat.forge import Forge, How
-from tests.world.forge import REPO, Town, make_source, settle_in, town
+from tests.bot.hosted import settings
+from tests.world.forge import Town, make_source, settle_in, town
 
 ISSUES = 10
 LIST = "- [ ] one\n- [ ] two\n- [ ] three\n"
@@ -40,22 +40,13 @@ async def test_ten_issues_labelled_at_once_share_the_slots(
 ) -> None:
     file = here.folder / "config.toml"
     file.write_text(CONFIG.format(slots=slots))
-    settings = Settings(
-        repository=REPO,
-        api_url=f"{here.url}/api/v3",
-        git_url=here.url,
-        token=here.tokens["bot"],
-        secret="made-up-secret-of-the-webhook",
-        folder=here.folder / "bot",
-        push_gap_s=0,
-        config_file=file,
-        roles=("mayor", "witness"),
-    )
+    roles = ("mayor", "witness")
+    told = settings(here, token=here.tokens["bot"], config_file=file, roles=roles)
     issues = [await opened(here, number) for number in range(ISSUES)]
     async with asyncio.TaskGroup() as group:
         for issue in issues:
             group.create_task(label(here, issue))
-    async with bot_service.opened(settings, lambda _: None) as loop:
+    async with bot_service.opened(told, lambda _: None) as loop:
         assert not await loop.tick(), loop.context.troubles
         state = loop.context.mirror.state
 

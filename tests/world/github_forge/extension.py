@@ -66,7 +66,6 @@ ROUTES: Final = (
     *rest_secrets.VARIABLE_ROUTES,
     *rest_apps.ROUTES,
     *web_pages.ROUTES,
-    *rest_repository.PEOPLE_ROUTES,
     *rest_environments.ROUTES,
     *rest_apps.JOB_TOKEN_ROUTES,
 )

@@ -4,7 +4,6 @@ https://docs.github.com/rest/issues/assignees
 https://docs.github.com/rest/issues/labels
 """
 
-import re
 from collections.abc import Iterable
 from dataclasses import replace as with_fields
 from typing import Final
@@ -12,20 +11,15 @@ from typing import Final
 from msgspec import UNSET, UnsetType, json
 from msgspec.structs import replace
 
-from brat.forge.resources.forge_records import Comment, Issue, Label, User
-from brat.forge.resources.wire import Refused, fault, not_found
+from brat.forge.resources.forge_records import Issue, Label, User
+from brat.forge.resources.wire import Refused, fault
 from brat.forge.rest import rest_issues
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found, issue_of
 from brat.forge.rest.rest_issues import (
     GREY,
-    Fits,
-    asked_names,
     comment_of,
     find_label,
     note,
-    react,
-    relabel,
-    shown,
 )
 
 MOST: Final = 10
@@ -136,13 +130,6 @@ def _logins(
     return (*many, one) if isinstance(one, str) and one else many
 
 
-class _AnIssue(rest_issues.NewIssue):
-    assignee: str | None = None
-    assignees: tuple[str, ...] = ()
-    milestone: None = None
-    type: None = None
-
-
 class _AnEdit(rest_issues.IssueChange):
     """The body of `PATCH issues/{number}`; what is left out stays."""
 
@@ -161,18 +148,6 @@ def _without_people(call: Call) -> Call:
     return with_fields(call, body_bytes=json.encode(kept))
 
 
-async def create_issue(call: Call) -> Answer:
-    asked = call.body(_AnIssue)
-    logins = _logins(asked.assignee, asked.assignees) or ()
-    with call.store.change():
-        answer = await rest_issues.create_issue(_without_people(call))
-        if not logins or not call.service.forge.may(call.repo, call.user, "triage"):
-            return answer
-        issue = found(call.store.issues.get(answer.body["id"]))
-        issue = reassign(call, issue, assignees(call, logins, issue))
-    return with_fields(answer, body=call.service.renderer.issue(call.repo, issue))
-
-
 async def change_issue(call: Call) -> Answer:
     asked = call.body(_AnEdit)
     logins = _logins(asked.assignee, asked.assignees)
@@ -186,65 +161,11 @@ async def change_issue(call: Call) -> Answer:
     return Answer(call.service.renderer.issue(call.repo, issue))
 
 
-async def list_issues(call: Call) -> Answer:
-    absent = ("milestone", "type", "issue_field_values")
-    return rest_issues.those_that(
-        call, _of_people(call), *(_absent(call, name) for name in absent)
-    )
-
-
-_ANY: Final = "*"
-_NONE: Final = "none"
-
-
-def _of_people(call: Call) -> Fits:
-    """Read `assignee` and `mentioned`."""
-    assignee, mentioned = (
-        call.asked("assignee").lower(),
-        call.asked("mentioned").lower(),
-    )
-
-    def login(number: int) -> str:
-        return call.service.renderer.who(number).login.lower()
-
-    def fits(one: Issue) -> bool:
-        assigned = {login(number) for number in one.assignees}
-        return (assignee in {"", *assigned} or _matches(assignee, assigned)) and (
-            not mentioned or mentioned in _mentions(call, one)
-        )
-
-    return fits
-
-
-def _matches(asked: str, assigned: set[str]) -> bool:
-    return bool(assigned) if asked == _ANY else asked == _NONE and not assigned
-
-
-def _mentions(call: Call, one: Issue) -> set[str]:
-    """Return whose names stand in an issue or its comments, in lower case."""
-    said = [one.body or "", *(each.body for each in call.store.comments.of(one.id))]
-    return {name.lower() for text in said for name in re.findall(r"@([\w-]+)", text)}
-
-
-def _absent(call: Call, name: str) -> Fits:
-    """Read a filter on what no issue of this forge has.
-
-    Raises:
-        Refused: 422: it names one.
-    """
-    asked = call.asked(name)
-    if asked not in {"", _ANY, _NONE}:
-        raise fault("Issue", name, "invalid", f"This repository has no {name} {asked}.")
-    return lambda _: asked != _ANY
-
-
 _REPO = "/repos/{owner}/{repo}"
 _ASSIGNEES = _REPO + r"/issues/{number:\d+}/assignees"
 _ISSUES = _REPO + "/issues"
 ISSUE_ROUTES = (
-    Route("POST", _ISSUES, create_issue),
     Route("PATCH", _ISSUES + r"/{number:\d+}", change_issue),
-    Route("GET", _ISSUES, list_issues),
     Route("POST", _ASSIGNEES, add_assignees, "triage"),
     Route("DELETE", _ASSIGNEES, remove_assignees, "triage"),
 )
@@ -296,24 +217,11 @@ async def delete_label(call: Call) -> Answer:
     return Answer(status=204)
 
 
-async def list_issue_labels(call: Call) -> Answer:
-    return shown(call, issue_of(call))
-
-
-async def set_issue_labels(call: Call) -> Answer:
-    issue, names = issue_of(call), asked_names(call)
-    with call.store.change():
-        return shown(call, relabel(call, issue, to=names))
-
-
-_LABELS = _REPO + r"/issues/{number:\d+}/labels"
 LABEL_ROUTES = (
     Route("GET", _REPO + "/labels", list_labels),
     Route("POST", _REPO + "/labels", create_label, "triage"),
     Route("GET", _REPO + "/labels/{name:.+}", get_label),
     Route("DELETE", _REPO + "/labels/{name:.+}", delete_label, "triage"),
-    Route("GET", _LABELS, list_issue_labels),
-    Route("PUT", _LABELS, set_issue_labels, "triage"),
 )
 
 
@@ -331,45 +239,15 @@ async def delete_comment(call: Call) -> Answer:
     return Answer(status=204)
 
 
-def _subject(call: Call) -> Issue | Comment:
-    if "comment" in call.request.match_info:
-        return comment_of(call)
-    return issue_of(call)
-
-
 async def list_reactions(call: Call) -> Answer:
     content = call.asked("content")
-    known = call.store.reactions.of(_subject(call).id)
+    known = call.store.reactions.of(comment_of(call).id)
     given = [one for one in known if content in {"", one.content}]
     return call.page(given, call.service.renderer.reaction)
 
 
-async def create_reaction(call: Call) -> Answer:
-    return react(call, issue_of(call).id)
-
-
-async def delete_reaction(call: Call) -> Answer:
-    reaction = found(call.store.reactions.get(call.number("reaction")))
-    if reaction.subject != _subject(call).id:
-        raise not_found()
-    if reaction.user != call.user.id:
-        call.need("admin")
-    with call.store.change():
-        call.store.reactions.remove(reaction)
-    return Answer(status=204)
-
-
-_ONE = _ISSUES + r"/{number:\d+}"
 _COMMENT = _ISSUES + r"/comments/{comment:\d+}"
 REACTION_ROUTES = (
     Route("DELETE", _COMMENT, delete_comment),
-    Route("POST", _ONE + "/reactions", create_reaction),
-    *(
-        route
-        for path in (_ONE, _COMMENT)
-        for route in (
-            Route("GET", path + "/reactions", list_reactions),
-            Route("DELETE", path + r"/reactions/{reaction:\d+}", delete_reaction),
-        )
-    ),
+    Route("GET", _COMMENT + "/reactions", list_reactions),
 )

@@ -1,14 +1,10 @@
-"""REST: a repository is archived, who works in it, and its webhooks.
+"""REST: what webhooks sent.
 
-https://docs.github.com/rest/repos/repos#update-a-repository
-https://docs.github.com/rest/collaborators/collaborators
 https://docs.github.com/en/rest/repos/webhooks
 """
 
-from typing import Any, Final
+from typing import Any
 
-from brat.forge.resources.forge_records import Hook, Repository, Role, User
-from brat.forge.resources.wire import Site
 from brat.forge.rest.rest_call import (
     MOST_PER_PAGE,
     PER_PAGE,
@@ -16,76 +12,11 @@ from brat.forge.rest.rest_call import (
     Call,
     Route,
 )
-from brat.forge.rest.rest_repositories import CONFIG
-from tests.world.github_forge import shapes
 from tests.world.github_forge.webhooks import (
     Delivery,
     asked_hook,
     kept_in,
-    shown_config,
 )
-
-_PERMISSIONS: Final = ("pull", "triage", "push", "maintain", "admin")
-_ROLES: Final[dict[str, Role]] = {
-    "triage": "triage",
-    "push": "write",
-    "maintain": "maintain",
-    "admin": "admin",
-}
-
-
-def _collaborators(call: Call) -> list[User]:
-    logins = [login for login, role in call.repo.rights if role != "none"]
-    known = map(call.service.forge.user, logins)
-    return [who for who in known if who is not None]
-
-
-async def list_collaborators(call: Call) -> Answer:
-    call.choice("affiliation", ("all", "direct"))
-    least = call.choice("permission", _PERMISSIONS)
-    role = _ROLES.get(least, "read")
-    people = [
-        who
-        for who in _collaborators(call)
-        if call.service.forge.may(call.repo, who, role)
-    ]
-
-    def shown(who: User) -> dict[str, object]:
-        role = call.service.forge.role(call.repo, who)
-        more = {"permissions": shapes.permissions(role), "role_name": role}
-        return shapes.user(call.site, who) | more
-
-    return call.page(people, shown)
-
-
-_PEOPLE = "/repos/{owner}/{repo}/collaborators"
-PEOPLE_ROUTES = (Route("GET", _PEOPLE, list_collaborators, "write"),)
-
-
-def hook_view(
-    site: Site, repo: Repository, one: Hook, last: Delivery | None
-) -> dict[str, Any]:
-    """A webhook of a repository; `last` is the newest delivery that ended."""
-    api = f"{site.repo(repo.full_name)}/hooks/{one.id}"
-    return {
-        "type": "Repository",
-        "id": one.id,
-        "name": "web",
-        "active": True,
-        "events": ["*"],
-        "config": shown_config(one),
-        "created_at": repo.created_at,
-        "updated_at": repo.created_at,
-        "url": api,
-        "test_url": api + "/test",
-        "ping_url": api + "/pings",
-        "deliveries_url": api + "/deliveries",
-        "last_response": {
-            "code": last.status_code if last else None,
-            "status": "active" if last else "unused",
-            "message": last.status if last else None,
-        },
-    }
 
 
 def delivery(one: Delivery) -> dict[str, Any]:
@@ -102,19 +33,6 @@ def delivery(one: Delivery) -> dict[str, Any]:
         "installation_id": one.installation,
         "repository_id": one.repo,
     }
-
-
-def _shown(call: Call, hook: Hook) -> dict[str, object]:
-    ended = [d for d in kept_in(call.store).deliveries.of(hook.id) if not d.pending]
-    return hook_view(call.site, call.repo, hook, ended[-1] if ended else None)
-
-
-async def list_hooks(call: Call) -> Answer:
-    return call.page(call.store.hooks.of(call.repo.id), lambda one: _shown(call, one))
-
-
-async def get_config(call: Call) -> Answer:
-    return Answer(shown_config(asked_hook(call)))
 
 
 # --- deliveries -----------------------------------------------------------------------
@@ -149,8 +67,4 @@ def _worked(one: Delivery) -> bool:
 
 _HOOKS = "/repos/{owner}/{repo}/hooks"
 _ONE = _HOOKS + r"/{hook:\d+}"
-HOOK_ROUTES = (
-    Route("GET", _HOOKS, list_hooks, "admin"),
-    Route("GET", CONFIG, get_config, "admin"),
-    Route("GET", _ONE + "/deliveries", list_deliveries, "admin"),
-)
+HOOK_ROUTES = (Route("GET", _ONE + "/deliveries", list_deliveries, "admin"),)

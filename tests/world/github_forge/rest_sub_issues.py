@@ -82,12 +82,6 @@ class OldSubIssue(Body):
     sub_issue_id: int
 
 
-class NewPlace(Body):
-    sub_issue_id: int
-    after_id: int | None = None
-    before_id: int | None = None
-
-
 class NewBlocker(Body):
     issue_id: int
 
@@ -139,23 +133,6 @@ async def remove_sub_issue(call: Call) -> Answer:
         _links(call.store).remove(link)
         parent = _touched(call, parent)
         _tell(call, "sub_issue_removed", parent, (home, child))
-    return Answer(_face(call, parent))
-
-
-async def reprioritize(call: Call) -> Answer:
-    parent, asked = issue_of(call), call.body(NewPlace)
-    order = [one.id for one in _in_order(call, parent)]
-    anchor = asked.after_id or asked.before_id or 0
-    if asked.sub_issue_id not in order or anchor not in order:
-        raise Refused(422, "The sub-issue or its neighbour is not in the list")
-    order.remove(asked.sub_issue_id)
-    at = order.index(anchor) + (asked.after_id is not None)
-    order.insert(at, asked.sub_issue_id)
-    links = _links(call.store)
-    with call.store.change():
-        for place, child in enumerate(order, 1):
-            links.put(Child(id=child, parent=parent.id, place=place))
-        parent = _touched(call, parent)
     return Answer(_face(call, parent))
 
 
@@ -245,7 +222,6 @@ ROUTES: Final = (
     Route("GET", _ONE + "/sub_issues", list_sub_issues),
     Route("POST", _ONE + "/sub_issues", add_sub_issue, "triage"),
     Route("DELETE", _ONE + "/sub_issue", remove_sub_issue, "triage"),
-    Route("PATCH", _ONE + "/sub_issues/priority", reprioritize, "triage"),
     Route("GET", _BY, list_blocked_by),
     Route("POST", _BY, add_blocked_by, "triage"),
     Route("DELETE", _BY + r"/{issue:\d+}", remove_blocked_by, "triage"),

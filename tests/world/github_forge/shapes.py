@@ -301,7 +301,7 @@ def issue(
         "user": user(site, facts.author),
         "author_association": facts.association,
         "labels": [label(site, repo, each) for each in labels],
-        "active_lock_reason": one.lock_reason,
+        "active_lock_reason": None,
         **assigned(site, facts.assignees),
         "milestone": None,
         "closed_by": user(site, closer) if closer else None,
@@ -432,7 +432,7 @@ def pull(site: Site, one: Pull, facts: PullFacts) -> dict[str, Any]:
         "diff_url": links["html"] + ".diff",
         "patch_url": links["html"] + ".patch",
         "_links": {name: {"href": address} for name, address in links.items()},
-        "active_lock_reason": issue.lock_reason,
+        "active_lock_reason": None,
         "user": user(site, facts.author),
         "author_association": facts.association,
         "labels": [

@@ -1,0 +1,350 @@
+"""Work that was cut off is kept, and the next attempt hands in the whole of it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bot.roles.handin import collect
+from bot.roles.witness import LOST
+from convoy.model import ids
+from convoy.model.records import Usage
+from convoy.model.state import Task
+from convoy.owed import Begin, Collect
+from convoy.owed.owed import owed_actions
+from convoy.rules.people import RetryTask
+from tests.bot.hostile import Work
+from tests.bot.result_artifacts import result, zipped
+from tests.bot.room import NAME, Room, room
+
+CONFIG = """\
+[engine.default]
+type = "shell"
+args = ["true"]
+"""
+CUT = {"conclusion": "timed_out", "outcome": "deadline", "why": "It was ended."}
+
+
+async def handed_in(here: Room, *files: tuple[str, bytes], **given: object) -> Task:
+    """Let the bot take what the newest attempt at task 1 left; return the task."""
+    context, attempt = here.loop.context, here.task(1).attempt
+    assert attempt is not None
+    told = result(
+        session=ids.session_name(NAME, 1, attempt.number),
+        nonce="nonce1",
+        base=attempt.base,
+        **given,
+    )
+    draft = context.draft()
+    parcel = zipped(("result.json", told), *files)
+    off = given.get("conclusion") == "cancelled"
+    ended = Collect(NAME, 1, attempt.run or 0, called_off=off)
+    collect(context, draft, ended, parcel)
+    await here.pushed(draft)
+    return here.task(1)
+
+
+def next_base(here: Room) -> str:
+    """Return what the next attempt at task 1 is to start from."""
+    context = here.loop.context
+    context.observed.refs.update(context.mirror.refs)
+    owed = owed_actions(
+        context.mirror.state,
+        context.observed,
+        context.settings.patience,
+        context.clock(),
+    )
+    return next(a.base for a in owed if isinstance(a, Begin) and a.task == 1)
+
+
+async def half_done(
+    here: Room, folder: Path, name: str = "half.txt"
+) -> tuple[Work, str, str, tuple[str, bytes]]:
+    """Start task 1; return its agent's repository, its base, a commit and a bundle."""
+    base = await here.started(1, run=77)
+    work = Work(folder, here.loop.context.mirror.path, base)
+    half = work.commit({name: b"half\n"}, base)
+    return work, base, half, ("work.bundle", work.bundled(half))
+
+
+async def test_the_whole_of_the_work_is_handed_in_by_who_went_on(
+    tmp_path: Path,
+) -> None:
+    async with room(tmp_path, CONFIG) as here:
+        work, base, half, bundle = await half_done(here, tmp_path)
+
+        task = await handed_in(here, bundle, commit=half, **CUT)
+
+        assert (task.state, task.cause, task.notes) == (
+            "queued",
+            "failed",
+            ("It was ended.",),
+        )
+        assert next_base(here) == half
+
+        assert await here.started(1, run=78) == half
+        attempt = here.task(1).attempt
+        assert attempt is not None
+        assert (attempt.root, attempt.salvaged) == (base, 1)
+        whole = work.commit({"whole.txt": b"whole\n"}, half)
+        bundle = ("work.bundle", work.bundled(whole, half))
+        task = await handed_in(here, bundle, commit=whole)
+
+        assert task.state == "needs-review", task.why
+        assert task.work is not None
+        assert task.work.base == base
+        assert sorted(task.work.files) == ["half.txt", "whole.txt"]
+
+
+async def test_work_that_was_whole_already_is_handed_in_as_it_is(
+    tmp_path: Path,
+) -> None:
+    async with room(tmp_path, CONFIG) as here:
+        _, base, half, bundle = await half_done(here, tmp_path)
+        await handed_in(here, bundle, commit=half, **CUT)
+        await here.started(1, run=78)
+
+        task = await handed_in(here, commit=half)
+
+        assert task.state == "needs-review", task.why
+        assert task.work is not None
+        assert (task.work.base, task.work.files) == (base, ("half.txt",))
+        assert here.tip(ids.task_branch(NAME, 1)) == half
+
+
+@pytest.mark.parametrize("sole", [True, False])
+async def test_a_session_that_was_called_off_counts_on_ones_own_machine_as_none(
+    tmp_path: Path, *, sole: bool
+) -> None:
+    off = {"conclusion": "cancelled", "outcome": "cancelled", "why": "Cancelled."}
+    async with room(tmp_path, CONFIG) as here:
+        context = here.loop.context
+        context.settings = context.settings.model_copy(update={"sole": sole})
+        _, _, half, bundle = await half_done(here, tmp_path)
+
+        task = await handed_in(here, bundle, commit=half, **off)
+
+        assert (task.state, task.spent) == ("queued", 0 if sole else 1)
+        assert next_base(here) == half
+
+
+async def test_what_the_gate_refuses_is_not_gone_on_from(tmp_path: Path) -> None:
+    async with room(tmp_path, CONFIG) as here:
+        _, base, half, bundle = await half_done(here, tmp_path, "AGENTS.md")
+
+        task = await handed_in(here, bundle, commit=half, **CUT)
+
+        assert task.half_done is None
+        assert next_base(here) == base
+
+
+# --- an attempt whose runner died is lost, and what it is known to have used is not ---
+
+pytestmark = pytest.mark.layer("landing")
+
+CHECKPOINT = "checkpoint.bundle"
+
+
+async def test_a_lost_attempt_is_counted_by_its_usage_file(tmp_path: Path) -> None:
+    line = b'{"type":"usage","input_tokens":70}\n{"type":"cost","usd":0.5}\n{"ty'
+    async with room(tmp_path, CONFIG) as here:
+        await here.started(1, run=77)
+
+        task = await lost(here, ("usage.jsonl", line))
+
+        assert (task.state, task.cause) == ("queued", "lost")
+        assert task.used == Usage(input_tokens=70, usd=0.5)
+
+
+async def lost(here: Room, *files: tuple[str, bytes]) -> Task:
+    """Let task 1's session end without a result; return the task."""
+    context = here.loop.context
+    draft = context.draft()
+    collect(context, draft, Collect(NAME, 1, 77), zipped(*files) if files else LOST)
+    await here.pushed(draft)
+    return here.task(1)
+
+
+def bundle(here: Room, folder: Path, base: str, *names: str) -> tuple[str, bytes]:
+    """Return a commit that adds these files to a base, and a bundle of it."""
+    folder.mkdir()
+    work = Work(folder, here.loop.context.mirror.path, base)
+    commit = work.commit(dict.fromkeys(names, b"half\n"), base)
+    return commit, work.bundled(commit)
+
+
+@pytest.mark.parametrize("way", ["feed", CHECKPOINT, "work.bundle"])
+async def test_what_was_done_until_then_is_gone_on_from(
+    tmp_path: Path, way: str
+) -> None:
+    async with room(tmp_path, CONFIG) as here:
+        base = await here.started(1, run=77)
+        half, packed = bundle(here, tmp_path / "agent", base, "half.txt")
+        files = [] if way == "feed" else [(way, packed)]
+        if not files:
+            assert here.loop.context.feed is not None
+            here.loop.context.feed.keep(f"{NAME}/1/1", packed)
+
+        task = await lost(here, *files)
+
+        assert task.notes == (f"{LOST}; its work so far is kept",)
+        assert task.half_done is not None
+        assert (task.half_done.commit, task.half_done.base) == (half, base)
+        kept = here.loop.context.mirror.refs[ids.attempt_ref(NAME, 1, 1)]
+        assert kept == half
+
+
+async def test_where_the_newest_is_of_no_use_an_older_one_is(tmp_path: Path) -> None:
+    async with room(tmp_path, CONFIG) as here:
+        base = await here.started(1, run=77)
+        half, packed = bundle(here, tmp_path / "agent", base, "half.txt")
+        cut = packed[: len(packed) // 2]
+
+        task = await lost(here, ("work.bundle", cut), (CHECKPOINT, packed))
+
+        assert task.half_done is not None
+        assert task.half_done.commit == half
+
+
+@pytest.mark.parametrize(
+    ("harm", "why"),
+    [
+        ("rubbish", "it cannot be read: it does not begin like a git bundle"),
+        ("protected", "The patch changes a protected path: AGENTS.md."),
+        ("elsewhere", "it is not based on the attempt's commit"),
+        ("bomb", "it cannot be read: "),
+    ],
+)
+async def test_a_hostile_checkpoint_is_refused_and_the_next_is_told(
+    tmp_path: Path, harm: str, why: str
+) -> None:
+    async with room(tmp_path, CONFIG) as here:
+        base = await here.started(1, run=77)
+        work = Work(tmp_path, here.loop.context.mirror.path, base)
+        alone = work.history.commit({"a": b"1\n"})
+        packed = {
+            "rubbish": lambda: b"x",
+            "protected": lambda: bundle(here, tmp_path / "a", base, "AGENTS.md")[1],
+            "elsewhere": lambda: work.bundled(alone, base),
+            "bomb": work.delta_bomb,
+        }[harm]()
+
+        task = await lost(here, (CHECKPOINT, packed))
+
+        (note,) = task.notes
+        assert note.startswith(f"{LOST}; its work so far cannot be used: ")
+        assert why in note
+        assert (task.state, task.half_done) == ("queued", None)
+        refs = here.loop.context.mirror.refs
+        assert not [ref for ref in refs if ref.startswith("refs/grite/attempts/")]
+
+
+# --- what an agent writes into its commits' messages makes the forge do nothing -------
+
+
+async def test_messages_that_would_do_something_are_text_on_the_branch(
+    tmp_path: Path,
+) -> None:
+    async with room(tmp_path, CONFIG) as here:
+        base = await here.started(1, run=77)
+        work = Work(tmp_path, here.loop.context.mirror.path, base)
+        first = work.commit({"a.txt": b"a\n"}, base, "Fixes #12\n")
+        tip = work.commit({"b.txt": b"b\n"}, first, "Add b [skip ci]\n")
+        bundle = ("work.bundle", work.bundled(tip))
+
+        task = await handed_in(here, bundle, commit=tip)
+
+        assert task.state == "needs-review", task.why
+        history = here.history()
+        landing = history.at(here.tip(ids.task_branch(NAME, 1)))
+        assert task.work is not None
+        assert str(landing.id) == task.work.commit
+        assert landing.message == "Add b (skip ci)\n"
+        assert landing.parents[0].message == "Fixes issue #12\n"
+        assert landing.tree_id == work.history.at(tip).tree_id
+
+
+# --- handin noop ----------------------------------------------------------------------
+
+NOOP = {"status": "noop", "conclusion": "noop"}
+CHECKED = "- [ ] Add a accept: `test -e a`\n"
+
+
+async def test_a_task_whose_command_passes_is_settled(tmp_path: Path) -> None:
+    async with room(tmp_path, CONFIG, text=CHECKED) as here:
+        assert here.task(1).spec.acceptance == "test -e a"
+        await here.started(1, run=77)
+
+        task = await handed_in(here, **NOOP, accepted=True)
+
+        assert (task.state, task.landed) == ("merged", None)
+
+
+@pytest.mark.parametrize("text", [CHECKED, "- [ ] Add a\n"])
+async def test_without_it_the_attempt_failed(tmp_path: Path, text: str) -> None:
+    accepted = None if text is CHECKED else True  # a claim that nobody asked for
+    async with room(tmp_path, CONFIG, text=text) as here:
+        await here.started(1, run=77)
+
+        task = await handed_in(here, **NOOP, accepted=accepted)
+
+        assert task.state == "queued"
+        assert "there is nothing to do" in task.why
+        assert "no acceptance command to confirm that" in task.why
+
+
+@pytest.mark.layer("landing")
+@pytest.mark.parametrize("strategy", ["rebase", "squash", "merge"])
+async def test_what_other_work_has_landed_is_nothing_to_do(
+    tmp_path: Path, strategy: str
+) -> None:
+    config = f'[refinery]\nstrategy = "{strategy}"\n'
+    async with room(tmp_path, config) as here:
+        work = await here.worked(1, {"one.py": b"one\n"})
+        assert here.task(1).state == "needs-review"
+
+        tip = await here.landed_on_base({"one.py": b"one\n"})
+        await here.until(lambda: here.task(1).state == "merged")
+
+        assert here.task(1).landed is None
+        assert "already has all of its changes" in here.task(1).why
+        assert here.tip(f"convoy/{NAME}/base") == tip
+        assert here.tip(f"convoy/{NAME}/task-1") == tip
+        kept = here.loop.context.mirror.refs.values()
+        assert work in kept
+
+
+# --- a setup that failed and a hand-off that was not taken are nobody's attempt -------
+
+WHY = ".brat/setup.sh exited with status 4: No package foo."
+
+
+async def test_it_blocks_the_task_and_costs_no_attempt(tmp_path: Path) -> None:
+    async with room(tmp_path, CONFIG) as here:
+        await here.started(1, run=77)
+
+        task = await handed_in(here, conclusion="failure", outcome="setup", why=WHY)
+
+        assert (task.state, task.why, task.spent) == ("blocked", WHY, 0)
+        await here.do(RetryTask(convoy=NAME, task=1, by="ann"))
+        assert here.task(1).state == "queued"
+
+
+TURNED = "Commit 1234 hands nothing to this job: the key that signed it is not allowed."
+
+
+@pytest.mark.parametrize("attempt", [1, 2])
+async def test_a_hand_off_that_was_not_taken_blocks_the_task_with_the_jobs_words(
+    tmp_path: Path, attempt: int
+) -> None:
+    async with room(tmp_path, CONFIG) as here:
+        await here.started(1, run=77)
+        told = {"v": 1, "session": f"{NAME}/1/{attempt}", "why": TURNED}
+
+        task = await lost(here, ("turned-away.json", json.dumps(told).encode()))
+
+        if attempt == 1:
+            assert (task.state, task.spent) == ("blocked", 0)
+            assert task.why == f"Its job had no valid hand-off. {TURNED}"
+        else:
+            assert (task.state, task.cause) == ("queued", "refused")

@@ -1,0 +1,223 @@
+"""What stands against a convoy's work is said on its issue before the first task."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.forge.pace import RequestBudget
+from bot.forge.workflows import CiStart, ci_start, dispatch_fault, lacking_rights
+from bot.roles.mayor import scarce
+from brat.forge.storage.git_storage import Bare
+from grite import git
+from tests.bot.lobby import CONFIG, Lobby, lobby
+from tests.world.cases import looped
+
+EXPOSED = """\
+on: push
+jobs:
+  test:
+    environment: prod
+    steps:
+      - run: make test
+        env: {TOKEN: "${{ secrets.NPM_TOKEN }}"}
+"""
+JOBS = "permissions: {contents: read}\njobs: {test: {steps: []}}\n"
+PUSHED = f"# no workflow_dispatch yet\non: push\n{JOBS}"
+DISPATCHED = f"on: workflow_dispatch\n{JOBS}"
+OURS = (Path(__file__).parents[3] / "workflows/brat.yml").read_text()
+NO_DISPATCH = OURS.replace("{ actions: write,", "{ actions: read,")
+GATE = f'{CONFIG}[refinery]\nchecks = ["CI Gate"]\n'
+IN_CI = {"ci_workflow": "ci.yml"}
+IN_A_JOB = {"ci_workflow": "ci.yml", "workflow": "brat.yml"}
+KEYS = ("ANTHROPIC_API_KEY", "TEAM_KEY")
+ENGINES = """\
+[engine.default]
+type = "claude-code"
+
+[engine.tests]
+type = "codex"
+secret = "TEAM_KEY"
+
+[engine.free]
+type = "shell"
+args = ["true"]
+"""
+
+
+def commit(here: Lobby, name: str, text: str, folder: Path) -> None:
+    """Put a file on the default branch."""
+    repo = here.forge.known(here.loop.context.settings.repository)
+    bare: Bare = here.forge.bare(repo)
+    git.run(["clone", "--quiet", str(bare.path), str(folder)])
+    (folder / name).parent.mkdir(parents=True)
+    (folder / name).write_text(text)
+    who = ["-c", "user.name=you", "-c", "user.email=you@example.org"]
+    git.run(["add", "."], cwd=folder)
+    git.run([*who, "commit", "--quiet", "-m", "Add CI"], cwd=folder)
+    git.run(["push", "--quiet", "origin", "HEAD"], cwd=folder)
+
+
+async def asked(here: Lobby, sentence: str) -> list[str]:
+    """Ask for a convoy; return what is said of one thing on its issue."""
+    await here.write("Spell words", "@brat\n\n- [ ] one\n")
+    await here.delivered(1)
+    await here.loop.tick()
+    await here.loop.tick()
+    assert len(here.convoys()) == 1
+    return [said for said in here.said() if sentence in said]
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "config", "settings", "sentence", "told"),
+    [
+        (
+            *("ci.yml", EXPOSED, CONFIG, {}, "fork's pull request"),
+            ("ci.yml, job test: it names no permissions", "NPM", "environment prod"),
+        ),
+        ("ci.yml", f"on: push\n{JOBS}", CONFIG, {}, "fork's pull request", ()),
+        (
+            *("ci.yml", PUSHED, CONFIG, IN_CI, "CI will not start"),
+            ("ci.yml has no trigger workflow\\_dispatch",),
+        ),
+        ("ci.yml", DISPATCHED, CONFIG, IN_CI, "CI will not start", ()),
+        (
+            *("ci.yml", PUSHED, GATE, {}, "No workflow here reports"),
+            ("`CI Gate`", "`test`"),
+        ),
+        (
+            *("ci.yml", PUSHED, GATE.replace("CI Gate", "test"), {}),
+            *("No workflow here reports", ()),
+        ),
+        (
+            *("brat.yml", NO_DISPATCH, CONFIG, IN_A_JOB, "lacks permissions"),
+            ("brat cannot start tasks or CI",),
+        ),
+        ("brat.yml", OURS, CONFIG, IN_A_JOB, "lacks permissions", ()),
+    ],
+)
+async def test_what_workflows_lack_or_hand_over_is_said_once(
+    tmp_path: Path,
+    file: str,
+    text: str,
+    config: str,
+    settings: dict[str, Any],
+    sentence: str,
+    told: tuple[str, ...],
+) -> None:
+    opened = lobby(tmp_path, config=config, sole=False, **settings)
+    async with opened as here:
+        commit(here, f".github/workflows/{file}", text, tmp_path / "checkout")
+        said = await asked(here, sentence)
+
+    assert len(said) == bool(told)
+    assert all(part in said[0] for part in told)
+
+
+@pytest.mark.parametrize("there", [False, True])
+async def test_an_engine_whose_models_key_is_nowhere_is_named_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, there: bool
+) -> None:
+    for name in KEYS:
+        monkeypatch.delenv(f"BRAT_SECRET_{name}", raising=False)
+        if there:
+            monkeypatch.setenv(f"BRAT_SECRET_{name}", "made-up")
+    async with lobby(tmp_path, config=ENGINES, sole=False) as here:
+        said = await asked(here, "Actions secret")
+        here.forge.grant(here.loop.context.settings.repository, "brat[bot]", "read")
+        names = await here.loop.context.secret_names()
+
+    assert names is None, "a bot that may not know says nothing"
+    assert len(said) == (not there)
+    if not there:
+        assert (
+            "- `default` looks in `ANTHROPIC_API_KEY` or `CLAUDE_CODE_OAUTH_TOKEN`\n"
+            "- `tests` looks in `TEAM_KEY`"
+        ) in said[0]
+        assert "`free`" not in said[0]
+
+
+# --- what is read from the files ------------------------------------------------------
+
+
+@looped(
+    ("files", "named", "fault"),
+    [
+        ({"ci.yml": DISPATCHED}, "ci.yml", False),
+        ({"ci.yml": PUSHED}, "ci.yml", True),
+        ({"ci.yml": DISPATCHED}, "test.yml", True),
+        ({"ci.yml": PUSHED}, "", True),
+        ({"release.yml": f"on: release\n{JOBS}"}, "", False),  # CI is elsewhere
+        ({}, "", False),
+    ],
+)
+def test_what_is_named_has_to_be_there_and_to_start(
+    files: dict[str, str], named: str, *, fault: bool
+) -> None:
+    assert bool(dispatch_fault(files, named)) is fault
+
+
+BOTH = f"on: [pull_request, workflow_dispatch]\n{JOBS}"
+DEPLOYS = BOTH.replace("steps", "environment: live, steps")
+WRITES = BOTH.replace("read", "write")
+RELEASES = f"on: [push, release, workflow_dispatch]\n{JOBS}"
+
+
+@looped(
+    ("files", "named", "command", "start"),
+    [
+        ({"ci.yml": BOTH}, "", "make test", CiStart("ci.yml")),
+        ({"ci.yml": BOTH, "x.yml": DISPATCHED}, "", "", CiStart("ci.yml")),
+        ({"ci.yml": BOTH}, "x.yml", "", "no workflow file x.yml"),
+        ({"a.yml": BOTH, "b.yml": BOTH}, "", "make test", "of a.yml, b.yml"),
+        ({"a.yml": BOTH, "b.yml": BOTH}, "b.yml", "", CiStart("b.yml")),
+        ({"x.yml": DEPLOYS}, "", "make test", CiStart(command="make test")),
+        ({"x.yml": WRITES}, "", "make test", CiStart(command="make test")),
+        ({"x.yml": RELEASES}, "", "make test", CiStart(command="make test")),
+        ({"ci.yml": PUSHED}, "", "make test", CiStart(command="make test")),
+        ({"ci.yml": PUSHED}, "", "", "the variable BRAT_CI_WORKFLOW does not say"),
+        ({}, "", "", CiStart()),
+    ],
+)
+def test_ci_starts_by_the_file_that_is_meant_or_by_the_command(
+    files: dict[str, str], named: str, command: str, start: CiStart | str
+) -> None:
+    found = ci_start(files, named, command)
+
+    if isinstance(start, str):
+        assert start in found.fault
+        assert not found.file
+    else:
+        assert found == start
+
+
+JOB = "on: issues\njobs: {{loop: {{permissions: {}, steps: []}}}}"
+ALL = ["actions", "checks", "contents", "issues", "pull-requests"]
+
+
+@looped(
+    ("text", "missing"),
+    [
+        (OURS, []),
+        (NO_DISPATCH, ["actions"]),
+        (JOB.format("write-all"), []),
+        (JOB.format("read-all"), ALL),
+        ("on: issues\njobs: {loop: {steps: []}}", []),  # the repository's default
+        ("on: issues\njobs: {other: {permissions: {}, steps: []}}", []),
+        ("", []),
+    ],
+)
+def test_the_rights_a_job_lacks_are_read_from_its_file(
+    text: str, missing: list[str]
+) -> None:
+    assert [each.partition(":")[0] for each in lacking_rights(text)] == missing
+
+
+def test_scarce_requests_are_told_with_the_time_when_there_are_more() -> None:
+    few = RequestBudget(limit=1_000, left=180, resets_at=0.0)
+
+    (said,) = scarce(few, 1_760_000_400_000)
+    assert said.startswith("180 of the 1000 hourly requests of this repository's jobs")
+    assert said.endswith("so brat works slowly until 09:00 UTC")
+    assert scarce(RequestBudget(limit=1_000, left=250, resets_at=0.0), 0) == []
+    assert scarce(None, 0) == []
