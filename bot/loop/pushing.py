@@ -411,19 +411,25 @@ class RefusedParts:
 
 
 def _standing(draft: Draft) -> frozenset[str]:
-    """Return the candidates that stand on, and hold, others of the same push."""
-    found = set()
-    for convoy in draft.state.live():
-        made = {
-            task.candidate.commit: task_item(convoy.name, task.number)
-            for task in convoy.tasks
-            if task.candidate is not None
-        }
-        for task in convoy.tasks:
-            below = made.get(task.candidate.base) if task.candidate else None
-            if task.candidate and below in draft.parts:
-                found.add(task.candidate.commit)
-    return frozenset(found)
+    """Return the candidates that stand on, and hold, others of the same push.
+
+    What the push lands has its candidate in the state before it alone.
+    """
+    made = {
+        candidate.commit: (task_item(convoy.name, number), candidate.base)
+        for state in (draft.before, draft.state)
+        for convoy in state.live()
+        for number, candidate in (
+            (0, convoy.candidate),
+            *((task.number, task.candidate) for task in convoy.tasks),
+        )
+        if candidate is not None
+    }
+    return frozenset(
+        commit
+        for commit, (_, base) in made.items()
+        if base in made and made[base][0] in draft.parts
+    )
 
 
 def _halves(parts: Group) -> tuple[Group, ...]:

@@ -7,6 +7,7 @@ that is refused names its part.
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import chain
 
 from bot.repository.mirror import Mirror
 from convoy.events import Command, Refusal, decided
@@ -35,8 +36,8 @@ class Draft:
     def __init__(self, mirror: Mirror, actor: bytes, now: int) -> None:
         self.now = now
         """Unix ms."""
-        self.state = mirror.state
-        """The state as it will be after the push."""
+        self.state = self.before = mirror.state
+        """The state as it will be after the push; `before`: as it was."""
         self.refs = dict(mirror.refs)
         """The remote's refs as they will be after the push."""
         self.intended: set[str] = set()
@@ -50,8 +51,8 @@ class Draft:
         self.only: frozenset[str] | None = None
         """The items whose refs may move; None: all."""
         self._item = LOG_ITEM
-        self._items: dict[str, str] = {}
-        """The item of each ref that moves."""
+        self._items: dict[str, tuple[str, ...]] = {}
+        """The items that move each ref, one after another."""
 
     @contextmanager
     def part(self, item: str) -> Iterator[None]:
@@ -76,11 +77,11 @@ class Draft:
     @property
     def parts(self) -> frozenset[str]:
         """The items whose refs move; the log's own are no item's."""
-        return frozenset(self._items.values()) - {LOG_ITEM}
+        return frozenset(chain.from_iterable(self._items.values())) - {LOG_ITEM}
 
     def item_of(self, ref: str) -> str:
-        """Return the item whose part moves a ref; `LOG`: the log's own."""
-        return self._items.get(ref, LOG_ITEM)
+        """Return the item whose part moves a ref last; `LOG`: the log's own."""
+        return self._items.get(ref, (LOG_ITEM,))[-1]
 
     def __bool__(self) -> bool:
         return bool(self._events or self._updates)
@@ -121,7 +122,7 @@ class Draft:
             del self._updates[ref], self._items[ref]
         else:
             self._updates[ref] = RefUpdate(ref, new, seen)
-            self._items[ref] = self._item
+            self._items[ref] = (*self._items.get(ref, ()), self._item)
         if new is None:
             self.refs.pop(ref, None)
         else:

@@ -12,6 +12,7 @@ from brat.forge.service.running_forge import Service
 from convoy.model.state import Convoy
 from convoy.owed import Role
 from grite import git
+from tests.bot.loop.test_refused import hooked
 from tests.bot.room import DEADLINE_S, HEADS, REPO, Room, room
 from tests.world.forge_rules import pull_request, put_ruleset
 from tests.world.github_forge.extension import rules
@@ -177,6 +178,34 @@ async def test_of_three_the_red_one_and_the_one_in_conflict_are_set_aside(
         for each in told:
             assert each.count("@you ") == 1
             assert "`/brat land` takes its newest commit" in each
+
+
+@pytest.mark.parametrize(
+    "hook", ["update main", "update brat/queue", "pre-receive main"]
+)
+async def test_what_stands_on_a_refused_pull_request_lands_without_it(
+    hook: str, tmp_path: Path
+) -> None:
+    """bors-ng#681: of a batch the others were cancelled where a merge was refused."""
+    name, ref = hook.split()
+    read = "ref=$1 new=$3" if name == "update" else "while read old new ref; do"
+    script = f"""{read}
+        case $ref in refs/heads/{ref}*)
+        ! git ls-tree --name-only $new 2>&1 | grep -qx second || exit 1 ;; esac"""
+    async with room(tmp_path, CI) as here:
+        hooked(tmp_path, name, script + ("" if name == "update" else "\ndone"))
+        names = ("first", "second", "third")
+        numbers = [await opened(here, each, {each: b"more\n"}) for each in names]
+        for number in numbers:
+            await here.answer("/brat land", on=number)
+        async with asyncio.timeout(DEADLINE_S):
+            while not all(is_merged(here, each) for each in numbers[::2]):
+                await judged(here)
+
+        refused = given(here, numbers[1]).set_aside
+        assert refused is not None
+        assert not given(here, numbers[1]).ended
+        assert sum("This waits for a person" in each for each in here.spoken()) == 1
 
 
 async def test_an_agent_works_on_a_persons_red_pull_request(tmp_path: Path) -> None:
