@@ -43,9 +43,11 @@ SET_ASIDE: Final = "What was set aside"
 LANDING_AGAIN: Final = "CI tests the candidate again."
 
 
-def _retry(context: RequestContext, *, task: int | None = None) -> str:
+def _retry(context: RequestContext, *, task: int | None = None, text: str = "") -> str:
     """Retry the given task, else the pull request's own, else all that waits."""
     convoy = context.convoy
+    if convoy.state == "failed" and text:
+        raise NotPossible(f"say `/brat retry` alone: {convoy.name} is failed")
     if convoy.state == "failed":
         return _retry_failed(context, task)
     stalled = task is None and bool(convoy.sync.stalled)
@@ -68,8 +70,17 @@ def _retry(context: RequestContext, *, task: int | None = None) -> str:
         if task is None and not _is_blocked(context.convoy, number):
             continue  # retrying another task unblocked it
         context.submit(RetryTask(convoy=convoy.name, task=number, by=context.by))
+        if text:
+            _tell(context, task=number, text=text)
+    if text and not numbers:
+        raise NotPossible("no task is blocked that could be told")
     listed = ", ".join(map(str, numbers))
-    queued = f"Task {listed} is queued again, with all its attempts." if numbers else ""
+    told = " and told what you said" if text else ""
+    queued = (
+        f"Task {listed} is queued again, with all its attempts{told}."
+        if numbers
+        else ""
+    )
     again = f"{SET_ASIDE} is tried again {aside}." if aside else ""
     landing = LANDING_AGAIN if stalled else ""
     return " ".join(filter(None, (landing, queued, again)))
@@ -131,9 +142,11 @@ RETRY: Final = (
     Verb(
         name="retry",
         words=(ANY_TASK,),
+        text="may",
+        text_help="What to tell its agent.",
         help="Retries a blocked task with all its attempts, and what was set aside; "
         "without a task, everything that waits here, and a failed convoy "
-        "continues with its work.",
+        "continues with its work. The agent is given the text.",
         rule=_retry,
         box=Box(says="Try task {task} again", offered=_stopped),
         on_check=CheckButton(

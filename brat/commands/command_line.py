@@ -30,12 +30,13 @@ def _add_verb_words() -> None:
     for verb in VERBS:
         text = verb.text_help
         if (task := verb.of_task) is not None and task.typed:
-            about_task = _tells_task(task.word, text) if text else _of_task(task.word)
-            _add(task.typed, task.help, about_task)
+            default = None if verb.text == "must" else str
+            tells = _tells_task(task.word, text, default)
+            _add(task.typed, task.help, tells if text else _of_task(task.word))
         if (convoy := verb.of_convoy) is not None and convoy.typed:
-            about = (
-                _tells_convoy(convoy.word, text) if text else _of_convoy(convoy.word)
-            )
+            about = _of_convoy(convoy.word)
+            if verb.text == "must":
+                about = _tells_convoy(convoy.word, text)
             _add(convoy.typed, convoy.help, about)
 
 
@@ -53,10 +54,13 @@ def _of_task(word: str) -> Words:
     return decide
 
 
-def _tells_task(word: str, text_help: str) -> Words:
+def _tells_task(word: str, text_help: str, default: type[str] | None) -> Words:
     def decide(
         number: Number,
-        text: Annotated[str, typer.Argument(help=text_help)],
+        text: Annotated[
+            str,
+            typer.Argument(help=text_help, default_factory=default, show_default=False),
+        ],
         convoy: Convoy = None,
         bot: AtBot = None,
         repo: Repo = HERE,
@@ -169,23 +173,35 @@ _WORDS: Final = {
 
 
 def _at_the_top(word: str, subject: str) -> Words:
-    def decide(
-        about: Annotated[
-            str | None,
-            typer.Argument(
-                metavar=f"[{subject}]",
-                help="Default: the only one that waits for this.",
-            ),
-        ] = None,
+    About = Annotated[  # noqa: N806  a type
+        str | None,
+        typer.Argument(
+            metavar=f"[{subject}]", help="Default: the only one that waits for this."
+        ),
+    ]
+
+    def tell(
+        about: About = None,
+        text: Annotated[
+            str, typer.Argument(metavar="[TEXT]", help="What to tell its agent.")
+        ] = "",
         convoy: Convoy = None,
         bot: AtBot = None,
         repo: Repo = HERE,
     ) -> None:
         from brat.commands.decisions import decided_about
 
-        sys.exit(decided_about(repo, word, about, convoy, bot))
+        sys.exit(decided_about(repo, word, about, convoy, bot, text))
 
-    return decide
+    def decide(
+        about: About = None,
+        convoy: Convoy = None,
+        bot: AtBot = None,
+        repo: Repo = HERE,
+    ) -> None:
+        tell(about, "", convoy, bot, repo)
+
+    return tell if word == "retry" else decide
 
 
 for _word, (_subject, _text) in _WORDS.items():

@@ -205,22 +205,27 @@ def decided(
 
 
 def decided_about(
-    path: Path, word: str, about: str | None, convoy: str | None, bot: str | None
+    path: Path,
+    word: str,
+    about: str | None,
+    convoy: str | None,
+    bot: str | None,
+    text: str,
 ) -> int:
     """Send the decision about a task's number or a convoy's name, as `decided` does.
 
-    None stands for the only one that waits for it.
+    None stands for the only one that waits for it; `text` is for its agent.
     """
     if about is None and named_bot(bot, path) is None:
         name, number = _waiting(Reader(log_repository(path)).read(), word, convoy)
         return decided(path, name, request_by_word(word, number), bot)
     told = (about or "").removeprefix("task-")
     if word in BY_TASK_WORD and told.isdecimal():
-        return decided(path, convoy, request_by_word(word, int(told)), bot)
+        return decided(path, convoy, request_by_word(word, int(told), text), bot)
     if word not in BY_CONVOY_WORD:
         said = "name the task" if about is None else f"{about!r} is no task"
         raise BratError(f"{said}: brat {word} 3")
-    return decided(path, about or convoy, request_by_word(word), bot)
+    return decided(path, about or convoy, request_by_word(word, text=text), bot)
 
 
 def _waiting(state: State, word: str, convoy: str | None) -> tuple[str, int]:

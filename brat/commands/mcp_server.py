@@ -146,8 +146,10 @@ class Backend:
             raise BratError(f"{word} needs the number of a task")
         verb = words[word]
         end: Endpoint | None = verb.of_task if task else verb.of_convoy
-        command, told = end.typed.split() if end else [], [text] * bool(verb.text_help)
-        if task or told:
+        command, told = end.typed.split() if end else [], [text] * bool(text)
+        if told and not task and verb.text == "may":
+            command, told = [word], [convoy, text]
+        elif task or told:
             command.append(f"--convoy={convoy}")
             told = [str(task), *told] if task else told
         said = await typed(self._path, command, *(told or [convoy]))

@@ -104,8 +104,12 @@ async def test_cancel_stops_a_task_and_drop_gives_it_up(tmp_path: Path) -> None:
         assert "The session of task 1 is stopped" in said
         assert here.task(1).state == "blocked"
         assert here.task(1).why == "cancelled by you"
-        assert "queued again" in await here.answer("/brat retry 1")
+        again = await here.answer("/brat retry 1 -- not so\n\nbut with tabs")
+        assert "queued again, with all its attempts and told what you said" in again
         assert here.task(1).state == "queued"
+        assert here.task(1).notes[-1] == "you says: not so\n\nbut with tabs"
+        none = await here.answer("/brat retry -- do it")
+        assert "nothing is blocked" in none
 
         assert "Task 1 is dropped" in await here.answer("/brat drop 1")
         assert "is dropped, not blocked" in await here.answer("/brat retry 1")
