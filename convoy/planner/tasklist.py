@@ -21,7 +21,7 @@ from convoy.model.records import TaskSpec, Wait
 from convoy.model.task_graph import declared_need, declared_path, find_cycle, order
 from convoy.planner.issue_text import IssueKind, Item, checklist, intake, reference_in
 from convoy.planner.marks import Known, Marked, items_by_issue, left_out, marked
-from convoy.text import clean, cut, did_you_mean
+from convoy.text import clean, counted, cut, did_you_mean
 from grite.errors import BratError
 
 MOST_TASKS: Final = 500
@@ -56,7 +56,7 @@ INSTRUCTIONS_CHARS = 20_000
 ACCEPTANCE_CHARS = 500
 AROUND_CHARS = 6_000
 SHOWN_CHARS = 60
-_EMPTY_LIST = re.compile(r"(?:\s*[-*+] \[[ xX]\])+")
+_EMPTY_LIST = re.compile(r"(?:\s*(?:[-*+] )?\[[ xX]\])+")
 
 
 class PlanError(BratError):
@@ -255,6 +255,7 @@ _KINDS: Final[Mapping[IssueKind, str]] = {
     "tracking issue": "a tracking issue",
     "one task": "one task",
 }
+_PICTURE: Final = re.compile(r"!\[[^\]\n]*\]\([^\s)]|<img\b", re.IGNORECASE)
 _STEP: Final = re.compile(r"\s*[-*+] \[[ xX]\] (?P<words>.*)")
 
 
@@ -272,6 +273,11 @@ def plan_remarks(
     items = found.work.items
     todo = [item for item in items if not item.done]
     told = [f"this is {_KINDS[found.kind]}: {found.why}"] if found.why else []
+    if pictures := len(_PICTURE.findall(text)):
+        told.append(
+            f"agents do not see its {counted(pictures, 'picture')}: say in words what "
+            "matters in them"
+        )
     if wave and len(todo) > wave:
         told.append(
             f"its {len(todo)} tasks run in {-(-len(todo) // wave)} waves: {wave} are "

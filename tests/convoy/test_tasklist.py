@@ -211,6 +211,7 @@ def test_marks_are_read_wherever_they_stand_and_taken_out(text: str) -> None:
     [
         ("- [ ]", ""),
         ("- [ ]", "- [ ]"),
+        ("[ ]", "- [ ] "),
         ("", "- [ ]\n\n* [x] \n"),
         ("", "- [ ]"),
     ],

@@ -112,6 +112,14 @@ def test_paths_may_hold_spaces_and_full_width_signs(
     assert (task.title, task.paths) == ("a", paths or ("a.py",))
 
 
+def test_pictures_are_not_shown_to_agents() -> None:
+    text = "![](https://a.b/c) and <IMG src=x>, not ![code](), [a](https://b.c)"
+
+    assert plan_remarks(text) == (
+        "agents do not see its 2 pictures: say in words what matters in them",
+    )
+
+
 def test_a_plain_list_is_told_nothing() -> None:
     assert plan_remarks("- [ ] a\n- [ ] b (after 1) paths: a.py") == ()
 
