@@ -5,7 +5,20 @@ from typing import Annotated, Final
 
 import typer
 
-Repo = Annotated[Path, typer.Option(help="A folder in the git repository.")]
+HERE: Final = Path()
+
+
+def _named(path: Path) -> Path:
+    if path == HERE:
+        return path
+    from brat.terminal.console import name_repository
+
+    return name_repository(path)
+
+
+Repo = Annotated[
+    Path, typer.Option(help="A folder in the git repository.", callback=_named)
+]
 Once = Annotated[
     bool, typer.Option("--once", help="Do one round with its sessions, then exit.")
 ]
@@ -37,7 +50,6 @@ AtBot = Annotated[
         "that it accepts.",
     ),
 ]
-HERE: Final = Path()
 
 
 def group(text: str) -> typer.Typer:

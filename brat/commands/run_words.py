@@ -1,5 +1,6 @@
 """The words that run convoys: init, the roles, task, config, demo, up, the daemon."""
 
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -45,11 +46,20 @@ def add_run_words(app: typer.Typer) -> None:
         app.command()(command)
 
 
+def _no_option(text: str) -> str:
+    if re.fullmatch(r"--?[A-Za-z][\w-]*(?:=.*)?", text):
+        raise typer.BadParameter(
+            f"{text!r} is no option of this command: brat run --help"
+        )
+    return text
+
+
 def run(
     text: Annotated[
         str,
         typer.Argument(
             metavar="TEXT",
+            callback=_no_option,
             help="What to do; may be a task list. @FILE reads a file, - reads stdin.",
         ),
     ],

@@ -15,6 +15,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from brat.terminal.console import from_here
 from brat.terminal.live_screen import View
 from convoy.model import ids
 from convoy.model.session_result import estimate_words, usage_in_words
@@ -217,7 +218,7 @@ def intervention_lines(found: Intervention, *, whole: bool = False) -> Iterator[
     why = kept_lines(found.why, "      ") if whole else one_line(found.why)
     yield Text(f"  {where}{why}", style="red")
     for command in found.commands:
-        yield Text(f"    {command}")
+        yield Text(f"    {from_here(command)}")
 
 
 def one_line(text: str) -> str:

@@ -1,8 +1,11 @@
 """The console of the command line: messages on stderr, results on stdout."""
 
+import re
+import shlex
 import sys
 from collections.abc import Callable
 from enum import StrEnum
+from pathlib import Path
 from typing import Final
 
 from rich.console import Console
@@ -39,9 +42,36 @@ out: Final = _console(stderr=False)
 err: Final = _console(stderr=True)
 
 
+_elsewhere: list[str] = []
+_COMMAND: Final = re.compile(
+    r"\bbrat (?:(?:task|convoy|session|lock|log|config|mayor|witness|refinery|deacon"
+    r"|daemon|workflow) [a-z]+|run|status|why|diff|approve|retry|drop|allow|pause"
+    r"|resume|cancel|pull|queue|cost|report|dashboard|setup|init|up|doctor|uninstall)\b"
+    r"|\bgit (?=(?:commit|fetch|merge|pull|push|rebase|switch) )"
+)
+
+
+def name_repository(path: Path) -> Path:
+    """Let the commands that people are told name a repository that is not here."""
+    is_here = path.resolve() == Path.cwd()
+    _elsewhere[:] = [] if is_here else [shlex.quote(str(path))]
+    return path
+
+
+def from_here(text: str) -> str:
+    """Return a text whose commands work where the person is."""
+
+    def named(found: re.Match[str]) -> str:
+        (where,) = _elsewhere
+        is_git = found[0].startswith("git")
+        return f"git -C {where} " if is_git else f"{found[0]} --repo {where}"
+
+    return _COMMAND.sub(named, text) if _elsewhere else text
+
+
 def say(line: str) -> None:
     """Say one line to the person."""
-    err.print(line)
+    err.print(from_here(line))
 
 
 def agrees(question: str) -> bool:
@@ -65,7 +95,7 @@ def typed_key(name: str) -> str:
 
 def fail(line: str) -> None:
     """Say what went wrong."""
-    err.print(f"brat: {line}")
+    err.print(from_here(f"brat: {line}"))
 
 
 def write(text: str) -> None:

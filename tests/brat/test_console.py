@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from brat.commands.command_line import command_line
 from brat.commands.mcp_server import typed
 from brat.status.status_screen import one_line
-from brat.terminal.console import say
+from brat.terminal.console import from_here, name_repository, say
 from tests.world.cases import looped
 from tests.world.patience import patient
 from tests.world.terminal import BRAT
@@ -21,6 +21,21 @@ def test_a_path_between_colons_is_no_picture(
     say("src/:smile:/a.py [bold]")
 
     assert capsys.readouterr().err == "src/:smile:/a.py [bold]\n"
+
+
+def test_commands_name_a_repository_that_is_not_here(tmp_path: Path) -> None:
+    told = "3 wait: brat task retry 1, or brat pull (git pull x); brat knows git"
+    assert from_here(told) == told
+    name_repository(tmp_path / "a b")
+    try:
+        at = f"'{tmp_path}/a b'"
+        assert from_here(told) == (
+            f"3 wait: brat task retry --repo {at} 1, or brat pull --repo {at} "
+            f"(git -C {at} pull x); brat knows git"
+        )
+    finally:
+        name_repository(Path())
+    assert from_here(told) == told
 
 
 def test_one_line_of_a_reason_is_its_first_paragraph() -> None:

@@ -1,5 +1,6 @@
 """The words of every day: run, diff, pull, and deciding without a name."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -74,7 +75,12 @@ def test_what_alone_waits_needs_no_name(tmp_path: Path) -> None:
 
     terminal.type("brat mayor run")
     assert terminal.type("brat witness run").status == 1
-    terminal.done("brat retry")
+    there = f"brat status --repo {terminal.cwd}"
+    away = replace(terminal, cwd=tmp_path).type(there)
+    (helps,) = (line.strip() for line in away.out.split("\n") if "task retry" in line)
+    assert helps == f"brat task retry --repo {terminal.cwd} 1 --convoy spell-words-1"
+    terminal.done("brat retry 1 'spell it out'")
+    assert "spell it out" in terminal.done("brat log show")
     assert "nothing waits for brat retry" in terminal.type("brat retry").err
     assert terminal.type("brat drop none-such").err.startswith(
         "brat: 'none-such' is no"
@@ -96,10 +102,13 @@ def test_help_and_version_are_words_too(tmp_path: Path) -> None:
         ("brat run ''", "brat: the task is empty"),
         ("brat run @none", "none cannot be read: No such file or directory"),
         ("brat run - --timeout soon", "empty"),
+        ("brat run '- [ ] '", "the task list is empty"),
+        ("brat run --dry-run=yes", "'--dry-run=yes' is no option of this command"),
+        ("brat run --timout 5m x", "'--timout' is no option of this command"),
     ],
 )
 def test_what_cannot_be_run_is_told(tmp_path: Path, typed: str, said: str) -> None:
-    refused = project(tmp_path, None).type(typed)
+    refused = project(tmp_path, engine("my-agent")).type(typed)
 
     assert refused.status
     assert said in refused.err
