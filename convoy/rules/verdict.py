@@ -6,6 +6,7 @@ ruleset or the configuration names, or else the first that was green when someth
 landed. What is red or under way counts from anybody.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Final, Literal
 
@@ -176,9 +177,16 @@ REQUIRE: Final = (
     "let a check run on it, or name in [refinery] checks those that may be skipped"
 )
 AWAITED: Final = (
-    "no check {named}, which is required, has reported on it{others}: let it run on "
-    "brat/queue/**, or list in [refinery] checks what does"
+    "no check {named}, which is required, has reported on it{others}: {mend}"
 )
+LET_IT_RUN: Final = (
+    "let it run on brat/queue/**, or list in [refinery] checks what does"
+)
+SKIPPED_WHOLE: Final = (
+    "{0} was skipped as a whole, so the jobs inside report nothing: put its if: on "
+    "their steps"
+)
+"""Of a matrix or a called workflow. https://github.com/wafflebase/wafflebase/pull/807"""
 MEND: Final = "name who reports it in [refinery] reporters, or let that one report it"
 
 
@@ -246,7 +254,10 @@ def judge(
     if lacking:
         have = sorted({each.name for each in reported if not each.is_own(own_app)})
         others = f" (what has: {', '.join(have[:5])})" if have else ""
-        text = AWAITED.format(named=", ".join(lacking), others=others)
+        skips = {each.name for each in reported if each.conclusion == "skipped"}
+        whole = skips.intersection(re.split(r" \(| / ", name)[0] for name in lacking)
+        mend = SKIPPED_WHOLE.format(min(whole)) if whole else LET_IT_RUN
+        text = AWAITED.format(named=", ".join(lacking), others=others, mend=mend)
     if not newest:
         verdict: CiVerdict = "pending" if running else "none"
         return Checks(verdict=verdict, more=running, text=text)
