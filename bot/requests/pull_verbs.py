@@ -43,8 +43,9 @@ async def _land(context: RequestContext, *, commit: str | None = None) -> str:
     if commit is not None and not head.startswith(commit):
         raise NotPossible(f"it is at `{head[:SHOWN]}` now: review that, and name it")
     if commit is None and not await context.bot.github.may_write(given.author):
+        who = code_span(given.author) if given.author else "its author, now unknown,"
         raise NotPossible(
-            f"{code_span(given.author)} has no write access here, and could push at "
+            f"{who} has no write access here, and could push at "
             "any time: name the commit that you have reviewed, such as `/brat land "
             f"{head[:SHOWN]}`"
         )

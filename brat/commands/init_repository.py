@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from brat.local import local_mode
-from brat.local.start_checks import clone_lacks, engine_lacks, require
+from brat.local.start_checks import clone_lacks, engine_lacks, ignored_files, require
 from brat.repository import (
     checkout as checkouts,
     registration as registrations,
@@ -64,7 +64,7 @@ def register(checkout: Checkout, config: Config) -> None:
         say(without_ci(config))
     if not checkout.config.exists():
         say(f"no {CONFIG}: all defaults; see docs/configuration.md")
-    for lack in engine_lacks(checkout, config):
+    for lack in (*engine_lacks(checkout, config), *ignored_files(checkout)):
         say(f"note: {lack}")
     say('next: brat run "what is to be done"')
 

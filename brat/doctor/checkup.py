@@ -33,6 +33,7 @@ from brat.repository import (
 )
 from brat.repository.checkout import Checkout
 from brat.repository.log_reader import CACHE, Reader, verify, wrong_checkpoints
+from brat.repository.remote_forge import origin_of
 from brat.status.local_attention import ended_daemon
 from brat.terminal.console import say
 from convoy.config import Config, ConfigError
@@ -285,7 +286,10 @@ def _findings(path: Path, *, engines: bool) -> Iterator[Finding]:
     yield from _configuration(checkout)
     if not engines:
         yield from _startable(checkout)
-    yield from _log(registrations.bare_path(checkout.folder, known))
+    is_shared = False
+    with contextlib.suppress(BratError):
+        is_shared = bool(origin_of(checkout.top))
+    yield from _log(registrations.bare_path(checkout.folder, known), is_shared)
 
 
 def _engines(path: Path) -> Iterator[Finding]:
@@ -304,7 +308,8 @@ def _cloned(checkout: Checkout) -> Iterator[Finding]:
     known = registrations.known(checkout.folder)
     for lack in start_checks.clone_lacks(checkout, known):
         yield Finding("fault", lack.said, lack.mend)
-    for lack in start_checks.branch_lacks(checkout, known):
+    lacks = start_checks.branch_lacks(checkout, known)
+    for lack in (*lacks, *start_checks.ignored_files(checkout)):
         yield Finding("note", lack.said, lack.mend)
 
 
@@ -381,7 +386,7 @@ def _requires_ci(checkout: Checkout) -> bool:
         return False  # told by itself
 
 
-def _log(bare: Path) -> Iterator[Finding]:
+def _log(bare: Path, is_shared: bool) -> Iterator[Finding]:  # noqa: FBT001
     reader = Reader(bare)
     try:
         state = reader.read()
@@ -391,7 +396,7 @@ def _log(bare: Path) -> Iterator[Finding]:
     head, convoys = state.moment.commit[:10], counted(len(state.convoys), "convoy")
     said = f"reads up to {head}, {convoys}" if head else "is still empty"
     yield Finding("ok", f"the log {said}")
-    yield from _signed(reader)
+    yield from _signed(reader, is_shared)
     for fault in reader.faults:
         yield Finding("fault", f"the log: {fault}; the rest was read")
     for wrong in (*reader.notices, *verify(bare)):
@@ -412,11 +417,13 @@ _OPEN_LOG: Final = Finding(
 )
 
 
-def _signed(reader: Reader) -> Iterator[Finding]:
-    """Yield whose log it is."""
+def _signed(reader: Reader, is_shared: bool) -> Iterator[Finding]:  # noqa: FBT001
+    """Yield whose log it is: on this machine alone nobody else may push."""
     found = reader.trusted
-    if found is None:
+    if found is None and is_shared:
         yield _OPEN_LOG
+    elif found is None:
+        return
     elif found.head is None and found.foreign:
         said = f"no commit of the log is trusted; the newest: {found.fault}"
         adopt = f"check it (brat log show), then: brat log adopt {found.foreign[0]}"

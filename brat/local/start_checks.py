@@ -28,6 +28,7 @@ from brat.forge.service.programs import plain_environment
 from brat.repository.checkout import Checkout
 from brat.repository.registration import CONFIG, Registration
 from convoy.config import Config
+from convoy.gate import path_list
 from convoy.model import ids
 from convoy.model.records import PLANNER, EngineSpec
 from grite import git
@@ -55,6 +56,7 @@ _WORD: Final = re.compile(r"[\w./][\w./+-]*")
 _SETTING: Final = re.compile(r"\w+=[\w./:,+-]*")
 _PYTHON_MODULE: Final = re.compile(r"(python[\d.]*) -m (\w+)")
 _OF_BASH: Final = frozenset(("source", "pushd", "popd", "shopt", "declare"))
+_OWN_FILE: Final = re.compile(r"\.env(?:rc|\..+)?|.+\.local(?:\..+)?|local\..+")
 _LINE_BYTES: Final = 1000
 _FOUND_S: Final = 10.0
 _LISTED_S: Final = 600.0
@@ -126,6 +128,18 @@ def branch_lacks(checkout: Checkout, known: Registration | None) -> Iterator[Lac
             f"{known.branch}",
             f"run `git switch {shlex.quote(known.branch)}`, or `brat init` to let them "
             f"start from {checkout.branch}",
+        )
+
+
+def ignored_files(checkout: Checkout) -> Iterator[Lack]:
+    """Yield which files of the person's own, at the top, no other checkout has."""
+    args = ["ls-files", "--others", "--ignored", "--exclude-standard", "-z"]
+    listed = git.run([*args, "--", ":(glob)*"], cwd=checkout.top).stdout
+    names = sorted(filter(_OWN_FILE.fullmatch, os.fsdecode(listed).split("\0")))
+    if names:
+        yield Lack(
+            f"git ignores {path_list(names)} here: agents and CI do not have them",
+            "let .brat/setup.sh and CI's command make what they need of it",
         )
 
 
