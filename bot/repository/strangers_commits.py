@@ -374,19 +374,19 @@ def main() -> int:
 
 def _attend(asker: socket.socket) -> None:
     """Examine in a process of its own, and say how that ended."""
-    with asker.makefile("rb") as file:
+    with suppress(OSError), asker.makefile("rb") as file:  # or who asked has gone
         asked = file.read()
-    examiner = os.fork()
-    if examiner == 0:
-        try:
-            status, said = _answer(msgspec.json.decode(asked, type=_Asked))
-            asker.sendall(said)
-        except Exception as error:  # noqa: BLE001  whoever asked raises it
+        examiner = os.fork()
+        if examiner == 0:
             status = 1
-            asker.sendall(f"{type(error).__name__}: {error}".encode())
-        os._exit(status)
-    _, ended = os.waitpid(examiner, 0)
-    with suppress(OSError):  # who asked has gone
+            with suppress(OSError):
+                try:
+                    status, said = _answer(msgspec.json.decode(asked, type=_Asked))
+                except Exception as error:  # noqa: BLE001  whoever asked raises it
+                    said = f"{type(error).__name__}: {error}".encode()
+                asker.sendall(said)
+            os._exit(status)
+        _, ended = os.waitpid(examiner, 0)
         asker.sendall(_STATUS.pack(os.waitstatus_to_exitcode(ended)))
 
 

@@ -17,6 +17,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -53,7 +54,8 @@ def _watch_parent(loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> None
     def wait() -> None:
         while os.read(0, 4096):
             pass
-        loop.call_soon_threadsafe(ended.set)
+        with suppress(RuntimeError):  # a signal ended it first
+            loop.call_soon_threadsafe(ended.set)
 
     threading.Thread(target=wait, name="parent", daemon=True).start()
 

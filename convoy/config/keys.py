@@ -190,10 +190,15 @@ Opened = Annotated[
     ),
 ]
 
+_PORT: Final = (
+    r"(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}"
+    r"|655[0-2][0-9]|6553[0-5])"
+)
 Server = Annotated[
     str,
     StringConstraints(
-        pattern=r"^https://(?:[a-z0-9-]{1,63}\.)+[a-z][a-z0-9-]{1,62}(?::[0-9]{1,5})?"
+        pattern=r"^https://(?:[a-z0-9-]{1,63}\.)+[a-z][a-z0-9-]{1,62}"
+        rf"(?::{_PORT})?"
         r"(?:/[A-Za-z0-9_-][A-Za-z0-9_.-]*)*$"
     ),
     _allowed(

@@ -129,7 +129,7 @@ def untracked(folder: Path, listed: Iterable[str]) -> dict[str, str]:
         if entry.endswith("/"):
             spared = _is_made_folder(PurePosixPath(entry).parent, folder)
             found.update(_strays(folder, entry.rstrip("/"), left, spared=spared))
-        elif _MADE_FILE.fullmatch(PurePosixPath(entry).name):
+        elif _is_made_file(folder / entry):
             found[entry] = MADE_AGAIN
     return found
 
@@ -158,8 +158,14 @@ def _strays(
             for (name, is_folder), _ in zip(here.items(), left, strict=False):
                 if is_folder:
                     folders.append(f"{path}/{name}")
-                elif not spared and _MADE_FILE.fullmatch(name):
+                elif not spared and _is_made_file(top / path / name):
                     yield f"{path}/{name}", MADE_AGAIN
+
+
+def _is_made_file(path: Path) -> bool:
+    """Whether a tool made a file; patch and merges leave `.rej` and `.orig` beside."""
+    is_beside = path.suffix in (".orig", ".rej") and path.with_suffix("").is_file()
+    return is_beside or _MADE_FILE.fullmatch(path.name) is not None
 
 
 def _is_made(top: Path | None, path: str, names: Iterable[str]) -> bool:
@@ -192,7 +198,7 @@ def made_folders(folder: Path, added: Iterable[Staged]) -> dict[str, list[Staged
             for one in above
             if _is_made(folder, str(one), ()) or str(one) in marked
         )
-        if _MADE_FILE.fullmatch(PurePosixPath(each.path).name):
+        if _is_made_file(folder / each.path):
             found.setdefault(next(made, each.path), []).append(each)
         elif uppermost := next(made, ""):
             found.setdefault(uppermost, []).append(each)

@@ -513,6 +513,7 @@ def test_no_secret_may_be_a_variable_of_the_job_itself(name: str) -> None:
             "https://example.com\\@evil.example",
             "https://example.com/v1 ",
             "example.com",
+            "https://example.com:65536",
         ),
     ],
 )

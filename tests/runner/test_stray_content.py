@@ -152,10 +152,10 @@ CASES: dict[str, tuple[str, set[str], tuple[str, ...]]] = {
         {"new.py"},
         (MADE.format("target"),),
     ),
-    "a file of the desktop": (
-        f"{WORK}; echo 1 > .DS_Store",
-        {"new.py"},
-        (MADE.format(".DS_Store"),),
+    "a file of the desktop, and what patch and a merge leave": (
+        f"{WORK}; touch .DS_Store dos.txt.orig my.orig; mkdir m; touch m/a m/a.rej",
+        {"new.py", "my.orig", "m/a"},
+        (MADE.format(".DS_Store, dos.txt.orig, m/a.rej"),),
     ),
     "a program that was built": (
         (

@@ -2,10 +2,14 @@
 
 import os
 import signal
+import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from bot.repository import strangers_commits
 from bot.repository.strangers_commits import EXAMINERS, NoBundle, examined_patch
 from grite import git
 from grite.errors import GitFailed
@@ -115,6 +119,26 @@ def test_an_examiner_that_was_killed_is_started_again(box: Box) -> None:
 
     assert first == again
     assert first.refusals == ()
+
+
+@pytest.mark.parametrize("asked", [b"", b"{}"])
+def test_who_asked_and_went_is_no_fault(asked: bytes) -> None:
+    control, given = socket.socketpair()
+    argv = (sys.executable, "-I", "-m", strangers_commits.__name__)
+    with (
+        control,
+        subprocess.Popen(argv, stdin=given.fileno(), stderr=subprocess.PIPE) as run,
+    ):
+        given.close()
+        ours, theirs = socket.socketpair()
+        theirs.send(b"never read")  # so that reading fails once it has gone
+        socket.send_fds(control, [b"+"], [theirs.fileno()])
+        theirs.close()
+        ours.sendall(asked)
+        ours.close()
+        control.close()
+        assert run.stderr is not None
+        assert run.stderr.read() == b"", "to its end: none is left"
 
 
 def test_what_commits_in_between_hold_counts(box: Box) -> None:
