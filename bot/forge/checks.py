@@ -287,10 +287,9 @@ class CheckRuns(Part):
         if made := self._made.get((view.commit, view.key)):
             return made
         url = f"{self._repo}/commits/{view.commit}/check-runs?filter=all&per_page=100"
-        async for check in self._rest.each(payloads.CheckRun, url, "check_runs"):
-            if check.external_id == view.key:
-                return check
-        return None
+        runs = self._rest.each(payloads.CheckRun, url, "check_runs")
+        ours = [check async for check in runs if check.external_id == view.key]
+        return max(ours, key=lambda check: check.id, default=None)
 
     async def show(self, view: CheckView, found: payloads.CheckRun | None) -> None:
         marked = found is not None and found.output.annotations_count > 0
@@ -327,9 +326,15 @@ class CheckRuns(Part):
                 made = checked(payloads.CheckRun, answer, f"{method} {url}")
                 self._made[view.commit, view.key] = made
         except Refused as refused:
-            if found is not None or refused.status != HTTPStatus.FORBIDDEN:
+            if refused.status != HTTPStatus.FORBIDDEN:
                 raise
-            await self._show_status(view)
+            if found is None:
+                await self._show_status(view)
+                return
+            # A job's token cannot change a check that another run's token made:
+            # https://github.blog/changelog/2025-02-12-notice-of-upcoming-deprecations-and-breaking-changes-for-github-actions/
+            # A new check with the same name takes its place.
+            await self.show(view, None)
 
     async def _show_status(self, view: CheckView) -> None:
         """Show the check as a status; the newest status of a name counts."""

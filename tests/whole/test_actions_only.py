@@ -1,6 +1,7 @@
 """The mode without a server: workflow runs under act, and nothing between them."""
 
 import asyncio
+from contextlib import AbstractContextManager
 from pathlib import Path
 from uuid import uuid4
 
@@ -18,9 +19,9 @@ from convoy.model.state import Convoy
 from tests.world.act.extension import PROGRAM
 from tests.world.patience import patient
 from tests.world.seen import Seen, look
-from tests.world.terminal import left_running
+from tests.world.terminal import Terminal, left_running
 from tests.world.waiting import ended
-from tests.world.words import engine, project
+from tests.world.words import FILES, engine, project
 
 pytestmark = pytest.mark.layer("landing")
 
@@ -44,7 +45,9 @@ TITLE = f"Say $(touch {TRACE}) `touch {TRACE}` ${{{{ github.token }}}}"
 TASKS = "- [ ] Say one paths: words/said_1.py\n- [ ] Say two paths: words/said_2.py\n"
 
 
-def adopted(folder: Path, *, ci: str) -> Registration:
+def adopted(
+    folder: Path, *, ci: str, copied: bool = True
+) -> tuple[Terminal, Registration]:
     """Copy the one file into a project, and put it on a forge, in private.
 
     There a job's token reads no more than its workflow asks for.
@@ -52,43 +55,49 @@ def adopted(folder: Path, *, ci: str) -> Registration:
     terminal = project(folder, engine(AGENT, "[witness]\nattempts = 1\n"))
     if ci:
         terminal.commit("Have it judged", {".github/workflows/ci.yml": ci})
-    terminal.commit(
-        "Let brat work here", {ONE_FILE: (ROOT / "workflows/brat.yml").read_text()}
-    )
+    if copied:
+        one_file = (ROOT / "workflows/brat.yml").read_text()
+        terminal.commit("Let brat work here", {ONE_FILE: one_file})
     source = Source(path=terminal.cwd, branch="main", name="words", person="pat")
     known = registrations.register(folder / "brat", source)
     with Forge(folder / "brat" / FORGE_FOLDER) as forge:
         forge.update(forge.known(known.repository), private=True)
-    return known
+    return terminal, known
+
+
+def served(folder: Path, **secrets: str) -> AbstractContextManager[str]:
+    """Serve the forge, whose runs act starts."""
+    return forge_process.forge(
+        folder / FORGE_FOLDER,
+        0,
+        *("--executor", json.encode(PROGRAM).decode()),
+        log=folder / "forge.log",
+        secrets=secrets,
+        program="tests.world.github_forge",
+    )
+
+
+def calling(url: str, known: Registration, below: str = "") -> httpx.AsyncClient:
+    """Return a client that asks for the repository as its owner."""
+    return httpx.AsyncClient(
+        base_url=f"{url}/api/v3/repos/{known.repository}/{below}",
+        headers={"Authorization": f"Bearer {known.person_token}"},
+        trust_env=False,
+        timeout=DEADLINE_S,
+    )
 
 
 async def worked_off(
     folder: Path, known: Registration, *, signed: bool
 ) -> tuple[Convoy, list[str]]:
     """Label an issue, disturb; return its convoy at its end, and all runs' titles."""
-    executor = json.encode(PROGRAM).decode()
-    options = ("--executor", executor)
-    log = folder / "forge.log"
     bot_folder.log_key_in(folder / BOT_FOLDER)  # its readers believe that one
     key = (folder / BOT_FOLDER / bot_folder.LOG_KEY_FILE).read_text()
-    secrets = {"BRAT_LOG_KEY": key} if signed else {}
-    with forge_process.forge(
-        folder / FORGE_FOLDER,
-        0,
-        *options,
-        log=log,
-        secrets=secrets,
-        program="tests.world.github_forge",
-    ) as url:
+    with served(folder, **({"BRAT_LOG_KEY": key} if signed else {})) as url:
         async with local_mode.person(url, known) as github:
             issue = await github.open_issue(TITLE, TASKS)
             await github.relabel(issue, {"brat"}, set())
-        async with httpx.AsyncClient(
-            base_url=f"{url}/api/v3/repos/{known.repository}/actions",
-            headers={"Authorization": f"Bearer {known.person_token}"},
-            trust_env=False,
-            timeout=DEADLINE_S,
-        ) as client:
+        async with calling(url, known, "actions") as client:
             for _ in range(2):  # with the one of the label, three loops at once
                 again = await client.post(
                     "workflows/brat.yml/dispatches", json={"ref": "main"}
@@ -120,7 +129,7 @@ async def titles(client: httpx.AsyncClient) -> list[str]:
 def test_an_issue_is_merged_by_one_file_alone(
     ci: str, job: str, tmp_path: Path, *, signed: bool
 ) -> None:
-    known = adopted(tmp_path, ci=ci)
+    _, known = adopted(tmp_path, ci=ci)
     folder = tmp_path / "brat"
     if not signed:
         with Forge(folder / FORGE_FOLDER) as forge:
@@ -143,6 +152,49 @@ def test_an_issue_is_merged_by_one_file_alone(
     assert left_running(tmp_path) == []
     nothing_twice(look(folder))
     assert not TRACE.exists()
+
+
+async def set_up(folder: Path, terminal: Terminal, known: Registration) -> Convoy:
+    """Type the one command, merge what it proposes; return the convoy at its end."""
+    with served(folder) as url:
+        terminal.done(f"git remote add origin {url}/{known.repository}.git")
+        token = f"GH_ENTERPRISE_TOKEN={known.person_token}"
+        said = await asyncio.to_thread(terminal.type, f"env {token} brat setup --yes")
+        assert "1 left for you" in said.err, said.err
+        async with calling(url, known) as client:
+            merged = await client.put("pulls/1/merge", json={})
+            assert merged.status_code == 200, merged.text
+            secrets = (await client.get("environments/brat/secrets")).json()
+            assert [one["name"] for one in secrets["secrets"]] == ["BRAT_LOG_KEY"]
+            reader = Reader(registrations.bare_path(folder, known))
+            convoy = await ended(reader, DEADLINE_S)
+        async with calling(url, known, "actions") as client:
+            await titles(client)
+        return convoy
+
+
+@pytest.mark.needs("act", "node")
+@pytest.mark.timeout(240)
+def test_one_command_and_one_merge_lead_to_a_landed_convoy(tmp_path: Path) -> None:
+    terminal, known = adopted(tmp_path, ci=CI, copied=False)
+
+    convoy = asyncio.run(set_up(tmp_path / "brat", terminal, known))
+
+    (task,) = convoy.tasks
+    assert (convoy.state, task.state, task.started) == ("complete", "merged", 1)
+    bare = registrations.bare_path(tmp_path / "brat", known)
+    history = terminal.done(f"git -C {bare} log --name-only --format= -m main")
+    added = {*history.split()} - {
+        *FILES,
+        ".brat/config.toml",
+        ".github/workflows/ci.yml",
+    }
+    assert added == {ONE_FILE, ".brat/allowed_signers", "words/said_1.py"}
+    seen = look(tmp_path / "brat")
+    (comment,) = seen.comments[str(convoy.issue)]
+    assert comment["user"]["login"] == "github-actions[bot]"
+    assert not seen.faults
+    assert left_running(tmp_path) == []
 
 
 def nothing_twice(seen: Seen) -> None:

@@ -1,5 +1,6 @@
 """Checks of the bot's own on commits: made once, found again, changed in place."""
 
+import json
 from typing import Any
 
 import pytest
@@ -24,10 +25,11 @@ VIEW = CheckView(
     url="https://example.org/issues/7",
 )
 LANDED = replace(VIEW, conclusion="success", title="Landed", summary="It landed.")
+MADE = {"id": 5, "name": VIEW.name, "status": "completed"}
 RUNS = f"{REPO}/commits/{COMMIT}/check-runs"
 
 
-def listed(view: CheckView, number: int = 5, marks: int = 0) -> dict[str, object]:
+def listed(view: CheckView, number: int = 5, marks: int = 0) -> dict[str, Any]:
     run = {
         "id": number,
         "name": view.name,
@@ -53,7 +55,7 @@ async def test_a_check_is_made_when_there_is_none(
     github: GitHub, forge: respx.MockRouter
 ) -> None:
     forge.get(RUNS).respond(json={"total_count": 0, "check_runs": []})
-    made = forge.post(f"{REPO}/check-runs").respond(201, json={"id": 5})
+    made = forge.post(f"{REPO}/check-runs").respond(201, json=MADE)
 
     await shown(github, VIEW)
 
@@ -72,7 +74,7 @@ async def test_a_check_is_found_by_its_key_and_changed_in_place(
     github: GitHub, forge: respx.MockRouter
 ) -> None:
     forge.get(RUNS).respond(json=listed(VIEW))
-    changed = forge.patch(f"{REPO}/check-runs/5").respond(json={"id": 5})
+    changed = forge.patch(f"{REPO}/check-runs/5").respond(json=MADE)
 
     await shown(github, LANDED)
 
@@ -82,6 +84,23 @@ async def test_a_check_is_found_by_its_key_and_changed_in_place(
         "output": {"title": "Landed", "summary": "It landed."},
         "actions": [],
     }
+
+
+async def test_a_check_that_another_jobs_token_made_is_made_anew(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    marked = replace(LANDED, places=(FailingPlace("a.py", 3, "it fails"),))
+    older = [{**one, "id": 3} for one in listed(VIEW)["check_runs"]]
+    newer = listed(VIEW, marks=1)["check_runs"]
+    forge.get(RUNS).respond(json={"check_runs": [*older, *newer]})
+    forge.patch(f"{REPO}/check-runs/5").respond(403, json={"message": "Invalid app_id"})
+    made = forge.post(f"{REPO}/check-runs").respond(201, json=MADE)
+
+    await shown(github, marked)
+
+    body = json.loads(made.calls.last.request.content)
+    assert (body["name"], body["conclusion"]) == (VIEW.name, "success")
+    assert body["output"]["annotations"][0]["message"] == "it fails"
 
 
 async def test_its_lines_are_marked_once_and_its_buttons_kept(
@@ -100,7 +119,7 @@ async def test_its_lines_are_marked_once_and_its_buttons_kept(
         "annotation_level": "failure",
         "message": "1 != 2",
     }
-    changed = forge.patch(f"{REPO}/check-runs/5").respond(json={"id": 5})
+    changed = forge.patch(f"{REPO}/check-runs/5").respond(json=MADE)
     forge.get(RUNS).respond(json=listed(VIEW))
     await shown(github, blocked)
     first: Any = sent(changed)

@@ -5,6 +5,7 @@ the file for all exchanges.
 """
 
 import argparse
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from brat.forge.__main__ import main
 from brat.forge.rest.rest_call import Extension
 from brat.forge.service.running_forge import Service
 from tests.world import traffic
-from tests.world.github_forge import extension
+from tests.world.github_forge import extension, rest_secrets
 
 
 def told() -> argparse.Namespace:
@@ -42,4 +43,5 @@ def extended(service: Service) -> Extension:
 
 
 if __name__ == "__main__":
+    rest_secrets.runs = os.environ
     sys.exit(main(extended))

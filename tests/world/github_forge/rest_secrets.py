@@ -9,6 +9,7 @@ https://docs.github.com/rest/actions/variables
 """
 
 import base64
+from collections.abc import MutableMapping
 from typing import Any, Final
 
 from msgspec import Struct
@@ -18,11 +19,16 @@ from nacl.public import PrivateKey, SealedBox
 from brat.forge.resources.forge_records import Record
 from brat.forge.resources.wire import Refused
 from brat.forge.rest.rest_call import Answer, Body, Call, Route, found
-from brat.forge.service.run_processes import run_secrets
+from brat.forge.service.run_processes import SECRET, run_secrets
 from brat.forge.storage.record_store import Table
 
 KEY: Final = PrivateKey.generate()
 KEY_ID: Final = "568250167242549743"
+runs: MutableMapping[str, str] = {}
+"""Where runs find what is stored; a forge in a process of its own has its environment.
+
+Their jobs have no environments: they get the secrets of all.
+"""
 
 
 class AskedSecret(Body):
@@ -88,6 +94,7 @@ async def put(call: Call, environment: str = "") -> Answer:
                 made_at=call.service.forge.now(),
             )
             _table(call).put(new)
+    runs[SECRET + name] = opened(stored(call, environment)[-1]).value
     return Answer(status=204) if known else Answer({}, status=201)
 
 
@@ -185,6 +192,7 @@ async def add_variable(call: Call) -> Answer:
             made_at=call.service.forge.now(),
         )
         _variables(call).put(new)
+    runs[SECRET + new.name] = new.value
     return Answer({}, status=201)
 
 

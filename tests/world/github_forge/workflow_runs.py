@@ -8,6 +8,7 @@ https://docs.github.com/rest/actions/workflow-runs
 """
 
 import hmac
+import itertools
 import os
 import re
 import zipfile
@@ -182,7 +183,8 @@ class EveryFile(SessionFiles):
         self, repo: Repository, actor: User, kind: Kind, payload: dict[str, Any]
     ) -> None:
         """Start brat.yml if an event triggers it; only inside `Store.change`."""
-        if kind not in _STARTS or actor.login == JOB_LOGIN:
+        is_new = kind[0] == "push" and LOOP_WORKFLOW in _pushed_to(repo, payload)
+        if not (is_new or kind in _STARTS) or actor.login == JOB_LOGIN:
             return
         if self.can_run(repo, LOOP_WORKFLOW):
             self._service.starter.begin(
@@ -239,6 +241,14 @@ class EveryFile(SessionFiles):
                     )
                 )
                 events.check_run(repo, actor, "completed", ended)
+
+
+def _pushed_to(repo: Repository, payload: dict[str, Any]) -> set[str]:
+    """Return the files that a push to the default branch touches."""
+    if payload["ref"] != f"refs/heads/{repo.default_branch}":
+        return set()
+    lists = itertools.product(payload.get("commits", ()), ("added", "modified"))
+    return {file for one, kind in lists for file in one.get(kind, ())}
 
 
 async def list_workflows(call: Call) -> Answer:
