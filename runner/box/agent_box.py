@@ -127,28 +127,20 @@ def session_room(
     return Room(folder, *own, sight, prompt, is_boxed=is_boxed)
 
 
-class Box:
-    """The command that starts one program in a box, and what the box reports."""
-
-    def __init__(
-        self,
-        argv: tuple[str, ...],
-        fds: tuple[int, ...],
-        known: BoxReport = _OFF,
-        pipe: tuple[IO[bytes], IO[bytes]] | None = None,
-    ) -> None:
-        """Take the pipe by which the box reports; without one, `known` is so."""
-        self.argv = argv
-        self.fds = fds
-        """The descriptors that the program needs."""
-        self._known = known
-        self._pipe = pipe
+class Box(Struct, frozen=True):
+    argv: tuple[str, ...]
+    """The command that starts one program in a box."""
+    fds: tuple[int, ...]
+    """The descriptors that it needs."""
+    known: BoxReport = _OFF
+    pipe: tuple[IO[bytes], IO[bytes]] | None = None
+    """The pipe by which the box reports; None: `known` is so."""
 
     def report(self) -> BoxReport:
         """Return which walls stood. Call it once, after the program's end."""
-        if self._pipe is None:
-            return self._known
-        heard, telling = self._pipe
+        if self.pipe is None:
+            return self.known
+        heard, telling = self.pipe
         telling.close()
         said = os.read(heard.fileno(), _REPORT_BYTES)
         return read_report(said.decode(errors="replace"))

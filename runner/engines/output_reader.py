@@ -108,6 +108,9 @@ class OutputReader:
         def noted(kind: str) -> tuple[str, ...]:
             return tuple(line for what, line in self._noted if what == kind)
 
+        left = Left(
+            notes=noted("note"), shared=noted("share"), declined=noted("decline")
+        )
         return Report(
             status=status if says and exit_code == 0 else None,
             summary=summary.strip()[:SUMMARY_CHARS],
@@ -115,13 +118,7 @@ class OutputReader:
             limit=None if got_over else self._limit,
             session=self._session,
             text=self._text,
-            left=bounded_notes(
-                Left(
-                    notes=noted("note"),
-                    shared=noted("share"),
-                    declined=noted("decline"),
-                )
-            ),
+            left=bounded_notes(left),
             last=shortened(lines[-1].strip(), LAST_CHARS) if lines else "",
         )
 

@@ -10,8 +10,8 @@ never beside the job's token or a key.
 import os
 import sys
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Final
 
 import msgspec
@@ -57,9 +57,7 @@ def main(first: str, *rest: str) -> int:
     prompt = Path(os.environ["BRAT_PROMPT"])  # noqa: TID251  the engine's own
     if first == _PLANNER:
         return _plan(prompt, *rest)
-    module, _, name = first.partition(":")
-    function = getattr(import_module(module), name)
-    words = function(prompt.read_text(encoding="utf-8"))
+    words = resolve_name(first)(prompt.read_text(encoding="utf-8"))
     print(words or "")  # noqa: T201  its output is what it says
     return 0
 
@@ -67,9 +65,7 @@ def main(first: str, *rest: str) -> int:
 def _plan(prompt: Path, name: str, target: str) -> int:
     told = msgspec.json.decode(prompt.read_bytes(), type=Asked)
     try:
-        module, _, function = target.partition(":")
-        plan = getattr(import_module(module), function)(told)
-        Path(FILE).write_bytes(msgspec.json.encode(plan))
+        Path(FILE).write_bytes(msgspec.json.encode(resolve_name(target)(told)))
     except Exception as error:  # noqa: BLE001  a stranger's code, in a process of its own
         sys.excepthook(type(error), error, error.__traceback__)
         said = " ".join(f"{type(error).__name__}: {error}".split())

@@ -14,6 +14,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from convoy.events import copied
 from convoy.events.session_events import SessionRunning
 from convoy.model.records import EngineSpec
 from grite.git import pair_of
@@ -137,13 +138,7 @@ class _Run:
     ) -> tuple[Ending, Report]:
         job, row, started = self._job, self._row, self._setting.started
         spec = started.engine
-        running = SessionRunning(
-            convoy=started.convoy,
-            task=started.task,
-            attempt=started.attempt,
-            engine=spec.type,
-            argv0=argv[0],
-        )
+        running = copied(SessionRunning, started, engine=spec.type, argv0=argv[0])
         self._setting.folder.claim(running)
         for each in job.absent:
             self._transcript.note(events.Text(text=each, by="program"))

@@ -9,8 +9,9 @@ https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-comm
 import json
 import os
 import re
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Self, TextIO
+from typing import TextIO
 
 from convoy.model import ids
 from convoy.model.session_result import walls_in_words
@@ -92,7 +93,7 @@ def note(inputs: Inputs, sentence: str, out: TextIO) -> None:
     out.flush()
 
 
-class LiveView:
+class LiveView(AbstractContextManager["LiveView"]):
     """Shows output in the job's log; use it as a context manager."""
 
     def __init__(self, out: TextIO | None) -> None:
@@ -101,9 +102,6 @@ class LiveView:
         self._mark = os.urandom(16).hex()
         self._left = LIVE_CHARS
         self._is_open = False
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         if self._is_open:

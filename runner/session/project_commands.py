@@ -27,7 +27,6 @@ from msgspec import Struct
 
 from convoy.events.session_events import TaskStarted
 from convoy.text import Redaction, clean, shortened
-from grite import git
 from runner.box import surroundings
 from runner.box.agent_box import Box, NetworkExit, Room, boxed, session_room
 from runner.box.supervisor import Ending, Order, Stop, Stream, supervise
@@ -204,9 +203,9 @@ def _forget_the_oldest(folders: Path) -> None:
 
 def _put_in_order(workspace: Workspace) -> tuple[str, ...]:
     """Undo the script's changes, and hide its added files from both repositories."""
-    workspace.git("read-tree", "--reset", "-u", "HEAD", deadline_s=git.DEADLINE_S)
+    workspace.git("read-tree", "--reset", "-u", "HEAD")
     listing = ("ls-files", "--others", "--exclude-standard", "--directory", "-z")
-    found = workspace.git(*listing, deadline_s=git.DEADLINE_S).stdout
+    found = workspace.git(*listing).stdout
     names = found.decode(errors="surrogateescape").split("\0")
     litter = tuple("/" + _MEANT.sub(r"\\\g<0>", name) for name in names if name)
     if (own := workspace.folder / ".git").is_dir():

@@ -13,11 +13,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from convoy.events import session_events as facts
+from convoy.events import copied, session_events as facts
 from convoy.events.session_events import TaskStarted
 from convoy.gate import printable
 from convoy.kinds import KINDS
@@ -110,12 +110,6 @@ def _now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-class _Who(TypedDict):
-    convoy: str
-    task: int
-    attempt: int
-
-
 class _Session:
     def __init__(
         self,
@@ -132,11 +126,6 @@ class _Session:
         self._started = started
         self._kind = KINDS[started.kind]
         self._stop = stop
-        self._who: _Who = {
-            "convoy": started.convoy,
-            "task": started.task,
-            "attempt": started.attempt,
-        }
         self._folder = result_folder.Folder(inputs.result, started, _now_ms)
         self._redaction = Redaction(engine_run.secrets_of(inputs, started.engine))
         self._litter: tuple[str, ...] = ()
@@ -147,7 +136,7 @@ class _Session:
         """Why the work is not accepted; empty: it is accepted; None: no command ran."""
 
     def run(self) -> result_folder.Result:
-        self._folder.claim(facts.SessionSpawned(**self._who))
+        self._folder.claim(copied(facts.SessionSpawned, self._started))
         with proxy_client.session_proxy(self._inputs, self._started) as self._proxy:
             return self._run(self._folders.scratch)
 
@@ -160,7 +149,7 @@ class _Session:
                 )
         except Cancelled:
             return self._close(Ending(cancelled=True), Report(None), Work())
-        self._folder.claim(facts.SessionReady(**self._who))
+        self._folder.claim(copied(facts.SessionReady, self._started))
         for name in ("home", "tmp"):
             (scratch / name).mkdir()
         self._absent = missing_content(workspace)
@@ -280,63 +269,49 @@ class _Session:
         answer: str = "",
         why: str = "",
     ) -> result_folder.Result:
+        """Judge the session, claim how it ended, and complete the result folder."""
         result = self._result(ending, report, work, answer, why)
         claim = self._folder.claim
         if result.files:
-            claim(facts.FilesModified(**self._who, paths=result.files))
-        claim(facts.SessionHandoff(**self._who, commit=work.commit))
-        exited = facts.SessionExited(
-            **self._who,
-            exit_code=result.exit_code,
-            signal=result.signal,
-            verdict=result.conclusion,
-            outcome=result.outcome,
-            summary=result.summary,
-            seconds=result.seconds,
-        )
-        claim(exited)
+            claim(copied(facts.FilesModified, result, paths=result.files))
+        claim(copied(facts.SessionHandoff, result, commit=work.commit))
+        claim(copied(facts.SessionExited, result, verdict=result.conclusion))
         self._folder.close(result)
         return result
-
-    def _relative(self, text: str) -> str:
-        """Return the text with paths as from the workspace, alike in each attempt."""
-        return text.replace(f"{self._folders.checkout}/", "")
 
     def _result(
         self, ending: Ending, report: Report, work: Work, answer: str, why: str
     ) -> result_folder.Result:
-        started = self._started
+        started, spec, asked = self._started, self._started.engine, self._kind.answer
         unfit = session_verdict.gate_refusals(work, started)
-        spec = started.engine
-        limits = spec.timeout_s, spec.silence_s
         goes_on = started.salvaged > 0
         seen = session_verdict.Seen(
-            *(ending, report, work, unfit, *limits, goes_on),
+            *(ending, report, work, unfit, spec.timeout_s, spec.silence_s, goes_on),
             unaccepted=self._unaccepted or "",
             oversized=session_verdict.too_large(work, started),
             unprepared=why,
         )
-        said = report.left.notes
-        asked = self._kind.answer
         found = (
             session_verdict.answered(seen, answer, asked)
             if asked
             else session_verdict.conclude(seen)
         )
+        # With paths as from the workspace, so that it is alike in each attempt.
+        said = found.why.replace(f"{self._folders.checkout}/", "")
+        notes = (*work.left_out, *report.left.notes)
         files = (printable(change.path) for change in work.changes[:LISTED_FILES])
-        return result_folder.Result(
-            **self._who,
-            session=ids.session_name(**self._who),
-            nonce=started.nonce,
+        return copied(
+            result_folder.Result,
+            started,
+            session=ids.session_name(started.convoy, started.task, started.attempt),
             status=report.status,
             conclusion=found.conclusion,
             outcome=found.outcome,
             retry_after_s=report.retry_after_s(_now_ms()),
-            why=cut(self._redaction(self._relative(found.why)), WHY_CHARS),
+            why=cut(self._redaction(said), WHY_CHARS),
             summary=report.summary,
-            left=bounded_notes(replace(report.left, notes=(*work.left_out, *said))),
+            left=bounded_notes(replace(report.left, notes=notes)),
             report=answer,
-            base=started.base,
             commit=work.commit or (started.base if goes_on else None),
             exit_code=ending.exit_code,
             signal=ending.signal,

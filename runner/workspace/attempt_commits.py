@@ -5,7 +5,6 @@ agent's commits are kept if they descend from the base; if not, one commit on th
 holds all of the work.
 """
 
-import math
 import os
 import shutil
 import stat
@@ -15,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path, PurePosixPath
+from typing import Unpack
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -30,6 +30,7 @@ from runner.workspace import stray_content as stray
 from runner.workspace.stray_content import Staged, batched
 from runner.workspace.workspace import (
     ATTRIBUTES,
+    GitLimits,
     Workspace,
     configure_own,
     has_foreign_objects,
@@ -104,8 +105,7 @@ def without_leaks(
         def is_in_base(text: str) -> bool:
             # Git reads it where nobody else can.
             find = ("grep", "--quiet", "--fixed-strings", "-f", "-", workspace.base)
-            told, limit_s = text.encode(), git.DEADLINE_S
-            found = workspace.git(*find, deadline_s=limit_s, stdin=told, check=False)
+            found = workspace.git(*find, stdin=text.encode(), check=False)
             return found.status == 0 and "\n" not in text
 
         hidden = known.but(filter(is_in_base, known.known))
@@ -270,7 +270,7 @@ class AttemptCommits:
         fetch = ("-c", "fetch.fsckObjects=true", "fetch", "--quiet", "--no-tags")
         specs = ("--no-write-fetch-head", "--", str(theirs), f"+HEAD:{_AGENT}")
         try:
-            fetched = self._git(*fetch, *specs, check=False, limit_s=AGENT_FETCH_S)
+            fetched = self._git(*fetch, *specs, check=False, deadline_s=AGENT_FETCH_S)
         except Unavailable:
             return None
         if fetched.status != 0:
@@ -298,7 +298,7 @@ class AttemptCommits:
             return {}
         asked = ("ls-remote", "--", str(theirs), "HEAD", "refs/heads/*", "refs/stash")
         try:
-            told = self._git(*asked, check=False, limit_s=AGENT_FETCH_S)
+            told = self._git(*asked, check=False, deadline_s=AGENT_FETCH_S)
         except Unavailable:
             return {}
         pairs = [line.split("\t") for line in os.fsdecode(told.stdout).splitlines()]
@@ -551,22 +551,13 @@ class AttemptCommits:
         return self._git(*args, check=False).status == 0
 
     def _git(
-        self,
-        *args: str,
-        stdin: bytes | None = None,
-        check: bool = True,
-        limit_s: float = math.inf,
-        index: Path | None = None,
+        self, *args: str, index: Path | None = None, **how: Unpack[GitLimits]
     ) -> git.Completed:
-        left_s = min(limit_s, max(0.1, self._deadline - time.monotonic()))
-        return self._workspace.git(
-            *args,
-            deadline_s=left_s,
-            stdin=stdin,
-            check=check,
-            memory_bytes=MEMORY_BYTES,
-            index=index,
-        )
+        """Run git within the budget, and within `deadline_s` if that is given."""
+        left_s = max(0.1, self._deadline - time.monotonic())
+        how["deadline_s"] = min(how.get("deadline_s", left_s), left_s)
+        how["memory_bytes"] = MEMORY_BYTES
+        return self._workspace.git(*args, index=index, **how)
 
 
 def _listed(paths: Iterable[str]) -> bytes:

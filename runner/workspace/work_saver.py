@@ -24,7 +24,6 @@ import msgspec
 
 from convoy.events.session_events import TaskStarted
 from convoy.gate import passing, refusals
-from convoy.model.records import Gate, Limits
 from runner import engines
 from runner.box.agent_box import boxed_for_us, session_room
 from runner.box.surroundings import STORE, read_hostile
@@ -48,12 +47,9 @@ _NICE: Final = 10
 
 class _Order(msgspec.Struct, frozen=True):
     checkout: str
-    base: str
     branch: str
-    title: str
     litter: tuple[str, ...]
-    gate: Gate
-    limits: Limits
+    started: TaskStarted
 
 
 class WorkSaver:
@@ -132,17 +128,10 @@ class WorkSaver:
 
     def _prepare(self) -> None:
         self._folder.mkdir(mode=0o700)
-        workspace, started = self._workspace, self._started
+        workspace = self._workspace
         _copy(workspace.store, self._folder / STORE)
-        order = _Order(
-            str(workspace.folder),
-            workspace.base,
-            workspace.branch,
-            started.title,
-            self._litter,
-            started.gate,
-            started.limits,
-        )
+        own = str(workspace.folder), workspace.branch, self._litter, self._started
+        order = _Order(*own)
         (self._folder / _ORDER).write_bytes(msgspec.json.encode(order))
 
 
@@ -182,12 +171,13 @@ def main(argv: list[str]) -> int:
 
 
 def _save(folder: Path, order: _Order, used: Path) -> None:
-    workspace = Workspace(Path(order.checkout), used, order.base, order.branch)
-    message = CommitMessage(order.title, order.branch, half_done=True)
+    started, gate = order.started, order.started.gate
+    workspace = Workspace(Path(order.checkout), used, started.base, order.branch)
+    message = CommitMessage(started.title, order.branch, half_done=True)
     work = AttemptCommits(workspace, LONGEST_S, order.litter).keep(message)
-    work = without_leaks(work, workspace, order.gate)
-    refused = refusals(work.changes, work.patch_bytes, order.gate, order.limits)
-    if work.bundle is None or refused or passing(work.between, order.gate):
+    work = without_leaks(work, workspace, gate)
+    refused = refusals(work.changes, work.patch_bytes, gate, started.limits)
+    if work.bundle is None or refused or passing(work.between, gate):
         return
     if work.bundle.stat().st_size > BYTES:
         return

@@ -25,7 +25,7 @@ from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from typing import Final, TypedDict, Unpack
 
 from msgspec import Struct
 
@@ -209,6 +209,15 @@ def _fresh(parent: Path) -> Iterator[str]:
             subprocess.run(argv, check=False, stderr=subprocess.DEVNULL)
 
 
+class GitLimits(TypedDict, total=False):
+    """The arguments of `git.run` for a call in a workspace."""
+
+    deadline_s: float
+    stdin: bytes
+    check: bool
+    memory_bytes: int
+
+
 class Workspace(Struct, frozen=True):
     folder: Path
     store: Path
@@ -229,13 +238,7 @@ class Workspace(Struct, frozen=True):
         return part in (self.store / "index").read_bytes()
 
     def git(
-        self,
-        *args: str,
-        deadline_s: float,
-        stdin: bytes | None = None,
-        check: bool = True,
-        memory_bytes: int | None = None,
-        index: Path | None = None,
+        self, *args: str, index: Path | None = None, **how: Unpack[GitLimits]
     ) -> git.Completed:
         """Run git on the checkout with the witness's store; raises as `git.run`."""
         env = {
@@ -246,15 +249,7 @@ class Workspace(Struct, frozen=True):
             "GIT_CONFIG_GLOBAL": str(self.store / EVERY_OWNER),
             **({"GIT_INDEX_FILE": str(index)} if index else {}),
         }
-        return git.run(
-            args,
-            cwd=self.store,
-            deadline_s=deadline_s,
-            env=env,
-            stdin=stdin,
-            check=check,
-            memory_bytes=memory_bytes,
-        )
+        return git.run(args, cwd=self.store, env=env, **how)
 
 
 def prepare_workspace(
@@ -266,7 +261,7 @@ def prepare_workspace(
     create_bare(workspace.store, workspace.branch)
     _fetch_base(inputs, workspace, started)
     point_ref(workspace.store, workspace.ref, workspace.base)
-    workspace.git("read-tree", "--reset", "-u", "HEAD", deadline_s=git.DEADLINE_S)
+    workspace.git("read-tree", "--reset", "-u", "HEAD")
     shutil.copytree(workspace.store, folder / ".git")
     (folder / ".git/config").write_text(_CONFIG)  # which only says who commits
     return workspace
@@ -314,7 +309,7 @@ def missing_content(workspace: Workspace) -> tuple[str, ...]:
     listed: list[bytes] = []
     if workspace.mentions(ATTRIBUTES.encode()):
         asked = ("ls-files", "-z", "--", f":(glob)**/{ATTRIBUTES}")
-        listed = workspace.git(*asked, deadline_s=git.DEADLINE_S).stdout.split(b"\0")
+        listed = workspace.git(*asked).stdout.split(b"\0")
     files = (folder / os.fsdecode(each) for each in listed if each)
     has_lfs = any(b"filter=lfs" in read_hostile(file, _READ_BYTES) for file in files)
     has_modules = bool(read_hostile(folder / ".gitmodules", _READ_BYTES))
