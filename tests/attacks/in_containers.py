@@ -26,7 +26,6 @@ https://docs.docker.com/engine/security/seccomp/
 
 
 def in_a_container(*more: str) -> dict[str, Told]:
-    """Run one session in a container; return how each attack ended."""
     with machine() as found:
         code = docker("run", "--rm", "--entrypoint=sh", IMAGE, "-c", FIND).strip()
         found.at = replace(found.at, code=code)

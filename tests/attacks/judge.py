@@ -51,8 +51,6 @@ FORBIDDEN: Final = (
 
 
 class Told(Struct, frozen=True):
-    """How one attempt ended."""
-
     won: str
     """What it won; empty: nothing."""
     by: str = ""
@@ -174,7 +172,6 @@ def _asked(machine: Machine) -> Iterator[tuple[str, str]]:
 
 
 def table(rows: Mapping[str, Mapping[str, Told]]) -> str:
-    """Return the sweep as text: an attack a line, an environment a column."""
     names = list(dict.fromkeys(name for each in rows.values() for name in each))
     wide = max(map(len, names))
     lines = [" " * wide + "  " + "  ".join(f"{each:{_WIDE}.{_WIDE}}" for each in rows)]

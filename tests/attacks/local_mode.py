@@ -56,7 +56,6 @@ def developer() -> Iterator[tuple[Machine, Terminal]]:
 
 
 def run_headless(terminal: Terminal) -> None:
-    """Let one convoy run to its end."""
     terminal.type(HEADLESS)
 
 

@@ -90,7 +90,6 @@ class Machine:
         return found | {PROGRAM: START}
 
     def command(self, *words: str) -> str:
-        """Return the command that attacks from a place."""
         return " ".join((self.python, "-I", PROGRAM, *words))
 
 
@@ -133,7 +132,6 @@ def fresh() -> Iterator[Path]:
 
 
 def targets(around: Surroundings, **paths: Path | tuple[Path, ...]) -> Targets:
-    """Return what the agent goes for on a machine with these paths."""
     told: dict[str, str | tuple[str, ...]] = {
         name: str(each) if isinstance(each, Path) else tuple(map(str, each))
         for name, each in paths.items()
@@ -157,13 +155,11 @@ def targets(around: Surroundings, **paths: Path | tuple[Path, ...]) -> Targets:
 
 
 def furnish_home(home: Path) -> None:
-    """Lay what programs leave in a person's home."""
     for name, text in IN_HOME.items():
         _laid(Path(home, name), text % SECRET)
 
 
 def _furnish(at: Targets) -> None:
-    """Lay what a runner has beside a job."""
     for each in at.credentials:
         _laid(Path(each), f'{{"Data": "{SECRET}"}}')
     for each in (*at.commands, *at.later):

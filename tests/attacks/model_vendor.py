@@ -7,8 +7,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class Vendor(ThreadingHTTPServer):
-    """Notes each call, and answers it."""
-
     daemon_threads = True
 
     def __init__(self) -> None:

@@ -44,7 +44,6 @@ def prepared(machine: Machine, *, box: BoxSetting = "on") -> dict[str, str]:
 
 
 def left_in(machine: Machine, status: int = 0, out: str = "", err: str = "") -> Left:
-    """Return what the job left behind."""
     return Left(status, out, err, Path(machine.at.result))
 
 

@@ -19,14 +19,12 @@ from tests.world.terminal import Terminal
 
 
 def in_a_job(prefix: tuple[str, ...]) -> dict[str, Told]:
-    """Run one session as the action does; return how each attack ended."""
     with machine() as found:
         left = session(found, prefix)
         return judged(found, left.said, left.folder)
 
 
 def on_a_developers_machine(run: Callable[[Terminal], None]) -> dict[str, Told]:
-    """Run one convoy by the command line; return how each attack ended."""
     with developer() as (found, terminal):
         run(terminal)
         folder = terminal.cwd / ".git/brat"

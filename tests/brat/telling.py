@@ -41,7 +41,6 @@ class Telling:
         )
 
     def mark(self, at: int = NOW) -> str:
-        """Make a checkpoint and return its ref."""
         head = str(self.log.head())
         repo = pygit2.Repository(str(self.path))
         data = states.encode_reading(follow(self.log, head))

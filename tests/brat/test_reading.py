@@ -28,7 +28,6 @@ def told(tmp_path: Path) -> Telling:
 
 @pytest.fixture
 def read_commits(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Give the commits that were read from the log."""
     seen: list[str] = []
     real = Log.read
 

@@ -61,13 +61,11 @@ class Person:
         self.terminal.done(f"git remote add origin {here.remote}")
 
     async def type(self, options: str = "", by: str = "alice") -> Said:
-        """Type `brat setup` with the token of somebody."""
         token = self.here.tokens[by]
         line = f"env GH_ENTERPRISE_TOKEN={token} {self.variables} brat setup {options}"
         return await asyncio.to_thread(self.terminal.type, line)
 
     async def state(self) -> tuple[object, ...]:
-        """Return everything that setup may change on the forge."""
         ask = self.here.get
         environments = await ask("environments", by="alice")
         return (
@@ -217,7 +215,6 @@ async def test_a_kill_at_any_step_and_a_second_run_finish(
 
 
 def secrets_of(here: Town) -> dict[str, Opened]:
-    """Return what the forge could give to jobs, by name."""
     kept = Table(here.forge.store, Sealed, lambda one: one.repo)
     repo = here.forge.known(REPO).id
     return {one.name: rest_secrets.opened(one) for one in kept.of(repo)}

@@ -12,7 +12,6 @@ from tests.world.rules import NAME, Rules, sha, spec
 
 
 def told(rules: Rules) -> ChangeHistory:
-    """Read the events a second apart, as if in two looks."""
     facts = [(1000 * at, fact) for at, fact in enumerate(rules.facts, start=1)]
     history = ChangeHistory()
     history.read(facts[:5])

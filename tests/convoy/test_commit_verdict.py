@@ -21,12 +21,10 @@ def check(number: int, said: str = "success", **given: object) -> Check:
 
 
 def job(number: int, said: str = "success", **given: object) -> Check:
-    """Return a job that a workflow's run stands behind."""
     return check(number, said, app="github-actions", workflow=PUSH, **given)
 
 
 def loose(number: int, said: str = "success", **given: object) -> Check:
-    """Return a check that a job's token wrote."""
     return check(number, said, app="github-actions", is_loose=True, **given)
 
 

@@ -64,7 +64,6 @@ max_bytes = 1000
 
 
 def faults(text: str) -> str:
-    """What a person reads about `text`."""
     with pytest.raises(ConfigError) as caught:
         load(text, source=".brat/config.toml")
     assert str(caught.value) == "\n".join(caught.value.faults)
@@ -346,7 +345,6 @@ def test_a_program_is_never_given_a_zero_byte() -> None:
 
 
 def said(text: str) -> tuple[str, ...]:
-    """What is wrong with `text`, nothing when it can be used."""
     try:
         load(text, source="x").settings()
     except ConfigError as error:
@@ -374,7 +372,6 @@ NAMES = st.one_of(
 
 
 def toml(value: object) -> str:
-    """Write a value as TOML, tables inline."""
     match value:
         case dict():
             pairs = (f"{toml(str(k))} = {toml(v)}" for k, v in value.items())

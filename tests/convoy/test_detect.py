@@ -23,12 +23,10 @@ EVERYTHING = {
 
 
 def proposed(files: dict[str, str]) -> Proposal | None:
-    """What is proposed for a project that has these files."""
     return propose_ci(files.keys(), files.get)
 
 
 def command(files: dict[str, str]) -> str | None:
-    """The command alone."""
     found = proposed(files)
     return found.command if found else None
 

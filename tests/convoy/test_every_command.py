@@ -50,7 +50,6 @@ def refused_plan() -> Rules:
 
 @cache
 def states() -> tuple[State, ...]:
-    """Return the states that the stories pass through."""
     return tuple(_passed())
 
 

@@ -29,7 +29,6 @@ def given(number: int, **more: object) -> GivenPull:
 
 
 def asked(rules: Rules, pull: GivenPull, **more: object) -> Convoy:
-    """Let a pull request be given to the bot; return its convoy."""
     name = f"do-{pull.number}"
     rules.do(
         ConvoyRequested(

@@ -14,7 +14,6 @@ def task(number: int, *after: int) -> TaskSpec:
 
 @st.composite
 def plans(draw: st.DrawFn) -> list[TaskSpec]:
-    """Tasks in any listing order whose dependencies have no circle."""
     ranks = draw(st.lists(st.integers(1, 99), unique=True, max_size=12))
     tasks = [
         task(number, *draw(st.sets(st.sampled_from(ranks[:rank]), max_size=4)))

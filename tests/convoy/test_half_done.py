@@ -37,13 +37,11 @@ def ended(attempt: int, cause: Cause, left: str = "") -> RefuseWork:
 
 
 def base(rules: Rules, refs: dict[str, str] = KEPT) -> str:
-    """Return what the next attempt is to start from."""
     begun = owed_actions(rules.state, Observed(refs=refs), Patience(), rules.now * 10)
     return next(each.base for each in begun if isinstance(each, Begin))
 
 
 def handed(rules: Rules) -> TaskStarted:
-    """Return what the runner of the newest session is told."""
     return [fact for fact in rules.facts if isinstance(fact, TaskStarted)][-1]
 
 
@@ -130,7 +128,6 @@ def test_what_the_forge_does_not_keep_is_not_gone_on_from() -> None:
 
 
 def prove(rules: Rules, tests: str) -> None:
-    """Take in tests that CI finds red."""
     attempt = rules.task(1).started
     work = AcceptWork(
         convoy=NAME, task=1, attempt=attempt, commit=tests, base=sha("0"), files=("t",)

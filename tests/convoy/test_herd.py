@@ -12,16 +12,12 @@ SETTINGS = Settings(
 
 
 class World(Machine):
-    """One story of the machine, told by hand."""
-
     def saw(self, what: str) -> None:
-        """Count what happened."""
         self.forge.seen[what] += 1
 
 
 @pytest.fixture
 def world() -> World:
-    """Give a forge with one bot."""
     return World()
 
 

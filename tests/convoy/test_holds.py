@@ -29,7 +29,6 @@ def refused(rules: Rules, command: Command) -> str:
 
 
 def owed(rules: Rules, tip: str = sha("0")) -> list[str]:
-    """Return what is owed by kind, with every candidate green."""
     commits = [t.candidate.commit for t in rules.convoy.tasks if t.candidate]
     if rules.convoy.candidate:
         commits.append(rules.convoy.candidate.commit)

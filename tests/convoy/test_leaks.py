@@ -27,7 +27,6 @@ def said(
     gate: Gate | None = None,
     known: Redaction = NO_SECRETS,
 ) -> tuple[str, ...]:
-    """Return what is said of a change, as git shows it."""
     history = History(folder / "a.git")
     base = history.commit(before)
     tip = history.commit(after, base)

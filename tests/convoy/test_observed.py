@@ -2,7 +2,6 @@
 
 from itertools import permutations
 
-import pytest
 from hypothesis import given, settings, strategies as st
 from msgspec.structs import replace
 
@@ -35,28 +34,16 @@ def verdict(
     return judge(reported, required, OWN, running=running).verdict
 
 
+def status(number: int, name: str = "ci/jenkins", said: str = "success") -> Check:
+    return check(number, name, said, app="", kind="status")
+
+
 def test_nothing_reported_is_no_verdict() -> None:
     assert judge((), (), OWN) == Checks(verdict="none")
     assert verdict(required=("test",)) == "none"
 
 
-def test_all_that_passed_is_green() -> None:
-    seen = judge([check(1, "test"), check(2, "lint")], (), OWN)
-
-    by = dict.fromkeys(("lint", "test"), "github-actions")
-    assert seen == Checks(verdict="green", names=("lint", "test"), reporters=by)
-
-
-def test_one_that_runs_is_waited_for() -> None:
-    assert verdict(check(1), check(2, "lint", "running")) == "pending"
-
-
-@looped(
-    "said",
-    [
-        *("failure", "error", "something_new"),
-    ],
-)
+@looped("said", ["failure", "error", "something_new"])
 def test_what_failed_is_red(said: str) -> None:
     assert verdict(check(1, "test", said)) == "red"
     assert verdict(check(1, "test", said), check(2, "lint", "running")) == "red"
@@ -79,7 +66,7 @@ def test_skipped_and_neutral_pass_as_on_github_beside_one_that_tested() -> None:
         assert f"nothing has tested it: deploy was {said}" in alone.text
 
 
-@pytest.mark.parametrize("said", ["cancelled", "timed_out", "stale", "startup_failure"])
+@looped("said", ["cancelled", "timed_out", "stale", "startup_failure"])
 def test_what_was_stopped_is_no_verdict(said: str) -> None:
     stopped = check(1, "test", said)
 
@@ -90,72 +77,89 @@ def test_what_was_stopped_is_no_verdict(said: str) -> None:
     assert verdict(stopped, check(2, "test")) == "green"
 
 
-def test_a_check_that_asks_for_a_person_is_no_fault_of_the_work() -> None:
-    asks = check(1, "test", "action_required")
-
-    assert verdict(asks) == "broken"
-    assert verdict(asks, check(2, "lint", "running")) == "broken"
-    assert verdict(asks, check(2, "lint", "failure")) == "red"
-    assert verdict(asks, check(2, "test")) == "green"
-
-
-def test_an_end_without_a_conclusion_is_red() -> None:
-    ended = Check(id=1, app="ci", name="test", status="completed", conclusion=None)
-
-    assert verdict(ended) == "red"
-
-
-@pytest.mark.parametrize("status", ["queued", "in_progress", "waiting", "pending"])
+@looped("status", ["queued", "in_progress", "waiting", "pending"])
 def test_a_conclusion_counts_only_when_the_check_has_ended(status: str) -> None:
     early = Check(id=1, app="ci", name="test", status=status, conclusion="success")
 
     assert verdict(early) == "pending"
 
 
+def test_the_bots_own_checks_never_count() -> None:
+    own = check(1, "brat", app=OWN)
+    made = replace(
+        check(2, "brat (task-1)", "running"), external=ids.check_key("fix-7", 1, 1)
+    )
+    said = status(3, ids.task_check_name(3), "failure")
+    convoys = status(4, ids.CONVOY_CHECK_NAME, "running")
+
+    for mine in ([own], [made], [said, convoys]):
+        assert judge(mine, (), OWN) == Checks(verdict="none")
+        assert judge([check(5), *mine], (), OWN).names == ("test",)
+    assert verdict(own, required=("brat",)) == "none"
+    assert verdict(check(2), check(3, "brat", "failure", app=OWN)) == "green"
+
+
+def test_a_required_check_that_is_missing_is_waited_for() -> None:
+    both = ("test", "lint")
+    assert verdict(check(1, "test"), required=both) == "pending"
+    assert verdict(check(1, "test"), check(2, "lint"), required=both) == "green"
+
+
+ASKS, BOTH = check(1, "test", "action_required"), ("ci/jenkins", "test")
+ENDED = Check(id=1, app="ci", name="test", status="completed", conclusion=None)
+
+
+@looped(
+    ("given", "reported", "required"),
+    [
+        # one that runs is waited for
+        ("pending", [check(1), check(2, "lint", "running")], ()),
+        # one that asks for a person is no fault of the work
+        ("broken", [ASKS], ()),
+        ("broken", [ASKS, check(2, "lint", "running")], ()),
+        ("red", [ASKS, check(2, "lint", "failure")], ()),
+        ("green", [ASKS, check(2, "test")], ()),
+        # an end without a conclusion is red
+        ("red", [ENDED], ()),
+        # two Apps with a check of one name must both pass
+        ("red", [check(1), check(2, said="failure", app="other-ci")], ()),
+        ("red", [check(3, said="failure"), check(4, app="other-ci")], ()),
+        # commit statuses are checks, beside which they count
+        ("green", [status(1)], ()),
+        ("green", [status(1, said="error"), status(2)], ()),
+        ("red", [status(1), status(2, said="failure")], ()),
+        ("pending", [status(1), status(2, "ci/slow", "running")], ()),
+        ("green", [status(1)], ("ci/jenkins",)),
+        ("red", [check(2), status(1, said="failure")], ()),
+        ("pending", [check(1), status(2, said="running")], ()),
+        ("pending", [check(1)], BOTH),
+        ("green", [check(1), status(2)], BOTH),
+        ("red", [check(1, app=""), status(2, "test", "failure")], ()),
+        ("red", [status(2, "test"), check(1, said="failure", app="")], ()),
+    ],
+)
+def test_what_is_reported_makes_one_verdict(
+    given: str, reported: list[Check], required: tuple[str, ...]
+) -> None:
+    assert verdict(*reported, required=required) == given
+
+
 @looped("order", [*permutations(range(3))])
 def test_of_a_check_that_ran_again_the_newest_counts(order: tuple[int, ...]) -> None:
-    runs = [
-        check(1, "test", "success"),
-        check(2, "test", "failure"),
-        check(3, "test", "success"),
-    ]
+    runs = [check(1), check(2, said="failure"), check(3)]
 
     assert verdict(*(runs[place] for place in order)) == "green"
     assert verdict(*runs[:2]) == "red"
     assert verdict(*runs, check(4, "test", "running")) == "pending"
 
 
-def test_two_apps_with_a_check_of_one_name_must_both_pass() -> None:
-    ours, theirs = check(1, "test"), check(2, "test", "failure", app="other-ci")
-
-    assert verdict(ours, theirs) == "red"
-    assert verdict(check(3, "test", "failure"), check(4, "test", app="other-ci")) == (
-        "red"
+def test_green_names_what_counted_and_what_is_not_required_does_not() -> None:
+    by = dict.fromkeys(("lint", "test"), "github-actions")
+    assert judge([check(1), check(2, "lint")], (), OWN) == Checks(
+        verdict="green", names=("lint", "test"), reporters=by
     )
-
-
-def test_the_bots_own_checks_never_count() -> None:
-    own = check(1, "brat", app=OWN)
-
-    assert judge([own], (), OWN) == Checks(verdict="none")
-    assert verdict(own, required=("brat",)) == "none"
-    assert verdict(check(2), check(3, "brat", "failure", app=OWN)) == "green"
-
-
-def test_a_required_check_that_is_missing_is_waited_for() -> None:
-    assert verdict(check(1, "test"), required=("test", "lint")) == "pending"
-    assert verdict(check(1, "test"), check(2, "lint"), required=("test", "lint")) == (
-        "green"
-    )
-
-
-def test_what_is_not_required_neither_passes_nor_fails() -> None:
-    seen = judge(
-        [check(1, "test"), check(2, "docs", "failure"), check(3, "slow", "running")],
-        ("test",),
-        OWN,
-    )
-
+    others = check(2, "docs", "failure"), check(3, "slow", "running")
+    seen = judge([check(1), *others], ("test",), OWN)
     assert (seen.verdict, seen.names) == ("green", ("test",))
 
 
@@ -212,56 +216,6 @@ def test_a_workflow_that_still_runs_may_bring_another_check() -> None:
     assert judge([], (), OWN, running=True).verdict == "pending"
     assert judge([check(1, said="failure")], (), OWN, running=True).verdict == "red"
     assert judge([check(1)], ("test",), OWN, running=True).verdict == "pending"
-
-
-def test_the_bots_own_checks_never_count_whoever_made_them() -> None:
-    own = Check(
-        id=2,
-        app="github-actions",
-        name="brat (task-1)",
-        status="in_progress",
-        conclusion=None,
-        external=ids.check_key("fix-7", 1, 1),
-    )
-
-    assert judge([check(1), own], (), OWN).names == ("test",)
-    assert judge([own], (), OWN) == Checks(verdict="none")
-
-
-def status(number: int, name: str = "ci/jenkins", said: str = "success") -> Check:
-    """Return a commit status."""
-    return check(number, name, said, app="", kind="status")
-
-
-def test_commit_statuses_are_checks() -> None:
-    assert verdict(status(1)) == "green"
-    assert verdict(status(1, said="error"), status(2)) == "green"
-    assert verdict(status(1), status(2, said="failure")) == "red"
-    assert verdict(status(1), status(2, "ci/slow", "running")) == "pending"
-    assert verdict(status(1), required=("ci/jenkins",)) == "green"
-
-
-def test_checks_and_statuses_count_together() -> None:
-    assert verdict(check(2), status(1, said="failure")) == "red"
-    assert verdict(check(1), status(2, said="running")) == "pending"
-    both = ("ci/jenkins", "test")
-    assert verdict(check(1), required=both) == "pending"
-    assert verdict(check(1), status(2), required=both) == "green"
-
-
-def test_a_status_and_a_check_of_one_name_both_count() -> None:
-    ran = check(1, app="")
-
-    assert verdict(ran, status(2, "test", "failure")) == "red"
-    assert verdict(status(2, "test"), check(1, said="failure", app="")) == "red"
-
-
-def test_the_bots_own_statuses_never_count() -> None:
-    own = status(1, ids.task_check_name(3), "failure")
-    convoys = status(2, ids.CONVOY_CHECK_NAME, "running")
-
-    assert judge([own, convoys], (), OWN) == Checks(verdict="none")
-    assert verdict(own, convoys, status(3)) == "green"
 
 
 @given(

@@ -9,7 +9,6 @@ from tests.world.rules import NAME, Rules, settings, sha, spec
 
 
 def planned() -> Rules:
-    """Return the rules with three tasks at once."""
     return Rules().do(
         ConvoyRequested(
             convoy=NAME,

@@ -21,8 +21,6 @@ OTHER = bytes(16)
 
 
 class Issue:
-    """An issue as grite projects it."""
-
     def __init__(self, created: IssueCreated) -> None:
         self.title = created.title
         self.body = created.body

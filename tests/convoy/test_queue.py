@@ -200,7 +200,6 @@ def convoys(draw: st.DrawFn) -> Convoy:
 
 
 def _chained(tasks: list[Task]) -> list[Task]:
-    """Let each candidate stand on the one before it, as a rule would."""
     onto, out = TIP, []
     for task in tasks:
         offer = task.candidate

@@ -15,13 +15,11 @@ TRIED = Note(None, ItemTakenUp(item=FIRST))
 
 
 def due(rules: Rules, *runs: Run) -> tuple[Action, ...]:
-    """Return all that is owed."""
     observed = Observed(refs=REFS, runs={run.id: run for run in runs})
     return owed_actions(rules.state, observed, Patience(), rules.now)
 
 
 def owed(rules: Rules, *runs: Run) -> list[object]:
-    """Return the starts and tries that are owed."""
     return [each for each in due(rules, *runs) if isinstance(each, Begin | Note)]
 
 

@@ -34,7 +34,6 @@ def begun(*more: TaskSpec, **given: object) -> Rules:
 
 
 def too_big(*more: TaskSpec, **given: object) -> Rules:
-    """Return it when that came back too big."""
     rules = begun(*more, **given)
     return rules.do(
         RefuseWork(
@@ -44,7 +43,6 @@ def too_big(*more: TaskSpec, **given: object) -> Rules:
 
 
 def splitting(*more: TaskSpec, **given: object) -> Rules:
-    """Return it when the mayor is at it."""
     rules = too_big(*more, **given)
     number = len(rules.convoy.tasks) + 1
     return rules.do(BeginSplit(convoy=NAME, task=1)).started(number)

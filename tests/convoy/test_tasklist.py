@@ -46,7 +46,6 @@ def fault(text: str, *, limit: int = 20) -> str:
 
 
 def own(task: TaskSpec) -> str:
-    """The instructions without what is said of the issue."""
     return task.instructions.partition("\n\nThis is task")[0]
 
 

@@ -44,7 +44,6 @@ def written() -> Rules:
 
 
 def proven() -> Rules:
-    """Return it when CI has found them red."""
     rules = written().offered(1, sha("a"), sha("0"))
     return rules.do(ProveWork(convoy=NAME, task=1, commit=sha("a"), judged=("ci",)))
 

@@ -45,7 +45,6 @@ def herd(*numbers: int) -> Rules:
 
 
 def conflicts(rules: Rules, number: int) -> Rules:
-    """Let a task's work conflict with what has landed."""
     return rules.do(
         FailMerge(
             convoy=NAME, task=number, candidate=None, cause="conflict", why="a.py"

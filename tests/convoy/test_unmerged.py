@@ -18,7 +18,6 @@ CONFLICT = FailMerge(
 
 
 def conflicting(**settings: object) -> Rules:
-    """Return a task whose work conflicts."""
     rules = Rules().planned(spec(1), **settings).started(1).accepted(1, sha("a"))
     return rules.do(CONFLICT)
 

@@ -54,7 +54,6 @@ def plain(sample: Sample) -> subprocess.CompletedProcess[str]:
 
 
 def told(sample: Sample, task: int, attempt: int) -> dict[str, str]:
-    """Return what the runner tells an agent."""
     prompt = sample.path.parent / "prompt.md"
     prompt.write_text("Do your task.\nAnd tell nobody.\n", encoding="utf-8")
     return ENV | {

@@ -13,7 +13,6 @@ def _rows(part: str) -> dict[str, dict[str, Any]]:
 
 
 def inputs() -> str:
-    """Return every input as a Markdown table."""
     rows = (
         f"| `{name}` | {each['description']} | {_default(each)} |\n"
         for name, each in _rows("inputs").items()
@@ -22,7 +21,6 @@ def inputs() -> str:
 
 
 def outputs() -> str:
-    """Return every output as a Markdown table."""
     rows = (
         f"| `{name}` | {each['description']} |\n"
         for name, each in _rows("outputs").items()

@@ -12,7 +12,6 @@ _SHARED: Final = ("repo", "convoy", "bot", "as_json")
 
 
 def tables() -> str:
-    """Return a section for each group of words, with a row for each command."""
     tree: Any = typer.main.get_command(command_line("completion"))
     return "\n".join(
         f"## {name}\n\n| command | does |\n| --- | --- |\n"

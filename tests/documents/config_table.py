@@ -8,12 +8,10 @@ from convoy.text import spoken_duration
 
 
 def schema_text() -> str:
-    """Return the JSON Schema as it lies in docs/config.schema.json."""
     return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
 
 
 def keys_table() -> str:
-    """Return all keys as a Markdown table: default, what is allowed, meaning."""
     rows = [
         f"| `{key}` | {_default(node)} | {allowed_words(node)} "
         f"| {' '.join(node['description'].split())} |\n"

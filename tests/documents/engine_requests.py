@@ -14,7 +14,6 @@ _WORDS: Final = {
 
 
 def tables() -> str:
-    """Return a table for each dialect, as Markdown."""
     found = kept()
     return "\n".join(_table(words, found[name]) for name, words in _WORDS.items())
 

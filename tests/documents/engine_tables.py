@@ -25,13 +25,11 @@ _HEAD: Final = (
 
 
 def names() -> str:
-    """Return the names of all engines, as a sentence."""
     first, *others = (_code(name) for name, row in ENGINES.items() if row.install)
     return f"{first} (the default), {', '.join(others)}, or `shell`: any command.\n"
 
 
 def tables() -> str:
-    """Return what each engine can do, and what one has to know, as Markdown."""
     lines = [_line(_HEAD), _line(["---"] * len(_HEAD))]
     told = tomllib.loads((_ROOT / "docs/engines.toml").read_text("utf-8"))
     lines += (_line(_cells(row, told[name])) for name, row in ENGINES.items())

@@ -8,7 +8,6 @@ _PATTERN = "steps:\n  - id: a\n    titel: b\n    title: b\n    body: c\n"
 
 
 def configuration() -> str:
-    """Return what is said of two misspelt words in a configuration."""
     try:
         load(_CONFIG, source=".brat/config.toml")
     except ConfigError as error:
@@ -17,7 +16,6 @@ def configuration() -> str:
 
 
 def pattern() -> str:
-    """Return what is said of a misspelt key in a pattern."""
     try:
         template(_PATTERN, "mine", ".brat/workflows/mine.yml")
     except PatternError as error:

@@ -137,7 +137,6 @@ PARTS: Final = tuple(dict.fromkeys(_within((*EVENTS, *CLAIMS))))
 
 
 def tables() -> str:
-    """Return all events, claims and what they are made of, as Markdown."""
     groups = {"Events": EVENTS, "Claims": CLAIMS, "Parts": PARTS}
     return "\n".join(
         f"## {title}\n\n" + "\n".join(map(_section, kinds))

@@ -4,7 +4,6 @@ from brat.commands.mcp_server import TOOLS, Tool
 
 
 def tools() -> str:
-    """Return every tool as a Markdown table."""
     rows = (
         (f"`{tool.name}`", _arguments(tool), "yes" if tool.writes else "", tool.help)
         for tool in TOOLS

@@ -29,8 +29,6 @@ ROOT: Final = Path(__file__).parents[2]
 
 
 class Part(NamedTuple):
-    """A part of a document that is made from the code."""
-
     file: str
     """The document, below the repository's top."""
     remake: Callable[[str], str]

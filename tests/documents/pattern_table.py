@@ -6,7 +6,6 @@ from convoy.patterns import BUILT_IN, built_in_pattern
 
 
 def table() -> str:
-    """Return the patterns as a Markdown table."""
     rows = ["| pattern | what it is for | inputs |", "|---|---|---|"]
     for name in BUILT_IN:
         inputs = ", ".join(_inputs(name)) or "none"

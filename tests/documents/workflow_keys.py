@@ -33,7 +33,6 @@ def handed_on(text: str) -> str:
 
 
 def table() -> str:
-    """Return which secret is for which types of engine."""
     rows = (
         f"| `{key}` | "
         + ", ".join(

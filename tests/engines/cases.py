@@ -33,8 +33,6 @@ RETRIES_S: Final = 30
 
 @dataclass(frozen=True)
 class Engine:
-    """One row of the matrix."""
-
     type: str
     program: str
     model: str
@@ -45,8 +43,6 @@ class Engine:
 
 @dataclass(frozen=True)
 class Column:
-    """One column of the matrix."""
-
     name: str
     fault: Fault | None
     outcomes: frozenset[Outcome]
@@ -56,7 +52,6 @@ class Column:
     """How long it is let go on if it does not end by itself."""
 
     def script(self, command: str) -> Script:
-        """Return what the vendor plays; the command is run before the model's own."""
         steps = (
             Write(path="hello.txt", content=GREETING),
             Run(command=f"{command}; echo ran > ran.txt"),

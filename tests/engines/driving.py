@@ -40,14 +40,11 @@ LOOKING = f"echo {b64encode(LOOK.encode()).decode()} | base64 -d | sh"
 
 @dataclass(frozen=True)
 class Served:
-    """A vendor at work."""
-
     url: str
     log: Path
 
     @property
     def calls(self) -> list[dict[str, Any]]:
-        """All calls of the model so far."""
         return [json.loads(line) for line in self.log.read_text().splitlines()]
 
 
@@ -84,12 +81,10 @@ def session(
 
 
 def seen(forge: Forge, left: Left) -> str:
-    """Return what the command wrote down."""
     return git("show", "work:look.txt", cwd=forge.unpacked(left))
 
 
 def key(name: str) -> str:
-    """Return the job's key in a variable."""
     return KEY + name.lower()
 
 

@@ -46,7 +46,6 @@ PROGRAM_NAMES: Final = frozenset(map(_program, KINDS))
 
 
 def _engine(kind: str) -> Mapping[str, Path]:
-    """Install an engine as a job of a forge does."""
     name, env = _program(kind), dict(os.environ)
     return {name: installed(kind, name, FOLDER, env["PATH"], env) / name}
 
@@ -112,7 +111,6 @@ def install() -> Iterator[str]:
 
 
 def versions(names: Iterable[str]) -> Iterator[str]:
-    """Ask each program for its version."""
     for name in names:
         done = subprocess.run(
             [PROGRAMS / name, "--version"],

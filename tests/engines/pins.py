@@ -7,7 +7,6 @@ from runner.engines.pinned_program import NPM, PINS
 
 
 def pinned_versions() -> Mapping[str, str]:
-    """Return the pinned version of each type of engine."""
     npm = json.loads((PINS / "package.json").read_text("utf-8"))
     wanted = npm["dependencies"] | npm["optionalDependencies"]
     asked = (PINS / "aider/requirements.in").read_text("utf-8").strip()

@@ -50,7 +50,6 @@ ENGINES_ASKED: Final = tuple(
 
 
 def dialect(engine: Engine) -> str:
-    """Return what an engine speaks to a model."""
     spec = EngineSpec(type=engine.type, model=engine.model)
     call = Call(spec, Path(), Path(), endpoint="http://127.0.0.1")
     found = vendor_of(ROWS[engine.type], call)
@@ -59,7 +58,6 @@ def dialect(engine: Engine) -> str:
 
 
 def kept() -> dict[str, Any]:
-    """Return what was written down, by dialect and engine."""
     found: dict[str, Any] = json.loads(KEPT.read_text("utf-8"))
     return found
 

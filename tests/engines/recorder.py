@@ -15,8 +15,6 @@ START_S = patient(20)
 
 @dataclass(frozen=True)
 class Recorded:
-    """One request."""
-
     method: str
     path: str
     headers: frozenset[str]
@@ -25,8 +23,6 @@ class Recorded:
 
 @dataclass
 class Recorder:
-    """Passes requests on to a vendor."""
-
     upstream: str
     requests: list[Recorded] = field(default_factory=list)
 

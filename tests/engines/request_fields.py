@@ -36,7 +36,6 @@ def fields(body: object, path: str = "") -> Iterator[str]:
 
 
 def held(requests: list[Recorded]) -> dict[str, list[str]]:
-    """Return what requests held: where they went, their headers and their fields."""
     bodies = [json.loads(each.body) for each in requests if each.body]
     found = {
         "paths": {f"{each.method} {each.path}" for each in requests},

@@ -70,7 +70,6 @@ def test_a_session_ends_as_the_vendor_made_it(
 
 
 def _variable(engine: Engine, url: str) -> str:
-    """Return the variable in which the engine's key comes."""
     spec = EngineSpec(type=engine.type, model=engine.model)
     vendor = vendor_of(ROWS[engine.type], Call(spec, Path(), Path(), endpoint=url))
     assert vendor is not None

@@ -30,7 +30,6 @@ class Insisting(Column):
     writes: bool = True
 
     def script(self, _command: str) -> Script:
-        """Return what the vendor plays."""
         given = (("command", "echo ran > ran.txt"), ("description", "Runs it"))
         insists = Insist(tool=self.tool, arguments=given)
         wrote = (Write(path="hello.txt", content="hello"),) if self.writes else ()

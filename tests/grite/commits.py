@@ -30,11 +30,9 @@ def commit(repo: Path, files: Mapping[str, bytes], parent: str | None = None) ->
 
 
 def lose(repo: Path, oid: str) -> None:
-    """Remove a loose object, as a broken disk might."""
     (repo / "objects" / oid[:2] / oid[2:]).unlink()
 
 
 def two(mirror: Path) -> tuple[str, str]:
-    """Two commits, the second after the first."""
     first = commit(mirror, {"a": b"1"})
     return first, commit(mirror, {"a": b"2"}, first)

@@ -31,7 +31,6 @@ def chunk_events(data: bytes) -> list[list[Any]]:
 
 
 def read(repo: Path, head: str) -> list[list[Any]]:
-    """Return the events of the log as rows of eight."""
     found: list[list[Any]] = []
     at: str | None = head
     while at is not None:

@@ -74,7 +74,6 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def replicas(template: Path, folder: Path, many: int) -> list[Replica]:
-    """Return clones of one empty remote."""
     origin = folder / "origin.git"
     shutil.copytree(template, origin)
     made = []

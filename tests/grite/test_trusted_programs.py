@@ -14,7 +14,6 @@ FAKE = "#!/bin/sh\necho git version 99.0.0\n"
 
 
 def fake(folder: Path, mode: int) -> str:
-    """Make a folder with a git of its own; return a PATH that begins with it."""
     folder.mkdir()
     (folder / "git").write_text(FAKE)
     (folder / "git").chmod(0o755)

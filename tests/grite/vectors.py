@@ -23,7 +23,6 @@ OTHER = bytes.fromhex("aabbccddeeff00112233445566778899")
 
 
 def other(tag: int, *fields: object) -> UnknownKind:
-    """Return a kind that brat keeps as it is."""
     return UnknownKind(tag, write_cbor(fields))
 
 

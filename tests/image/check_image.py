@@ -42,7 +42,6 @@ pytestmark = pytest.mark.timeout(240)
 
 
 def run(forge: Forge, started: TaskStarted, image: str, **more: str) -> dict[str, Any]:
-    """Run a session in a container and return its result.json."""
     env = forge.environment(forge.hand_off(started), PATH=None, **more)
     given(forge.root)
     docker("run", "--rm", *options(forge.root, env), image, env=env)
@@ -52,7 +51,6 @@ def run(forge: Forge, started: TaskStarted, image: str, **more: str) -> dict[str
 
 
 def of(image: str) -> dict[str, Any]:
-    """Return the configuration of an image."""
     (told,) = json.loads(docker("image", "inspect", image))
     return dict(told["Config"])
 

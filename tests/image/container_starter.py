@@ -34,7 +34,6 @@ def docker(*args: str) -> list[str]:
 
 
 def run(name: str, image: str, label: str) -> None:
-    """Run one container to its end."""
     told = [word for one in TOLD for word in ("--env", one)]
     inside = [word for one in INSIDE.items() for word in ("--env", "=".join(one))]
     limits = ("--cap-drop=ALL", "--security-opt=no-new-privileges", "--memory=512m")
@@ -45,7 +44,6 @@ def run(name: str, image: str, label: str) -> None:
 
 
 def left_by(name: str) -> bytes:
-    """Return what the session left, as a zip; without files when it left nothing."""
     copied = subprocess.run(
         docker("cp", f"{name}:{INSIDE['BRAT_RESULT']}", "-"),
         stdout=subprocess.PIPE,
@@ -63,7 +61,6 @@ def left_by(name: str) -> bytes:
 
 
 def upload(body: bytes) -> None:
-    """Hand the zip over as the run's artifact."""
     base, run_id = os.environ["ACTIONS_RESULTS_URL"], os.environ["GITHUB_RUN_ID"]
     request = urllib.request.Request(  # noqa: S310  the forge's own address
         f"{base}_artifacts/{run_id}/brat-result", data=body, method="PUT"

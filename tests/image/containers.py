@@ -17,7 +17,6 @@ BUILT = tuple(os.environ.get("BRAT_IMAGES", "").split())
 
 
 def docker(*args: str, env: Mapping[str, str] | None = None) -> str:
-    """Run Docker's newest client here and return what it says."""
     done = tried(*args, env=env)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout.strip()
@@ -26,7 +25,6 @@ def docker(*args: str, env: Mapping[str, str] | None = None) -> str:
 def tried(
     *args: str, env: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run it, however it ends."""
     return subprocess.run(
         [client(), *args],
         env=os.environ | (env or {}),
@@ -39,7 +37,6 @@ def tried(
 
 
 def client() -> str:
-    """Return the client that .ci/image uses, too."""
     own = Path("/usr/bin/docker")
     return str(own) if own.exists() else "docker"
 

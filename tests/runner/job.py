@@ -59,8 +59,6 @@ def git(*args: str, cwd: Path) -> str:
 
 @dataclass(frozen=True)
 class Left:
-    """What a job left behind."""
-
     status: int
     out: str
     err: str
@@ -68,26 +66,22 @@ class Left:
 
     @property
     def result(self) -> dict[str, Any]:
-        """The content of result.json."""
         found = json.loads((self.folder / "result.json").read_text())
         assert isinstance(found, dict)
         return found
 
     @property
     def names(self) -> set[str]:
-        """The files of the result folder."""
         return {each.name for each in self.folder.iterdir()}
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """The session's events."""
         found = chunk.decode((self.folder / "events.bin").read_bytes())
         assert not found.faults
         return found.events
 
     @property
     def claims(self) -> list[Claim]:
-        """What the session says of itself."""
         facts = []
         for event in self.events:
             assert isinstance(event.kind, CommentAdded)
@@ -98,7 +92,6 @@ class Left:
 
     @property
     def said(self) -> str:
-        """The transcript's text."""
         lines = (self.folder / "transcript.jsonl").read_text().splitlines()
         return "".join(json.loads(line).get("text", "") for line in lines)
 
@@ -130,7 +123,6 @@ class Forge:
         self.base = git("rev-parse", "HEAD", cwd=seed)
 
     def commit_on_main(self, files: Mapping[str, str]) -> None:
-        """Push one more commit; jobs start from it."""
         seed = self.root / "seed"
         for name, text in files.items():
             (seed / name).parent.mkdir(parents=True, exist_ok=True)
@@ -172,7 +164,6 @@ class Forge:
         return self.log([event])
 
     def log(self, events: Sequence[Event]) -> str:
-        """Write any commit of the log."""
         log = Log(self.bare, self.writer)
         return log.append(
             events, after=log.head(), actor=b"b" * 16, at_ms=1_700_000_000_000
@@ -216,7 +207,6 @@ class Forge:
         )
 
     def left_by(self, job: subprocess.Popen[str]) -> Left:
-        """Wait for a job's end."""
         with job:
             try:
                 out, err = job.communicate(timeout=WAIT_S)
@@ -225,18 +215,15 @@ class Forge:
         return Left(job.returncode, out, written(err), self.root / "result")
 
     def run(self, started: TaskStarted, **changes: str | None) -> Left:
-        """Run a task to its end."""
         return self.left_by(
             self.start(self.environment(self.hand_off(started), **changes))
         )
 
     def sh(self, script: str, timeout_s: int = NEVER_S, **changes: object) -> Left:
-        """Run a task whose agent is a shell script."""
         argv = ("sh", "-c", script)
         return self.run(self.started(*argv, timeout_s=timeout_s, **changes))
 
     def python(self, script: str, timeout_s: int = NEVER_S, **changes: object) -> Left:
-        """Run a task whose agent is a Python script."""
         argv = (sys.executable, "-I", "-c", script)
         return self.run(self.started(*argv, timeout_s=timeout_s, **changes))
 

@@ -104,7 +104,6 @@ def looked(**env: str) -> subprocess.CompletedProcess[str]:
 def run(
     forge: Forge, env: tuple[str, ...] = (), **given: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run a workflow of somebody's own that uses the action."""
     ours, checkout = forge.root / "action", forge.root / "checkout"
     ours.mkdir()
     shutil.copy(ACTION, ours)

@@ -17,8 +17,6 @@ NAME = "checkpoint.bundle"
 
 
 class Job:
-    """A session whose agent works until it is let go."""
-
     def __init__(self, forge: Forge, script: str) -> None:
         rest = "while ! [ -e .git/go ]; do sleep 0.05; done\n"
         started = forge.started("sh", "-c", script + "\n" + rest, limits=OFTEN)
@@ -27,16 +25,13 @@ class Job:
 
     @property
     def kept(self) -> Path:
-        """Where the newest checkpoint is."""
         return self.forge.root / "result" / NAME
 
     @property
     def checkout(self) -> Path:
-        """Where the agent works."""
         return next((self.forge.root / "work").iterdir())
 
     def until(self, condition: Callable[[], bool]) -> None:
-        """Wait for something, while the session goes on."""
         end = time.monotonic() + WAIT_S
         while not condition():
             assert self.process.poll() is None, self.process.communicate()
@@ -44,7 +39,6 @@ class Job:
             time.sleep(0.02)
 
     def let_go(self) -> Left:
-        """Let the agent end, and wait for what its session leaves."""
         (self.checkout / ".git/go").touch()
         return self.forge.left_by(self.process)
 
@@ -57,7 +51,6 @@ class Job:
         self.process.communicate()
 
     def unpacked(self) -> Path:
-        """Return a clone that has fetched the checkpoint as `work`."""
         clone = self.forge.root / "clone"
         git("clone", "-q", str(self.forge.bare), str(clone), cwd=self.forge.root)
         git("fetch", "-q", str(self.kept), "HEAD:refs/heads/work", cwd=clone)

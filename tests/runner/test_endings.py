@@ -37,7 +37,6 @@ HOUR_S = 3600
 
 
 def until(true: Callable[[], bool]) -> None:
-    """Wait for a condition that must come."""
     end = time.monotonic() + DEADLINE_S
     while not true():
         assert time.monotonic() < end, "it did not come"
@@ -56,7 +55,6 @@ def is_left(forge: Forge) -> bool:
 
 
 def working(forge: Forge, script: str) -> subprocess.Popen[str]:
-    """Start a job whose agent has said something."""
     started = forge.started(sys.executable, "-I", "-c", script)
     job = forge.start(forge.environment(forge.hand_off(started)))
     transcript = forge.root / "result/transcript.jsonl"

@@ -24,7 +24,6 @@ THEIRS = signer_line(OTHER_KEY.public, "an attacker's")
 
 
 def theft(forge: Forge) -> TaskStarted:
-    """Return a task whose agent shows a key that only the job has."""
     engine = EngineSpec(
         type="shell",
         args=("sh", "-c", 'echo "stolen: $(echo $OPENAI_API_KEY | rev)"'),
@@ -49,7 +48,6 @@ def refused(left: Left, why: str) -> None:
 
 
 def commit(forge: Forge, files: dict[str, str], branch: str = "main") -> str:
-    """Push files to a branch as anybody who may push can."""
     seed = forge.root / "seed"
     git("checkout", "-q", "-B", branch, cwd=seed)
     for name, text in files.items():

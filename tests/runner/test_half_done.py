@@ -9,7 +9,6 @@ from tests.runner.job import Forge, git
 
 @pytest.fixture
 def half_done(forge: Forge) -> TaskStarted:
-    """Return an attempt that goes on from `half.txt`, kept under no branch."""
     seed, root = forge.root / "seed", forge.base
     (seed / "half.txt").write_text("half\n")
     git("add", "-A", cwd=seed)

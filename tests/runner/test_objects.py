@@ -12,7 +12,6 @@ from tests.runner.job import Forge, git
 
 @pytest.fixture
 def mirrors(forge: Forge) -> Path:
-    """Return a folder with a mirror of the forge's repository."""
     folder = forge.root / "mirrors"
     mirror = folder / "octo/hello.git"
     git("clone", "-q", "--mirror", str(forge.bare), str(mirror), cwd=forge.root)
@@ -71,7 +70,6 @@ def test_an_agent_can_neither_see_the_mirror_nor_needs_it(
 
 
 def unpacked(forge: Forge, result: Path, mirror: Path) -> Path:
-    """Return a clone of the mirror that has fetched the job's bundle as `work`."""
     clone = forge.root / "clone"
     git("clone", "-q", str(mirror), str(clone), cwd=forge.root)
     bundle = str(result / "work.bundle")

@@ -15,7 +15,6 @@ HELLO = "sh -c 'echo hi > greeting.txt; echo BRAT: done I greeted.'"
 
 
 def prompted(forge: Forge, **changes: str | None) -> Left:
-    """Run a job that is told by its inputs alone."""
     told = {
         "BRAT_SESSION": None,
         "BRAT_LOG": None,

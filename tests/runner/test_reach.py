@@ -38,7 +38,6 @@ def asked(argv: Sequence[str], path: str, **env: str) -> str:
 
 @pytest.fixture
 def path(tmp_path: Path) -> str:
-    """Return a search path without sudo."""
     return f"{tmp_path}:{tools(tmp_path)}"
 
 

@@ -327,7 +327,6 @@ def forge(tmp_path: Path) -> Forge:
 
 
 def worked(forge: Forge, script: str) -> tuple[Workspace, Work]:
-    """Let a script work in a new checkout, and keep its work."""
     folder, scratch = forge.root / "checkout", forge.root / "scratch"
     for each in (folder, scratch):
         shutil.rmtree(each, ignore_errors=True)

@@ -34,8 +34,6 @@ def no_other_users(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def serving(family: int, where: Address) -> Iterator[socket.socket]:
-    """Answer each connection at an address with a word."""
-
     def serve() -> None:
         while True:
             try:

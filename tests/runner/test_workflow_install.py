@@ -65,7 +65,6 @@ def source(tmp_path: Path) -> Path:
 
 
 def squatted(folder: Path) -> Path:
-    """Return a registry where a stranger registered the name brat-bot."""
     folder.mkdir()
     with ZipFile(folder / "brat_bot-0.1.0-py3-none-any.whl", "w") as wheel:
         wheel.writestr("brat.py", "STOLEN = True\n")

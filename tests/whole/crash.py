@@ -79,7 +79,6 @@ class Cut:
         return sum(name not in READS and name[:4] != "GET " for name in self.names)
 
     def met(self, name: str) -> bool:
-        """Count a call; return whether it is the one to die at."""
         so_far = self.moments
         self.names.append(name)
         return so_far == self.at and so_far < self.moments
@@ -133,8 +132,6 @@ def _verb(args: Sequence[str]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class World:
-    """What can be seen at the end."""
-
     convoy: str
     tasks: tuple[tuple[str, int], ...]
     """State and attempts of each."""
@@ -206,7 +203,6 @@ async def bot(settings: Settings, known: Registration, url: str) -> None:
 
 
 def set_up(folder: Path, config: str = CONFIG) -> Registration:
-    """Make the project and put it on a forge."""
     project = folder / "project"
     (project / ".brat").mkdir(parents=True)
     (project / ".brat/config.toml").write_text(config)
@@ -221,7 +217,6 @@ def set_up(folder: Path, config: str = CONFIG) -> Registration:
 
 
 def seen(folder: Path, forge: Forge, known: Registration) -> World:
-    """Look at everything people can see."""
     bare = registrations.bare_path(folder, known)
     reader = Reader(bare)
     convoy = next(iter(reader.read().convoys.values()))

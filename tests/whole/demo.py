@@ -28,28 +28,23 @@ class Story(Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def told(self) -> dict[str, Any]:
-        """The one JSON object."""
         found = json.decode(self.said.out)
         assert isinstance(found, dict)
         return found
 
     @property
     def tasks(self) -> list[dict[str, Any]]:
-        """Its tasks, in order."""
         return list(self.told["tasks"])
 
     @property
     def landed(self) -> list[str]:
-        """The commit of each task."""
         return [task["landed_commit"] for task in self.tasks]
 
     @cached_property
     def rows(self) -> list[Row]:
-        """The log, as another program reads it."""
         return rows(self.seen.path)
 
     def facts(self, kind: str) -> list[dict[str, Any]]:
-        """Return the log's events of one type."""
         found = (row.fact for row in self.rows)
         return [fact for fact in found if fact and fact["type"] == kind]
 

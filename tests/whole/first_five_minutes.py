@@ -29,8 +29,6 @@ WHO: Final = "-c user.name=Lee -c user.email=lee@example.org"
 
 
 class Step(Struct, frozen=True):
-    """One line that was typed, and what came of it."""
-
     line: str
     said: Said
 
@@ -46,18 +44,15 @@ class Session:
         self.steps: list[Step] = []
 
     def type(self, line: str) -> Said:
-        """Type a line into the shell."""
         said = self.terminal.type(f"sh -c {shlex.quote(line)}")
         self.steps.append(Step(line, said))
         return said
 
     def write(self, name: str, text: str) -> None:
-        """Write a file, as an editor does."""
         self.terminal.write({name: text})
         self.steps.append(Step(f"$EDITOR {name}", Said(0, text, "")))
 
     def pull(self, said: Said) -> None:
-        """Type the line that brings the work into the checkout."""
         self.type(said.after(PULL)[0])
 
 
@@ -241,14 +236,12 @@ SESSIONS: Final[dict[str, Callable[[Path], Session]]] = {
 
 
 def transcript(session: Session) -> Iterator[str]:
-    """Yield the lines of a session as they stood on the screen."""
     for step in session.steps:
         yield f"$ {step.line}"
         yield from f"{step.said.err}{step.said.out}".splitlines()
 
 
 def main() -> None:
-    """Play every session and print it."""
     for name, play in SESSIONS.items():
         with tempfile.TemporaryDirectory() as folder:
             lines = [f"--- {name} ---", *transcript(play(Path(folder)))]

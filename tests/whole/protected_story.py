@@ -77,23 +77,19 @@ class Protected:
         return github(service)
 
     def says(self, part: str) -> bool:
-        """Whether a comment says something."""
         return any(part in one for one in self.comments())
 
     @property
     def bare(self) -> Bare:
-        """The repository on disk."""
         return self.forge.bare(self.forge.known(self.known.repository))
 
     def comments(self) -> list[str]:
         return [one.body for one in self.forge.store.comments.all()]
 
     def state(self) -> State:
-        """Return what the log says."""
         return Reader(self.bare.path).read()
 
     def pull(self) -> Pull:
-        """Return the convoy's own pull request."""
         (found,) = (one for one in self.forge.store.pulls.all() if one.base == "main")
         return found
 
@@ -125,12 +121,9 @@ class Protected:
         assert "errors" not in answer.json(), answer.text
 
     def node(self) -> str:
-        """Return the global id of the convoy's own pull request."""
         return node_id("PullRequest", self.pull().id)
 
     async def shows(self, look: Callable[[], bool]) -> None:
-        """Wait until something is to be seen."""
-
         async def seen() -> bool:
             return look()
 
@@ -199,7 +192,6 @@ async def protected(
 
 
 async def typed(*words: str) -> str:
-    """Type a line of brat's that ends well; return what it says."""
     line = [sys.executable, "-m", "brat", *words]
     said = await asyncio.to_thread(
         subprocess.run, line, capture_output=True, text=True, check=False

@@ -60,7 +60,6 @@ class Minds:
     """When it was tried, by the bot's clock."""
 
     def guard(self, call: Call) -> dict[str, str]:
-        """Refuse the bot one write."""
         loop, method = self.loop, call.request.method
         if method == "GET" or loop is None or call.user.login != loop.context.login:
             return {}
@@ -76,7 +75,6 @@ class Minds:
         return {}
 
     def lift(self) -> None:
-        """Refuse no more."""
         self.shape = ""
 
 
@@ -117,12 +115,10 @@ class Tale:
 
     @property
     def state(self) -> State:
-        """What the bot knows."""
         return self.loop.context.mirror.state
 
     @property
     def complete(self) -> list[str]:
-        """The convoys that are over."""
         return [c.name for c in self.state.convoys.values() if c.state == "complete"]
 
     async def play(self, jumps: int, *, until_over: bool) -> None:
@@ -147,21 +143,17 @@ class Tale:
         return len(self.complete) == len(TITLES) and not self.named()
 
     def document(self) -> dict[str, Any]:
-        """Return what `brat status --json` prints."""
         return state_document(self.state, self.loop.context.clock())
 
     def named(self) -> list[str]:
-        """Return why things are set aside, as the document says."""
         found = self.document()["interventions"]
         return [each["why"] for each in found if each["kind"] == "set_aside"]
 
     def said(self) -> list[str]:
-        """Return the comments on issues that tell of the refusal."""
         comments = self.forge.store.comments.all()
         return [each.body for each in comments if SAID in each.body]
 
     def hook(self, name: str, script: str) -> Path:
-        """Write a hook of the server's."""
         bare = registrations.bare_path(self.folder, self.known)
         hook = bare / "hooks" / name
         hook.parent.mkdir(exist_ok=True)
@@ -170,7 +162,6 @@ class Tale:
         return hook
 
     def end(self) -> End:
-        """Look at everything people can see."""
         bare, store = registrations.bare_path(self.folder, self.known), self.forge.store
         tree = git.run(["ls-tree", "--name-only", "main"], cwd=bare).stdout.decode()
         queue = git.run(["for-each-ref", "refs/heads/brat/queue"], cwd=bare).stdout

@@ -66,7 +66,6 @@ def test_sessions_run_from_the_workflow_file_by_act(tmp_path: Path) -> None:
 
 
 def keeping(folder: Path, secret: str) -> list[str]:
-    """Return which files hold a secret: state, inputs, names, logs, artifacts."""
     return [
         str(file.relative_to(folder))
         for file, text in texts(folder)

@@ -110,7 +110,6 @@ async def worked_off(
 
 
 async def titles(client: httpx.AsyncClient) -> list[str]:
-    """Wait until every run has ended, and return their titles."""
     async with asyncio.timeout(DEADLINE_S):
         while True:
             runs = (await client.get("runs")).json()["workflow_runs"]

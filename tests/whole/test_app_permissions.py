@@ -24,7 +24,6 @@ DETAILS = '"return_run_details" is not a permitted key'
 
 
 def installed(forge: Forge, repository: str, permissions: dict[str, str]) -> int:
-    """Install an App with these permissions in a repository made private."""
     repo = forge.known(repository)
     forge.update(repo, private=True)
     new = NewApp(

@@ -42,7 +42,6 @@ async def browser() -> AsyncIterator[Browser]:
 
 @asynccontextmanager
 async def running(terminal: Terminal, *words: str) -> AsyncIterator[str]:
-    """Run a command that stays; give the address of the dashboard that it prints."""
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(
         BRAT,

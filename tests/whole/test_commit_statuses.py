@@ -32,7 +32,6 @@ class Jenkins:
         self.judged: list[str] = []
 
     async def work(self) -> None:
-        """Judge each candidate as it is pushed."""
         heard = 0
         while True:
             async with self._receiver.news:
@@ -59,7 +58,6 @@ class Jenkins:
 
 @asynccontextmanager
 async def judging(terminal: Terminal) -> AsyncIterator[Jenkins]:
-    """Let Jenkins work while the block lasts."""
     async with receiving() as receiver:
         with at_rest(terminal) as forge:
             repository = registered(terminal).repository

@@ -61,7 +61,6 @@ def tabbed(shell: "pexpect.spawn[str]", line: str) -> str:
 
 
 def listed(shell: "pexpect.spawn[str]", line: str) -> set[str]:
-    """Return what a second Tab lists."""
     shell.sendline("")
     shell.expect_exact(f"\n{PROMPT}")
     shell.send(f"{line}\t\t")

@@ -54,7 +54,6 @@ def status(terminal: Terminal) -> dict[str, Any]:
 
 
 def whole_list(folder: Path) -> list[str]:
-    """Return the list as it landed, sorted."""
     (repository,) = folder.rglob(".git/brat")
     return sorted(look(repository).git("show", "main:LIST").splitlines())
 

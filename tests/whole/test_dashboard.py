@@ -33,7 +33,6 @@ def terminal(tmp_path_factory: pytest.TempPathFactory) -> Terminal:
 
 @contextmanager
 def running(terminal: Terminal, *words: str) -> Iterator[str]:
-    """Run a command that stays; give the address of the dashboard that it prints."""
     process = subprocess.Popen(
         [BRAT, *words],
         cwd=terminal.cwd,

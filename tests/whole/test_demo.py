@@ -18,7 +18,6 @@ pytestmark = [pytest.mark.timeout(600), pytest.mark.layer("test")]
 
 
 def pytest_of(story: Story, commit: str, folder: Path) -> int:
-    """Run the project's own tests on a commit; return the exit status."""
     git(folder, "clone", "-q", "--no-checkout", story.seen.repository, "checkout")
     git(folder / "checkout", "checkout", "-q", commit)
     done = subprocess.run(

@@ -32,7 +32,6 @@ SHOW = f"git -C {FORGE}"
 
 
 def at_work(folder: Path) -> bool:
-    """Return whether an agent waits to be lost."""
     return any(
         each.info["cmdline"] == demo_run.WAITS
         and Path(each.info["cwd"] or "/").is_relative_to(folder)

@@ -30,7 +30,6 @@ DOCTOR = "brat doctor --engines"
 
 
 def said(terminal: Terminal, line: str, engine: str) -> list[str]:
-    """Return what the doctor says of one engine."""
     lines = terminal.type(line).lines
     return [one for one in lines if f"[engine.{engine}]" in one]
 

@@ -60,8 +60,6 @@ TROUBLE = dict(
 
 
 class Fleet(Struct, frozen=True):
-    """What the fleet left."""
-
     said: Said
     told: dict[str, Any]
     facts: list[dict[str, Any]]
@@ -69,7 +67,6 @@ class Fleet(Struct, frozen=True):
     litter: list[str]
 
     def of(self, *kinds: str) -> list[dict[str, Any]]:
-        """Return the log's events of these types."""
         return [fact for fact in self.facts if fact["type"] in kinds]
 
 

@@ -22,8 +22,6 @@ MOST_STEPS = 12
 
 
 class Way(Struct, frozen=True, kw_only=True):
-    """What was typed, and what was to be seen of it."""
-
     typed: list[tuple[str, Said]]
     touched: list[str]
     """Files outside of brat's own folder that its commands changed."""
@@ -40,7 +38,6 @@ class Way(Struct, frozen=True, kw_only=True):
     seen: Seen
 
     def said(self, line: str) -> list[str]:
-        """Return what the person was told after lines that begin so."""
         found = [said for typed, said in self.typed if typed.startswith(line)]
         return [told for said in found for told in said.lines]
 
@@ -76,7 +73,6 @@ class Walk:
 
 
 def blocks(page: Path, head: str, kind: str) -> list[str]:
-    """Return the code blocks of a kind below a heading of a page."""
     _, _, part = page.read_text().partition(f"# {head}")
     return re.findall(rf"```{kind}\n(.*?)```", part, re.DOTALL)
 

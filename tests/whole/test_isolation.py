@@ -18,7 +18,6 @@ LIBRARY = ("json", "asyncio", "msgspec", "httpx", "typer", "encodings", "site")
 
 @pytest.fixture
 def trap(tmp_path: Path) -> Path:
-    """Return a folder full of modules that tell when they are imported."""
     folder = tmp_path / "evil"
     spring = f"open({str(tmp_path / 'sprung')!r}, 'a').write(__name__)\n"
     for room in ROOMS:

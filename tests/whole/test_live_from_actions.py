@@ -49,7 +49,6 @@ echo "said = 1" > words/said.py
 
 
 def adopted(folder: Path) -> Registration:
-    """Make a project that has taken the workflow files, and put it on a forge."""
     agent = AGENT.format(done=shlex.quote(str(folder / "done")))
     terminal = project(folder, engine(agent, CONFIG))
     terminal.done("brat init --hosted")
@@ -90,7 +89,6 @@ async def claims(client: httpx.AsyncClient, name: str) -> dict[str, object]:
 async def served(
     folder: Path, known: Registration, github: Vouching
 ) -> AsyncIterator[tuple[str, str]]:
-    """Serve forge and bot, and give their addresses."""
     behind, log = Behind(), folder / "forge.log"
     async with door_before(behind) as port:
         bot = f"http://127.0.0.1:{port}"
@@ -146,7 +144,6 @@ async def watched(folder: Path, known: Registration) -> tuple[Convoy, str, list[
 
 
 async def live(url: str) -> str:
-    """Return what a session printed once it has printed its word."""
     asked, headers = {"wait_s": "1"}, {"Authorization": f"Bearer {READER}"}
     async with httpx.AsyncClient(trust_env=False, timeout=patient(20)) as client:
         while True:

@@ -25,7 +25,6 @@ HEAD = "git -C .git/brat/forge/repos/pat-person/project.git rev-parse refs/grite
 
 
 def line_with(process: subprocess.Popen[str], words: str) -> str:
-    """Return the next line that holds these words."""
     assert process.stdout is not None
     for line in process.stdout:
         if words in line:
@@ -34,7 +33,6 @@ def line_with(process: subprocess.Popen[str], words: str) -> str:
 
 
 def seen(runs: Path, number: int) -> None:
-    """Let the agent say its next line."""
     (checkout,) = runs.glob("*/workspace/brat-*")
     (checkout / f"seen-{number}").touch()
 

@@ -25,7 +25,6 @@ SHOW = "git -C .git/brat/forge/repos/pat-person/project.git"
 
 
 def awaited(folder: Path, pattern: str) -> Path:
-    """Return the first file like this, as soon as it is there."""
     until = time.monotonic() + DEADLINE_S
     while time.monotonic() < until:
         for found in folder.glob(pattern):

@@ -30,7 +30,6 @@ def holds(terminal: Terminal, commit: str) -> str:
 
 
 def merges(terminal: Terminal) -> str:
-    """Return the merges that the person made; brat's name brat."""
     return terminal.done("git log --merges --author=Pat --format=%H HEAD")
 
 

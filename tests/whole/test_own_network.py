@@ -36,7 +36,6 @@ def port_of(url: str) -> int:
 
 
 def keep(folder: Path, known: Registration) -> Path:
-    """Write the settings of a bot that knows the forge by its name only."""
     file = folder / "bot.json"
     told = {
         "api_url": f"https://{HOST}/api/v3",

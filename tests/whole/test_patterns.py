@@ -115,13 +115,11 @@ def test_what_cannot_be_run_is_told_before_anything_begins(
 
 
 def report(summary: str) -> str:
-    """Return shell that answers with a report."""
     answer = json.dumps({"summary": summary})
     return f"echo '{answer}' > answer.json; echo 'BRAT: done'\n"
 
 
 def said_on(terminal: Terminal) -> list[str]:
-    """Return the reports that are said on the issue, as the log announced them."""
     facts = (row.fact for row in rows(terminal.cwd / BARE) if row.fact)
     said = (str(fact.get("text", "")) for fact in facts)
     return [text for text in said if text.startswith("### Report")]
@@ -189,7 +187,6 @@ def test_research_ends_in_one_report_on_the_issue(tmp_path: Path) -> None:
 
 
 def verdict(verdict: str, text: str = "") -> str:
-    """Return shell that answers with a verdict."""
     answer = json.dumps({"verdict": verdict, "text": text})
     return f"echo '{answer}' > answer.json; echo 'BRAT: done'\n"
 
@@ -256,7 +253,6 @@ THREE = RACE + '"engines=default, default, default"'
 
 
 def choice(winner: int, text: str = "It says the most.") -> str:
-    """Return shell that answers with a choice."""
     answer = json.dumps({"winner": winner, "text": text})
     return f"echo '{answer}' > answer.json"
 

@@ -98,7 +98,6 @@ def auth(folder: Path) -> Terminal:
 
 
 def planned(terminal: Terminal, url: str) -> dict[str, Any]:
-    """Have the issue planned and no more; return the convoy."""
     path = os.pathsep.join((str(PROGRAMS), *os.get_exec_path()))
     env = f"env {MODEL_URL}={url} PATH={terminal.environment()['PATH']}:{path}"
     said = terminal.type(
@@ -183,7 +182,6 @@ def test_the_notification_system_is_built_by_three_at_the_same_time(
 
 
 def running(terminal: Terminal) -> dict[int, tuple[int, int]]:
-    """Return when each task's engine was started and ended, as its session says."""
     bare = terminal.cwd / ".git/brat/forge/repos/pat-person/project.git"
     found: dict[int, list[int]] = {}
     for row in rows(bare):

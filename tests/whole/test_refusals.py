@@ -14,7 +14,6 @@ SHELL = engine("my-agent < $BRAT_PROMPT")
 
 
 def refused(terminal: Terminal, line: str) -> str:
-    """Type a line that must be refused; return the one sentence."""
     before = contents(terminal.cwd)
     said = terminal.type(line)
 

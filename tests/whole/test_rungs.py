@@ -59,7 +59,6 @@ def test_a_bot_of_ones_own_is_made_as_the_readme_says(tmp_path: Path) -> None:
 
 
 def words(command: str) -> list[str]:
-    """Return what is typed after `brat`."""
     first, *rest = shlex.split(command)
     assert first == "brat"
     return rest
@@ -88,7 +87,6 @@ async def accepted(
 
 
 def keep(file: Path, known: Registration, url: str) -> None:
-    """Write what the click would have left, for a forge that is no GitHub."""
     told = {
         "folder": str(file.parent / "data"),
         "repositories": [known.repository],

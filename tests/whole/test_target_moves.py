@@ -18,7 +18,6 @@ AGENT = "my-agent < $BRAT_PROMPT"
 
 
 def planned(terminal: Terminal, task: str = "Spell words") -> None:
-    """Plan a convoy without starting it."""
     terminal.done("brat init")
     terminal.done(f"brat mayor start --task {shlex.quote(task)}")
 

@@ -13,7 +13,6 @@ DOCS = README.parent / "docs"
 
 
 def typed(page: str, section: str = "") -> list[str]:
-    """Return the blocks for a shell of a page below docs/, or of a section of it."""
     text = (DOCS / page).read_text("utf-8")
     if section:
         (text,) = re.findall(rf"(?ms)^## {re.escape(section)}\n(.*?)(?=^## )", text)

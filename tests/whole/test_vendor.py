@@ -23,7 +23,6 @@ cat '{done}'
 
 
 def claude(terminal: Terminal) -> None:
-    """Install a program that meets a rate limit once, and works then."""
     script = LIMITED_ONCE.format(
         met=terminal.home / "met",
         limited=SAMPLES / "claude-b429.stdout",

@@ -84,7 +84,6 @@ def kept(tmp_path: Path) -> Kept:
 
 @contextmanager
 def watched(kept: Kept, **environment: str) -> Iterator[Watched]:
-    """Open a shell, and watch the repository in it."""
     terminal = new_terminal(kept.path.parent)
     env = terminal.environment() | {"TERM": "xterm-256color", "PS1": PROMPT}
     shell = pexpect.spawn(

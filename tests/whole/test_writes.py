@@ -23,7 +23,6 @@ MORE_WRITES = 3
 
 
 def task_of(exchange: Exchange) -> int | None:
-    """Return the task that a write is for; 0 is the convoy's own, None no task's."""
     request, response = exchange.request or {}, exchange.response or {}
     if "dispatches" in exchange.path:
         return int(request["inputs"]["session"].split("/")[1])

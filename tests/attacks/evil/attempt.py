@@ -14,7 +14,6 @@ OWN: Final = token_hex(4)
 
 
 def attempt(function: Attempt) -> Attempt:
-    """Add a function to the list, by its name in words."""
     ATTEMPTS[function.__name__.replace("_", " ")] = function
     return function
 

@@ -29,14 +29,12 @@ GROUP_MAY_WRITE = struct.pack(
 
 
 def appended(path: str | Path, text: str = "evil\n") -> str:
-    """Add to a file, or make it."""
     with open(path, "a") as file:  # noqa: PTH123  as an agent would
         file.write(text)
     return f"wrote {path}"
 
 
 def made(folder: str, name: str) -> str:
-    """Make a file in a folder of the machine."""
     return appended(Path(folder, name))
 
 
@@ -46,7 +44,6 @@ def there(patterns: Iterable[str]) -> list[str]:
 
 
 def holding(secret: bytes, path: Path) -> str:
-    """Say whether a file holds the secret; a pipe or device is left alone."""
     if not stat.S_ISREG(path.stat().st_mode):
         return ""
     return f"read {path}" if secret in path.read_bytes() else ""

@@ -21,15 +21,12 @@ def row_of(sample: str) -> Row:
 
 
 def written(sample: str, stream: str) -> str:
-    """Return what the engine wrote there; empty when it wrote nothing."""
     path = SAMPLES / f"{sample}.{stream}"
     return path.read_text("utf-8") if path.exists() else ""
 
 
 @dataclass(frozen=True)
 class Heard:
-    """All that a sample came to."""
-
     said: Sequence[Said]
     report: Report
 
@@ -42,23 +39,19 @@ class Heard:
 
     @property
     def usd(self) -> float:
-        """What it cost."""
         return sum(each.usd for each in self.said if isinstance(each, Cost))
 
     @property
     def tools(self) -> list[str]:
-        """The tools that were used, `!` before those that were refused."""
         used = (each for each in self.said if isinstance(each, ToolUse))
         return [f"{'!' * each.refused}{each.name}" for each in used]
 
     @property
     def waits(self) -> list[RateLimit]:
-        """What the vendor asked for."""
         return [each for each in self.said if isinstance(each, RateLimit)]
 
     @property
     def words(self) -> list[str]:
-        """What the model said."""
         texts = (each for each in self.said if isinstance(each, Text))
         return [each.text for each in texts if each.by == "agent"]
 

@@ -19,7 +19,6 @@ STREAM = st.sampled_from([stream for stream, _ in STREAMS])
 
 @cache
 def lines() -> list[tuple[str, str]]:
-    """Return every line of every sample, with its sample."""
     names = sorted({path.name.rpartition(".")[0] for path in SAMPLES.glob("*.std*")})
     texts = ((name, written(name, end)) for name in names for _, end in STREAMS)
     return [(name, line) for name, text in texts for line in text.splitlines()]
@@ -33,7 +32,6 @@ def words(value: object) -> set[str]:
 
 
 def parsed(line: str) -> object:
-    """Return a line's JSON; None when it is none."""
     try:
         return json.loads(line)
     except ValueError:

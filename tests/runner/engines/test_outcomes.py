@@ -20,7 +20,6 @@ COMMIT = f"{WORK}; git add -A; git commit -qm Greet"
 
 
 def said(sample: str) -> str:
-    """Return the shell command that writes a sample."""
     out, err = (SAMPLES / f"{sample}.{name}" for name in ("stdout", "stderr"))
     return f"cat '{out}'" + (f"; cat '{err}' >&2" if err.exists() else "")
 
@@ -28,7 +27,6 @@ def said(sample: str) -> str:
 def driven(
     forge: Forge, script: str, name: str = "claude-code", **given: object
 ) -> Left:
-    """Run a session whose engine's program is this shell script."""
     programs = forge.root / "programs"
     programs.mkdir(exist_ok=True)
     for program in ("claude", "aider", "gemini", "codex", "cn", "opencode"):

@@ -15,7 +15,6 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture
 def python(tmp_path: Path) -> Path:
-    """Return a Python that has the page's plugin."""
     return installed(tmp_path, "docs/engines.md")
 
 

@@ -28,7 +28,6 @@ async def posted(session: ClientSession, url: str, body: object) -> tuple[int, s
 
 
 async def counted(gateway: ProxyClient) -> None:
-    """Wait until the proxy has told what a call used."""
     async with asyncio.timeout(patient(20)):
         while not gateway.sum().calls:
             await asyncio.to_thread(select.select, [gateway], [], [], patient(20))

@@ -69,7 +69,6 @@ Path("family.txt").write_text(str(len(family)))
 
 
 def program(forge: Forge, text: str) -> str:
-    """Put a program called `claude` on a PATH; return that."""
     folder = forge.root / "programs"
     folder.mkdir()
     (folder / "claude").write_text(text)
@@ -173,7 +172,6 @@ print({said!r})
 
 @pytest.fixture
 def vendor(tmp_path: Path) -> Iterator[str]:
-    """Play a model's vendor; give its address."""
     script = tmp_path / "script.json"
     script.write_bytes(dump(Script(cases=(Case(when=(), closing="Well."),))))
     log = tmp_path / "vendor.log"

@@ -111,7 +111,6 @@ def proxy(
 
 
 def heard(gateway: ProxyClient) -> list[Said]:
-    """Collect what the proxy tells from here on."""
     said: list[Said] = []
     gateway.listen(said.append)
     return said

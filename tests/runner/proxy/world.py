@@ -91,7 +91,6 @@ def asked(proxy: str, url: str, **headers: str) -> tuple[int, str]:
 
 
 def said(proxy: str, *lines: str) -> bytes:
-    """Send the proxy the head of a request; return all that it answers."""
     head = (*lines, f"Proxy-Authorization: {proxy_word(proxy)}", "", "")
     where = "127.0.0.1", urlsplit(proxy).port
     with socket.create_connection(where, DEADLINE_S) as line:
