@@ -2,7 +2,12 @@
 
 from pathlib import Path
 
+import pytest
+
 from brat.doctor.checkup import LEAST, checked_machine, room, tools
+from brat.forge.service.run_processes import SECRET
+from brat.local.start_checks import model_keys
+from convoy.config import load
 
 
 def test_a_disk_that_is_nearly_full_is_a_fault_and_says_which(tmp_path: Path) -> None:
@@ -30,3 +35,25 @@ def test_what_agents_and_ci_have_of_a_terminal_is_named_and_what_is_hidden(
 
     assert found.grade == "ok"
     assert "have PATH, JAVA_HOME, but not ~/.npmrc" in found.said
+
+
+# --- keys -----------------------------------------------------------------------------
+
+
+CONFIG = '[engine.default]\ntype = "codex"\nsecret = "TEAM_KEY"\n'
+
+
+def test_only_what_engines_and_the_configuration_name_is_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("ANTHROPIC_API_KEY", "TEAM_KEY", "BRAT_MODEL_URL"):
+        monkeypatch.setenv(name, f"value of {name}")
+    for name in ("GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", f"{SECRET}X"):
+        monkeypatch.setenv(name, "not theirs")
+    monkeypatch.setenv("GEMINI_API_KEY", "")
+    for name in ("OPENAI_API_KEY", "COPILOT_GITHUB_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+
+    found = model_keys(load(CONFIG, source="x"))
+
+    assert found.keys() == {"ANTHROPIC_API_KEY", "TEAM_KEY", "BRAT_MODEL_URL"}

@@ -92,12 +92,6 @@ def test_what_was_accepted_first_merges_first() -> None:
     assert order(rules.convoy) == [3, 1, 2]
 
 
-def test_an_empty_queue_is_built_on_the_tip() -> None:
-    queue = chain(Rules().planned(spec(1)).convoy, TIP)
-
-    assert (queue.links, queue.onto, queue.unbuilt) == ((), TIP, ())
-
-
 def test_each_candidate_stands_on_the_one_ahead() -> None:
     rules = waiting(1, 2, 3).offered(1, sha("a"), TIP).offered(2, sha("b"), sha("a"))
 
@@ -106,25 +100,6 @@ def test_each_candidate_stands_on_the_one_ahead() -> None:
     assert [link.candidate.commit for link in queue.links] == [sha("a"), sha("b")]
     assert queue.onto == sha("b")
     assert [task.number for task in queue.unbuilt] == [3]
-
-
-def test_when_the_front_leaves_all_behind_it_are_built_again() -> None:
-    rules = waiting(1, 2).offered(1, sha("a"), TIP).offered(2, sha("b"), sha("a"))
-
-    rules.do(BlockTask(convoy=NAME, task=1, why="no CI"))
-    queue = chain(rules.convoy, TIP)
-
-    assert (queue.links, queue.onto) == ((), TIP)
-    assert [task.number for task in queue.unbuilt] == [2]
-
-
-def test_a_moved_tip_breaks_the_whole_chain() -> None:
-    rules = waiting(1, 2).offered(1, sha("a"), TIP).offered(2, sha("b"), sha("a"))
-
-    queue = chain(rules.convoy, sha("9"))
-
-    assert (queue.links, queue.onto) == ((), sha("9"))
-    assert [task.number for task in queue.unbuilt] == [1, 2]
 
 
 def test_what_has_landed_leaves_the_rest_of_the_chain_whole() -> None:

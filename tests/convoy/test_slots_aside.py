@@ -1,12 +1,22 @@
 """A task that is set aside gives its slot to others, and never overshoots with it."""
 
-from convoy.events.forge_actions import ItemSetAside, ItemTakenUp
-from convoy.model.ids import MINUTE_MS, task_item
-from convoy.owed import Action, Begin, Collect, Note, Patience
-from convoy.owed.owed import owed_actions
+from convoy.events.forge_actions import ActionDone, ItemSetAside, ItemTakenUp
+from convoy.model import ids
+from convoy.model.ids import (
+    MINUTE_MS,
+    check_item,
+    convoy_item,
+    run_item,
+    show_item,
+    task_item,
+    task_of_item,
+)
+from convoy.owed import Action, Begin, Collect, Note, Patience, Show
+from convoy.owed.owed import UNTRIED_MS, owed_actions
 from convoy.rules.people import FailConvoy
 from convoy.rules.starting import StartTask
 from convoy.rules.verdict import Observed, Run
+from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, sha, spec
 
 REFS = {f"refs/heads/convoy/{NAME}/base": sha("0")}
@@ -79,3 +89,63 @@ def test_what_a_person_retries_waits_for_a_slot_that_another_task_has_by_now() -
     assert owed(rules) == []
     rules.accepted(2, sha("2"))
     assert owed(rules) == [TRIED], "at once, whatever its wait was"
+
+
+# --- the keys -------------------------------------------------------------------------
+
+
+def test_a_name_says_which_convoy_and_task_it_is() -> None:
+    assert task_of_item(task_item(NAME, 3)) == (NAME, 3)
+    assert task_of_item(task_item(NAME, 0)) == (NAME, 0)
+    assert task_of_item(convoy_item(NAME)) == (NAME, 0)
+    assert task_of_item(run_item(7)) is None
+
+
+@looped(
+    "text", ["task/", "task/fix", "task/fix/", "task/fix/x", "task/a/²", "task/a/-1"]
+)
+def test_another_text_is_no_part(text: str) -> None:
+    assert task_of_item(text) is None
+    assert task_of_item(f"task/fix/{'9' * 5000}") is None
+
+
+# --- tried again ----------------------------------------------------------------------
+
+
+LABELS = show_item(NAME, "labels")
+
+
+def shown_again(rules: Rules) -> list[object]:
+    """Return what is to be shown, and to be tried again."""
+    actions = owed_actions(rules.state, Observed(), Patience(), rules.now)
+    return [action for action in actions if isinstance(action, Show | Note)]
+
+
+def over() -> Rules:
+    """Return rules with a convoy that has ended, and told its issue."""
+    rules = Rules().planned(spec(1)).do(FailConvoy(convoy=NAME, why="cancelled"))
+    return rules.do(ActionDone(key=ids.finish_key(NAME), number=7))
+
+
+def test_what_was_refused_when_a_convoy_ended_is_shown_later() -> None:
+    rules = over()
+    assert shown_again(rules) == []
+    rules.do(ItemSetAside(item=LABELS, why="the forge says no"))
+
+    assert shown_again(rules) == [Show(NAME, "comment")], "its comment tells of it"
+    rules.now += MINUTE_MS
+    assert shown_again(rules) == [Show(NAME, "labels"), Show(NAME, "comment")]
+    rules.do(ItemTakenUp(item=LABELS, works=True))
+    assert shown_again(rules) == []
+
+
+def test_what_nobody_tries_any_more_is_no_longer_told() -> None:
+    item = check_item(sha("a"))
+    rules = over().do(ItemSetAside(item=item, why="the forge says no"))
+
+    rules.now += MINUTE_MS + UNTRIED_MS - 1
+    assert shown_again(rules) == []
+    rules.now += 1
+    assert shown_again(rules) == [Note(None, ItemTakenUp(item=item))]
+    rules.do(ItemTakenUp(item=item))
+    assert shown_again(rules) == []

@@ -1,7 +1,12 @@
 # ruff: noqa: E501  each verdict is one line
 """The witness's word: nobody is believed alone."""
 
+import msgspec
+import pytest
+
 from convoy.gate import PathChange
+from convoy.model.session_result import WALL_NAMES, Walls, missing_walls
+from runner.box.agent_box import read_report
 from runner.box.supervisor import Ending
 from runner.engines.engine_events import Error
 from runner.engines.output_reader import Report
@@ -69,3 +74,31 @@ def judged(
 )
 def test_what_went_wrong_first_is_the_reason(told: str, found: tuple[str, str]) -> None:
     assert ": ".join(found) == told
+
+
+# --- the box's own report -------------------------------------------------------------
+
+
+def test_a_report_names_the_walls_that_stand() -> None:
+    said = read_report("files=namespaces user=uid syscalls=seccomp")
+
+    assert said.why == ""
+    assert said.walls == Walls(files="namespaces", user="uid", syscalls="seccomp")
+    assert missing_walls(said.walls, closed=True) == ("processes", "network")
+    assert missing_walls(said.walls, closed=False) == ("processes",)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [("!no namespaces: Denied", "no namespaces: Denied"), ("", "it ended before")],
+)
+def test_where_there_is_no_box_no_wall_stands(text: str, why: str) -> None:
+    said = read_report(text)
+
+    assert said.why.startswith(why)
+    assert missing_walls(said.walls, closed=True) == WALL_NAMES
+
+
+def test_a_wall_that_there_is_not_is_refused() -> None:
+    with pytest.raises(msgspec.ValidationError):
+        read_report("files=paper")

@@ -131,24 +131,6 @@ POINTER: Final = (
 SUBJECT: Final = "grep -Eq '^(docs|feat|fix): '"
 SUBMODULE: Final = '[submodule "lib"]\n\tpath = lib\n\turl = ../nowhere.git\n'
 BEGINNINGS: Final = {
-    "a monorepo of workspaces": Beginning(
-        files={
-            "package.json": '{"private": true, "workspaces": ["packages/*"]}\n',
-            "packages/a/greet.sh": "echo hi\n",
-            "packages/a/test.sh": 'test -n "$(sh packages/a/greet.sh)"\n',
-            "packages/b/test.sh": "test -e packages/a/greet.sh\n",
-        },
-        agent=(
-            "sed -i s/hi/hello/ packages/a/greet.sh; git commit -qam Own;"
-            "mkdir -p node_modules/c packages/b/node_modules;"
-            "touch node_modules/c/c.js packages/b/node_modules/d.js packages/b/new.sh"
-        ),
-        ci="for each in packages/*; do sh $each/test.sh || exit 1; done",
-        shown=(
-            "! git ls-files | grep node_modules && test -f packages/b/new.sh &&"
-            'test "$(sh packages/a/greet.sh)" = hello'
-        ),
-    ),
     "a submodule that nobody can fetch": Beginning(
         files={"a.txt": "a\n", ".gitmodules": SUBMODULE},
         before=(
@@ -169,12 +151,6 @@ BEGINNINGS: Final = {
         ci="grep -q git-lfs art/b.bin",
         shown='test -z "$(git status --short)" && ! test -e art/a.bin',
     ),
-    "a text with CRLF": Beginning(
-        files={"dos.txt": "a\r\nb\r\nc\r\n"},
-        agent=r"printf 'a\nB\nc\n' > dos.txt",
-        ci="grep B dos.txt",
-        shown="git diff --numstat HEAD^ -- dos.txt | grep -w 1.1",
-    ),
     "DCO and a hook for subjects": Beginning(
         files={"hooks/commit-msg": f'#!/bin/sh\nhead -1 "$1" | {SUBJECT}\n'},
         before="chmod +x hooks/commit-msg && git config core.hooksPath hooks",
@@ -184,20 +160,6 @@ BEGINNINGS: Final = {
             'grep -q "^Signed-off-by: $(git log --format=%an -1) <"'
         ),
         shown="git log --format=%s -1 | grep '^docs: say hello$'",
-    ),
-    "a generated file and a changelog": Beginning(
-        files={
-            "make.sh": "sort words > made.txt\n",
-            "words": "b\na\n",
-            "made.txt": "a\nb\n",
-            "CHANGELOG.md": "# Changes\n\n- Begin\n",
-        },
-        agent=(
-            "echo 0 >> words; sh make.sh; cp /bin/true made;"
-            r"sed -i 's/^- Begin/- More\n&/' CHANGELOG.md"
-        ),
-        ci="sh make.sh && git diff --exit-code && grep More CHANGELOG.md",
-        shown="grep 0 made.txt && grep More CHANGELOG.md && ! test -e made",
     ),
 }
 

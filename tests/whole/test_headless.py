@@ -1,10 +1,20 @@
 """`brat mayor start --headless` as the only command of a job: its exit statuses."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from msgspec import json
 
+from tests.world.extended import extended
+from tests.world.forge_rules import (
+    checks,
+    pull_request,
+    put_ruleset,
+)
+from tests.world.local_rules import ask, at_rest, registered
 from tests.world.second_reader import rows
+from tests.world.staying import staying
 from tests.world.terminal import Terminal, left_running
 from tests.world.words import engine, project
 
@@ -100,3 +110,56 @@ def test_3_when_the_time_is_over_and_nothing_runs_on(tmp_path: Path) -> None:
     assert terminal.done("brat convoy list").count("#1") == 1
     assert "#2" not in terminal.done("brat convoy list")
     assert left_running(tmp_path) == []
+
+
+# --- rules ----------------------------------------------------------------------------
+
+
+START = "brat mayor start --task 'Spell words' --headless"
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.layer("landing")
+def test_a_headless_run_ends_where_only_a_review_is_missing(tmp_path: Path) -> None:
+    terminal = extended(project(tmp_path, engine("my-agent < $BRAT_PROMPT")), "rules")
+    terminal.done("brat init")
+    known = registered(terminal)
+    with at_rest(terminal) as forge:
+        put_ruleset(forge, pull_request(1), checks("ci"), repo=known.repository)
+
+    said = terminal.type(START)
+
+    waits = "pull request #3 waits for 1 approving review, the check ci"
+    assert said.status == 1, said.err
+    assert f"spell-words-1: {waits}" in said.lines
+    assert waits in terminal.type("brat status").out
+
+    with staying(terminal, "up") as up:
+        up.says("dashboard: ")
+        ask(terminal, "POST", "pulls/3/reviews", {"event": "APPROVE"})
+        up.says("landed; bring it into your checkout with: ")
+
+
+# --- refused alike --------------------------------------------------------------------
+
+
+def only_task(terminal: Terminal) -> dict[str, Any]:
+    (convoy,) = json.decode(terminal.type("brat status --json").out)["convoys"]
+    (task,) = convoy["tasks"]
+    return dict(task)
+
+
+@pytest.mark.layer("landing")
+def test_the_same_refusal_twice_ends_the_attempts(tmp_path: Path) -> None:
+    terminal = project(tmp_path, engine("echo '# Mine' > AGENTS.md"))
+
+    said = terminal.type(START)
+
+    assert said.status == 1
+    task = only_task(terminal)
+    assert (task["state"], task["attempts"]) == ("blocked", 2)
+    alike = (
+        "two attempts were refused for the same reason: The patch changes a "
+        "protected path"
+    )
+    assert any(alike in line for line in said.lines)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.world.extended import extended, faults
 from tests.world.forge_rules import put_hook
 from tests.world.local_rules import bare_of
 from tests.world.terminal import Terminal
@@ -60,3 +61,26 @@ def test_one_convoy_waits_for_the_remote_and_the_other_lands(
     terminal.done("brat mayor start --task 'Count words again' --headless")
 
     assert set(states(terminal).values()) == {"complete"}
+
+
+# --- writes ---------------------------------------------------------------------------
+
+
+START = "brat mayor start --task 'Spell words'"
+SAID = "Issues are disabled for this repo"
+
+
+def test_what_the_forge_says_is_said_and_what_is_lifted_is_done(
+    tmp_path: Path,
+) -> None:
+    terminal = extended(project(tmp_path, engine("echo hi > hi.txt")))
+    terminal.done("brat init")
+    faults(terminal).refuse("POST", "/repos/[^/]+/[^/]+/issues", 410, SAID)
+
+    refused = terminal.type(START)
+    assert refused.status == 1
+    assert SAID in refused.err
+
+    faults(terminal).lift()
+    terminal.done(START)
+    assert len(faults(terminal).refused()) == 1

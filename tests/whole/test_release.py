@@ -6,6 +6,7 @@ import sys
 import tarfile
 from collections.abc import Mapping
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -82,3 +83,26 @@ def test_a_release_is_built_alike_and_installs_offline(
     brat = python.with_name("brat")
     assert run(brat, "--version", cwd=tmp_path, env=away) == f"brat {VERSION}\n"
     run(brat, "demo", "--dir", tmp_path / "demo", cwd=tmp_path, env=away)
+
+
+# --- the wheel ------------------------------------------------------------------------
+
+
+PACKAGES = ("grite", "convoy", "bot", "runner", "brat")
+
+
+@pytest.mark.layer("landing")
+def test_a_wheel_holds_every_file_of_the_packages(tmp_path: Path) -> None:
+    run(str(BIN / "uv"), "build", "--quiet", "--wheel", "--out-dir", str(tmp_path))
+    kept = run("git", "ls-files", *PACKAGES).split()
+    workflows = run("git", "ls-files", "workflows").split()
+    demo = run("git", "ls-files", "examples/demo-project").split()
+
+    (wheel,) = tmp_path.glob("*.whl")
+    with ZipFile(wheel) as held:
+        names = set(held.namelist())
+
+    assert {*kept} - names == set()
+    assert {f"brat/{name}" for name in workflows} - names == set()
+    assert {name.replace("examples", "brat", 1) for name in demo} - names == set()
+    assert wheel.name == f"brat_bot-{VERSION}-py3-none-any.whl"

@@ -102,12 +102,6 @@ def test_what_a_new_folder_will_hold_may_be_named() -> None:
     assert two.waits == (Wait(1, "task 1 makes lib/"),)
 
 
-def test_a_new_file_may_be_named_by_who_builds_on_it() -> None:
-    _, two = plan(step(creates=["src/jwt.py"]), step(paths=["src/jwt.py"]))
-
-    assert two.after == (1,)
-
-
 @looped(
     ("wrong", "said"),
     [
