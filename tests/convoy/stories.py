@@ -41,7 +41,6 @@ from convoy.events.people_events import (
 from convoy.events.plan_events import (
     ConvoyRanked,
     ConvoyReplanned,
-    ConvoyRequested,
     SettingsTaken,
     TaskNoted,
 )
@@ -102,7 +101,7 @@ from convoy.rules.plans import AllowPaths, PlanConvoy
 from convoy.rules.starting import StartTask
 from convoy.rules.target import AskForge, AttemptSync, FailSync, LandSync, NoteLanded
 from tests.world.cases import looped
-from tests.world.rules import NAME, Rules, settings, sha, spec
+from tests.world.rules import NAME, Rules, requested, settings, sha, spec
 
 Story = Callable[[], Rules]
 
@@ -167,18 +166,7 @@ def given_up() -> Rules:
 
 def reshaped() -> Rules:
     """Tell of a plan that people change before they let it be carried out."""
-    rules = Rules().do(
-        ConvoyRequested(
-            convoy=NAME,
-            issue=7,
-            title="Fix it",
-            text="All of it.",
-            by="ann",
-            target="main",
-            base=sha("0"),
-            settings=settings(planner="default", approve="plan"),
-        )
-    )
+    rules = Rules().do(requested(settings=settings(planner="default", approve="plan")))
     first = (spec(1), spec(2))
     rules.do(_planning(rules, "1"), _planned(1, *first))
     rules.do(ConvoyReplanned(convoy=NAME, by="bea", text="Smaller steps."))

@@ -6,7 +6,6 @@ import pytest
 from msgspec.structs import replace
 
 from convoy.events import Refusal, decided
-from convoy.events.plan_events import ConvoyRequested
 from convoy.events.session_events import TaskStarted
 from convoy.model.ids import base_branch
 from convoy.model.records import Budget, EngineSpec, Estimate, Price, Usage
@@ -23,6 +22,7 @@ from tests.world.rules import (
     NAME,
     Rules,
     commands,
+    requested,
     settings as rule_settings,
     sha,
     spec,
@@ -193,15 +193,8 @@ def test_what_a_person_asks_for_starts_on_a_spent_day() -> None:
 
 def unplanned(**budget: float) -> Rules:
     """Return a convoy that an engine is to plan."""
-    request = ConvoyRequested(
-        convoy=NAME,
-        issue=7,
-        title="Fix it",
-        text="All of it.",
-        by="ann",
-        target="main",
-        base=sha("0"),
-        settings=rule_settings(planner="default", budget=Budget(**budget)),
+    request = requested(
+        settings=rule_settings(planner="default", budget=Budget(**budget))
     )
     return Rules().do(request)
 

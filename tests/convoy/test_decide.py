@@ -2,7 +2,7 @@ from convoy.events import Refusal
 from convoy.events.forge_actions import ActionDone
 from convoy.events.leases import StartBot
 from convoy.events.people_events import ConvoyPaused, ConvoyResumed
-from convoy.events.plan_events import ConvoyRequested, SettingsTaken
+from convoy.events.plan_events import SettingsTaken
 from convoy.model.records import EngineSpec, TaskSpec
 from convoy.rules.ending import AcceptWork, LoseSession, RefuseWork
 from convoy.rules.landing import AttemptMerge, FailMerge, LandMerge
@@ -10,7 +10,7 @@ from convoy.rules.people import DropTask, FailConvoy, RetryTask
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.starting import StartTask
 from tests.world.cases import looped
-from tests.world.rules import ACTOR, NAME, Rules, settings, sha, spec
+from tests.world.rules import ACTOR, NAME, Rules, requested, settings, sha, spec
 
 
 def start(number: int, base: str = sha("0")) -> StartTask:
@@ -62,18 +62,7 @@ def test_tasks_whose_paths_overlap_do_not_run_together() -> None:
     ],
 )
 def test_a_plan_that_could_not_end_is_refused(tasks: list[TaskSpec], said: str) -> None:
-    rules = Rules().do(
-        ConvoyRequested(
-            convoy=NAME,
-            issue=7,
-            title="t",
-            text="",
-            by="ann",
-            target="main",
-            base=sha("0"),
-            settings=settings(),
-        )
-    )
+    rules = Rules().do(requested(title="t", text=""))
     plan = PlanConvoy(convoy=NAME, planner="test", tasks=tuple(tasks))
 
     assert said in why(rules.ask(plan))
@@ -81,16 +70,7 @@ def test_a_plan_that_could_not_end_is_refused(tasks: list[TaskSpec], said: str) 
 
 def test_an_issue_has_one_live_convoy_at_a_time() -> None:
     rules = Rules().planned(spec(1))
-    again = ConvoyRequested(
-        convoy=f"{NAME}-2",
-        issue=7,
-        title="t",
-        text="",
-        by="ann",
-        target="main",
-        base=sha("0"),
-        settings=settings(),
-    )
+    again = requested(convoy=f"{NAME}-2", title="t", text="")
 
     assert "not finished" in why(rules.ask(again))
     rules.do(FailConvoy(convoy=NAME, why="cancelled"))

@@ -2,7 +2,7 @@
 
 from convoy.events import Command, Refusal
 from convoy.events.people_events import ApprovePlan, TaskHeard, TaskTold
-from convoy.events.plan_events import ConvoyRanked, ConvoyRequested
+from convoy.events.plan_events import ConvoyRanked
 from convoy.model.records import EngineSpec
 from convoy.owed import Begin, Patience
 from convoy.owed.owed import owed_actions
@@ -12,7 +12,7 @@ from convoy.rules.plans import PlanConvoy
 from convoy.rules.starting import startable
 from convoy.rules.verdict import Observed
 from convoy.views.reasons import reasons
-from tests.world.rules import NAME, Rules, settings, sha, spec
+from tests.world.rules import NAME, Rules, requested, settings, sha, spec
 
 TWO = {name: EngineSpec(type="shell") for name in ("default", "docs")}
 
@@ -61,16 +61,7 @@ def test_nothing_is_added_to_what_is_landing_or_not_planned() -> None:
     rules = Rules().planned(spec(1)).landed(1, sha("a"))
     assert "is landing" in refused(rules, add(2))
 
-    request = ConvoyRequested(
-        convoy="late-8",
-        issue=8,
-        title="Late",
-        text="",
-        by="ann",
-        target="main",
-        base=sha("0"),
-        settings=settings(),
-    )
+    request = requested(convoy="late-8", issue=8, title="Late", text="")
     early = AddTask(convoy="late-8", spec=spec(1), by="bea")
     assert refused(rules.do(request), early) == "late-8 has no plan yet"
 
@@ -186,14 +177,11 @@ def test_a_settled_task_is_told_nothing() -> None:
 
 def test_a_convoy_of_a_higher_priority_starts_first() -> None:
     rules = Rules().planned(spec(1), max_sessions=1)
-    other = ConvoyRequested(
+    other = requested(
         convoy="late-8",
         issue=8,
         title="Late",
         text="",
-        by="ann",
-        target="main",
-        base=sha("0"),
         settings=settings(max_sessions=1, approve="plan"),
     )
     rules.do(other).do(ConvoyRanked(convoy="late-8", priority=0, by="bea"))

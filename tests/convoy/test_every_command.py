@@ -17,7 +17,6 @@ from msgspec.structs import fields
 import convoy
 from bot.requests.answers import convoy_comment
 from convoy.events import Command, Refusal, decided
-from convoy.events.plan_events import ConvoyRequested
 from convoy.model.records import Settings
 from convoy.model.state import State
 from convoy.owed import Patience
@@ -27,23 +26,14 @@ from convoy.rules.verdict import Observed
 from convoy.views import explained_task, state_document
 from tests.convoy.anything import Simple, facts, hostile
 from tests.convoy.stories import STORIES
-from tests.world.rules import NAME, Rules, settings, sha
+from tests.world.rules import NAME, Rules, requested, settings, sha
 
 NOW: Final = 10_000_000
 
 
 def refused_plan() -> Rules:
     """Tell of an issue whose plan cannot be: its convoy has no task."""
-    asked = ConvoyRequested(
-        convoy=NAME,
-        issue=7,
-        title="Fix it",
-        text="- [ ] one (after 2)",
-        by="ann",
-        target="main",
-        base=sha("0"),
-        settings=settings(),
-    )
+    asked = requested(text="- [ ] one (after 2)")
     refused = FailConvoy(convoy=NAME, why="task 1 waits for task 2, and there is none")
     return Rules().do(asked, refused)
 

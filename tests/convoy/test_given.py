@@ -4,7 +4,6 @@ from msgspec.structs import replace
 
 from convoy.events import Refusal
 from convoy.events.people_events import ApprovePlan
-from convoy.events.plan_events import ConvoyRequested
 from convoy.model.records import GivenPull
 from convoy.model.state import Convoy
 from convoy.model.work import Landing
@@ -16,7 +15,7 @@ from convoy.rules.people import FailConvoy, RetryConvoy
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.target import FailSync
 from convoy.rules.verdict import Checks, Observed, PullSeen
-from tests.world.rules import Rules, commands, settings, sha, spec
+from tests.world.rules import Rules, commands, requested, settings, sha, spec
 
 TIP, HEAD = sha("a"), sha("b")
 GREEN = Checks(verdict="green", names=("ci",))
@@ -31,14 +30,12 @@ def given(number: int, **more: object) -> GivenPull:
 def asked(rules: Rules, pull: GivenPull, **more: object) -> Convoy:
     name = f"do-{pull.number}"
     rules.do(
-        ConvoyRequested(
+        requested(
             convoy=name,
             issue=pull.number,
             title="Do it",
             text="",
-            by="ann",
             target="main" if pull.lands else pull.branch,
-            base=sha("0"),
             settings=settings(**more),
             given=pull,
         ),

@@ -4,10 +4,9 @@ from msgspec.structs import replace
 
 from convoy.events import Refusal
 from convoy.events.leases import ExpireLease, FreeLease, RenewLease, TakeLease
-from convoy.events.plan_events import ConvoyRequested
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.starting import StartTask
-from tests.world.rules import NAME, Rules, settings, sha, spec
+from tests.world.rules import NAME, Rules, requested, settings, sha, spec
 
 
 def take(resource: str, rules: Rules, holder: str = "ann") -> TakeLease:
@@ -102,16 +101,7 @@ def convoy_beside_a_lease(policy: str) -> Rules:
     rules = Rules()
     rules.do(take("path:src/", rules))
     return rules.do(
-        ConvoyRequested(
-            convoy=NAME,
-            issue=7,
-            title="t",
-            text="",
-            by="ann",
-            target="main",
-            base=sha("0"),
-            settings=settings(locks=policy),
-        ),
+        requested(title="t", text="", settings=settings(locks=policy)),
         PlanConvoy(
             convoy=NAME,
             planner="test",

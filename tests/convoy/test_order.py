@@ -1,25 +1,15 @@
 """Why tasks are in their order."""
 
-from convoy.events.plan_events import ConvoyRequested
 from convoy.model.records import Wait
 from convoy.rules.plan_changes import LinkTask
 from convoy.rules.plans import PlanConvoy
 from convoy.views.plan import edge_words
-from tests.world.rules import NAME, Rules, settings, sha, spec
+from tests.world.rules import NAME, Rules, requested, spec
 
 
 def planned() -> Rules:
     return Rules().do(
-        ConvoyRequested(
-            convoy=NAME,
-            issue=7,
-            title="Fix it",
-            text="All of it.",
-            by="ann",
-            target="main",
-            base=sha("0"),
-            settings=settings(),
-        ),
+        requested(),
         PlanConvoy(
             convoy=NAME,
             planner="test",

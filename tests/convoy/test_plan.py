@@ -5,7 +5,6 @@ from msgspec.structs import replace
 
 from convoy.events import Refusal, decided
 from convoy.events.forge_actions import ActionDone
-from convoy.events.plan_events import ConvoyRequested
 from convoy.log.record import record
 from convoy.model.records import EngineSpec
 from convoy.owed import (
@@ -39,7 +38,7 @@ from tests.world.rules import (
     Rules,
     commands,
     open_pulls,
-    settings,
+    requested,
     sha,
     spec,
     task_branches,
@@ -76,18 +75,7 @@ def in_review(*given: int, **options: object) -> Rules:
 
 
 def test_a_request_is_planned_and_its_branch_laid() -> None:
-    rules = Rules().do(
-        ConvoyRequested(
-            convoy=NAME,
-            issue=7,
-            title="t",
-            text="",
-            by="ann",
-            target="main",
-            base=sha("0"),
-            settings=settings(),
-        )
-    )
+    rules = Rules().do(requested(title="t", text=""))
     assert owed(rules) == [MakePlan(NAME)]
 
     planned = Rules().planned(spec(1))

@@ -8,7 +8,6 @@ from msgspec.structs import replace
 from convoy.events.event_kinds import EVENTS
 from convoy.events.leases import BotStarted
 from convoy.events.people_events import ConvoyPaused, ConvoyResumed
-from convoy.events.plan_events import ConvoyRequested
 from convoy.events.task_events import ConvoyFailed, TaskDropped
 from convoy.log import CLOSE, OPEN
 from convoy.log.record import fact_of, fold, issue_of_fact, record
@@ -21,7 +20,7 @@ from convoy.rules.plans import PlanConvoy
 from grite.event import CommentAdded, IssueCreated
 from tests.convoy.anything import hostile
 from tests.convoy.stories import STORIES, Story, given_up, landed_whole, story
-from tests.world.rules import ACTOR, NAME, Rules, settings, sha, spec
+from tests.world.rules import ACTOR, NAME, Rules, requested, spec
 
 # --- facts are read as they were written ----------------------------------------------
 
@@ -110,16 +109,7 @@ def test_no_text_of_a_person_becomes_an_event_or_hides_one(
     title: str, text: str, why: str
 ) -> None:
     rules = Rules().do(
-        ConvoyRequested(
-            convoy=NAME,
-            issue=7,
-            title=title,
-            text=text,
-            by="ann",
-            target="main",
-            base=sha("0"),
-            settings=settings(),
-        ),
+        requested(title=title, text=text),
         PlanConvoy(
             convoy=NAME,
             planner="test",

@@ -45,7 +45,7 @@ from convoy.rules.people import (
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.starting import StartTask, startable
 from convoy.rules.verdict import Checks, Observed
-from tests.world.rules import NAME, Rules, commands, settings, sha, spec
+from tests.world.rules import NAME, Rules, commands, requested, settings, sha, spec
 
 GREEN = Checks(verdict="green", names=("ci",))
 HEADS = "refs/heads/"
@@ -57,15 +57,8 @@ def why(refused: object) -> str:
 
 
 def request(name: str, issue: int) -> ConvoyRequested:
-    return ConvoyRequested(
-        convoy=name,
-        issue=issue,
-        title="t",
-        text="",
-        by="ann",
-        target="main",
-        base=sha("0"),
-        settings=settings(max_sessions=2),
+    return requested(
+        convoy=name, issue=issue, title="t", text="", settings=settings(max_sessions=2)
     )
 
 

@@ -48,6 +48,21 @@ def settings(**given: object) -> Settings:
     return Settings(**{"engines": engines, **given})  # type: ignore[arg-type]
 
 
+def requested(**given: object) -> ConvoyRequested:
+    """Return the request for a convoy, the dull fields filled in."""
+    one = ConvoyRequested(
+        convoy=NAME,
+        issue=7,
+        title="Fix it",
+        text="All of it.",
+        by="ann",
+        target="main",
+        base=sha("0"),
+        settings=settings(),
+    )
+    return replace(one, **given)
+
+
 def commands(actions: Iterable[Action], kind: type[_Kind]) -> list[_Kind]:
     noted = (action.command for action in actions if isinstance(action, Note))
     return [command for command in noted if isinstance(command, kind)]
@@ -107,30 +122,16 @@ class Rules:
 
     def planned(self, *tasks: TaskSpec, **given: object) -> "Rules":
         """Bring a convoy with these tasks to `active`."""
-        requested = self._requested(settings(**given))
         planned = PlanConvoy(convoy=NAME, planner="test", tasks=tasks)
-        return self.do(requested, planned)
+        return self.do(requested(settings=settings(**given)), planned)
 
     def listed(self, *subs: SubIssue, **given: object) -> "Rules":
         """Bring a convoy that is planned by sub-issues to `active`."""
         named = sub_issues.named_by(subs)
-        requested = self._requested(settings(**given))
         tasks = sub_issues.planned("Fix it", "All of it.", subs, named)
         return self.do(
-            replace(requested, listed=subs, named=named),
+            requested(settings=settings(**given), listed=subs, named=named),
             PlanConvoy(convoy=NAME, planner="sub-issues", tasks=tasks),
-        )
-
-    def _requested(self, frozen: Settings) -> ConvoyRequested:
-        return ConvoyRequested(
-            convoy=NAME,
-            issue=7,
-            title="Fix it",
-            text="All of it.",
-            by="ann",
-            target="main",
-            base=sha("0"),
-            settings=frozen,
         )
 
     def started(self, number: int, base: str = sha("0")) -> "Rules":

@@ -3,26 +3,16 @@
 from msgspec.structs import replace
 
 from convoy.events import Refusal, decided
-from convoy.events.plan_events import ConvoyRequested
 from convoy.model.state import Task
 from convoy.rules.ending import AcceptWork, RefuseWork
 from convoy.rules.people import FailConvoy
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.starting import StartTask
-from tests.world.rules import NAME, Rules, settings, sha, spec
+from tests.world.rules import NAME, Rules, requested, settings, sha, spec
 
 
 def asked(**given: object) -> Rules:
-    request = ConvoyRequested(
-        convoy=NAME,
-        issue=7,
-        title="Fix it",
-        text="All of it.",
-        by="ann",
-        target="main",
-        base=sha("0"),
-        settings=settings(planner="default", **given),
-    )
+    request = requested(settings=settings(planner="default", **given))
     return Rules().do(request)
 
 
