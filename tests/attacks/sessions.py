@@ -1,7 +1,6 @@
 """A session of the evil agent: set up, engine, acceptance, each trying everything."""
 
 import json
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -13,6 +12,7 @@ from tests.attacks.surroundings import SECRET
 from tests.runner.job import Forge, Left
 from tests.world.given_secrets import given_in
 from tests.world.patience import patient
+from tests.world.program import ran
 
 WAIT_S = patient(90)
 WORKER = """\
@@ -60,15 +60,10 @@ def session(
     with tempfile.TemporaryFile() as told:
         told.write(json.dumps({"url": feed, "token": SECRET}).encode())
         told.seek(0)
-        done = subprocess.run(
+        done = ran(
             [*prefix, sys.executable, "-I", "-c", WORKER, str(told.fileno())],
             cwd=machine.root,
             env=env | {"BRAT_FEED_FD": str(told.fileno())},
             pass_fds=(told.fileno(),),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=WAIT_S,
-            check=False,
         )
     return left_in(machine, done.returncode, done.stdout, done.stderr)

@@ -12,6 +12,7 @@ import pytest
 from brat.forge import Forge
 from tests.world.forge import REPO, make_source, settle_in, town, until
 from tests.world.patience import patient
+from tests.world.program import ran
 
 BRAT = Path(sys.executable).with_name("brat")
 SECRET = "made-up-secret-of-the-webhook"
@@ -19,14 +20,7 @@ pytestmark = [pytest.mark.timeout(120), pytest.mark.layer("landing")]
 
 
 def typed(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [BRAT, "bot", *args],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        timeout=patient(60),
-        check=False,
-    )
+    return ran([BRAT, "bot", *args], cwd=cwd)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from brat.repository import registration as registrations
 from brat.repository.checkout import Checkout, find, landed_line
 from grite.errors import BratError
 from tests.runner.job import CLEAN
+from tests.world.program import ran
 from tests.world.terminal import BRAT
 
 LEGAL = (
@@ -217,9 +218,7 @@ def test_what_git_tells_its_hooks_of_another_repository_is_not_heeded(
     told = {name: str(tmp_path / "nowhere") for name in VARIABLES}
     env = CLEAN | told | {"HOME": str(tmp_path)}
 
-    done = subprocess.run(
-        (BRAT, "init"), cwd=origin, env=env, capture_output=True, text=True, check=False
-    )
+    done = ran((BRAT, "init"), cwd=origin, env=env)
 
     assert done.returncode == 0, done.stderr
     assert f"brat knows {origin}" in done.stderr
@@ -256,9 +255,7 @@ def test_a_checkout_of_another_user_is_used_where_the_persons_git_uses_it(
     for each in (origin, *origin.rglob("*")):
         os.chown(each, 12345, 12345)
 
-    done = subprocess.run(
-        (BRAT, "init"), cwd=origin, env=env, capture_output=True, text=True, check=False
-    )
+    done = ran((BRAT, "init"), cwd=origin, env=env)
 
     if allowed:
         assert done.returncode == 0, done.stderr

@@ -101,7 +101,7 @@ from convoy.rules.plans import AllowPaths, PlanConvoy
 from convoy.rules.starting import StartTask
 from convoy.rules.target import AskForge, AttemptSync, FailSync, LandSync, NoteLanded
 from tests.world.cases import looped
-from tests.world.rules import NAME, Rules, requested, settings, sha, spec
+from tests.world.rules import NAME, Rules, made, requested, settings, sha, spec
 
 Story = Callable[[], Rules]
 
@@ -118,9 +118,7 @@ def landed_whole() -> Rules:
     return rules.do(
         AcceptNothing(convoy=NAME, task=3, attempt=1),
         ActionDone(key=f"pull:{NAME}/0", number=20),
-        AttemptMerge(
-            convoy=NAME, task=0, candidate=sha("a"), base=sha("0"), work=sha("a")
-        ),
+        made(AttemptMerge, task=0, candidate=sha("a"), work=sha("a")),
         LandMerge(convoy=NAME, task=0, candidate=sha("a"), judged=("ci",)),
     )
 
@@ -180,15 +178,7 @@ def reshaped() -> Rules:
 
 
 def _planning(rules: Rules, session: str) -> StartTask:
-    return StartTask(
-        convoy=NAME,
-        task=0,
-        base=sha("0"),
-        brief="Plan.",
-        session=session * 32,
-        nonce="n",
-        now=rules.now,
-    )
+    return made(StartTask, task=0, brief="Plan.", session=session * 32, now=rules.now)
 
 
 def _planned(attempt: int, *tasks: TaskSpec) -> PlanConvoy:
@@ -239,9 +229,7 @@ def steered() -> Rules:
         ReviseTask(convoy=NAME, task=1, by="bea", text="Name it better."),
     )
     rules.started(1, sha("a")).accepted(1, sha("b")).do(
-        RebaseWork(
-            convoy=NAME, task=1, old=sha("b"), commit=sha("c"), base=sha("1"), by="bea"
-        ),
+        made(RebaseWork, old=sha("b"), commit=sha("c"), base=sha("1"), by="bea"),
         MergeWithdrawn(convoy=NAME, task=1, by="bea"),
         MergeRequested(convoy=NAME, task=1, by="bea"),
         WorkTakenOut(convoy=NAME, task=1, gesture="closed", pull=11),
@@ -299,16 +287,7 @@ def reviewed() -> Rules:
 def tested_first() -> Rules:
     """Tell of tests that are seen red before there is code."""
     rules = Rules().planned(spec(1, kind="tests"), spec(2, on=(1,)))
-    rules.started(1).do(
-        AcceptWork(
-            convoy=NAME,
-            task=1,
-            attempt=1,
-            commit=sha("a"),
-            base=sha("0"),
-            files=("test_a.py",),
-        )
-    )
+    rules.started(1).do(made(AcceptWork, commit=sha("a"), files=("test_a.py",)))
     rules.offered(1, sha("a"), sha("0"))
     rules.do(ProveWork(convoy=NAME, task=1, commit=sha("a"), judged=("ci",)))
     rules.started(2, sha("a")).accepted(2, sha("b")).offered(2, sha("b"), sha("0"))
@@ -322,9 +301,7 @@ def raced() -> Rules:
     for number, commit in ((1, sha("a")), (2, sha("b"))):
         rules.started(number).accepted_quietly(number, commit)
         rules.offered(number, commit, sha("0")).do(
-            ProveWork(
-                convoy=NAME, task=number, commit=commit, judged=("ci",), lines=number
-            )
+            made(ProveWork, task=number, commit=commit, judged=("ci",), lines=number)
         )
     rules.started(3).do(
         MakeChoice(convoy=NAME, task=3, attempt=1, on=2, text="It is right.")
@@ -337,9 +314,7 @@ def split_up() -> Rules:
     engines = {name: EngineSpec(type="shell") for name in ("default", "planner")}
     given = {"engines": engines, "splitter": "planner", "attempts": 1}
     rules = Rules().planned(spec(1), spec(2, after=(1,)), **given).started(1)
-    big = RefuseWork(
-        convoy=NAME, task=1, attempt=1, cause="refused", why="Too big.", splits=True
-    )
+    big = made(RefuseWork, cause="refused", why="Too big.", splits=True)
     rules.do(big, BeginSplit(convoy=NAME, task=1)).started(3)
     parts = (spec(4, part_of=1), spec(5, part_of=1))
     return rules.do(SplitTask(convoy=NAME, task=3, attempt=1, parts=parts))
@@ -363,9 +338,7 @@ def merged_by_the_forge() -> Rules:
     rules.do(LandingChosen(convoy=NAME, landing=landing)).landed(1, sha("a"))
     return rules.do(
         ActionDone(key=f"pull:{NAME}/0", number=20),
-        AttemptMerge(
-            convoy=NAME, task=0, candidate=sha("a"), base=sha("0"), work=sha("a")
-        ),
+        made(AttemptMerge, task=0, candidate=sha("a"), work=sha("a")),
         LandingWaits(convoy=NAME, why="1 approving review"),
         LandingWaits(convoy=NAME, why=""),
         AskForge(convoy=NAME, candidate=sha("a"), judged=("ci",)),

@@ -8,7 +8,7 @@ from convoy.views.analytics import (
     stages_ms,
 )
 from convoy.views.history import ChangeHistory
-from tests.world.rules import NAME, Rules, sha, spec
+from tests.world.rules import NAME, Rules, made, sha, spec
 
 
 def told(rules: Rules) -> ChangeHistory:
@@ -37,9 +37,7 @@ def test_each_change_is_counted_once_with_its_stages() -> None:
 
 
 def test_a_change_that_went_back_is_no_first_try() -> None:
-    refused = RefuseWork(
-        convoy=NAME, task=1, attempt=1, cause="refused", why="a symlink"
-    )
+    refused = made(RefuseWork, cause="refused", why="a symlink")
     rules = Rules().planned(spec(1)).started(1).do(refused).landed(1, sha("a"))
 
     found = analytics(told(rules))

@@ -23,7 +23,7 @@ from convoy.rules.people import ReviseTask
 from convoy.rules.starting import startable
 from convoy.rules.turns import ANOTHER_APPROVAL
 from convoy.rules.verdict import Checks, Observed
-from tests.world.rules import NAME, Rules, sha, spec
+from tests.world.rules import NAME, Rules, made, sha, spec
 
 BASE = {f"refs/heads/convoy/{NAME}/base": sha("0")}
 
@@ -119,9 +119,7 @@ def test_new_work_has_to_be_approved_anew() -> None:
 
 def test_unapproved_work_has_no_candidate_and_does_not_land() -> None:
     rules = reviewed()
-    offer = AttemptMerge(
-        convoy=NAME, task=1, candidate=sha("a"), base=sha("0"), work=sha("a")
-    )
+    offer = made(AttemptMerge, candidate=sha("a"), work=sha("a"))
     assert why(rules.ask(offer)) == "task 1 waits for 2 more approvals of its work"
 
     rules.do(approval("bea"), approval("cleo"), offer)
@@ -156,15 +154,7 @@ def with_ci_files(**given: object) -> Rules:
     rules = Rules().planned(spec(1), **given).started(1)
     files = (".github/workflows/ci.yml", "src/a.py")
     return rules.do(
-        AcceptWork(
-            convoy=NAME,
-            task=1,
-            attempt=1,
-            commit=sha("a"),
-            base=sha("0"),
-            files=files,
-            ci_files=ci_files(files),
-        )
+        made(AcceptWork, commit=sha("a"), files=files, ci_files=ci_files(files))
     )
 
 

@@ -22,6 +22,7 @@ from tests.world.rules import (
     NAME,
     Rules,
     commands,
+    made,
     requested,
     settings as rule_settings,
     sha,
@@ -30,9 +31,7 @@ from tests.world.rules import (
 
 OBSERVED = Observed(refs={f"refs/heads/{base_branch(NAME)}": sha("0")})
 SPENT = "the {0}'s budget of ${1} is spent, ${2} so far"
-START = StartTask(
-    convoy=NAME, task=1, base=sha("0"), session="5" * 32, nonce="n", now=10**13
-)
+START = made(StartTask, now=10**13)
 
 
 def planned(**budget: float) -> Rules:
@@ -93,17 +92,7 @@ def test_an_attempt_may_use_no_more_than_is_left() -> None:
 
 def test_work_that_was_paid_for_is_taken_in() -> None:
     rules = planned(task=1.0).started(1)
-    rules.do(
-        AcceptWork(
-            convoy=NAME,
-            task=1,
-            attempt=1,
-            commit=sha("a"),
-            base=sha("0"),
-            files=("a.py",),
-            usage=Usage(usd=7.0),
-        )
-    )
+    rules.do(made(AcceptWork, commit=sha("a"), usage=Usage(usd=7.0)))
 
     assert rules.task(1).state == "needs-review"
     assert owed(rules) == {2: ""}
@@ -199,15 +188,7 @@ def unplanned(**budget: float) -> Rules:
     return Rules().do(request)
 
 
-PLAN = StartTask(
-    convoy=NAME,
-    task=0,
-    base=sha("0"),
-    brief="P",
-    session="5" * 32,
-    nonce="n",
-    now=10**13,
-)
+PLAN = made(StartTask, task=0, brief="P", now=10**13)
 
 
 def test_a_plan_waits_for_the_next_days_money_and_says_so() -> None:

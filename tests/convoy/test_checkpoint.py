@@ -1,6 +1,5 @@
 """A state that was kept is the same again, or is not believed."""
 
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from convoy.model.state import Moment, State
 from grite.errors import Corrupt
 from tests.convoy.stories import Story, story
 from tests.world.cases import looped
+from tests.world.program import ran
 from tests.world.rules import NAME, Rules, spec
 
 
@@ -47,9 +47,7 @@ def test_another_process_understands_it(tmp_path: Path) -> None:
         f"Path({str(file)!r}).read_bytes()).state.convoys)"
     )
 
-    said = subprocess.run(
-        [sys.executable, "-c", program], check=True, capture_output=True, text=True
-    )
+    said = ran([sys.executable, "-c", program], check=True)
 
     assert said.stdout == f"{NAME}\n"
 

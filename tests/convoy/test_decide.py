@@ -10,19 +10,15 @@ from convoy.rules.people import DropTask, FailConvoy, RetryTask
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.starting import StartTask
 from tests.world.cases import looped
-from tests.world.rules import ACTOR, NAME, Rules, requested, settings, sha, spec
+from tests.world.rules import ACTOR, NAME, Rules, made, requested, settings, sha, spec
 
 
 def start(number: int, base: str = sha("0")) -> StartTask:
-    return StartTask(
-        convoy=NAME, task=number, base=base, session="ab" * 16, nonce="n", now=0
-    )
+    return made(StartTask, task=number, base=base, session="ab" * 16, now=0)
 
 
 def lost(number: int, attempt: int) -> LoseSession:
-    return LoseSession(
-        convoy=NAME, task=number, attempt=attempt, cause="lost", why="it died"
-    )
+    return made(LoseSession, task=number, attempt=attempt, cause="lost", why="it died")
 
 
 def why(refused: Refusal | None) -> str:
@@ -91,9 +87,7 @@ def test_a_lost_attempt_is_tried_again_until_the_attempts_are_spent() -> None:
 
 def test_an_outage_costs_no_attempt() -> None:
     rules = Rules().planned(spec(1), attempts=1)
-    outage = LoseSession(
-        convoy=NAME, task=1, attempt=1, cause="outage", why="rate limit"
-    )
+    outage = made(LoseSession, cause="outage", why="rate limit")
 
     rules.started(1).do(outage).started(1)
 
@@ -131,18 +125,14 @@ def test_a_task_that_needs_a_dropped_one_cannot_be_tried_again() -> None:
 
 def test_a_superseded_attempt_hands_nothing_in() -> None:
     rules = Rules().planned(spec(1)).started(1).do(lost(1, 1)).started(1)
-    late = AcceptWork(
-        convoy=NAME, task=1, attempt=1, commit=sha("a"), base=sha("0"), files=()
-    )
+    late = made(AcceptWork, commit=sha("a"), files=())
 
     assert "not the current one" in why(rules.ask(late))
 
 
 def test_work_is_taken_once() -> None:
     rules = Rules().planned(spec(1)).started(1).accepted(1, sha("a"))
-    again = AcceptWork(
-        convoy=NAME, task=1, attempt=1, commit=sha("a"), base=sha("0"), files=()
-    )
+    again = made(AcceptWork, commit=sha("a"), files=())
 
     assert "needs-review, not running" in why(rules.ask(again))
 
@@ -202,9 +192,7 @@ def test_a_convoy_that_landed_is_complete() -> None:
     rules = Rules().planned(spec(1)).landed(1, sha("a"))
     rules.do(
         ActionDone(key=f"pull:{NAME}/0", number=20),
-        AttemptMerge(
-            convoy=NAME, task=0, candidate=sha("a"), base=sha("0"), work=sha("a")
-        ),
+        made(AttemptMerge, task=0, candidate=sha("a"), work=sha("a")),
         LandMerge(convoy=NAME, task=0, candidate=sha("a"), judged=("ci",)),
     )
 

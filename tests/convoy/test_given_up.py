@@ -9,7 +9,7 @@ from convoy.rules.ending import AcceptNothing, AcceptWork, LoseSession, RefuseWo
 from convoy.rules.people import BlockTask, DropTask, FailConvoy, RetryTask
 from convoy.rules.starting import StartTask
 from tests.world.cases import looped
-from tests.world.rules import NAME, Rules, sha, spec
+from tests.world.rules import NAME, Rules, made, sha, spec
 
 GIVEN_UP = (
     FailConvoy(convoy=NAME, why="cancelled by ann"),
@@ -54,9 +54,7 @@ def test_the_next_attempt_waits_for_the_end_of_the_one_before() -> None:
     rules = Rules().planned(spec(1)).started(1)
     rules.do(GIVEN_UP[2], RetryTask(convoy=NAME, task=1, by="ann"))
 
-    start = StartTask(
-        convoy=NAME, task=1, base=sha("0"), session="ab" * 16, nonce="n", now=0
-    )
+    start = made(StartTask, session="ab" * 16, now=0)
     assert "cannot start now" in why(rules.ask(start))
     rules.do(ENDS[3])
 

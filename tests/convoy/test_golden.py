@@ -1,7 +1,6 @@
 """Logs that older versions wrote are read as those read them."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
@@ -9,6 +8,7 @@ from convoy.log import CLOSE, GONE, OPEN, body_of
 from convoy.log.record import UnknownFact, fact_of
 from grite import git
 from tests.world.cases import looped
+from tests.world.program import ran
 
 GOLDEN = Path(__file__).with_name("golden")
 LATER: dict[str, object] = {"landing": None}
@@ -64,9 +64,7 @@ def test_a_log_adds_up_to_the_same_state(tmp_path: Path) -> None:
     git.run(["fetch", "--quiet", str(GOLDEN / "demo.bundle"), refs], cwd=tmp_path)
 
     program = (sys.executable, "-I", "-m", "brat", "status", "--json")
-    told = subprocess.run(
-        program, cwd=tmp_path, check=True, capture_output=True, text=True
-    )
+    told = ran(program, cwd=tmp_path, check=True)
 
     read = json.loads(told.stdout)
     later = [{key: convoy.pop(key) for key in LATER} for convoy in read["convoys"]]

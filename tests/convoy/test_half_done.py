@@ -14,7 +14,7 @@ from convoy.rules.ending import AcceptWork, LoseSession, RefuseWork
 from convoy.rules.landing import FailMerge, ProveWork
 from convoy.rules.starting import StartTask
 from convoy.rules.verdict import Observed
-from tests.world.rules import NAME, Rules, sha, spec
+from tests.world.rules import NAME, Rules, made, sha, spec
 
 TIP = ids.base_branch(NAME)
 KEPT = {
@@ -25,15 +25,11 @@ KEPT = {
 
 
 def lost(attempt: int, left: str = "") -> LoseSession:
-    return LoseSession(
-        convoy=NAME, task=1, attempt=attempt, cause="lost", why="it died", left=left
-    )
+    return made(LoseSession, attempt=attempt, cause="lost", why="it died", left=left)
 
 
 def ended(attempt: int, cause: Cause, left: str = "") -> RefuseWork:
-    return RefuseWork(
-        convoy=NAME, task=1, attempt=attempt, cause=cause, why="no", now=9, left=left
-    )
+    return made(RefuseWork, attempt=attempt, cause=cause, now=9, left=left)
 
 
 def base(rules: Rules, refs: dict[str, str] = KEPT) -> str:
@@ -129,9 +125,7 @@ def test_what_the_forge_does_not_keep_is_not_gone_on_from() -> None:
 
 def prove(rules: Rules, tests: str) -> None:
     attempt = rules.task(1).started
-    work = AcceptWork(
-        convoy=NAME, task=1, attempt=attempt, commit=tests, base=sha("0"), files=("t",)
-    )
+    work = made(AcceptWork, attempt=attempt, commit=tests, files=("t",))
     rules.do(work).offered(1, tests, sha("0"))
     rules.do(ProveWork(convoy=NAME, task=1, commit=tests, judged=("ci",)))
 
@@ -143,16 +137,12 @@ def test_what_stands_on_other_tests_is_not_gone_on_from() -> None:
     rules.started(2, sha("a")).do(replace(end, task=2))
     assert half_done(rules.convoy, rules.task(2)) is not None
 
-    conflict = FailMerge(
-        convoy=NAME, task=1, candidate=None, cause="conflict", why="a.py"
-    )
+    conflict = made(FailMerge, candidate=None, cause="conflict", why="a.py")
     prove(rules.do(conflict).started(1), sha("b"))
 
     assert half_done(rules.convoy, rules.task(2)) is None
     assert base(rules) == sha("b")
-    start = StartTask(
-        convoy=NAME, task=2, base=sha("1"), session="5" * 32, nonce="n", now=9
-    )
+    start = made(StartTask, task=2, base=sha("1"), now=9)
     refused = rules.ask(start)
     assert isinstance(refused, Refusal)
     assert refused.why == f"task 2 starts from {sha('b')}"

@@ -16,7 +16,7 @@ from convoy.rules.landing import LandMerge
 from convoy.rules.people import RebaseWork, RetryTask, ReviseTask
 from convoy.rules.starting import StartTask, startable
 from convoy.rules.verdict import Checks, Observed
-from tests.world.rules import NAME, Rules, open_pulls, sha, spec, task_branches
+from tests.world.rules import NAME, Rules, made, open_pulls, sha, spec, task_branches
 
 BASE = f"refs/heads/convoy/{NAME}/base"
 MAIN = "refs/heads/main"
@@ -176,9 +176,7 @@ def test_a_revised_task_goes_on_from_its_work_with_the_text() -> None:
 
 def test_an_attempt_after_a_revision_starts_nowhere_else() -> None:
     rules = offered().do(revise())
-    start = StartTask(
-        convoy=NAME, task=1, base=sha("0"), session="0" * 32, nonce="n", now=0
-    )
+    start = made(StartTask, session="0" * 32, now=0)
 
     assert refused(rules, start) == f"task 1 goes on from {sha('a')}"
     rules.pushed(sha("9"))

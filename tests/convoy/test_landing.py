@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from convoy.events import Refusal
 from convoy.rules.landing import AttemptMerge, LandMerge
 from convoy.rules.target import FailSync
-from tests.world.rules import NAME, Rules, sha, spec
+from tests.world.rules import NAME, Rules, made, sha, spec
 
 
 def why(refused: Refusal | None) -> str:
@@ -26,9 +26,7 @@ def test_only_the_current_candidate_lands() -> None:
 
 def test_only_the_current_candidate_is_blamed() -> None:
     rules = Rules().planned(spec(1)).landed(1, sha("a"))
-    whole = AttemptMerge(
-        convoy=NAME, task=0, candidate=sha("c"), base=sha("0"), work=sha("a")
-    )
+    whole = made(AttemptMerge, task=0, candidate=sha("c"), work=sha("a"))
     rules.do(whole, replace(whole, candidate=sha("d"), base=sha("1")))
     stale = FailSync(convoy=NAME, candidate=sha("c"), target=sha("1"), why="red")
 
@@ -55,18 +53,14 @@ def test_nothing_lands_unjudged(given: dict[str, Any], judged: tuple[str, ...]) 
 
 def test_a_candidate_of_other_work_is_refused() -> None:
     rules = Rules().planned(spec(1)).started(1).accepted(1, sha("a"))
-    other = AttemptMerge(
-        convoy=NAME, task=1, candidate=sha("c"), base=sha("0"), work=sha("b")
-    )
+    other = made(AttemptMerge, candidate=sha("c"), work=sha("b"))
 
     assert "other work" in why(rules.ask(other))
 
 
 def test_a_candidate_is_noted_once() -> None:
     rules = Rules().planned(spec(1)).started(1).accepted(1, sha("a"))
-    offer = AttemptMerge(
-        convoy=NAME, task=1, candidate=sha("c"), base=sha("0"), work=sha("a")
-    )
+    offer = made(AttemptMerge, candidate=sha("c"), work=sha("a"))
     whole = replace(offer, task=0)
 
     assert "already the candidate" in why(rules.do(offer).ask(offer))

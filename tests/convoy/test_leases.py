@@ -6,7 +6,7 @@ from convoy.events import Refusal
 from convoy.events.leases import ExpireLease, FreeLease, RenewLease, TakeLease
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.starting import StartTask
-from tests.world.rules import NAME, Rules, requested, settings, sha, spec
+from tests.world.rules import NAME, Rules, made, requested, settings, spec
 
 
 def take(resource: str, rules: Rules, holder: str = "ann") -> TakeLease:
@@ -112,9 +112,7 @@ def convoy_beside_a_lease(policy: str) -> Rules:
 
 def test_under_require_no_task_starts_on_what_somebody_else_holds() -> None:
     rules = convoy_beside_a_lease("require")
-    begin = StartTask(
-        convoy=NAME, task=1, base=sha("0"), session="s", nonce="n", now=rules.now
-    )
+    begin = made(StartTask, session="s", now=rules.now)
 
     assert why(rules.ask(begin)) == "task 1 waits for path:src/"
 

@@ -4,17 +4,13 @@ from convoy.model.records import Wait
 from convoy.rules.plan_changes import LinkTask
 from convoy.rules.plans import PlanConvoy
 from convoy.views.plan import edge_words
-from tests.world.rules import NAME, Rules, requested, spec
+from tests.world.rules import NAME, Rules, made, requested, spec
 
 
 def planned() -> Rules:
     return Rules().do(
         requested(),
-        PlanConvoy(
-            convoy=NAME,
-            planner="test",
-            tasks=(spec(1), spec(2), spec(3)),
-        ),
+        made(PlanConvoy, planner="test", tasks=(spec(1), spec(2), spec(3))),
     )
 
 

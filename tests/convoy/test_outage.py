@@ -18,7 +18,7 @@ from convoy.rules.people import RetryTask
 from convoy.rules.starting import StartTask
 from convoy.rules.verdict import Observed
 from convoy.views.reasons import reasons
-from tests.world.rules import NAME, Rules, sha, spec
+from tests.world.rules import NAME, Rules, made, sha, spec
 
 WHY = "The model's vendor limits the rate: too many requests."
 
@@ -43,9 +43,7 @@ def limited(asked_s: float = 0.0) -> Rules:
 
 
 def start(now: int) -> StartTask:
-    return StartTask(
-        convoy=NAME, task=1, base=sha("0"), session="5" * 32, nonce="n", now=now
-    )
+    return made(StartTask, now=now)
 
 
 def starts(rules: Rules, now: int) -> bool:

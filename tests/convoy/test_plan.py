@@ -37,6 +37,7 @@ from tests.world.rules import (
     NAME,
     Rules,
     commands,
+    made,
     open_pulls,
     requested,
     sha,
@@ -136,11 +137,7 @@ def test_a_run_that_ended_is_collected_and_a_late_one_cancelled() -> None:
 
 def test_the_deadline_of_a_session_counts_from_its_dispatch() -> None:
     rules = Rules().planned(spec(1))
-    rules.do(
-        StartTask(
-            convoy=NAME, task=1, base=sha("0"), session="ab" * 16, nonce="n", now=0
-        )
-    )
+    rules.do(made(StartTask, session="ab" * 16, now=0))
     rules.now += 10**8  # no bot was up
     rules.do(ActionDone(key=f"dispatch:{NAME}/1/1", number=101))
 
@@ -245,9 +242,7 @@ def test_work_lands_only_after_the_push_that_shows_it() -> None:
     state = rules.state
     for command in (
         AcceptWork(convoy=NAME, task=1, attempt=2, **WORK),
-        AttemptMerge(
-            convoy=NAME, task=1, candidate=sha("c"), base=sha("0"), work=sha("a")
-        ),
+        made(AttemptMerge, candidate=sha("c"), work=sha("a")),
     ):
         decision = decided(command, state)
         assert not isinstance(decision, Refusal)
@@ -291,9 +286,7 @@ def test_a_settled_convoy_is_built_on_its_target_and_landed_when_green() -> None
 
     rules.do(
         ActionDone(key=f"pull:{NAME}/0", number=20),
-        AttemptMerge(
-            convoy=NAME, task=0, candidate=sha("a"), base=sha("0"), work=sha("a")
-        ),
+        made(AttemptMerge, task=0, candidate=sha("a"), work=sha("a")),
     )
 
     assert owed(rules, refs=refs, checks={sha("a"): GREEN}) == [

@@ -15,7 +15,7 @@ from convoy.rules.landing import (
 )
 from convoy.rules.people import BlockTask, DropTask, FailConvoy
 from convoy.rules.starting import conflicting_leases, startable
-from tests.world.rules import NAME, Rules, sha, spec
+from tests.world.rules import NAME, Rules, made, sha, spec
 
 TIP = sha("0")
 
@@ -126,9 +126,7 @@ def test_open_candidates_are_those_of_tasks_and_of_the_convoy() -> None:
     assert [one.commit for one in open_candidates(rules.convoy)] == [sha("a")]
     rules.do(LandMerge(convoy=NAME, task=1, candidate=sha("a"), judged=("ci",)))
     rules.do(DropTask(convoy=NAME, task=2, why="no"))
-    whole = AttemptMerge(
-        convoy=NAME, task=0, candidate=sha("c"), base=sha("0"), work=sha("a")
-    )
+    whole = made(AttemptMerge, task=0, candidate=sha("c"), work=sha("a"))
 
     assert [one.commit for one in open_candidates(rules.do(whole).convoy)] == [sha("c")]
     rules.do(FailConvoy(convoy=NAME, why="cancelled"))

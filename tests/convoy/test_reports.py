@@ -12,7 +12,7 @@ from convoy.model.session_result import HANDED_CHARS, report_for_others
 from convoy.rules.ending import AcceptNothing, AcceptReport, AcceptWork
 from convoy.text import Unfit
 from tests.world.cases import looped
-from tests.world.rules import NAME, Rules, sha, spec
+from tests.world.rules import NAME, Rules, made, sha, spec
 
 KNOWN = frozenset({"a.py", "lib/"})
 GOOD = {
@@ -98,9 +98,7 @@ def test_a_convoy_of_reports_is_complete_and_lands_nothing() -> None:
 
 def test_only_a_task_that_reports_ends_in_a_report_and_in_nothing_else() -> None:
     rules = Rules().planned(spec(1, kind="scout"), spec(2)).started(1).started(2)
-    work = AcceptWork(
-        convoy=NAME, task=1, attempt=1, commit=sha("a"), base=sha("0"), files=()
-    )
+    work = made(AcceptWork, commit=sha("a"), files=())
 
     assert rules.ask(given(2)) == Refusal("task 2 is not to end in a report")
     assert rules.ask(work) == Refusal("task 1 ends in a scout, not in work")

@@ -17,7 +17,7 @@ from convoy.rules.starting import StartTask, startable
 from convoy.text import Unfit
 from convoy.views.reasons import waits_for
 from tests.world.cases import looped
-from tests.world.rules import NAME, Rules, sha, spec
+from tests.world.rules import NAME, Rules, made, sha, spec
 
 REVIEW = spec(2, kind="review", on=(1,), rounds=1)
 
@@ -32,9 +32,7 @@ def found(
     rules: Rules, verdict: Literal["approve", "changes"], text: str = ""
 ) -> AcceptReview:
     attempt = rules.task(2).started
-    return AcceptReview(
-        convoy=NAME, task=2, attempt=attempt, verdict=verdict, text=text
-    )
+    return made(AcceptReview, task=2, attempt=attempt, verdict=verdict, text=text)
 
 
 def test_a_review_starts_when_there_is_work_and_on_that_commit() -> None:
@@ -46,9 +44,7 @@ def test_a_review_starts_when_there_is_work_and_on_that_commit() -> None:
     assert startable(rules.convoy, rules.task(2))
     assert kept_from_landing(rules.convoy, rules.task(1)) == "the review by task 2"
     assert waiting_to_merge(rules.convoy) == ()
-    elsewhere = StartTask(
-        convoy=NAME, task=2, base=sha("0"), session="", nonce="", now=rules.now
-    )
+    elsewhere = made(StartTask, task=2, session="", nonce="", now=rules.now)
     assert rules.ask(elsewhere) == Refusal(f"task 2 starts from {sha('a')}")
     rules.started(2, sha("a"))
     started = [fact for fact in rules.facts if isinstance(fact, TaskStarted)][-1]

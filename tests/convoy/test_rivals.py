@@ -40,7 +40,7 @@ from convoy.text import Unfit
 from convoy.views.interventions import interventions
 from convoy.views.reasons import waits_for
 from tests.world.cases import looped
-from tests.world.rules import NAME, Rules, commands, sha, spec
+from tests.world.rules import NAME, Rules, commands, made, sha, spec
 
 RIVALS = tuple(spec(number, kind="rival") for number in (1, 2, 3))
 CHOICE = spec(4, kind="choice", on=(1, 2, 3))
@@ -81,9 +81,7 @@ def green(rules: Rules, *numbers: int, lines: int = 10) -> Rules:
 def red(rules: Rules, number: int) -> Rules:
     candidate = WORK[number]
     return handed_in(rules, number).do(
-        FailMerge(
-            convoy=NAME, task=number, candidate=candidate, cause="red", why="CI is red"
-        )
+        made(FailMerge, task=number, candidate=candidate, cause="red", why="CI is red")
     )
 
 
@@ -122,11 +120,7 @@ def test_a_rival_that_ci_was_stopped_on_is_judged_as_another_commit() -> None:
     rules = begun().started(1).accepted_quietly(1, WORK[1])
     for number, shown in enumerate((WORK[1], sha("e"), sha("f")), start=1):
         assert owed(rules) == [Try(NAME, 1)]
-        rules.do(
-            AttemptMerge(
-                convoy=NAME, task=1, candidate=shown, base=sha("0"), work=WORK[1]
-            )
-        )
+        rules.do(made(AttemptMerge, candidate=shown, work=WORK[1]))
         look = LookAgain(NAME, 1, shown, "lost", (), is_red=False)
         last = [Stall(NAME, 1, shown, "lost")] if number == LOST_MOST else []
         assert owed(rules, **{shown[0]: "lost"}) == [look, *last]
@@ -139,9 +133,7 @@ def test_a_rival_that_ci_was_stopped_on_is_judged_as_another_commit() -> None:
 
 
 def _stopped(candidate: str) -> DoubtMerge:
-    return DoubtMerge(
-        convoy=NAME, task=1, candidate=candidate, is_red=False, checks=(), why="lost"
-    )
+    return made(DoubtMerge, candidate=candidate, is_red=False, checks=(), why="lost")
 
 
 def _is_pull(fact: object) -> bool:
@@ -258,9 +250,7 @@ def test_of_two_as_small_the_first_is_taken() -> None:
 
 def test_work_that_is_being_compared_stays_as_it_is() -> None:
     rules = red(green(begun(), 1, 2), 3).started(4)
-    rebase = RebaseWork(
-        convoy=NAME, task=1, old=WORK[1], commit=sha("d"), base=sha("1"), by="ann"
-    )
+    rebase = made(RebaseWork, old=WORK[1], commit=sha("d"), base=sha("1"))
     used = Refusal("task 4 compares task 1 with its rivals")
 
     assert rules.ask(ReviseTask(convoy=NAME, task=1, by="ann", text="No.")) == used

@@ -45,7 +45,16 @@ from convoy.rules.people import (
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.starting import StartTask, startable
 from convoy.rules.verdict import Checks, Observed
-from tests.world.rules import NAME, Rules, commands, requested, settings, sha, spec
+from tests.world.rules import (
+    NAME,
+    Rules,
+    commands,
+    made,
+    requested,
+    settings,
+    sha,
+    spec,
+)
 
 GREEN = Checks(verdict="green", names=("ci",))
 HEADS = "refs/heads/"
@@ -104,9 +113,7 @@ def test_nothing_lands_before_what_it_needs() -> None:
 
 def test_a_convoy_is_not_offered_while_a_task_is_open() -> None:
     rules = Rules().planned(spec(1), spec(2)).landed(1, sha("a"))
-    offer = AttemptMerge(
-        convoy=NAME, task=0, candidate=sha("a"), base=sha("0"), work=sha("a")
-    )
+    offer = made(AttemptMerge, task=0, candidate=sha("a"), work=sha("a"))
 
     assert "unfinished tasks" in why(rules.ask(offer))
 
@@ -209,9 +216,7 @@ def test_a_task_has_been_going_since_its_first_attempt() -> None:
 
 def test_a_late_note_of_a_dispatch_is_not_for_the_next_attempt() -> None:
     rules = Rules().planned(spec(1))
-    start = StartTask(
-        convoy=NAME, task=1, base=sha("0"), session="ab" * 16, nonce="n", now=0
-    )
+    start = made(StartTask, session="ab" * 16, now=0)
     lost = LoseSession(convoy=NAME, task=1, attempt=1, cause="lost", why="died")
 
     rules.do(start, lost, start, ActionDone(key=f"dispatch:{NAME}/1/1", number=5))
@@ -267,9 +272,7 @@ def test_a_convoy_is_built_again_when_a_person_pushed_to_its_branch() -> None:
     rules = Rules().planned(spec(1)).landed(1, sha("a"))
     rules.do(
         ActionDone(key=f"pull:{NAME}/0", number=20),
-        AttemptMerge(
-            convoy=NAME, task=0, candidate=sha("a"), base=sha("0"), work=sha("a")
-        ),
+        made(AttemptMerge, task=0, candidate=sha("a"), work=sha("a")),
     )
     refs = {HEADS + "main": sha("0"), f"{HEADS}convoy/{NAME}/base": sha("b")}
     observed = Observed(refs=refs, checks={sha("a"): GREEN})

@@ -19,7 +19,7 @@ from convoy.views.interventions import interventions
 from convoy.views.plan import edge_words
 from convoy.views.reasons import reasons, waits_for
 from tests.world.cases import looped
-from tests.world.rules import NAME, Rules, commands, sha, spec
+from tests.world.rules import NAME, Rules, commands, made, sha, spec
 
 ENGINES = {name: EngineSpec(type="shell") for name in ("default", "planner")}
 WHOLE = spec(1, paths=("src/",))
@@ -35,11 +35,7 @@ def begun(*more: TaskSpec, **given: object) -> Rules:
 
 def too_big(*more: TaskSpec, **given: object) -> Rules:
     rules = begun(*more, **given)
-    return rules.do(
-        RefuseWork(
-            convoy=NAME, task=1, attempt=1, cause="refused", why="Too big.", splits=True
-        )
-    )
+    return rules.do(made(RefuseWork, cause="refused", why="Too big.", splits=True))
 
 
 def splitting(*more: TaskSpec, **given: object) -> Rules:
@@ -108,11 +104,7 @@ def test_what_waited_for_it_waits_for_all_its_parts() -> None:
 
 def test_a_part_is_not_split_again() -> None:
     rules = splitting().do(parted(part(4), part(5))).started(4)
-    rules.do(
-        RefuseWork(
-            convoy=NAME, task=4, attempt=1, cause="refused", why="Big.", splits=True
-        )
-    )
+    rules.do(made(RefuseWork, task=4, cause="refused", why="Big.", splits=True))
 
     assert owed(rules) == []
     assert isinstance(rules.ask(BeginSplit(convoy=NAME, task=4)), Refusal)
@@ -141,9 +133,7 @@ def test_where_no_plan_comes_a_person_is_asked_after_all(
     assert [need.task for need in uncalled(rules.state, rules.convoy)] == [1]
     assert owed(rules) == []
     rules.do(RetryTask(convoy=NAME, task=1, by="ann")).started(1)
-    again = RefuseWork(
-        convoy=NAME, task=1, attempt=2, cause="refused", why="Big.", splits=True
-    )
+    again = made(RefuseWork, attempt=2, cause="refused", why="Big.", splits=True)
     assert owed(rules.do(again)) == []
 
 

@@ -24,7 +24,7 @@ from convoy.rules.landing import AttemptMerge, LandMerge, chain
 from convoy.rules.people import BlockTask, DropTask, FailConvoy, RebaseWork, RetryConvoy
 from convoy.rules.target import AttemptSync, FailSync, LandSync as Land
 from convoy.rules.verdict import Checks, Observed
-from tests.world.rules import NAME, Rules, sha, spec
+from tests.world.rules import NAME, Rules, made, sha, spec
 
 TIP, MOVED = sha("a"), sha("1")
 GREEN, RED = (Checks(verdict="green", names=("ci",)), Checks(verdict="red"))
@@ -60,18 +60,14 @@ def fail(candidate: str | None) -> FailSync:
 
 def conflicted() -> Rules:
     return begun(2).do(
-        FailSync(
-            convoy=NAME, candidate=None, target=MOVED, why="no", paths=("a.py", "b.py")
-        )
+        made(FailSync, candidate=None, target=MOVED, paths=("a.py", "b.py"))
     )
 
 
 def test_work_that_takes_the_target_in_is_not_rebased() -> None:
     rules = conflicted().started(3).accepted(3, sha("b"))
 
-    rebase = RebaseWork(
-        convoy=NAME, task=3, old=sha("b"), commit=sha("c"), base=TIP, by="bea"
-    )
+    rebase = made(RebaseWork, task=3, old=sha("b"), commit=sha("c"), base=TIP, by="bea")
     refused = rules.ask(rebase)
     assert isinstance(refused, Refusal)
     assert refused.why == "task 3 merges main in: it stays a merge"
@@ -131,9 +127,7 @@ def test_at_the_end_a_candidate_of_a_target_that_moved_on_is_replaced() -> None:
 def test_what_its_branch_was_moved_to_is_not_built_again() -> None:
     rules = begun().do(attempt(sha("d")))
     rules.do(Land(convoy=NAME, candidate=sha("d"), judged=("ci",)))
-    whole = AttemptMerge(
-        convoy=NAME, task=0, candidate=sha("e"), base=MOVED, work=sha("d")
-    )
+    whole = made(AttemptMerge, task=0, candidate=sha("e"), base=MOVED, work=sha("d"))
     rules.do(whole)
 
     assert owed(rules, tip=sha("e"), e=GREEN) == []
@@ -185,9 +179,7 @@ def test_a_conflict_is_a_task_that_names_the_files() -> None:
 
 def test_what_takes_the_target_in_lands_as_such() -> None:
     rules = conflicted().started(3, sha("e")).accepted(3, sha("f"))
-    plain = AttemptMerge(
-        convoy=NAME, task=3, candidate=sha("c"), base=TIP, work=sha("f")
-    )
+    plain = made(AttemptMerge, task=3, candidate=sha("c"), base=TIP, work=sha("f"))
     assert isinstance(rules.ask(plain), Refusal)
 
     merge = AttemptMerge(
@@ -282,9 +274,7 @@ def test_what_was_built_on_a_target_that_went_back_is_built_again() -> None:
         Land(convoy=NAME, candidate=sha("d"), judged=("ci",))
     )
     rules.do(
-        AttemptMerge(
-            convoy=NAME, task=0, candidate=sha("f"), base=sha("9"), work=sha("d")
-        )
+        made(AttemptMerge, task=0, candidate=sha("f"), base=sha("9"), work=sha("d"))
     )
 
     assert owed(rules, tip=sha("d"), f=GREEN) == [BuildConvoy(NAME, MOVED)]

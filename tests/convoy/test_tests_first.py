@@ -23,7 +23,7 @@ from convoy.rules.starting import startable
 from convoy.rules.verdict import Checks, Observed
 from convoy.views.reasons import waits_for
 from tests.world.cases import looped
-from tests.world.rules import NAME, Rules, sha, spec
+from tests.world.rules import NAME, Rules, made, sha, spec
 
 TESTS, CODE = spec(1, kind="tests"), spec(2, on=(1,))
 
@@ -31,16 +31,7 @@ TESTS, CODE = spec(1, kind="tests"), spec(2, on=(1,))
 def written() -> Rules:
     """Return a convoy whose tests are written, with their pull request nowhere."""
     rules = Rules().planned(TESTS, CODE).started(1)
-    return rules.do(
-        AcceptWork(
-            convoy=NAME,
-            task=1,
-            attempt=1,
-            commit=sha("a"),
-            base=sha("0"),
-            files=("test_a.py",),
-        )
-    )
+    return rules.do(made(AcceptWork, commit=sha("a"), files=("test_a.py",)))
 
 
 def proven() -> Rules:

@@ -16,7 +16,7 @@ from convoy.rules.plan_changes import LinkTask
 from convoy.rules.turns import Turn, in_order, turns, unmet
 from convoy.rules.verdict import Checks, Observed
 from convoy.views.reasons import reasons, waits_for
-from tests.world.rules import NAME, Rules, sha, spec
+from tests.world.rules import NAME, Rules, made, sha, spec
 
 ON_ONE = (Turn(1, ("a.py",)),)
 
@@ -46,9 +46,7 @@ def herd(*numbers: int) -> Rules:
 
 def conflicts(rules: Rules, number: int) -> Rules:
     return rules.do(
-        FailMerge(
-            convoy=NAME, task=number, candidate=None, cause="conflict", why="a.py"
-        )
+        made(FailMerge, task=number, candidate=None, cause="conflict", why="a.py")
     )
 
 

@@ -9,7 +9,7 @@ from convoy.model.work import Resolution
 from convoy.rules.ending import AcceptWork, LoseSession
 from convoy.rules.landing import FailMerge
 from convoy.rules.starting import StartTask
-from tests.world.rules import NAME, Rules, sha, spec
+from tests.world.rules import NAME, Rules, made, sha, spec
 
 TIP, MERGE = sha("9"), sha("e")
 CONFLICT = FailMerge(
@@ -25,14 +25,8 @@ def conflicting(**settings: object) -> Rules:
 def resolving(rules: Rules, base: str = MERGE) -> TaskStarted:
     """Start an attempt that makes the work fit; return what its runner is told."""
     resolution = Resolution(attempt=1, merge=MERGE, tip=TIP, told="Both sides.")
-    start = StartTask(
-        convoy=NAME,
-        task=1,
-        base=base,
-        session="5" * 32,
-        nonce="6" * 16,
-        now=rules.now,
-        resolves=resolution,
+    start = made(
+        StartTask, base=base, nonce="6" * 16, now=rules.now, resolves=resolution
     )
     rules.do(start)
     return [fact for fact in rules.facts if isinstance(fact, TaskStarted)][-1]
@@ -79,11 +73,7 @@ def test_what_fits_is_work_like_any_other() -> None:
     rules = conflicting()
     resolving(rules)
 
-    rules.do(
-        AcceptWork(
-            convoy=NAME, task=1, attempt=2, commit=sha("c"), base=TIP, files=("a.py",)
-        )
-    )
+    rules.do(made(AcceptWork, attempt=2, commit=sha("c"), base=TIP))
 
     task = rules.task(1)
     assert task.work is not None

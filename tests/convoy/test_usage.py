@@ -21,16 +21,14 @@ from convoy.model.session_result import (
 from convoy.rules.ending import AcceptNothing, AcceptWork, LoseSession, RefuseWork
 from tests.convoy.anything import facts
 from tests.world.cases import looped
-from tests.world.rules import NAME, Rules, sha, spec
+from tests.world.rules import NAME, Rules, made, sha, spec
 
 ONE = Usage(input_tokens=100, cached_tokens=40, output_tokens=10, usd=0.25)
 SOME = Usage(input_tokens=1_000_000, cached_tokens=500_000, output_tokens=100_000)
 
 
 def refused(attempt: int, usage: Usage) -> RefuseWork:
-    return RefuseWork(
-        convoy=NAME, task=1, attempt=attempt, cause="failed", why="no", usage=usage
-    )
+    return made(RefuseWork, attempt=attempt, cause="failed", usage=usage)
 
 
 @given(facts(Usage), facts(Usage))
@@ -85,17 +83,7 @@ def test_every_way_a_session_ends_counts_what_it_used() -> None:
     rules.do(
         LoseSession(convoy=NAME, task=1, attempt=2, cause="lost", why="died", usage=ONE)
     ).started(1)
-    rules.do(
-        AcceptWork(
-            convoy=NAME,
-            task=1,
-            attempt=3,
-            commit=sha("a"),
-            base=sha("0"),
-            files=("a.py",),
-            usage=ONE,
-        )
-    )
+    rules.do(made(AcceptWork, attempt=3, commit=sha("a"), usage=ONE))
     assert rules.task(1).used == Usage(
         input_tokens=300, cached_tokens=120, output_tokens=30, usd=0.75
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from brat.demo.sample import Sample, write
-from tests.world.patience import patient
+from tests.world.program import ran
 
 TASKS = range(1, 8)
 LATER = 2
@@ -28,15 +28,7 @@ ENV = {
 
 
 def run(*argv: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        argv,
-        cwd=cwd,
-        env=ENV | env,
-        capture_output=True,
-        text=True,
-        timeout=patient(30),
-        check=False,
-    )
+    return ran(argv, cwd=cwd, env=ENV | env)
 
 
 def git(sample: Sample, *args: str) -> str:

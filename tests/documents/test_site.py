@@ -8,6 +8,7 @@ import pytest
 
 from tests.documents.pages import ROOT
 from tests.world.patience import patient
+from tests.world.program import ran
 from tests.world.tools import SITE
 
 LOADED = re.compile(
@@ -19,13 +20,7 @@ pytestmark = [pytest.mark.needs("mkdocs"), pytest.mark.layer("deep")]
 
 
 def build(tree: Path, folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [ROOT / ".ci/site", SITE, folder, tree],
-        capture_output=True,
-        text=True,
-        timeout=patient(120),
-        check=False,
-    )
+    return ran([ROOT / ".ci/site", SITE, folder, tree])
 
 
 @pytest.fixture(scope="module")

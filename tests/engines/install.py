@@ -25,6 +25,7 @@ from runner.engines import ENGINES
 from runner.engines.pinned_program import NPM, installed
 from runner.engines.row import program_of
 from tests.world.patience import patient
+from tests.world.program import ran
 
 HERE: Final = Path(__file__).parent
 FOLDER: Final = HERE.parents[1] / ".engines"
@@ -112,13 +113,9 @@ def install() -> Iterator[str]:
 
 def versions(names: Iterable[str]) -> Iterator[str]:
     for name in names:
-        done = subprocess.run(
+        done = ran(
             [PROGRAMS / name, "--version"],
             env={"PATH": os.pathsep.join((str(PROGRAMS), *os.get_exec_path()))},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=ASK_S,
             check=True,
         )
         yield f"  {name}: {done.stdout.strip()}"

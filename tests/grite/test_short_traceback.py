@@ -1,7 +1,8 @@
 """What a process without a log of its own writes of a fault."""
 
-import subprocess
 import sys
+
+from tests.world.program import ran
 
 FAULTY = """
 import logging
@@ -25,9 +26,7 @@ log.info("not told")
 
 
 def test_a_fault_is_told_in_a_few_lines_and_without_tokens() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", FAULTY], capture_output=True, text=True, check=True
-    )
+    done = ran([sys.executable, "-c", FAULTY], check=True)
 
     lines = done.stderr.splitlines()
     assert lines[0].startswith("it failed: *** xxx")
@@ -53,9 +52,7 @@ except Exception:
 
 
 def test_what_people_are_not_told_of_a_call_of_git_is_in_the_log() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", GIT_FAULT], capture_output=True, text=True, check=True
-    )
+    done = ran([sys.executable, "-c", GIT_FAULT], check=True)
 
     said, call = done.stderr.splitlines()[1:3]
     assert said.startswith("GitFailed: git no-such-verb failed: ")

@@ -1,14 +1,13 @@
 """Which git is run, where an agent may have written one."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from grite import git, trusted_programs
-from tests.world.patience import patient
+from tests.world.program import ran
 
 FAKE = "#!/bin/sh\necho git version 99.0.0\n"
 
@@ -38,14 +37,7 @@ def test_a_git_in_the_users_own_folder_is_not_run(tmp_path: Path) -> None:
     for each in (tmp_path / "bin", tmp_path / "bin/git"):
         os.chown(each, 54321, 54321)
     code = "from grite import trusted_programs as t; print(t.found('git'))"
-    done = subprocess.run(
-        [sys.executable, "-I", "-c", code],
-        env={"PATH": path},
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=patient(30),
-    )
+    done = ran([sys.executable, "-I", "-c", code], env={"PATH": path}, check=True)
 
     assert done.stdout.strip() == "/usr/bin/git"
 

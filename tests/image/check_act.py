@@ -15,7 +15,7 @@ from tests.image.containers import BUILT, USER
 from tests.runner.job import ALLOWED, REPOSITORY_ID, Forge as JobForge, git
 from tests.whole.test_act import ended
 from tests.world.act.extension import with_act
-from tests.world.patience import patient
+from tests.world.program import ran
 from tests.world.seen import look
 from tests.world.staying import typed
 from tests.world.words import engine, project
@@ -89,7 +89,7 @@ def run(
     """Run the workflow in the image that a repository variable names."""
     pin = re.search(r"actions/upload-artifact@[0-9a-f]{40}", WORKFLOW.read_text())
     assert pin
-    return subprocess.run(
+    return ran(
         [
             *(str(ACT), "workflow_dispatch", "--workflows", str(WORKFLOW)),
             *("--platform", f"ubuntu-latest={IMAGE}", "--pull=false"),
@@ -110,8 +110,4 @@ def run(
             "DOCKER_HOST": os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock"),
             "GITHUB_TOKEN": token,
         },
-        capture_output=True,
-        text=True,
-        timeout=patient(200),
-        check=False,
     )

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.world.patience import patient
+from tests.world.program import ran
 
 USER = 1001
 """Whom the images' programs run as."""
@@ -25,15 +26,7 @@ def docker(*args: str, env: Mapping[str, str] | None = None) -> str:
 def tried(
     *args: str, env: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [client(), *args],
-        env=os.environ | (env or {}),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=WAIT_S,
-        check=False,
-    )
+    return ran([client(), *args], env=os.environ | (env or {}))
 
 
 def client() -> str:

@@ -1,7 +1,6 @@
 """A real agent CLI, whose model follows a script, works with brat by MCP."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 from brat.local.forge_process import Process
 from tests.engines.install import PROGRAMS
 from tests.world.given_secrets import given
+from tests.world.program import ran
 from tests.world.terminal import Terminal
 from tests.world.vendor.script import Case, Insist, Script, dump
 from tests.world.words import engine, project
@@ -40,7 +40,7 @@ def asked(terminal: Terminal, url: str, folder: Path) -> str:
     config = folder / "mcp.json"
     config.write_text(json.dumps({"mcpServers": {"brat": server}}))
     may = f"{START.tool},{WHY.tool}"
-    done = subprocess.run(
+    done = ran(
         [
             *(str(PROGRAMS / "claude"), "-p", ASKED, "--permission-mode", "dontAsk"),
             *("--mcp-config", str(config), "--strict-mcp-config"),
@@ -57,10 +57,6 @@ def asked(terminal: Terminal, url: str, folder: Path) -> str:
             "HTTPS_PROXY": NOWHERE,
             "NO_PROXY": "127.0.0.1,localhost",
         },
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert done.returncode == 0, (done.stdout, done.stderr)
     return done.stdout

@@ -26,6 +26,7 @@ from grite.wal import Log
 from tests.world.given_secrets import given, given_in, written
 from tests.world.log_keys import LOG_KEY
 from tests.world.patience import patient
+from tests.world.program import ran
 
 TOKEN = given("made-up-secret-0123456789")
 SESSION = "0123456789abcdef" * 2
@@ -218,6 +219,16 @@ class Forge:
         return self.left_by(
             self.start(self.environment(self.hand_off(started), **changes))
         )
+
+    def run_on(
+        self,
+        machine: Sequence[str],
+        env: Mapping[str, str],
+        python: str | Path = sys.executable,
+    ) -> Left:
+        """Run a job on the machine that is made by a command line before it."""
+        done = ran((*machine, python, "-I", "-m", "runner"), env=env)
+        return Left(done.returncode, done.stdout, done.stderr, self.root / "result")
 
     def sh(self, script: str, timeout_s: int = NEVER_S, **changes: object) -> Left:
         argv = ("sh", "-c", script)

@@ -16,7 +16,7 @@ from bot.oneshot import Left
 from bot.settings import oneshot_settings
 from runner.inputs import job_inputs, job_inputs as runner_inputs
 from tests.runner.job import ALLOWED, REPOSITORY_ID, TOKEN, Forge, git
-from tests.world.patience import patient
+from tests.world.program import ran
 
 ROOT = Path(__file__).parents[2]
 ACTION = ROOT / "action.yml"
@@ -92,12 +92,9 @@ def looked(**env: str) -> subprocess.CompletedProcess[str]:
     act may lose what a failing step says: it stops listening when the step has ended.
     https://github.com/nektos/act/blob/master/pkg/container/host_environment.go (exec)
     """
-    return subprocess.run(
+    return ran(
         ["/bin/bash", "-e", "-c", step(LOOK)["run"]],
         env={"PATH": os.environ["PATH"], "GITHUB_OUTPUT": os.devnull, **env},
-        capture_output=True,
-        text=True,
-        check=False,
     )
 
 
@@ -113,7 +110,7 @@ def run(
     given.setdefault("allowed_signers", ALLOWED)
     with_inputs = {name.replace("_", "-"): value for name, value in given.items()}
     file.write_text(WORKFLOW.format(given=json.dumps(with_inputs), said=said))
-    return subprocess.run(
+    return ran(
         [
             *(str(ACT), "workflow_dispatch", "--workflows", str(file)),
             *("--platform", "ubuntu-latest=-self-hosted", "--pull=false"),
@@ -130,10 +127,6 @@ def run(
             "HOME": str(forge.root),
             "GITHUB_TOKEN": TOKEN,
         },
-        capture_output=True,
-        text=True,
-        timeout=patient(55),
-        check=False,
     )
 
 

@@ -1,6 +1,5 @@
 """What reaches an agent, and what its kind of engine adds to it."""
 
-import subprocess
 import sys
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from runner.session.project_commands import Setting
 from runner.session.result_folder import Folder
 from runner.session.session_run import BAD_INPUT
 from tests.runner.job import TOKEN, Forge
+from tests.world.program import ran
 
 HEAVY = {
     *("pydantic", "pygit2", "git", "aiohttp", "rich", "httpx", "psutil", "asyncio"),
@@ -55,7 +55,7 @@ def test_an_engine_gets_the_keys_its_row_asks_for_and_they_are_hidden(
 
 def test_a_runner_loads_no_library_it_can_do_without() -> None:
     argv = (sys.executable, "-I", "-X", "importtime", "-m", "runner")
-    done = subprocess.run(argv, env={}, capture_output=True, text=True, check=False)
+    done = ran(argv, env={})
 
     lines = done.stderr.splitlines()
     loaded = {each.rpartition("|")[2].strip() for each in lines}

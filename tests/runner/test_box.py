@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +17,6 @@ from tests.attacks.environments import NOTHING
 from tests.runner.job import TOKEN, Forge, Left, git
 from tests.runner.test_endings import is_left, working
 from tests.world.alone import ALONE
-from tests.world.patience import patient
 
 pytestmark = pytest.mark.skipif(
     bool(why := cannot_box()), reason=f"this machine has no boxes: {why}"
@@ -229,16 +227,8 @@ def test_a_user_without_rights_gets_a_box_and_a_closed_network(
         for each in (forge.root, *forge.root.rglob("*")):
             os.chown(each, user, user, follow_symlinks=False)
 
-    done = subprocess.run(
-        (*become, sys.executable, "-I", "-m", "runner"),
-        env=env,
-        capture_output=True,
-        text=True,
-        timeout=patient(45),
-        check=False,
-    )
+    left = forge.run_on(become, env)
 
-    left = Left(done.returncode, done.stdout, done.stderr, forge.root / "result")
     assert (left.status, left.result["box"], left.result["network"]) == (0, "", "")
     said = [line.strip() for line in left.said.splitlines()]
     assert said[:2] == [str(user)] * 2
@@ -268,16 +258,7 @@ def test_where_the_machine_gives_no_box_no_agent_starts_unless_it_is_off(
     started = forge.started("sh", "-c", "exit 5", box=box)
     env = forge.environment(forge.hand_off(started), GITHUB_STEP_SUMMARY=str(summary))
 
-    runner = (sys.executable, "-I", "-m", "runner")
-    done = subprocess.run(
-        (*NOTHING, *runner),
-        env=env,
-        capture_output=True,
-        text=True,
-        timeout=patient(45),
-        check=False,
-    )
-    left = Left(done.returncode, done.stdout, done.stderr, forge.root / "result")
+    left = forge.run_on(NOTHING, env)
 
     off = "the configuration turns it off"
     refused = (

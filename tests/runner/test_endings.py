@@ -16,8 +16,9 @@ import pytest
 
 from convoy.model.records import Limits
 from runner.box.supervisor import Order, Stop, Stream, supervise
-from tests.runner.job import Forge, Left, git
+from tests.runner.job import Forge, git
 from tests.world.patience import patient
+from tests.world.program import ran
 
 DAEMON = """
 import os, signal, sys, time
@@ -204,16 +205,8 @@ def test_a_full_disk_is_survived_and_what_is_lost_is_said(
 ) -> None:
     fill = f"for each in {full}; do head -c 9999999 /dev/urandom > $each/f; done"
     started = forge.started("sh", "-c", f"echo 1 > kept.txt; {fill}; true")
-    runner = (sys.executable, "-I", "-m", "runner")
-    job = subprocess.run(
-        ("unshare", "-Urm", "sh", "-c", SMALL_DISK, "sh", *runner),
-        env=forge.environment(forge.hand_off(started)),
-        capture_output=True,
-        text=True,
-        timeout=patient(45),
-        check=False,
-    )
-    left = Left(job.returncode, job.stdout, job.stderr, forge.root / "result")
+    env = forge.environment(forge.hand_off(started))
+    left = forge.run_on(("unshare", "-Urm", "sh", "-c", SMALL_DISK, "sh"), env)
 
     assert left.result["conclusion"] == "failure", left.err
     assert "space" in left.result["why"].lower()
@@ -283,13 +276,7 @@ sys.exit(guarded(work))
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has a guard")
 def test_a_guard_that_can_open_nothing_ends_what_is_left() -> None:
-    done = subprocess.run(
-        (sys.executable, "-c", CRIPPLES),
-        capture_output=True,
-        text=True,
-        timeout=patient(30),
-        check=False,
-    )
+    done = ran((sys.executable, "-c", CRIPPLES))
 
     assert (done.returncode, done.stderr) == (7, "")
     assert not psutil.pid_exists(int(done.stdout))

@@ -1,14 +1,13 @@
 """The runner's image hands its environment on by a pipe."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from runner.inputs.container_entry import BY_PIPE, handed_on
-from tests.world.patience import patient
+from tests.world.program import ran
 
 TINI = """\
 #!/bin/sh
@@ -43,15 +42,7 @@ def test_only_the_runner_sees_what_the_container_was_started_with(
         sys.executable,
         "-I",
     ]
-    done = subprocess.run(
-        [*entry, "-c", READ],
-        cwd=tmp_path,
-        env=env,
-        capture_output=True,
-        text=True,
-        timeout=patient(60),
-        check=True,
-    )
+    done = ran([*entry, "-c", READ], cwd=tmp_path, env=env, check=True)
 
     assert done.stdout == "made-up-secret ä=\n None\n"
     shown = (tmp_path / "shown").read_text()

@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 from io import StringIO
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from tests.world.patience import patient
+from tests.world.program import ran
 
 LOOP = Path(__file__).parents[2] / "workflows/brat-jobs.yml"
 ACT = Path(sys.executable).with_name("act")
@@ -34,7 +33,7 @@ def wakes(folder: Path, event: str, payload: dict[str, Any], *given: str) -> boo
     (folder / "loop.yml").write_text(text.getvalue())
     (folder / "event.json").write_text(json.dumps(payload))
     (folder / ".git").mkdir()
-    done = subprocess.run(
+    done = ran(
         [
             *(str(ACT), event, "--dryrun", "--workflows", "loop.yml"),
             *("--eventpath", "event.json", "--pull=false", "--no-cache-server"),
@@ -43,9 +42,6 @@ def wakes(folder: Path, event: str, payload: dict[str, Any], *given: str) -> boo
         cwd=folder,
         env={"HOME": str(folder), "PATH": os.environ["PATH"]},
         check=True,
-        capture_output=True,
-        text=True,
-        timeout=patient(30),
     )
     return "[brat-jobs/loop]" in done.stdout
 

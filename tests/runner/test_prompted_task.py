@@ -1,13 +1,13 @@
 """One session without a convoy: the job's inputs say what is wanted."""
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.runner.job import Forge, Left, git
 from tests.world.cases import looped
+from tests.world.program import ran
 
 pytestmark = pytest.mark.layer("landing")
 
@@ -156,11 +156,6 @@ def test_the_words_of_an_agent_set_no_other_output(forge: Forge) -> None:
 
     prompted(forge, BRAT_TASK_ARGS=forges)
 
-    done = subprocess.run(
-        ("grep", "-c", "^patch<<", str(forge.root / "outputs")),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = ran(("grep", "-c", "^patch<<", str(forge.root / "outputs")), check=True)
     assert done.stdout == "1\n"
     assert "patch=/etc/passwd" in outputs(forge)

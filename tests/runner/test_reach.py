@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.world.alone import ALONE
-from tests.world.patience import patient
+from tests.world.program import ran
 
 TOKEN = "made-up-secret-of-one-job"
 ASK = f"""
@@ -24,14 +24,7 @@ pytestmark = pytest.mark.needs("unshare")
 
 
 def asked(argv: Sequence[str], path: str, **env: str) -> str:
-    done = subprocess.run(
-        argv,
-        env={"PATH": path, **env},
-        capture_output=True,
-        text=True,
-        timeout=patient(60),
-        check=False,
-    )
+    done = ran(argv, env={"PATH": path, **env})
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 

@@ -20,6 +20,7 @@ from runner.box.surroundings import Sight
 from tests.attacks.environments import PREFIXES
 from tests.attacks.surroundings import without_rights
 from tests.world.patience import patient
+from tests.world.program import ran
 
 REFUSING = ("no namespaces", "ordinary user, no namespaces")
 Address = tuple[str, int] | str
@@ -61,15 +62,7 @@ def start(
     room = Room(folder, home, home, sight)
     way = None if ports is None else NetworkExit(theirs.fileno(), ports)
     with ours, theirs, boxed(program, room, way) as box:
-        done = subprocess.run(
-            [*PREFIXES[machine], *box.argv],
-            cwd=folder,
-            pass_fds=box.fds,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=patient(30),
-        )
+        done = ran([*PREFIXES[machine], *box.argv], cwd=folder, pass_fds=box.fds)
         report = box.report()
     assert report.why == "", report.why
     return done.stdout + done.stderr, report.walls, done.returncode

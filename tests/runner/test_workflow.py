@@ -3,14 +3,13 @@
 import json
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from tests.runner.job import ALLOWED, REPOSITORY_ID, TOKEN, Forge, git
-from tests.world.patience import patient
+from tests.world.program import ran
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "workflows/brat-task.yml"
@@ -121,7 +120,7 @@ def test_act_runs_it_from_inputs_to_artifact(forge: Forge, source: Path) -> None
     pin = re.search(r"actions/upload-artifact@[0-9a-f]{40}", SOURCE.read_text())
     assert pin
 
-    done = subprocess.run(
+    done = ran(
         [
             *(str(ACT), "workflow_dispatch", "--workflows", str(source)),
             *("--platform", "ubuntu-latest=-self-hosted", "--pull=false"),
@@ -140,10 +139,6 @@ def test_act_runs_it_from_inputs_to_artifact(forge: Forge, source: Path) -> None
             "HOME": str(forge.root),
             "GITHUB_TOKEN": TOKEN,
         },
-        capture_output=True,
-        text=True,
-        timeout=patient(50),
-        check=False,
     )
 
     assert done.returncode == 0, done.stdout + done.stderr

@@ -13,6 +13,7 @@ from ruamel.yaml import YAML
 
 from brat.repository.workflow_files import Pin, pin_in
 from tests.world.cases import looped
+from tests.world.program import ran
 
 pytestmark = pytest.mark.layer("landing")
 
@@ -40,9 +41,7 @@ def build_wheel(folder, config_settings=None, metadata_directory=None):
 def git(*argv: str, cwd: Path) -> str:
     who = ("-c", "user.name=a", "-c", "user.email=a@b.example")
     done = ["git", *who, *argv]
-    return subprocess.run(
-        done, cwd=cwd, check=True, capture_output=True, text=True
-    ).stdout.strip()
+    return ran(done, cwd=cwd, check=True).stdout.strip()
 
 
 @pytest.fixture
@@ -88,7 +87,7 @@ def installed(
     (tools / "python").write_text("#!/bin/sh\nexit 1\n")  # no brat in this image
     (tools / "python").chmod(0o755)
     (tools / "python3").symlink_to(sys.executable)
-    return subprocess.run(
+    return ran(
         ["/bin/bash", "-e", "-c", step["run"]],
         env={
             "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
@@ -102,9 +101,6 @@ def installed(
             "GIT_CONFIG_KEY_0": f"url.file://{source}.insteadOf",
             "GIT_CONFIG_VALUE_0": SOURCE,
         },
-        capture_output=True,
-        text=True,
-        check=False,
     )
 
 

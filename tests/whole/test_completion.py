@@ -11,6 +11,7 @@ import pytest
 
 from tests.world.kept import Kept
 from tests.world.patience import patient
+from tests.world.program import ran
 from tests.world.rules import NAME, Rules, sha, spec
 from tests.world.terminal import Terminal, new_terminal
 
@@ -90,13 +91,8 @@ def test_words_options_and_names_from_the_log_are_completed(kept: Kept) -> None:
 
 
 def asked(terminal: Terminal, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        ["brat", "__complete", *words],
-        cwd=terminal.cwd,
-        env=terminal.environment(),
-        capture_output=True,
-        text=True,
-        check=False,
+    return ran(
+        ["brat", "__complete", *words], cwd=terminal.cwd, env=terminal.environment()
     )
 
 
@@ -118,13 +114,11 @@ def test_a_fault_says_nothing(kept: Kept, tmp_path: Path) -> None:
 
 
 def test_the_rest_of_brat_is_not_loaded_for_it(kept: Kept) -> None:
-    loaded = subprocess.run(
+    loaded = ran(
         [
             *(sys.executable, "-I", "-X", "importtime", "-m"),
             *("brat", "__complete", "tasks", str(kept.path)),
         ],
-        capture_output=True,
-        text=True,
         check=True,
     )
 

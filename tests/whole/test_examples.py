@@ -24,6 +24,7 @@ from convoy.patterns import built_in_pattern
 from convoy.patterns.compiling import Use, compiled
 from convoy.planner import tasklist
 from tests.world.patience import patient
+from tests.world.program import ran
 from tests.world.waiting import ended
 from tests.world.words import engine, project
 
@@ -90,7 +91,7 @@ def opened_by_the_example(folder: Path, url: str, known: Registration) -> None:
     checkout.mkdir()
     subprocess.run(["git", "init", "--quiet"], cwd=checkout, check=True)
     token = known.person_token
-    done = subprocess.run(
+    done = ran(
         [
             *(str(ACT), "workflow_dispatch", "--workflows", str(NIGHTLY)),
             *("--platform", "ubuntu-latest=-self-hosted", "--pull=false"),
@@ -105,10 +106,6 @@ def opened_by_the_example(folder: Path, url: str, known: Registration) -> None:
             "HOME": str(folder),
             "BRAT_STARTER_TOKEN": token,
         },
-        capture_output=True,
-        text=True,
-        timeout=DEADLINE_S,
-        check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert token not in done.stdout

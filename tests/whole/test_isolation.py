@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.world.patience import patient
+from tests.world.program import ran
 from tests.world.terminal import BRAT
 
 pytestmark = pytest.mark.layer("landing")
@@ -44,15 +45,8 @@ def trap(tmp_path: Path) -> Path:
 def test_an_entry_point_imports_nothing_from_where_it_is_started(
     trap: Path, argv: tuple[str, ...], word: str
 ) -> None:
-    done = subprocess.run(
-        argv,
-        cwd=trap,
-        env={"PATH": os.environ["PATH"], "HOME": str(trap.parent)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=patient(30),
-        check=False,
+    done = ran(
+        argv, cwd=trap, env={"PATH": os.environ["PATH"], "HOME": str(trap.parent)}
     )
 
     assert word in done.stdout + done.stderr

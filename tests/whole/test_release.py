@@ -1,7 +1,6 @@
 """What is released: equal builds of one commit, and an sdist that installs offline."""
 
 import os
-import subprocess
 import sys
 import tarfile
 from collections.abc import Mapping
@@ -11,6 +10,7 @@ from zipfile import ZipFile
 import pytest
 
 from bot import VERSION
+from tests.world.program import ran
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
@@ -25,14 +25,7 @@ OFFLINE = {
 
 
 def run(*argv: object, cwd: Path = ROOT, env: Mapping[str, str] = NO_ENV) -> str:
-    done = subprocess.run(
-        [str(each) for each in argv],
-        cwd=cwd,
-        env={**os.environ, **env},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = ran([str(each) for each in argv], cwd=cwd, env={**os.environ, **env})
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     return done.stdout
 

@@ -1,17 +1,38 @@
-"""The forge as a program of its own, started and ended by tests."""
+"""Programs that tests start: any one to its end, and the forge, which stays."""
 
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tests.world.patience import patient
 
 DEADLINE_S = patient(20)
+RUN_S = patient(300)
+
+
+def ran(
+    argv: Sequence[object],
+    *,
+    check: bool = False,
+    input: str | None = None,  # noqa: A002  as subprocess calls it
+    **more: Any,  # noqa: ANN401  what subprocess takes
+) -> subprocess.CompletedProcess[str]:
+    """Run a program to its end; return it with what it said."""
+    return subprocess.run(
+        [str(word) for word in argv],
+        input=input or "",
+        capture_output=True,
+        text=True,
+        timeout=RUN_S,
+        check=check,
+        **more,
+    )
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,10 @@
 """A log in memory: commands go through decide, record and fold, as in the bot."""
 
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import Final, TypeVar
 
-from msgspec.structs import replace
+from msgspec import Struct
+from msgspec.structs import fields, replace
 
 from convoy.answers.answering import FIND_OUT, report_brief
 from convoy.events import Command, Event, Refusal, decided
@@ -26,6 +27,7 @@ from convoy.rules.verdict import PullSeen
 from grite.event import Event as GriteEvent
 
 _Kind = TypeVar("_Kind", bound=Command)
+_Made = TypeVar("_Made", bound=Struct)
 
 ACTOR = bytes(range(16))
 NAME = "fix-7"
@@ -46,6 +48,26 @@ def settings(**given: object) -> Settings:
     """Return settings with one shell engine."""
     engines = {"default": EngineSpec(type="shell", args=("true",))}
     return Settings(**{"engines": engines, **given})  # type: ignore[arg-type]
+
+
+USUAL: Final = {
+    "convoy": NAME,
+    "task": 1,
+    "attempt": 1,
+    "base": sha("0"),
+    "files": ("a.py",),
+    "by": "ann",
+    "why": "no",
+    "nonce": "n",
+    "session": "5" * 32,
+}
+
+
+def made(kind: type[_Made], **given: object) -> _Made:
+    """Return a command or an event; what it requires and is not given is the usual."""
+    asked = {field.name for field in fields(kind) if field.required}
+    usual = {name: USUAL[name] for name in asked & USUAL.keys()}
+    return kind(**(usual | given))
 
 
 def requested(**given: object) -> ConvoyRequested:

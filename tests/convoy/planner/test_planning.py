@@ -8,7 +8,7 @@ from convoy.rules.ending import AcceptWork, RefuseWork
 from convoy.rules.people import FailConvoy
 from convoy.rules.plans import PlanConvoy
 from convoy.rules.starting import StartTask
-from tests.world.rules import NAME, Rules, requested, settings, sha, spec
+from tests.world.rules import NAME, Rules, made, requested, settings, sha, spec
 
 
 def asked(**given: object) -> Rules:
@@ -17,17 +17,7 @@ def asked(**given: object) -> Rules:
 
 
 def begun(rules: Rules) -> Rules:
-    return rules.do(
-        StartTask(
-            convoy=NAME,
-            task=0,
-            base=sha("0"),
-            brief="Plan.",
-            session="5" * 32,
-            nonce="n",
-            now=rules.now,
-        )
-    )
+    return rules.do(made(StartTask, task=0, brief="Plan.", now=rules.now))
 
 
 def mayor(rules: Rules) -> Task:
@@ -36,9 +26,7 @@ def mayor(rules: Rules) -> Task:
 
 
 def refused(attempt: int) -> RefuseWork:
-    return RefuseWork(
-        convoy=NAME, task=0, attempt=attempt, cause="refused", why="no JSON"
-    )
+    return made(RefuseWork, task=0, attempt=attempt, cause="refused", why="no JSON")
 
 
 def test_a_plan_ends_its_session_and_begins_the_tasks() -> None:
@@ -95,15 +83,7 @@ def test_planning_waits_for_a_vendor_that_sent_it_away() -> None:
     rules = begun(asked()).do(sent_away)
     until = mayor(rules).not_before
     early, late = (
-        StartTask(
-            convoy=NAME,
-            task=0,
-            base=sha("0"),
-            brief="P",
-            session="6" * 32,
-            nonce="m",
-            now=now,
-        )
+        made(StartTask, task=0, brief="P", session="6" * 32, nonce="m", now=now)
         for now in (until - 1, until)
     )
 
@@ -121,9 +101,7 @@ def test_a_late_answer_changes_nothing() -> None:
 
 
 def test_a_plan_is_no_work() -> None:
-    work = AcceptWork(
-        convoy=NAME, task=0, attempt=1, commit=sha("a"), base=sha("0"), files=()
-    )
+    work = made(AcceptWork, task=0, commit=sha("a"), files=())
 
     assert isinstance(decided(work, begun(asked()).state), Refusal)
 

@@ -1,7 +1,5 @@
 """The plugin that docs/engines.md shows is one."""
 
-import os
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -31,15 +29,7 @@ def test_the_pages_plugin_does_a_task(
 ) -> None:
     spec = EngineSpec(type=f"plugin:{kind}", timeout_s=600)
     log = forge.hand_off(forge.started(engine=spec))
-    with subprocess.Popen(
-        [python, "-I", "-m", "runner"],
-        env=forge.environment(log, PATH=os.environ["PATH"]),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as job:
-        left = forge.left_by(job)
+    left = forge.run_on((), forge.environment(log), python)
 
     assert (left.status, left.err) == (0, "")
     assert (left.result["status"], left.result["summary"]) == ("done", summary)

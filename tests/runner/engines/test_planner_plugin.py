@@ -1,8 +1,6 @@
 """A planner that is a plugin, as a job runs it: docs/planning.md shows one."""
 
 import json
-import os
-import subprocess
 from pathlib import Path
 
 import msgspec
@@ -47,15 +45,7 @@ def planning(forge: Forge, name: str = "by-folder") -> TaskStarted:
 
 def left(forge: Forge, python: Path, **keys: str) -> Left:
     log = forge.hand_off(planning(forge))
-    with subprocess.Popen(
-        [python, "-I", "-m", "runner"],
-        env=forge.environment(log, PATH=os.environ["PATH"], **keys),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as job:
-        return forge.left_by(job)
+    return forge.run_on((), forge.environment(log, **keys), python)
 
 
 def test_the_plugin_is_short() -> None:

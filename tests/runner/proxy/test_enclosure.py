@@ -3,7 +3,6 @@
 import json
 import os
 import socket
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +14,6 @@ from runner.session.proxy_client import cannot_close
 from tests.runner.job import Forge, Left, git
 from tests.runner.proxy.test_session import FORBIDDING, run as run_claude
 from tests.runner.proxy.world import Server, server
-from tests.world.patience import patient
 
 pytestmark = pytest.mark.skipif(
     bool(why := cannot_close()), reason=f"this machine cannot close a network: {why}"
@@ -115,17 +113,7 @@ def test_where_the_machine_closes_no_network_it_is_said(
     started = forge.started(*argv, egress=(f"127.0.0.1:{one.port}",), box="off")
     page = forge.root / "page.md"
     env = forge.environment(forge.hand_off(started), GITHUB_STEP_SUMMARY=str(page))
-    job = [sys.executable, "-I", "-m", "runner"]
-    forbidden = ["unshare", "-Ur", "sh", "-c", FORBIDDING, "sh", *job]
-    done = subprocess.run(
-        forbidden,
-        env=env,
-        capture_output=True,
-        text=True,
-        timeout=patient(45),
-        check=False,
-    )
-    left = Left(done.returncode, done.stdout, done.stderr, forge.root / "result")
+    left = forge.run_on(["unshare", "-Ur", "sh", "-c", FORBIDDING, "sh"], env)
 
     assert left.status == 0, left.err
     shown = found(forge, left)
@@ -141,16 +129,7 @@ def test_where_the_machine_closes_no_network_it_is_said(
 def run_on(forge: Forge, machine: tuple[str, ...], *program: str) -> Left:
     """Run a session with a closed network on a machine that refuses some walls."""
     started = forge.started(*program, egress=())
-    env = forge.environment(forge.hand_off(started))
-    done = subprocess.run(
-        (*machine, sys.executable, "-I", "-m", "runner"),
-        env=env,
-        capture_output=True,
-        text=True,
-        timeout=patient(45),
-        check=False,
-    )
-    return Left(done.returncode, done.stdout, done.stderr, forge.root / "result")
+    return forge.run_on(machine, forge.environment(forge.hand_off(started)))
 
 
 @pytest.mark.needs("unshare")

@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -94,16 +93,7 @@ def run_unboxed(forge: Forge, text: str) -> Left:
     spec = EngineSpec(type="claude-code", timeout_s=600)
     log = forge.hand_off(forge.started(engine=spec, box="off"))
     env = forge.environment(log, PATH=program(forge, text), ANTHROPIC_API_KEY=KEY)
-    job = [sys.executable, "-I", "-m", "runner"]
-    done = subprocess.run(
-        ["unshare", "-Ur", "sh", "-c", FORBIDDING, "sh", *job],
-        env=env,
-        capture_output=True,
-        text=True,
-        timeout=patient(60),
-        check=False,
-    )
-    return Left(done.returncode, done.stdout, done.stderr, forge.root / "result")
+    return forge.run_on(["unshare", "-Ur", "sh", "-c", FORBIDDING, "sh"], env)
 
 
 @pytest.mark.parametrize("secret", ["ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"])
