@@ -4,6 +4,7 @@ import errno
 import io
 import os
 import sys
+from contextlib import suppress
 
 VALUES = "__complete"
 """The word by which a shell asks for values while somebody types."""
@@ -41,6 +42,12 @@ def main() -> None:
 
         tell_values(sys.argv[2:])
         return
+    if sys.argv[1:] in (["--version"], ["version"]):
+        from bot import VERSION
+
+        with suppress(OSError):  # what follows takes long, and tells of it
+            print(f"brat {VERSION}", flush=True)  # noqa: T201
+            return
     from brat.commands.command_line import command_line
     from brat.terminal.console import fail, say
     from grite.errors import BratError

@@ -9,6 +9,7 @@ https://docs.github.com/rest/apps/apps#get-an-app
 """
 
 from collections.abc import AsyncIterator, Container, Mapping
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Final, Literal
 from urllib.parse import quote
@@ -22,6 +23,7 @@ from convoy.model import ids
 from convoy.rules.verdict import ANYBODY, Check, Checks, Reporters, judge, may_turn
 from convoy.text import STATUS_CHARS
 from convoy.text.project_tests import FailingPlace
+from grite.errors import Unavailable
 
 ACTIONS: Final = "github-actions"
 JOBS_ACCOUNT: Final = "github-actions[bot]"
@@ -322,9 +324,10 @@ class CheckRuns(Part):
         self._made.pop((view.commit, view.key), None)
         try:
             answer = await self._rest.write(method, url, body)
-            if not view.places:
-                made = checked(payloads.CheckRun, answer, f"{method} {url}")
-                self._made[view.commit, view.key] = made
+            with suppress(Unavailable):  # the answer is not whole: it is looked for
+                if not view.places:
+                    made = checked(payloads.CheckRun, answer, f"{method} {url}")
+                    self._made[view.commit, view.key] = made
         except Refused as refused:
             if refused.status != HTTPStatus.FORBIDDEN:
                 raise

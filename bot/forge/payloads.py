@@ -13,7 +13,7 @@ from pydantic import AfterValidator, AliasPath, BaseModel, ConfigDict, Field
 class Payload(BaseModel):
     """Fields that brat reads; unknown ones are ignored, and nothing is changed."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
 
 
 class Secret(Payload):

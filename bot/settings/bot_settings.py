@@ -56,7 +56,7 @@ HOUR_MS: Final = 3_600_000
 class Quota(BaseModel):
     """The operator's limits; a repository's own settings may allow less."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     person_hour: int = Field(default=20, ge=0)
     """Convoys that one person may start in an hour, in one repository."""
@@ -132,7 +132,7 @@ def from_environment(name: str) -> Callable[[], str]:
 
 
 class Common(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     api_url: str
     git_url: str

@@ -6,9 +6,12 @@ schema says for people what a value may be; where it is missing,
 `convoy.config.allowed_words` finds words from the schema itself.
 """
 
+import ast
+import inspect
 import re
 import shlex
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Annotated, Any, Final, Literal, Self
 
 from msgspec import convert
@@ -55,7 +58,21 @@ GONE: Final[Mapping[str, str]] = {
 
 
 class TomlSchema(GenerateJsonSchema):
-    """TOML has no null: what may be left out has no default that could be written."""
+    """TOML has no null: what may be left out has no default that could be written.
+
+    The strings under fields are read here: what pydantic has for this parses the source
+    in each process.
+    """
+
+    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
+        """Describe each key by the string under its field."""
+        made = super().model_schema(schema)
+        (kind,) = ast.parse(inspect.getsource(schema["cls"])).body
+        for field, below in pairwise(getattr(kind, "body", ())):
+            if isinstance(field, ast.AnnAssign) and isinstance(below, ast.Expr):
+                text = inspect.cleandoc(ast.literal_eval(below.value))
+                made["properties"][ast.unparse(field.target)]["description"] = text
+        return made
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
         """Describe an optional value as if it were there."""
@@ -262,7 +279,7 @@ class Table(BaseModel):
         extra="forbid",
         frozen=True,
         strict=True,
-        use_attribute_docstrings=True,
+        defer_build=True,  # most commands read no file
         model_title_generator=lambda kind: kind.__name__.removesuffix("Table").lower(),
     )
 

@@ -145,7 +145,7 @@ Line = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\n]*$")]
 class Form(BaseModel):
     """Unknown keys are faults; a number may be written as a text."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class Input(Form):

@@ -45,7 +45,7 @@ Names = Annotated[tuple[str, ...], Field(max_length=50)]
 class AnswerForm(BaseModel):
     """What an agent writes: nothing unknown, nothing changed."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 F = TypeVar("F", bound=AnswerForm)

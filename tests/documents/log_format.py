@@ -101,10 +101,12 @@ _TABLES: Final[dict[str, tuple[type[keys.Table], ...]]] = {
 }
 """The tables of the configuration whose keys a record holds by the same names."""
 _KEYS: Final = {
-    (record, name): " ".join((field.description or "").split())
+    (record, name): " ".join(node.get("description", "").split())
     for record, tables in _TABLES.items()
     for table in tables
-    for name, field in table.model_fields.items()
+    for name, node in table.model_json_schema(schema_generator=keys.TomlSchema)[
+        "properties"
+    ].items()
 }
 
 _SIMPLE: Final[dict[object, str]] = {
