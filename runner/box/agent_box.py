@@ -17,7 +17,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Final
@@ -29,14 +29,7 @@ from convoy.model.session_result import Walls
 from runner.box import surroundings
 from runner.box.processes import launched
 from runner.box.root_folder import SEEN
-from runner.box.surroundings import (
-    TEMPORARY,
-    Sight,
-    arranged,
-    places,
-    visible,
-    writable,
-)
+from runner.box.surroundings import TEMPORARY, Sight, places, writable
 from runner.inputs.job_inputs import Inputs
 
 REPORTS_NO_BOX: Final = "!"
@@ -131,7 +124,6 @@ class Box(Struct, frozen=True):
     argv: tuple[str, ...]
     """The command that starts one program in a box."""
     fds: tuple[int, ...]
-    """The descriptors that it needs."""
     known: BoxReport = _OFF
     pipe: tuple[IO[bytes], IO[bytes]] | None = None
     """The pipe by which the box reports; None: `known` is so."""
@@ -152,13 +144,16 @@ def boxed(
     room: Room,
     way: NetworkExit | None = None,
     also: tuple[Path, ...] = (),
+    *,
+    keeps_user: bool = False,
 ) -> Iterator[Box]:
     """Yield the start of an agent's program in a box.
 
     Call it while no other program of the agent runs: it is given its folders, and may
-    write to `also` besides. Without a `way` its network stays the machine's.
+    write to `also` besides. Without a `way` its network stays the machine's. A program
+    of the witness `keeps_user`, and is given nothing.
     """
-    if not _is_there(argv[0], room):
+    if not (keeps_user or _is_there(argv[0], room)):
         yield Box(argv, (), known=BoxReport())  # the start itself fails and reports it
         return
     if room.is_boxed and sys.platform != "linux":
@@ -168,22 +163,11 @@ def boxed(
         closing = (*launched("runner.box.network_namespace"), way.word) if way else ()
         yield Box((*closing, *argv), (way.fd,) if way else ())
         return
-    with agent_user_number() as number:
+    with nullcontext() if keeps_user else agent_user_number() as number:
         if number is not None:
             give_folders((*room.owned(), *also), number)
         user = "" if number is None else f"{number}:{number}:{room.home}"
         yield from _made(argv, room, user, way, also)
-
-
-@contextmanager
-def boxed_for_us(
-    argv: tuple[str, ...], room: Room, also: tuple[Path, ...]
-) -> Iterator[Box]:
-    """Yield the start of a program of the witness, which keeps its user, in a box."""
-    if room.is_boxed:
-        yield from _made(argv, room, "", None, also)
-    else:
-        yield Box(argv, ())
 
 
 def _made(
@@ -196,7 +180,8 @@ def _made(
     own = (each for path in (*room.owned(), *also) for each in writable(path))
     shared = (each for at in TEMPORARY for each in writable(room.temporary, at))
     prompt = places(SEEN, str(room.prompt)) if room.prompt else ()
-    found = arranged((*own, *shared, *prompt, *visible(room.sight)))
+    seen = surroundings.visible(room.sight)
+    found = surroundings.arranged((*own, *shared, *prompt, *seen))
     words = (word for place in found for word in place)
     reader, writer = os.pipe()
     with open(reader, "rb", 0) as heard, open(writer, "wb", 0) as telling:  # noqa: PTH123  descriptors
@@ -239,7 +224,6 @@ _ABOVE_ALL: Final = 1_900_000_000
 _UNUSED: Final = range(60_578, 61_184)
 """Numbers that nobody hands out, for containers that know only 65,536 users."""
 _MAPS: Final = ("/proc/self/uid_map", "/proc/self/gid_map")
-
 
 _PROCESSES: Final = 1 << 22
 """No process has a higher number.

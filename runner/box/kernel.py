@@ -27,7 +27,6 @@ def prctl(option: int, value: object) -> None:
 
 
 def become_user(number: int, group: int) -> None:
-    """Become another user, for ever."""
     os.setgroups([])
     os.setresgid(group, group, group)
     os.setresuid(number, number, number)

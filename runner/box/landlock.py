@@ -17,7 +17,7 @@ import sys
 from collections.abc import Iterable, Sequence
 
 from runner.box.kernel import NO_NEW_RIGHTS, checked, libc, prctl
-from runner.box.root_folder import HIDDEN, SEEN, WRITABLE
+from runner.box.root_folder import HIDDEN, SEEN, WRITABLE, in_threes
 
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
 """The numbers of the calls, the same on every kind of machine."""
@@ -103,7 +103,6 @@ ALWAYS_WRITABLE = ("/dev/null", "/dev/zero", "/dev/full")
 """What every program expects to be able to write to. Not /dev/shm: the machine's own is
 shared with whoever else runs there."""
 ALWAYS_READ = ("/proc", "/dev/random", "/dev/urandom")
-_WORDS = 3
 
 
 def read_only_in(words: Sequence[str]) -> list[str]:
@@ -122,5 +121,4 @@ def writable_in(words: Sequence[str]) -> list[str]:
 
 
 def _sources(words: Sequence[str], kind: str) -> list[str]:
-    places = (words[at : at + _WORDS] for at in range(0, len(words), _WORDS))
-    return [source for is_of, source, _ in places if is_of == kind]
+    return [source for is_of, source, _ in in_threes(words) if is_of == kind]

@@ -41,10 +41,14 @@ def main(argv: Sequence[str]) -> int:
     exits = [int(each) for each in way.split(",") if each]
     becomes = tuple(user.split(":", 2)) if user else ()
     why = _boxed(_Box(rest[:mark], exits, becomes, number), rest[mark + 1 :])
-    from runner.box.processes import launched  # it loads more
-
     os.set_inheritable(number, True)  # noqa: FBT003  as above
-    told = (*launched("runner.box.unprivileged_box"), str(number), way, user, why)
+    told = (
+        *processes.launched("runner.box.unprivileged_box"),
+        str(number),
+        way,
+        user,
+        why,
+    )
     os.execv(told[0], (*told, *rest))  # noqa: S606  which tries it without them
 
 

@@ -169,8 +169,8 @@ _BY_THE_KERNEL = 0x80
 does not pass it on.
 https://man7.org/linux/man-pages/man2/sigaction.2.html
 """
-_ASKING = (signal.SIGINT, signal.SIGTERM)
-_HEARD = (*_ASKING, signal.SIGCHLD)
+ASKING = (signal.SIGINT, signal.SIGTERM)
+_HEARD = (*ASKING, signal.SIGCHLD)
 
 
 def guarded(work: Callable[[], int]) -> int:
@@ -201,7 +201,7 @@ def guarded(work: Callable[[], int]) -> int:
 
 def _inside(work: Callable[[], int], guard: int) -> int:
     """Do the work and return its status; it is asked to end when the guard dies."""
-    for each in _ASKING:
+    for each in ASKING:
         signal.signal(each, signal.SIG_DFL)
     prctl(DIE_WITH_PARENT, signal.SIGTERM)
     if os.getppid() != guard:  # the guard died before we asked for the signal

@@ -66,7 +66,6 @@ def _mount(what: str, where: str, kind: str, flags: int, told: str = "") -> None
 
 SEEN, WRITABLE, HIDDEN, LINK = "seen", "writable", "hidden", "link"
 """What may be done with a place. A link is a symbolic link as the machine has it."""
-_WORDS = 3
 _SAFE = NO_SETUID | NO_DEVICES
 _BASE = "/proc"
 """A folder that each machine has; it is only covered for a moment."""
@@ -81,6 +80,10 @@ _LINKS = {
 }
 _EMPTY = ("/root", "/home", "/run", "/srv", "/mnt", "/media", "/var/log", "/var/lib")
 _FOLDERS = ("/dev", "/proc", "/tmp", "/var/tmp", *_EMPTY)  # noqa: S108  mounts
+
+
+def in_threes(words: Sequence[str]) -> list[Sequence[str]]:
+    return [words[at : at + 3] for at in range(0, len(words), 3)]
 
 
 def build(words: Sequence[str], user: Sequence[str] = ()) -> None:
@@ -100,8 +103,7 @@ def build(words: Sequence[str], user: Sequence[str] = ()) -> None:
     mount_new("tmpfs", _NEW, _SAFE, "mode=755,size=16m")
     for folder in _FOLDERS:
         os.makedirs(_NEW + folder, exist_ok=True)  # noqa: PTH103  as above
-    named = [words[at : at + _WORDS] for at in range(0, len(words), _WORDS)]
-    named.sort(key=lambda place: place[2].count("/"))
+    named = sorted(in_threes(words), key=lambda place: place[2].count("/"))
     emptied = [_placed(*place) for place in named]
     if user:
         _name_user(*user)

@@ -88,7 +88,6 @@ _LOOKED_AT = _numbers(
     ioctl 16 29, setpriority 141 140, ioprio_set 251 30
     """
 )
-"""Calls that are refused by what their arguments say."""
 CALLS = {
     machine: {
         name: numbers[place]
@@ -97,7 +96,6 @@ CALLS = {
     }
     for place, machine in enumerate(("x86_64", "aarch64"))
 }
-
 
 Instruction = tuple[int, int, int, int]
 """Its code, how many instructions to leave out if it holds and if not, its number."""
@@ -243,7 +241,6 @@ def _nothing_of_others() -> Iterable[Instruction]:
 
 
 def _families(these: tuple[int, ...], error: int) -> list[Instruction]:
-    """Refuse sockets of other families."""
     return when(_number("socket"), [*argument(0), *no_other_than(these, error)])
 
 

@@ -26,7 +26,7 @@ from typing import IO, Literal, Protocol, Self
 from msgspec import Struct
 
 from runner.box import processes
-from runner.box.processes import KILL_S, SWEEP_S
+from runner.box.processes import ASKING, KILL_S, SWEEP_S
 
 CHUNK_BYTES = 65_536
 
@@ -56,7 +56,6 @@ class StdinWriter:
         return self._pipe.fileno()
 
     def write(self) -> None:
-        """Write what fits."""
         is_full = self._fills()
         if is_full and not self._is_full:
             self._selector.register(self, selectors.EVENT_WRITE)
@@ -94,9 +93,6 @@ class StdinWriter:
         return False
 
 
-_ASKING = (signal.SIGINT, signal.SIGTERM)
-
-
 class Cancelled(Exception):
     """Somebody asked the job to stop while it had nothing to keep."""
 
@@ -118,7 +114,7 @@ class Stop:
 
     def __enter__(self) -> Self:
         signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
-        self._before = {each: signal.signal(each, self._note) for each in _ASKING}
+        self._before = {each: signal.signal(each, self._note) for each in ASKING}
         # An ignored SIGCHLD would not reach the descriptor.
         self._before[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, lambda *_: None)
         return self
@@ -234,7 +230,6 @@ class Ending(Struct, frozen=True):
 
     @property
     def cut_off(self) -> bool:
-        """Whether we ended the program."""
         return self.timed_out or self.silent or self.cancelled or self.called_off
 
     @property

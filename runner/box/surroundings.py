@@ -263,7 +263,6 @@ class Sight(Struct, frozen=True):
     tools: Mapping[str, str] = {}
     """The variables by which a person's tools find themselves."""
     shown: tuple[Path, ...] = ()
-    """What may be read besides."""
     hidden: tuple[Path, ...] = ()
     """What is not seen, though it lies in what may be read."""
 

@@ -398,7 +398,6 @@ def listens(address: str, port: int) -> bool:
 
 
 def _sockets(address: str, port: int) -> Iterator[str]:
-    """Give the inodes of the sockets that listen there."""
     name, written = _LOOPBACK_WORDS[address]
     try:
         with open(f"/proc/self/net/{name}", encoding="ascii") as file:  # noqa: PTH123

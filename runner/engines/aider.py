@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from runner.box.supervisor import Stream
 from runner.engines import engine_events as events
 from runner.engines.engine_events import Said, at, pick
-from runner.engines.row import Call, Row, Vendor, plain_model, provided, vendor_of
+from runner.engines.row import Call, Row, Vendor, own_model, provided, vendor_of
 
 _LOG = "analytics.jsonl"
 _ERROR = re.compile(r"litellm\.(\w+): (.*)")
@@ -68,7 +68,7 @@ def _argv(call: Call) -> tuple[str, ...]:
     home = call.home
     model, vendor = call.spec.model, vendor_of(ROW, call)
     if model and vendor and vendor.secret:
-        model = f"openai/{plain_model(call, vendor)}"  # in OpenAI's dialect
+        model = f"openai/{own_model(ROW, call)}"  # in OpenAI's dialect
     return (
         *("aider", "--message-file", str(call.prompt)),
         *("--yes-always", "--no-auto-commits", "--no-dirty-commits"),

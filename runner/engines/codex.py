@@ -8,15 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from runner.engines import engine_events as events
 from runner.engines.engine_events import Line, Said, at, pick
-from runner.engines.row import (
-    Call,
-    Row,
-    Vendor,
-    plain_model,
-    provided,
-    server,
-    vendor_of,
-)
+from runner.engines.row import Call, Row, Vendor, own_model, provided, server, vendor_of
 
 
 def _understood(line: Line) -> Iterator[Said]:
@@ -55,7 +47,7 @@ def _argv(call: Call) -> tuple[str, ...]:
         for key, value in _provider(call).items()
         for word in ("-c", f"{key}={json.dumps(value)}")  # JSON of these is TOML
     )
-    named = plain_model(call, vendor_of(ROW, call))
+    named = own_model(ROW, call)
     model = ("-m", named) if named else ()
     return (
         *("codex", "exec", "--json", "--ignore-user-config", "--skip-git-repo-check"),

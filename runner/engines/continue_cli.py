@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from runner.box.supervisor import Stream
 from runner.engines import engine_events as events
 from runner.engines.engine_events import Said, at, pick
-from runner.engines.row import Call, Row, Vendor, plain_model, server, vendor_of
+from runner.engines.row import Call, Row, Vendor, own_model, server, vendor_of
 from runner.proxy.proxy_protocol import Dialect
 
 _CONFIG, _FOLDER, _SESSION = ".continue/brat.yaml", ".continue", "brat"
@@ -83,7 +83,7 @@ def _files(call: Call) -> Mapping[str, str]:
     model = {
         "name": "brat",
         "provider": _PROVIDERS[vendor.dialect],
-        "model": plain_model(call, vendor),
+        "model": own_model(ROW, call),
         "apiKey": call.key.value if call.key else "",
         "apiBase": server(vendor, call),
         "roles": ["chat", "edit", "apply"],

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from runner.engines import engine_events as events
 from runner.engines.engine_events import Line, Said, at, pick
-from runner.engines.row import Call, Row, Vendor, plain_model, server, vendor_of
+from runner.engines.row import Call, Row, Vendor, own_model, server, vendor_of
 
 _USAGE = "usage.json"
 _UNKNOWN = re.compile(r"Tool '([^']{1,100})' does not exist")
@@ -65,7 +65,7 @@ def _argv(call: Call) -> tuple[str, ...]:
             "The engine copilot needs a model when it does not use GitHub's own, such "
             'as model = "openai/gpt-5".'
         )
-    model = ("--model", plain_model(call, vendor)) if call.spec.model and vendor else ()
+    model = ("--model", own_model(ROW, call)) if call.spec.model and vendor else ()
     return (
         "copilot",
         *("--allow-all", "--no-ask-user"),  # the box is the limit, not the question
@@ -89,7 +89,7 @@ def _sets(call: Call) -> Mapping[str, str]:
     return {
         **common,
         "COPILOT_OFFLINE": "true",
-        "COPILOT_MODEL": plain_model(call, vendor),
+        "COPILOT_MODEL": own_model(ROW, call),
         _URL: server(vendor, call),
         "COPILOT_PROVIDER_API_KEY": call.key.value if call.key else "",
         "COPILOT_PROVIDER_TYPE": (

@@ -95,7 +95,6 @@ class Metered(Event, frozen=True, kw_only=True, tag="metered"):
 
 Said = Event
 
-
 SHOWN_CHARS = 200
 _EXACT = 1 << 53
 

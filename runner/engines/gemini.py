@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from runner.engines import engine_events as events
 from runner.engines.engine_events import Line, Said, at, pick
-from runner.engines.row import Call, Row, Vendor, plain_model, provided, vendor_of
+from runner.engines.row import Call, Row, Vendor, own_model, provided, vendor_of
 
 _RETRY = re.compile(r"Attempt [0-9]+ failed(?: with status ([0-9]{3})\b)?")
 
@@ -63,7 +63,7 @@ def _ended(line: Line) -> Iterator[Said]:
 
 
 def _argv(call: Call) -> tuple[str, ...]:
-    named = plain_model(call, vendor_of(ROW, call))
+    named = own_model(ROW, call)
     model = ("-m", named) if named else ()
     # --yolo: the box is the limit, not the question.
     return ("gemini", "-o", "stream-json", "--yolo", *model, *call.spec.args)

@@ -9,15 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from runner.engines import engine_events as events
 from runner.engines.engine_events import Line, Said, at, pick
-from runner.engines.row import (
-    Call,
-    Row,
-    Vendor,
-    plain_model,
-    provided,
-    server,
-    vendor_of,
-)
+from runner.engines.row import Call, Row, Vendor, own_model, provided, server, vendor_of
 from runner.proxy.proxy_protocol import Dialect
 
 _RETRY = re.compile(r'message="stream error" .*\berror\.error="([^"]*)')
@@ -73,7 +65,7 @@ def _argv(call: Call) -> tuple[str, ...]:
     vendor = vendor_of(ROW, call)
     model: tuple[str, ...] = ()
     if call.spec.model and vendor:
-        name = plain_model(call, vendor)
+        name = own_model(ROW, call)
         model = ("-m", f"{_PROVIDERS[vendor.dialect]}/{name}")
     return (
         *("opencode", "run", "--format", "json", "--title", "brat"),
@@ -120,8 +112,8 @@ def _configuration(call: Call) -> Mapping[str, object]:
     provider: dict[str, object] = {"options": options}
     if vendor.dialect == "chat":
         provider["npm"] = "@ai-sdk/openai-compatible"
-        provider["models"] = {plain_model(call, vendor): {"tool_call": True}}
-    model = plain_model(call, vendor)
+        provider["models"] = {own_model(ROW, call): {"tool_call": True}}
+    model = own_model(ROW, call)
     small = {"small_model": f"{name}/{model}"} if model else {}
     found = {"provider": {name: provider}, "enabled_providers": [name]}
     return {**common, **small, **found}

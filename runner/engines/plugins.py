@@ -57,8 +57,8 @@ def main(first: str, *rest: str) -> int:
     prompt = Path(os.environ["BRAT_PROMPT"])  # noqa: TID251  the engine's own
     if first == _PLANNER:
         return _plan(prompt, *rest)
-    words = resolve_name(first)(prompt.read_text(encoding="utf-8"))
-    print(words or "")  # noqa: T201  its output is what it says
+    said = resolve_name(first)(prompt.read_text(encoding="utf-8"))
+    print(said or "")  # noqa: T201  its output is what it says
     return 0
 
 

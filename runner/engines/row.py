@@ -96,7 +96,6 @@ class Row(Struct, frozen=True):
     """How a kind of agent is started and understood."""
 
     name: str
-    """The `type` in the configuration."""
     argv: Callable[[Call], tuple[str, ...]]
     """The program, which is looked for on the PATH, and its arguments; reads no file.
     Raises ValueError with one sentence when the engine's settings allow none."""
@@ -210,13 +209,13 @@ def pinned_models(row: Row, call: Call) -> tuple[str, ...]:
     model, vendor = call.spec.model, vendor_of(row, call)
     if not model or vendor is None:
         return ()
-    plain = plain_model(call, vendor).partition("[")[0]  # Claude's `[1m]`
+    plain = own_model(row, call).partition("[")[0]  # Claude's `[1m]`
     return (row.aliases.get(plain, plain), plain.partition("/")[2] or plain)
 
 
-def plain_model(call: Call, vendor: Vendor | None) -> str:
+def own_model(row: Row, call: Call) -> str:
     """Return the model without the word before the `/` that chose the vendor."""
-    model = call.spec.model or ""
+    model, vendor = call.spec.model or "", vendor_of(row, call)
     for beginning in vendor.models if vendor else ():
         if beginning.endswith("/") and model.startswith(beginning):
             return model.removeprefix(beginning)

@@ -146,7 +146,6 @@ class Inputs(Struct, frozen=True):
     workspace: Path
     """The folder in which the agent's checkout is made."""
     path: str
-    """The PATH on which programs are looked for."""
     on_actions: bool
     """Whether the forge reads the output as workflow commands."""
     output: Path | None

@@ -48,7 +48,6 @@ https://docs.aws.amazon.com/bedrock/latest/userguide/api-keys-use.html
 https://platform.openai.com/docs/api-reference/authentication
 https://ai.google.dev/api"""
 
-
 _KINDS: Final[Mapping[int, tuple[str, str, str]]] = {
     400: ("invalid_request_error", "invalid_request_error", "INVALID_ARGUMENT"),
     401: ("authentication_error", "invalid_api_key", "UNAUTHENTICATED"),
@@ -129,7 +128,6 @@ CONNECT_S: Final = 60.0
 OPENAI: Final = "https://api.openai.com"
 """It keeps the answers of both dialects for some accounts.
 https://platform.openai.com/docs/guides/migrate-to-responses"""
-
 
 PATIENCE: Final = ClientTimeout(total=None, sock_connect=CONNECT_S)
 """It waits for answers as long as its caller does."""

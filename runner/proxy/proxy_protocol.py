@@ -89,7 +89,6 @@ class Ready(Event, frozen=True, kw_only=True, tag="ready"):
     """The proxy can be reached; always its first message."""
 
     url: str
-    """Its address as the model's vendor."""
     egress: str = ""
     """Its address as a proxy for all other hosts."""
 
@@ -142,7 +141,6 @@ class Network(Event, frozen=True, kw_only=True, tag="network"):
 
 
 Told = Ready | Usage | Refused | Spent | Network
-
 
 USUAL_PORTS: Final = frozenset({80, 443})
 LOCALHOST: Final = LOCAL_NAMES[0]

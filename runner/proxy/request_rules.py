@@ -16,6 +16,7 @@ opens the whole object of that type. A NAME of a model may end in `*`.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, reduce
+from itertools import chain
 from operator import or_
 from pathlib import Path
 from types import GenericAlias, NoneType
@@ -243,13 +244,8 @@ def refused_trials(
     headers: Iterable[tuple[str, str]], allowed: Allowances
 ) -> list[str]:
     """Return what of Anthropic's trials a request names and its vendor does not get."""
-    given = [value for name, value in headers if name.lower() == _BETA]
-    return [
-        each
-        for value in given
-        for each in _listed(value)
-        if not _may_try(each, allowed)
-    ]
+    given = (_listed(value) for name, value in headers if name.lower() == _BETA)
+    return [each for each in chain(*given) if not _may_try(each, allowed)]
 
 
 def answer_headers(headers: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:

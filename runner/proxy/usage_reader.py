@@ -217,7 +217,6 @@ class UsageMeter:
         self._held.append(most)
 
     def end(self, most: Usage) -> None:
-        """Give back what a call held."""
         self._held.remove(most)
 
     def add(self, said: protocol.Usage) -> None:

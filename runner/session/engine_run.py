@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from convoy.events import copied
 from convoy.events.session_events import SessionRunning
+from convoy.kinds.prompt import message, prompt
 from convoy.model.records import EngineSpec
 from grite.git import pair_of
 from runner import engines
@@ -30,7 +31,6 @@ from runner.engines.row import Call, Row, key_for, missing_key, reached_by
 from runner.inputs.job_inputs import Inbox, Inputs, Message
 from runner.proxy.proxy_protocol import Refused
 from runner.session.project_commands import Setting
-from runner.session.prompt import message, prompt
 from runner.session.proxy_client import ProxyClient
 
 

@@ -183,12 +183,7 @@ def why_exposed(token: str, path: str) -> str:
 
 def _succeeds(argv: list[str]) -> bool:
     done = subprocess.run(
-        argv,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        timeout=TRY_S,
-        check=False,
+        argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=TRY_S, check=False
     )
     return done.returncode == 0
 
@@ -314,7 +309,6 @@ WAITING_CHARS = 500_000
 PIECE_CHARS = 8_000
 BATCH_CHARS = 64_000
 
-
 PACE_S = 0.5
 LAST_WORDS_S = 2.0
 """How long the end of the session waits for its last output to arrive."""
@@ -328,7 +322,6 @@ class OutputSender(_Thread):
         self._lock = threading.Lock()
         self._waiting: deque[str] = deque()
         self._first = 0
-        """The number of the first piece that waits."""
         self._chars = 0
 
     def __enter__(self) -> Self:

@@ -49,7 +49,6 @@ def job_outputs(folder: Path, result: Result, *, is_alone: bool) -> dict[str, st
 
 
 def _used(file: Path) -> dict[str, str]:
-    """Add up the usage that the engine reports."""
     lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
     said = [json.loads(line) for line in lines]
     sums = {}

@@ -35,7 +35,6 @@ START_S: Final = 20.0
 END_S: Final = 3.0
 CHUNK_BYTES: Final = 65_536
 _TOLD: Final = 3
-"""How many refused hosts are named."""
 
 
 @contextmanager

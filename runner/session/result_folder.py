@@ -62,7 +62,6 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     status: Status | None
     conclusion: Verdict
     outcome: Outcome
-    """How the session ended, by the witness's judgement."""
     retry_after_s: float | None
     """The wait that the model's vendor asked for; None: it asked for none."""
     why: str
@@ -256,7 +255,6 @@ class Transcript:
         self._keep(self._line(stream, text), len(text.encode()))
 
     def note(self, said: Said) -> None:
-        """Add an event that was read from the output."""
         event = msgspec.to_builtins(said)
         line = json.dumps({"t": self._seconds(), "event": event}, ensure_ascii=False)
         self._keep(line + "\n", len(line.encode()))

@@ -34,15 +34,9 @@ from runner.engines.output_reader import Report
 from runner.inputs import job_inputs
 from runner.inputs.job_inputs import BadInput, Inputs
 from runner.proxy.proxy_protocol import setup_hosts
-from runner.session import (
-    engine_run,
-    project_commands,
-    proxy_client,
-    result_folder,
-    session_verdict,
-)
+from runner.session import engine_run, proxy_client, result_folder, session_verdict
 from runner.session.job_annotations import LiveView, annotate, mask, note
-from runner.session.project_commands import Prepared, Setting, set_up
+from runner.session.project_commands import Prepared, Setting, acceptance_fault, set_up
 from runner.session.proxy_client import ProxyClient
 from runner.workspace import attempt_commits
 from runner.workspace.attempt_commits import AttemptCommits, Work
@@ -237,9 +231,8 @@ class _Session:
             return
         closed = self._proxy is not None and self._proxy.hosts is not None
         with self._setting() as setting:
-            self._unaccepted = project_commands.acceptance_fault(
-                setting, workspace.folder, self._stop, closed=closed
-            )
+            told = setting, workspace.folder, self._stop
+            self._unaccepted = acceptance_fault(*told, closed=closed)
 
     def _salvaged(self, workspace: Workspace, ending: Ending) -> Work:
         budget_s = HASTY_SALVAGE_S if self._stop.wanted else SALVAGE_S
@@ -247,9 +240,8 @@ class _Session:
         title, branch = self._started.title, workspace.branch
         message = attempt_commits.CommitMessage(title, branch, half_done=is_half)
         litter = (*engines.litter(self._started.engine.type), *self._litter)
-        work = AttemptCommits(
-            workspace, budget_s, litter, keeps_patch=self._keeps_patch
-        ).keep(message)
+        own = workspace, budget_s, litter
+        work = AttemptCommits(*own, keeps_patch=self._keeps_patch).keep(message)
         asked = self._started.title, self._started.instructions
         known = self._redaction.but(asked)
         work = attempt_commits.without_leaks(work, workspace, self._started.gate, known)

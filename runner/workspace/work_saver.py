@@ -25,7 +25,7 @@ import msgspec
 from convoy.events.session_events import TaskStarted
 from convoy.gate import passing, refusals
 from runner import engines
-from runner.box.agent_box import boxed_for_us, session_room
+from runner.box.agent_box import boxed, session_room
 from runner.box.surroundings import STORE, read_hostile
 from runner.inputs.job_inputs import Inputs
 from runner.workspace.attempt_commits import (
@@ -110,7 +110,9 @@ class WorkSaver:
         checkout, inputs = self._workspace.folder, self._inputs
         is_boxed = self._started.box == "on"
         room = session_room(inputs, checkout, self._scratch, is_boxed=is_boxed)
-        box = self._held.enter_context(boxed_for_us(argv, room, (self._folder,)))
+        box = self._held.enter_context(
+            boxed(argv, room, None, (self._folder,), keeps_user=True)
+        )
         try:
             self._process = subprocess.Popen(
                 box.argv,

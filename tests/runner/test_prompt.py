@@ -6,9 +6,9 @@ from hypothesis import given, strategies as st
 from msgspec.structs import replace
 
 from convoy.events.session_events import TaskStarted
+from convoy.kinds.prompt import prompt
 from convoy.model.records import EngineSpec, Gate, Limits
 from convoy.text import fence_of
-from runner.session.prompt import prompt
 from tests.runner.job import Forge
 
 TAGS = "".join(chr(0xE0000 + ord(letter)) for letter in "evil")

@@ -8,8 +8,8 @@ import httpx
 from aiohttp import web
 
 from convoy.events.session_events import TaskStarted
+from convoy.kinds.prompt import prompt
 from convoy.model.records import EngineSpec, Gate, Limits
-from runner.session.prompt import prompt
 from tests.bot.lobby import lobby
 from tests.world.patience import patient
 
