@@ -48,6 +48,8 @@ async def observe(context: BotContext, parts: frozenset[str], look: Look) -> Obs
     awaits_runs = any(known.more for known in seen.checks.values())
     if "issues" in parts:
         issues, lists = await by_hand.look_at_issues(context), await _lists(context)
+        if lists != seen.lists:
+            await look()  # what a person did was there before its issue was closed
         seen = replace(seen, issues=issues, lists=lists)
     pulls = frozenset(by_hand.known_pulls(context.mirror.state))
     asks_pulls = parts & {"issues", "pulls"}  # a merge closes its issue

@@ -48,7 +48,7 @@ from bot.text.slash_commands import (
 from bot.text.visible_text import code_block, code_span
 from convoy.events.forge_actions import Answer
 from convoy.model import ids
-from convoy.model.state import Convoy, State, Task
+from convoy.model.state import Convoy, State
 from convoy.model.work import ReviewThread
 from convoy.rules.turns import changes_ci
 
@@ -210,16 +210,23 @@ def _verb_of(review: Review, told: Sequence[Thread]) -> str:
 
 
 async def keep_missed_reviews(context: BotContext, state: State) -> None:
-    """Keep lost reviews of the current work, as the door would; repeatable."""
+    """Keep lost reviews of work, as the door would; repeatable.
+
+    Others may speak while an attempt does what the first has asked for, or when it has
+    just handed that in.
+    """
     for convoy in state.live():
         whole = (convoy,) if convoy.given is None else ()
-        shown = (task for task in convoy.tasks if task.state == "needs-review")
+        shown = (task for task in convoy.tasks if not task.settled)
         for part in (*whole, *shown):
             if part.pull is None:
                 continue
-            built = (part.candidate, part.work if isinstance(part, Task) else None)
-            heads = {each.commit for each in built if each is not None}
-            heads |= set() if isinstance(part, Task) else {part.tip}
+            heads = {part.candidate.commit} if part.candidate else set()
+            if isinstance(part, Convoy):
+                heads.add(part.tip)
+            elif (handed := part.handed_in) is not None:
+                heads |= {handed.commit, handed.before}
+                heads |= {part.work.commit} if part.work else set()
             for review in await context.github.pulls.reviews(part.pull):
                 if ids.sign_key("review", str(review.id)) not in state.heard:
                     _keep_review(context, part.pull, heads, review)

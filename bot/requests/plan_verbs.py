@@ -28,6 +28,7 @@ from bot.text.visible_text import code_span
 from convoy.events.hold_events import MergeRequested, MergeWithdrawn, WorkTakenBack
 from convoy.events.plan_events import ConvoyRanked
 from convoy.gate import forbidden, unallowed
+from convoy.model import ids
 from convoy.model.records import TaskSpec
 from convoy.model.state import Convoy, Task
 from convoy.planner import own_words
@@ -95,7 +96,8 @@ def _priority(context: RequestContext, *, priority: int) -> str:
 
 def _follow(context: RequestContext) -> str:
     before = context.convoy
-    context.submit(FollowList(convoy=before.name, by=context.by))
+    target = context.draft.refs.get(ids.HEADS + before.target, "")
+    context.submit(FollowList(convoy=before.name, by=context.by, target=target))
     return f"The plan follows: {'; '.join(changes(before, before.proposed))}."
 
 

@@ -290,13 +290,16 @@ _LABELS_TOLD: Final = 20
 async def close_named(context: BotContext, convoy: Convoy) -> None:
     """Close the issues whose text became tasks that have landed; safe to call twice.
 
-    What brat wrote for a task that was dropped is closed as not planned.
+    What a person did they closed themselves: if it is open, they reopened it. What brat
+    wrote for a task that was dropped is closed as not planned.
     """
     tasks = {each.issue: each.task for each in convoy.named}
     for number in dict.fromkeys((*tasks, *(sub.issue for sub in convoy.listed))):
         own = tasks_of(number, convoy.listed, tasks)
         is_done = bool(own) and all(_has_landed(convoy, task) for task in own)
-        if not is_done and (convoy.listed or not own):
+        task = convoy.task(tasks.get(number, 0))
+        by_person = convoy.listed and task is not None and not task.started
+        if by_person or (not is_done and (convoy.listed or not own)):
             continue
         issue: Issue | None = None
         with ABSENT:

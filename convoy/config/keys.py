@@ -429,7 +429,8 @@ class RefineryTable(Table):
     when it was first green. For a job of a workflow, its run counts."""
     sync: bool = _DEFAULT.sync
     """Whether the target branch is merged into a convoy's branch whenever it moves, so
-    that conflicts are found early; otherwise only after the last task."""
+    that conflicts are found early; otherwise only after the last task, and before a
+    task that needs what a person did there."""
     conflicts: Literal["agent", "person"] = _DEFAULT.conflicts
     """Who resolves conflicts with what has landed: the task's agent, which is shown
     both sides (`agent`), or a `person`."""

@@ -216,7 +216,11 @@ class WorkAccepted(_SpendingEvent, frozen=True, kw_only=True, tag="work.accepted
             ended_session(task, now, self.usage),
             state="needs-review",
             work=work,
-            handed_in=HandedIn(self.attempt, self.commit),
+            handed_in=HandedIn(
+                self.attempt,
+                self.commit,
+                before=task.handed_in.commit if task.handed_in else "",
+            ),
             touched=tuple(sorted({*task.touched, *self.files})),
             threads=tuple(
                 replace(each, is_open=each.is_open and each.since >= self.attempt)

@@ -150,7 +150,14 @@ class SyncLanded(ConvoyEvent, frozen=True, kw_only=True, tag="sync.landed"):
         other = task is not None and task.spec.takes  # another branch than its target
         target = convoy.sync.target if other else self.target
         landed = TargetSync(target=target, commit=self.candidate, at=now.at)
-        return replace(convoy, sync=landed, tip=self.candidate)
+        after = replace(convoy, sync=landed, tip=self.candidate)
+        if task is not None:  # it may have begun before a person's work was there
+            return after
+        tasks = (
+            replace(each, on_target="") if each.on_target else each
+            for each in convoy.tasks
+        )
+        return replace(after, tasks=tuple(tasks))
 
 
 class LandingStalled(ConvoyEvent, frozen=True, kw_only=True, tag="landing.stalled"):

@@ -137,6 +137,9 @@ class TaskMerged(SessionEvent, frozen=True, kw_only=True, tag="task.merged"):
     usage: Usage = Usage()
     why: str = ""
     """Why nothing of it was to land; empty: it landed, or its agent said so."""
+    target: str = ""
+    """The target's commit that holds it, where a person did it: the convoy's branch has
+    to take that in. Empty: it holds it already."""
 
     def sentence(self) -> str:
         if self.why:
@@ -146,7 +149,15 @@ class TaskMerged(SessionEvent, frozen=True, kw_only=True, tag="task.merged"):
         return f"Task {self.task} is merged as {self.commit[:SHORT]}."
 
     def change(self, state: State) -> State:
-        return without_failures(super().change(spent_today(state, self.usage)))
+        after = without_failures(super().change(spent_today(state, self.usage)))
+        return change_convoy(after, self.convoy, self._without_older_target)
+
+    def _without_older_target(self, convoy: Convoy) -> Convoy:
+        """Give up a candidate that takes the target in without a person's work."""
+        built = convoy.sync.candidate
+        if not self.target or built is None or built.work == self.target:
+            return convoy
+        return replace(convoy, sync=replace(convoy.sync, candidate=None))
 
     def task_after(self, task: Task, now: Moment) -> Task:
         return replace(
@@ -154,6 +165,7 @@ class TaskMerged(SessionEvent, frozen=True, kw_only=True, tag="task.merged"):
             state="merged",
             why=self.why,
             landed=self.commit,
+            on_target=self.target,
             stood_on=task.candidate.base if task.candidate else "",
             candidate=None,
             ended_at=now.at,

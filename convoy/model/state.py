@@ -170,6 +170,9 @@ class Task(Part, frozen=True, kw_only=True):
     """Total time of its sessions, as if they had run one after another."""
     used: Usage = Usage()
     """What its ended sessions used, according to their engines."""
+    on_target: str = ""
+    """The target's commit that holds it, where a person did it, until the convoy's
+    branch has taken that in; empty: it holds it."""
 
     @property
     def files(self) -> tuple[str, ...]:

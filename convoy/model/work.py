@@ -114,6 +114,8 @@ class HandedIn(Struct, frozen=True):
     commit: str
     why: str = ""
     """Why it was sent back; empty: it was not."""
+    before: str = ""
+    """The commit that was handed in before it: reviews of it may come late."""
 
 
 class Candidate(Struct, frozen=True, kw_only=True):

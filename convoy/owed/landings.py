@@ -30,6 +30,7 @@ from convoy.rules.landing import (
     foreign_tip,
     given_onto,
     judged_by,
+    lacks_persons_work,
     may_take_target_in,
     merged_commit,
     own_tip,
@@ -87,9 +88,12 @@ def merges(
 
 def _moved(convoy: Convoy, look: Look) -> str:
     """Return the commit of the target that is to be taken in now; empty: none is."""
-    target = look.tip(convoy.target)
-    if not (convoy.settings.sync and target and may_take_target_in(convoy, target)):
+    target, is_urgent = look.tip(convoy.target), lacks_persons_work(convoy)
+    wanted = convoy.settings.sync or is_urgent
+    if not (wanted and target and may_take_target_in(convoy, target)):
         return ""
+    if is_urgent:
+        return target
     sync = convoy.sync  # what was taken in, or tried, lately
     again = sync.at + look.patience.sync_s * 1000
     return "" if not sync.reds and sync.at and look.now < again else target

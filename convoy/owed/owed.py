@@ -278,17 +278,18 @@ def _lists(convoy: Convoy, observed: Observed, now: int) -> Iterator[Note]:
     name, seen = convoy.name, observed.lists.get(convoy.name)
     if seen is None or not convoy.tasks:
         return
+    target = observed.refs.get(ids.HEADS + convoy.target, "")
     known = {sub.issue: sub.kept_by for sub in convoy.listed}
     for sub in seen:
         task, by = task_for(convoy, sub.issue), known.get(sub.issue)
         if by and task and task.state == "blocked" and sub.closed == "completed":
-            done = FinishKept(convoy=name, task=task.number, by=by)
+            done = FinishKept(convoy=name, task=task.number, by=by, target=target)
             yield Note("mayor", done)
     if changes(convoy, seen) != changes(convoy, convoy.proposed):
         propose = ProposeList(convoy=name, listed=seen, now=now)
         yield Note("mayor", propose)
     elif convoy.settings.follow and may_follow(convoy):
-        yield Note("mayor", FollowList(convoy=name))
+        yield Note("mayor", FollowList(convoy=name, target=target))
 
 
 def _unwritten(state: State, convoy: Convoy) -> Iterator[Note]:

@@ -39,6 +39,7 @@ from convoy.planner.sub_issues import (
     planned,
 )
 from convoy.rules import convoy_next
+from convoy.rules.landing import target_taken_in
 from convoy.rules.plans import kept_by_protected_paths, left_to_people
 from convoy.text import inline
 
@@ -50,10 +51,20 @@ def changes(convoy: Convoy, now: tuple[SubIssue, ...]) -> tuple[str, ...]:
     old = {sub.issue: sub for sub in convoy.listed if not _is_over(convoy, sub)}
     new = {sub.issue: sub for sub in now}
     closed = {issue for issue, sub in new.items() if sub.closed}
+    known = {sub.issue: sub for sub in convoy.listed}
     told = [
         f"#{sub.issue}, {inline(sub.title)}, is new"
         for sub in now
-        if sub.issue not in {each.issue for each in convoy.listed} and not sub.closed
+        if sub.issue not in known and not sub.closed
+    ]
+    told += [
+        f"#{sub.issue} was reopened"
+        for sub in now
+        if not sub.closed
+        and (was := known.get(sub.issue))
+        and was.closed
+        and (task := task_for(convoy, sub.issue))
+        and task.state == "dropped"
     ]
     for issue, was in old.items():
         sub = new.get(issue)
@@ -156,6 +167,8 @@ class FollowList(ConvoyCommand, frozen=True, kw_only=True):
 
     by: str = ""
     """Who agreed; empty: the configuration lets it follow."""
+    target: str = ""
+    """Where the target stands."""
 
     def decide(self, state: State) -> Decision:
         convoy = live(state, self.convoy)
@@ -235,7 +248,7 @@ class FollowList(ConvoyCommand, frozen=True, kw_only=True):
             name, number = convoy.name, task.number
             if sub and sub.closed == "completed":
                 why = f"#{sub.issue} was closed as completed"
-                found.append(TaskMerged(convoy=name, task=number, why=why))
+                found.append(_done_by_person(convoy, task, why, self.target))
                 continue
             why = f"#{old.issue} was {'closed as not planned' if sub else 'taken out'}"
             found.append(
@@ -259,6 +272,8 @@ class FinishKept(TaskCommand, frozen=True, kw_only=True):
 
     by: str
     """Whom it is assigned to."""
+    target: str = ""
+    """Where the target stands, which holds what they did."""
 
     def decide(self, state: State) -> Decision:
         task = unsettled(state, self.convoy, self.task)
@@ -266,8 +281,13 @@ class FinishKept(TaskCommand, frozen=True, kw_only=True):
             return Refusal(f"task {task.number} is {task.state}: an agent has it")
         convoy = state.convoys[self.convoy]
         why = f"{self.by} did it, and its issue is closed"
-        merged = TaskMerged(convoy=convoy.name, task=task.number, why=why)
+        merged = _done_by_person(convoy, task, why, self.target)
         return (merged, *convoy_next(convoy, replace(task, state="merged")))
+
+
+def _done_by_person(convoy: Convoy, task: Task, why: str, target: str) -> TaskMerged:
+    lacks = "" if target == target_taken_in(convoy) else target
+    return TaskMerged(convoy=convoy.name, task=task.number, why=why, target=lacks)
 
 
 def unwritten(state: State, convoy: Convoy) -> Events:

@@ -451,10 +451,12 @@ def may_take_target_in(convoy: Convoy, target: str) -> bool:
     moves on.
     """
     sync = convoy.sync
-    if (
-        target == target_taken_in(convoy)
-        or sync.stalled
-        or sync_task(convoy) is not None
-    ):
+    is_there = target == target_taken_in(convoy) and not lacks_persons_work(convoy)
+    if is_there or sync.stalled or sync_task(convoy) is not None:
         return False
     return sync.left != target or holds_own_work(convoy)
+
+
+def lacks_persons_work(convoy: Convoy) -> bool:
+    """Whether a person did a task on the target, and the branch lacks that."""
+    return any(task.on_target for task in convoy.tasks)

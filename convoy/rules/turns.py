@@ -195,12 +195,19 @@ def _place(convoy: Convoy, task: Task) -> Place:
 
 
 def unmet(convoy: Convoy, task: Task) -> tuple[int, ...]:
-    """Return the tasks that must be merged first and are not, whatever they touch."""
+    """Return the tasks that must be merged first and are not, whatever they touch.
+
+    What a person did is there once the convoy's branch has taken the target in.
+    """
     return tuple(
         number
         for number in task.spec.after
         if not overlapping(task.spec, number)
-        and ((other := convoy.task(number)) is None or other.state != "merged")
+        and (
+            (other := convoy.task(number)) is None
+            or other.state != "merged"
+            or other.on_target
+        )
     )
 
 

@@ -5,7 +5,7 @@ makes them harmless where it shows them.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 from convoy.events import clause
@@ -13,7 +13,7 @@ from convoy.kinds import awaited, can_be_split, relief
 from convoy.model.ids import another_try
 from convoy.model.state import Convoy, Lease, State, Task
 from convoy.model.work import Landing
-from convoy.rules.landing import kept_from_landing, waiting_to_merge
+from convoy.rules.landing import kept_from_landing, sync_task, waiting_to_merge
 from convoy.rules.starting import (
     blocking_leases,
     closed_today,
@@ -73,8 +73,10 @@ def waits_for(convoy: Convoy, task: Task, leases: Iterable[Lease] = ()) -> str:
         return kept
     if convoy.state == "planning":
         return _PLAN_WAITS[convoy.staged]
-    numbers = ", ".join(str(number) for number in unmet(convoy, task))
-    needed = f"task {numbers}" if numbers else ""
+    needs = unmet(convoy, task)
+    done = [n for n in needs if (other := convoy.task(n)) and other.on_target]
+    numbers = ", ".join(str(number) for number in needs if number not in done)
+    needed = f"task {numbers}" if numbers else _taking_in(convoy, done)
     found = blocking_leases(leases, task) if convoy.settings.locks == "require" else ()
     held = "; ".join(
         f"{each.resource}, which {each.holder} holds until {clock(each.expires)}"
@@ -84,6 +86,18 @@ def waits_for(convoy: Convoy, task: Task, leases: Iterable[Lease] = ()) -> str:
     why = awaited(convoy, task) or needed or turn or held
     back = "" if task.cause == "retry" else task.why
     return why or back or "a free slot"
+
+
+def _taking_in(convoy: Convoy, done: Collection[int]) -> str:
+    """Return that the target is to be taken in, with tasks that people did on it."""
+    if not done:
+        return ""
+    numbers = ", ".join(map(str, done))
+    takes_in = sync_task(convoy)
+    how = f", by task {takes_in.number}" if takes_in else ""
+    if convoy.sync.left and not takes_in:
+        how = f": CI is red on {convoy.target}"
+    return f"{convoy.target} to be taken in, which holds task {numbers}{how}"
 
 
 def plan_waits(convoy: Convoy) -> str:
@@ -184,7 +198,9 @@ def _queued(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]
         *((f"the convoy waits for {convoy.kept_by}",) if convoy.kept_by else ()),
         *((f"it waits for {task.taken_out.back}",) if task.taken_out else ()),
         *(
-            f"task {number} must be merged first"
+            f"it waits for {_taking_in(convoy, (number,))}"
+            if other and other.on_target
+            else f"task {number} must be merged first"
             + (f"; it is {other.state}" if other else ", but does not exist")
             for number in unmet(convoy, task)
             for other in (convoy.task(number),)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import httpx
 import pygit2
+import pytest
 
 from bot.door.inbox import Remark
 from bot.forge.github import GitHub
@@ -29,6 +30,7 @@ from convoy.model import ids
 from convoy.model.state import Convoy, Task
 from convoy.owed import Role as Job
 from convoy.rules.ending import AcceptWork
+from convoy.rules.landing import open_candidates
 from convoy.rules.starting import StartTask
 from grite import git
 from tests.bot.history import History
@@ -38,6 +40,14 @@ from tests.world.patience import patient
 from tests.world.traffic import Observer, observed
 from tests.world.trusting_jobs import trusting_jobs
 
+TWO_WAYS = pytest.mark.parametrize(
+    "delivered",
+    [
+        pytest.param(True, id="webhooks"),
+        pytest.param(False, id="polling", marks=pytest.mark.layer("deep")),
+    ],
+)
+"""A story that the bot hears of by deliveries, or by looking alone."""
 NAME = "do-it-1"
 REPO = "you/app"
 LIST = "- [ ] one\n- [ ] two\n"
@@ -53,6 +63,8 @@ class Room:
     person: GitHub
     forge: Forge
     issue: int
+    delivered: bool
+    """Whether the bot hears what happens on the forge; else it looks."""
 
     # --- saying ---------------------------------------------------------------------
 
@@ -74,7 +86,7 @@ class Room:
             on: the pull request it is said on; None: an issue.
             on_issue: another issue than that of the convoy.
         """
-        before, asked = len(self.forge.store.comments.all()), self.shown()
+        replies = self._replies()
         number = on or on_issue or self.issue
         comment = await self.written(number, text, by)
         remark = Remark(
@@ -89,10 +101,25 @@ class Room:
         for _ in range(times):
             self.loop.context.inbox.put(f"delivery-{comment}", remark)
             await self.loop.tick()
-        replies = [each.body for each in self.forge.store.comments.all()[before + 1 :]]
-        replies += [each for each in self.shown() if each not in asked]
         reactions = self.forge.store.reactions.of(comment)
-        return "\n".join(replies), [each.content for each in reactions]
+        return replies(), [each.content for each in reactions]
+
+    async def heard(self, text: str, *, by: str = "you", on: int | None = None) -> str:
+        """Let a person comment, and the bot find it; return what it replies."""
+        replies = self._replies()
+        comment = await self.written(on or self.issue, text, by)
+        await self.until(lambda: comment in self.loop.context.mirror.state.answered)
+        return replies()
+
+    def _replies(self) -> Callable[[], str]:
+        before, asked = len(self.forge.store.comments.all()), self.shown()
+
+        def found() -> str:
+            comments = self.forge.store.comments.all()
+            new = [each.body for each in comments[before + 1 :]]
+            return "\n".join((*new, *(e for e in self.shown() if e not in asked)))
+
+        return found
 
     def shown(self) -> list[str]:
         """Return the answers that comments of convoys show, the newest last."""
@@ -118,12 +145,31 @@ class Room:
         """Let a person comment; return what the bot replies."""
         return (await self.said(text, by=by, on=on))[0]
 
-    async def until(self, condition: Callable[[], bool]) -> None:
-        """Let the bot hear what the forge delivers, until something is so."""
+    async def until(
+        self, condition: Callable[[], object], *, red: frozenset[str] | None = None
+    ) -> None:
+        """Let the bot hear what the forge delivers, or look, until something is so.
+
+        Where `red` is given, CI judges all that is built meanwhile: what holds one of
+        these files is red.
+        """
         async with asyncio.timeout(DEADLINE_S):
             while not condition():
                 await self.loop.wake.wait(0.2)
+                if not self.delivered:
+                    self.loop.wake.all()
                 await self.loop.tick()
+                if red is not None:
+                    await self.judged(red)
+
+    async def judged(self, red: frozenset[str] = frozenset()) -> None:
+        """Let CI judge all that is built: what holds one of the files is red."""
+        for convoy in [*self.loop.context.mirror.state.live()]:
+            for one in open_candidates(convoy):
+                files = self.loop.context.commits.files(one.commit)
+                state = "failure" if red.intersection(files) else "success"
+                said = {"context": "ci", "state": state, "description": "tests"}
+                await self.asked("POST", f"statuses/{one.commit}", said)
 
     async def asked(
         self, method: str, path: str, body: object, by: str = "you"
@@ -339,4 +385,4 @@ async def room(
                 if labelled:
                     await person.relabel(issue, {"brat"}, set())
                 await loop.tick()
-                yield Room(loop, person, forge, issue)
+                yield Room(loop, person, forge, issue, delivered)

@@ -6,6 +6,8 @@ from msgspec.structs import replace
 from convoy.events.forge_actions import ActionDone, ActionIntended
 from convoy.events.people_events import ApprovePlan
 from convoy.model.records import NamedIssue, SubIssue
+from convoy.owed import BuildSync, Look, Patience
+from convoy.owed.landings import merges
 from convoy.planner.sub_issues import (
     MOST_SUB_ISSUES,
     list_fault,
@@ -22,6 +24,10 @@ from convoy.rules.followed_list import (
     may_follow,
     unwritten,
 )
+from convoy.rules.starting import is_ready
+from convoy.rules.target import AttemptSync, LandSync
+from convoy.rules.verdict import Observed
+from convoy.views.reasons import reasons, waits_for
 from tests.world.rules import NAME, Rules, sha, spec
 
 
@@ -91,6 +97,41 @@ def test_a_persons_issue_waits_for_them_and_ends_with_their_closing() -> None:
     rules.do(FinishKept(convoy=NAME, task=2, by="ann"))
     assert rules.task(2).state == "merged"
     assert rules.ask(FinishKept(convoy=NAME, task=2, by="ann")) is not None
+
+
+@pytest.mark.parametrize("built", ["", sha("2"), sha("3")])
+def test_what_needs_a_persons_work_waits_until_the_branch_holds_it(built: str) -> None:
+    """A candidate that takes in an older target is given up for the person's."""
+    tip, theirs = sha("a"), sha("3")
+    listed = (sub(11), sub(12, kept_by="ann"), sub(13, 12), sub(14))
+    rules = Rules().listed(*listed, sync=False).landed(1, tip)
+    sync = AttemptSync(convoy=NAME, candidate=sha("c"), base=tip, target=built)
+    if built:
+        rules.do(sync)
+    rules.do(FinishKept(convoy=NAME, task=2, by="ann", target=theirs))
+
+    waits = "main to be taken in, which holds task 2"
+    assert waits_for(rules.convoy, rules.task(3)) == waits
+    assert f"it waits for {waits}" in reasons(
+        rules.state, rules.convoy, rules.task(3), rules.now
+    )
+    ready = [is_ready(rules.convoy, rules.task(number)) for number in (3, 4)]
+    assert ready == [False, True]
+    refs = {"refs/heads/main": theirs, f"refs/heads/convoy/{NAME}/base": tip}
+    look = Look(Observed(refs=refs), Patience(), rules.now)
+    due = [*merges(rules.convoy, look)]
+    assert (BuildSync(NAME, theirs) in due) == (built != theirs)
+    if built != theirs:
+        rules.do(replace(sync, target=theirs))
+    rules.do(LandSync(convoy=NAME, candidate=sha("c"), judged=("ci",)))
+    assert is_ready(rules.convoy, rules.task(3))
+    assert waits_for(rules.convoy, rules.task(3)) == "a free slot"
+
+
+def test_what_a_person_did_elsewhere_keeps_nothing_waiting() -> None:
+    rules = Rules().listed(sub(12, kept_by="ann"), sub(13, 12))
+    rules.do(FinishKept(convoy=NAME, task=1, by="ann", target=rules.convoy.base))
+    assert is_ready(rules.convoy, rules.task(2))
 
 
 BEFORE = (sub(11), sub(12, 11), sub(13))
@@ -166,6 +207,22 @@ def test_what_has_begun_goes_on_though_its_issue_is_taken_out() -> None:
     assert rules.task(1).state == "running"
     tasks = {each.issue: each.task for each in rules.convoy.named}
     assert tasks_of(11, rules.convoy.listed, tasks) == (1,), "it is still its issue"
+
+
+def test_an_issue_that_is_reopened_after_its_task_was_dropped_gets_another() -> None:
+    rules = Rules().listed(*BEFORE)
+    for now, (state, *told) in (
+        (replace(BEFORE[2], closed="not_planned"), ("dropped", "#13 was closed as")),
+        (BEFORE[2], ("queued", "#13 was reopened")),
+    ):
+        listed = (*BEFORE[:2], now)
+        (said,) = changes(rules.convoy, listed)
+        assert said.startswith(told[0])
+        rules.do(ProposeList(convoy=NAME, listed=listed, now=rules.now))
+        rules.do(FollowList(convoy=NAME, by="ann"))
+        number = {each.issue: each.task for each in rules.convoy.named}[13]
+        assert rules.task(number).state == state
+        assert changes(rules.convoy, listed) == ()
 
 
 def test_a_convoy_that_is_landing_takes_nothing_more_in() -> None:

@@ -1,7 +1,8 @@
 """What brat asks of GitHub for teams is cut off, and refused, once each: all ends well.
 
 Sub-issues that wait for each other are planned and landed, another plan is written back
-as sub-issues, a review bot's thread is answered, and a person's pull request lands.
+as sub-issues, a review bot's thread is answered, and a person's pull requests land:
+one as brat asks, one by the forge's own queue.
 The bot looks, and hears nothing; its clock is moved on while something is set aside.
 """
 
@@ -37,9 +38,9 @@ from tests.bot.requests.test_review_threads import (
     review,
 )
 from tests.bot.roles.test_sub_issues import blocked, opened
-from tests.bot.room import REPO, Room, room
+from tests.bot.room import HEADS, REPO, Room, room
 from tests.contract.openapi import github as contract
-from tests.world.forge_rules import pull_request, put_ruleset
+from tests.world.forge_rules import merge_queue, pull_request, put_ruleset
 from tests.world.github_forge.extension import github
 from tests.world.layers import sampled
 from tests.world.traffic import Exchange
@@ -65,6 +66,7 @@ CALLS: Final = (
     "POST pulls/N/comments/N/replies",
     "CHANGE resolveReviewThread",
     "PUT pulls/N/merge",
+    "CHANGE enqueuePullRequest",
 )
 """What brat asks for teams; a test below holds that each is asked."""
 STATUSES: Final = (403, 404, 410, 422, 502)
@@ -82,6 +84,7 @@ MINUTE_MS: Final = 61_000
 LANDING: Final = {
     ("POST pulls/N/comments/N/replies", "after"),
     ("PUT pulls/N/merge", "after"),
+    ("CHANGE enqueuePullRequest", "after"),
     ("GET issues/N/sub_issues", 404),
     ("CHANGE resolveReviewThread", 403),
 }
@@ -281,6 +284,8 @@ class Tale:
 async def tale(folder: Path, fate: Fate) -> AsyncIterator[Tale]:
     def ruled(service: Service) -> Extension:
         put_ruleset(service.forge, pull_request(), repo=REPO)
+        queued = (pull_request(), merge_queue())
+        put_ruleset(service.forge, *queued, repo=REPO, on=(f"{HEADS}next",))
         return github(service)
 
     opened_room = room(
@@ -298,6 +303,7 @@ async def story(folder: Path, fate: Fate) -> tuple[End, str]:
     kept = {**FILES, ".brat/config.toml": CONFIG.encode()}
     async with tale(folder, fate) as told:
         here = told.here
+        await here.push(f"{here.tip('main')}:{HEADS}next")
         first = await opened(here, "First", here.issue)
         second = await opened(here, "Second", here.issue)
         await blocked(here, second, first)
@@ -320,9 +326,12 @@ async def story(folder: Path, fate: Fate) -> tuple[End, str]:
         await told.until(lambda: here.convoy.ended)
 
         pull = await pull_of(here, "more", {"more.py": b"more\n"})
-        await here.written(pull, "/brat land", "you")
-        await told.until(lambda: is_merged(here, pull))
-        await told.until(lambda: given(here, pull).ended)
+        other = await pull_of(here, "other", {"o.py": b"o\n"}, base="next")
+        for each in (pull, other):
+            await here.written(each, "/brat land", "you")
+        for each in (pull, other):
+            await told.until(lambda: is_merged(here, each))  # noqa: B023
+            await told.until(lambda: given(here, each).ended)  # noqa: B023
         await told.until(lambda: not told.waits)
         return told.end(), told.told
 
@@ -346,6 +355,7 @@ def test_undisturbed_all_of_it_lands(calm: tuple[End, Fate]) -> None:
                 ("active", "queued 0", "queued 0"),
                 ("complete", "merged 2", "merged 1"),
                 ("complete", "merged 0"),
+                ("complete", "merged 0"),
             ),
             issues=(
                 ("Do it", "closed", ("brat:complete",)),
@@ -356,7 +366,7 @@ def test_undisturbed_all_of_it_lands(calm: tuple[End, Fate]) -> None:
                 ("Three", "open", ("brat:queued",)),
             ),
             lines=(("Say 2.", True), ("Done in SHA.", False)),
-            merged=4,
+            merged=5,
         )
     )
 

@@ -1,6 +1,5 @@
 """Anybody's pull request, given to brat by `/brat land` or `/brat fix`."""
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,7 @@ from convoy.model.state import Convoy
 from convoy.owed import Role
 from grite import git
 from tests.bot.loop.test_refused import hooked
-from tests.bot.room import DEADLINE_S, HEADS, REPO, Room, room
+from tests.bot.room import HEADS, REPO, TWO_WAYS, Room, room
 from tests.world.forge_rules import pull_request, put_ruleset
 from tests.world.github_forge.extension import rules
 from tests.world.github_forge.forked_pulls import STRANGER, forks
@@ -25,13 +24,17 @@ QUEUE = "brat/queue/main/"
 
 
 async def opened(
-    here: Room, branch: str, files: Mapping[str, bytes], by: str = "you"
+    here: Room,
+    branch: str,
+    files: Mapping[str, bytes],
+    by: str = "you",
+    base: str = "main",
 ) -> int:
     """Let a person push a branch and open a pull request of it; return its number."""
-    await pushed(here, branch, files, here.tip("main"))
-    asked = {"title": f"Do {branch}", "head": branch, "base": "main"}
+    await pushed(here, branch, files, here.tip(base))
+    asked = {"title": f"Do {branch}", "head": branch, "base": base}
     await here.asked("POST", "pulls", asked, by)
-    found = await here.person.pulls.of(branch, "main")
+    found = await here.person.pulls.of(branch, base)
     assert found is not None
     return found.number
 
@@ -74,11 +77,7 @@ async def said_red(here: Room, number: int) -> None:
 
 async def finished(here: Room, number: int) -> Convoy:
     """Let CI be green on all that is built until a pull request's convoy has ended."""
-    async with asyncio.timeout(DEADLINE_S):
-        while not given(here, number).ended:
-            await here.loop.wake.wait(0.2)
-            await here.loop.tick()
-            await judged(here)
+    await here.until(lambda: given(here, number).ended, red=frozenset())
     return given(here, number)
 
 
@@ -91,13 +90,7 @@ async def swept(here: Room, times: int = 1) -> None:
 
 async def judged(here: Room, red: frozenset[str] = frozenset()) -> None:
     """Let CI judge all open candidates: red are those that hold one of the files."""
-    for convoy in [*here.loop.context.mirror.state.live()]:
-        for one in (convoy.candidate, *(task.candidate for task in convoy.tasks)):
-            if one is not None:
-                files = here.loop.context.commits.files(one.commit)
-                state = "failure" if red.intersection(files) else "success"
-                said = {"context": "ci", "state": state, "description": "tests"}
-                await here.asked("POST", f"statuses/{one.commit}", said)
+    await here.judged(red)
     await swept(here, 2)
 
 
@@ -154,17 +147,18 @@ async def test_green_pull_requests_land_together_each_judged_once(
         assert here.tip("main") == shown[-1]
 
 
+@TWO_WAYS
 async def test_of_three_the_red_one_and_the_one_in_conflict_are_set_aside(
-    tmp_path: Path,
+    tmp_path: Path, *, delivered: bool
 ) -> None:
-    async with room(tmp_path, CI) as here:
+    async with room(tmp_path, CI, delivered=delivered) as here:
         first = await opened(here, "first", {"list": b"one\n"})
         second = await opened(here, "second", {"bad": b"bad\n"})
         third = await opened(here, "third", {"list": b"three\n"})
         for number in (first, second, third):
-            await here.answer("/brat land", on=number)
-        for _ in range(3):
-            await judged(here, frozenset({"bad"}))
+            await here.heard("/brat land", on=number)
+        for number in (first, second, third):
+            await here.until(lambda: given(here, number).ended, red=frozenset({"bad"}))  # noqa: B023
 
         assert [is_merged(here, each) for each in (first, second, third)] == [
             *(True, False, False)
@@ -198,9 +192,10 @@ async def test_what_stands_on_a_refused_pull_request_lands_without_it(
         numbers = [await opened(here, each, {each: b"more\n"}) for each in names]
         for number in numbers:
             await here.answer("/brat land", on=number)
-        async with asyncio.timeout(DEADLINE_S):
-            while not all(is_merged(here, each) for each in numbers[::2]):
-                await judged(here)
+        await here.until(
+            lambda: all(is_merged(here, each) for each in numbers[::2]),
+            red=frozenset(),
+        )
 
         refused = given(here, numbers[1]).set_aside
         assert refused is not None
@@ -208,13 +203,19 @@ async def test_what_stands_on_a_refused_pull_request_lands_without_it(
         assert sum("This waits for a person" in each for each in here.spoken()) == 1
 
 
-async def test_an_agent_works_on_a_persons_red_pull_request(tmp_path: Path) -> None:
+@TWO_WAYS
+async def test_an_agent_works_on_a_persons_red_pull_request(
+    tmp_path: Path, *, delivered: bool
+) -> None:
     config = AGENT.format("echo mended > mended.py")
-    async with room(tmp_path, config, roles=EVERYONE, labelled=False) as here:
+    opened_room = room(
+        tmp_path, config, roles=EVERYONE, labelled=False, delivered=delivered
+    )
+    async with opened_room as here:
         number = await opened(here, "work", {"bad": b"bad\n"})
         before = here.tip("work")
         await said_red(here, number)
-        said = await here.answer("/brat fix", on=number)
+        said = await here.heard("/brat fix", on=number)
         convoy = await finished(here, number)
 
         assert "An agent works on `work`: its commits come on top." in said
@@ -228,16 +229,19 @@ async def test_an_agent_works_on_a_persons_red_pull_request(tmp_path: Path) -> N
         assert (await here.person.pulls.one(number)).state == "open"
 
 
+@TWO_WAYS
 async def test_an_agent_resolves_what_a_pull_request_conflicts_in(
-    tmp_path: Path,
+    tmp_path: Path, *, delivered: bool
 ) -> None:
     config = AGENT.format(RESOLVE)
-    async with room(tmp_path, config, roles=EVERYONE, labelled=False) as here:
+    opened_room = room(
+        tmp_path, config, roles=EVERYONE, labelled=False, delivered=delivered
+    )
+    async with opened_room as here:
         number = await opened(here, "work", {"list": b"one\n"})
         mine = here.tip("work")
         await pushed(here, "main", {"list": b"other\n"}, here.tip("main"))
-        await swept(here)
-        await here.answer("/brat fix", on=number)
+        await here.heard("/brat fix", on=number)
         convoy = await finished(here, number)
 
         assert convoy.state == "complete", convoy.why
@@ -249,26 +253,30 @@ async def test_an_agent_resolves_what_a_pull_request_conflicts_in(
         assert sorted(made.split()) == [b"one", b"other"]
 
 
+@TWO_WAYS
 @pytest.mark.parametrize("answer", ["/brat approve", "/brat cancel"])
 async def test_an_author_is_asked_before_an_agent_works_on_their_branch(
-    tmp_path: Path, answer: str
+    tmp_path: Path, answer: str, *, delivered: bool
 ) -> None:
     config = AGENT.format("echo mended > mended.py")
-    async with room(tmp_path, config, roles=EVERYONE, labelled=False) as here:
+    opened_room = room(
+        tmp_path, config, roles=EVERYONE, labelled=False, delivered=delivered
+    )
+    async with opened_room as here:
         bea = here.let_in("bea")
         number = await opened(here, "work", {"bad": b"bad\n"}, by=bea)
         before = here.tip("work")
-        await here.answer("/brat fix -- mend it", on=number)
-        await swept(here)
+        await here.heard("/brat fix -- mend it", on=number)
 
+        await here.until(
+            lambda: any("@bea: you wants an agent" in each for each in here.spoken())
+        )
         assert given(here, number).state == "planning"
-        assert any("@bea: you wants an agent" in each for each in here.spoken())
-        refused = await here.answer("/brat approve", on=number)
+        refused = await here.heard("/brat approve", on=number)
         assert "the branch is bea's, who must agree first" in refused
 
-        await here.answer(answer, by=bea, on=number)
+        await here.heard(answer, by=bea, on=number)
         if answer == "/brat cancel":
-            await swept(here)
             convoy = given(here, number)
             assert (convoy.state, convoy.why) == ("failed", "cancelled by bea")
             assert here.tip("work") == before
@@ -278,26 +286,27 @@ async def test_an_author_is_asked_before_an_agent_works_on_their_branch(
         assert "mended.py" in here.loop.context.commits.files(here.tip("work"))
 
 
+@TWO_WAYS
 async def test_what_may_not_be_done_to_a_pull_request_says_what_may(
-    tmp_path: Path,
+    tmp_path: Path, *, delivered: bool
 ) -> None:
-    async with room(tmp_path, CI, extend=forks) as here:
+    async with room(tmp_path, CI, extend=forks, delivered=delivered) as here:
         mine = await opened(here, "mine", {"mine.py": b"mine\n"})
         here.let_in(STRANGER)
         theirs = await opened(here, "theirs", {"x.py": b"x\n"}, by=STRANGER)
         here.forge.grant(REPO, STRANGER, "read")
         head = here.tip("theirs")
 
-        denied = await here.answer("/brat land", by=STRANGER, on=theirs)
-        unnamed = await here.answer("/brat land", on=theirs)
-        forked = await here.answer("/brat fix -- mend it", on=theirs)
-        nothing = await here.answer("/brat fix", on=mine)
+        denied = await here.heard("/brat land", by=STRANGER, on=theirs)
+        unnamed = await here.heard("/brat land", on=theirs)
+        forked = await here.heard("/brat fix -- mend it", on=theirs)
+        nothing = await here.heard("/brat fix", on=mine)
         reserved = await opened(here, "brat/queue/x", {"y.py": b"y\n"})
-        own = await here.answer("/brat land", on=reserved)
-        old = await here.answer("/brat land 1234567", on=mine)
+        own = await here.heard("/brat land", on=reserved)
+        old = await here.heard("/brat land 1234567", on=mine)
         assert len(here.loop.context.mirror.state.convoys) == 1, "refused is refused"
-        named = await here.answer(f"/brat land {head[:10]}", on=theirs)
-        again = await here.answer(f"/brat land {head[:10]}", on=theirs)
+        named = await here.heard(f"/brat land {head[:10]}", on=theirs)
+        again = await here.heard(f"/brat land {head[:10]}", on=theirs)
 
         assert "write" in denied
         assert f"such as `/brat land {head[:10]}`" in unnamed

@@ -16,7 +16,7 @@ from brat.forge.service.running_forge import Service
 from convoy.model.ids import task_branch
 from tests.bot.another_folder import elsewhere
 from tests.bot.roles.test_handin import NOOP, handed_in
-from tests.bot.room import NAME, Room, room
+from tests.bot.room import NAME, TWO_WAYS, Room, room
 from tests.world.github_forge.extension import github
 from tests.world.github_forge.review_comments import LineComment, comments_of
 
@@ -61,7 +61,7 @@ async def looks(here: Room, times: int = 3) -> None:
         await here.loop.tick()
 
 
-@pytest.mark.parametrize("delivered", [True, False])
+@TWO_WAYS
 async def test_a_persons_thread_is_answered_with_the_commit_once(
     tmp_path: Path, *, delivered: bool
 ) -> None:
@@ -69,7 +69,6 @@ async def test_a_persons_thread_is_answered_with_the_commit_once(
     async with opened as here:
         await here.worked(1, FILES)
         await review(here, here.let_in("bea"), on(2, "Say `2`, not `two`."))
-        here.loop.wake.all()
         await here.until(lambda: here.task(1).state == "queued")
 
         (told,) = here.task(1).notes
@@ -85,10 +84,11 @@ async def test_a_persons_thread_is_answered_with_the_commit_once(
         assert here.task(1).state == "needs-review", "its own answer asks for nothing"
 
 
+@TWO_WAYS
 async def test_a_listed_bot_asks_for_work_and_an_unlisted_one_is_ignored_once(
-    tmp_path: Path,
+    tmp_path: Path, *, delivered: bool
 ) -> None:
-    async with room(tmp_path, LISTED, delivered=True, extend=github) as here:
+    async with room(tmp_path, LISTED, delivered=delivered, extend=github) as here:
         await here.worked(1, FILES)
         stranger = let_bot_in(here, "other[bot]")
         for line in (1, 2):
@@ -108,21 +108,7 @@ async def test_a_listed_bot_asks_for_work_and_an_unlisted_one_is_ignored_once(
         assert len(answers(here)) == 1
 
 
-async def test_a_bot_that_asks_for_the_same_again_stops_for_a_person(
-    tmp_path: Path,
-) -> None:
-    async with room(tmp_path, LISTED, delivered=True, extend=github) as here:
-        bot = let_bot_in(here, "linter[bot]")
-        for content in (b"a\n", b"b\n", b"c\n"):
-            await here.worked(1, {**FILES, "one.py": content})
-            await review(here, bot, on(1, "Use tabs."))
-            await here.until(lambda: here.task(1).state != "needs-review")
-
-        assert here.task(1).state == "blocked"
-        assert "asks for the same in one.py repeatedly" in here.task(1).why
-
-
-@pytest.mark.parametrize("delivered", [True, False])
+@TWO_WAYS
 async def test_two_reviewers_that_contradict_each_other_end_with_a_person_asked(
     tmp_path: Path, *, delivered: bool
 ) -> None:
@@ -134,7 +120,6 @@ async def test_two_reviewers_that_contradict_each_other_end_with_a_person_asked(
             content = f"{here.task(1).started}\n".encode()
             await here.worked(1, {**FILES, "one.py": content})
             await review(here, by, on(1, says))
-            here.loop.wake.all()
             await here.until(lambda: here.task(1).state != "needs-review")
         await looks(here)
 
@@ -178,17 +163,18 @@ class Dying:
     [
         pytest.param(False, False, False, id="a person resolves their own"),
         pytest.param(True, False, False, id="unless the repository says otherwise"),
-        pytest.param(True, True, False, id="what is declined stays open"),
+        pytest.param(True, True, False, id="declined stays open, and one bot flaps"),
         pytest.param(False, False, True, id="a bot dies between answer and resolving"),
     ],
 )
+@TWO_WAYS
 async def test_three_reviewers_are_each_answered_once_in_their_threads(
-    tmp_path: Path, *, resolve: bool, declines: bool, dies: bool
+    tmp_path: Path, *, resolve: bool, declines: bool, dies: bool, delivered: bool
 ) -> None:
     config = LISTED + f"resolve = {str(resolve).lower()}\n"
     forge = Dying()
     forge.is_well = not dies
-    opened = room(tmp_path, config, delivered=True, extend=forge)
+    opened = room(tmp_path, config, delivered=delivered, extend=forge)
     async with opened as here, AsyncExitStack() as end:
         await here.worked(1, FILES)
         by = (
@@ -229,6 +215,14 @@ async def test_three_reviewers_are_each_answered_once_in_their_threads(
         left = {first[0]: "Left as it is: `it is right`"} if declines else {}
         assert said == dict.fromkeys(first, f"Done in {made}.") | left
         assert len(answers(here)) == len(first)
+        for content in (b"1\n2\na\n", b"1\n2\nb\n") if declines else ():
+            await review(here, by[1], on(2, f"{by[1]} asks."))
+            await here.until(lambda: here.task(1).state != "needs-review")
+            if here.task(1).state == "queued":
+                await here.worked(1, {**FILES, "one.py": content})
+        if declines:
+            assert here.task(1).state == "blocked"
+            assert "asks for the same in one.py repeatedly" in here.task(1).why
 
 
 async def test_an_attempt_that_declines_everything_answers_and_leaves_the_work(
