@@ -25,7 +25,7 @@ from msgspec.structs import replace
 from brat.forge.resources.forge_records import Ci
 from brat.forge.service.local_ci import NAME as LOCAL_CI
 from brat.forge.service.programs import plain_environment
-from brat.repository.checkout import Checkout
+from brat.repository.checkout import Checkout, worktree_on
 from brat.repository.registration import CONFIG, Registration
 from convoy.config import Config
 from convoy.gate import path_list
@@ -123,10 +123,12 @@ def _is_sparse(top: Path) -> bool:
 def branch_lacks(checkout: Checkout, known: Registration | None) -> Iterator[Lack]:
     """Yield why agents would start from another branch than the one checked out."""
     if known and known.branch != checkout.branch:
+        home = worktree_on(checkout.top, known.branch)
+        words = ("cd", str(home)) if home else ("git", "switch", known.branch)
         yield Lack(
             f"{checkout.top} is on the branch {checkout.branch}, and agents start from "
             f"{known.branch}",
-            f"run `git switch {shlex.quote(known.branch)}`, or `brat init` to let them "
+            f"run `{shlex.join(words)}`, or `brat init` to let them "
             f"start from {checkout.branch}",
         )
 

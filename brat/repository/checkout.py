@@ -220,20 +220,33 @@ def landed_line(checkout: Checkout, known: Registration) -> str:
 def landed_commands(checkout: Checkout, known: Registration) -> tuple[list[str], ...]:
     """Return the commands that bring the landed work into the checkout.
 
-    Where the person has another branch checked out, they move the branch alone.
+    Where the person has another branch checked out, they move the branch alone, in the
+    worktree that has it: git refuses to from any other.
     """
     bare = registrations.bare_path(checkout.folder, known)
     inside = bare.is_relative_to(checkout.top)
     where = str(bare.relative_to(checkout.top) if inside else bare)
     is_on, name = _is_on(checkout.top, known.branch), known.branch
+    home = None if is_on else worktree_on(checkout.top, name)
+    command, is_on = ["git", *(("-C", str(home)) if home else ())], is_on or bool(home)
     is_tag = tip_of(bare, f"refs/tags/{name}") is not None  # which git would take
     source = f"refs/heads/{name}" if is_tag else name
     if branches_apart(checkout, known).own:
-        rebase = ["git", "pull", "--rebase", where, source]
+        rebase = [*command, "pull", "--rebase", where, source]
         return (rebase,) if is_on else (["git", "switch", name], rebase)
     if not is_on:
         return (["git", "fetch", where, f"{source}:{source}"],)
-    return (["git", "pull", "--ff-only", where, source],)
+    return ([*command, "pull", "--ff-only", where, source],)
+
+
+def worktree_on(top: Path, branch: str) -> Path | None:
+    """Return the worktree that has a branch checked out; None: there is none."""
+    listed = git.run(["worktree", "list", "--porcelain", "-z"], cwd=top).stdout
+    for each in os.fsdecode(listed).split("\0\0"):
+        told = dict(line.partition(" ")[::2] for line in each.split("\0"))
+        if told.get("branch") == f"refs/heads/{branch}" and "prunable" not in told:
+            return Path(told["worktree"])
+    return None
 
 
 def in_its_way(checkout: Checkout, known: Registration) -> tuple[str, ...]:

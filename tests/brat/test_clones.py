@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from brat.commands.init_repository import init
+from brat.doctor.checkup import check_up
 from brat.local.checkout_sync import CheckoutSync
 from brat.local.start_checks import branch_lacks, clone_lacks
 from brat.repository import registration as registrations
@@ -210,6 +211,36 @@ def test_a_linked_worktree_shares_what_brat_knows(origin: Path) -> None:
     assert registrations.read(linked.folder) == known
     (said,) = map(str, branch_lacks(linked, known))
     assert "on the branch side, and agents start from main" in said
+    assert f"run `cd {origin}`, or `brat init`" in said
+    bare = registrations.bare_path(linked.folder, known)
+    tip = git(bare, "rev-parse", "HEAD")
+    landed = git(bare, "commit-tree", "-p", tip, "-m", "landed", f"{tip}^{{tree}}")
+    git(bare, "update-ref", "HEAD", landed)
+    line = landed_line(linked, known)
+    subprocess.run(("sh", "-c", line), cwd=linked.top, env=CLEAN, check=True)
+    assert git(origin, "rev-parse", "HEAD") == landed
+
+
+def test_what_a_clone_has_that_others_lack_is_named(
+    origin: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Files that git ignores, and a log that a forge's other clones may write to."""
+    (origin / ".git/info/exclude").write_text("*.local.md\n.env*\nout/\nx.log\n")
+    for name in (".env", "CLAUDE.local.md", "x.log", "node.local.md/a"):
+        (origin / name).parent.mkdir(exist_ok=True)
+        (origin / name).touch()
+
+    init(origin)
+
+    said = "git ignores .env, CLAUDE.local.md here: agents and CI do not have them"
+    assert f"note: {said}" in capsys.readouterr().err
+    for remote in ("", "https://github.com/ann/app"):
+        if remote:
+            git(origin, "remote", "add", "origin", remote)
+        check_up(origin, fix=False, engines=False, sweep=lambda: None)
+        told = capsys.readouterr().err
+        assert said in told
+        assert ("the log has no key of its own" in told) == bool(remote)
 
 
 def test_what_git_tells_its_hooks_of_another_repository_is_not_heeded(
