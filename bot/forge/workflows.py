@@ -85,6 +85,14 @@ class WorkflowFile(Struct, frozen=True):
         return "tags" not in told and "tags-ignore" not in told
 
     @property
+    def leaves_out(self) -> bool:
+        """Whether it starts by pushes alone, and not on those that miss its paths."""
+        told = self.on.get("push")
+        filters = {"paths", "paths-ignore"}
+        is_picky = isinstance(told, dict) and not filters.isdisjoint(told)
+        return is_picky and "workflow_dispatch" not in self.on
+
+    @property
     def releases(self) -> bool:
         """Whether it runs for releases, deployments or pushed tags."""
         push = self.on.get("push")
@@ -173,6 +181,22 @@ def unreportable(
     )
     shown = (re.sub(r"\\(.)", r"\1", one).replace(".*", "…") for one in checks)
     return (lacking, tuple(dict.fromkeys(shown))) if checks else ((), ())
+
+
+def left_out_by_paths(
+    files: Mapping[str, str], required: Iterable[str]
+) -> tuple[str, ...]:
+    """Return the required checks of which nothing comes where no such path changes.
+
+    https://docs.github.com/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/troubleshooting-required-status-checks#handling-skipped-but-required-checks
+    """
+    parsed = _all_parsed(files).values()
+    reports = [(job.check, file.leaves_out) for file in parsed for job in file.jobs]
+    picky = {
+        each: [is_so for check, is_so in reports if re.fullmatch(check, each)]
+        for each in required
+    }
+    return tuple(each for each, found in picky.items() if found and all(found))
 
 
 def _secrets(texts: Sequence[str], *, inherits: bool) -> tuple[str, ...]:

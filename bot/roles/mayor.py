@@ -26,6 +26,7 @@ from bot.forge.workflows import (
     environments_in,
     exposures,
     lacking_rights,
+    left_out_by_paths,
     takes_input,
     unreportable,
 )
@@ -432,8 +433,13 @@ async def _unreported(context: BotContext, convoy: ConvoyRequested) -> str:
     }
     seen = named | context.mirror.state.reporters | convoy.settings.reporters
     files = await asyncio.to_thread(own_workflows, context, convoy.base)
-    lacking, jobs = unreportable(files, (each for each in required if each not in seen))
-    return notices.unreported(lacking, jobs) if lacking else ""
+    unseen = [each for each in required if each not in seen]
+    lacking, jobs = unreportable(files, unseen)
+    said = [notices.unreported(lacking, jobs)] if lacking else []
+    others = (each for each in required if each not in named)
+    if picky := left_out_by_paths(files, others):
+        said.append(notices.left_out_by_paths(picky))
+    return "\n\n".join(said)
 
 
 FEW: Final = 0.25

@@ -111,6 +111,15 @@ def unreported(lacking: Sequence[str], jobs: Sequence[str]) -> str:
     )
 
 
+def left_out_by_paths(checks: Sequence[str]) -> str:
+    named = ", ".join(map(code_span, checks))
+    return (
+        f"The workflow of the required check {named} starts only where certain paths "
+        "change. On all other work GitHub reports nothing of it, and that work does "
+        "not land. Remove `paths` from its `push`, and look at paths in a step."
+    )
+
+
 def hindered(found: Sequence[str]) -> str:
     listed = "\n".join(f"- {inline(each)}" for each in found)
     return (

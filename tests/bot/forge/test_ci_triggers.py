@@ -4,6 +4,7 @@ import pytest
 
 from bot.forge.workflows import (
     lack_of_ci,
+    left_out_by_paths,
     unjudged_branches,
     unreportable,
     ways_to_start,
@@ -99,6 +100,14 @@ jobs:
     have = ("test (…)", "Build (…)", "Type Check & Test", "shared / …")
     assert unreportable({"ci.yml": jobs}, ())[1] == have
     assert unreportable({"none.yml": "on: push"}, ("test",)) == ((), ())
+    picky = "{push: {paths-ignore: [docs/**]}}"
+    whole = {"ci.yml": jobs.replace("push", picky, 1)}
+    gate = ("Type Check & Test", "none")
+    assert left_out_by_paths(whole, gate) == gate[:1]
+    beside = {"all.yml": "on: push\njobs: {a: {name: Type Check & Test}}"}
+    started = {"ci.yml": whole["ci.yml"].replace("}}", "}, workflow_dispatch: }", 1)}
+    for files in (whole | beside, started, {"ci.yml": jobs}):
+        assert left_out_by_paths(files, gate) == ()
 
 
 @looped(

@@ -27,6 +27,7 @@ PUSHED = f"# no workflow_dispatch yet\non: push\n{JOBS}"
 DISPATCHED = f"on: workflow_dispatch\n{JOBS}"
 OURS = (Path(__file__).parents[3] / "workflows/brat.yml").read_text()
 NO_DISPATCH = OURS.replace("{ actions: write,", "{ actions: read,")
+PICKY = f"on: {{push: {{paths: [docs/**]}}}}\n{JOBS}"
 GATE = f'{CONFIG}[refinery]\nchecks = ["CI Gate"]\n'
 IN_CI = {"ci_workflow": "ci.yml"}
 IN_A_JOB = {"ci_workflow": "ci.yml", "workflow": "brat.yml"}
@@ -88,6 +89,10 @@ async def asked(here: Lobby, sentence: str) -> list[str]:
         (
             *("ci.yml", PUSHED, GATE.replace("CI Gate", "test"), {}),
             *("No workflow here reports", ()),
+        ),
+        (
+            *("ci.yml", PICKY, GATE.replace("CI Gate", "test"), {}),
+            *("starts only where certain paths change", ("check `test`",)),
         ),
         (
             *("brat.yml", NO_DISPATCH, CONFIG, IN_A_JOB, "lacks permissions"),
