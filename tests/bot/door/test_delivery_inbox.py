@@ -1,5 +1,6 @@
 """What deliveries asked for, in a folder that outlives the bot."""
 
+import asyncio
 import os
 import stat
 from concurrent.futures import ThreadPoolExecutor
@@ -8,7 +9,15 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from bot.door.inbox import UNREADABLE, Inbox, StartRequest
+from bot.door.inbox import (
+    ALL_PARTS,
+    UNREADABLE,
+    WRITES_AT_ONCE,
+    Inbox,
+    InboxWriter,
+    StartRequest,
+    Wake,
+)
 from tests.convoy.anything import hostile
 from tests.world.cases import looped
 
@@ -168,3 +177,109 @@ def test_the_text_is_kept_as_it_was_signed(
     inbox.put(GUID, asked)
 
     assert inbox.requests() == {GUID: asked}
+
+
+# --- requests that come together go to the disk together, each with its own answer ----
+
+
+async def test_what_comes_meanwhile_shares_a_file(tmp_path: Path) -> None:
+    inbox, writer = Inbox(tmp_path), InboxWriter()
+    names = [f"delivery-{number}" for number in range(50)]
+
+    async with asyncio.TaskGroup() as group:
+        for name in names:
+            group.create_task(writer.keep(inbox, name, ASKED))
+    await writer.close()
+
+    assert sorted(inbox.requests()) == sorted(names)
+    assert _files(tmp_path) == WRITES_AT_ONCE + 1  # the first ones, and all the others
+
+
+async def test_one_that_cannot_be_kept_spoils_no_other(tmp_path: Path) -> None:
+    here, gone, writer = Inbox(tmp_path / "a"), Inbox(tmp_path / "b"), InboxWriter()
+    (tmp_path / "b").rmdir()
+
+    async with asyncio.TaskGroup() as group:
+        kept = [group.create_task(writer.keep(here, f"{n}", ASKED)) for n in range(9)]
+        with pytest.raises(OSError, match="No such file"):
+            await writer.keep(gone, "x", ASKED)
+        with pytest.raises(ValueError, match="not a delivery id"):
+            await writer.keep(here, "../x", ASKED)
+    await writer.close()
+
+    assert all(task.exception() is None for task in kept)
+    assert len(here.requests()) == 9
+
+
+async def test_who_has_gone_leaves_the_request(tmp_path: Path) -> None:
+    inbox, writer = Inbox(tmp_path), InboxWriter()
+
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(writer.keep(inbox, "a", ASKED))
+        await asyncio.sleep(0)
+        task.cancel()
+    await writer.close()
+    await asyncio.sleep(0)
+
+    assert [*inbox.requests()] == ["a"]
+
+
+def _files(folder: Path) -> int:
+    return sum(1 for _ in folder.iterdir())
+
+
+# ---   --------------------------------------------------------------------------------
+
+
+async def test_everything_is_suspect_at_first() -> None:
+    wake = Wake()
+
+    assert wake.take() == ALL_PARTS
+    assert wake.take() == frozenset()
+
+
+async def test_a_hint_ends_the_wait() -> None:
+    wake = Wake()
+    wake.take()
+    wake.up("runs")
+
+    await wake.wait(60)
+
+    assert wake.take() == {"runs"}
+
+
+async def test_after_a_wait_without_a_hint_everything_is_suspect() -> None:
+    wake = Wake()
+    wake.take()
+
+    await wake.wait(0.01)
+
+    assert wake.take() == ALL_PARTS
+
+
+async def test_suspicion_alone_wakes_nobody() -> None:
+    wake = Wake()
+    wake.take()
+    wake.suspect()
+
+    await wake.wait(0.01)
+
+    assert wake.take() == ALL_PARTS
+
+
+async def test_hints_that_keep_coming_do_not_put_off_the_sweep() -> None:
+    now = [0.0]
+    wake = Wake(ticking=lambda: now[0])
+    wake.take()
+    for at, parts in (
+        (30.0, {"runs"}),
+        (59.0, {"runs"}),
+        (60.0, ALL_PARTS),
+        (90.0, {"runs"}),
+    ):
+        now[0] = at
+        wake.up("runs")
+
+        await wake.wait(60)
+
+        assert wake.take() == parts

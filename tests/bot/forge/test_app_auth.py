@@ -1,23 +1,37 @@
 """Being a GitHub App, tried on the local forge, which checks as GitHub does."""
 
 import asyncio
+import json
+import logging
 from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+import httpx
+import jwt
 import pytest
+import respx
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+)
 
 from bot.forge import payloads
-from bot.forge.app_auth import MARGIN_S, AppKey, AppTokens, Grant
-from bot.forge.pace import Pace
+from bot.forge.app_auth import MARGIN_S, AppJwt, AppKey, AppTokens, Grant
+from bot.forge.pace import ForgeClock, Pace
 from bot.forge.rest import Refused, Rest
 from brat.forge import Forge
+from grite.errors import BratError, Unavailable
 from tests.world.app_key import pair
+from tests.world.cases import looped
 from tests.world.forge import REPO, Town, make_source, settle_in, town
 from tests.world.github_forge.apps import App, Apps, NewApp
 from tests.world.hand import NOON, HandTime
 
-API = "https://api.example.org"
 HAS = {"actions": "write", "contents": "write", "issues": "write", "metadata": "read"}
 NEEDS = {"issues": "write", "metadata": "read"}
 
@@ -148,10 +162,6 @@ async def test_a_clock_that_is_wrong_is_put_right_by_the_answers(
     assert source.clock.offset_s == pytest.approx(-ahead, abs=1)
 
 
-async def test_an_account_that_the_app_acts_as_is_told(tokens: Make) -> None:
-    assert await tokens().login() == "helper[bot]"
-
-
 async def test_the_installation_may_be_known(here: Town, tokens: Make) -> None:
     (one,) = Apps(here.forge).installations.all()
 
@@ -266,3 +276,163 @@ async def test_a_suspended_installation_is_said(here: Town, tokens: Make) -> Non
 async def test_a_permission_that_was_not_granted_is_said(tokens: Make) -> None:
     with pytest.raises(Refused, match="must cover alice/app and grant checks: write"):
         await tokens(permissions={"checks": "write"}).token()
+
+
+# --- tokens of an App, when the forge is away, busy or odd ----------------------------
+
+API = "https://api.example.org"
+TOKENS = f"{API}/app/installations/7/access_tokens"
+
+
+@pytest.fixture
+def alone(client: httpx.AsyncClient, hand: HandTime) -> AppTokens:
+    """Give tokens of a forge that only answers what a test says."""
+    return AppTokens(
+        client,
+        api_url=API,
+        app=AppKey.from_pem("Iv1.x", pair()[0]),
+        grant=Grant(repository=REPO, permissions=NEEDS, installation=7),
+        time=hand.time,
+    )
+
+
+def made(secret: str, expires_at: str = "2023-11-14T23:13:20Z") -> httpx.Response:
+    return httpx.Response(201, json={"token": secret, "expires_at": expires_at})
+
+
+async def test_the_old_token_serves_while_nobody_answers(
+    alone: AppTokens, forge: respx.MockRouter, hand: HandTime
+) -> None:
+    route = forge.post(TOKENS)
+    route.side_effect = [made("one"), *[httpx.Response(502)] * 2]
+    await alone.token()
+
+    hand.passed = 3600 - MARGIN_S + 10
+    assert await alone.token() == "one"
+    hand.passed = 3601
+    with pytest.raises(Unavailable):
+        await alone.token()
+
+    assert json.loads(route.calls[0].request.content) == {
+        "repositories": ["app"],
+        "permissions": NEEDS,
+    }
+
+
+async def test_a_limit_is_waited_out_for_a_token_too(
+    alone: AppTokens, forge: respx.MockRouter, hand: HandTime
+) -> None:
+    busy = httpx.Response(429, headers={"retry-after": "9"})
+    forge.post(TOKENS).side_effect = [busy, made("one")]
+
+    assert await alone.token() == "one"
+    assert hand.slept == [9]
+
+
+async def test_the_end_does_not_fail_when_nobody_answers(
+    alone: AppTokens, forge: respx.MockRouter, caplog: pytest.LogCaptureFixture
+) -> None:
+    forge.post(TOKENS).mock(made("secret-one"))
+    revoked = forge.delete(f"{API}/installation/token").respond(502)
+
+    with caplog.at_level(logging.WARNING):
+        async with alone:
+            await alone.token()
+
+    assert revoked.call_count == 1
+    assert "could not be revoked" in caplog.text
+    assert "secret-one" not in caplog.text
+
+
+async def test_two_times_401_is_a_no(
+    alone: AppTokens, client: httpx.AsyncClient, forge: respx.MockRouter
+) -> None:
+    asked = forge.post(TOKENS)
+    asked.side_effect = [made("one"), made("two")]
+    route = forge.get(f"{API}/x").respond(401, json={"message": "Bad credentials"})
+
+    with pytest.raises(Refused, match="Bad credentials"):
+        await Rest(client, api_url=API, token=alone).get("/x")
+
+    shown = [call.request.headers["authorization"] for call in route.calls]
+    assert shown == ["Bearer one", "Bearer two"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"token": "secret-one"},
+        {"token": "secret-one", "expires_at": "soon"},
+        {"token": "secret-one", "expires_at": "2023-11-14T23:13:20"},
+        {"token": "", "expires_at": "2023-11-14T23:13:20Z"},
+    ],
+)
+async def test_an_odd_answer_does_not_give_the_token_away(
+    body: object, alone: AppTokens, forge: respx.MockRouter
+) -> None:
+    forge.post(TOKENS).respond(201, json=body)
+
+    with pytest.raises(Unavailable, match="not a GitHub answer") as odd:
+        await alone.token()
+
+    assert "secret-one" not in str(odd.value)
+
+
+# --- an App's private key: it signs, and nothing shows it -----------------------------
+
+
+async def test_what_is_signed_begins_earlier_and_lasts_ten_minutes(
+    hand: HandTime,
+) -> None:
+    private, public = pair()
+    source = AppJwt(AppKey.from_pem("Iv1.x", private), ForgeClock(hand.time))
+
+    said = jwt.decode(
+        await source.token(),
+        public,
+        algorithms=["RS256"],
+        options={"verify_exp": False},
+    )
+
+    assert said == {"iat": NOON - 60, "exp": NOON + 540, "iss": "Iv1.x"}
+
+
+async def test_nothing_shows_the_key(client: httpx.AsyncClient) -> None:
+    private, _ = pair()
+    key = AppKey.from_pem("Iv1.x", private)
+    tokens = AppTokens(
+        client, api_url="https://x", app=key, grant=Grant(repository="octo/project")
+    )
+    number = str(key.private_key.private_numbers().d)
+
+    shown = f"{key!r} {key} {tokens!r} {vars(tokens)} {vars(tokens).values()}"
+
+    assert "PRIVATE" not in shown
+    assert number not in shown
+    assert private.splitlines()[1] not in shown
+
+
+def unfit() -> Iterator[str]:
+    private, public = pair()
+    yield from ("", "no key", public, private[:200])
+    yield (
+        ec.generate_private_key(ec.SECP256R1())
+        .private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+        .decode()
+    )
+    yield (
+        load_pem_private_key(private.encode(), None)
+        .private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"x"))
+        .decode()
+    )
+
+
+@looped("pem", [*unfit()], ids=range(6))
+def test_a_file_that_is_no_key_is_said_and_not_quoted(pem: str) -> None:
+    with pytest.raises(BratError) as error:
+        AppKey.from_pem("Iv1.x", pem)
+
+    assert str(error.value) == (
+        "the private key of the App Iv1.x cannot be read: it must be the .pem file "
+        "that was downloaded from the App's settings"
+    )

@@ -83,15 +83,6 @@ def test_a_limit_without_an_end_is_waited_for_longer_each_time(hand: HandTime) -
 # --- calls that are refused as too much -----------------------------------------------
 
 
-async def test_a_read_comes_again_after_the_wait(
-    rest: Rest, forge: respx.MockRouter, hand: HandTime
-) -> None:
-    forge.get(f"{API}/user").side_effect = [SOON, SOON, OK]
-
-    assert await rest.get("/user") == ANN
-    assert hand.slept == [7, 7]
-
-
 @pytest.mark.parametrize("method", ["POST", "PATCH", "PUT", "DELETE"])
 async def test_a_write_comes_again_too_for_nothing_has_happened(
     method: str, rest: Rest, forge: respx.MockRouter, hand: HandTime
@@ -161,19 +152,6 @@ async def test_a_write_does_not_wait_longer_than_a_lease_lasts(
 
     assert hand.slept == []
     assert limited.value.retry_at == (NOON + 60) * 1000
-
-
-async def test_a_limit_on_writes_leaves_reads_alone(
-    rest: Rest, forge: respx.MockRouter, hand: HandTime
-) -> None:
-    forge.post(f"{API}/x").respond(403, json=SECONDARY)
-    forge.get(f"{API}/user").mock(OK)
-
-    with pytest.raises(Limited):
-        await rest.write("POST", "/x", {})
-
-    assert await rest.get("/user") == ANN
-    assert hand.passed == 0
 
 
 async def test_a_call_is_refused_only_so_often(

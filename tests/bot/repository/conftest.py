@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from bot.repository.compose import Composer
+from tests.bot.history import History
 from tests.world.remotes import Address, by_file, by_http
 
 
@@ -22,3 +24,13 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Address]
 def file_address(tmp_path: Path) -> Address:
     """A remote in a folder."""
     return by_file(tmp_path)
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> History:
+    return History(tmp_path / "mirror.git")
+
+
+@pytest.fixture
+def composer(history: History) -> Composer:
+    return Composer(history.path)

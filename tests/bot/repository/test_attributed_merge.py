@@ -14,16 +14,6 @@ from tests.bot.history import History
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 
 
-@pytest.fixture
-def history(tmp_path: Path) -> History:
-    return History(tmp_path / "mirror.git")
-
-
-@pytest.fixture
-def composer(history: History) -> Composer:
-    return Composer(history.path)
-
-
 def both(history: History, attributes: bytes, ours: bytes, theirs: bytes) -> Piece:
     """Return work on a file that what has landed changed, too."""
     files = {".gitattributes": attributes}

@@ -15,16 +15,6 @@ STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 BASE = {"a": b"1\n", "b": b"1\n"}
 
 
-@pytest.fixture
-def history(tmp_path: Path) -> History:
-    return History(tmp_path / "mirror.git")
-
-
-@pytest.fixture
-def composer(history: History) -> Composer:
-    return Composer(history.path)
-
-
 class Forked:
     """Two commits of work on a base that somebody else has moved."""
 

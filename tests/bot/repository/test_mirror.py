@@ -110,18 +110,6 @@ def test_events_and_refs_arrive_together(mirror: Mirror, origin: History) -> Non
     assert mirror.refs == {MAIN: work, WORK: work, WAL_REF: mirror.head}
 
 
-def test_another_bot_reads_what_was_pushed(mirror: Mirror, opened: Open) -> None:
-    mirror.look()
-    write(mirror, *story())
-    write(mirror, *paused(mirror))
-    other = opened("other")
-
-    other.look()
-
-    assert other.state == mirror.state
-    assert other.faults == ()
-
-
 def test_only_the_new_tail_is_read(mirror: Mirror, opened: Open) -> None:
     other = opened("other")
     mirror.look()

@@ -1,23 +1,9 @@
 """A merge with git's markers, and what lands once somebody has resolved it."""
 
-from pathlib import Path
-
-import pytest
-
 from bot.repository.compose import Composer, Conflicted, Piece
 from tests.bot.history import History
 
 AT = 1_800_000_000_123
-
-
-@pytest.fixture
-def history(tmp_path: Path) -> History:
-    return History(tmp_path / "mirror.git")
-
-
-@pytest.fixture
-def composer(history: History) -> Composer:
-    return Composer(history.path)
 
 
 class Diverged:

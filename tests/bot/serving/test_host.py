@@ -3,6 +3,7 @@
 import asyncio
 import re
 from errno import ENOSPC
+from pathlib import Path
 
 import httpx
 import pytest
@@ -10,7 +11,10 @@ import pytest
 from bot.door.webhooks import WEBHOOK_PATH
 from bot.forge.transport import Ask, HttpReply, Wire
 from bot.loop.loop import Loop
+from bot.repository import mirror
 from bot.serving.host import hosted
+from bot.settings.bot_settings import ServiceSettings
+from grite.errors import BratError
 from tests.bot.serving.hosted_town import (
     OTHER,
     SECRET,
@@ -223,3 +227,83 @@ async def test_a_fault_on_the_way_out_does_not_keep_the_service_from_ending(
 
             await until(opened, deadline_s=patient(30))
             monkeypatch.setattr(Loop, "release", broken)
+
+
+# --- what a service is told before it starts: whom it serves, and where ---------------
+
+
+async def test_without_a_secret_it_does_not_start(here: Town) -> None:
+    with pytest.raises(BratError, match="anybody could send deliveries"):
+        async with running(hosting(here, secret="")):
+            pass
+
+
+async def test_a_port_that_is_taken_is_said(here: Town) -> None:
+    async with running(hosting(here)) as host:
+        with pytest.raises(BratError, match="cannot listen on"):
+            async with running(hosting(here, port=host.port)):
+                pass
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"token": "x", "secret": "short"}, "at least 16 characters"),
+        ({"token": "x"}, "required with a token"),
+        ({"app_id": 1, "private_key_file": "x"}, "list the accounts"),
+        ({"token": "x", "repositories": ["x"]}, "pattern"),
+    ],
+)
+def test_settings_that_serve_anybody_are_refused(
+    given: dict[str, object], said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match=said):
+        ServiceSettings.model_validate({"folder": tmp_path, **given})
+
+
+@pytest.mark.parametrize(
+    ("owners", "listed", "name", "served"),
+    [
+        (("alice",), (), "Alice/App", True),
+        (("alice",), (), "mallory/app", False),
+        (("alice",), ("alice/app",), "alice/lib", False),
+        ((), ("Alice/App",), "alice/app", True),
+        (("alice",), (), "alice/..", False),
+    ],
+)
+def test_only_the_named_are_served(
+    owners: tuple[str, ...],
+    listed: tuple[str, ...],
+    name: str,
+    served: bool,  # noqa: FBT001  a parameter of a test
+    tmp_path: Path,
+) -> None:
+    told = ServiceSettings(
+        folder=tmp_path,
+        app_id="1",
+        private_key_file=tmp_path / "x",
+        allowed_owners=owners,
+        repositories=listed,
+    )
+
+    assert told.serves(name) is served
+
+
+# --- a service whose mirror has grown leaves it, collects it, and goes on -------------
+
+
+async def test_a_mirror_that_has_grown_is_collected_while_the_service_runs(
+    here: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mirror, "FLOOR_BYTES", 1)
+    monkeypatch.setattr(mirror, "EVERY_S", 0.0)
+    lines: list[str] = []
+    async with hosted(hosting(here, sweep_s=0.2), lines.append):
+
+        async def told() -> bool:
+            return any("its mirror has grown" in line for line in lines)
+
+        await until(told, deadline_s=patient(60))
+        monkeypatch.undo()
+
+        await accepted(here, REPO, await labelled(here, REPO))

@@ -36,7 +36,6 @@ from tests.world.github_forge.graphql_nodes import (
     RepositoryNode,
     TextNode,
     ThreadNode,
-    views,
 )
 from tests.world.github_forge.issue_removal import delete_issue, transfer_issue
 from tests.world.github_forge.merge_queues import MergeQueues
@@ -79,7 +78,7 @@ class Root:
         repo, issue = viewer.issue_node(asked["issue_id"])
         viewer.need(repo, "admin", "issues", "administration")
         delete_issue(viewer.service, viewer.caller.user, issue)
-        return _done(asked, repository=RepositoryNode(viewer, repo))
+        return _done(asked)
 
     def transfer_issue(self, asked: Asked) -> Asked:
         """Move an issue to another repository."""
@@ -88,21 +87,17 @@ class Root:
         target = viewer.repository_node(asked["repository_id"])
         for each in (repo, target):
             viewer.need(each, "write", "issues")
-        moved = transfer_issue(viewer.service, viewer.caller.user, issue, target)
-        return _done(asked, issue=IssueNode(viewer, moved))
+        transfer_issue(viewer.service, viewer.caller.user, issue, target)
+        return _done(asked)
 
     async def enqueue_pull_request(self, asked: Asked) -> Asked:
         """Put a pull request into the queue of its base."""
         viewer = self._viewer
         repo, pull = viewer.pull_node(asked["pull_request_id"])
         viewer.need(repo, "write", "contents", "pull_requests")
-        entry = await viewer.queues.enqueue(
-            repo,
-            pull,
-            viewer.caller.user,
-            head=asked.get("expected_head_oid"),
-        )
-        return _done(asked, merge_queue_entry=views(viewer, repo).entry(entry))
+        head = asked.get("expected_head_oid")
+        await viewer.queues.enqueue(repo, pull, viewer.caller.user, head=head)
+        return _done(asked)
 
     async def dequeue_pull_request(self, asked: Asked) -> Asked:
         viewer = self._viewer
@@ -112,7 +107,7 @@ class Root:
         if entry is None:
             raise Failed("UNPROCESSABLE", "Pull request is not in the queue")
         await viewer.queues.dequeue(repo, entry, viewer.caller.user)
-        return _done(asked, merge_queue_entry=views(viewer, repo).entry(entry))
+        return _done(asked)
 
     def resolve_review_thread(self, asked: Asked) -> Asked:
         """Resolve a thread; safe to call twice."""
@@ -125,7 +120,7 @@ class Root:
                     repo, _ = viewer.pull_node(node_id("PullRequest", pull.id))
                     viewer.need(repo, "write", "pull_requests", "contents")
                     resolve(store, said[0].id)
-                    return _done(asked, thread=node)
+                    return _done(asked)
         raise Failed("NOT_FOUND", "Could not resolve to a node with that global id.")
 
 
@@ -147,8 +142,8 @@ def _review(viewer: Viewer, node: str) -> TextNode:
     return TextNode(viewer, found.id, "PullRequestReview", node, found.body)
 
 
-def _done(asked: Asked, **more: object) -> Asked:
-    return {"client_mutation_id": asked.get("client_mutation_id"), **more}
+def _done(asked: Asked) -> Asked:
+    return {"client_mutation_id": asked.get("client_mutation_id")}
 
 
 SDL: Final = Path(__file__).with_name("schema.graphql")

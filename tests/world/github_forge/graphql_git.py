@@ -24,7 +24,6 @@ from brat.forge.rest.rest_call import NOT_ACCESSIBLE, visible
 from brat.forge.service.announcements import Kind
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.forge_state import Caller
-from brat.forge.storage.git_storage import Bare
 from brat.forge.storage.record_store import Table
 from tests.world.github_forge.merge_queues import MergeQueues
 from tests.world.github_forge.rules.rule_bindings import protection_of
@@ -175,17 +174,12 @@ def _unknown(node: str) -> Failed:
 class RefUpdateRule:
     """What binds whoever asks; GitHub shows it to all who may read."""
 
-    pattern: str
-    allows_deletions: bool
-    allows_force_pushes: bool
-    blocks_creations: bool
     required_approving_review_count: int | None
     required_status_check_contexts: tuple[str, ...] | None
     requires_code_owner_reviews: bool
     requires_conversation_resolution: bool
     requires_linear_history: bool
     requires_signatures: bool
-    viewer_allowed_to_dismiss_reviews: bool
     viewer_can_push: bool
 
 
@@ -196,10 +190,6 @@ def ref_update_rule(kept: Protection, role: Role) -> RefUpdateRule:
     checks = tuple(one.context for one in kept.required_checks())
     may_write = ROLES.index(role) >= ROLES.index("write")
     return RefUpdateRule(
-        pattern=kept.branch,
-        allows_deletions=wanted.allow_deletions,
-        allows_force_pushes=bool(wanted.allow_force_pushes),
-        blocks_creations=wanted.block_creations,
         required_approving_review_count=(
             asked.required_approving_review_count if reviews is not None else None
         ),
@@ -208,7 +198,6 @@ def ref_update_rule(kept: Protection, role: Role) -> RefUpdateRule:
         requires_conversation_resolution=wanted.required_conversation_resolution,
         requires_linear_history=wanted.required_linear_history,
         requires_signatures=kept.signatures,
-        viewer_allowed_to_dismiss_reviews=may_write,
         viewer_can_push=may_write and not wanted.lock_branch,
     )
 
@@ -227,7 +216,6 @@ class AccountNode:
 
 @dataclass(frozen=True)
 class CommitNode:
-    bare: Bare
     oid: str
     kind: str = "Commit"
 
@@ -241,31 +229,19 @@ class RefNode:
     viewer: Viewer
     repo: Repository
     full_name: str
-    oid: str
     kind: str = "Ref"
-
-    @property
-    def prefix(self) -> str:
-        """What its name starts with, up to the second slash."""
-        return "/".join(self.full_name.split("/")[:2]) + "/"
-
-    @property
-    def name(self) -> str:
-        return self.full_name.removeprefix(self.prefix)
 
     @property
     def id(self) -> str:
         return node_id(self.kind, f"{self.repo.id}:{self.full_name}")
 
-    def target(self) -> CommitNode:
-        return CommitNode(self.viewer.service.forge.bare(self.repo), self.oid)
-
     def ref_update_rule(self) -> RefUpdateRule | None:
         """Return a branch's own protection, as it binds the viewer."""
         forge = self.viewer.service.forge
-        if self.prefix != HEADS:
+        if not self.full_name.startswith(HEADS):
             return None
-        kept = protection_of(forge, self.repo, self.name)
+        name = self.full_name.removeprefix(HEADS)
+        kept = protection_of(forge, self.repo, name)
         if kept is None:
             return None
         return ref_update_rule(kept, forge.role(self.repo, self.viewer.caller.user))

@@ -6,7 +6,6 @@ https://docs.github.com/graphql/reference/interfaces#comment
 https://docs.github.com/graphql/reference/objects
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -21,10 +20,9 @@ from tests.world.github_forge.graphql_git import (
     Viewer,
     account,
 )
-from tests.world.github_forge.merge_queues import ADDED, REMOVED, QueueEntry
+from tests.world.github_forge.merge_queues import ADDED, REMOVED
 from tests.world.github_forge.rest_pulls import review_decision
 from tests.world.github_forge.review_comments import LineComment, threads_of
-from tests.world.github_forge.rules.rule_types import MergeQueueParameters
 from tests.world.github_forge.shapes import dressed, node_id
 
 _KINDS: Final = {ADDED: "AddedToMergeQueueEvent", REMOVED: "RemovedFromMergeQueueEvent"}
@@ -43,10 +41,6 @@ class QueueEventNode:
     def id(self) -> str:
         return node_id(self.kind, self.event.id)
 
-    @property
-    def created_at(self) -> str:
-        return self.event.created_at
-
     def actor(self) -> AccountNode:
         return account(self.viewer.service.renderer.who(self.event.actor))
 
@@ -58,100 +52,7 @@ def timeline(
     wanted = [kind.removesuffix("_EVENT").lower() for kind in kinds or ()] or _KINDS
     found = viewer.service.forge.store.issue_events.of(pull.id)
     shown = [QueueEventNode(viewer, one) for one in found if one.event in wanted]
-    return {"nodes": shown[-(last or len(shown)) :], "total_count": len(shown)}
-
-
-@dataclass(frozen=True)
-class QueueNode:
-    views: "QueueViews"
-    base: str
-    rules: MergeQueueParameters
-    kind: str = "MergeQueue"
-
-    @property
-    def id(self) -> str:
-        return node_id(self.kind, f"{self.views.repo.id}:{self.base}")
-
-    def configuration(self) -> dict[str, object]:
-        asked = self.rules
-        return {
-            "check_response_timeout": asked.check_response_timeout_minutes,
-            "maximum_entries_to_build": asked.max_entries_to_build,
-            "maximum_entries_to_merge": asked.max_entries_to_merge,
-            "merge_method": asked.merge_method,
-            "merging_strategy": asked.grouping_strategy,
-            "minimum_entries_to_merge": asked.min_entries_to_merge,
-            "minimum_entries_to_merge_wait_time": (
-                asked.min_entries_to_merge_wait_minutes
-            ),
-        }
-
-    def entries(self, first: int | None = None) -> dict[str, object]:
-        found = self.views.viewer.queues.of(self.views.repo, self.base)
-        shown = [EntryNode(self.views, one) for one in found[:first]]
-        return {"nodes": shown, "total_count": len(found)}
-
-
-@dataclass(frozen=True)
-class EntryNode:
-    views: "QueueViews"
-    entry: QueueEntry
-    kind: str = "MergeQueueEntry"
-
-    @property
-    def id(self) -> str:
-        return node_id(self.kind, self.entry.id)
-
-    @property
-    def state(self) -> str:
-        return self.entry.state
-
-    @property
-    def position(self) -> int:
-        """Its place, from 1 on; 0: it is in no queue any more."""
-        line = self.views.viewer.queues.of(self.views.repo, self.entry.base)
-        places = (at for at, one in enumerate(line, 1) if one.id == self.entry.id)
-        return next(places, 0)
-
-    def enqueuer(self) -> AccountNode:
-        return account(self.views.viewer.service.renderer.who(self.entry.enqueuer))
-
-    def head_commit(self) -> CommitNode | None:
-        """Return the commit that is judged, if it is built."""
-        return self._commit(self.entry.group_sha)
-
-    def base_commit(self) -> CommitNode | None:
-        return self._commit(self.entry.group_base)
-
-    def pull_request(self) -> object:
-        pull = self.views.viewer.service.forge.store.pulls.get(self.entry.pull)
-        assert pull is not None
-        return self.views.show(pull)
-
-    def merge_queue(self) -> QueueNode | None:
-        return self.views.queue(self.entry.base)
-
-    def _commit(self, sha: str) -> CommitNode | None:
-        bare = self.views.viewer.service.forge.bare(self.views.repo)
-        return CommitNode(bare, sha) if sha else None
-
-
-@dataclass(frozen=True)
-class QueueViews:
-    """The queues of a repository, as somebody sees them."""
-
-    viewer: Viewer
-    repo: Repository
-    show: Callable[[Pull], object]
-    """Shows a pull request."""
-
-    def queue(self, base: str) -> QueueNode | None:
-        """Return the queue of a branch; None: it has none."""
-        rules = self.viewer.queues.rules(self.repo, base)
-        return QueueNode(self, base, rules) if rules is not None else None
-
-    def entry(self, entry: QueueEntry) -> EntryNode:
-        return EntryNode(self, entry)
+    return {"nodes": shown[-(last or len(shown)) :]}
 
 
 class MailedTexts:
@@ -255,10 +156,6 @@ class IssueNode:
     def number(self) -> int:
         return self.issue.number
 
-    @property
-    def title(self) -> str:
-        return self.issue.title
-
     def last_edited_at(self) -> str | None:
         return self.viewer.edits.last(self.issue.id)
 
@@ -270,23 +167,13 @@ class PullNode:
     pull: Pull
     kind: str = "PullRequest"
 
-    def __getattr__(self, name: str) -> object:
-        if name not in _PULL:
-            raise AttributeError(name)
-        return getattr(self.pull, _PULL[name])
+    @property
+    def head_ref_oid(self) -> str:
+        return self.pull.head_sha
 
     @property
     def id(self) -> str:
         return node_id(self.kind, self.pull.id)
-
-    @property
-    def title(self) -> str:
-        return self._issue.title
-
-    @property
-    def state(self) -> str:
-        """Open, closed or merged."""
-        return "MERGED" if self.merged else self._issue.state.upper()
 
     @property
     def merged(self) -> bool:
@@ -294,20 +181,10 @@ class PullNode:
 
     def merge_commit(self) -> CommitNode | None:
         sha = self.pull.merge_commit
-        bare = self.viewer.service.forge.bare(self.repo)
-        return CommitNode(bare, sha) if sha is not None else None
-
-    def merged_by(self) -> AccountNode | None:
-        by = self.pull.merged_by
-        return account(self.viewer.service.renderer.who(by)) if by is not None else None
-
-    def mergeable(self) -> str:
-        return {True: "MERGEABLE", False: "CONFLICTING", None: "UNKNOWN"}[
-            self._mergeable()[0]
-        ]
+        return CommitNode(sha) if sha is not None else None
 
     def merge_state_status(self) -> str:
-        return self._mergeable()[1].upper()
+        return dressed(self.viewer.service).mergeable(self.repo, self.pull)[1].upper()
 
     def review_decision(self) -> str | None:
         """Return what its reviews say, where reviews are asked for."""
@@ -321,39 +198,11 @@ class PullNode:
     def is_in_merge_queue(self) -> bool:
         return self.viewer.queues.entry(self.pull) is not None
 
-    def is_merge_queue_enabled(self) -> bool:
-        return self.viewer.queues.rules(self.repo, self.pull.base) is not None
-
-    def merge_queue(self) -> QueueNode | None:
-        return views(self.viewer, self.repo).queue(self.pull.base)
-
-    def merge_queue_entry(self) -> EntryNode | None:
-        entry = self.viewer.queues.entry(self.pull)
-        return views(self.viewer, self.repo).entry(entry) if entry else None
-
     def timeline_items(
         self, item_types: list[str] | None = None, last: int | None = None
     ) -> dict[str, object]:
         """Return what happened to it, of these kinds."""
         return timeline(self.viewer, self.pull, item_types, last)
-
-    @property
-    def _issue(self) -> Issue:
-        return self.viewer.service.forge.issue_of(self.pull)
-
-    def _mergeable(self) -> tuple[bool | None, str]:
-        return dressed(self.viewer.service).mergeable(self.repo, self.pull)
-
-
-_PULL: Final = {
-    "base_ref_name": "base",
-    "base_ref_oid": "base_sha",
-    "head_ref_name": "head",
-    "head_ref_oid": "head_sha",
-    "is_draft": "draft",
-    "merged_at": "merged_at",
-    "number": "number",
-}
 
 
 @dataclass(frozen=True)
@@ -361,11 +210,6 @@ class RepositoryNode:
     viewer: Viewer
     repo: Repository
     kind: str = "Repository"
-
-    def __getattr__(self, name: str) -> object:
-        if name not in _METHODS:
-            raise AttributeError(name)
-        return True
 
     @property
     def id(self) -> str:
@@ -376,7 +220,7 @@ class RepositoryNode:
         for name in (qualified_name, HEADS + qualified_name):
             sha = bare.ref(name) if name.startswith("refs/") else None
             if sha is not None:
-                return RefNode(self.viewer, self.repo, name, sha)
+                return RefNode(self.viewer, self.repo, name)
         return None
 
     def issue(self, number: int) -> IssueNode:
@@ -389,10 +233,6 @@ class RepositoryNode:
         assert pull is not None
         return PullNode(self.viewer, self.repo, pull)
 
-    def merge_queue(self, branch: str | None = None) -> QueueNode | None:
-        base = branch or self.repo.default_branch
-        return views(self.viewer, self.repo).queue(base)
-
     def _numbered(self, number: int, kind: str) -> Issue:
         for one in self.viewer.service.forge.store.issues.of(self.repo.id):
             if one.number == number and one.pull == (kind == "PullRequest"):
@@ -400,14 +240,3 @@ class RepositoryNode:
         article = "an" if kind == "Issue" else "a"
         said = f"Could not resolve to {article} {kind} with the number of {number}."
         raise Failed("NOT_FOUND", said)
-
-
-_METHODS: Final = {
-    "merge_commit_allowed": "merge",
-    "rebase_merge_allowed": "rebase",
-    "squash_merge_allowed": "squash",
-}
-
-
-def views(viewer: Viewer, repo: Repository) -> QueueViews:
-    return QueueViews(viewer, repo, lambda pull: PullNode(viewer, repo, pull))

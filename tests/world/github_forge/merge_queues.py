@@ -38,8 +38,6 @@ from tests.world.github_forge.rules.rule_types import (
 )
 from tests.world.github_forge.shapes import MergeMethod, simple_commit
 
-EntryState = Literal["QUEUED", "AWAITING_CHECKS", "MERGEABLE"]
-
 
 class QueueEntry(Record, frozen=True, kw_only=True):
     """A pull request in the merge queue of its base; its id is the order of coming."""
@@ -51,13 +49,10 @@ class QueueEntry(Record, frozen=True, kw_only=True):
     head_sha: str
     """The head that was queued; another one is not."""
     enqueuer: int
-    enqueued_at: str
     group_base: str = ""
     """What its group was built on."""
     group_sha: str = ""
     """The commit that is judged and lands; empty: not built yet."""
-    mergeable: bool = False
-    """Whether that commit is green."""
 
     @property
     def group_ref(self) -> str:
@@ -67,13 +62,6 @@ class QueueEntry(Record, frozen=True, kw_only=True):
         """
         name = f"gh-readonly-queue/{self.base}/pr-{self.number}-{self.group_base}"
         return f"refs/heads/{name}"
-
-    @property
-    def state(self) -> EntryState:
-        """GitHub's word for where it is."""
-        if not self.group_sha:
-            return "QUEUED"
-        return "MERGEABLE" if self.mergeable else "AWAITING_CHECKS"
 
 
 ADDED: Final = "added_to_merge_queue"
@@ -242,7 +230,6 @@ class MergeGroups:
                     entry,
                     group_base=onto,
                     group_sha=made,
-                    mergeable=False,
                 )
             )
             self._forge.bare(repo).move(entry.group_ref, made)
@@ -267,9 +254,6 @@ class MergeGroups:
         states = [self._states(repo, entry) for entry in built]
         red = (place for place, one in enumerate(states) if not one <= {"green"})
         ready = built[: next(red, len(built))]
-        with self._store.change():
-            for entry in ready:
-                self._entries.put(replace(entry, mergeable=True))
         for entry, said in zip(built, states, strict=True):
             if "failing" in said:
                 self.remove(repo, entry, "CI_FAILURE")
@@ -352,10 +336,6 @@ class MergeQueues:
         service.events.heard_by.append(self._hear)
         service.spawn(self._run(), "merge queues")
 
-    def of(self, repo: Repository, base: str) -> list[QueueEntry]:
-        """Return the entries of a branch's queue, first the one that is next."""
-        return self._groups.line(repo, base)
-
     def entry(self, pull: Pull) -> QueueEntry | None:
         """Return a pull request's entry; None: it is in no queue."""
         found = [one for one in self._entries.of(pull.repo) if one.pull == pull.id]
@@ -406,7 +386,6 @@ class MergeQueues:
                         number=pull.number,
                         head_sha=pull.head_sha,
                         enqueuer=user.id,
-                        enqueued_at=self._service.forge.now(),
                     )
                 )
                 note(self._service, pull, user, ADDED)

@@ -1,0 +1,199 @@
+"""Who had a bot's folder before, and is dead."""
+
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from bot.settings import bot_folder
+from bot.settings.bot_folder import (
+    PROCESSES_FILE,
+    PROCESSES_KEPT,
+    SignersFrom,
+    held_folder,
+    source_in_force,
+)
+from convoy.model.work import TargetRules
+from grite.errors import BratError
+from grite.signatures import BOT_SIGNERS_FILE, parse_signers, signer_of, with_signature
+from tests.world.cases import looped
+
+HOLD = """
+import sys
+from importlib import import_module
+from pathlib import Path
+held = getattr(import_module(sys.argv[2]), sys.argv[3])
+with held(Path(sys.argv[1]), "theirs") as dead:
+    print(sorted(dead), flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def holder(tmp_path: Path) -> "subprocess.Popen[str]":
+    """A process that has the folder."""
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            HOLD,
+            str(tmp_path),
+            held_folder.__module__,
+            held_folder.__name__,
+        ],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "[]\n"
+    return process
+
+
+def test_a_killed_process_is_known_to_be_dead_and_a_live_one_is_not(
+    tmp_path: Path, holder: "subprocess.Popen[str]"
+) -> None:
+    with holder:
+        with held_folder(tmp_path, "ours") as while_it_lives:
+            pass
+        holder.send_signal(signal.SIGKILL)
+        holder.wait()
+    with held_folder(tmp_path, "ours") as after:
+        pass
+
+    assert not while_it_lives
+    assert after == {"theirs"}
+
+
+def test_some_are_remembered(tmp_path: Path) -> None:
+    last: frozenset[str] = frozenset()
+    for number in range(2 * PROCESSES_KEPT):
+        with held_folder(tmp_path, str(number)) as dead:
+            last = dead
+
+    assert last == {
+        str(number) for number in range(PROCESSES_KEPT - 1, 2 * PROCESSES_KEPT - 1)
+    }
+
+
+def test_a_copy_of_the_folder_says_nothing(tmp_path: Path) -> None:
+    first, copy = tmp_path / "first", tmp_path / "copy"
+    first.mkdir()
+    with held_folder(first, "one"):
+        shutil.copytree(first, copy)
+
+    with held_folder(copy, "two") as dead:
+        assert not dead
+
+
+def test_another_start_of_the_system_says_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with held_folder(tmp_path, "one"):
+        pass
+    boot = tmp_path / "boot_id"
+    boot.write_text("another")
+    monkeypatch.setattr(bot_folder, "_BOOT", boot)
+
+    with held_folder(tmp_path, "two") as dead:
+        assert not dead
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "x\ny"])
+def test_a_file_that_was_cut_off_says_nothing(tmp_path: Path, text: str) -> None:
+    (tmp_path / PROCESSES_FILE).write_text(text)
+
+    with held_folder(tmp_path, "one") as dead:
+        assert not dead
+
+
+# --- the log's key: made once, kept from others, and read as OpenSSH writes it --------
+
+PAYLOAD = b"tree 4b825dc642cb6eb9a060e54bf8d69288fbee4904\n\nWAL: 1"
+
+
+def test_a_key_is_made_once_and_only_its_owner_may_read_it(tmp_path: Path) -> None:
+    folder = tmp_path / "bot"
+
+    first, again = bot_folder.log_key_in(folder), bot_folder.log_key_in(folder)
+
+    assert first.public == again.public
+    assert stat.S_IMODE((folder / bot_folder.LOG_KEY_FILE).stat().st_mode) == 0o600
+    allowed = parse_signers((folder / BOT_SIGNERS_FILE).read_text())
+    assert allowed.allows(first.public, 0)
+    assert "PRIVATE" not in repr(first)
+
+
+def test_processes_that_begin_at_once_agree_on_one_key(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        made = {key.public for key in pool.map(bot_folder.log_key_in, [tmp_path] * 16)}
+
+    assert len(made) == 1
+
+
+def test_a_key_that_openssh_made_signs(tmp_path: Path) -> None:
+    file = tmp_path / "key"
+    subprocess.run(
+        ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", file], check=True
+    )
+
+    key = bot_folder.parse_log_key(file.read_bytes().strip(), "BRAT_LOG_KEY")
+
+    assert key.line.split()[2:4] == file.with_suffix(".pub").read_text().split()[:2]
+    assert signer_of(with_signature(PAYLOAD, key.sign(PAYLOAD))) == key.public
+
+
+@pytest.mark.parametrize("kind", [["-t", "rsa", "-b", "2048"], ["-t", "ecdsa"]])
+def test_another_kind_of_key_is_refused(tmp_path: Path, kind: list[str]) -> None:
+    file = tmp_path / "key"
+    subprocess.run(["ssh-keygen", "-q", *kind, "-N", "", "-f", file], check=True)
+    with pytest.raises(BratError, match=r"not an Ed25519 .* ssh-keygen -t ed25519"):
+        bot_folder.read_log_key(file)
+
+
+def test_a_key_with_a_passphrase_or_no_key_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "key"
+    subprocess.run(
+        ["ssh-keygen", "-q", "-t", "ed25519", "-N", "secret", "-f", file], check=True
+    )
+    with pytest.raises(BratError, match="without a passphrase"):
+        bot_folder.read_log_key(file)
+    with pytest.raises(BratError, match="BRAT_LOG_KEY is not an Ed25519"):
+        bot_folder.parse_log_key(b"", "BRAT_LOG_KEY")
+    with pytest.raises(BratError, match="cannot be read"):
+        bot_folder.read_log_key(tmp_path / "none")
+
+
+# --- which source of allowed signers counts, by the default branch's rules ------------
+
+OPEN = TargetRules()
+REVIEWED = TargetRules(pull_request=True, reviews=1)
+
+
+@looped(
+    ("pinned", "has_file", "rules", "source"),
+    [
+        ("", False, REVIEWED, "own key"),
+        ("", True, REVIEWED, "file"),
+        ("", True, TargetRules(frozen=True), "file"),
+        ("", True, OPEN, "own key"),
+        # A token of CI could open such a pull request, and merge it.
+        ("", True, TargetRules(pull_request=True), "own key"),
+        ("", True, TargetRules(unknown=("how main is protected",)), "own key"),
+        ("a key", True, REVIEWED, "settings"),
+        ("a key", False, OPEN, "settings"),
+        (" \n", True, REVIEWED, "file"),
+    ],
+)
+def test_a_file_counts_only_where_nobody_can_change_it_alone(
+    pinned: str, *, has_file: bool, rules: TargetRules, source: SignersFrom
+) -> None:
+    found = source_in_force(pinned, has_file=has_file, rules=rules)
+
+    assert found.source == source
+    assert found.why
