@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from aiohttp import web
 
 from bot.dashboard.dashboard_source import DashboardSource, StateWatcher
+from bot.forge.github import Right
 from convoy.model.state import Convoy, Lease, State, Task
 from convoy.rules.starting import valid_leases
 from grite.outbound import names_this_machine
@@ -42,6 +43,7 @@ class Visitor:
     """The person who asks for a page, as far as the page needs to know."""
 
     may_write: bool
+    may_maintain: bool = False
     login: str = ""
     """The person's account on the forge; empty: nobody signed in."""
     csrf: str = ""
@@ -62,7 +64,9 @@ class AccessPolicy(Protocol):
     async def visitor(self, request: web.Request, view: RepositoryView) -> Visitor:
         """Return the visitor."""
 
-    async def writer(self, request: web.Request, view: RepositoryView) -> str:
+    async def writer(
+        self, request: web.Request, view: RepositoryView, right: Right
+    ) -> str:
         """Return who presses a button, after checking their right at this moment."""
 
 
@@ -173,9 +177,9 @@ class TokenAccess:
         return self._view
 
     async def visitor(self, _: web.Request, _view: RepositoryView) -> Visitor:
-        return Visitor(may_write=True)
+        return Visitor(may_write=True, may_maintain=True)
 
-    async def writer(self, request: web.Request, view: RepositoryView) -> str:
+    async def writer(self, request: web.Request, view: RepositoryView, _: Right) -> str:
         """Return `SOMEBODY` as the person who presses a button: names are unknown."""
         if not is_from_here(request) or not is_known(request, view.source.token):
             raise web.HTTPForbidden(text=ASKED)

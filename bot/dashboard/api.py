@@ -22,7 +22,7 @@ from bot.dashboard.access_policy import (
     view_of,
 )
 from bot.requests import verb_table
-from bot.requests.verb import Asker, NotPossible
+from bot.requests.verb import Asker, NotPossible, Verb
 from bot.requests.verb_table import NoSuchWord
 from bot.text.replies import refused
 from convoy import views
@@ -32,7 +32,8 @@ from convoy.views import SCHEMA_VERSION
 ROOT: Final = "/api/v1"
 DESCRIPTION: Final = Path(__file__).with_name("openapi.json")
 TASK: Final = r"/convoys/{convoy}/tasks/{task:\d{1,9}}"
-
+DONE: Final = web.RequestKey[tuple[str, Verb]]("done", tuple)
+"""What a button did, and by which verb."""
 
 Document = dict[str, Any]
 
@@ -135,8 +136,13 @@ class Api:
             task = task_at(view.state, request)[1].number
         if view.source.carry_out is None:
             raise web.HTTPForbidden(text="This dashboard is read-only.\n")
-        by = await self._access.writer(request, view)
-        word, text = request.match_info["verb"], await _text_said(request)
+        word = request.match_info["verb"]
+        known = (verb_table.BY_TASK_WORD if task else verb_table.BY_CONVOY_WORD).get(
+            word
+        )
+        right = known.right if known else "write"
+        by = await self._access.writer(request, view, right)
+        text = await _text_said(request)
         try:
             asked = await asyncio.to_thread(
                 verb_table.request_by_word, word, task, text
@@ -152,6 +158,8 @@ class Api:
             raise web.HTTPConflict(text=f"{reply.text}\n")
         if ROOT in request.path:
             return web.json_response({"done": True})
+        if known:
+            request[DONE] = (reply.text, known)
         return web.Response(
             status=303, headers={"Location": request.path.rpartition("/")[0]}
         )

@@ -67,6 +67,9 @@ class Dashboard:
             if welcome is None and (view := await self._access.view(request)):
                 request[access_policy.VIEW] = view
             answer = welcome or await handler(request)
+            if api.DONE in request and page_contents.SWAPS in request.headers:
+                text = page_contents.toast(*request[api.DONE])
+                answer = web.Response(text=text, content_type="text/html")
         except BratError as error:
             fault = web.HTTPServiceUnavailable(text=f"{error}; try again.\n")
             answer = error_answer(request, fault)
@@ -112,6 +115,11 @@ def error_answer(request: web.Request, error: web.HTTPException) -> web.Response
     if api.ROOT in request.path:
         told = {"error": said}
         return web.json_response(told, status=error.status, headers=headers)
+    if page_contents.SWAPS in request.headers:
+        text = page_contents.toast(said)
+        return web.Response(
+            text=text, content_type="text/html", status=error.status, headers=headers
+        )
     if "text/html" in request.headers.get("Accept", ""):
         text = page_contents.fault(error.status, HTTPStatus(error.status).phrase, said)
         return web.Response(

@@ -27,6 +27,7 @@ from bot.dashboard.drawings import (
     state_parts,
 )
 from bot.requests import verb_table
+from bot.requests.verb import Verb
 from convoy.model import ids
 from convoy.model.session_result import dollars, estimate_words, tokens, usage_in_words
 from convoy.model.state import Convoy, State, Task
@@ -110,11 +111,8 @@ _pages.filters["usage"] = usage_in_words
 _pages.globals["static"] = address
 _pages.globals["task_buttons"] = verb_table.task_buttons
 _pages.globals["state_parts"] = state_parts
-_pages.globals["help_of"] = {
-    word: verb.help
-    for words in (verb_table.BY_TASK_WORD, verb_table.BY_CONVOY_WORD)
-    for word, verb in words.items()
-}
+_pages.globals["task_verbs"] = verb_table.BY_TASK_WORD
+_pages.globals["convoy_verbs"] = verb_table.BY_CONVOY_WORD
 
 
 def page(
@@ -218,6 +216,18 @@ def fault(status: int, phrase: str, said: str) -> str:
     return _pages.get_template("fault.html").render(
         status=status, phrase=phrase, said=said
     )
+
+
+SWAPS: Final = "HX-Request"
+"""The header of a page's own request, whose answer becomes a part of the page."""
+_TOAST: Final = _pages.from_string(
+    '{% from "parts.html" import toast %}{{ toast(said, refused, verb) }}'
+)
+
+
+def toast(said: str, verb: Verb | None = None) -> str:
+    """Return what a verb did; None: why it was refused."""
+    return _TOAST.render(said=said, refused=verb is None, verb=verb)
 
 
 def overview(

@@ -30,7 +30,7 @@ from convoy.events.plan_events import ConvoyRanked
 from convoy.gate import forbidden, unallowed
 from convoy.model import ids
 from convoy.model.records import TaskSpec
-from convoy.model.state import Convoy, Task
+from convoy.model.state import Convoy, Part, Task
 from convoy.planner import own_words
 from convoy.rules.followed_list import FollowList, changes, may_follow
 from convoy.rules.plan_changes import AddTask, AssignTask, LinkTask, PartTask
@@ -240,11 +240,11 @@ def _parts(convoy: Convoy, whole: Task, text: str) -> tuple[TaskSpec, ...]:
     found: list[TaskSpec] = []
     for item in items:
         spec = _spec(convoy, item, [each.number for each in found])
-        found.append(_part(spec, whole.spec))
+        found.append(_part_spec(spec, whole.spec))
     return ordered(tuple(found), Ground(files=()), {})
 
 
-def _part(spec: TaskSpec, whole: TaskSpec) -> TaskSpec:
+def _part_spec(spec: TaskSpec, whole: TaskSpec) -> TaskSpec:
     told = cut(own_words(whole), WHOLE_CHARS)
     return replace(
         spec,
@@ -274,41 +274,60 @@ SPLIT: Final = (
 )
 
 
-def _merge(context: RequestContext) -> str:
-    name, number = context.convoy.name, _own_number(context)
-    out = (context.own_task or context.convoy).taken_out
+def _merge(context: RequestContext, *, task: int | None = None) -> str:
+    part, number, what = _part(context, task)
+    name, out = context.convoy.name, part.taken_out
     if out is not None and out.gesture == "closed":
         context.submit(WorkTakenBack(convoy=name, task=number, by=context.by))
         return f"Another pull request is opened in place of #{out.pull}."
     context.submit(MergeRequested(convoy=name, task=number, by=context.by))
-    return "It is in the merge queue again."
+    return f"{what} is in the merge queue again."
 
 
-def _unqueue(context: RequestContext) -> str:
-    name, number = context.convoy.name, _own_number(context)
+def _unqueue(context: RequestContext, *, task: int | None = None) -> str:
+    name, (_, number, what) = context.convoy.name, _part(context, task)
     context.submit(MergeWithdrawn(convoy=name, task=number, by=context.by))
-    return "It is out of the merge queue, until somebody says `/brat merge`."
+    again = f"/brat merge {number}" if task else "/brat merge"
+    return f"{what} is out of the merge queue, until somebody says `{again}`."
 
 
-def _own_number(context: RequestContext) -> int:
-    """Return the task of the pull request commented on; 0: the convoy's own."""
-    return context.own_task.number if context.own_task else 0
+def _part(context: RequestContext, task: int | None) -> tuple[Part, int, str]:
+    """Return the given task, else the pull request's own, else the convoy as task 0."""
+    found = context.own_task if task is None else context.convoy.task(task)
+    if found is None and task is not None:
+        raise NotPossible(f"{context.convoy.name} has no task {task}")
+    if found is None:
+        return context.convoy, 0, "The convoy"
+    return found, found.number, f"Task {found.number}"
 
 
 QUEUE: Final = (
     Verb(
         name="merge",
-        place="pull",
         right="maintain",
-        help="Puts the pull request back into the merge queue; if it was closed, "
-        "opens another one.",
+        words=(ANY_TASK,),
+        help="Puts a task's pull request, or the convoy's own, back into the merge "
+        "queue; if it was closed, opens another one.",
         rule=_merge,
+        of_task=TaskEndpoint(
+            word="release",
+            typed="task release",
+            help="Let a task land that was held.",
+            button=lambda task: task.withdrawn and not task.settled,
+        ),
     ),
     Verb(
         name="unqueue",
-        place="pull",
         right="maintain",
-        help="Removes the pull request from the merge queue, until `merge`.",
+        words=(ANY_TASK,),
+        help="Removes a task's pull request, or the convoy's own, from the merge "
+        "queue, until `merge`.",
         rule=_unqueue,
+        of_task=TaskEndpoint(
+            word="hold",
+            typed="task hold",
+            help="Keep a task from landing until it is released.",
+            button=lambda task: not (task.settled or task.withdrawn or task.taken_out),
+        ),
     ),
 )

@@ -293,6 +293,7 @@ REVISION: Final = (
         of_convoy=ConvoyEndpoint(
             word="revise",
             typed="convoy revise",
+            button=lambda convoy: convoy.state == "planning" and bool(convoy.tasks),
             help="Have another plan made from the text.",
         ),
     ),
@@ -336,6 +337,7 @@ MESSAGE: Final = (
         of_task=TaskEndpoint(
             word="tell",
             typed="task tell",
+            button=lambda task: not task.settled,
             help="Send a message to the task's session, if its engine takes "
             "messages, and to all later ones.",
         ),

@@ -29,7 +29,7 @@ from bot.dashboard.dashboard_source import (
 from bot.dashboard.login import Login, OAuth, Person, Rights, Sessions
 from bot.door.feed import kept_key, last_output
 from bot.door.listening import listener_at, serving_on
-from bot.forge.github import AnotherRepository
+from bot.forge.github import AnotherRepository, Right
 from bot.loop.loop import Loop
 from bot.requests.verb import Asker, Request
 from bot.roles.bot_context import configuration
@@ -100,14 +100,24 @@ class HostedDashboard:
         if person is None:
             return Visitor(may_write=False, may_sign_in=True)
         one, login = self._one(view), person.login
-        key = (_view_key(one), login, "write")
-        asked = partial(loop_of(one).context.github.may_write, login)
-        may = await self._rights.may(key, _asking(one, asked))
-        csrf = self._sessions.csrf(person)
-        return Visitor(may_write=may, login=login, csrf=csrf)
 
-    async def writer(self, request: web.Request, view: RepositoryView) -> str:
-        """Return who presses a button, if the forge confirms their right to write."""
+        async def may(right: Right) -> bool:
+            asked = partial(loop_of(one).context.github.may, login, right)
+            key = (_view_key(one), login, right)
+            return await self._rights.may(key, _asking(one, asked))
+
+        may_maintain = await may("maintain")
+        return Visitor(
+            may_write=may_maintain or await may("write"),
+            may_maintain=may_maintain,
+            login=login,
+            csrf=self._sessions.csrf(person),
+        )
+
+    async def writer(
+        self, request: web.Request, view: RepositoryView, right: Right
+    ) -> str:
+        """Return who presses a button, if the forge confirms that they have a right."""
         if self._is_program(request):
             return access_policy.SOMEBODY
         person = self._sessions.person(request)
@@ -118,10 +128,10 @@ class HostedDashboard:
         ):
             raise web.HTTPForbidden(text="This form was not served here.\n")
         one = self._one(view)
-        asked = partial(loop_of(one).context.github.may_write, person.login)
+        asked = partial(loop_of(one).context.github.may, person.login, right)
         if not await _asking(one, asked)():
             raise web.HTTPForbidden(
-                text="You have no write access to this repository.\n"
+                text=f"You have no {right} access to this repository.\n"
             )
         return person.login
 

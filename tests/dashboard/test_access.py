@@ -137,9 +137,12 @@ async def test_what_the_rules_forbid_is_said(opens: Opens) -> None:
         twice = f"/convoys/{NAME}/resume"
         answer = await visit.http.post(twice, headers=SHOWS)
         unknown = await visit.http.post(f"/convoys/{NAME}/explode", headers=SHOWS)
+        swapped = await visit.http.post(twice, headers=SHOWS | {"HX-Request": "true"})
 
     assert answer.status_code == 409
     assert answer.text.startswith("That cannot be done: ")
+    assert swapped.status_code == 409
+    assert '<p class="toast bad">' in swapped.text
     assert unknown.status_code == 404
     assert (
         unknown.text == "there is no explode; "

@@ -11,7 +11,6 @@ from bot.dashboard.api import DESCRIPTION
 from bot.requests.verb import ConvoyEndpoint, Request, TaskEndpoint, Verb
 from bot.requests.verb_table import (
     BY_CONVOY_WORD,
-    BY_NAME,
     BY_TASK_WORD,
     VERBS,
     NoSuchWord,
@@ -92,7 +91,6 @@ def test_the_interface_and_the_command_line_ask_for_it(
     request = request_by_word(end.word, 3 if of_task else 0, TEXT)
 
     assert endpoint_of(request) is end
-    assert BY_NAME[request.verb].right == "write"  # which the dashboard asks for
     assert end.word in offered("decideTask" if of_task else "decideConvoy")
     if end.typed:
         assert typed(end.typed) == end.help
@@ -114,11 +112,15 @@ def test_buttons_are_shown_where_they_can_be_pressed() -> None:
     active = convoy_buttons(rules.convoy)
     paused = convoy_buttons(rules.do(ConvoyPaused(convoy=NAME, by="ann")).convoy)
 
-    assert planned == ("approve", "cancel")
+    assert planned == ("approve", "revise", "cancel")
     assert active == ("pause", "cancel")
     assert paused == ("resume", "cancel")
-    assert tasks == [("stop", "drop"), ("retry", "drop"), ("drop",)]
+    assert tasks == [
+        ("tell", "stop", "drop", "hold"),
+        ("retry", "tell", "drop", "hold"),
+        ("tell", "drop", "hold"),
+    ]
     shown = {word for words in (*tasks, planned, active, paused) for word in words}
-    no_button = {"tell", "add", "allow", "split", "revise"}
-    if_proposed = {"follow"}
+    no_button = {"add", "allow", "split"}
+    if_proposed = {"follow", "release"}
     assert shown == {*BY_TASK_WORD, *BY_CONVOY_WORD} - no_button - if_proposed

@@ -305,11 +305,11 @@ Locks a resource for you, for one hour or for `ttl`, at most `24h`: no task that
 On: both. Who: who may write.\
 """,
             """\
-`/brat merge`
+`/brat merge [<task>]`
 
-Puts the pull request back into the merge queue; if it was closed, opens another one.
+Puts a task's pull request, or the convoy's own, back into the merge queue; if it was closed, opens another one.
 
-On: pull requests. Who: who may maintain.\
+On: both. Who: who may maintain.\
 """,
             "There is no verb `stats`; did you mean status?",
         ]
