@@ -21,7 +21,7 @@ GIT_CALLS = {
     "diff-index": 1,
     "diff-tree": 3,
     "init": 2,
-    "ls-files": 2,
+    "ls-files": 3,
     "ls-tree": 1,
     "pack-objects": 1,
     "push": 8,
