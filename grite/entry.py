@@ -5,7 +5,6 @@ What is wrong with it is said, not raised. A commit holds `meta.json` and
 nothing here is taken for granted.
 """
 
-import json
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -116,7 +115,10 @@ def _meta(tree: pygit2.Tree) -> tuple[dict[str, object], bytes]:
     blob = tree[META]
     if not isinstance(blob, pygit2.Blob):
         raise Corrupt("is no file")
-    meta = json.loads(blob.data)
+    try:
+        meta = msgspec.json.decode(blob.data)
+    except msgspec.DecodeError as error:
+        raise Corrupt(f"is no JSON: {error}") from error
     if not isinstance(meta, dict) or meta.get("schema_version") != SCHEMA_VERSION:
         raise Corrupt(f"is not of version {SCHEMA_VERSION}")
     actor = bytes.fromhex(str(meta.get("actor_id")))

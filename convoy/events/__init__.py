@@ -14,6 +14,7 @@ is noted done once.
 """
 
 from abc import abstractmethod
+from functools import cache
 from typing import Any, Final, Protocol, TypeVar
 
 from msgspec import Struct
@@ -113,8 +114,13 @@ class SessionEvent(TaskEvent, frozen=True, kw_only=True):
 
 def copied(form: type[_Record], source: Struct, /, **more: Any) -> _Record:  # noqa: ANN401
     """Return a record with the fields of that name that another has, and more."""
-    same = set(form.__struct_fields__) & set(source.__struct_fields__) - more.keys()
-    return form(**{name: getattr(source, name) for name in same}, **more)
+    same = _shared(form, type(source))
+    return form(**{name: getattr(source, name) for name in same} | more)
+
+
+@cache
+def _shared(form: type[Struct], source: type[Struct]) -> frozenset[str]:
+    return frozenset(form.__struct_fields__).intersection(source.__struct_fields__)
 
 
 def clause(text: str) -> str:

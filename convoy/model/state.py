@@ -501,10 +501,12 @@ def change_session(
 
 def change_task(convoy: Convoy, number: int, change: Callable[[Task], Task]) -> Convoy:
     """Change a task of `convoy`; an unknown task changes nothing."""
-    tasks = tuple(
-        change(task) if task.number == number else task for task in convoy.tasks
-    )
-    return replace(convoy, tasks=tasks)
+    tasks = [*convoy.tasks]
+    for place, task in enumerate(tasks):
+        if task.spec.number == number:
+            tasks[place] = change(task)
+            return replace(convoy, tasks=tuple(tasks))
+    return convoy
 
 
 def without_failures(state: State) -> State:
