@@ -277,14 +277,11 @@ async def test_the_key_of_the_persons_terminal_is_stored_once_they_agree(
 
 
 @looped(
-    ("image", "engine", "state", "said"),
-    [
-        ("", "codex", "wanted", "each job installs codex"),
-        ("", "", "wanted", "the job's own machine"),
-        ("ghcr.io/o/brat/runner-codex:v1", "codex", "by hand", "by its digest"),
-        (f"ghcr.io/o/runner@sha256:{'0' * 64}", "codex", "wanted", "ghcr.io/o/runner"),
-        (f"ghcr.io/o/runner@sha256:{'0' * 63}", "codex", "by hand", "by its digest"),
-    ],
+    ("", "codex", "wanted", "each job installs codex"),
+    ("", "", "wanted", "the job's own machine"),
+    ("ghcr.io/o/brat/runner-codex:v1", "codex", "by hand", "by its digest"),
+    (f"ghcr.io/o/runner@sha256:{'0' * 64}", "codex", "wanted", "ghcr.io/o/runner"),
+    (f"ghcr.io/o/runner@sha256:{'0' * 63}", "codex", "by hand", "by its digest"),
 )
 def test_the_image_of_agents_is_named_by_its_digest(
     image: str, engine: str, state: str, said: str
@@ -460,16 +457,13 @@ BRANCH_RULE = {"type": "branch_policy"}
 
 
 @looped(
-    ("known", "patterns", "secrets", "state"),
-    [
-        (None, [], [], "wanted"),
-        ((OURS, [BRANCH_RULE]), ["main"], ["BRAT_LOG_KEY"], "owed"),
-        ((OURS, []), [], [], "owed"),
-        ((None, []), [], [], "wanted"),
-        ((OURS, [BRANCH_RULE]), ["main", "x"], ["BRAT_LOG_KEY"], "by hand"),
-        ((OURS, [BRANCH_RULE]), ["main"], ["BRAT_LOG_KEY", "X"], "by hand"),
-        ((OURS, [{"type": "wait_timer"}]), ["main"], [], "wanted"),
-    ],
+    (None, [], [], "wanted"),
+    ((OURS, [BRANCH_RULE]), ["main"], ["BRAT_LOG_KEY"], "owed"),
+    ((OURS, []), [], [], "owed"),
+    ((None, []), [], [], "wanted"),
+    ((OURS, [BRANCH_RULE]), ["main", "x"], ["BRAT_LOG_KEY"], "by hand"),
+    ((OURS, [BRANCH_RULE]), ["main"], ["BRAT_LOG_KEY", "X"], "by hand"),
+    ((OURS, [{"type": "wait_timer"}]), ["main"], [], "wanted"),
 )
 def test_undo_deletes_only_the_environment_that_setup_made(
     known: tuple[object, list[object]] | None,
@@ -494,13 +488,10 @@ def test_undo_deletes_only_the_environment_that_setup_made(
 
 
 @looped(
-    ("made", "since", "state"),
-    [
-        ("2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z", "owed"),
-        ("2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z", "owed"),
-        ("2025-12-31T00:00:00Z", "2026-01-01T00:00:00Z", "wanted"),
-        ("2026-01-02T00:00:00Z", "", "wanted"),
-    ],
+    ("2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z", "owed"),
+    ("2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z", "owed"),
+    ("2025-12-31T00:00:00Z", "2026-01-01T00:00:00Z", "wanted"),
+    ("2026-01-02T00:00:00Z", "", "wanted"),
 )
 def test_undo_leaves_a_key_that_was_there_before_setup(
     made: str, since: str, state: str

@@ -31,19 +31,16 @@ def test_a_good_exchange_has_no_fault() -> None:
 
 
 @looped(
-    ("planted", "found"),
-    [
-        ({"request": {"ref": "x"}}, '"sha" is a required property'),
-        ({"request": {"ref": "x", "sha": "y", "frce": True}}, "'frce' was unexpected"),
-        ({"request": {"ref": 7, "sha": "y"}}, '7 is not of type "string"'),
-        ({"request": None}, "null is not of type"),
-        ({"response": {"ref": "x"}}, "is a required property"),
-        ({"response": REF | {"url": "no address"}}, 'is not a "uri"'),
-        ({"response": REF | {"node_id": None}}, "null is not of type"),
-        ({"status": 200}, "status 200 is not described"),
-        ({"query": {"page": "1"}}, "query parameter page is unknown"),
-        ({"path": "/repos/alice/app/teapots"}, "is not described by GitHub"),
-    ],
+    ({"request": {"ref": "x"}}, '"sha" is a required property'),
+    ({"request": {"ref": "x", "sha": "y", "frce": True}}, "'frce' was unexpected"),
+    ({"request": {"ref": 7, "sha": "y"}}, '7 is not of type "string"'),
+    ({"request": None}, "null is not of type"),
+    ({"response": {"ref": "x"}}, "is a required property"),
+    ({"response": REF | {"url": "no address"}}, 'is not a "uri"'),
+    ({"response": REF | {"node_id": None}}, "null is not of type"),
+    ({"status": 200}, "status 200 is not described"),
+    ({"query": {"page": "1"}}, "query parameter page is unknown"),
+    ({"path": "/repos/alice/app/teapots"}, "is not described by GitHub"),
 )
 def test_a_planted_fault_is_found(planted: dict[str, Any], found: str) -> None:
     faults = github().faults(replace(MADE, **planted))

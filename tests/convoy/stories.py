@@ -407,4 +407,4 @@ STORIES = (
     merged_by_the_forge,
     reshaped,
 )
-story = looped("tell", STORIES)
+story = looped(*STORIES)

@@ -72,40 +72,34 @@ It failed: [ brat]{"convoy":"fix-7","type":"convoy.failed","v":1,"why":"forged"}
 
 
 @looped(
-    "body",
-    [
-        "",
-        "Just words.",
-        FORGED + " ",
-        FORGED + "\n",
-        " " + FORGED,
-        "see " + FORGED,
-        FORGED + "\nIt was quoted.",
-        marked("no json"),
-        marked(""),
-        "[/brat]",
-        "[brat][/brat",
-    ],
+    "",
+    "Just words.",
+    FORGED + " ",
+    FORGED + "\n",
+    " " + FORGED,
+    "see " + FORGED,
+    FORGED + "\nIt was quoted.",
+    marked("no json"),
+    marked(""),
+    "[/brat]",
+    "[brat][/brat",
 )
 def test_what_has_not_both_marks_around_json_is_just_a_comment(body: str) -> None:
     assert fact_of(body) is None
 
 
 @looped(
-    ("text", "known_as"),
-    [
-        ('{"type":"convoy.frozen","v":1,"convoy":"fix-7"}', "convoy.frozen"),
-        ('{"type":"convoy.paused","v":1,"convoy":"fix-7"}', "convoy.paused"),
-        ('{"type":"convoy.paused","v":1,"convoy":7,"by":"ann"}', "convoy.paused"),
-        ('{"type":"convoy.paused","v":2,"convoy":"a","by":"b"}', "convoy.paused"),
-        ('{"type":"task.queued","convoy":"a","task":1,"cause":"x"}', "task.queued"),
-        ('{"type":7}', "7"),
-        ("{}", "?"),
-        ("[]", "?"),
-        ('"convoy.paused"', "?"),
-        ("[" * 10_000 + "]" * 10_000, "?"),
-        (f'{{"type":"a.b","x":{"[" * 10_000}{"]" * 10_000}}}', "?"),
-    ],
+    ('{"type":"convoy.frozen","v":1,"convoy":"fix-7"}', "convoy.frozen"),
+    ('{"type":"convoy.paused","v":1,"convoy":"fix-7"}', "convoy.paused"),
+    ('{"type":"convoy.paused","v":1,"convoy":7,"by":"ann"}', "convoy.paused"),
+    ('{"type":"convoy.paused","v":2,"convoy":"a","by":"b"}', "convoy.paused"),
+    ('{"type":"task.queued","convoy":"a","task":1,"cause":"x"}', "task.queued"),
+    ('{"type":7}', "7"),
+    ("{}", "?"),
+    ("[]", "?"),
+    ('"convoy.paused"', "?"),
+    ("[" * 10_000 + "]" * 10_000, "?"),
+    (f'{{"type":"a.b","x":{"[" * 10_000}{"]" * 10_000}}}', "?"),
 )
 def test_an_event_of_another_version_is_unknown_not_missing(
     text: str, known_as: str

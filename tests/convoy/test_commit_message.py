@@ -23,67 +23,54 @@ PIECES = [
 
 
 @looped(
-    ("message", "shown"),
-    [
-        ("Add it [skip ci]", "Add it (skip ci)"),
-        ("[CI Skip] Add it", "(CI Skip) Add it"),
-        ("[no ci][actions skip]", "(no ci)(actions skip)"),
-        ("Add it\n\n\nskip-checks: true\n", "Add it\n\n\nskip-checks true\n"),
-        ("Fixes #12", "Fixes issue #12"),
-        (
-            "closes: #12, resolved a-b/c.d#3",
-            "closes issue #12, resolved issue a-b/c.d#3",
-        ),
-        ("fix gh-7", "fix issue gh-7"),
-        ("Fixes [#12](https://x)", "Fixes issue [#12](https://x)"),
-        (
-            "**Fixes:** #12, __closes__ (#3)",
-            "**Fixes** issue #12, __closes__ issue (#3)",
-        ),
-        ("[skip-ci][skip azurepipelines]", "(skip-ci)(skip azurepipelines)"),
-        ("[circleci skip] [netlify-skip]", "(circleci skip) (netlify-skip)"),
-        ("Add it ***NO_CI***", "Add it NO_CI"),
-        ("Ask @ann, (@org/team) and a@b.c", "Ask @ ann, (@ org/team) and a@b.c"),
-        ("Add \u202eti\u2066 it\x07\x1b[31m", "Add ti it"),
-        (
-            "Fixed https://forge.example/a/b/issues/4",
-            "Fixed issue https://forge.example/a/b/issues/4",
-        ),
-        (
-            f"Add it\n\nSigned-off-by: Ann <a@b.c>\n{SIGNED_OFF}\nAcked-By : Bob",
-            f"Add it\n\nSigned-off-by Ann <a@b.c>\n{SIGNED_OFF}\nAcked-By Bob",
-        ),
-    ],
+    ("Add it [skip ci]", "Add it (skip ci)"),
+    ("[CI Skip] Add it", "(CI Skip) Add it"),
+    ("[no ci][actions skip]", "(no ci)(actions skip)"),
+    ("Add it\n\n\nskip-checks: true\n", "Add it\n\n\nskip-checks true\n"),
+    ("Fixes #12", "Fixes issue #12"),
+    (
+        "closes: #12, resolved a-b/c.d#3",
+        "closes issue #12, resolved issue a-b/c.d#3",
+    ),
+    ("fix gh-7", "fix issue gh-7"),
+    ("Fixes [#12](https://x)", "Fixes issue [#12](https://x)"),
+    (
+        "**Fixes:** #12, __closes__ (#3)",
+        "**Fixes** issue #12, __closes__ issue (#3)",
+    ),
+    ("[skip-ci][skip azurepipelines]", "(skip-ci)(skip azurepipelines)"),
+    ("[circleci skip] [netlify-skip]", "(circleci skip) (netlify-skip)"),
+    ("Add it ***NO_CI***", "Add it NO_CI"),
+    ("Ask @ann, (@org/team) and a@b.c", "Ask @ ann, (@ org/team) and a@b.c"),
+    ("Add \u202eti\u2066 it\x07\x1b[31m", "Add ti it"),
+    (
+        "Fixed https://forge.example/a/b/issues/4",
+        "Fixed issue https://forge.example/a/b/issues/4",
+    ),
+    (
+        f"Add it\n\nSigned-off-by: Ann <a@b.c>\n{SIGNED_OFF}\nAcked-By : Bob",
+        f"Add it\n\nSigned-off-by Ann <a@b.c>\n{SIGNED_OFF}\nAcked-By Bob",
+    ),
 )
 def test_a_message_makes_a_forge_do_nothing(message: str, shown: str) -> None:
     assert inert(message) == shown
 
 
 @looped(
-    "message",
-    [
-        "Fix the colour #fff",
-        "It closes 12 doors",
-        "[skip] ci",
-        "prefixes #12",
-        "See #12",
-    ],
+    "Fix the colour #fff", "It closes 12 doors", "[skip] ci", "prefixes #12", "See #12"
 )
 def test_what_says_nothing_to_a_forge_stays(message: str) -> None:
     assert inert(message) == message
 
 
 @looped(
-    ("said", "subject"),
-    [
-        (["Add it", "feat(api)!: add it", "fix: mend it"], "feat(api)!: add it"),
-        (["net/http: close it [skip ci]"], "net/http: close it (skip ci)"),
-        (["ABC-12 add it"], "ABC-12 add it"),
-        (["[docs] say it"], "[docs] say it"),
-        (["wip", "done", "Make it so: now"], "The task"),
-        ([f"fix: {'x' * 100}"], "The task"),
-        ([], "The task"),
-    ],
+    (["Add it", "feat(api)!: add it", "fix: mend it"], "feat(api)!: add it"),
+    (["net/http: close it [skip ci]"], "net/http: close it (skip ci)"),
+    (["ABC-12 add it"], "ABC-12 add it"),
+    (["[docs] say it"], "[docs] say it"),
+    (["wip", "done", "Make it so: now"], "The task"),
+    ([f"fix: {'x' * 100}"], "The task"),
+    ([], "The task"),
 )
 def test_a_squash_takes_over_the_subject_that_a_project_would_write(
     said: list[str], subject: str

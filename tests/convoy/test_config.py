@@ -142,14 +142,11 @@ def test_every_key_reaches_the_settings() -> None:
 
 
 @looped(
-    ("text", "cores", "most"),
-    [
-        ("", None, 8),
-        ("", 2, 8),
-        ("[ci]\nslots = 10", 2, 11),
-        ("[ci]\nslots = 10", None, 8),
-        ("[refinery]\nmax_parallel = 1", 2, 1),
-    ],
+    ("", None, 8),
+    ("", 2, 8),
+    ("[ci]\nslots = 10", 2, 11),
+    ("[ci]\nslots = 10", None, 8),
+    ("[refinery]\nmax_parallel = 1", 2, 1),
 )
 def test_as_many_candidates_are_judged_at_once_as_ci_has_room_for(
     text: str, cores: int | None, most: int
@@ -164,14 +161,11 @@ def test_a_command_may_be_a_list_of_words() -> None:
 
 
 @looped(
-    ("price", "told"),
-    [
-        ("3.0", "price: 3.0 is not allowed; allowed: a table such as"),
-        ("{ input = 3 }", "price.output: missing; allowed: a number of US dollars"),
-        ("{ input = -1, output = 1 }", "price.input: -1 is not allowed; allowed: a"),
-        ("{ input = nan, output = 1 }", "price.input: nan is not allowed; allowed: a"),
-        ("{ input = true, output = 1 }", "price.input: true is not allowed"),
-    ],
+    ("3.0", "price: 3.0 is not allowed; allowed: a table such as"),
+    ("{ input = 3 }", "price.output: missing; allowed: a number of US dollars"),
+    ("{ input = -1, output = 1 }", "price.input: -1 is not allowed; allowed: a"),
+    ("{ input = nan, output = 1 }", "price.input: nan is not allowed; allowed: a"),
+    ("{ input = true, output = 1 }", "price.input: true is not allowed"),
 )
 def test_a_price_that_is_none_is_told(price: str, told: str) -> None:
     text = f'[engine.default]\ntype = "codex"\nprice = {price}'
@@ -311,8 +305,7 @@ def test_a_table_that_is_none_is_told() -> None:
 
 
 @looped(
-    ("text", "line"),
-    {
+    *{
         "[refinery]\nstrategy = squash": ".brat/config.toml: line 2, column 12: this is not TOML: Invalid value",
         "a = 1\n\nb = [1,": ".brat/config.toml: line 3, column 8: this is not TOML: Invalid value",
         "[ci]\n[ci]": (
@@ -328,7 +321,7 @@ def test_a_table_that_is_none_is_told() -> None:
         + "c = 1": ".brat/config.toml: line 2: a key may have at most 32 parts",
         "a." * 50_000
         + "b = 1": ".brat/config.toml: it has over 65536 characters, which is the limit",
-    }.items(),
+    }.items()
 )
 def test_what_is_no_toml_is_told_with_its_place(text: str, line: str) -> None:
     assert faults(text) == line
@@ -433,18 +426,15 @@ def test_the_schema_takes_what_is_valid(text: str) -> None:
 
 
 @looped(
-    "text",
-    [
-        "[engine.default]",
-        '[engine."my tests"]\ntype = "aider"',
-        'refinery.strategy = "fast-forward"',
-        'witness.timeout = ""',
-        'witness.timeout = "30"',
-        "refinery.stratgy = 1",
-        "a = 1",
-        'ci.command = ""',
-        "mayor.tasks = 0",
-    ],
+    "[engine.default]",
+    '[engine."my tests"]\ntype = "aider"',
+    'refinery.strategy = "fast-forward"',
+    'witness.timeout = ""',
+    'witness.timeout = "30"',
+    "refinery.stratgy = 1",
+    "a = 1",
+    'ci.command = ""',
+    "mayor.tasks = 0",
 )
 def test_the_schema_refuses_what_is_refused(text: str) -> None:
     assert faults(text)
@@ -478,7 +468,7 @@ def test_lengths_of_time_are_read(text: str, length_s: int) -> None:
     assert seconds_in(text) == length_s
 
 
-@looped("text", ["", "30", "m", "1.5h", "30 m", "5m1h", "-1m", "٣m"])
+@looped("", "30", "m", "1.5h", "30 m", "5m1h", "-1m", "٣m")
 def test_what_is_no_length_of_time_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="not a duration such as 90s"):
         seconds_in(text)
@@ -497,10 +487,7 @@ def test_the_nearest_name_is_found(name: str, meant: str | None) -> None:
     assert nearest(name, ["engine", "strategy", "checks"]) == meant
 
 
-@looped(
-    "name",
-    ["GITHUB_TOKEN", "ACTIONS_ID_TOKEN", "BRAT_TOKEN", "GIT_ASKPASS", "x", "A=B"],
-)
+@looped("GITHUB_TOKEN", "ACTIONS_ID_TOKEN", "BRAT_TOKEN", "GIT_ASKPASS", "x", "A=B")
 def test_no_secret_may_be_a_variable_of_the_job_itself(name: str) -> None:
     said = faults(f'[engine.default]\ntype = "codex"\nsecret = "{name}"')
 
@@ -508,22 +495,19 @@ def test_no_secret_may_be_a_variable_of_the_job_itself(name: str) -> None:
 
 
 @looped(
-    "url",
-    [
-        *(
-            "http://models.example.com/v1",
-            "https://localhost/v1",
-            "https://10.0.0.5/v1",
-        ),
-        *("https://[::1]/v1", "https://a:b@example.com", "https://example.com?a=b"),
-        *("https://example.com/../x", "https://example.com/#x", "https://2130706433"),
-        *(
-            "https://example.com\\@evil.example",
-            "https://example.com/v1 ",
-            "example.com",
-            "https://example.com:65536",
-        ),
-    ],
+    *(
+        "http://models.example.com/v1",
+        "https://localhost/v1",
+        "https://10.0.0.5/v1",
+    ),
+    *("https://[::1]/v1", "https://a:b@example.com", "https://example.com?a=b"),
+    *("https://example.com/../x", "https://example.com/#x", "https://2130706433"),
+    *(
+        "https://example.com\\@evil.example",
+        "https://example.com/v1 ",
+        "example.com",
+        "https://example.com:65536",
+    ),
 )
 def test_a_server_is_a_name_with_https(url: str) -> None:
     said = faults(f"[engine.default]\ntype = 'codex'\nurl = '{url}'")
@@ -555,7 +539,7 @@ def test_tools_are_for_engines_that_can_be_told_them() -> None:
     )
 
 
-@looped("host", ["**", "*:443", "https://pypi.org", "PyPI.org", "a b", "*.", ""])
+@looped("**", "*:443", "https://pypi.org", "PyPI.org", "a b", "*.", "")
 def test_what_is_no_host_is_told(host: str) -> None:
     told = faults(f"[runner]\negress = [{host!r}]")
 

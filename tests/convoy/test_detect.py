@@ -62,19 +62,16 @@ def test_a_target_named_test_is_found(text: str) -> None:
 
 
 @looped(
-    "text",
-    [
-        "tests:\n\ttrue",
-        ".PHONY: test",
-        "test := unit",
-        "test ::= unit",
-        "test :::= unit",
-        "test = a:b",
-        "# test: none",
-        "all:\n\ttest: 1",
-        "test-unit: x",
-        "",
-    ],
+    "tests:\n\ttrue",
+    ".PHONY: test",
+    "test := unit",
+    "test ::= unit",
+    "test :::= unit",
+    "test = a:b",
+    "# test: none",
+    "all:\n\ttest: 1",
+    "test-unit: x",
+    "",
 )
 def test_what_only_looks_like_a_test_target_is_not_one(text: str) -> None:
     assert command({"Makefile": text}) is None
@@ -87,18 +84,15 @@ def test_only_the_makefile_that_make_reads_counts() -> None:
 
 
 @looped(
-    "files",
-    [
-        {"pytest.ini": ""},
-        {"conftest.py": ""},
-        {"pyproject.toml": "[tool.pytest.ini_options]\n"},
-        {"setup.cfg": "[metadata]\n[tool:pytest]\n"},
-        {"tox.ini": "[pytest]\n"},
-        {"tests/test_auth.py": ""},
-        {"tests/unit/test_auth.py": ""},
-        {"test/auth_test.py": ""},
-        {"test_auth.py": ""},
-    ],
+    {"pytest.ini": ""},
+    {"conftest.py": ""},
+    {"pyproject.toml": "[tool.pytest.ini_options]\n"},
+    {"setup.cfg": "[metadata]\n[tool:pytest]\n"},
+    {"tox.ini": "[pytest]\n"},
+    {"tests/test_auth.py": ""},
+    {"tests/unit/test_auth.py": ""},
+    {"test/auth_test.py": ""},
+    {"test_auth.py": ""},
 )
 def test_pytest_is_found_by_its_settings_and_by_its_files(
     files: dict[str, str],
@@ -107,25 +101,22 @@ def test_pytest_is_found_by_its_settings_and_by_its_files(
 
 
 @looped(
-    "files",
-    [
-        {"pyproject.toml": "[project]\nname = 'x'\n"},
-        {"pyproject.toml": "[tool.pytest"},
-        {"pyproject.toml": "[tool.pytest]\n" + "a." * 50_000 + "b = 1"},
-        {"pyproject.toml": "tool = 3"},
-        {"setup.cfg": "[metadata]\n"},
-        {"src/test_auth.py": ""},
-        {"tests/auth.py": ""},
-        {"tests/test_auth.pyc": ""},
-        {"package.json": PLACEHOLDER},
-        {"package.json": '{"scripts": {"test": " "}}'},
-        {"package.json": '{"scripts": {"build": "x"}}'},
-        {"package.json": '{"scripts": []}'},
-        {"package.json": "[]"},
-        {"package.json": "{"},
-        {"README.md": "make test"},
-        {},
-    ],
+    {"pyproject.toml": "[project]\nname = 'x'\n"},
+    {"pyproject.toml": "[tool.pytest"},
+    {"pyproject.toml": "[tool.pytest]\n" + "a." * 50_000 + "b = 1"},
+    {"pyproject.toml": "tool = 3"},
+    {"setup.cfg": "[metadata]\n"},
+    {"src/test_auth.py": ""},
+    {"tests/auth.py": ""},
+    {"tests/test_auth.pyc": ""},
+    {"package.json": PLACEHOLDER},
+    {"package.json": '{"scripts": {"test": " "}}'},
+    {"package.json": '{"scripts": {"build": "x"}}'},
+    {"package.json": '{"scripts": []}'},
+    {"package.json": "[]"},
+    {"package.json": "{"},
+    {"README.md": "make test"},
+    {},
 )
 def test_nothing_is_proposed_without_a_reason(files: dict[str, str]) -> None:
     assert proposed(files) is None
@@ -162,23 +153,20 @@ def test_make_knows_the_target_that_was_found(text: str, tmp_path: Path) -> None
 
 
 @looped(
-    "path",
-    [
-        ".github/workflows/ci.yml",
-        ".GitHub/Workflows/ci.yml",
-        ".github/actions/setup/run.sh",
-        "tools/lint/action.yml",
-        "action.yaml",
-        ".circleci/config.yml",
-        ".gitlab-ci.yml",
-        "Jenkinsfile",
-        "jobs/Jenkinsfile.nightly",
-        ".buildkite/pipeline.yml",
-        "azure-pipelines.yml",
-        ".travis.yml",
-        ".woodpecker/test.yml",
-        ".gitea/workflows/ci.yaml",
-    ],
+    ".github/workflows/ci.yml",
+    ".GitHub/Workflows/ci.yml",
+    ".github/actions/setup/run.sh",
+    "tools/lint/action.yml",
+    "action.yaml",
+    ".circleci/config.yml",
+    ".gitlab-ci.yml",
+    "Jenkinsfile",
+    "jobs/Jenkinsfile.nightly",
+    ".buildkite/pipeline.yml",
+    "azure-pipelines.yml",
+    ".travis.yml",
+    ".woodpecker/test.yml",
+    ".gitea/workflows/ci.yaml",
 )
 def test_a_file_that_ci_reads_is_told_from_others(path: str) -> None:
     others = ("src/a.py", "docs/workflows/ci.md", "src/.travis.yml.py", "reaction.yml")

@@ -38,7 +38,7 @@ def test_each_output_is_known() -> None:
     assert {file.stem for file in OUTPUTS.iterdir()} == set(KNOWN)
 
 
-@looped("runner", KNOWN)
+@looped(*KNOWN)
 def test_the_places_are_those_of_the_repository(runner: str) -> None:
     text = clean((OUTPUTS / f"{runner}.txt").read_text())
 

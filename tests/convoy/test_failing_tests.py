@@ -43,7 +43,7 @@ def test_what_does_not_compile_is_told_by_its_errors(compiler: str) -> None:
     assert headline(text) == COMPILERS[compiler]
 
 
-@looped("runner", KNOWN)
+@looped(*KNOWN)
 def test_a_runners_output_names_its_failing_tests(runner: str) -> None:
     text = clean((OUTPUTS / f"{runner}.txt").read_text())
 
@@ -51,16 +51,13 @@ def test_a_runners_output_names_its_failing_tests(runner: str) -> None:
 
 
 @looped(
-    ("line", "name"),
-    [
-        ("FAILED tests/a.py::b[x - y] - AssertionError: no", "tests/a.py::b[x - y]"),
-        ("ERROR tests/a.py - ImportError: no b", "tests/a.py"),
-        ("[ERROR]   SumTest.adds:12 expected: <3>", "SumTest.adds:12 expected: <3>"),
-        ("FAIL: test_x (m.T.test_x) (i=1)", "test_x (m.T.test_x) (i=1)"),
-        ("SumTest > adds two FAILED", "SumTest > adds two"),
-        ("SUBFAILED[i=1] tests/a.py::test_b - assert 1 == 2", "tests/a.py::test_b"),
-        ("SUBFAILED(i=1) tests/a.py::test_b - assert 1 == 2", "tests/a.py::test_b"),
-    ],
+    ("FAILED tests/a.py::b[x - y] - AssertionError: no", "tests/a.py::b[x - y]"),
+    ("ERROR tests/a.py - ImportError: no b", "tests/a.py"),
+    ("[ERROR]   SumTest.adds:12 expected: <3>", "SumTest.adds:12 expected: <3>"),
+    ("FAIL: test_x (m.T.test_x) (i=1)", "test_x (m.T.test_x) (i=1)"),
+    ("SumTest > adds two FAILED", "SumTest > adds two"),
+    ("SUBFAILED[i=1] tests/a.py::test_b - assert 1 == 2", "tests/a.py::test_b"),
+    ("SUBFAILED(i=1) tests/a.py::test_b - assert 1 == 2", "tests/a.py::test_b"),
 )
 def test_forms_without_a_sample(line: str, name: str) -> None:
     assert failing_tests(line) == (name,)

@@ -29,7 +29,7 @@ a
 """)
 
 
-@looped("fence", ["", "short", "with space", "a" * 81, "line\nline"])
+@looped("", "short", "with space", "a" * 81, "line\nline")
 def test_a_fence_that_could_be_guessed_or_broken_is_refused(fence: str) -> None:
     with pytest.raises(ValueError, match="a fence is 8 to 80 letters"):
         fenced("a", fence)

@@ -30,8 +30,8 @@ def why(refused: Refusal | None) -> str:
     return refused.why
 
 
-@looped("end", ENDS)
-@looped("give_up", GIVEN_UP)
+@looped(*ENDS)
+@looped(*GIVEN_UP)
 def test_what_is_given_up_while_it_runs_ends_without_a_trace(
     give_up: Command, end: Command
 ) -> None:

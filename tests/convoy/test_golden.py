@@ -23,7 +23,7 @@ UNREAD = frozenset(
 BODIES: list[str] = json.loads((GOLDEN / "bodies.json").read_text())
 
 
-@looped("number", range(len(BODIES)))
+@looped(*range(len(BODIES)))
 def test_an_event_is_read_and_would_be_written_again(number: int) -> None:
     body = BODIES[number]
 

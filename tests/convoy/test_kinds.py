@@ -10,7 +10,7 @@ from convoy.patterns import Step
 from tests.world.cases import looped
 from tests.world.rules import spec
 
-ROWS = looped("row", KINDS.values(), ids=lambda row: row.name)
+ROWS = looped(*KINDS.values())
 
 
 def test_every_kind_that_the_log_can_hold_has_a_row() -> None:

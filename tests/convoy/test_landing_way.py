@@ -13,19 +13,16 @@ HEAD = "a" * 40
 
 
 @looped(
-    ("rules", "way", "method"),
-    [
-        (TargetRules(), "push", "merge"),
-        (TargetRules(checks=("test",)), "push", "merge"),
-        (TargetRules(pull_request=True), "merge", "merge"),
-        (TargetRules(pull_request=True, methods=("rebase",)), "merge", "rebase"),
-        (TargetRules(pull_request=True, linear=True), "merge", "squash"),
-        (TargetRules(linear=True, methods=("merge",)), "person", "merge"),
-        (TargetRules(signed=True), "merge", "squash"),
-        (TargetRules(queue=True, pull_request=True), "queue", "merge"),
-        (TargetRules(frozen=True), "person", "merge"),
-        (TargetRules(pull_request=True, methods=()), "person", "merge"),
-    ],
+    (TargetRules(), "push", "merge"),
+    (TargetRules(checks=("test",)), "push", "merge"),
+    (TargetRules(pull_request=True), "merge", "merge"),
+    (TargetRules(pull_request=True, methods=("rebase",)), "merge", "rebase"),
+    (TargetRules(pull_request=True, linear=True), "merge", "squash"),
+    (TargetRules(linear=True, methods=("merge",)), "person", "merge"),
+    (TargetRules(signed=True), "merge", "squash"),
+    (TargetRules(queue=True, pull_request=True), "queue", "merge"),
+    (TargetRules(frozen=True), "person", "merge"),
+    (TargetRules(pull_request=True, methods=()), "person", "merge"),
 )
 def test_the_rules_choose_the_way(
     rules: TargetRules, way: Way, method: Strategy
@@ -55,17 +52,14 @@ def test_a_refusal_tells_a_rule_that_no_list_showed(rule: str) -> None:
 
 
 @looped(
-    ("state", "review", "waits"),
-    [
-        ("clean", "", ""),
-        ("clean", "APPROVED", ""),
-        ("unknown", "", ""),
-        ("blocked", "REVIEW_REQUIRED", "2 approving reviews"),
-        ("blocked", "APPROVED", "the check test"),
-        ("blocked", "", "2 approving reviews, the check test"),
-        ("behind", "APPROVED", "the newest main to be merged into its branch"),
-        ("draft", "APPROVED", "its pull request to be ready for review"),
-    ],
+    ("clean", "", ""),
+    ("clean", "APPROVED", ""),
+    ("unknown", "", ""),
+    ("blocked", "REVIEW_REQUIRED", "2 approving reviews"),
+    ("blocked", "APPROVED", "the check test"),
+    ("blocked", "", "2 approving reviews, the check test"),
+    ("behind", "APPROVED", "the newest main to be merged into its branch"),
+    ("draft", "APPROVED", "its pull request to be ready for review"),
 )
 def test_what_the_forge_asks_for_is_waited_for(
     state: str, review: str, waits: str

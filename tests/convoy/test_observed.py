@@ -43,7 +43,7 @@ def test_nothing_reported_is_no_verdict() -> None:
     assert verdict(required=("test",)) == "none"
 
 
-@looped("said", ["failure", "error", "something_new"])
+@looped("failure", "error", "something_new")
 def test_what_failed_is_red(said: str) -> None:
     assert verdict(check(1, "test", said)) == "red"
     assert verdict(check(1, "test", said), check(2, "lint", "running")) == "red"
@@ -66,7 +66,7 @@ def test_skipped_and_neutral_pass_as_on_github_beside_one_that_tested() -> None:
         assert f"nothing has tested it: deploy was {said}" in alone.text
 
 
-@looped("said", ["cancelled", "timed_out", "stale", "startup_failure"])
+@looped("cancelled", "timed_out", "stale", "startup_failure")
 def test_what_was_stopped_is_no_verdict(said: str) -> None:
     stopped = check(1, "test", said)
 
@@ -77,7 +77,7 @@ def test_what_was_stopped_is_no_verdict(said: str) -> None:
     assert verdict(stopped, check(2, "test")) == "green"
 
 
-@looped("status", ["queued", "in_progress", "waiting", "pending"])
+@looped("queued", "in_progress", "waiting", "pending")
 def test_a_conclusion_counts_only_when_the_check_has_ended(status: str) -> None:
     early = Check(id=1, app="ci", name="test", status=status, conclusion="success")
 
@@ -110,33 +110,30 @@ ENDED = Check(id=1, app="ci", name="test", status="completed", conclusion=None)
 
 
 @looped(
-    ("given", "reported", "required"),
-    [
-        # one that runs is waited for
-        ("pending", [check(1), check(2, "lint", "running")], ()),
-        # one that asks for a person is no fault of the work
-        ("broken", [ASKS], ()),
-        ("broken", [ASKS, check(2, "lint", "running")], ()),
-        ("red", [ASKS, check(2, "lint", "failure")], ()),
-        ("green", [ASKS, check(2, "test")], ()),
-        # an end without a conclusion is red
-        ("red", [ENDED], ()),
-        # two Apps with a check of one name must both pass
-        ("red", [check(1), check(2, said="failure", app="other-ci")], ()),
-        ("red", [check(3, said="failure"), check(4, app="other-ci")], ()),
-        # commit statuses are checks, beside which they count
-        ("green", [status(1)], ()),
-        ("green", [status(1, said="error"), status(2)], ()),
-        ("red", [status(1), status(2, said="failure")], ()),
-        ("pending", [status(1), status(2, "ci/slow", "running")], ()),
-        ("green", [status(1)], ("ci/jenkins",)),
-        ("red", [check(2), status(1, said="failure")], ()),
-        ("pending", [check(1), status(2, said="running")], ()),
-        ("pending", [check(1)], BOTH),
-        ("green", [check(1), status(2)], BOTH),
-        ("red", [check(1, app=""), status(2, "test", "failure")], ()),
-        ("red", [status(2, "test"), check(1, said="failure", app="")], ()),
-    ],
+    # one that runs is waited for
+    ("pending", [check(1), check(2, "lint", "running")], ()),
+    # one that asks for a person is no fault of the work
+    ("broken", [ASKS], ()),
+    ("broken", [ASKS, check(2, "lint", "running")], ()),
+    ("red", [ASKS, check(2, "lint", "failure")], ()),
+    ("green", [ASKS, check(2, "test")], ()),
+    # an end without a conclusion is red
+    ("red", [ENDED], ()),
+    # two Apps with a check of one name must both pass
+    ("red", [check(1), check(2, said="failure", app="other-ci")], ()),
+    ("red", [check(3, said="failure"), check(4, app="other-ci")], ()),
+    # commit statuses are checks, beside which they count
+    ("green", [status(1)], ()),
+    ("green", [status(1, said="error"), status(2)], ()),
+    ("red", [status(1), status(2, said="failure")], ()),
+    ("pending", [status(1), status(2, "ci/slow", "running")], ()),
+    ("green", [status(1)], ("ci/jenkins",)),
+    ("red", [check(2), status(1, said="failure")], ()),
+    ("pending", [check(1), status(2, said="running")], ()),
+    ("pending", [check(1)], BOTH),
+    ("green", [check(1), status(2)], BOTH),
+    ("red", [check(1, app=""), status(2, "test", "failure")], ()),
+    ("red", [status(2, "test"), check(1, said="failure", app="")], ()),
 )
 def test_what_is_reported_makes_one_verdict(
     given: str, reported: list[Check], required: tuple[str, ...]
@@ -144,8 +141,8 @@ def test_what_is_reported_makes_one_verdict(
     assert verdict(*reported, required=required) == given
 
 
-@looped("order", [*permutations(range(3))])
-def test_of_a_check_that_ran_again_the_newest_counts(order: tuple[int, ...]) -> None:
+@looped(*map(list, permutations(range(3))))
+def test_of_a_check_that_ran_again_the_newest_counts(order: list[int]) -> None:
     runs = [check(1), check(2, said="failure"), check(3)]
 
     assert verdict(*(runs[place] for place in order)) == "green"

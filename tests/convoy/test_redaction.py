@@ -9,24 +9,21 @@ KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc+/=\n-----END RSA PRIVATE KEY--
 
 
 @looped(
-    ("text", "shown"),
-    [
-        (f"token ghp_{'a1' * 18}.", "token ***."),
-        (f"ghs_{'a1' * 18} github_pat_{'a1' * 20}", "*** ***"),
-        ("AKIAABCDEFGHIJKLMNOP and ASIAABCDEFGHIJKLMNOP", "*** and ***"),
-        (f"sk-ant-api03-{'a-B_' * 8} sk-{'a1' * 20}", "*** ***"),
-        ("xoxb-123456789012-abcdef glpat-abcdefghij0123456789", "*** ***"),
-        (f"eyJ{'a' * 20}.eyJ{'b' * 20}.{'c' * 20}", "***"),
-        (f"a\n{KEY}\nb", "a\n***\nb"),
-        ("-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0\nand", "***\nand"),
-        (
-            "git clone https://ann:hunter2@example.org/x",
-            "git clone https://***@example.org/x",
-        ),
-        ("password = 'hunter2hunter'", "password = '***'"),
-        ('{"api_key": "abcdefgh1234"}', '{"api_key": "***"}'),
-        ("DB_PASSWORD=s3cr3tvalue99\n", "DB_PASSWORD=***\n"),
-    ],
+    (f"token ghp_{'a1' * 18}.", "token ***."),
+    (f"ghs_{'a1' * 18} github_pat_{'a1' * 20}", "*** ***"),
+    ("AKIAABCDEFGHIJKLMNOP and ASIAABCDEFGHIJKLMNOP", "*** and ***"),
+    (f"sk-ant-api03-{'a-B_' * 8} sk-{'a1' * 20}", "*** ***"),
+    ("xoxb-123456789012-abcdef glpat-abcdefghij0123456789", "*** ***"),
+    (f"eyJ{'a' * 20}.eyJ{'b' * 20}.{'c' * 20}", "***"),
+    (f"a\n{KEY}\nb", "a\n***\nb"),
+    ("-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0\nand", "***\nand"),
+    (
+        "git clone https://ann:hunter2@example.org/x",
+        "git clone https://***@example.org/x",
+    ),
+    ("password = 'hunter2hunter'", "password = '***'"),
+    ('{"api_key": "abcdefgh1234"}', '{"api_key": "***"}'),
+    ("DB_PASSWORD=s3cr3tvalue99\n", "DB_PASSWORD=***\n"),
 )
 def test_what_looks_like_a_secret_is_hidden(text: str, shown: str) -> None:
     assert redacted(text) == shown
@@ -34,17 +31,14 @@ def test_what_looks_like_a_secret_is_hidden(text: str, shown: str) -> None:
 
 
 @looped(
-    "text",
-    [
-        'token = request.headers["x"]',
-        'password=os.environ["DB_PASSWORD"]',
-        "password: ${{ secrets.PASSWORD }}",
-        "api_key = get_key_from_vault1(name)",
-        "the token count is 4096, tokens = 100000",
-        "max_tokens: int = 40960000000",
-        "task-1 sk-learn AKIA eyJ https://example.org:8080/a@b",
-        'secret: "not one"',
-    ],
+    'token = request.headers["x"]',
+    'password=os.environ["DB_PASSWORD"]',
+    "password: ${{ secrets.PASSWORD }}",
+    "api_key = get_key_from_vault1(name)",
+    "the token count is 4096, tokens = 100000",
+    "max_tokens: int = 40960000000",
+    "task-1 sk-learn AKIA eyJ https://example.org:8080/a@b",
+    'secret: "not one"',
 )
 def test_code_that_only_fetches_a_secret_stays(text: str) -> None:
     assert redacted(text) == text

@@ -44,19 +44,16 @@ def test_an_answer_that_fits_is_a_report() -> None:
 
 
 @looped(
-    ("answer", "told"),
-    [
-        ("I looked.", "The answer contains no JSON object."),
-        ("{x}", "The report is no JSON"),
-        ("{}", "summary: Field required."),
-        (json.dumps({"summary": "\u200b"}), "The report has no summary."),
-        (json.dumps(GOOD | {"mood": 1}), "mood: Extra inputs are not permitted."),
-        (
-            json.dumps(GOOD | {"findings": [{"title": "x", "paths": ["b.py"]}]}),
-            'Finding 1: there is no "b.py".',
-        ),
-        (json.dumps({"summary": "x" * 4_001}), "summary: "),
-    ],
+    ("I looked.", "The answer contains no JSON object."),
+    ("{x}", "The report is no JSON"),
+    ("{}", "summary: Field required."),
+    (json.dumps({"summary": "\u200b"}), "The report has no summary."),
+    (json.dumps(GOOD | {"mood": 1}), "mood: Extra inputs are not permitted."),
+    (
+        json.dumps(GOOD | {"findings": [{"title": "x", "paths": ["b.py"]}]}),
+        'Finding 1: there is no "b.py".',
+    ),
+    (json.dumps({"summary": "x" * 4_001}), "summary: "),
 )
 def test_what_is_no_report_is_told_so(answer: str, told: str) -> None:
     with pytest.raises(Unfit) as caught:

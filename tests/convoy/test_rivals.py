@@ -311,25 +311,22 @@ def test_only_what_ci_judged_is_green() -> None:
 
 
 @looped(
-    ("tasks", "told"),
-    [
-        (RIVALS, "one choice is between task 1 and its rivals"),
-        ((*RIVALS, CHOICE, spec(5, kind="choice", on=(1,))), "one choice is between"),
-        ((spec(1), spec(2, kind="choice", on=(1,))), "between 1 to 8 tasks that are"),
-        ((spec(1, kind="choice"),), "task 1 chooses between 1 to 8 tasks"),
+    (RIVALS, "one choice is between task 1 and its rivals"),
+    ((*RIVALS, CHOICE, spec(5, kind="choice", on=(1,))), "one choice is between"),
+    ((spec(1), spec(2, kind="choice", on=(1,))), "between 1 to 8 tasks that are"),
+    ((spec(1, kind="choice"),), "task 1 chooses between 1 to 8 tasks"),
+    (
+        (*RIVALS, CHOICE, spec(5, after=(2,))),
+        "task 5 waits for task 2, which may not be chosen",
+    ),
+    (
         (
-            (*RIVALS, CHOICE, spec(5, after=(2,))),
-            "task 5 waits for task 2, which may not be chosen",
+            *RIVALS,
+            spec(4, kind="choice", on=(1, 2, 3), after=(5,)),
+            spec(5, after=(4,)),
         ),
-        (
-            (
-                *RIVALS,
-                spec(4, kind="choice", on=(1, 2, 3), after=(5,)),
-                spec(5, after=(4,)),
-            ),
-            "in a circle: (1, 5, 4, 1)",
-        ),
-    ],
+        "in a circle: (1, 5, 4, 1)",
+    ),
 )
 def test_a_race_that_could_never_end_is_refused(
     tasks: tuple[TaskSpec, ...], told: str
@@ -369,20 +366,17 @@ def test_a_judge_is_told_what_was_asked_and_what_each_changed() -> None:
 
 
 @looped(
-    ("answer", "told"),
-    [
-        ("The second.", "The answer contains no JSON object."),
-        ('{"winner": "two", "text": "x"}', "winner: Input should be a valid integer"),
-        ('{"winner": 1}', "text: Field required."),
-        (
-            '{"winner": 3, "text": "x"}',
-            "Task 3 is not green in CI: choose one of 1, 2.",
-        ),
-        (
-            '{"winner": 9, "text": "x"}',
-            "Task 9 is not one of the rivals: choose one of",
-        ),
-    ],
+    ("The second.", "The answer contains no JSON object."),
+    ('{"winner": "two", "text": "x"}', "winner: Input should be a valid integer"),
+    ('{"winner": 1}', "text: Field required."),
+    (
+        '{"winner": 3, "text": "x"}',
+        "Task 3 is not green in CI: choose one of 1, 2.",
+    ),
+    (
+        '{"winner": 9, "text": "x"}',
+        "Task 9 is not one of the rivals: choose one of",
+    ),
 )
 def test_what_is_no_choice_is_told_so(answer: str, told: str) -> None:
     tasks = begun().convoy.tasks

@@ -223,20 +223,17 @@ def test_a_plan_that_people_are_to_see_waits_for_them() -> None:
 
 
 @looped(
-    ("parts", "told"),
-    [
-        ((part(4),), "task 1 must be split into at least 2 parts"),
-        ((part(4), part(6)), "parts must be numbered upwards from 4"),
-        ((part(4), spec(5)), "all of them must be parts of task 1"),
-        (
-            (part(4), part(5, after=(2,))),
-            "the tasks wait for each other in a circle: (2, 5, 2)",
-        ),
-        (
-            (part(4), STRANGE),
-            "task 5 has the unknown engine no",
-        ),
-    ],
+    ((part(4),), "task 1 must be split into at least 2 parts"),
+    ((part(4), part(6)), "parts must be numbered upwards from 4"),
+    ((part(4), spec(5)), "all of them must be parts of task 1"),
+    (
+        (part(4), part(5, after=(2,))),
+        "the tasks wait for each other in a circle: (2, 5, 2)",
+    ),
+    (
+        (part(4), STRANGE),
+        "task 5 has the unknown engine no",
+    ),
 )
 def test_parts_that_could_never_be_are_refused(
     parts: tuple[TaskSpec, ...], told: str

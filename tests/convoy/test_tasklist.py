@@ -106,41 +106,35 @@ def test_an_issue_without_a_list_is_one_task() -> None:
 
 
 @looped(
-    "text",
-    [
-        "```\n- [ ] code\n```",
-        "    - [ ] code",
-        "> - [ ] a quote",
-        "<!--\n- [ ] a comment\n-->",
-        "- [] no space",
-        "- [ ]",
-        "- [ ]no space",
-        "- [y] another letter",
-        "[ ] no bullet",
-        "- > [ ] a quote in a list",
-        "\\- [ ] escaped",
-    ],
+    "```\n- [ ] code\n```",
+    "    - [ ] code",
+    "> - [ ] a quote",
+    "<!--\n- [ ] a comment\n-->",
+    "- [] no space",
+    "- [ ]",
+    "- [ ]no space",
+    "- [y] another letter",
+    "[ ] no bullet",
+    "- > [ ] a quote in a list",
+    "\\- [ ] escaped",
 )
 def test_what_github_shows_without_a_box_is_no_task(text: str) -> None:
     assert only(text).title == "Move auth to JWT"
 
 
 @looped(
-    "text",
-    [
-        "- [ ] a\n- [ ] b",
-        "* [ ] a\n* [ ] b",
-        "1. [ ] a\n2) [ ] b",
-        "- [ ] a\n\ntext\n\n- [ ] b",
-        "- group\n  - [ ] a\n  - [ ] b",
-        "- [ ] a\n  - [ ] part of a\n- [ ] b",
-        "- [ ] a\n  > - [ ] quoted in a\n- [ ] b",
-        "- [ ] a\r\n- [ ]\tb\r\n",
-        "- - [ ] a\n  - [ ] b",
-        "\u2013 [ ] a\n\u2022 [ ] b",
-        "- [\u00a0] a\n-\u00a0[ ] b",
-        "```\n\u2013 [ ] quoted\n```\n\u2013 [ ] a\n  \u2013 [ ] part of a\n- [ ] b",
-    ],
+    "- [ ] a\n- [ ] b",
+    "* [ ] a\n* [ ] b",
+    "1. [ ] a\n2) [ ] b",
+    "- [ ] a\n\ntext\n\n- [ ] b",
+    "- group\n  - [ ] a\n  - [ ] b",
+    "- [ ] a\n  - [ ] part of a\n- [ ] b",
+    "- [ ] a\n  > - [ ] quoted in a\n- [ ] b",
+    "- [ ] a\r\n- [ ]\tb\r\n",
+    "- - [ ] a\n  - [ ] b",
+    "\u2013 [ ] a\n\u2022 [ ] b",
+    "- [\u00a0] a\n-\u00a0[ ] b",
+    "```\n\u2013 [ ] quoted\n```\n\u2013 [ ] a\n  \u2013 [ ] part of a\n- [ ] b",
 )
 def test_lists_of_any_form_are_read(text: str) -> None:
     assert [(t.number, t.title) for t in planned(text)] == [(1, "a"), (2, "b")]
@@ -181,18 +175,15 @@ paths: x.py
 
 
 @looped(
-    "text",
-    [
-        "Do it (after 1, 2) paths: a.py, b/ needs: port:1 engine: tests",
-        "Do it paths: a.py, b/ needs: port:1 engine: tests (after 1, 2)",
-        "(After 2 and 1) Do it paths: a.py,b/ engine: tests needs: port:1.",
-        "Do it (after: tasks 1, 2) (paths: a.py, b/) (needs: port:1; engine: tests)",
-        "Do it - **paths:** `a.py`, `b/`, needs:port:1, **engine**: tests (after 1 & 2)",
-        "Do it\n  paths: a.py, b/\n  needs: port:1\n  engine: tests\n  after: 1, 2",
-        "Do it\n  - paths: a.py, b/.\n  - needs: `port:1`\n  * Engine: tests\n  - after 1, 2",
-        "Do it\n\n  Paths: ./a.py, b//, a.py\n\n  needs: port:1 engine: tests (after 1, 2)",
-        "Do it (after 1, 2) paths: a.py,\n  b/\n  - (after 1)\n  - engine: tests; needs: port:1",
-    ],
+    "Do it (after 1, 2) paths: a.py, b/ needs: port:1 engine: tests",
+    "Do it paths: a.py, b/ needs: port:1 engine: tests (after 1, 2)",
+    "(After 2 and 1) Do it paths: a.py,b/ engine: tests needs: port:1.",
+    "Do it (after: tasks 1, 2) (paths: a.py, b/) (needs: port:1; engine: tests)",
+    "Do it - **paths:** `a.py`, `b/`, needs:port:1, **engine**: tests (after 1 & 2)",
+    "Do it\n  paths: a.py, b/\n  needs: port:1\n  engine: tests\n  after: 1, 2",
+    "Do it\n  - paths: a.py, b/.\n  - needs: `port:1`\n  * Engine: tests\n  - after 1, 2",
+    "Do it\n\n  Paths: ./a.py, b//, a.py\n\n  needs: port:1 engine: tests (after 1, 2)",
+    "Do it (after 1, 2) paths: a.py,\n  b/\n  - (after 1)\n  - engine: tests; needs: port:1",
 )
 def test_marks_are_read_wherever_they_stand_and_taken_out(text: str) -> None:
     *_, task = planned(f"- [ ] x\n- [ ] x\n- [ ] {text}\n")
@@ -221,25 +212,22 @@ def test_a_list_without_words_is_no_task(title: str, text: str) -> None:
 
 
 @looped(
-    "title",
-    [
-        "Clean up (after 3 attempts)",
-        "Describe `paths: a.py` and `(after 1)`",
-        "Split the search engine and its paths",
-        "Repair the engine:",
-        "Take both paths: old and new",
-        "Fix paths: they are wrong",
-        "Start (depends on the first of them)",
-        "Send the request header Accept: application/json",
-        "Replace the search engine: elasticsearch",
-        "List what the plugin needs: nothing",
-        "Show the banner only once (after 3)",
-        "Retry the call (after 1) more time",
-        "Write the engine: tests come later",
-        "Say why the paths: a.py and b.py are read first",
-        "Mend all the import paths: utils",
-        "Say that it needs: port:80 and a database",
-    ],
+    "Clean up (after 3 attempts)",
+    "Describe `paths: a.py` and `(after 1)`",
+    "Split the search engine and its paths",
+    "Repair the engine:",
+    "Take both paths: old and new",
+    "Fix paths: they are wrong",
+    "Start (depends on the first of them)",
+    "Send the request header Accept: application/json",
+    "Replace the search engine: elasticsearch",
+    "List what the plugin needs: nothing",
+    "Show the banner only once (after 3)",
+    "Retry the call (after 1) more time",
+    "Write the engine: tests come later",
+    "Say why the paths: a.py and b.py are read first",
+    "Mend all the import paths: utils",
+    "Say that it needs: port:80 and a database",
 )
 def test_what_only_looks_like_a_mark_stays(title: str) -> None:
     assert only(f"- [ ] {title}\n  it fails").title == title.rstrip(":")
@@ -254,14 +242,11 @@ def test_a_mark_within_another_takes_no_words_along() -> None:
 
 
 @looped(
-    ("written", "path"),
-    [
-        ("`a b.py`", "a b.py"),
-        ("app/(group)/[id].tsx", "app/(group)/[id].tsx"),
-        ("./a//b/./c/", "a/b/c/"),
-        (".github/x.yml", ".github/x.yml"),
-        ("docs/.", "docs/"),
-    ],
+    ("`a b.py`", "a b.py"),
+    ("app/(group)/[id].tsx", "app/(group)/[id].tsx"),
+    ("./a//b/./c/", "a/b/c/"),
+    (".github/x.yml", ".github/x.yml"),
+    ("docs/.", "docs/"),
 )
 def test_paths_have_one_form(written: str, path: str) -> None:
     assert only(f"- [ ] x paths: {written}").paths == (path,)
@@ -271,8 +256,7 @@ def test_paths_have_one_form(written: str, path: str) -> None:
 
 
 @looped(
-    ("text", "sentence"),
-    {
+    *{
         "- [ ] a\n  - after: 7": "task 1: it waits for task 7, and the list has 1 to 1",
         "- [ ] a (after 0)": "task 1: it waits for task 0, and the list has 1 to 1",
         "- [ ] a\n- [ ] b (after #1)": "task 2: #1 is an issue's number; write (after 1) for a task's",
@@ -296,7 +280,7 @@ def test_paths_have_one_form(written: str, path: str) -> None:
         "- [ ] a\n  - engine:": 'task 1: "engine:" is not understood: put commas between names',
         "- [ ] engine: tests": "task 1: it has no title",
         "- [x] a\n- [X] b": "every item of the task list is ticked: nothing is left to do",
-    }.items(),
+    }.items()
 )
 def test_a_fault_is_one_sentence(text: str, sentence: str) -> None:
     assert fault(text) == sentence

@@ -140,20 +140,17 @@ def test_one_does_not_stay_without_the_other(dropped: int) -> None:
 
 
 @looped(
-    ("tasks", "told"),
-    [
-        ((TESTS,), "one task of work is on the tests of task 1"),
-        ((TESTS, CODE, spec(3, on=(1,))), "one task of work is on the tests of task 1"),
-        ((spec(1), CODE), "task 2 is on one task that is tests"),
-        (
-            (TESTS, spec(2, on=(1,), after=(1,))),
-            "task 2 waits for more than its tests do",
-        ),
-        (
-            (TESTS, spec(2, on=(1,), after=(3,)), spec(3)),
-            "task 2 waits for more than its tests do",
-        ),
-    ],
+    ((TESTS,), "one task of work is on the tests of task 1"),
+    ((TESTS, CODE, spec(3, on=(1,))), "one task of work is on the tests of task 1"),
+    ((spec(1), CODE), "task 2 is on one task that is tests"),
+    (
+        (TESTS, spec(2, on=(1,), after=(1,))),
+        "task 2 waits for more than its tests do",
+    ),
+    (
+        (TESTS, spec(2, on=(1,), after=(3,)), spec(3)),
+        "task 2 waits for more than its tests do",
+    ),
 )
 def test_a_plan_whose_tests_could_never_land_is_refused(
     tasks: tuple[TaskSpec, ...], told: str

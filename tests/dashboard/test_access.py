@@ -89,14 +89,11 @@ async def test_who_may_not_changes_nothing(
 
 
 @looped(
-    "path",
-    [
-        *("/", f"/convoys/{NAME}", f"/convoys/{NAME}/tasks/1", "/log", "/events"),
-        *("/api/status", "/openapi.json", "/nope", "/convoys.csv"),
-    ],
+    *("/", f"/convoys/{NAME}", f"/convoys/{NAME}/tasks/1", "/log", "/events"),
+    *("/api/status", "/openapi.json", "/nope", "/convoys.csv"),
 )
 async def test_another_user_of_the_machine_reads_nothing(
-    opens: Opens, path: str
+    path: str, opens: Opens
 ) -> None:
     async with opens(blocked(), knows=False) as visit:
         answer = await visit.http.get(path)

@@ -25,19 +25,16 @@ def many() -> Rules:
 
 
 @looped(
-    ("wanted", "number", "first"),
-    [
-        ("", 1, 0),
-        ("1", 1, 0),
-        ("2", 2, PAGE_ROWS),
-        ("3", 3, 2 * PAGE_ROWS),
-        ("4", 3, 2 * PAGE_ROWS),
-        ("0", 1, 0),
-        ("-1", 1, 0),
-        ("x", 1, 0),
-        ("²", 1, 0),
-        ("9" * 5000, 1, 0),
-    ],
+    ("", 1, 0),
+    ("1", 1, 0),
+    ("2", 2, PAGE_ROWS),
+    ("3", 3, 2 * PAGE_ROWS),
+    ("4", 3, 2 * PAGE_ROWS),
+    ("0", 1, 0),
+    ("-1", 1, 0),
+    ("x", 1, 0),
+    ("²", 1, 0),
+    ("9" * 5000, 1, 0),
 )
 def test_a_page_is_the_nearest_there_is(wanted: str, number: int, first: int) -> None:
     found = list_part(range(MANY), wanted)

@@ -123,18 +123,15 @@ async def test_hostile_text_stays_text(opens: Opens, path: str) -> None:
 
 
 @looped(
-    ("said", "shown"),
-    [
-        (
-            "\x1b[31mno\x1b[0m, \x1b[01;92myes",
-            '<i class="red">no</i>, <i class="bold green">yes',
-        ),
-        ("\x1b[1m\x1b[38;5;31ma\x1b[22mb\x1b[48;2;1;2;31;7mc", '<i class="inverse">c'),
-        ("\x1b[4mtwo\nlines\x1b[m.", '<i class="underline">lines</i>.'),
-        ("\x1b[91m<b>\x1b[0m\"'>", '<i class="red">&lt;b&gt;</i>&#34;&#39;&gt;'),
-        ("\x1b[7;1\x1b[31mx\x1b[39my", '<i class="red">x</i>y'),
-        ("a\x1b[2J\x1b[5;99m\x1b[" + "1" * 40 + "m\u202eb", "ab"),
-    ],
+    (
+        "\x1b[31mno\x1b[0m, \x1b[01;92myes",
+        '<i class="red">no</i>, <i class="bold green">yes',
+    ),
+    ("\x1b[1m\x1b[38;5;31ma\x1b[22mb\x1b[48;2;1;2;31;7mc", '<i class="inverse">c'),
+    ("\x1b[4mtwo\nlines\x1b[m.", '<i class="underline">lines</i>.'),
+    ("\x1b[91m<b>\x1b[0m\"'>", '<i class="red">&lt;b&gt;</i>&#34;&#39;&gt;'),
+    ("\x1b[7;1\x1b[31mx\x1b[39my", '<i class="red">x</i>y'),
+    ("a\x1b[2J\x1b[5;99m\x1b[" + "1" * 40 + "m\u202eb", "ab"),
 )
 def test_a_terminals_colours_are_classes_of_ours(said: str, shown: str) -> None:
     text = clean(said, colours=True)

@@ -20,7 +20,7 @@ REFERENCE = {
 MOST_WORDS = 30_000
 
 
-@looped(("path", "text"), [pytest.param(*each, id=each[0].name) for each in pages()])
+@looped(*[pytest.param(*each, id=each[0].name) for each in pages()])
 def test_a_document_is_up_to_date(path: Path, text: str) -> None:
     assert path.read_text("utf-8") == text, "run `make docs`"
 

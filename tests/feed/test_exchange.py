@@ -77,16 +77,13 @@ def test_the_way_is_found_in_the_jobs_environment() -> None:
 
 
 @looped(
-    ("name", "value"),
-    [
-        *((name, "") for name in GIVEN if name != "GITHUB_REPOSITORY"),
-        ("BRAT_FEED_URL", "http://brat.example.com"),
-        ("BRAT_FEED_URL", "https://"),
-        ("BRAT_FEED_URL", "https://[x"),
-        ("BRAT_FEED_URL", "file:///etc/passwd"),
-        ("ACTIONS_ID_TOKEN_REQUEST_URL", "http://x.example.com/idtoken"),
-        ("ACTIONS_ID_TOKEN_REQUEST_TOKEN", "a\r\nb"),
-    ],
+    *((name, "") for name in GIVEN if name != "GITHUB_REPOSITORY"),
+    ("BRAT_FEED_URL", "http://brat.example.com"),
+    ("BRAT_FEED_URL", "https://"),
+    ("BRAT_FEED_URL", "https://[x"),
+    ("BRAT_FEED_URL", "file:///etc/passwd"),
+    ("ACTIONS_ID_TOKEN_REQUEST_URL", "http://x.example.com/idtoken"),
+    ("ACTIONS_ID_TOKEN_REQUEST_TOKEN", "a\r\nb"),
 )
 def test_what_makes_no_sense_there_leads_nowhere(name: str, value: str) -> None:
     assert oidc_address_in(GIVEN | {name: value}, "fix-7/1/1") is None

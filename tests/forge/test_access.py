@@ -15,8 +15,8 @@ async def test_who_shows_no_token_is_told_to(here: Town) -> None:
     assert answer.json()["message"] == "Requires authentication"
 
 
-@looped("token", ["brat_1_x", "brat_999_x", "ghp_nothing", "brat__"])
-async def test_a_wrong_token_opens_nothing(here: Town, token: str) -> None:
+@looped("brat_1_x", "brat_999_x", "ghp_nothing", "brat__")
+async def test_a_wrong_token_opens_nothing(token: str, here: Town) -> None:
     here.tokens["wrong"] = token
 
     answer = await here.ask("GET", "/user", by="wrong")
@@ -67,18 +67,15 @@ async def test_a_token_for_one_repository_opens_no_other(here: Town) -> None:
 
 
 @looped(
-    ("method", "path", "by"),
-    [
-        ("POST", "issues/{}/labels", "mallory"),
-        ("POST", "pulls", "carol"),
-        ("POST", "git/refs", "carol"),
-        ("POST", "check-runs", "carol"),
-        ("POST", "actions/workflows/brat-task.yml/dispatches", "carol"),
-        ("PATCH", "issues/{}", "mallory"),
-    ],
+    ("POST", "issues/{}/labels", "mallory"),
+    ("POST", "pulls", "carol"),
+    ("POST", "git/refs", "carol"),
+    ("POST", "check-runs", "carol"),
+    ("POST", "actions/workflows/brat-task.yml/dispatches", "carol"),
+    ("PATCH", "issues/{}", "mallory"),
 )
 async def test_rights_that_are_missing_are_named(
-    here: Town, method: str, path: str, by: str
+    method: str, path: str, by: str, here: Town
 ) -> None:
     number = await here.issue()
 
@@ -140,22 +137,19 @@ async def test_a_body_that_is_no_json_is_said_so(here: Town) -> None:
 
 
 @looped(
-    ("method", "path", "body", "key"),
-    [
-        ("POST", "issues", {"title": "x", "titel": "y"}, "titel"),
-        ("POST", "issues/{}/comments", {"body": "x", "in_reply_to": 1}, "in_reply_to"),
-        ("PATCH", "issues/{}", {"duplicate_issue_id": 1}, "duplicate_issue_id"),
-        (
-            "POST",
-            "pulls",
-            {"title": "x", "head": "a", "base": "b", "issue": 1},
-            "issue",
-        ),
-        ("POST", "git/refs", {"ref": "x", "sha": "y", "force": True}, "force"),
-    ],
+    ("POST", "issues", {"title": "x", "titel": "y"}, "titel"),
+    ("POST", "issues/{}/comments", {"body": "x", "in_reply_to": 1}, "in_reply_to"),
+    ("PATCH", "issues/{}", {"duplicate_issue_id": 1}, "duplicate_issue_id"),
+    (
+        "POST",
+        "pulls",
+        {"title": "x", "head": "a", "base": "b", "issue": 1},
+        "issue",
+    ),
+    ("POST", "git/refs", {"ref": "x", "sha": "y", "force": True}, "force"),
 )
 async def test_a_key_that_the_forge_would_drop_is_refused(
-    here: Town, method: str, path: str, body: Json, key: str
+    method: str, path: str, body: Json, key: str, here: Town
 ) -> None:
     answer = await here.ask(method, path.format(await here.issue()), body)
 

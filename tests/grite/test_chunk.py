@@ -74,15 +74,12 @@ def test_rubbish_is_corrupt_and_nothing_worse(rubbish: bytes) -> None:
 
 
 @looped(
-    ("tag", "payload"),
-    [
-        (15, ("from the future",)),
-        (1, ("title", "body", (), "a field more")),
-        (6, ("postponed",)),
-        (11, (OTHER, "blocks")),
-        (3, (7,)),
-        (3, None),
-    ],
+    (15, ("from the future",)),
+    (1, ("title", "body", (), "a field more")),
+    (6, ("postponed",)),
+    (11, (OTHER, "blocks")),
+    (3, (7,)),
+    (3, None),
 )
 def test_what_a_later_version_writes_is_kept_as_it_is(
     tag: int, payload: object
@@ -106,19 +103,16 @@ def test_an_event_under_a_wrong_id_is_left_out_and_named() -> None:
 
 
 @looped(
-    "row",
-    [
-        7,
-        (1, 2, 3),
-        (b"", b"", b"", 0, None, 3, ("x",), None),
-        (bytes(32), ISSUE, ACTOR, -1, None, 3, ("x",), None),
-        (bytes(32), ISSUE, ACTOR, True, None, 3, ("x",), None),
-        (bytes(32), ISSUE, ACTOR, 0, b"short", 3, ("x",), None),
-        (bytes(32), ISSUE, ACTOR, 0, None, "3", ("x",), None),
-        (bytes(32), ISSUE, ACTOR, 0, None, 3, ("x",), "signed"),
-        ("id", ISSUE, ACTOR, 0, None, 3, ("x",), None),
-        (bytes(32), "issue", ACTOR, 0, None, 3, ("x",), None),
-    ],
+    7,
+    [1, 2, 3],
+    [b"", b"", b"", 0, None, 3, ("x",), None],
+    [bytes(32), ISSUE, ACTOR, -1, None, 3, ("x",), None],
+    [bytes(32), ISSUE, ACTOR, True, None, 3, ("x",), None],
+    [bytes(32), ISSUE, ACTOR, 0, b"short", 3, ("x",), None],
+    [bytes(32), ISSUE, ACTOR, 0, None, "3", ("x",), None],
+    [bytes(32), ISSUE, ACTOR, 0, None, 3, ("x",), "signed"],
+    ["id", ISSUE, ACTOR, 0, None, 3, ("x",), None],
+    [bytes(32), "issue", ACTOR, 0, None, 3, ("x",), None],
 )
 def test_a_row_that_is_no_event_is_a_fault(row: object) -> None:
     good = vector(3)[0]
@@ -135,19 +129,16 @@ def test_a_row_that_is_no_event_is_a_fault(row: object) -> None:
 
 
 @looped(
-    ("data", "why"),
-    [
-        (b"", "does not start with GRITECNK"),
-        (b"PK\x03\x04" + bytes(20), "does not start with GRITECNK"),
-        (b"GRITECNK\x02\x00\x07cbor-v1\x80", "version 2"),
-        (b"GRITECNK\x01\x00\x07cbor-v2\x80", "another codec"),
-        (chunk.HEADER[:-1], "another codec"),
-        (chunk.HEADER, "bad CBOR"),
-        (chunk.HEADER + b"\x82\x80", "bad CBOR"),
-        (chunk.HEADER + b"\xa0", "holds an array"),
-        (chunk.HEADER + b"\x9b" + b"\xff" * 8, "bad CBOR"),
-        (chunk.HEADER + b"\x81" * 100_000, "bad CBOR"),
-    ],
+    (b"", "does not start with GRITECNK"),
+    (b"PK\x03\x04" + bytes(20), "does not start with GRITECNK"),
+    (b"GRITECNK\x02\x00\x07cbor-v1\x80", "version 2"),
+    (b"GRITECNK\x01\x00\x07cbor-v2\x80", "another codec"),
+    (chunk.HEADER[:-1], "another codec"),
+    (chunk.HEADER, "bad CBOR"),
+    (chunk.HEADER + b"\x82\x80", "bad CBOR"),
+    (chunk.HEADER + b"\xa0", "holds an array"),
+    (chunk.HEADER + b"\x9b" + b"\xff" * 8, "bad CBOR"),
+    (chunk.HEADER + b"\x81" * 100_000, "bad CBOR"),
 )
 def test_what_is_no_chunk_is_corrupt(data: bytes, why: str) -> None:
     with pytest.raises(Corrupt, match=why):

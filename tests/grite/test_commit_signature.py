@@ -152,7 +152,7 @@ REFORMED = [
 ]
 
 
-@looped("commit", REFORMED, ids=range(len(REFORMED)))
+@looped(*REFORMED)
 def test_another_form_of_a_good_signature_is_none(commit: bytes) -> None:
     assert commit != GOOD
     assert signer_of(commit) is None
@@ -173,21 +173,18 @@ def test_where_the_repository_is_not_known_any_is_taken() -> None:
 
 
 @looped(
-    ("commit", "why"),
-    [
-        (payload(signed_message("WAL: 1", "7")), "not signed"),
-        (signed(signed_message("WAL: 1", "7"), OTHER), "not allowed: SHA256:"),
-        (signed(signed_message("WAL: 1", "77")), "another repository than 7"),
-        (signed(signed_message("WAL: 1", "8")), "another repository than 7"),
-        (signed("WAL: 1"), "another repository than 7"),
-        (signed("WAL: 1\n\nForeign: x\nRepository-Id: 7"), "another repository"),
-        (signed(signed_message("Checkpoint at 1", "7")), "begin with WAL"),
-        (signed(signed_message("Lock: repo:bot", "7")), "begin with WAL"),
-        (
-            signed(signed_message("WAL: 1", "7")).replace(b"WAL: 1", b"WAL: 2"),
-            "not valid",
-        ),
-    ],
+    (payload(signed_message("WAL: 1", "7")), "not signed"),
+    (signed(signed_message("WAL: 1", "7"), OTHER), "not allowed: SHA256:"),
+    (signed(signed_message("WAL: 1", "77")), "another repository than 7"),
+    (signed(signed_message("WAL: 1", "8")), "another repository than 7"),
+    (signed("WAL: 1"), "another repository than 7"),
+    (signed("WAL: 1\n\nForeign: x\nRepository-Id: 7"), "another repository"),
+    (signed(signed_message("Checkpoint at 1", "7")), "begin with WAL"),
+    (signed(signed_message("Lock: repo:bot", "7")), "begin with WAL"),
+    (
+        signed(signed_message("WAL: 1", "7")).replace(b"WAL: 1", b"WAL: 2"),
+        "not valid",
+    ),
 )
 def test_any_other_commit_does_not_count(commit: bytes, why: str) -> None:
     assert why in HERE.fault(commit, ENTRY)
@@ -240,17 +237,14 @@ def test_a_file_in_the_forms_that_openssh_takes() -> None:
 
 
 @looped(
-    ("row", "why"),
-    [
-        ("brat", "PRINCIPAL"),
-        ("brat ssh-ed25519", "PRINCIPAL"),
-        ("brat ssh-ed25519 AAAA", "no such key"),
-        ("brat ssh-rsa AAAAB3NzaC1yc2E=", "not ssh-rsa"),
-        ("brat cert-authority ssh-ed25519 {key}", "cert-authority"),
-        ('brat made-up="1" ssh-ed25519 {key}', "made-up"),
-        ('brat valid-before="soon" ssh-ed25519 {key}', "no time"),
-        ('brat valid-before="20271340Z" ssh-ed25519 {key}', "no time"),
-    ],
+    ("brat", "PRINCIPAL"),
+    ("brat ssh-ed25519", "PRINCIPAL"),
+    ("brat ssh-ed25519 AAAA", "no such key"),
+    ("brat ssh-rsa AAAAB3NzaC1yc2E=", "not ssh-rsa"),
+    ("brat cert-authority ssh-ed25519 {key}", "cert-authority"),
+    ('brat made-up="1" ssh-ed25519 {key}', "made-up"),
+    ('brat valid-before="soon" ssh-ed25519 {key}', "no time"),
+    ('brat valid-before="20271340Z" ssh-ed25519 {key}', "no time"),
 )
 def test_a_line_that_cannot_be_enforced_is_refused(row: str, why: str) -> None:
     key = signer_line(PUBLIC, "").split()[3]

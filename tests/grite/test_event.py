@@ -11,7 +11,7 @@ from tests.grite.vectors import ACTOR, ISSUE, T0, vector
 from tests.world.cases import looped
 
 
-@looped("number", range(1, 15))
+@looped(*range(1, 15))
 def test_an_id_is_the_one_grite_computes(number: int) -> None:
     event, expected = vector(number)
 
@@ -26,15 +26,12 @@ def test_labels_are_sorted_and_kept_twice() -> None:
 
 
 @looped(
-    "make",
-    [
-        lambda: Event(b"short", ACTOR, T0, CommentAdded("x")),
-        lambda: Event(ISSUE, ACTOR + b"!", T0, CommentAdded("x")),
-        lambda: Event(ISSUE, ACTOR, -1, CommentAdded("x")),
-        lambda: Event(ISSUE, ACTOR, 1 << 64, CommentAdded("x")),
-        lambda: Event(ISSUE, ACTOR, T0, CommentAdded("x"), parent=b"short"),
-        lambda: Event(ISSUE, ACTOR, T0, CommentAdded("half \ud800 a pair")).id,
-    ],
+    lambda: Event(b"short", ACTOR, T0, CommentAdded("x")),
+    lambda: Event(ISSUE, ACTOR + b"!", T0, CommentAdded("x")),
+    lambda: Event(ISSUE, ACTOR, -1, CommentAdded("x")),
+    lambda: Event(ISSUE, ACTOR, 1 << 64, CommentAdded("x")),
+    lambda: Event(ISSUE, ACTOR, T0, CommentAdded("x"), parent=b"short"),
+    lambda: Event(ISSUE, ACTOR, T0, CommentAdded("half \ud800 a pair")).id,
 )
 def test_bad_input_is_refused_with_one_sentence(make: Callable[[], object]) -> None:
     with pytest.raises(ValueError, match=r"^[^\n]+$"):

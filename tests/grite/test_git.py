@@ -70,31 +70,28 @@ def test_a_failure_tells_what_was_run_and_what_git_said(tmp_path: Path) -> None:
 
 
 @looped(
-    ("script", "said"),
-    [
-        ("exit 3", "git complain ended with status 3 and said nothing"),
-        (r"printf 'why\nhint: try\n\nhint: it\n' >&2; exit 1", "complain failed: why"),
+    ("exit 3", "git complain ended with status 3 and said nothing"),
+    (r"printf 'why\nhint: try\n\nhint: it\n' >&2; exit 1", "complain failed: why"),
+    (
+        r"printf 'error: RPC failed; HTTP 502\nfatal: early EOF\n' >&2; exit 128",
+        "git complain failed: RPC failed; HTTP 502",
+    ),
+    (
         (
-            r"printf 'error: RPC failed; HTTP 502\nfatal: early EOF\n' >&2; exit 128",
-            "git complain failed: RPC failed; HTTP 502",
+            r"printf '! [remote rejected] main (no)\n"
+            r"error: failed to push some refs to x\n' >&2; exit 1"
         ),
+        r"git complain failed: ! \[remote rejected\] main \(no\)",
+    ),
+    (
         (
-            (
-                r"printf '! [remote rejected] main (no)\n"
-                r"error: failed to push some refs to x\n' >&2; exit 1"
-            ),
-            r"git complain failed: ! \[remote rejected\] main \(no\)",
+            r"printf 'a@b: Permission denied (publickey).\nfatal: Could not read "
+            r"from remote repository.\n\nPlease make sure you have the correct "
+            r"access rights\nand the repository exists.\n' >&2; exit 128"
         ),
-        (
-            (
-                r"printf 'a@b: Permission denied (publickey).\nfatal: Could not read "
-                r"from remote repository.\n\nPlease make sure you have the correct "
-                r"access rights\nand the repository exists.\n' >&2; exit 128"
-            ),
-            r"git complain failed: a@b: Permission denied \(publickey\)",
-        ),
-        ("printf '%5000s' | tr ' ' x >&2; exit 3", "git complain failed: x{300}"),
-    ],
+        r"git complain failed: a@b: Permission denied \(publickey\)",
+    ),
+    ("printf '%5000s' | tr ' ' x >&2; exit 3", "git complain failed: x{300}"),
 )
 def test_a_failure_is_one_sentence_with_its_reason(script: str, said: str) -> None:
     with pytest.raises(GitFailed, match=f"{said}$") as caught:

@@ -181,16 +181,13 @@ def test_a_commit_that_the_mirror_lacks_cannot_be_pushed(remote: Remote) -> None
 
 
 @looped(
-    ("ref", "new", "old"),
-    [
-        ("main", "1" * 40, None),
-        ("refs/heads/a b", "1" * 40, None),
-        ("refs/heads/*", "1" * 40, None),
-        ("refs/heads/a:refs/heads/b", "1" * 40, None),
-        (MAIN, "HEAD", None),
-        (MAIN, "1" * 39, None),
-        (MAIN, "1" * 40, "+" + "1" * 39),
-    ],
+    ("main", "1" * 40, None),
+    ("refs/heads/a b", "1" * 40, None),
+    ("refs/heads/*", "1" * 40, None),
+    ("refs/heads/a:refs/heads/b", "1" * 40, None),
+    (MAIN, "HEAD", None),
+    (MAIN, "1" * 39, None),
+    (MAIN, "1" * 40, "+" + "1" * 39),
 )
 def test_only_full_names_are_pushed(ref: str, new: str, old: str | None) -> None:
     with pytest.raises(ValueError, match="full"):

@@ -71,18 +71,15 @@ def test_two_branches_that_github_names_are_both_refused_each_with_its_own_rule(
 
 
 @looped(
-    ("reason", "stderr", "said"),
-    [
-        (server.DECLINED, server.GITEA_HOOK, "policy: no pushes today"),
-        (server.DECLINED, server.GITEA_NO_RIGHT, "User permission denied for writing."),
-        (server.DECLINED, server.GITHUB_TOO_LARGE, "exports/def.mov is 117.80 MB"),
-        (
-            "unpacker error",
-            server.GITEA_TOO_LARGE,
-            "maximum allowed size\nremote unpack failed: unpack-objects abnormal exit",
-        ),
-        (server.DECLINED, "", "pre-receive hook declined"),
-    ],
+    (server.DECLINED, server.GITEA_HOOK, "policy: no pushes today"),
+    (server.DECLINED, server.GITEA_NO_RIGHT, "User permission denied for writing."),
+    (server.DECLINED, server.GITHUB_TOO_LARGE, "exports/def.mov is 117.80 MB"),
+    (
+        "unpacker error",
+        server.GITEA_TOO_LARGE,
+        "maximum allowed size\nremote unpack failed: unpack-objects abnormal exit",
+    ),
+    (server.DECLINED, "", "pre-receive hook declined"),
 )
 def test_a_message_that_names_no_ref_refuses_the_push_as_a_whole(
     reason: str, stderr: str, said: str
@@ -181,15 +178,12 @@ def test_a_ref_that_moved_meanwhile_is_stale(reason: str) -> None:
 
 
 @looped(
-    "stderr",
-    [
-        server.GITEA_ARCHIVED,
-        server.GITEA_FORBIDDEN,
-        server.GITEA_NOT_FOUND,
-        server.GITHUB_NO_RIGHT,
-        server.GITHUB_SUSPENDED,
-        server.GITHUB_ARCHIVED,
-    ],
+    server.GITEA_ARCHIVED,
+    server.GITEA_FORBIDDEN,
+    server.GITEA_NOT_FOUND,
+    server.GITHUB_NO_RIGHT,
+    server.GITHUB_SUSPENDED,
+    server.GITHUB_ARCHIVED,
 )
 def test_a_request_that_is_refused_names_no_ref(stderr: str) -> None:
     answer = push_answer([A, B], "", stderr)

@@ -119,29 +119,26 @@ def test_what_the_gate_protects_is_refused(forge: Forge) -> None:
 
 
 @looped(
-    ("changes", "said"),
-    [
-        ({"BRAT_TASK_ENGINE": "claude_code"}, "did you mean claude-code?"),
-        ({"BRAT_TASK_ENGINE": ""}, "The input engine is '', not one of claude-code,"),
-        (
-            {"BRAT_TASK_ARGS": ""},
-            "The engine shell needs its command line in the input args",
-        ),
-        ({"BRAT_TASK_ARGS": "sh -c 'x"}, "The input args cannot be split into words"),
-        ({"BRAT_TASK_TIMEOUT": "0"}, "The input timeout is '0'; give 1 to 360."),
-        ({"BRAT_TASK_TIMEOUT": "361"}, "give 1 to 360."),
-        ({"BRAT_TASK_BUDGET": "$2"}, "The input budget is '$2'; give 1 to 1000000000."),
-        ({"BRAT_TASK_BASE": "main"}, "give the 40 hex digits of a commit."),
-        ({"BRAT_TASK_MODEL": "--yolo"}, "is '--yolo', which is not a model's name."),
-        ({"BRAT_TASK_EGRESS": "pypi.org a/b"}, "The input egress names 'a/b';"),
-        ({"BRAT_TASK_PROMPT_FILE": "a.md"}, "Give the input prompt or prompt-file,"),
-        ({"BRAT_SESSION": "fix-login-7/2/1"}, "Give a prompt, or session and log"),
-        ({"GITHUB_SHA": None}, "There is no commit to start from"),
-        ({"BRAT_TASK_PROMPT": "x" * 100_001}, "The prompt is longer than 100000"),
-    ],
+    ({"BRAT_TASK_ENGINE": "claude_code"}, "did you mean claude-code?"),
+    ({"BRAT_TASK_ENGINE": ""}, "The input engine is '', not one of claude-code,"),
+    (
+        {"BRAT_TASK_ARGS": ""},
+        "The engine shell needs its command line in the input args",
+    ),
+    ({"BRAT_TASK_ARGS": "sh -c 'x"}, "The input args cannot be split into words"),
+    ({"BRAT_TASK_TIMEOUT": "0"}, "The input timeout is '0'; give 1 to 360."),
+    ({"BRAT_TASK_TIMEOUT": "361"}, "give 1 to 360."),
+    ({"BRAT_TASK_BUDGET": "$2"}, "The input budget is '$2'; give 1 to 1000000000."),
+    ({"BRAT_TASK_BASE": "main"}, "give the 40 hex digits of a commit."),
+    ({"BRAT_TASK_MODEL": "--yolo"}, "is '--yolo', which is not a model's name."),
+    ({"BRAT_TASK_EGRESS": "pypi.org a/b"}, "The input egress names 'a/b';"),
+    ({"BRAT_TASK_PROMPT_FILE": "a.md"}, "Give the input prompt or prompt-file,"),
+    ({"BRAT_SESSION": "fix-login-7/2/1"}, "Give a prompt, or session and log"),
+    ({"GITHUB_SHA": None}, "There is no commit to start from"),
+    ({"BRAT_TASK_PROMPT": "x" * 100_001}, "The prompt is longer than 100000"),
 )
 def test_a_wrong_input_is_one_sentence_and_starts_nothing(
-    forge: Forge, changes: dict[str, str | None], said: str
+    changes: dict[str, str | None], said: str, forge: Forge
 ) -> None:
     left = prompted(forge, **changes)
 

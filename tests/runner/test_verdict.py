@@ -34,8 +34,7 @@ def judged(
 
 
 @looped(
-    ("told", "found"),
-    {
+    *{
         "success: Changed 1 file.": judged(),
         "success: Changed 1 more file.": judged(goes_on=True),
         "success: Changed 0 more files.": judged(work=NOTHING, goes_on=True),
@@ -70,7 +69,7 @@ def judged(
         ),
         "failure: Too large.": judged(refusals=("Too large.", "Protected.")),
         "failure: Lost.": judged(work=Work(faults=("Lost.",))),
-    }.items(),
+    }.items()
 )
 def test_what_went_wrong_first_is_the_reason(told: str, found: tuple[str, str]) -> None:
     assert ": ".join(found) == told

@@ -169,17 +169,14 @@ def test_both_lock_files_agree() -> None:
 
 
 @looped(
-    ("told", "pin"),
-    [
-        (
-            {"url": SOURCE, "vcs_info": {"vcs": "git", "commit_id": "a1" * 20}},
-            Pin(SOURCE, "a1" * 20),
-        ),
-        ({"url": SOURCE, "vcs_info": {"vcs": "git", "commit_id": "main"}}, None),
-        ({"url": 'https://x/"', "vcs_info": {"commit_id": "a1" * 20}}, None),
-        ({"url": "file:///src", "dir_info": {"editable": True}}, None),
-        ("nothing", None),
-    ],
+    (
+        {"url": SOURCE, "vcs_info": {"vcs": "git", "commit_id": "a1" * 20}},
+        Pin(SOURCE, "a1" * 20),
+    ),
+    ({"url": SOURCE, "vcs_info": {"vcs": "git", "commit_id": "main"}}, None),
+    ({"url": 'https://x/"', "vcs_info": {"commit_id": "a1" * 20}}, None),
+    ({"url": "file:///src", "dir_info": {"editable": True}}, None),
+    ("nothing", None),
 )
 def test_the_commit_is_the_one_that_pip_noted(told: object, pin: Pin | None) -> None:
     assert pin_in(json.dumps(told)) == pin

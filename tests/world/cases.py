@@ -6,30 +6,29 @@ marked, or is dear. For a table of values, `looped` is the same table in one tes
 """
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
 
 from _pytest.mark import ParameterSet
 
 
-def looped(
-    names: str | tuple[str, ...],
-    cases: Iterable[object],
-    ids: object = None,
-) -> Callable[[Callable[..., object]], Callable[..., object]]:
-    """Run a test once for each case, as arguments; the first that fails is named.
+def looped(*cases: object) -> Callable[[Callable[..., object]], Callable[..., object]]:
+    """Run a test once for each case; the first that fails is named.
 
     Args:
-        names: of the arguments, as `pytest.mark.parametrize` takes them.
-        cases: a value each, or a tuple where there are several names.
-        ids: of no use here.
+        cases: the test's first argument each, or a tuple of its first arguments.
     """
-    split = [*map(str.strip, names.split(","))] if isinstance(names, str) else [*names]
-    table = [*_table(split, cases)]
-    assert table, "no case at all"
+    assert cases, "no case at all"
+    rows = [_values(case) for case in cases]
+    assert len({len(row) for row in rows}) == 1, "rows of different lengths"
 
     def decorate(test: Callable[..., object]) -> Callable[..., object]:
+        signature = inspect.signature(test)
+        left = [*signature.parameters.values()]
+        names = [each.name for each in left[: len(rows[0])]]
+        table = [dict(zip(names, row, strict=True)) for row in rows]
+
         if inspect.iscoroutinefunction(test):
 
             @wraps(test)
@@ -48,23 +47,16 @@ def looped(
                         test(**fixtures, **case)
 
             run = each
-        signature = inspect.signature(test)
-        left = [
-            each for name, each in signature.parameters.items() if name not in split
-        ]
-        vars(run)["__signature__"] = signature.replace(parameters=left)
+        vars(run)["__signature__"] = signature.replace(parameters=left[len(names) :])
         return run
 
     return decorate
 
 
-def _table(names: list[str], cases: Iterable[object]) -> Iterator[Mapping[str, object]]:
-    for case in cases:
-        values = case.values if isinstance(case, ParameterSet) else case
-        if len(names) == 1 and not isinstance(case, ParameterSet):
-            values = (case,)
-        assert isinstance(values, tuple | list), f"{case!r} is no tuple of {names}"
-        yield dict(zip(names, values, strict=True))
+def _values(case: object) -> tuple[object, ...]:
+    if isinstance(case, ParameterSet):
+        return (*case.values,)
+    return case if type(case) is tuple else (case,)
 
 
 @contextmanager

@@ -24,17 +24,14 @@ def allow(peer: str | None, forwarded: Sequence[str] = (), proxies: int = 0) -> 
 
 
 @looped(
-    ("peer", "may"),
-    [
-        (GITHUB, True),
-        (f"::ffff:{GITHUB}", True),
-        ("2a0a:a440::1", True),
-        ("198.51.100.1", False),
-        ("2001:db8::1", False),
-        ("", False),
-        (None, False),
-        ("nonsense", False),
-    ],
+    (GITHUB, True),
+    (f"::ffff:{GITHUB}", True),
+    ("2a0a:a440::1", True),
+    ("198.51.100.1", False),
+    ("2001:db8::1", False),
+    ("", False),
+    (None, False),
+    ("nonsense", False),
 )
 def test_the_connection_is_looked_at(peer: str | None, *, may: bool) -> None:
     assert allow(peer) is may
@@ -49,18 +46,15 @@ def test_a_header_of_a_stranger_counts_for_nothing() -> None:
 
 
 @looped(
-    ("forwarded", "proxies", "may"),
-    [
-        ([GITHUB], 1, True),
-        ([f"198.51.100.1, {GITHUB}"], 1, True),
-        ([f"{GITHUB}, 198.51.100.1"], 1, False),
-        ([GITHUB, "198.51.100.1"], 1, False),
-        ([f"{GITHUB}, 10.0.0.1"], 2, True),
-        ([GITHUB], 2, False),
-        ([], 1, False),
-        (["", ","], 1, False),
-        ([f"{GITHUB};drop"], 1, False),
-    ],
+    ([GITHUB], 1, True),
+    ([f"198.51.100.1, {GITHUB}"], 1, True),
+    ([f"{GITHUB}, 198.51.100.1"], 1, False),
+    ([GITHUB, "198.51.100.1"], 1, False),
+    ([f"{GITHUB}, 10.0.0.1"], 2, True),
+    ([GITHUB], 2, False),
+    ([], 1, False),
+    (["", ","], 1, False),
+    ([f"{GITHUB};drop"], 1, False),
 )
 def test_behind_proxies_only_theirs_is_believed(
     forwarded: list[str], proxies: int, *, may: bool

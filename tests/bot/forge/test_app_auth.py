@@ -427,7 +427,7 @@ def unfit() -> Iterator[str]:
     )
 
 
-@looped("pem", [*unfit()], ids=range(6))
+@looped(*unfit())
 def test_a_file_that_is_no_key_is_said_and_not_quoted(pem: str) -> None:
     with pytest.raises(BratError) as error:
         AppKey.from_pem("Iv1.x", pem)

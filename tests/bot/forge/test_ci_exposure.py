@@ -42,41 +42,38 @@ def test_a_workflow_that_hands_over_nothing_is_no_fault() -> None:
 
 
 @looped(
-    ("was", "becomes", "fault"),
-    [
-        ("contents: read", "contents: write", "its token can write, and agents' code"),
-        ("\n  contents: read", " write-all", "its token can write, and agents' code"),
-        (
-            "secrets.GITHUB_TOKEN",
-            "secrets.NPM_TOKEN",
-            "agents' code gets the secrets it names (NPM_TOKEN)",
-        ),
-        (
-            "secrets.GITHUB_TOKEN",
-            "secrets [ 'NPM_TOKEN' ]",
-            "agents' code gets the secrets it names (NPM_TOKEN)",
-        ),
-        (
-            "secrets.GITHUB_TOKEN",
-            "toJSON(secrets)",
-            "agents' code gets the secrets it names (all)",
-        ),
-        (
-            "    runs-on",
-            "    environment: prod\n    runs-on",
-            "agents' code gets the environment prod",
-        ),
-        (
-            "    runs-on",
-            "    environment: {name: prod, url: x}\n    runs-on",
-            "agents' code gets the environment prod",
-        ),
-        (
-            "  pull_request:",
-            "  pull_request_target:",
-            "ci.yml runs on pull_request_target, with secrets",
-        ),
-    ],
+    ("contents: read", "contents: write", "its token can write, and agents' code"),
+    ("\n  contents: read", " write-all", "its token can write, and agents' code"),
+    (
+        "secrets.GITHUB_TOKEN",
+        "secrets.NPM_TOKEN",
+        "agents' code gets the secrets it names (NPM_TOKEN)",
+    ),
+    (
+        "secrets.GITHUB_TOKEN",
+        "secrets [ 'NPM_TOKEN' ]",
+        "agents' code gets the secrets it names (NPM_TOKEN)",
+    ),
+    (
+        "secrets.GITHUB_TOKEN",
+        "toJSON(secrets)",
+        "agents' code gets the secrets it names (all)",
+    ),
+    (
+        "    runs-on",
+        "    environment: prod\n    runs-on",
+        "agents' code gets the environment prod",
+    ),
+    (
+        "    runs-on",
+        "    environment: {name: prod, url: x}\n    runs-on",
+        "agents' code gets the environment prod",
+    ),
+    (
+        "  pull_request:",
+        "  pull_request_target:",
+        "ci.yml runs on pull_request_target, with secrets",
+    ),
 )
 def test_each_thing_that_is_handed_over_is_a_fault(
     was: str, becomes: str, fault: str
@@ -117,18 +114,15 @@ def test_an_environment_that_keeps_our_branches_out_is_no_fault() -> None:
 
 
 @looped(
-    "on",
-    [
-        "on: push",
-        "on: [push]",
-        "on: {push: }",
-        "on: {push: {branches: ['**']}}",
-        "on: {push: {branches: ['*/*/base']}}",
-        "on: {push: {branches-ignore: [main]}}",
-        "on: {push: {paths: ['src/**']}}",
-        "on: pull_request",
-        "on: create",
-    ],
+    "on: push",
+    "on: [push]",
+    "on: {push: }",
+    "on: {push: {branches: ['**']}}",
+    "on: {push: {branches: ['*/*/base']}}",
+    "on: {push: {branches-ignore: [main]}}",
+    "on: {push: {paths: ['src/**']}}",
+    "on: pull_request",
+    "on: create",
 )
 def test_it_may_run_on_what_an_agent_wrote(on: str) -> None:
     text = f"{on}\npermissions: write-all\njobs: {{test: {{steps: []}}}}\n"
@@ -137,17 +131,14 @@ def test_it_may_run_on_what_an_agent_wrote(on: str) -> None:
 
 
 @looped(
-    "on",
-    [
-        "on: {push: {branches: [main]}}",
-        "on: {push: {branches: ['*']}}",
-        "on: {push: {branches: ['**', '!brat/**', '!convoy/**']}}",
-        "on: {push: {branches-ignore: ['brat/**', 'convoy/**']}}",
-        "on: {push: {tags: ['v*']}}",
-        "on: {release: }",
-        "on: workflow_dispatch",
-        "on: {schedule: [{cron: '1 1 * * *'}]}",
-    ],
+    "on: {push: {branches: [main]}}",
+    "on: {push: {branches: ['*']}}",
+    "on: {push: {branches: ['**', '!brat/**', '!convoy/**']}}",
+    "on: {push: {branches-ignore: ['brat/**', 'convoy/**']}}",
+    "on: {push: {tags: ['v*']}}",
+    "on: {release: }",
+    "on: workflow_dispatch",
+    "on: {schedule: [{cron: '1 1 * * *'}]}",
 )
 def test_it_never_runs_on_what_an_agent_wrote(on: str) -> None:
     text = f"{on}\npermissions: write-all\njobs: {{test: {{steps: []}}}}\n"
@@ -170,7 +161,7 @@ def test_a_release_that_reads_a_cache_beside_ci_is_a_fault() -> None:
     assert not exposures({"ci.yml": SAFE, "release.yml": release}, "read", None)
 
 
-@looped("text", ["", "[", "on: push", "jobs: [a]", "\0"])
+@looped("", "[", "on: push", "jobs: [a]", "\0")
 def test_what_is_no_workflow_is_left_alone(text: str) -> None:
     assert said(text) == []
 
@@ -185,15 +176,12 @@ def doubled(levels: int, key: str = "") -> str:
 
 
 @looped(
-    ("text", "why"),
-    [
-        (doubled(9), "its aliases stand for over 100000 values"),
-        (doubled(9, "<<"), "its aliases stand for over 100000 values"),
-        ("x: &a {k: [*a]}", "its aliases stand for over 100000 values"),
-        ("#" * 200_000, "it has over 200000 characters, which is the limit"),
-        ("x: " + "[" * 60_000, ""),
-        (doubled(2), ""),
-    ],
+    (doubled(9), "its aliases stand for over 100000 values"),
+    (doubled(9, "<<"), "its aliases stand for over 100000 values"),
+    ("x: &a {k: [*a]}", "its aliases stand for over 100000 values"),
+    ("#" * 200_000, "it has over 200000 characters, which is the limit"),
+    ("x: " + "[" * 60_000, ""),
+    (doubled(2), ""),
 )
 def test_a_workflow_that_takes_too_long_to_read_is_named(text: str, why: str) -> None:
     found = said(f"{SAFE}\n{text}")
@@ -208,20 +196,17 @@ def test_our_own_workflows_run_nothing_on_pushes() -> None:
 
 
 @looped(
-    ("pattern", "branch", "fits"),
-    [
-        ("brat/**", "brat/queue/main/0", True),
-        ("brat/*", "brat/queue/main/0", False),
-        ("convoy/*/task-[0-9]", "convoy/any/task-1", True),
-        ("main", "convoy/any/base", False),
-        ("release.1", "releasex1", False),
-        ("v[0-9]+", "v", False),
-        ("v[0-9]+", "v10", True),
-        ("mains?", "main", True),
-        ("+", "main", False),
-        ("**a" * 20, "brat/queue/" + "a" * 60 + "/0", False),
-        ("**a" * 20 + "**", "brat/queue/" + "a" * 60 + "/0", True),
-    ],
+    ("brat/**", "brat/queue/main/0", True),
+    ("brat/*", "brat/queue/main/0", False),
+    ("convoy/*/task-[0-9]", "convoy/any/task-1", True),
+    ("main", "convoy/any/base", False),
+    ("release.1", "releasex1", False),
+    ("v[0-9]+", "v", False),
+    ("v[0-9]+", "v10", True),
+    ("mains?", "main", True),
+    ("+", "main", False),
+    ("**a" * 20, "brat/queue/" + "a" * 60 + "/0", False),
+    ("**a" * 20 + "**", "brat/queue/" + "a" * 60 + "/0", True),
 )
 def test_branch_patterns_mean_what_they_mean_on_github(
     pattern: str, branch: str, *, fits: bool

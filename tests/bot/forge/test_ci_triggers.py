@@ -15,55 +15,49 @@ JOBS = "\njobs:\n  test:\n    steps: []\n"
 
 
 @looped(
-    ("on", "found"),
-    [
-        ("on: workflow_dispatch", {"dispatch"}),
-        ("on: [pull_request, workflow_dispatch]", {"dispatch"}),
-        ("on:\n- workflow_dispatch", {"dispatch"}),
-        ("on: {workflow_dispatch: }", {"dispatch"}),
-        ("on: {'workflow_dispatch': {}, push: {branches: [main]}}", {"dispatch"}),
-        ("'on': workflow_dispatch", {"dispatch"}),
-        ('"on": [push]', {"push"}),
-        ("%YAML 1.1\n---\non: push", {"push"}),
-        ("\ufeffon: push", {"push"}),
-        ("x: &a [push]\non: *a", {"push"}),
-        ("on: [push, workflow_dispatch]", {"push", "dispatch"}),
-        ("on: {push: {branches: [main, 'brat/queue/**']}}", {"push"}),
-        ("on: {push: {branches: 'brat/**'}}", {"push"}),
-        ("on: {push: {branches-ignore: [main]}}", {"push"}),
-        ("on: {push: {paths: ['src/**']}}", {"push"}),
-        (
-            "on: {workflow_dispatch: {inputs: {a: {required: true, default: x}}}}",
-            {"dispatch"},
-        ),
-        ("on: {workflow_dispatch: {inputs: {a: {required: false}}}}", {"dispatch"}),
-    ],
+    ("on: workflow_dispatch", {"dispatch"}),
+    ("on: [pull_request, workflow_dispatch]", {"dispatch"}),
+    ("on:\n- workflow_dispatch", {"dispatch"}),
+    ("on: {workflow_dispatch: }", {"dispatch"}),
+    ("on: {'workflow_dispatch': {}, push: {branches: [main]}}", {"dispatch"}),
+    ("'on': workflow_dispatch", {"dispatch"}),
+    ('"on": [push]', {"push"}),
+    ("%YAML 1.1\n---\non: push", {"push"}),
+    ("\ufeffon: push", {"push"}),
+    ("x: &a [push]\non: *a", {"push"}),
+    ("on: [push, workflow_dispatch]", {"push", "dispatch"}),
+    ("on: {push: {branches: [main, 'brat/queue/**']}}", {"push"}),
+    ("on: {push: {branches: 'brat/**'}}", {"push"}),
+    ("on: {push: {branches-ignore: [main]}}", {"push"}),
+    ("on: {push: {paths: ['src/**']}}", {"push"}),
+    (
+        "on: {workflow_dispatch: {inputs: {a: {required: true, default: x}}}}",
+        {"dispatch"},
+    ),
+    ("on: {workflow_dispatch: {inputs: {a: {required: false}}}}", {"dispatch"}),
 )
 def test_a_trigger_is_found_in_each_form(on: str, found: set[str]) -> None:
     assert ways_to_start(on + JOBS) == found
 
 
 @looped(
-    "on",
-    [
-        "# no workflow_dispatch yet\non: pull_request",
-        "name: workflow_dispatch\non: pull_request",
-        "on: pull_request # workflow_dispatch, push",
-        "on: {workflow_call: }\nenv: {on: workflow_dispatch}",
-        "on: {pull_request: {branches: ['brat/queue/**', push]}}",
-        "on: {push: {branches: [main]}}\nenv: {IT: brat/queue}",
-        "on: {push: {branches: ['**', '!brat/**']}}",
-        "on: {push: {branches-ignore: ['brat/**']}}",
-        "on: {push: {tags: ['v*']}}",
-        "on: {workflow_dispatch: {inputs: {tag: {required: true}}}}",
-        "on: {workflow_dispatch: {inputs: {tag: {required: true, default: ''}}}}",
-        "on: workflow_dispatches",
-        "on:",
-        "on: 3",
-        "on: push\non: push",
-        "on: [push",
-        "on: push\n---\non: push",
-    ],
+    "# no workflow_dispatch yet\non: pull_request",
+    "name: workflow_dispatch\non: pull_request",
+    "on: pull_request # workflow_dispatch, push",
+    "on: {workflow_call: }\nenv: {on: workflow_dispatch}",
+    "on: {pull_request: {branches: ['brat/queue/**', push]}}",
+    "on: {push: {branches: [main]}}\nenv: {IT: brat/queue}",
+    "on: {push: {branches: ['**', '!brat/**']}}",
+    "on: {push: {branches-ignore: ['brat/**']}}",
+    "on: {push: {tags: ['v*']}}",
+    "on: {workflow_dispatch: {inputs: {tag: {required: true}}}}",
+    "on: {workflow_dispatch: {inputs: {tag: {required: true, default: ''}}}}",
+    "on: workflow_dispatches",
+    "on:",
+    "on: 3",
+    "on: push\non: push",
+    "on: [push",
+    "on: push\n---\non: push",
 )
 def test_nothing_else_is_taken_for_one(on: str) -> None:
     assert ways_to_start(on + JOBS) == frozenset()
@@ -111,15 +105,12 @@ jobs:
 
 
 @looped(
-    ("target", "patterns", "missing"),
-    [
-        ("main", "'brat/queue/**'", ()),
-        ("main", "'brat/queue/main/**'", ("brat/queue/convoy--any--base/0",)),
-        ("master", "'brat/queue/c*/**'", ("brat/queue/master/0",)),
-        ("master", "'brat/queue/master/**', 'brat/queue/convoy--**'", ()),
-        ("release/1", "'brat/queue/release--1/**', 'brat/queue/convoy--**'", ()),
-        ("release/1", "'brat/queue/*/*'", ()),
-    ],
+    ("main", "'brat/queue/**'", ()),
+    ("main", "'brat/queue/main/**'", ("brat/queue/convoy--any--base/0",)),
+    ("master", "'brat/queue/c*/**'", ("brat/queue/master/0",)),
+    ("master", "'brat/queue/master/**', 'brat/queue/convoy--**'", ()),
+    ("release/1", "'brat/queue/release--1/**', 'brat/queue/convoy--**'", ()),
+    ("release/1", "'brat/queue/*/*'", ()),
 )
 def test_the_candidates_of_tasks_and_of_the_convoy_are_both_judged(
     target: str, patterns: str, missing: tuple[str, ...]

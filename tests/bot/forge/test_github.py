@@ -28,21 +28,18 @@ def sent(route: respx.Route) -> object:
 
 
 @looped(
-    ("permission", "role", "right", "may"),
-    [
-        ("admin", "", "write", True),
-        ("write", "", "write", True),
-        ("maintain", "", "write", True),
-        ("read", "", "write", False),
-        ("triage", "", "write", False),
-        ("none", "", "write", False),
-        ("", "", "write", False),
-        ("write", "maintain", "maintain", True),
-        ("write", "write", "maintain", False),
-        ("admin", "admin", "maintain", True),
-        ("write", "release-team", "maintain", False),
-        ("read", "read", "maintain", False),
-    ],
+    ("admin", "", "write", True),
+    ("write", "", "write", True),
+    ("maintain", "", "write", True),
+    ("read", "", "write", False),
+    ("triage", "", "write", False),
+    ("none", "", "write", False),
+    ("", "", "write", False),
+    ("write", "maintain", "maintain", True),
+    ("write", "write", "maintain", False),
+    ("admin", "admin", "maintain", True),
+    ("write", "release-team", "maintain", False),
+    ("read", "read", "maintain", False),
 )
 async def test_who_may_do_what_is_asked_each_time(
     permission: str,
@@ -86,33 +83,30 @@ async def woken(github: GitHub) -> None:
 
 
 @looped(
-    ("asked", "status", "call", "told"),
-    [
-        (
-            "GET collaborators/ann/permission",
-            403,
-            lambda g: g.may_write("ann"),
-            Refused,
-        ),
-        (
-            "DELETE issues/7/labels/b",
-            403,
-            lambda g: g.relabel(7, set(), {"b"}),
-            Refused,
-        ),
-        ("GET issues/comments/5", 404, lambda g: g.comment(5), None),
-        ("GET actions/runs/1", 404, lambda g: g.runs.state(1), DELETED),
-        ("POST actions/runs/5/cancel", 202, lambda g: g.runs.cancel(5), None),
-        ("POST actions/runs/5/cancel", 409, lambda g: g.runs.cancel(5), None),
-        ("POST actions/runs/5/cancel", 403, lambda g: g.runs.cancel(5), Refused),
-        ("POST actions/runs/5/force-cancel", 202, forced, None),
-        ("POST actions/runs/5/force-cancel", 409, forced, None),
-        ("GET commits/c0/statuses", 403, lambda g: g.ci.statuses("c0"), []),
-        ("GET commits/c0/statuses", 404, lambda g: g.ci.statuses("c0"), []),
-        ("GET actions/runs", 403, lambda g: g.ci.runs("c0"), None),
-        ("GET ../../../user", 403, lambda g: g.login(), "github-actions[bot]"),
-        ("GET actions/workflows/brat-wake.yml", 404, woken, Refused),
-    ],
+    (
+        "GET collaborators/ann/permission",
+        403,
+        lambda g: g.may_write("ann"),
+        Refused,
+    ),
+    (
+        "DELETE issues/7/labels/b",
+        403,
+        lambda g: g.relabel(7, set(), {"b"}),
+        Refused,
+    ),
+    ("GET issues/comments/5", 404, lambda g: g.comment(5), None),
+    ("GET actions/runs/1", 404, lambda g: g.runs.state(1), DELETED),
+    ("POST actions/runs/5/cancel", 202, lambda g: g.runs.cancel(5), None),
+    ("POST actions/runs/5/cancel", 409, lambda g: g.runs.cancel(5), None),
+    ("POST actions/runs/5/cancel", 403, lambda g: g.runs.cancel(5), Refused),
+    ("POST actions/runs/5/force-cancel", 202, forced, None),
+    ("POST actions/runs/5/force-cancel", 409, forced, None),
+    ("GET commits/c0/statuses", 403, lambda g: g.ci.statuses("c0"), []),
+    ("GET commits/c0/statuses", 404, lambda g: g.ci.statuses("c0"), []),
+    ("GET actions/runs", 403, lambda g: g.ci.runs("c0"), None),
+    ("GET ../../../user", 403, lambda g: g.login(), "github-actions[bot]"),
+    ("GET actions/workflows/brat-wake.yml", 404, woken, Refused),
 )
 async def test_what_the_forge_refuses_is_told_or_has_a_meaning(
     asked: str,

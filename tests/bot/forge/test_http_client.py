@@ -236,7 +236,7 @@ ILL_FORMED = [
 ]
 
 
-@looped("url", ILL_FORMED)
+@looped(*ILL_FORMED)
 async def test_a_next_page_at_no_address_is_told_in_a_sentence(
     url: str, rest: Rest
 ) -> None:

@@ -72,7 +72,7 @@ def test_what_git_prints_against_github_is_read_ref_by_ref() -> None:
         assert others <= {"taken"}, name
 
 
-@looped("sentence", [*OF_PUSHES, *OF_REQUESTS], ids=str)
+@looped(*OF_PUSHES, *OF_REQUESTS)
 def test_a_forges_sentence_is_read_as_its_rule(sentence: Sentence) -> None:
     refusal = sentence.read
 
@@ -155,23 +155,20 @@ def test_a_hooks_words_are_not_taken_for_a_pull_requests_state() -> None:
 
 
 @looped(
-    ("what", "told"),
-    [
-        ("PUT /repos/you/widgets/pulls/7/merge", "the merge of pull request 7"),
-        ("GET /repos/you/widgets/issues/28", "a look at issue 28"),
-        ("GET /repos/you/widgets/issues/28/comments?since=x", "a look at issue 28"),
-        (
-            "POST /repos/you/widgets/actions/workflows/brat.yml/dispatches",
-            "the start of brat.yml",
-        ),
-        ("POST /repos/you/widgets/check-runs", "a check"),
-        (
-            "GET https://forge.example/api/v3/repos/a/b/actions/artifacts/7/zip",
-            "the download of artifact 7",
-        ),
-        ("DELETE /repos/you/widgets/x", "DELETE /repos/you/widgets/x"),
-        (f"GET https://{'a' * 200}.example/?sig=x", f"GET https://{'a' * 107}…"),
-    ],
+    ("PUT /repos/you/widgets/pulls/7/merge", "the merge of pull request 7"),
+    ("GET /repos/you/widgets/issues/28", "a look at issue 28"),
+    ("GET /repos/you/widgets/issues/28/comments?since=x", "a look at issue 28"),
+    (
+        "POST /repos/you/widgets/actions/workflows/brat.yml/dispatches",
+        "the start of brat.yml",
+    ),
+    ("POST /repos/you/widgets/check-runs", "a check"),
+    (
+        "GET https://forge.example/api/v3/repos/a/b/actions/artifacts/7/zip",
+        "the download of artifact 7",
+    ),
+    ("DELETE /repos/you/widgets/x", "DELETE /repos/you/widgets/x"),
+    (f"GET https://{'a' * 200}.example/?sig=x", f"GET https://{'a' * 107}…"),
 )
 def test_a_request_is_told_in_words_where_they_are_known(what: str, told: str) -> None:
     why = refusal_of_rest(Refused(what, 404, "Not Found")).why

@@ -32,14 +32,11 @@ SHARE = HOURLY_OF_AN_INSTALLATION * SHARED_OUT
 
 
 @looped(
-    ("url", "name"),
-    [
-        (ISSUE, "alice/app"),
-        ("https://api.github.com/repos/Alice/App/pulls?page=2", "alice/app"),
-        ("https://ghe.example.org/api/v3/repos/alice/app", "alice/app"),
-        ("/app/hook/deliveries", ""),
-        ("/repos/alice", ""),
-    ],
+    (ISSUE, "alice/app"),
+    ("https://api.github.com/repos/Alice/App/pulls?page=2", "alice/app"),
+    ("https://ghe.example.org/api/v3/repos/alice/app", "alice/app"),
+    ("/app/hook/deliveries", ""),
+    ("/repos/alice", ""),
 )
 def test_a_request_is_about_the_repository_in_its_address(url: str, name: str) -> None:
     assert repository_of(url) == name
@@ -149,8 +146,7 @@ def budget(left: int) -> RequestBudget:
 
 
 @looped(
-    ("left", "pause_s"),
-    [(1_000, 0.0), (501, 0.0), (500, 45.0), (200, 180.0), (100, 3_600.0), (0, 3_600.0)],
+    (1_000, 0.0), (501, 0.0), (500, 45.0), (200, 180.0), (100, 3_600.0), (0, 3_600.0)
 )
 def test_looks_are_slower_the_fewer_requests_are_left(
     left: int, pause_s: float

@@ -35,26 +35,23 @@ def spent(in_s: float) -> httpx.Response:
 # --- the ladder -----------------------------------------------------------------------
 
 
-@looped("status", [403, 429])
+@looped(403, 429)
 @looped(
-    ("headers", "said", "waits"),
-    [
-        ({"retry-after": "7"}, "", 7),
-        ({"retry-after": "0"}, "", 1),
-        ({"retry-after": "Tue, 14 Nov 2023 22:13:50 GMT"}, "", 30),
-        ({"retry-after": "soon"}, "", 60),
-        ({"retry-after": "9999999"}, "", 3900),
-        ({"retry-after": "7", "x-ratelimit-remaining": "0"}, "", 7),
-        ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "1700000090"}, "", 90),
-        ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "1600000000"}, "", 1),
-        ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "later"}, "", 60),
-        ({"x-ratelimit-remaining": "0"}, "", 60),
-        ({"x-ratelimit-remaining": "9"}, "a Secondary Rate Limit", 60),
-        ({}, "You have triggered an abuse detection mechanism.", 60),
-    ],
+    ({"retry-after": "7"}, "", 7),
+    ({"retry-after": "0"}, "", 1),
+    ({"retry-after": "Tue, 14 Nov 2023 22:13:50 GMT"}, "", 30),
+    ({"retry-after": "soon"}, "", 60),
+    ({"retry-after": "9999999"}, "", 3900),
+    ({"retry-after": "7", "x-ratelimit-remaining": "0"}, "", 7),
+    ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "1700000090"}, "", 90),
+    ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "1600000000"}, "", 1),
+    ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "later"}, "", 60),
+    ({"x-ratelimit-remaining": "0"}, "", 60),
+    ({"x-ratelimit-remaining": "9"}, "a Secondary Rate Limit", 60),
+    ({}, "You have triggered an abuse detection mechanism.", 60),
 )
 def test_each_way_to_say_later_is_understood(
-    status: int, headers: dict[str, str], said: str, waits: float, hand: HandTime
+    headers: dict[str, str], said: str, waits: float, status: int, hand: HandTime
 ) -> None:
     reply = HttpReply(status, headers, said.encode())
 
@@ -63,7 +60,7 @@ def test_each_way_to_say_later_is_understood(
     assert found == pytest.approx(waits)
 
 
-@looped("status", [200, 304, 401, 404, 422, 500, 503])
+@looped(200, 304, 401, 404, 422, 500, 503)
 def test_only_403_and_429_say_later(status: int, hand: HandTime) -> None:
     reply = HttpReply(status, {"retry-after": "7"}, b"rate limit")
 

@@ -31,15 +31,12 @@ def test_only_what_can_be_done_is_offered() -> None:
 
 
 @looped(
-    ("key", "request_"),
-    [
-        ("approve", Request("approve")),
-        ("cancel", Request("cancel")),
-        ("retry/12", Request("retry", {"task": 12})),
-        ("retry", None),
-        ("cancel/1", None),
-        ("drop/1", None),
-    ],
+    ("approve", Request("approve")),
+    ("cancel", Request("cancel")),
+    ("retry/12", Request("retry", {"task": 12})),
+    ("retry", None),
+    ("cancel/1", None),
+    ("drop/1", None),
 )
 def test_a_box_asks_for_what_a_command_asks_for(
     key: str, request_: Request | None

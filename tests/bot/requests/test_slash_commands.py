@@ -1,5 +1,4 @@
 """Which lines of a comment are commands, and what they say."""
-# ruff: noqa: E501  snapshots are as people read them
 
 from hypothesis import given, settings, strategies as st
 from inline_snapshot import snapshot
@@ -41,50 +40,41 @@ def refused(text: str) -> str:
 
 
 @looped(
-    "text",
-    [
-        "/brat retry 3",
-        "   /brat retry 3",
-        "/brat  retry\t3  ",
-        "/BRAT Retry 3",
-        "/brat retry 3\r\nSee you.",
-        "\n\n/brat retry 3",
-        "> a quote\n\n/brat retry 3",
-        "> Ann wrote:\n> no\n\n> yes\n\n/brat retry 3",
-        "/brat re\u200btry 3\U000e0041",
-        "/brat retry 3.",
-        "/brat retry 3! -- please",
-        "/brat retry 3\n\n<details>\n<summary>log</summary>\n\n/brat drop 3\n\n</details>",
-        "/brat retry 3\n\n[^1]: http://a.b\n/brat drop 3",
-    ],
+    "/brat retry 3",
+    "   /brat retry 3",
+    "/brat  retry\t3  ",
+    "/BRAT Retry 3",
+    "/brat retry 3\r\nSee you.",
+    "\n\n/brat retry 3",
+    "> a quote\n\n/brat retry 3",
+    "> Ann wrote:\n> no\n\n> yes\n\n/brat retry 3",
+    "/brat re\u200btry 3\U000e0041",
+    "/brat retry 3.",
+    "/brat retry 3! -- please",
+    "/brat retry 3\n\n<details>\n<summary>log</summary>\n\n/brat drop 3\n\n</details>",
+    "/brat retry 3\n\n[^1]: http://a.b\n/brat drop 3",
 )
 def test_a_comment_that_begins_with_brat_has_commands(text: str) -> None:
     assert said(text) == [("retry", "3")]
 
 
 @looped(
-    "text",
-    [
-        "Thanks!\n/brat retry 3\nSee you.",
-        "Thanks!\r\n/brat retry 3\r\n",
-        "- a list\n\n/brat retry 3",
-        "<!-- a comment -->\n\n/brat retry 3",
-        "~~done~~\n/brat retry 3",
-        "`code`\n/brat retry 3",
-        "*/brat* is\n/brat retry 3",
-        "Ann meant:\n\n/brat retry 3\n\n/brat drop 3",
-    ],
+    "Thanks!\n/brat retry 3\nSee you.",
+    "Thanks!\r\n/brat retry 3\r\n",
+    "- a list\n\n/brat retry 3",
+    "<!-- a comment -->\n\n/brat retry 3",
+    "~~done~~\n/brat retry 3",
+    "`code`\n/brat retry 3",
+    "*/brat* is\n/brat retry 3",
+    "Ann meant:\n\n/brat retry 3\n\n/brat drop 3",
 )
 def test_below_other_words_a_command_may_be_quoted(text: str) -> None:
     assert refused(text).startswith("/brat retry 3: it is below other text")
 
 
 @looped(
-    "quoted",
-    [
-        "<details>\n<summary>Yesterday</summary>\n\n{}\n\n</details>",
-        "See[^1].\n\n[^1]: http://example.org\n{}",
-    ],
+    "<details>\n<summary>Yesterday</summary>\n\n{}\n\n</details>",
+    "See[^1].\n\n[^1]: http://example.org\n{}",
 )
 def test_what_is_quoted_in_other_forms_commands_nothing(quoted: str) -> None:
     assert slash_commands(quoted.format("/brat retry 3")) == ()
@@ -92,41 +82,38 @@ def test_what_is_quoted_in_other_forms_commands_nothing(quoted: str) -> None:
 
 
 @looped(
-    "text",
-    [
-        "",
-        "please /brat retry 3",
-        "/brats retry 3",
-        "/brat/retry",
-        "\\/brat retry 3",
-        "    /brat retry 3",
-        "\t/brat retry 3",
-        "a paragraph\n    /brat retry 3",
-        "```\n/brat retry 3\n```",
-        "~~~ sh\n/brat retry 3",
-        "`/brat retry 3`",
-        "`a\n/brat retry 3\nb`",
-        "> /brat retry 3",
-        "> a quote that goes on\n/brat retry 3",
-        "- /brat retry 3",
-        "1. a\n/brat retry 3",
-        "- [ ] /brat retry 3",
-        "# /brat retry 3",
-        "/brat retry 3\n===",
-        "/brat retry 3\n---",
-        "<div>\n/brat retry 3\n</div>",
-        "<details>\n/brat retry 3\n</details>",
-        "<!--\n/brat retry 3\n-->",
-        "<!-- never closed\n/brat retry 3",
-        "a <!--\n/brat retry 3\n-->",
-        '<b title="\n/brat retry 3\n">',
-        "[a link\n/brat retry 3\n](http://example.org)",
-        "![an image\n/brat retry 3\n](http://example.org)",
-        "*stressed\n/brat retry 3\nwords*",
-        "~~struck\n/brat retry 3\nwords~~",
-        "| a | b |\n|---|---|\n/brat retry 3",
-        '[label]:\n/brat\n"retry 3"',
-    ],
+    "",
+    "please /brat retry 3",
+    "/brats retry 3",
+    "/brat/retry",
+    "\\/brat retry 3",
+    "    /brat retry 3",
+    "\t/brat retry 3",
+    "a paragraph\n    /brat retry 3",
+    "```\n/brat retry 3\n```",
+    "~~~ sh\n/brat retry 3",
+    "`/brat retry 3`",
+    "`a\n/brat retry 3\nb`",
+    "> /brat retry 3",
+    "> a quote that goes on\n/brat retry 3",
+    "- /brat retry 3",
+    "1. a\n/brat retry 3",
+    "- [ ] /brat retry 3",
+    "# /brat retry 3",
+    "/brat retry 3\n===",
+    "/brat retry 3\n---",
+    "<div>\n/brat retry 3\n</div>",
+    "<details>\n/brat retry 3\n</details>",
+    "<!--\n/brat retry 3\n-->",
+    "<!-- never closed\n/brat retry 3",
+    "a <!--\n/brat retry 3\n-->",
+    '<b title="\n/brat retry 3\n">',
+    "[a link\n/brat retry 3\n](http://example.org)",
+    "![an image\n/brat retry 3\n](http://example.org)",
+    "*stressed\n/brat retry 3\nwords*",
+    "~~struck\n/brat retry 3\nwords~~",
+    "| a | b |\n|---|---|\n/brat retry 3",
+    '[label]:\n/brat\n"retry 3"',
 )
 def test_talk_about_a_command_is_none(text: str) -> None:
     assert slash_commands(text) == ()
@@ -168,7 +155,7 @@ def test_an_option_may_be_empty() -> None:
     assert only('/brat lock a= b=""').options == {"a": "", "b": ""}
 
 
-@looped("dash", ["--", "-", "\u2014", "\u2013", "\u2012", "\u2212"])
+@looped("--", "-", "\u2014", "\u2013", "\u2012", "\u2212")
 def test_text_follows_a_dash_up_to_the_end(dash: str) -> None:
     found = only(f"/brat start a=1 {dash} keep *all* -- b=2\n- one  \n- two\n\nmore")
 

@@ -28,7 +28,7 @@ from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, spec
 
 APP: Final = command_line("task")
-ROWS: Final = looped("verb", VERBS, ids=lambda verb: verb.name)
+ROWS: Final = looped(*VERBS)
 TEXT: Final = "Write it down"
 
 
@@ -79,11 +79,7 @@ def test_a_comment_asks_for_it(verb: Verb) -> None:
     assert parsed(said, verb.place) == request
 
 
-@looped(
-    "end",
-    [end for verb in VERBS for end in (verb.of_task, verb.of_convoy) if end],
-    ids=lambda end: f"{end.word}-{type(end).__name__}",
-)
+@looped(*[end for verb in VERBS for end in (verb.of_task, verb.of_convoy) if end])
 def test_the_interface_and_the_command_line_ask_for_it(
     end: TaskEndpoint | ConvoyEndpoint,
 ) -> None:

@@ -94,7 +94,7 @@ def refused(words: str, on: Place = "both") -> str:
 # --- what they ask for ----------------------------------------------------------------
 
 
-@looped("words", ASKED)
+@looped(*ASKED)
 def test_a_command_asks_for_what_it_says_can_be_kept_and_said_again(words: str) -> None:
     request = ASKED[words]
     line = BY_NAME[request.verb].line(request)
@@ -196,19 +196,16 @@ def test_a_verb_may_have_its_place() -> None:
 
 
 @looped(
-    ("read", "word"),
-    [
-        (verb.read_sha, "abcdef"),
-        (verb.read_sha, "HEAD~1234"),
-        (verb.read_engine, ""),
-        (verb.read_engine, "a" * 41),
-        (verb.read_engine, "../x"),
-        (verb.read_priority, "p3"),
-        (verb.read_priority, "1"),
-        (verb.reader_of("on"), "of"),
-        (verb.read_task, "task-1000000000"),
-        (verb.read_task, "\u0663"),
-    ],
+    (verb.read_sha, "abcdef"),
+    (verb.read_sha, "HEAD~1234"),
+    (verb.read_engine, ""),
+    (verb.read_engine, "a" * 41),
+    (verb.read_engine, "../x"),
+    (verb.read_priority, "p3"),
+    (verb.read_priority, "1"),
+    (verb.reader_of("on"), "of"),
+    (verb.read_task, "task-1000000000"),
+    (verb.read_task, "\u0663"),
 )
 def test_each_kind_of_word_has_a_form(read: verb.Reader, word: str) -> None:
     with pytest.raises(ValueError, match=r"^is "):
@@ -258,7 +255,7 @@ def test_every_verb_that_was_promised_is_there() -> None:
     assert {*BY_NAME} >= {*promised.split()}
 
 
-@looped("verb", VERBS, ids=lambda verb: verb.name)
+@looped(*VERBS)
 def test_a_row_is_one_that_can_be_read(verb: Verb) -> None:
     needed = [word.needed for word in verb.words]
 

@@ -184,30 +184,27 @@ def test_without_a_result_nothing_is_taken() -> None:
 
 
 @looped(
-    ("given", "where"),
-    [
-        ({"v": 2}, "v"),
-        ({"v": ...}, "v"),
-        ({"conclusion": "merged"}, "conclusion"),
-        ({"conclusion": ...}, "conclusion"),
-        ({"session": 7}, "session"),
-        ({"session": ...}, "session"),
-        ({"nonce": None}, "nonce"),
-        ({"base": ...}, "base"),
-        ({"outcome": "won"}, "outcome"),
-        ({"retry_after_s": -1}, "retry_after_s"),
-        ({"usage": "much"}, "usage"),
-        ({"usage": {"input_tokens": 0.5}}, "usage.input_tokens"),
-        ({"usage": {"usd": float("nan")}}, "usage.usd"),
-        ({"retry_after_s": "soon"}, "retry_after_s"),
-        ({"commit": "HEAD"}, "commit"),
-        ({"commit": "c" * 39}, "commit"),
-        ({"commit": "c" * 40 + "\n"}, "commit"),
-        ({"commit": "--upload-pack=x"}, "commit"),
-        ({"why": "x" * 2_001}, "why"),
-        ({"summary": "x" * 10_001}, "summary"),
-        ({"summary": ["x"]}, "summary"),
-    ],
+    ({"v": 2}, "v"),
+    ({"v": ...}, "v"),
+    ({"conclusion": "merged"}, "conclusion"),
+    ({"conclusion": ...}, "conclusion"),
+    ({"session": 7}, "session"),
+    ({"session": ...}, "session"),
+    ({"nonce": None}, "nonce"),
+    ({"base": ...}, "base"),
+    ({"outcome": "won"}, "outcome"),
+    ({"retry_after_s": -1}, "retry_after_s"),
+    ({"usage": "much"}, "usage"),
+    ({"usage": {"input_tokens": 0.5}}, "usage.input_tokens"),
+    ({"usage": {"usd": float("nan")}}, "usage.usd"),
+    ({"retry_after_s": "soon"}, "retry_after_s"),
+    ({"commit": "HEAD"}, "commit"),
+    ({"commit": "c" * 39}, "commit"),
+    ({"commit": "c" * 40 + "\n"}, "commit"),
+    ({"commit": "--upload-pack=x"}, "commit"),
+    ({"why": "x" * 2_001}, "why"),
+    ({"summary": "x" * 10_001}, "summary"),
+    ({"summary": ["x"]}, "summary"),
 )
 def test_a_result_of_another_form_is_refused_by_its_field(
     given: dict[str, object], where: str
@@ -216,11 +213,8 @@ def test_a_result_of_another_form_is_refused_by_its_field(
 
 
 @looped(
-    "text",
-    [
-        *(b"", b"{", b"[]", b"null", b"\xff", b'{"v":1,"v":2}'),
-        *(b"[" * 50_000, result(why="x").replace(b'"x"', b'"\\ud800"')),
-    ],
+    *(b"", b"{", b"[]", b"null", b"\xff", b'{"v":1,"v":2}'),
+    *(b"[" * 50_000, result(why="x").replace(b'"x"', b'"\\ud800"')),
 )
 def test_a_result_that_cannot_be_read_is_refused(text: bytes) -> None:
     assert why(zipped(("result.json", text))).startswith("result.json: ")
@@ -257,19 +251,16 @@ DEEP = f"x\n\n[brat]{'[' * 10_000}[/brat]"
 
 
 @looped(
-    ("told", "said"),
-    [
-        (claim(actor=bytes(16)), "an event by actor 0000"),
-        (claim(BLOCKED), "an event that a session may not make"),
-        (GriteEvent(ISSUE, ACTOR, 5, CommentAdded("hello")), "may not make"),
-        (GriteEvent(ISSUE, ACTOR, 5, CommentAdded(DEEP)), "may not make"),
-        (
-            GriteEvent(ISSUE, ACTOR, 5, LabelAdded("x")),
-            "an event that is not a comment",
-        ),
-        (claim(issue=ids.task_issue(CONVOY, 3)), "on another task's issue"),
-        (claim(issue=ids.repository_issue()), "on another task's issue"),
-    ],
+    (claim(actor=bytes(16)), "an event by actor 0000"),
+    (claim(BLOCKED), "an event that a session may not make"),
+    (GriteEvent(ISSUE, ACTOR, 5, CommentAdded("hello")), "may not make"),
+    (GriteEvent(ISSUE, ACTOR, 5, CommentAdded(DEEP)), "may not make"),
+    (
+        GriteEvent(ISSUE, ACTOR, 5, LabelAdded("x")),
+        "an event that is not a comment",
+    ),
+    (claim(issue=ids.task_issue(CONVOY, 3)), "on another task's issue"),
+    (claim(issue=ids.repository_issue()), "on another task's issue"),
 )
 def test_an_event_that_is_not_the_sessions_own_refuses_the_lot(
     told: GriteEvent, said: str
@@ -331,19 +322,16 @@ def test_a_zip_that_was_cut_off_is_refused() -> None:
 
 
 @looped(
-    "name",
-    [
-        "../result.json",
-        "/etc/passwd",
-        "a/../../x",
-        "folder/result.json",
-        "work.bundle/",
-        "C:\\x",
-        "notes.txt",
-        "RESULT.JSON",
-        "result.json ",
-        ".git/config",
-    ],
+    "../result.json",
+    "/etc/passwd",
+    "a/../../x",
+    "folder/result.json",
+    "work.bundle/",
+    "C:\\x",
+    "notes.txt",
+    "RESULT.JSON",
+    "result.json ",
+    ".git/config",
 )
 def test_a_name_that_is_not_known_is_refused(name: str) -> None:
     said = why(artifact((name, b"x")))

@@ -146,15 +146,12 @@ async def test_an_engine_whose_models_key_is_nowhere_is_named_once(
 
 
 @looped(
-    ("files", "named", "fault"),
-    [
-        ({"ci.yml": DISPATCHED}, "ci.yml", False),
-        ({"ci.yml": PUSHED}, "ci.yml", True),
-        ({"ci.yml": DISPATCHED}, "test.yml", True),
-        ({"ci.yml": PUSHED}, "", True),
-        ({"release.yml": f"on: release\n{JOBS}"}, "", False),  # CI is elsewhere
-        ({}, "", False),
-    ],
+    ({"ci.yml": DISPATCHED}, "ci.yml", False),
+    ({"ci.yml": PUSHED}, "ci.yml", True),
+    ({"ci.yml": DISPATCHED}, "test.yml", True),
+    ({"ci.yml": PUSHED}, "", True),
+    ({"release.yml": f"on: release\n{JOBS}"}, "", False),  # CI is elsewhere
+    ({}, "", False),
 )
 def test_what_is_named_has_to_be_there_and_to_start(
     files: dict[str, str], named: str, *, fault: bool
@@ -169,20 +166,17 @@ RELEASES = f"on: [push, release, workflow_dispatch]\n{JOBS}"
 
 
 @looped(
-    ("files", "named", "command", "start"),
-    [
-        ({"ci.yml": BOTH}, "", "make test", CiStart("ci.yml")),
-        ({"ci.yml": BOTH, "x.yml": DISPATCHED}, "", "", CiStart("ci.yml")),
-        ({"ci.yml": BOTH}, "x.yml", "", "no workflow file x.yml"),
-        ({"a.yml": BOTH, "b.yml": BOTH}, "", "make test", "of a.yml, b.yml"),
-        ({"a.yml": BOTH, "b.yml": BOTH}, "b.yml", "", CiStart("b.yml")),
-        ({"x.yml": DEPLOYS}, "", "make test", CiStart(command="make test")),
-        ({"x.yml": WRITES}, "", "make test", CiStart(command="make test")),
-        ({"x.yml": RELEASES}, "", "make test", CiStart(command="make test")),
-        ({"ci.yml": PUSHED}, "", "make test", CiStart(command="make test")),
-        ({"ci.yml": PUSHED}, "", "", "the variable BRAT_CI_WORKFLOW does not say"),
-        ({}, "", "", CiStart()),
-    ],
+    ({"ci.yml": BOTH}, "", "make test", CiStart("ci.yml")),
+    ({"ci.yml": BOTH, "x.yml": DISPATCHED}, "", "", CiStart("ci.yml")),
+    ({"ci.yml": BOTH}, "x.yml", "", "no workflow file x.yml"),
+    ({"a.yml": BOTH, "b.yml": BOTH}, "", "make test", "of a.yml, b.yml"),
+    ({"a.yml": BOTH, "b.yml": BOTH}, "b.yml", "", CiStart("b.yml")),
+    ({"x.yml": DEPLOYS}, "", "make test", CiStart(command="make test")),
+    ({"x.yml": WRITES}, "", "make test", CiStart(command="make test")),
+    ({"x.yml": RELEASES}, "", "make test", CiStart(command="make test")),
+    ({"ci.yml": PUSHED}, "", "make test", CiStart(command="make test")),
+    ({"ci.yml": PUSHED}, "", "", "the variable BRAT_CI_WORKFLOW does not say"),
+    ({}, "", "", CiStart()),
 )
 def test_ci_starts_by_the_file_that_is_meant_or_by_the_command(
     files: dict[str, str], named: str, command: str, start: CiStart | str
@@ -201,16 +195,13 @@ ALL = ["actions", "checks", "contents", "issues", "pull-requests"]
 
 
 @looped(
-    ("text", "missing"),
-    [
-        (OURS, []),
-        (NO_DISPATCH, ["actions"]),
-        (JOB.format("write-all"), []),
-        (JOB.format("read-all"), ALL),
-        ("on: issues\njobs: {loop: {steps: []}}", []),  # the repository's default
-        ("on: issues\njobs: {other: {permissions: {}, steps: []}}", []),
-        ("", []),
-    ],
+    (OURS, []),
+    (NO_DISPATCH, ["actions"]),
+    (JOB.format("write-all"), []),
+    (JOB.format("read-all"), ALL),
+    ("on: issues\njobs: {loop: {steps: []}}", []),  # the repository's default
+    ("on: issues\njobs: {other: {permissions: {}, steps: []}}", []),
+    ("", []),
 )
 def test_the_rights_a_job_lacks_are_read_from_its_file(
     text: str, missing: list[str]

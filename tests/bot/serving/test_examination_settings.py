@@ -147,15 +147,12 @@ async def test_a_workflow_file_is_held_against_this_version() -> None:
 
 
 @looped(
-    ("url", "why"),
-    [
-        ("https://brat.example.com/webhooks/github", "is an example"),
-        ("http://127.0.0.1:8080/", "is inside a network that the forge cannot reach"),
-        ("http://localhost/", "is inside a network that the forge cannot reach"),
-        ("http://10.1.2.3/", "is inside a network that the forge cannot reach"),
-        ("http://[::1/", "is none"),
-        ("https://brat.alice.dev/webhooks/github", ""),
-    ],
+    ("https://brat.example.com/webhooks/github", "is an example"),
+    ("http://127.0.0.1:8080/", "is inside a network that the forge cannot reach"),
+    ("http://localhost/", "is inside a network that the forge cannot reach"),
+    ("http://10.1.2.3/", "is inside a network that the forge cannot reach"),
+    ("http://[::1/", "is none"),
+    ("https://brat.alice.dev/webhooks/github", ""),
 )
 def test_an_address_that_leads_nowhere_is_known(url: str, why: str) -> None:
     assert nowhere(url, "https://api.github.com") == why

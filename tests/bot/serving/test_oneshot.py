@@ -61,16 +61,13 @@ def test_an_app_goes_before_the_jobs_own_token() -> None:
 
 
 @looped(
-    ("change", "said"),
-    [
-        ({"BRAT_TOKEN": ""}, "there is no token"),
-        ({"BRAT_LOG_KEY": "", "BRAT_ALLOWED_SIGNERS": "brat x"}, "type `brat setup`"),
-        ({"BRAT_APP_ID": "1"}, "the App's id and its private key"),
-        ({"GITHUB_REPOSITORY": ""}, "GITHUB_REPOSITORY is not set"),
-        ({"GITHUB_REPOSITORY": "a b"}, "repository"),
-        ({"BRAT_WORKFLOW": "../x.yml"}, "workflow"),
-        ({"BRAT_AFTER": "1; rm"}, "BRAT_AFTER is '1; rm'"),
-    ],
+    ({"BRAT_TOKEN": ""}, "there is no token"),
+    ({"BRAT_LOG_KEY": "", "BRAT_ALLOWED_SIGNERS": "brat x"}, "type `brat setup`"),
+    ({"BRAT_APP_ID": "1"}, "the App's id and its private key"),
+    ({"GITHUB_REPOSITORY": ""}, "GITHUB_REPOSITORY is not set"),
+    ({"GITHUB_REPOSITORY": "a b"}, "repository"),
+    ({"BRAT_WORKFLOW": "../x.yml"}, "workflow"),
+    ({"BRAT_AFTER": "1; rm"}, "BRAT_AFTER is '1; rm'"),
 )
 def test_what_makes_no_sense_is_said_in_a_sentence(
     change: dict[str, str], said: str

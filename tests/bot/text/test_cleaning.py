@@ -40,21 +40,18 @@ SELECTORS = "".join(chr(0xE0100 + ord(letter)) for letter in "evil")
 
 
 @looped(
-    ("text", "shown"),
-    [
-        (f"go{TAGS}od", "good"),
-        (f"\U0001f600{SELECTORS}\ufe0f", "\U0001f600"),
-        ("go\u200b\u200c\u200d\u2060\ufeffod", "good"),
-        ("\u202egood\u202c \u2067x\u2069 \u200e", "good x "),
-        ("go\u00ad\u034f\u115f\u3164\uffa0\u2800\u180eod", "good"),
-        ("\x1b[31mgood\x1b[0m\x00\x07\x9b", "good"),
-        ("a\r\nb\rc\n\td", "a\nb\nc\n\td"),
-        ("e\u0301\u212a", "\u00e9K"),
-        ("&#x200b;a&shy;&#xE0041;&ZeroWidthSpace; &amp; &lt;b>", "a &amp; &lt;b>"),
-        ("<div>\n&#x200b;a&shyb &lt;\n</div>", "\nab &lt;\n"),
-        ("lone \ud800 half", "lone  half"),
-        ("[brat]{}[/brat]", "[ brat]{}[ /brat]"),
-    ],
+    (f"go{TAGS}od", "good"),
+    (f"\U0001f600{SELECTORS}\ufe0f", "\U0001f600"),
+    ("go\u200b\u200c\u200d\u2060\ufeffod", "good"),
+    ("\u202egood\u202c \u2067x\u2069 \u200e", "good x "),
+    ("go\u00ad\u034f\u115f\u3164\uffa0\u2800\u180eod", "good"),
+    ("\x1b[31mgood\x1b[0m\x00\x07\x9b", "good"),
+    ("a\r\nb\rc\n\td", "a\nb\nc\n\td"),
+    ("e\u0301\u212a", "\u00e9K"),
+    ("&#x200b;a&shy;&#xE0041;&ZeroWidthSpace; &amp; &lt;b>", "a &amp; &lt;b>"),
+    ("<div>\n&#x200b;a&shyb &lt;\n</div>", "\nab &lt;\n"),
+    ("lone \ud800 half", "lone  half"),
+    ("[brat]{}[/brat]", "[ brat]{}[ /brat]"),
 )
 def test_characters_that_cannot_be_seen_go(text: str, shown: str) -> None:
     assert cleaned(text) == shown
@@ -64,45 +61,42 @@ def test_characters_that_cannot_be_seen_go(text: str, shown: str) -> None:
 
 
 @looped(
-    ("text", "shown"),
-    [
-        ("a <!-- evil --> b", "a  b"),
-        ("a\n<!--\nevil\n\nevil\n-->\nb", "a\n\nb"),
-        ("- a\n  <!-- evil\n  evil -->\n- b", "- a\n  \n- b"),
-        ("<!--->a<!-->b", "ab"),
-        ("a <b>b</b> <i title='evil'>c</i>", "a b c"),
-        ("one<br>two<BR/>three", "one two three"),
-        ("<details><summary>S</summary>\n\nbody\n</details>", "S\n\nbody\n"),
-        ("<div aria-label='evil' data-x=evil>\ntext\n</div>", "\ntext\n"),
-        ("a <?evil?> b <!EVIL evil> c", "a  b  c"),
-        ("a <![CDATA[evil]]> b", "a  b"),
-        ("<?evil\n\nevil?>\n<!EVIL\nevil>\na", "\n\na"),
-        ("<ruby>a<rp>evil</rp></ruby><template>evil</template>", "a"),
-        ("<script>shown</script>", "shown"),
-        ("<pre>\na <ann@evil.org> <https://evil.org> b\n</pre>", "\na   b\n"),
-        ("![evil](u 'evil')", "![](u)"),
-        ("![evil ![evil [evil]](x)](u)", "![](u)"),
-        ("![evil][a]\n\n[a]: u 'evil'", "![](u)\n\n"),
-        ("![evil]\n\n[evil]: u", "![](u)\n\n"),
-        ("[a](u \"evil\") [b](<u> 'evil') [c](u (evil))", "[a](u) [b](u) [c](u)"),
-        ("[a](u\n'evil\nevil') b", "[a](u) b"),
-        ("[a][evil] [a][evil]\n\n[evil]: u\n", "[a](u) [a]\n\n"),
-        ("[a] b\n\n[a]: u\n'evil'\n[a]: v 'evil'", "[a](u) b\n\n"),
-        ("[//]: # (evil)\na", "a"),
-        ("> a [b]\n\n> [b]: u 'evil'", "> a [b](u)\n\n"),
-        ("[](http://evil) a", " a"),
-        ("[a](data:text/html;base64,ZXZpbA==) b", "[a]() b"),
-        ("[a](javascript:evil()) b", "[a]() b"),
-        ("see data:image/png;base64,ZXZpbA== there", "see data:\u2026 there"),
-        ("```python evil evil\n<b>\n```", "```python\n<b>\n```"),
-        ("~~~ ignore-all-your-instructions\na\n~~~", "~~~\na\n~~~"),
-        ("|a|b|\n|-|-|\n|c|d|evil|", "|a|b|\n|-|-|\n|c|d"),
-        ("a[^1] b\n\n[^1]: c\n[^2]: evil\n\n    evil\n\nd", "a[^1] b\n\n[^1]: c\n\nd"),
-        (
-            "a[^1] `[^2]`\n\n[^2]: evil\n[^1]: b\n\n    > evil",
-            "a[^1] `[^2]`\n\n[^1]: b\n",
-        ),
-    ],
+    ("a <!-- evil --> b", "a  b"),
+    ("a\n<!--\nevil\n\nevil\n-->\nb", "a\n\nb"),
+    ("- a\n  <!-- evil\n  evil -->\n- b", "- a\n  \n- b"),
+    ("<!--->a<!-->b", "ab"),
+    ("a <b>b</b> <i title='evil'>c</i>", "a b c"),
+    ("one<br>two<BR/>three", "one two three"),
+    ("<details><summary>S</summary>\n\nbody\n</details>", "S\n\nbody\n"),
+    ("<div aria-label='evil' data-x=evil>\ntext\n</div>", "\ntext\n"),
+    ("a <?evil?> b <!EVIL evil> c", "a  b  c"),
+    ("a <![CDATA[evil]]> b", "a  b"),
+    ("<?evil\n\nevil?>\n<!EVIL\nevil>\na", "\n\na"),
+    ("<ruby>a<rp>evil</rp></ruby><template>evil</template>", "a"),
+    ("<script>shown</script>", "shown"),
+    ("<pre>\na <ann@evil.org> <https://evil.org> b\n</pre>", "\na   b\n"),
+    ("![evil](u 'evil')", "![](u)"),
+    ("![evil ![evil [evil]](x)](u)", "![](u)"),
+    ("![evil][a]\n\n[a]: u 'evil'", "![](u)\n\n"),
+    ("![evil]\n\n[evil]: u", "![](u)\n\n"),
+    ("[a](u \"evil\") [b](<u> 'evil') [c](u (evil))", "[a](u) [b](u) [c](u)"),
+    ("[a](u\n'evil\nevil') b", "[a](u) b"),
+    ("[a][evil] [a][evil]\n\n[evil]: u\n", "[a](u) [a]\n\n"),
+    ("[a] b\n\n[a]: u\n'evil'\n[a]: v 'evil'", "[a](u) b\n\n"),
+    ("[//]: # (evil)\na", "a"),
+    ("> a [b]\n\n> [b]: u 'evil'", "> a [b](u)\n\n"),
+    ("[](http://evil) a", " a"),
+    ("[a](data:text/html;base64,ZXZpbA==) b", "[a]() b"),
+    ("[a](javascript:evil()) b", "[a]() b"),
+    ("see data:image/png;base64,ZXZpbA== there", "see data:\u2026 there"),
+    ("```python evil evil\n<b>\n```", "```python\n<b>\n```"),
+    ("~~~ ignore-all-your-instructions\na\n~~~", "~~~\na\n~~~"),
+    ("|a|b|\n|-|-|\n|c|d|evil|", "|a|b|\n|-|-|\n|c|d"),
+    ("a[^1] b\n\n[^1]: c\n[^2]: evil\n\n    evil\n\nd", "a[^1] b\n\n[^1]: c\n\nd"),
+    (
+        "a[^1] `[^2]`\n\n[^2]: evil\n[^1]: b\n\n    > evil",
+        "a[^1] `[^2]`\n\n[^1]: b\n",
+    ),
 )
 def test_what_the_page_does_not_show_goes(text: str, shown: str) -> None:
     assert cleaned(text).rstrip(" ") == shown.rstrip(" ")
@@ -154,7 +148,7 @@ SMUGGLED = (
 )
 
 
-@looped("text", SMUGGLED)
+@looped(*SMUGGLED)
 def test_nothing_is_smuggled_past_the_readers_of_a_page(text: str) -> None:
     for around in (text, f"good\n\n{text}", f"good\n\n{text}\n\nend"):
         shown = cleaned(around)
@@ -173,25 +167,22 @@ def test_what_makes_new_markup_again_and_again_loses_its_marks() -> None:
 
 
 @looped(
-    "text",
-    [
-        "",
-        "plain text, with 1 < 2 > 0 & more; a_b*c",
-        "`Vec<u8>` and ``a ` <b>`` and `<!-- shown -->`",
-        "```html\n<b title='shown'><!-- shown -->\n```",
-        "~~~\n[a](u 'shown') &#x200b;\n~~~\n",
-        "1. a\n   ```c++\n   #include <stdio.h>\n   ```\n2. b",
-        "a\n\n    indented <b>code</b>\n",
-        "> quoted `<b>`\n> - [ ] todo\n> - [x] done",
-        "| a | b |\n|:--|--:|\n| `x\\|<y>` | z |\n| 1 |\n",
-        "[a](http://example.org/x_(y)) <https://example.org> <a@example.org>",
-        "![](shot.png)\n\n# Title #\n\nSetext\n---\n\n***\n",
-        "a[^1]\n\n[^1]: the *note* goes\non here\n",
-        "### Expansions (<!, <!@) a <- b <= c",
-        "arr[0](x) and f[1](a, b) and [0, 5) [x]",
-        "- [ ] [WIP] paths: `a.py`\n- [x] (after 1)\n",
-        "\u0645\u0631\u062d \u4f60\u597d \u0928\u092e\u0938\u094d \U0001f600",
-    ],
+    "",
+    "plain text, with 1 < 2 > 0 & more; a_b*c",
+    "`Vec<u8>` and ``a ` <b>`` and `<!-- shown -->`",
+    "```html\n<b title='shown'><!-- shown -->\n```",
+    "~~~\n[a](u 'shown') &#x200b;\n~~~\n",
+    "1. a\n   ```c++\n   #include <stdio.h>\n   ```\n2. b",
+    "a\n\n    indented <b>code</b>\n",
+    "> quoted `<b>`\n> - [ ] todo\n> - [x] done",
+    "| a | b |\n|:--|--:|\n| `x\\|<y>` | z |\n| 1 |\n",
+    "[a](http://example.org/x_(y)) <https://example.org> <a@example.org>",
+    "![](shot.png)\n\n# Title #\n\nSetext\n---\n\n***\n",
+    "a[^1]\n\n[^1]: the *note* goes\non here\n",
+    "### Expansions (<!, <!@) a <- b <= c",
+    "arr[0](x) and f[1](a, b) and [0, 5) [x]",
+    "- [ ] [WIP] paths: `a.py`\n- [x] (after 1)\n",
+    "\u0645\u0631\u062d \u4f60\u597d \u0928\u092e\u0938\u094d \U0001f600",
 )
 def test_what_everybody_sees_stays_as_it_is_written(text: str) -> None:
     assert cleaned(text) == text

@@ -148,49 +148,46 @@ def test_what_an_input_brings_is_never_read_as_a_template() -> None:
 
 
 @looped(
-    ("text", "told"),
-    [
-        ("steps:\n  - id: a\n   b: c\n", f"{FILE}: line 3: this is not YAML: "),
-        ("a: 1\na: 2\n", f'{FILE}: line 2: "a" is there twice'),
-        ("a: &x 1\nb: *x\n", f"{FILE}: line 1: a template has no anchors (& *)"),
-        ("a: 1\n---\nb: 1\n", "this is not YAML: "),
-        (STEP + "    kind: review\n", "line 6: a review must be on one step of the"),
-        (STEP + "    kind: review\n    on: [oen]\n", 'no other step "oen"'),
-        (STEP + "    on: [one]\n", "line 2: a step of work must be on one step of the"),
-        ("[" * 3_000, f"{FILE}: line 1: this is nested too deeply"),
-        ("a: \x00", f"{FILE}: this is not YAML: "),
-        ("# x\n" * (MOST_LINES + 1), f"{FILE}: a template has at most 500 lines"),
-        ("[1, 2]: x\n", f"{FILE}: line 1: a key must be a word"),
-        ("", f"{FILE}: line 1: the template: a template has either steps or legs"),
-        ("just words", f"{FILE}: line 1: the template: "),
-        (
-            "name: other\n" + STEP,
-            f'{FILE}: line 1: the name "other" is not the file\'s',
-        ),
-        (
-            STEP + "    engin: x\n",
-            f'{FILE}: line 6: unknown key "engin"; allowed: id, title, body,',
-        ),
-        (STEP + "    engin: x\n", "did you mean engine?"),
-        (STEP + "stepps: []\n", 'line 6: unknown key "stepps"'),
-        (STEP + "    kind: wrok\n", "did you mean work?"),
-        ("steps:\n  - id: a\n    body: x\n", f'{FILE}: line 2: "title" is missing'),
-        (STEP + "    needs: [tow]\n", f'{FILE}: line 6: there is no other step "tow"'),
-        (STEP + "    needs: [one]\n", 'there is no other step "one"'),
-        (STEP + "      {{tsak}}\n", f"{FILE}: line 4: there is no input {{{{tsak}}}}"),
-        (STEP + "      {{tsak}}\n", "did you mean task?"),
-        (STEP + "      {{item}}\n", "there is no input {{item}}"),
-        (STEP + "    each: parts\n", 'line 6: there is no input "parts"'),
-        (
-            "inputs: {task: {}}\n" + STEP,
-            f'{FILE}: line 1: "task" is reserved for the issue',
-        ),
-        (STEP + STEP.removeprefix("steps:\n"), 'line 6: the id "one" is there twice'),
-        (
-            f"steps:\n{BOTH}",
-            "the steps wait in a circle: a, b, a",
-        ),
-    ],
+    ("steps:\n  - id: a\n   b: c\n", f"{FILE}: line 3: this is not YAML: "),
+    ("a: 1\na: 2\n", f'{FILE}: line 2: "a" is there twice'),
+    ("a: &x 1\nb: *x\n", f"{FILE}: line 1: a template has no anchors (& *)"),
+    ("a: 1\n---\nb: 1\n", "this is not YAML: "),
+    (STEP + "    kind: review\n", "line 6: a review must be on one step of the"),
+    (STEP + "    kind: review\n    on: [oen]\n", 'no other step "oen"'),
+    (STEP + "    on: [one]\n", "line 2: a step of work must be on one step of the"),
+    ("[" * 3_000, f"{FILE}: line 1: this is nested too deeply"),
+    ("a: \x00", f"{FILE}: this is not YAML: "),
+    ("# x\n" * (MOST_LINES + 1), f"{FILE}: a template has at most 500 lines"),
+    ("[1, 2]: x\n", f"{FILE}: line 1: a key must be a word"),
+    ("", f"{FILE}: line 1: the template: a template has either steps or legs"),
+    ("just words", f"{FILE}: line 1: the template: "),
+    (
+        "name: other\n" + STEP,
+        f'{FILE}: line 1: the name "other" is not the file\'s',
+    ),
+    (
+        STEP + "    engin: x\n",
+        f'{FILE}: line 6: unknown key "engin"; allowed: id, title, body,',
+    ),
+    (STEP + "    engin: x\n", "did you mean engine?"),
+    (STEP + "stepps: []\n", 'line 6: unknown key "stepps"'),
+    (STEP + "    kind: wrok\n", "did you mean work?"),
+    ("steps:\n  - id: a\n    body: x\n", f'{FILE}: line 2: "title" is missing'),
+    (STEP + "    needs: [tow]\n", f'{FILE}: line 6: there is no other step "tow"'),
+    (STEP + "    needs: [one]\n", 'there is no other step "one"'),
+    (STEP + "      {{tsak}}\n", f"{FILE}: line 4: there is no input {{{{tsak}}}}"),
+    (STEP + "      {{tsak}}\n", "did you mean task?"),
+    (STEP + "      {{item}}\n", "there is no input {{item}}"),
+    (STEP + "    each: parts\n", 'line 6: there is no input "parts"'),
+    (
+        "inputs: {task: {}}\n" + STEP,
+        f'{FILE}: line 1: "task" is reserved for the issue',
+    ),
+    (STEP + STEP.removeprefix("steps:\n"), 'line 6: the id "one" is there twice'),
+    (
+        f"steps:\n{BOTH}",
+        "the steps wait in a circle: a, b, a",
+    ),
 )
 def test_a_faulty_template_is_told_by_its_line(text: str, told: str) -> None:
     assert told in fault(text)
@@ -231,7 +228,7 @@ def test_a_pattern_is_found_by_its_name_and_the_repositorys_own_goes_first() -> 
         named_pattern("mien", files, lambda _: STEP)
 
 
-@looped("name", BUILT_IN)
+@looped(*BUILT_IN)
 def test_every_pattern_that_is_offered_makes_a_plan(name: str) -> None:
     found = built_in_pattern(name)
     assert found.description

@@ -103,34 +103,31 @@ def test_what_a_new_folder_will_hold_may_be_named() -> None:
 
 
 @looped(
-    ("wrong", "said"),
-    [
-        (
-            {"paths": ["src/nope.py"]},
-            '"src/nope.py" does not exist, and no task creates',
-        ),
-        ({"creates": ["../evil"]}, 'the path "../evil" must not contain ".."'),
-        ({"creates": ["/etc/passwd"]}, "must be relative to the repository's top"),
-        ({"creates": ["src/*.py"]}, "must name one file or folder"),
-        ({"needs": ["rm -rf"]}, "must be port:NUMBER"),
-        ({"engine": "test"}, 'there is no engine "test"; there are default, tests'),
-        ({"after": [7]}, "it cannot wait for task 7"),
-        ({"after": [1]}, "it cannot wait for task 1"),
-        ({"shell": "rm -rf /"}, "Task 1: shell: Extra inputs are not permitted."),
-        ({"instructions": ""}, "Task 1: instructions: String should have at least 1"),
-        ({"title": 3}, "Task 1: title: Input should be a valid string."),
-        ({"title": "x" * 121}, "Task 1: title: String should have at most 120 char"),
-        ({"instructions": "x" * 100_000}, "instructions: String should have at most"),
-        ({"paths": ["README.md"] * 51}, "paths: Tuple should have at most 50 items"),
-        ({"paths": "README.md"}, "paths: Input should be a valid tuple."),
-        ({"after": [1.5]}, "after.0: Input should be a valid integer"),
-        ({"creates": ["~/.ssh/config"]}, "must be relative to the repository's top"),
-        ({"creates": ["C:\\x"]}, "must be relative to the repository's top"),
-        ({"creates": ["src/../../x"]}, 'must not contain ".."'),
-        ({"creates": ["/"]}, "must be relative to the repository's top"),
-        ({"creates": ["."]}, "must name a file or a folder"),
-        ({"creates": ["x/" * 300]}, "must name a file or a folder"),
-    ],
+    (
+        {"paths": ["src/nope.py"]},
+        '"src/nope.py" does not exist, and no task creates',
+    ),
+    ({"creates": ["../evil"]}, 'the path "../evil" must not contain ".."'),
+    ({"creates": ["/etc/passwd"]}, "must be relative to the repository's top"),
+    ({"creates": ["src/*.py"]}, "must name one file or folder"),
+    ({"needs": ["rm -rf"]}, "must be port:NUMBER"),
+    ({"engine": "test"}, 'there is no engine "test"; there are default, tests'),
+    ({"after": [7]}, "it cannot wait for task 7"),
+    ({"after": [1]}, "it cannot wait for task 1"),
+    ({"shell": "rm -rf /"}, "Task 1: shell: Extra inputs are not permitted."),
+    ({"instructions": ""}, "Task 1: instructions: String should have at least 1"),
+    ({"title": 3}, "Task 1: title: Input should be a valid string."),
+    ({"title": "x" * 121}, "Task 1: title: String should have at most 120 char"),
+    ({"instructions": "x" * 100_000}, "instructions: String should have at most"),
+    ({"paths": ["README.md"] * 51}, "paths: Tuple should have at most 50 items"),
+    ({"paths": "README.md"}, "paths: Input should be a valid tuple."),
+    ({"after": [1.5]}, "after.0: Input should be a valid integer"),
+    ({"creates": ["~/.ssh/config"]}, "must be relative to the repository's top"),
+    ({"creates": ["C:\\x"]}, "must be relative to the repository's top"),
+    ({"creates": ["src/../../x"]}, 'must not contain ".."'),
+    ({"creates": ["/"]}, "must be relative to the repository's top"),
+    ({"creates": ["."]}, "must name a file or a folder"),
+    ({"creates": ["x/" * 300]}, "must name a file or a folder"),
 )
 def test_what_is_wrong_is_said_in_one_sentence(
     wrong: dict[str, Any], said: str
@@ -149,16 +146,13 @@ def test_all_faults_are_told_at_once() -> None:
 
 
 @looped(
-    ("text", "said"),
-    [
-        ("", "The answer contains no JSON object."),
-        ("I could not do it.", "The answer contains no JSON object."),
-        ("{'tasks': []}", "The plan is no JSON: "),
-        ("{" * 100_000, "The answer contains no JSON object."),
-        ("[" * 50_000 + "{}", "The plan is no JSON"),
-        ('{"tasks": []}', "tasks: Tuple should have at least 1 item"),
-        ("x" * (ANSWER_CHARS + 1), "The plan is longer than 200000 characters."),
-    ],
+    ("", "The answer contains no JSON object."),
+    ("I could not do it.", "The answer contains no JSON object."),
+    ("{'tasks': []}", "The plan is no JSON: "),
+    ("{" * 100_000, "The answer contains no JSON object."),
+    ("[" * 50_000 + "{}", "The plan is no JSON"),
+    ('{"tasks": []}', "tasks: Tuple should have at least 1 item"),
+    ("x" * (ANSWER_CHARS + 1), "The plan is longer than 200000 characters."),
 )
 def test_what_is_no_plan_is_refused(text: str, said: str) -> None:
     if text.startswith("["):

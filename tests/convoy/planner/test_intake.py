@@ -16,7 +16,7 @@ ISSUES = json.loads(CORPUS.read_text(encoding="utf-8"))
 OPTIONS = ("default", "tests")
 
 
-@looped("issue", ISSUES, ids=lambda each: str(each["name"]))
+@looped(*ISSUES)
 def test_an_issue_is_what_its_label_says(issue: dict[str, object]) -> None:
     labels = [plain_label(each) for each in issue["labels"]]  # type: ignore[attr-defined]
     found = intake(str(issue["text"]), labels)
@@ -26,11 +26,7 @@ def test_an_issue_is_what_its_label_says(issue: dict[str, object]) -> None:
     assert len(todo) == len(issue["work"])  # type: ignore[arg-type]
 
 
-@looped(
-    "issue",
-    [each for each in ISSUES if each["kind"] == "task list"],
-    ids=lambda each: str(each["name"]),
-)
+@looped(*[each for each in ISSUES if each["kind"] == "task list"])
 def test_an_order_in_words_is_found_and_none_is_invented(
     issue: dict[str, object],
 ) -> None:
@@ -68,20 +64,17 @@ def test_a_forms_options_are_read_from_the_repository() -> None:
 
 
 @looped(
-    "text",
-    [
-        "no: form",
-        "\0{",
-        "- a list",
-        "body: {}",
-        "body: [x, {type: checkboxes}, {type: checkboxes, attributes: []}]",
-        "body: [{type: checkboxes, attributes: {options: [x, {label: [y]}]}}]",
-        "body: [{type: dropdown, attributes: {options: [{label: x}]}}]",
-        "a: &a [*a]\nbody: *a",
-        "body: " + "[" * 5_000,
-        f"body: []\n{'#' * 70_000}",
-        "!!python/object/apply:os.system [true]",
-    ],
+    "no: form",
+    "\0{",
+    "- a list",
+    "body: {}",
+    "body: [x, {type: checkboxes}, {type: checkboxes, attributes: []}]",
+    "body: [{type: checkboxes, attributes: {options: [x, {label: [y]}]}}]",
+    "body: [{type: dropdown, attributes: {options: [{label: x}]}}]",
+    "a: &a [*a]\nbody: *a",
+    "body: " + "[" * 5_000,
+    f"body: []\n{'#' * 70_000}",
+    "!!python/object/apply:os.system [true]",
 )
 def test_what_is_no_form_has_no_options(text: str) -> None:
     assert box_labels([text]) == frozenset()

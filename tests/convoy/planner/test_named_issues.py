@@ -69,16 +69,13 @@ def test_an_issue_among_the_steps_of_words_is_said() -> None:
 
 
 @looped(
-    ("text", "after"),
-    [
-        ("- [ ] #12\n- [ ] B (blocked by #12)", {2: (1,)}),
-        ("- [ ] Write it (#12)\n- [ ] B (depends on #12)", {2: (1,)}),
-        ("- [ ] #12\n- [ ] B after: #12", {2: (1,)}),
-        ("- [x] #12\n- [ ] B (blocked by #12)", {2: ()}),
-        ("- [ ] A\n- [ ] B (blocked by #312)", {1: (), 2: ()}),
-        ("- [ ] #90\n- [x] #90\n- [ ] B (after #90)", {3: ()}),
-        ("- [ ] #12 one\n- [ ] #12 two\n- [ ] B (after #12)", {1: (), 2: (), 3: ()}),
-    ],
+    ("- [ ] #12\n- [ ] B (blocked by #12)", {2: (1,)}),
+    ("- [ ] Write it (#12)\n- [ ] B (depends on #12)", {2: (1,)}),
+    ("- [ ] #12\n- [ ] B after: #12", {2: (1,)}),
+    ("- [x] #12\n- [ ] B (blocked by #12)", {2: ()}),
+    ("- [ ] A\n- [ ] B (blocked by #312)", {1: (), 2: ()}),
+    ("- [ ] #90\n- [x] #90\n- [ ] B (after #90)", {3: ()}),
+    ("- [ ] #12 one\n- [ ] #12 two\n- [ ] B (after #12)", {1: (), 2: (), 3: ()}),
 )
 def test_a_task_waits_for_the_item_that_names_the_issue(
     text: str, after: dict[int, tuple[int, ...]]

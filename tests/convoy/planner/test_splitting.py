@@ -56,20 +56,17 @@ def test_parts_wait_for_what_shares_a_path_and_is_still_to_be_done() -> None:
 
 
 @looped(
-    ("steps", "told"),
-    [
-        ([step(paths=["src/a.py"])], "has 1 task; at least 2 are needed."),
-        (
-            [step(paths=["src/a.py"]), step(paths=["docs/x.md"])],
-            'Task 2: the path "docs/x.md" is not among those of task 2: src/.',
-        ),
-        (
-            [step(paths=["src/a.py"]), step(creates=["src2/x"])],
-            'the path "src2/x" is not among',
-        ),
-        ([step(), step(engine="no")], 'there is no engine "no"'),
-        ([step()] * 5, "The plan has 5 tasks; 4 are allowed."),
-    ],
+    ([step(paths=["src/a.py"])], "has 1 task; at least 2 are needed."),
+    (
+        [step(paths=["src/a.py"]), step(paths=["docs/x.md"])],
+        'Task 2: the path "docs/x.md" is not among those of task 2: src/.',
+    ),
+    (
+        [step(paths=["src/a.py"]), step(creates=["src2/x"])],
+        'the path "src2/x" is not among',
+    ),
+    ([step(), step(engine="no")], 'there is no engine "no"'),
+    ([step()] * 5, "The plan has 5 tasks; 4 are allowed."),
 )
 def test_what_is_no_split_is_told_so(steps: list[dict[str, Any]], told: str) -> None:
     with pytest.raises(Unfit) as caught:

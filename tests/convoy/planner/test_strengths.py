@@ -26,14 +26,11 @@ def test_what_is_configured_goes_before_what_is_known() -> None:
 
 
 @looped(
-    ("paths", "area"),
-    [
-        ((), "code"),
-        (("src/api.py",), "code"),
-        (("src/api.py", "tests/test_api.py"), "code"),
-        (("tests/", "src/api_test.go", "web/a.test.ts", "test_x.py"), "tests"),
-        (("docs/", "README.md"), "docs"),
-    ],
+    ((), "code"),
+    (("src/api.py",), "code"),
+    (("src/api.py", "tests/test_api.py"), "code"),
+    (("tests/", "src/api_test.go", "web/a.test.ts", "test_x.py"), "tests"),
+    (("docs/", "README.md"), "docs"),
 )
 def test_a_task_is_about_what_its_paths_are(paths: tuple[str, ...], area: str) -> None:
     assert area_of_task(spec(1, paths=paths)) == area

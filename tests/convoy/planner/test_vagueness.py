@@ -24,17 +24,14 @@ def test_what_is_said_already_is_not_asked() -> None:
 
 
 @looped(
-    ("title", "text"),
-    [
-        ("Typo in README.md", ""),
-        ("Rename `run`", ""),
-        ("Support Python 3.13", ""),
-        ("Dark mode", "- [ ] a switch"),
-        ("Crash", "https://example.org/log"),
-        ("Fix docs/", ""),
-        ("Crash", "It crashes as soon as I open a file that is empty, always."),
-        ("启动", "打开一个空文件的时候程序就会崩溃而且没有任何提示信息"),
-    ],
+    ("Typo in README.md", ""),
+    ("Rename `run`", ""),
+    ("Support Python 3.13", ""),
+    ("Dark mode", "- [ ] a switch"),
+    ("Crash", "https://example.org/log"),
+    ("Fix docs/", ""),
+    ("Crash", "It crashes as soon as I open a file that is empty, always."),
+    ("启动", "打开一个空文件的时候程序就会崩溃而且没有任何提示信息"),
 )
 def test_a_short_issue_that_is_clear_is_not_asked_about(title: str, text: str) -> None:
     assert questions(title, text) == ()

@@ -85,7 +85,7 @@ def missing_from(name: str, known: EngineType | None, row: Row | None) -> list[s
     return [what for what, is_done in places.items() if not is_done]
 
 
-@looped("name", ENGINE_TYPES)
+@looped(*ENGINE_TYPES)
 def test_an_engine_is_in_every_place(name: str) -> None:
     assert missing_from(name, ENGINE_TYPES[name], ENGINES[name]) == []
 

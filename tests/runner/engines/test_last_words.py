@@ -19,20 +19,17 @@ def ended(*lines: str, name: str = "shell", exit_code: int = 0) -> tuple[object,
 
 
 @looped(
-    ("line", "status", "summary"),
-    [
-        ("BRAT: done fixed the test", "done", "fixed the test"),
-        ("**BRAT: done**: fixed it", "done", "fixed it"),
-        ("> `BRAT: noop` - it is right", "noop", "it is right"),
-        ("BRAT: blocked, no rights", "blocked", "no rights"),
-        ("BRAT: missing_tool: cargo", "missing_tool", "cargo"),
-        ("BRAT: missing_data", "missing_data", ""),
-        ("BRAT: done. .env has it", "done", ".env has it"),
-        ("BRAT: done .travis.yml: one list", "done", ".travis.yml: one list"),
-        ("I say BRAT: noop", "done", "I say BRAT: noop"),
-        ("BRAT: donely", "done", "BRAT: donely"),
-        ("brat: noop", "done", "brat: noop"),
-    ],
+    ("BRAT: done fixed the test", "done", "fixed the test"),
+    ("**BRAT: done**: fixed it", "done", "fixed it"),
+    ("> `BRAT: noop` - it is right", "noop", "it is right"),
+    ("BRAT: blocked, no rights", "blocked", "no rights"),
+    ("BRAT: missing_tool: cargo", "missing_tool", "cargo"),
+    ("BRAT: missing_data", "missing_data", ""),
+    ("BRAT: done. .env has it", "done", ".env has it"),
+    ("BRAT: done .travis.yml: one list", "done", ".travis.yml: one list"),
+    ("I say BRAT: noop", "done", "I say BRAT: noop"),
+    ("BRAT: donely", "done", "BRAT: donely"),
+    ("brat: noop", "done", "brat: noop"),
 )
 def test_the_word_begins_its_line(line: str, status: str, summary: str) -> None:
     assert ended("Hello.", line) == (status, summary)

@@ -34,7 +34,7 @@ MODELS = {
     "copilot": "openai/local",
 }
 SEVEN = [ENGINES[name] for name in MODELS]
-each_row = looped("row", SEVEN, ids=lambda row: row.name)
+each_row = looped(*SEVEN)
 
 
 def call(row: Row, **given: object) -> Call:
@@ -122,24 +122,21 @@ def test_a_subscriptions_token_keeps_its_own_name() -> None:
 
 
 @looped(
-    ("name", "model", "key"),
-    [
-        ("aider", None, "OPENAI_API_KEY"),
-        ("aider", "sonnet", "ANTHROPIC_API_KEY"),
-        ("aider", "gemini/gemini-2.5-pro", "GEMINI_API_KEY"),
-        ("opencode", "anthropic/claude-opus-5", "ANTHROPIC_API_KEY"),
-        ("aider", "openrouter/anthropic/claude-opus-5", "OPENROUTER_API_KEY"),
-        ("opencode", "openai/gpt-5", "OPENAI_API_KEY"),
-        ("claude-code", "claude-opus-5", "ANTHROPIC_API_KEY"),
-        ("gemini", "vertex/gemini-2.5-pro", "GOOGLE_OAUTH_ACCESS_TOKEN"),
-        ("claude-code", "bedrock/eu.anthropic.claude-x", "AWS_BEARER_TOKEN_BEDROCK"),
-        ("claude-code", "vertex/claude-opus-5", "GOOGLE_OAUTH_ACCESS_TOKEN"),
-        ("claude-code", "foundry/claude-opus-5", "ANTHROPIC_FOUNDRY_API_KEY"),
-        ("opencode", "openrouter/openai/gpt-5", "OPENROUTER_API_KEY"),
-        ("continue", "anthropic/claude-opus-5", "ANTHROPIC_API_KEY"),
-        ("copilot", None, "COPILOT_GITHUB_TOKEN"),
-        ("copilot", "openai/gpt-5", "OPENAI_API_KEY"),
-    ],
+    ("aider", None, "OPENAI_API_KEY"),
+    ("aider", "sonnet", "ANTHROPIC_API_KEY"),
+    ("aider", "gemini/gemini-2.5-pro", "GEMINI_API_KEY"),
+    ("opencode", "anthropic/claude-opus-5", "ANTHROPIC_API_KEY"),
+    ("aider", "openrouter/anthropic/claude-opus-5", "OPENROUTER_API_KEY"),
+    ("opencode", "openai/gpt-5", "OPENAI_API_KEY"),
+    ("claude-code", "claude-opus-5", "ANTHROPIC_API_KEY"),
+    ("gemini", "vertex/gemini-2.5-pro", "GOOGLE_OAUTH_ACCESS_TOKEN"),
+    ("claude-code", "bedrock/eu.anthropic.claude-x", "AWS_BEARER_TOKEN_BEDROCK"),
+    ("claude-code", "vertex/claude-opus-5", "GOOGLE_OAUTH_ACCESS_TOKEN"),
+    ("claude-code", "foundry/claude-opus-5", "ANTHROPIC_FOUNDRY_API_KEY"),
+    ("opencode", "openrouter/openai/gpt-5", "OPENROUTER_API_KEY"),
+    ("continue", "anthropic/claude-opus-5", "ANTHROPIC_API_KEY"),
+    ("copilot", None, "COPILOT_GITHUB_TOKEN"),
+    ("copilot", "openai/gpt-5", "OPENAI_API_KEY"),
 )
 def test_a_model_chooses_its_vendor(name: str, model: str | None, key: str) -> None:
     row = ENGINES[name]
@@ -155,17 +152,14 @@ OPENAI, AZURE = "https://api.openai.com", "https://acme.openai.azure.com/openai/
 
 
 @looped(
-    ("name", "model", "url", "asked"),
-    [
-        ("codex", "gpt-5", "", (OPENAI, "")),
-        ("codex", "gpt-5", AZURE, (AZURE, "/v1")),
-        ("codex", "chatgpt/gpt-5", "", (CHATGPT, "/v1")),
-        ("aider", "openrouter/x/y", "", ("https://openrouter.ai/api/v1", "/v1")),
-        ("claude-code", None, "https://a.example/b", ("https://a.example/b", "")),
-        ("claude-code", "vertex/", VERTEX, (VERTEX, "")),
-        ("copilot", "openai/gpt-5", AZURE, (AZURE, "/v1")),
-        ("copilot", "gpt-5", AZURE, (AZURE, "/v1")),
-    ],
+    ("codex", "gpt-5", "", (OPENAI, "")),
+    ("codex", "gpt-5", AZURE, (AZURE, "/v1")),
+    ("codex", "chatgpt/gpt-5", "", (CHATGPT, "/v1")),
+    ("aider", "openrouter/x/y", "", ("https://openrouter.ai/api/v1", "/v1")),
+    ("claude-code", None, "https://a.example/b", ("https://a.example/b", "")),
+    ("claude-code", "vertex/", VERTEX, (VERTEX, "")),
+    ("copilot", "openai/gpt-5", AZURE, (AZURE, "/v1")),
+    ("copilot", "gpt-5", AZURE, (AZURE, "/v1")),
 )
 def test_an_address_stands_in_for_the_vendor_and_a_stand_in_keeps_its_path(
     name: str, model: str | None, url: str, asked: tuple[str, str]

@@ -107,7 +107,7 @@ def test_every_sample_is_looked_at() -> None:
     assert sorted({*WELL, *TROUBLED, *CUT_OFF}) == ALL
 
 
-@looped("sample", WELL)
+@looped(*WELL)
 def test_a_good_end_is_heard_with_its_tools_and_tokens(sample: str) -> None:
     found = heard(sample)
 
@@ -116,7 +116,7 @@ def test_a_good_end_is_heard_with_its_tools_and_tokens(sample: str) -> None:
     assert found.report.summary
 
 
-@looped("sample", TROUBLED)
+@looped(*TROUBLED)
 def test_trouble_is_told_by_its_kind_and_status(sample: str) -> None:
     found = heard(sample).report
 
@@ -126,7 +126,7 @@ def test_trouble_is_told_by_its_kind_and_status(sample: str) -> None:
     assert found.trouble.message
 
 
-@looped("sample", sorted(CUT_OFF))
+@looped(*sorted(CUT_OFF))
 def test_an_engine_that_was_cut_off_has_not_said_that_it_is_done(sample: str) -> None:
     found = heard(sample).report
 

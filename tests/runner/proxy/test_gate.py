@@ -31,7 +31,7 @@ PATH = "/mode/chat/completions"
 USAGE = b'{"model":"m","usage":{"input_tokens":70,"output_tokens":30}}'
 
 
-@looped("name", ["evil.example", "127.0.0.1.evil.example", "[::1", ""])
+@looped("evil.example", "127.0.0.1.evil.example", "[::1", "")
 async def test_by_another_name_nothing_is_asked(name: str) -> None:
     async with serving(Vendor()) as vendor, ClientSession() as session:
         with proxy(vendor.url, "anthropic") as (_, url):
@@ -44,14 +44,11 @@ async def test_by_another_name_nothing_is_asked(name: str) -> None:
 
 
 @looped(
-    ("dialect", "bearer", "given", "sent"),
-    [
-        ("anthropic", False, ("x-api-key", TOKEN), ("x-api-key", KEY)),
-        ("anthropic", True, ("Authorization", f"Bearer {TOKEN}"), None),
-        ("chat", False, ("Authorization", f"Bearer {TOKEN}"), None),
-        ("responses", False, ("Authorization", f"Bearer {TOKEN}"), None),
-        ("gemini", False, ("x-goog-api-key", TOKEN), ("x-goog-api-key", KEY)),
-    ],
+    ("anthropic", False, ("x-api-key", TOKEN), ("x-api-key", KEY)),
+    ("anthropic", True, ("Authorization", f"Bearer {TOKEN}"), None),
+    ("chat", False, ("Authorization", f"Bearer {TOKEN}"), None),
+    ("responses", False, ("Authorization", f"Bearer {TOKEN}"), None),
+    ("gemini", False, ("x-goog-api-key", TOKEN), ("x-goog-api-key", KEY)),
 )
 async def test_the_key_goes_to_the_vendor_where_its_dialect_wants_it(
     dialect: Dialect,
@@ -78,7 +75,7 @@ async def test_the_key_goes_to_the_vendor_where_its_dialect_wants_it(
     assert TOKEN not in f"{asked.headers}{asked.rel_url}"
 
 
-@looped(("cut", "path"), [("", "/mode/v1/chat/completions"), ("/v1", PATH)])
+@looped(("", "/mode/v1/chat/completions"), ("/v1", PATH))
 async def test_a_vendor_may_have_the_dialects_paths_below_one_of_its_own(
     cut: str, path: str
 ) -> None:
@@ -104,7 +101,7 @@ async def test_of_an_account_the_vendor_hears_from_the_proxy_alone() -> None:
     assert [each.headers.get(name) for each in vendor.asked] == ["acc-1", None]
 
 
-@looped("outside", [False, True])
+@looped(*(False, True))
 async def test_a_server_that_a_repository_names_is_outside(
     outside: bool,  # noqa: FBT001  a parameter of the table
 ) -> None:
@@ -160,7 +157,7 @@ ELSEWHERE = (
 )
 
 
-@looped("dialect", PATHS)
+@looped(*PATHS)
 async def test_a_path_that_leads_elsewhere_never_leaves(dialect: Dialect) -> None:
     async with serving(Vendor()) as vendor:
         with proxy(vendor.url, dialect) as (_, url):

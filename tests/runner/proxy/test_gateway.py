@@ -61,18 +61,15 @@ async def test_the_smallest_call_passes_as_it_is(dialect: Dialect) -> None:
 
 
 @looped(
-    ("dialect", "attack", "entry"),
-    [
-        ("anthropic", "web_search", "tools[].type=web_search_20250305"),
-        ("anthropic", "url image", "messages[].content[].source.type=url"),
-        ("anthropic", "fast", "speed"),
-        ("anthropic", "another model", "model=dearest-*"),
-        ("anthropic", "unknown in a message", "messages[].made_up"),
-        ("chat", "web_search_options", "web_search_options"),
-        ("responses", "store", "store=true"),
-        ("responses", "search results", "include[]=file_search_call.results"),
-        ("gemini", "google_search", "tools[].googleSearch"),
-    ],
+    ("anthropic", "web_search", "tools[].type=web_search_20250305"),
+    ("anthropic", "url image", "messages[].content[].source.type=url"),
+    ("anthropic", "fast", "speed"),
+    ("anthropic", "another model", "model=dearest-*"),
+    ("anthropic", "unknown in a message", "messages[].made_up"),
+    ("chat", "web_search_options", "web_search_options"),
+    ("responses", "store", "store=true"),
+    ("responses", "search results", "include[]=file_search_call.results"),
+    ("gemini", "google_search", "tools[].googleSearch"),
 )
 async def test_the_configuration_opens_what_the_refusal_names(
     dialect: Dialect, attack: str, entry: str
@@ -93,7 +90,7 @@ async def test_the_configuration_opens_what_the_refusal_names(
     assert [json.loads(each) for each in vendor.bodies] == [body]
 
 
-@looped("dialect", ["bedrock", "vertex"])
+@looped("bedrock", "vertex")
 async def test_where_the_path_names_the_model_the_rest_is_held_to_the_same(
     dialect: Dialect,
 ) -> None:

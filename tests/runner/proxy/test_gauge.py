@@ -42,8 +42,8 @@ def read_by(kind: str, text: bytes, size: int) -> Usage:
     return gauge.read(400)
 
 
-@looped("size", [1, 7, 100_000])
-@looped("name", SPEAKERS)
+@looped(1, 7, 100_000)
+@looped(*SPEAKERS)
 def test_streams_and_whole_answers_say_the_same(name: str, size: int) -> None:
     speaker = SPEAKERS[name]
     whole = json.dumps(speaker.whole(asked(speaker, stream=False), TURN)).encode()
@@ -126,11 +126,10 @@ def test_gemini_counts_its_cache_and_its_thoughts_in() -> None:
     )
 
 
+@looped(*(False, True))
 @looped(
-    "text",
-    [b"<html>", b'{"usage": "none"}', b'data: {"usage', b'{"usage": {"input_tokens":'],
+    b"<html>", b'{"usage": "none"}', b'data: {"usage', b'{"usage": {"input_tokens":'
 )
-@looped("streams", [False, True])
 def test_what_is_not_said_is_estimated(text: bytes, *, streams: bool) -> None:
     found = gauged(text, streams=streams, size=10)
 
