@@ -238,7 +238,7 @@ def test_a_verb_that_takes_a_text_takes_the_lines_below_it() -> None:
     told = parsed(SlashCommand("tell", ("1",), below=below))
     assert isinstance(told, Request)
     assert told.text == below
-    again = parsed(SlashCommand("retry", ("1",), below=below))
+    again = parsed(SlashCommand("drop", ("1",), below=below))
     assert isinstance(again, Request)
     assert again.text == ""
 
